@@ -1,0 +1,24 @@
+"""The message record: the same 112 bytes in the queue, in a trace and on the wire."""
+
+import numpy as np
+
+# Little-endian, naturally aligned: a 32-byte header, then eight integers and six reals.
+# Reals are f8: a position rounded to f4 makes face routing circle for ever.
+MESSAGE = np.dtype(
+    [
+        ("at", "<f8"),  # time of arrival; on an emitted record the delay until it is sent
+        ("kind", "<u1"),  # the protocol's own numbering
+        ("flags", "<u1"),
+        ("hops", "<u2"),  # transmissions so far
+        ("source", "<i4"),  # name of the node that transmitted it
+        ("target", "<i4"),  # name of the node that it is finally for, where there is one
+        ("next", "<i4"),  # name of the neighbour that shall hear it, or EVERYONE or APP
+        ("topic", "<i4"),
+        ("event", "<i4"),
+        ("args", "<i4", (8,)),
+        ("reals", "<f8", (6,)),
+    ]
+)
+
+EVERYONE = np.int32(-1)  # one transmission that every neighbour hears
+APP = np.int32(-2)  # up to the application of the node that emits it

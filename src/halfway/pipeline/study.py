@@ -1,0 +1,117 @@
+"""What a paper declares: its figures as points, pictures and judgements. No paper is named here."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+from halfway.pipeline.run import Point, Scalar
+from halfway.pipeline.verdict import Verdict
+
+Scale = Literal["quick", "paper"]
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """One metric of one point over all its replicates; intervals are 95 %, networks as clusters."""
+
+    parameters: dict[str, Scalar]
+    metric: str
+    networks: int  # replicates behind it
+    units: int  # observations behind it
+    mean: float
+    mean_low: float
+    mean_high: float
+    median: float
+    median_low: float
+    median_high: float
+    lower_quartile: float
+    upper_quartile: float
+    lower_whisker: float  # the last value within 1.5 interquartile ranges of the box
+    upper_whisker: float
+    minimum: float
+    maximum: float
+    # Bootstrap replicates over networks, drawn alike for every point, so that ratios and
+    # differences between points on the same networks stay paired.
+    boot_mean: tuple[float, ...]
+    boot_median: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Summaries:
+    """All summaries of a study, found by metric and parameters."""
+
+    rows: Sequence[Summary]
+
+    def find(self, metric: str, **parameters: Scalar) -> Summary:
+        """The one row with that metric whose parameters include the given ones.
+
+        Raises KeyError if there is none or more than one: a figure's declaration is then wrong.
+        """
+        found = self.select(metric, **parameters)
+        if len(found) != 1:
+            raise KeyError(f"{len(found)} summaries of {metric} at {parameters}, expected one")
+        return found[0]
+
+    def select(self, metric: str, **parameters: Scalar) -> list[Summary]:
+        """Every row with that metric whose parameters include the given ones."""
+        return [
+            row
+            for row in self.rows
+            if row.metric == metric and parameters.items() <= row.parameters.items()
+        ]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A picture in the paper's own form: boxes or bars of one metric, panels side by side."""
+
+    form: Literal["boxplot", "bars"]
+    metric: str
+    x: str  # parameter along the axis
+    panel: str  # parameter that makes the panels
+    x_title: str
+    y_title: str
+    colour: str | None = None  # parameter told apart by colour within a panel
+    where: dict[str, Scalar] = field(default_factory=dict)  # only points with these parameters
+    statistic: Literal["median", "mean", "maximum"] = "median"  # bars only
+    log: bool = False
+    # Printed values beside ours: (x value, panel value, colour value or None, published value).
+    published: tuple[tuple[Scalar, Scalar, Scalar | None, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture that is one run rather than a statistic; `svg` draws it."""
+
+    svg: Callable[[], str]
+    caption: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One table, figure or set of claims of a paper."""
+
+    name: str  # "figure-6"
+    title: str
+    points: Callable[[Scale], list[Point]]
+    replicates: dict[Scale, int]
+    judge: Callable[[Summaries], Iterable[Verdict]]
+    readings: tuple[str, ...]  # printed under the table
+    plots: tuple[Plot, ...] = ()
+    drawing: Drawing | None = None
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One of the five papers and what of it is reproduced."""
+
+    name: str  # "directional-walks"
+    title: str
+    authors: str
+    year: int
+    figures: tuple[Figure, ...]
+
+    def figure(self, name: str) -> Figure | None:
+        """The figure of that name, or None."""
+        return next((figure for figure in self.figures if figure.name == name), None)

@@ -1,0 +1,1 @@
+"""What the simulator knows and no node does: networks, positions, true shortest paths."""
