@@ -1,0 +1,47 @@
+"""Borrow the arrays of a tuple for the time of a kernel: no reference is counted in its loops.
+
+Numba counts a reference, atomically, each time an array is taken out of a tuple. In a loop whose
+body takes 7 ns that costs 25 ns more. A borrowed tuple has the same arrays without an owner, so the
+counting folds to nothing. Safe as long as the kernel neither returns nor stores what it borrowed:
+the caller's own references keep the arrays alive until the kernel returns.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+
+def borrowed(value: Any) -> Any:
+    """The same tuple; inside compiled code its arrays have no owner to be counted."""
+    return value
+
+
+@overload(borrowed)
+def _borrowed(value):  # type: ignore[no-untyped-def]
+    return lambda value: _lend(value)
+
+
+@intrinsic
+def _lend(_typing: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> ir.Value:
+        return _ownerless(context, builder, signature.args[0], arguments[0])
+
+    return value(value), codegen
+
+
+def _ownerless(context: Any, builder: ir.IRBuilder, kind: types.Type, value: ir.Value) -> ir.Value:
+    if isinstance(kind, types.BaseTuple):
+        parts = [
+            _ownerless(context, builder, part, builder.extract_value(value, place))
+            for place, part in enumerate(kind)
+        ]
+        return context.make_tuple(builder, kind, parts)
+    if isinstance(kind, types.Array):
+        array = context.make_array(kind)(context, builder, value)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        array.parent = cgutils.get_null_value(array.parent.type)
+        return array._getvalue()
+    return value

@@ -1,0 +1,46 @@
+"""The one door to a protocol: `handle`, chosen at compile time by the type of its state."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numba import types
+from numba.extending import overload
+
+from halfway.core.compiled import inlined
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_HANDLERS: dict[type, Callable[..., None]] = {}
+
+
+def handle(state: Any, rules: Any, around: Any, book: Any, i: int, message: Any, out: Any) -> None:
+    """Let row `i` of `state` receive `message` and emit records into `out`.
+
+    Called from compiled code this is the protocol's own function, inlined; called from Python it
+    is the same machine code. Raises KeyError for a state that no protocol has claimed.
+    """
+    _HANDLERS[type(state)](state, rules, around, book, i, message, out)
+
+
+def handles(state_type: type) -> Callable[[F], F]:
+    """Declare a function as the handler of every message to rows of `state_type`.
+
+    A NamedTuple class is its own numba type, so `overload` (public, cached, inlined) can pick the
+    handler; the engine is compiled once for each protocol that is used.
+    """
+
+    def register(function: F) -> F:
+        compiled = inlined(function)
+        _HANDLERS[state_type] = compiled
+
+        @overload(handle)
+        def chosen(state, rules, around, book, i, message, out):  # type: ignore[no-untyped-def]
+            if not (isinstance(state, types.BaseNamedTuple) and state.instance_class is state_type):
+                return None
+            return lambda state, rules, around, book, i, message, out: compiled(
+                state, rules, around, book, i, message, out
+            )
+
+        return compiled
+
+    return register

@@ -1,0 +1,9 @@
+"""One file a system: kinds, State, Rules, state(), handle(). Nothing here knows a clock or a socket.
+
+The table gives the module of each system's name, so that naming one compiles only that one.
+"""
+
+SYSTEMS = {
+    "directional-walk": "halfway.protocols.directional_walk",
+    "random-walk": "halfway.protocols.random_walk",
+}

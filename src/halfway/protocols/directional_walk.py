@@ -1,0 +1,191 @@
+"""Directional random walks (Leone & Muñoz 2013): go where you share least with where you came from."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import inlined
+from halfway.core.dice import fraction, mixed, pick
+from halfway.core.handler import handles
+from halfway.protocols.rendezvous import (
+    STEP,
+    STEPS,
+    WALK_ID,
+    Book,
+    Rules,
+    Trace,
+    arrived,
+    dice_of,
+    send_step,
+    settle,
+    trace,
+)
+
+__all__ = ["Book", "DirectionalState", "Rules", "State", "handle", "least", "nth", "penalty", "state"]
+
+
+class DirectionalState(NamedTuple):
+    """The traces, and the weights that a walk's own passages have raised [drw Fig. 3, line 4]."""
+
+    trace: Trace
+    weight: npt.NDArray[np.float32]  # [n, degree] the weights of the decision at hand
+    marked_walk: npt.NDArray[np.int32]  # [n, marks] whose passage raised a weight; -1 free
+    marked_from: npt.NDArray[np.int32]  # [n, marks] name of the node that walk came from
+    marked_to: npt.NDArray[np.int32]  # [n, marks] which neighbour, by position
+    marked_weight: npt.NDArray[np.float32]  # [n, marks] the raised weight
+    marks: npt.NDArray[np.int64]  # [n] marks ever made; beyond the capacity the oldest is forgotten
+
+
+State = DirectionalState
+
+
+def state(
+    names: npt.NDArray[np.int32], degree: int, topics: int, seed: int, marks: int = 64
+) -> DirectionalState:
+    """Nodes that no walk has passed; `degree` is the largest, `marks` a node's memory for weights.
+
+    We forget the oldest mark of a full memory, because a mote has no heap; `marks[i]` above the
+    capacity tells that it happened.
+    """
+    n = len(names)
+    return DirectionalState(
+        trace(names, topics, seed),
+        np.zeros((n, degree), np.float32),
+        np.full((n, marks), -1, np.int32),
+        np.full((n, marks), -1, np.int32),
+        np.zeros((n, marks), np.int32),
+        np.zeros((n, marks), np.float32),
+        np.zeros(n, np.int64),
+    )
+
+
+@inlined
+def least(weights, degree):  # type: ignore[no-untyped-def]
+    """The smallest of the first `degree` weights, and how many neighbours tie for it."""
+    minimum = weights[0]
+    for p in range(1, degree):
+        minimum = min(minimum, weights[p])
+    ties = 0
+    for p in range(degree):
+        ties += weights[p] == minimum
+    return minimum, ties
+
+
+@inlined
+def nth(weights, minimum, rank):  # type: ignore[no-untyped-def]
+    """Position of the `rank`-th neighbour (from 0) among those with the smallest weight."""
+    p = 0
+    while weights[p] != minimum or rank > 0:
+        if weights[p] == minimum:
+            rank -= 1
+        p += 1
+    return p
+
+
+@inlined
+def penalty(value, degree_behind):  # type: ignore[no-untyped-def]
+    """[drw Fig. 3, line 4] rand ∈ [0, deg(x)], added to the weight of the way just taken."""
+    return fraction(value) * np.float32(degree_behind)
+
+
+@inlined
+def shared(told, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
+    """|N(x) ∩ N(z)| of two ascending lists of names."""
+    count = 0
+    while a < a_end and b < b_end:
+        if told[a] == told[b]:
+            count += 1
+            a += 1
+            b += 1
+        elif told[a] < told[b]:
+            a += 1
+        else:
+            b += 1
+    return count
+
+
+@inlined
+def tells_of(told, first, last, name):  # type: ignore[no-untyped-def]
+    """Whether an ascending list of names holds that one."""
+    while first < last:
+        middle = (first + last) >> 1
+        if told[middle] < name:
+            first = middle + 1
+        elif told[middle] > name:
+            last = middle
+        else:
+            return True
+    return False
+
+
+@inlined
+def commonality(around, x, z):  # type: ignore[no-untyped-def]
+    """[drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)]; x, z index a node's neighbours."""
+    first, last = np.int64(around.told_first[x]), np.int64(around.told_last[x])
+    common = shared(
+        around.told, first, last, np.int64(around.told_first[z]), np.int64(around.told_last[z])
+    )
+    if tells_of(around.told, first, last, around.who[z]):
+        common += last - first
+    return common
+
+
+@inlined
+def weigh(state, around, i, x, walk):  # type: ignore[no-untyped-def]
+    """Fill row i's weights for a walk that came from its neighbour at position x."""
+    first, last = np.int64(around.start[i]), np.int64(around.start[i + 1])
+    for z in range(last - first):
+        state.weight[i, z] = commonality(around, first + x, first + z)
+    for mark in range(min(state.marks[i], state.marked_walk.shape[1])):
+        if state.marked_walk[i, mark] == walk and state.marked_from[i, mark] == around.who[first + x]:
+            state.weight[i, state.marked_to[i, mark]] = state.marked_weight[i, mark]
+
+
+@inlined
+def mark(state, i, walk, came_from, towards, weight):  # type: ignore[no-untyped-def]
+    """Remember a raised weight: over its older self, else over a free or the oldest mark."""
+    capacity = state.marked_walk.shape[1]
+    place = state.marks[i] % capacity
+    for known in range(min(state.marks[i], capacity)):
+        if (
+            state.marked_walk[i, known] == walk
+            and state.marked_from[i, known] == came_from
+            and state.marked_to[i, known] == towards
+        ):
+            state.marked_weight[i, known] = weight
+            return
+    state.marked_walk[i, place] = walk
+    state.marked_from[i, place] = came_from
+    state.marked_to[i, place] = towards
+    state.marked_weight[i, place] = weight
+    state.marks[i] += 1
+
+
+@inlined
+def away(state, around, i, came_from, walk, value):  # type: ignore[no-untyped-def]
+    """[drw Fig. 3, lines 3-4] the neighbour with the least weight, ties uniformly; raise its weight."""
+    first, last = np.int64(around.start[i]), np.int64(around.start[i + 1])
+    x = 0
+    while around.who[first + x] != came_from:
+        x += 1
+    weigh(state, around, i, x, walk)
+    minimum, ties = least(state.weight[i], last - first)
+    z = nth(state.weight[i], minimum, pick(value, ties))
+    degree_behind = around.told_last[first + x] - around.told_first[first + x]
+    raised = state.weight[i, z] + penalty(value, degree_behind)
+    mark(state, i, walk, came_from, z, raised)
+    return around.who[first + z]
+
+
+@handles(DirectionalState)
+def handle(state, rules, around, book, i, message, out):  # type: ignore[no-untyped-def]
+    """A node's whole behaviour, one message at a time."""
+    memory = state.trace
+    if message.kind != STEP:
+        settle(memory, rules, around, i, message, out)
+    elif not arrived(memory, rules, i, message, out):
+        walk = message.args[WALK_ID]
+        word = dice_of(message)
+        towards = away(state, around, i, message.source, walk, mixed(word))
+        send_step(memory, rules, i, walk, word, message.args[STEPS] + 1, towards, out)

@@ -1,0 +1,70 @@
+"""What every node works out before a directional walk comes: n_xz for all its pairs of neighbours.
+
+[drw Fig. 3, Initialization] A step of a walk is then a look-up. The first passage over a link
+meets unraised weights, so even the search for the least of them is done here, once.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import kernel
+from halfway.protocols.directional_walk import least
+from halfway.world.network import Network
+
+
+class Bearings(NamedTuple):
+    """Weights of every (from x, at y, to z); a directed link e = x→y is its place in `who`."""
+
+    base_at: npt.NDArray[np.uint32]  # [m+1] where the weights of link e begin in `base`
+    base: npt.NDArray[np.uint16]  # n_xz for z ∈ N(y), in the order of y's neighbours
+    ties_at: npt.NDArray[np.uint32]  # [m+1] where the ties of link e begin in `ties`
+    ties: npt.NDArray[np.uint16]  # positions among N(y) that share the least weight
+
+
+def bearings(network: Network) -> Bearings:
+    """The table of a network; its size is Σ deg², its time about Σ deg² + Σ (two-hop neighbours)."""
+    degree = network.degree
+    base_at = np.zeros(len(network.who) + 1, np.uint32)
+    np.cumsum(degree[network.who], out=base_at[1:], dtype=np.uint32)
+    base = np.empty(base_at[-1], np.uint16)
+    ties_at = np.empty_like(base_at)
+    ties = np.empty_like(base)
+    scratch = np.zeros(network.n, np.uint16)
+    row = np.empty(max(int(degree.max(initial=0)), 1), np.uint16)
+    _fill(network.start, network.who, base_at, base, ties_at, ties, scratch, row)
+    return Bearings(base_at, base, ties_at, ties[: ties_at[-1]].copy())
+
+
+@kernel
+def _fill(start, who, base_at, base, ties_at, ties, common, row):  # type: ignore[no-untyped-def]
+    """`common` [n] holds n_xz for the x at hand, and zero elsewhere between two x."""
+    end = np.uint32(0)
+    for x in range(np.uint32(start.shape[0] - 1)):
+        first, last = start[x], start[np.uint32(x + 1)]
+        for e in range(first, last):
+            y = np.uint32(who[e])
+            for f in range(start[y], start[np.uint32(y + 1)]):
+                common[np.uint32(who[f])] += np.uint16(1)
+        for e in range(first, last):
+            common[np.uint32(who[e])] += np.uint16(last - first)
+        for e in range(first, last):
+            y = np.uint32(who[e])
+            ties_at[e] = end
+            degree = start[np.uint32(y + 1)] - start[y]
+            # The walk may go back to x itself: x ∉ N(x), so its weight is just deg(x).
+            for p in range(degree):
+                row[p] = common[np.uint32(who[start[y] + p])]
+                base[base_at[e] + p] = row[p]
+            minimum, _ = least(row, degree)
+            for p in range(degree):
+                if row[p] == minimum:
+                    ties[end] = p
+                    end += np.uint32(1)
+        for e in range(first, last):
+            y = np.uint32(who[e])
+            common[y] = 0
+            for f in range(start[y], start[np.uint32(y + 1)]):
+                common[np.uint32(who[f])] = 0
+    ties_at[ties_at.shape[0] - 1] = end

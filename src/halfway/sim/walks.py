@@ -1,0 +1,183 @@
+"""Walks on a network in bulk: many pairs at a time, the load of their paths, or one pair in full."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.problem import Problem
+from halfway.sim import meeting
+from halfway.sim.bearings import bearings
+from halfway.world.network import Network
+
+System = Literal["directional-walk", "random-walk"]
+# heard: a walk meets the other when a neighbour of the node it reached carries the other's trace,
+# and the hop onto that neighbour is one more step; stepped-on: only the trace itself counts.
+Reading = Literal["heard", "stepped-on"]
+
+# No walk of the papers comes near it; a pair that spends it is reported as not met.
+MOST_STEPS_PER_NODE = 10_000
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """One pair of walks, with everything that can be drawn or compared."""
+
+    steps: int  # total of both walks
+    steps_each: tuple[int, int]
+    node: int  # the row where they met, -1 if they did not
+    path: npt.NDArray[np.int64]  # rows source … meeting … target, loop-erased; empty if not met
+    traces: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]  # rows of each walk, in its order
+
+
+class Walkers:
+    """Walks of one system on one network; what a network costs once is paid here.
+
+    Raises Problem for an unknown system and for a network with a node that has no neighbour.
+    """
+
+    def __init__(self, network: Network, system: System = "directional-walk") -> None:
+        if system not in get_args(System):
+            raise Problem(f"'{system}' is not a walk", remedy=f"one of {', '.join(get_args(System))}")
+        if network.n < 2 or network.degree.min() == 0:
+            raise Problem(
+                "a walk cannot leave a node without neighbours",
+                where=network.name,
+                remedy="take the largest component, or more range",
+            )
+        self.network, self.system = network, system
+        self._ground = meeting.Ground(network.start, network.who)
+        self._trails = meeting.trails(network.n)
+        self._memory: meeting.Compass | meeting.Blindfold = (
+            meeting.compass(bearings(network))
+            if system == "directional-walk"
+            else meeting.Blindfold(np.zeros(1, np.uint8))
+        )
+        self._most_steps = MOST_STEPS_PER_NODE * network.n
+
+    def meetings(
+        self,
+        pairs: npt.NDArray[np.int64],
+        *,
+        seed: int,
+        k: int = 1,
+        reading: Reading = "heard",
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Steps of both walks together [P] and meeting rows [P] (-1: none) for pairs [P, 2].
+
+        The first walk makes one step, then the second `k`, and so on [drw §4.2].
+        """
+        self._check(k)
+        steps, nodes = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
+        meeting.meetings(
+            self._memory, self._trails, self._ground, pairs, np.uint64(seed), k,
+            reading == "heard", self._most_steps, steps, nodes,
+        )  # fmt: skip
+        return steps, nodes
+
+    def path_loads(
+        self, pairs: npt.NDArray[np.int64], *, seed: int, reading: Reading = "heard"
+    ) -> tuple[npt.NDArray[np.int64], int]:
+        """How many of the pairs' paths go through each row [n], ends included; pairs not met."""
+        load = np.zeros(self.network.n, np.int64)
+        lost = meeting.path_loads(
+            self._memory, self._trails, self._ground, pairs, np.uint64(seed),
+            reading == "heard", self._most_steps, load,
+        )  # fmt: skip
+        return load, int(lost)
+
+    def pair(
+        self,
+        source: int,
+        target: int,
+        *,
+        seed: int,
+        topic: int = 0,
+        k: int = 1,
+        reading: Reading = "heard",
+        most_steps: int | None = None,
+    ) -> Meeting:
+        """One pair step by step, with its traces; the same walk as pair `topic` of `meetings`."""
+        self._check(k)
+        if source == target:
+            raise Problem("the publisher and the subscriber are the same node", remedy="name two")
+        hear, limit = reading == "heard", most_steps or self._most_steps
+        ends = (np.uint32(source), np.uint32(target))
+        stamp, words, links = meeting.begin(
+            self._trails, self._ground, *ends, np.uint64(seed), topic, hear
+        )
+        walks = [_Walk(w, ends[w], np.uint64(words[w]), np.uint32(links[w])) for w in (0, 1)]
+        met, turn = -1, 0
+        while met < 0 and sum(walk.steps for walk in walks) < limit:
+            walk = walks[0 if turn % (k + 1) == 0 else 1]
+            met = self._stride(walk, np.uint32(stamp), hear)
+            turn += 1
+        return Meeting(
+            steps=sum(walk.steps for walk in walks),
+            steps_each=(walks[0].steps, walks[1].steps),
+            node=met,
+            path=self._path(met),
+            traces=(np.array(walks[0].rows, np.int64), np.array(walks[1].rows, np.int64)),
+        )
+
+    def _stride(self, walk: "_Walk", stamp: np.uint32, hear: bool) -> int:
+        onto = self._ground.who[walk.link]
+        met, extra, passed, word, link = meeting.stride(
+            self._memory, self._trails, self._ground, stamp, walk.number, walk.at, walk.link,
+            walk.word, walk.passed, hear,
+        )  # fmt: skip
+        walk.at, walk.link = np.uint32(onto), np.uint32(link)
+        walk.word, walk.passed = np.uint64(word), np.uint32(passed)
+        walk.rows += [int(onto), int(met)][: 1 + extra]
+        walk.steps += 1 + extra
+        return int(met)
+
+    def _path(self, met: int) -> npt.NDArray[np.int64]:
+        if met < 0:
+            return np.empty(0, np.int64)
+        legs: list[list[int]] = []
+        for w in (0, 1):
+            leg = [met]
+            while self._trails.back[leg[-1], w] != leg[-1]:
+                leg.append(int(self._trails.back[leg[-1], w]))
+            legs.append(leg)
+        return np.array(legs[0][::-1] + legs[1][1:], np.int64)
+
+    def _check(self, k: int) -> None:
+        if k < 1:
+            raise Problem(f"k is {k}", remedy="one walk makes a step while the other makes k >= 1")
+
+
+@dataclass
+class _Walk:
+    """Where one walk of a pair stands between two strides."""
+
+    number: int
+    at: np.uint32
+    word: np.uint64
+    link: np.uint32
+    passed: np.uint32 = np.uint32(1)
+    steps: int = 0
+
+    def __post_init__(self) -> None:
+        self.rows = [int(self.at)]
+
+
+def walk_pair(
+    network: Network,
+    source: int,
+    target: int,
+    *,
+    system: System = "directional-walk",
+    reading: Reading = "heard",
+    k: int = 1,
+    seed: int = 0,
+    most_steps: int | None = None,
+) -> Meeting:
+    """Let a publisher's and a subscriber's walk set out on a network until they meet.
+
+    Raises Problem if the rows are the same, k < 1, or a node has no neighbour.
+    """
+    walkers = Walkers(network, system)
+    return walkers.pair(source, target, seed=seed, k=k, reading=reading, most_steps=most_steps)
