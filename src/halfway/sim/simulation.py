@@ -1,0 +1,118 @@
+"""The message-level run of a walk system: topics are launched, events published, and all is told."""
+
+import importlib
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.message import MESSAGE
+from halfway.problem import Problem
+from halfway.protocols import SYSTEMS, rendezvous
+from halfway.sim import engine as engines
+from halfway.sim.walks import Reading, System
+from halfway.world.network import Network
+
+# A handler of the walk systems emits at most: TRACE and two MATCH, or TRACE and one STEP.
+_MOST_EMISSIONS = 3
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run left behind. Records are MESSAGE; rows say whom each of them reached."""
+
+    applications: npt.NDArray[np.void]  # [a] letters to applications: MATCHED, DELIVERED, UNMATCHED
+    application_rows: npt.NDArray[np.int64]  # [a]
+    journal: npt.NDArray[np.void]  # [j] every record received, in order; empty unless asked for
+    journal_rows: npt.NDArray[np.int64]  # [j]
+    events: int  # transmissions, timers and letters that came up
+    trace: rendezvous.Trace
+
+
+class Simulation:
+    """Topics on a network, each with one publisher and one subscriber, driven message by message.
+
+    pairs [T, 2]: row of the publisher and of the subscriber of each topic.
+    Raises Problem for an unknown system, k < 1, or a node without neighbours.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        pairs: npt.NDArray[np.int64],
+        *,
+        system: System = "directional-walk",
+        reading: Reading = "heard",
+        k: int = 1,
+        seed: int = 0,
+        most_steps: int = 1_000_000,
+        journal: int = 0,
+    ) -> None:
+        if system not in SYSTEMS:
+            raise Problem(f"'{system}' is not a system", remedy=f"one of {', '.join(SYSTEMS)}")
+        if k < 1:
+            raise Problem(f"k is {k}", remedy="one walk makes a step while the other makes k >= 1")
+        protocol = importlib.import_module(SYSTEMS[system])
+        self.pairs = np.asarray(pairs, np.int64)
+        names = np.arange(network.n, dtype=np.int32)
+        widest = int(network.degree.max(initial=1))
+        self._around = network.around()
+        self._state = protocol.state(names, widest, len(self.pairs), seed)
+        self._rules = rendezvous.Rules((1.0, 1.0 / k), reading == "heard", most_steps)
+        self._book = rendezvous.Book(len(self.pairs))
+        self._k = k
+        self._spare = _MOST_EMISSIONS * max(widest, 1)
+        self._engine = engines.engine(
+            max(64 + 4 * len(self.pairs), 2 * self._spare), 64 + 4 * len(self.pairs), journal
+        )
+        self._launch()
+
+    def _launch(self) -> None:
+        for topic, (publisher, subscriber) in enumerate(self.pairs):
+            self._letter(0.0, int(publisher), rendezvous.LAUNCH, topic, walk=2 * topic)
+            # Its k steps then lie strictly between two steps of the other walk, half a fast step
+            # clear of both, whatever their times are rounded to.
+            late = 1.0 - 0.5 / self._k
+            self._letter(late, int(subscriber), rendezvous.LAUNCH, topic, walk=2 * topic + 1)
+
+    def _letter(
+        self, at: float, row: int, kind: int, topic: int, *, walk: int = 0, event: int = -1
+    ) -> None:
+        if self._engine.out.count[0] == 0:
+            self._engine = engines.grown(self._engine)
+        engines.post(self._engine, at, row, kind, topic, walk, event)
+
+    def publish(self, at: float, topic: int, event: int) -> None:
+        """Let the publisher of a topic publish an event at a time (seconds; a slow step is one)."""
+        self._letter(at, int(self.pairs[topic, 0]), rendezvous.PUBLISH, topic, event=event)
+
+    def run(self, until: float = np.inf) -> Outcome:
+        """Deliver everything that is due until then. Raises Problem if the journal is too small."""
+        while True:
+            why = engines.run(
+                self._state, self._rules, self._around, self._book, self._engine,
+                until, 0.0, self._spare,
+            )  # fmt: skip
+            if why in (engines.IDLE, engines.UNTIL):
+                return self._outcome()
+            journal = self._engine.journal
+            if why == engines.LOG_FULL and 0 < len(journal.row) <= journal.count[0] + self._spare:
+                raise Problem(
+                    f"the journal of {len(journal.row)} records is full",
+                    remedy="ask for a longer one, or for none",
+                )
+            self._engine = engines.grown(self._engine)
+
+    def _outcome(self) -> Outcome:
+        if self._engine.out.count[1] > 0:
+            raise RuntimeError(f"{self._engine.out.count[1]} emissions overflowed the outbox")
+        told, journal = self._engine.applications, self._engine.journal
+        t, j = int(told.count[0]), int(journal.count[0])
+        return Outcome(
+            applications=told.record[:t].view(MESSAGE).copy(),
+            application_rows=told.row[:t].copy(),
+            journal=journal.record[:j].view(MESSAGE).copy(),
+            journal_rows=journal.row[:j].copy(),
+            events=int(self._engine.queue.count[2]),
+            trace=self._state.trace,
+        )
