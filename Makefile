@@ -1,0 +1,49 @@
+# The commands of the project; `make help` lists them. The work is done by tools/ and by `halfway`.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check check-slow bench java-hidden lock clean
+
+BIN := .venv/bin
+OUT ?= results/demo
+PYTEST_FLAGS ?=
+BENCH_FLAGS ?=
+UPGRADE ?=
+
+help: ## This list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+	@echo
+	@echo "  Set-up happens by itself; PYTHON=/path/to/python3.12 chooses the Python (3.11 or newer)."
+
+setup: ## Make .venv from the lock where it is missing or out of date (the others do so themselves)
+	@for p in $$PYTHON python3 python3.13 python3.12 python3.11; do \
+	  if [ "$$("$$p" -c 'print("runs")' 2>/dev/null)" = runs ]; then exec "$$p" tools/setup.py; fi; \
+	done; echo "error: no python3 found; Halfway needs Python 3.11 or newer: install it first" >&2; exit 2
+
+demo: setup ## The first paper's numbers beside the published ones, small scale; OUT=folder
+	@$(BIN)/halfway reproduce directional-walks --scale quick --out $(OUT)
+	@ls $(OUT)/*.html | sed 's/^/The page: /'
+
+test: setup ## The tests, without the slow proofs; PYTEST_FLAGS="-k walks"
+	@$(BIN)/pytest $(PYTEST_FLAGS)
+
+check: setup ## Style, types and the house tests
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/pytest tests/house
+
+check-slow: setup ## The proofs that take minutes
+	@$(BIN)/pytest --slow -m slow $(PYTEST_FLAGS)
+
+bench: setup ## Every benchmark, contenders side by side in one run; BENCH_FLAGS=--json
+	@for f in bench/*.py; do $(BIN)/python "$$f" $(BENCH_FLAGS) || exit 1; done
+
+java-hidden: setup ## Proof that a machine without Java works: a small sweep with Java hidden
+	@$(BIN)/python tools/java_hidden.py
+
+lock: setup ## Resolve pyproject.toml into requirements.lock anew; UPGRADE=--upgrade
+	@$(BIN)/python tools/lock.py $(UPGRADE)
+
+clean: ## Remove the environment and all caches (results stay)
+	@rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find src tests bench tools -name __pycache__ -type d -prune -exec rm -rf {} +

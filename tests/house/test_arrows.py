@@ -1,0 +1,128 @@
+"""The arrows between rooms hold, and the readers that say so would notice if they did not."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.house.arrows import crossed_arrows, foreign_libraries, unseeded_dice
+from tests.house.sources import REPOSITORY
+
+
+def package(root: Path, path: str, text: str) -> Path:
+    """A repository under `root` with one file of the package."""
+    file = root / "src" / "halfway" / path
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    return root
+
+
+def test_rooms_import_only_the_rooms_below() -> None:
+    assert "\n".join(crossed_arrows(REPOSITORY)) == ""
+
+
+def test_libraries_sockets_and_clocks_stay_in_their_rooms() -> None:
+    assert "\n".join(foreign_libraries(REPOSITORY)) == ""
+
+
+def test_no_dice_without_a_seed() -> None:
+    assert "\n".join(unseeded_dice(REPOSITORY)) == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "line"),
+    [
+        ("core/plane.py", "import halfway.world.network", "1: core may not import world"),
+        ("protocols/gossip.py", "\nfrom halfway import sim", "2: protocols may not import sim"),
+        ("protocols/gossip.py", "from ..world import x", "1: protocols may not import world"),
+        ("world/a.py", "def f():\n  import halfway.sim.engine", "2: world may not import sim"),
+        ("sim/engine.py", "from halfway.pipeline.run import Run", "1: sim may not import pipeline"),
+        ("pipeline/a/b.py", "from ...report import x", "1: pipeline may not import report"),
+        ("report/page.py", "import_module('halfway.papers')", "1: report may not import papers"),
+        ("papers/x.py", "from halfway.cli import main", "1: papers may not import cli"),
+        ("live/node.py", "from halfway.sim.engine import run", "1: live may not import sim"),
+        ("problem.py", "import halfway.core.dice", "1: problem may not import core"),
+    ],
+)
+def test_an_arrow_against_the_grain_is_seen(
+    tmp_path: Path, path: str, text: str, line: str
+) -> None:
+    assert crossed_arrows(package(tmp_path, path, text)) == [f"src/halfway/{path}:{line}"]
+
+
+def test_a_room_that_nobody_planned_is_seen(tmp_path: Path) -> None:
+    root = package(tmp_path, "attic/box.py", "import halfway.core.dice")
+    assert crossed_arrows(root) == [
+        "src/halfway/attic/box.py: `attic` is no room; tests/house/arrows.py lists them"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("papers/x/experiments.py", "from halfway.report.page import write"),
+        ("cli.py", "from halfway.papers import x"),
+        ("sim/engine.py", "from halfway import __version__\nfrom halfway.problem import Problem"),
+        ("sim/engine.py", "from halfway.sim.meters import Meter"),
+    ],
+)
+def test_an_arrow_with_the_grain_passes(tmp_path: Path, path: str, text: str) -> None:
+    assert crossed_arrows(package(tmp_path, path, text)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name"),
+    [
+        ("sim/engine.py", "import pandas as pd", "pandas"),
+        ("report/page.py", "from pyspark.sql import SparkSession", "pyspark"),
+        ("papers/x.py", "import pyarrow.parquet", "pyarrow"),
+        ("pipeline/page.py", "import altair as alt", "altair"),
+        ("world/udg.py", "import matplotlib.pyplot", "matplotlib"),
+        ("protocols/gossip.py", "from scipy import stats", "scipy"),
+        ("core/dice.py", "import time", "time"),
+        ("protocols/gossip.py", "from datetime import datetime", "datetime"),
+        ("core/outbox.py", "import logging", "logging"),
+        ("sim/radio.py", "import random", "random"),
+        ("pipeline/session.py", "import socket", "socket"),
+        ("report/page.py", "from urllib.request import urlopen", "urllib"),
+    ],
+)
+def test_a_library_in_the_wrong_room_is_seen(
+    tmp_path: Path, path: str, text: str, name: str
+) -> None:
+    room = path.partition("/")[0]
+    found = foreign_libraries(package(tmp_path, path, text))
+    assert found == [f"src/halfway/{path}:1: {room} may not import {name}"]
+
+
+def test_a_library_in_its_own_room_passes(tmp_path: Path) -> None:
+    text = "import asyncio\nimport socket\nimport time\nfrom urllib.parse import urlsplit\n"
+    assert foreign_libraries(package(tmp_path, "live/node.py", text)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "what"),
+    [
+        ("core/dice.py", "x = np.random.default_rng(seed)", "np.random.default_rng"),
+        ("protocols/a.py", "x = numpy.random.rand()", "np.random.rand"),
+        ("world/udg.py", "np.random.seed(1)", "np.random.seed"),
+        ("world/udg.py", "from numpy.random import PCG64, shuffle", "np.random.shuffle"),
+        ("sim/engine.py", "x = np.random.default_rng()", "a generator without a seed"),
+        ("sim/engine.py", "x = default_rng()", "a generator without a seed"),
+    ],
+)
+def test_dice_without_a_seed_are_seen(tmp_path: Path, path: str, text: str, what: str) -> None:
+    assert unseeded_dice(package(tmp_path, path, text)) == [f"src/halfway/{path}:1: {what}"]
+
+
+def test_dice_with_a_seed_pass(tmp_path: Path) -> None:
+    text = "x = np.random.default_rng(seed)\ny = np.random.Philox(key=3)\n"
+    assert unseeded_dice(package(tmp_path, "world/udg.py", text)) == []
+
+
+def test_the_command_line_starts_without_the_heavy_libraries() -> None:
+    heavy = "numba scipy pandas pyarrow pyspark py4j altair matplotlib vl_convert"
+    look = f"import sys, halfway.cli; print(sorted(sys.modules.keys() & set('{heavy}'.split())))"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")

@@ -1,0 +1,42 @@
+"""Files and functions stay small enough to hold one idea, and a long one is noticed."""
+
+from pathlib import Path
+
+from tests.house.sizes import FILE_LINES, FUNCTION_LINES, long_files, long_functions
+from tests.house.sources import REPOSITORY
+
+
+def module(root: Path, text: str) -> Path:
+    """A repository under `root` whose package has one file."""
+    folder = root / "src" / "halfway"
+    folder.mkdir(parents=True)
+    (folder / "engine.py").write_text(text)
+    return root
+
+
+def test_files_hold_one_idea() -> None:
+    assert "\n".join(long_files(REPOSITORY)) == ""
+
+
+def test_functions_hold_one_idea() -> None:
+    assert "\n".join(long_functions(REPOSITORY)) == ""
+
+
+def test_a_long_file_is_seen(tmp_path: Path) -> None:
+    root = module(tmp_path, "x = 1\n" * (FILE_LINES + 1))
+    assert long_files(root) == [f"src/halfway/engine.py: {FILE_LINES + 1} lines"]
+
+
+def test_a_file_at_the_limit_passes(tmp_path: Path) -> None:
+    assert long_files(module(tmp_path, "x = 1\n" * FILE_LINES)) == []
+
+
+def test_a_long_function_is_seen_even_inside_a_class(tmp_path: Path) -> None:
+    text = "class A:\n    async def f(self):\n" + "        x = 1\n" * FUNCTION_LINES
+    found = long_functions(module(tmp_path, text))
+    assert found == [f"src/halfway/engine.py:2: f: {FUNCTION_LINES + 1} lines"]
+
+
+def test_a_function_at_the_limit_passes(tmp_path: Path) -> None:
+    text = "def f():\n" + "    x = 1\n" * (FUNCTION_LINES - 1)
+    assert long_functions(module(tmp_path, text)) == []

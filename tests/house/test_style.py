@@ -1,0 +1,90 @@
+"""Every file says what it is, carries nothing put off and names no machine; slips are noticed."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.house import style
+from tests.house.sources import REPOSITORY
+
+
+def module(root: Path, text: str, path: str = "src/halfway/engine.py") -> Path:
+    """A repository under `root` with one file."""
+    file = root / path
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    return root
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        style.without_first_line,
+        style.undocumented,
+        style.names_without_meaning,
+        style.leftovers,
+        style.machines_named,
+    ],
+)
+def test_the_repository_keeps_the_rule(rule) -> None:  # type: ignore[no-untyped-def]
+    assert "\n".join(rule(REPOSITORY)) == ""
+
+
+@pytest.mark.parametrize("text", ["import os\n", "# engine\n", "\n'''Late.'''\n", '""""""\n'])
+def test_a_file_that_does_not_say_what_it_is_is_seen(tmp_path: Path, text: str) -> None:
+    assert style.without_first_line(module(tmp_path, text)) == ["src/halfway/engine.py"]
+
+
+def test_an_empty_file_and_a_raw_docstring_pass(tmp_path: Path) -> None:
+    root = module(module(tmp_path, ""), 'r"""Raw."""\n', "tests/test_raw.py")
+    assert style.without_first_line(root) == []
+
+
+def test_public_things_without_a_docstring_are_seen(tmp_path: Path) -> None:
+    text = (
+        "def seen(): ...\n"
+        "class Seen:\n"
+        "    '''Documented, its method not.'''\n"
+        "    def method(self): ...\n"
+        "    def _private(self): ...\n"
+        "def _private(): ...\n"
+        "class _Private:\n"
+        "    def hidden(self): ...\n"
+    )
+    found = style.undocumented(module(tmp_path, text))
+    assert found == ["src/halfway/engine.py:1: seen", "src/halfway/engine.py:4: method"]
+
+
+@pytest.mark.parametrize("path", ["src/halfway/sim/utils.py", "tests/helpers/radio.py"])
+def test_a_name_without_meaning_is_seen(tmp_path: Path, path: str) -> None:
+    assert style.names_without_meaning(module(tmp_path, "", path)) == [path]
+
+
+def test_a_comment_that_puts_something_off_is_seen(tmp_path: Path) -> None:
+    text = f"x = 'a fine string'\ny = 1  # {'TO' + 'DO'}: later\n"
+    found = style.leftovers(module(tmp_path, text))
+    assert found == [f"src/halfway/engine.py:2: # {'TO' + 'DO'}: later"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"open('/{'work'}/x.csv')",
+        f"see /{'home'}/ann/results",
+        f"cd '/{'root'}/x'",
+        f"https://{'pypi'}.org/simple",
+    ],
+)
+def test_a_line_that_names_a_machine_is_seen(tmp_path: Path, line: str) -> None:
+    root = module(tmp_path, f"fine\n{line}\n", "docs/setup.md")
+    subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)
+    assert style.machines_named(root) == [f"docs/setup.md:2: {line}"]
+
+
+def test_ignored_files_and_relative_folders_pass(tmp_path: Path) -> None:
+    root = module(tmp_path, f"/{'work'}/x", "results/run.txt")
+    (root / ".gitignore").write_text("results/\n")
+    (root / "notes.md").write_text(f"the folders home{'/work'}/x and net{'work'}/y\n")
+    subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)
+    assert style.machines_named(root) == []

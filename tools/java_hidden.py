@@ -1,0 +1,59 @@
+"""Prove that a machine without Java works: a sweep with Java hidden from PATH and environment."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+FIGURE = "directional-walks/figure-6"
+# macOS ships stubs under these names that only ask to install Java; they are hidden as well.
+HIDDEN = ("java", "javac", "javaw", "jcmd", "jps", "jar")
+
+
+def without_java(farm: Path) -> dict[str, str]:
+    """This environment, with a PATH of links to every command but Java's."""
+    for folder in os.get_exec_path():
+        if not Path(folder).is_dir():
+            continue
+        for command in Path(folder).iterdir():
+            link = farm / command.name
+            if command.name not in HIDDEN and not os.path.lexists(link):
+                link.symlink_to(command.absolute())
+    kept = {name: value for name, value in os.environ.items() if "JAVA" not in name}
+    for name in ("JDK_HOME", "JRE_HOME", "SPARK_HOME"):
+        kept.pop(name, None)
+    return {**kept, "PATH": str(farm)}
+
+
+def main() -> int:
+    """Run the sweep and count its verdicts; 0 if there are any."""
+    with tempfile.TemporaryDirectory(prefix="halfway-") as folder:
+        farm = Path(folder) / "bin"
+        farm.mkdir()
+        environment = without_java(farm)
+        if shutil.which("java", path=environment["PATH"]) or "JAVA_HOME" in environment:
+            sys.stderr.write("error: Java could not be hidden here, so nothing was proven\n")
+            return 2
+        halfway = Path(sys.executable).parent / "halfway"
+        command = [halfway, "reproduce", FIGURE, "--scale", "quick", "--json"]
+        done = subprocess.run(
+            [*command, "--out", Path(folder) / "results"],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    verdicts = [json.loads(line)["verdict"] for line in done.stdout.splitlines()]
+    if done.returncode != 0 or not verdicts:
+        sys.stderr.write(f"error: with Java hidden {FIGURE} ended with {done.returncode}\n")
+        return 1
+    sys.stdout.write(f"With Java hidden {FIGURE} was judged: {len(verdicts)} verdicts.\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
