@@ -17,7 +17,7 @@ help: ## This list
 setup: ## Make .venv from the lock where it is missing or out of date (the others do so themselves)
 	@for p in $$PYTHON python3 python3.13 python3.12 python3.11; do \
 	  if [ "$$("$$p" -c 'print("runs")' 2>/dev/null)" = runs ]; then exec "$$p" tools/setup.py; fi; \
-	done; echo "error: no python3 found; Halfway needs Python 3.11 or newer: install it first" >&2; exit 2
+	done; echo "error: no python3 that runs; Halfway needs Python 3.11 or newer: install it first" >&2; exit 2
 
 demo: setup ## The first paper's numbers beside the published ones, small scale; OUT=folder
 	@$(BIN)/halfway reproduce directional-walks --scale quick --out $(OUT)
@@ -36,7 +36,7 @@ check-slow: setup ## The proofs that take minutes
 	@$(BIN)/pytest --slow -m slow $(PYTEST_FLAGS)
 
 bench: setup ## Every benchmark, contenders side by side in one run; BENCH_FLAGS=--json
-	@for f in bench/*.py; do $(BIN)/python "$$f" $(BENCH_FLAGS) || exit 1; done
+	@for f in $$(grep -l __main__ bench/*.py); do $(BIN)/python "$$f" $(BENCH_FLAGS) || exit 1; done
 
 java-hidden: setup ## Proof that a machine without Java works: a small sweep with Java hidden
 	@$(BIN)/python tools/java_hidden.py

@@ -135,27 +135,40 @@ def chosen_python():
     return fail("{}, and {} is {}.{}.{}: {}".format(wanted, path, *version, remedy))
 
 
-def follow(command, doing):
-    """Run one step into the log, with a changing line on a terminal; fail in one line."""
-    terminal, seen, tail = sys.stdout.isatty(), 0, ""
-    with LOG.open("ab") as log:
-        process = started(command)
-        for raw in process.stdout:
-            log.write(raw)
-            line = raw.decode("utf-8", "replace")
-            tail = (tail + line)[-20000:]
-            collecting = re.match(r"Collecting ([\w.-]+)", line)
-            seen += bool(collecting)
-            if terminal and collecting:
-                sys.stdout.write(f"\r\033[K  downloading {seen}: {collecting.group(1)}")
-            elif terminal and re.match(r"Building wheels|Installing collected", line):
-                sys.stdout.write("\r\033[K  unpacking")
-            sys.stdout.flush()
-    if terminal and seen:
+def show_progress(line):
+    """On a terminal, one line that changes with what pip says; an empty one takes it away."""
+    if not sys.stdout.isatty():
+        return
+    downloading = re.match(r"Collecting ([\w.-]+)", line)
+    if downloading:
+        sys.stdout.write("\r\033[K  downloading " + downloading.group(1))
+    elif re.match(r"Building wheels|Installing collected", line):
+        sys.stdout.write("\r\033[K  unpacking")
+    elif not line:
         sys.stdout.write("\r\033[K")
+    sys.stdout.flush()
+
+
+def follow(command, doing, meanings=MEANINGS):
+    """Run one step into the log, with a changing line on a terminal; fail in one line."""
+    tail = ""
+    process = started(command)
+    try:
+        with LOG.open("ab") as log:
+            for raw in process.stdout:
+                log.write(raw)
+                line = raw.decode("utf-8", "replace")
+                tail = (tail + line)[-20000:]
+                show_progress(line)
+    except BaseException:
+        process.terminate()  # an orphan would go on writing while the next set-up clears away
+        process.wait()
+        raise
+    finally:
+        show_progress("")
     if process.wait() != 0:
         shutil.rmtree(str(SCRATCH), ignore_errors=True)
-        meaning = next((text for pattern, text in MEANINGS if re.search(pattern, tail)), doing)
+        meaning = next((text for pattern, text in meanings if re.search(pattern, tail)), doing)
         fail(f"{meaning} ({LOG.relative_to(ROOT)} has the details; run again once it is mended)")
 
 
@@ -236,7 +249,7 @@ def set_up():
     lock = ["--require-hashes", "-r", ROOT / "requirements.lock"]
     follow(install + lock, "the locked packages could not be installed")
     own = ["--no-deps", "--no-build-isolation", "-e", ROOT]
-    follow(install + own, "Halfway itself could not be installed")
+    follow(install + own, "Halfway itself could not be installed", MEANINGS[:1])
     shutil.rmtree(str(SCRATCH), ignore_errors=True)
     READY.write_text(wanted)
     if UNFINISHED.exists():
