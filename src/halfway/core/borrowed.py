@@ -20,7 +20,7 @@ def borrowed(value: Any) -> Any:
 
 
 @overload(borrowed)
-def _borrowed(value):  # type: ignore[no-untyped-def]
+def _borrowed(value):
     return lambda value: _lend(value)
 
 

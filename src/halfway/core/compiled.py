@@ -54,7 +54,7 @@ CACHE_FOLDER = _cache_folder()
 
 
 def _njit(function: F, **options: Any) -> F:
-    # The folder is set for our own functions only: a library that is loaded beside us keeps its own.
+    # The folder is set for our own functions only: a library loaded beside us keeps its own.
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, CACHE_FOLDER
     try:
         return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]

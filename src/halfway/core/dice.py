@@ -21,13 +21,13 @@ _TO_UNIT_53 = 2.0**-53
 
 
 @inlined
-def advanced(word):  # type: ignore[no-untyped-def]
+def advanced(word):
     """The state after one draw."""
     return np.uint64(word + _GOLDEN)
 
 
 @inlined
-def mixed(word):  # type: ignore[no-untyped-def]
+def mixed(word):
     """The 64 random bits that a state stands for."""
     word = (word ^ (word >> _30)) * _FIRST
     word = (word ^ (word >> _27)) * _SECOND
@@ -35,42 +35,42 @@ def mixed(word):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def seeded(seed, name):  # type: ignore[no-untyped-def]
+def seeded(seed, name):
     """The first state of the dice called `name` (an integer) under a seed: both decide."""
     return mixed(seed ^ mixed(np.uint64(name) + _GOLDEN))
 
 
 @inlined
-def pick(value, bound):  # type: ignore[no-untyped-def]
+def pick(value, bound):
     """An index in [0, bound) from the high half of a value; bias below bound / 2^32."""
     return np.uint32(((value >> _32) * np.uint64(bound)) >> _32)
 
 
 @inlined
-def fraction(value):  # type: ignore[no-untyped-def]
+def fraction(value):
     """A number in [0, 1) with 24 bits from the low end of a value; independent of its `pick`."""
     return np.float32(value & _LOW_24) * _TO_UNIT_24
 
 
 @inlined
-def uniform(value):  # type: ignore[no-untyped-def]
+def uniform(value):
     """A double in [0, 1) with 53 bits."""
     return np.float64(value >> _11) * _TO_UNIT_53
 
 
 @inlined
-def low_half(word):  # type: ignore[no-untyped-def]
+def low_half(word):
     """Bits 0-31 of a state as an integer argument of a message."""
     return np.int32(np.uint32(word & _LOW_WORD))
 
 
 @inlined
-def high_half(word):  # type: ignore[no-untyped-def]
+def high_half(word):
     """Bits 32-63 of a state as an integer argument of a message."""
     return np.int32(np.uint32(word >> _32))
 
 
 @inlined
-def joined(low, high):  # type: ignore[no-untyped-def]
+def joined(low, high):
     """The state whose halves a message carried."""
     return (np.uint64(np.uint32(high)) << _32) | np.uint64(np.uint32(low))

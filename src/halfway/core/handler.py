@@ -34,7 +34,7 @@ def handles(state_type: type) -> Callable[[F], F]:
         _HANDLERS[state_type] = compiled
 
         @overload(handle)
-        def chosen(state, rules, around, book, i, message, out):  # type: ignore[no-untyped-def]
+        def chosen(state, rules, around, book, i, message, out):
             if not (isinstance(state, types.BaseNamedTuple) and state.instance_class is state_type):
                 return None
             return lambda state, rules, around, book, i, message, out: compiled(

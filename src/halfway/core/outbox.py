@@ -1,11 +1,11 @@
-"""The outbox: where a handler puts its records. It is the engine's pool itself, nothing is copied."""
+"""The outbox: where a handler puts its records: the engine's pool itself, nothing is copied."""
 
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
 
 
@@ -16,8 +16,8 @@ class Outbox(NamedTuple):
     """
 
     pool: npt.NDArray[np.void]  # [slots] MESSAGE, as a record array
-    free: npt.NDArray[np.uint32]  # [slots] free[:count[0]] are the slots that nobody uses
-    count: npt.NDArray[np.int64]  # [2] free slots; emissions that found none
+    free: npt.NDArray[np.uint32]  # [slots] free[:tally[0]] are the slots that nobody uses
+    tally: npt.NDArray[np.int64]  # [2] free slots; emissions that found none
 
 
 def outbox(slots: int) -> Outbox:
@@ -28,19 +28,19 @@ def outbox(slots: int) -> Outbox:
     return Outbox(pool, np.ascontiguousarray(free), np.array([slots, 0], np.int64))
 
 
-@inlined
-def emit(out, kind, after, towards):  # type: ignore[no-untyped-def]
+@kernel
+def emit(out, kind, after, towards):
     """A blank record of that kind, to be sent `after` a delay `towards` a neighbour's name.
 
     `towards` may also be EVERYONE, APP or the sender's own name (a timer is a letter to yourself).
     The caller fills in the rest. The sender's name and the hop count are the engine's business.
     """
-    if out.count[0] == 0:
-        out.count[1] += 1
+    if out.tally[0] == 0:
+        out.tally[1] += 1
         slot = np.uint32(out.free.shape[0])
     else:
-        out.count[0] -= 1
-        slot = out.free[np.uint32(out.count[0])]
+        out.tally[0] -= 1
+        slot = out.free[np.uint32(out.tally[0])]
     record = out.pool[slot]
     record.at = after
     record.kind = kind

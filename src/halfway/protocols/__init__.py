@@ -1,4 +1,4 @@
-"""One file a system: kinds, State, Rules, state(), handle(). Nothing here knows a clock or a socket.
+"""One file a system: kinds, State, Rules, state(), handle(). No clock and no socket in here.
 
 The table gives the module of each system's name, so that naming one compiles only that one.
 """

@@ -1,4 +1,4 @@
-"""Directional random walks (Leone & Muñoz 2013): go where you share least with where you came from."""
+"""Directional random walks (Leone & Muñoz 2013): away from the node the walk came from."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,17 @@ from halfway.protocols.rendezvous import (
     trace,
 )
 
-__all__ = ["Book", "DirectionalState", "Rules", "State", "handle", "least", "nth", "penalty", "state"]
+__all__ = [
+    "Book",
+    "DirectionalState",
+    "Rules",
+    "State",
+    "handle",
+    "least",
+    "nth",
+    "penalty",
+    "state",
+]
 
 
 class DirectionalState(NamedTuple):
@@ -61,7 +71,7 @@ def state(
 
 
 @inlined
-def least(weights, degree):  # type: ignore[no-untyped-def]
+def least(weights, degree):
     """The smallest of the first `degree` weights, and how many neighbours tie for it."""
     minimum = weights[0]
     for p in range(1, degree):
@@ -73,7 +83,7 @@ def least(weights, degree):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def nth(weights, minimum, rank):  # type: ignore[no-untyped-def]
+def nth(weights, minimum, rank):
     """Position of the `rank`-th neighbour (from 0) among those with the smallest weight."""
     p = 0
     while weights[p] != minimum or rank > 0:
@@ -84,13 +94,13 @@ def nth(weights, minimum, rank):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def penalty(value, degree_behind):  # type: ignore[no-untyped-def]
+def penalty(value, degree_behind):
     """[drw Fig. 3, line 4] rand ∈ [0, deg(x)], added to the weight of the way just taken."""
     return fraction(value) * np.float32(degree_behind)
 
 
 @inlined
-def shared(told, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
+def shared(told, a, a_end, b, b_end):
     """|N(x) ∩ N(z)| of two ascending lists of names."""
     count = 0
     while a < a_end and b < b_end:
@@ -106,7 +116,7 @@ def shared(told, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def tells_of(told, first, last, name):  # type: ignore[no-untyped-def]
+def tells_of(told, first, last, name):
     """Whether an ascending list of names holds that one."""
     while first < last:
         middle = (first + last) >> 1
@@ -120,7 +130,7 @@ def tells_of(told, first, last, name):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def commonality(around, x, z):  # type: ignore[no-untyped-def]
+def commonality(around, x, z):
     """[drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)]; x, z index a node's neighbours."""
     first, last = np.int64(around.told_first[x]), np.int64(around.told_last[x])
     common = shared(
@@ -132,18 +142,21 @@ def commonality(around, x, z):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def weigh(state, around, i, x, walk):  # type: ignore[no-untyped-def]
+def weigh(state, around, i, x, walk):
     """Fill row i's weights for a walk that came from its neighbour at position x."""
     first, last = np.int64(around.start[i]), np.int64(around.start[i + 1])
     for z in range(last - first):
         state.weight[i, z] = commonality(around, first + x, first + z)
     for mark in range(min(state.marks[i], state.marked_walk.shape[1])):
-        if state.marked_walk[i, mark] == walk and state.marked_from[i, mark] == around.who[first + x]:
+        if (
+            state.marked_walk[i, mark] == walk
+            and state.marked_from[i, mark] == around.who[first + x]
+        ):
             state.weight[i, state.marked_to[i, mark]] = state.marked_weight[i, mark]
 
 
 @inlined
-def mark(state, i, walk, came_from, towards, weight):  # type: ignore[no-untyped-def]
+def mark(state, i, walk, came_from, towards, weight):
     """Remember a raised weight: over its older self, else over a free or the oldest mark."""
     capacity = state.marked_walk.shape[1]
     place = state.marks[i] % capacity
@@ -163,8 +176,8 @@ def mark(state, i, walk, came_from, towards, weight):  # type: ignore[no-untyped
 
 
 @inlined
-def away(state, around, i, came_from, walk, value):  # type: ignore[no-untyped-def]
-    """[drw Fig. 3, lines 3-4] the neighbour with the least weight, ties uniformly; raise its weight."""
+def away(state, around, i, came_from, walk, value):
+    """[drw Fig. 3, lines 3-4] the neighbour of least weight, ties uniformly; raise its weight."""
     first, last = np.int64(around.start[i]), np.int64(around.start[i + 1])
     x = 0
     while around.who[first + x] != came_from:
@@ -179,7 +192,7 @@ def away(state, around, i, came_from, walk, value):  # type: ignore[no-untyped-d
 
 
 @handles(DirectionalState)
-def handle(state, rules, around, book, i, message, out):  # type: ignore[no-untyped-def]
+def handle(state, rules, around, book, i, message, out):
     """A node's whole behaviour, one message at a time."""
     memory = state.trace
     if message.kind != STEP:

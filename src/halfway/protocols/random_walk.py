@@ -1,4 +1,4 @@
-"""(Pure) random walks [drw §4.1]: the next node is any neighbour, uniformly. The papers' baseline."""
+"""Pure random walks [drw §4.1]: the next node is any neighbour. The papers' baseline."""
 
 from typing import NamedTuple
 
@@ -34,13 +34,13 @@ State = RandomState
 
 
 def state(names: npt.NDArray[np.int32], degree: int, topics: int, seed: int) -> RandomState:
-    """Nodes that no walk has passed. `degree` is not needed here, but asked of every walk system."""
+    """Nodes that no walk has passed. `degree` is not needed here, but asked of every system."""
     del degree
     return RandomState(trace(names, topics, seed))
 
 
 @handles(RandomState)
-def handle(state, rules, around, book, i, message, out):  # type: ignore[no-untyped-def]
+def handle(state, rules, around, book, i, message, out):
     """A node's whole behaviour, one message at a time."""
     memory = state.trace
     if message.kind != STEP:

@@ -52,7 +52,9 @@ class Trace(NamedTuple):
 
     name: npt.NDArray[np.int32]  # [n]
     dice: npt.NDArray[np.uint64]  # [n] seeds the walks that start here
-    back: npt.NDArray[np.int32]  # [n, 2T] hop towards the walk's start; itself there; -1 never passed
+    back: npt.NDArray[
+        np.int32
+    ]  # [n, 2T] hop towards the walk's start; itself there; -1 never passed
     heard: npt.NDArray[np.int32]  # [n, 2T] first neighbour heard to carry the walk's trace; -1 none
     forth: npt.NDArray[np.int32]  # [n, 2T] hop towards the meeting, learnt from MATCH; -1 unknown
     met: npt.NDArray[np.uint8]  # [n, T] 1 where the walks of a topic met
@@ -68,7 +70,7 @@ def trace(names: npt.NDArray[np.int32], topics: int, seed: int) -> Trace:
 
 
 @inlined
-def send_step(memory, rules, i, walk, word, steps, towards, out):  # type: ignore[no-untyped-def]
+def send_step(memory, rules, i, walk, word, steps, towards, out):
     """Pass walk `walk` with its dice on to a neighbour, after the rest that its speed demands."""
     # A walk's dice travel with it: its path then depends on its own seed alone, not on which other
     # walks happened to pass a node before it.
@@ -81,13 +83,13 @@ def send_step(memory, rules, i, walk, word, steps, towards, out):  # type: ignor
 
 
 @inlined
-def dice_of(message):  # type: ignore[no-untyped-def]
+def dice_of(message):
     """The walk's dice after the draw for this node."""
     return advanced(joined(message.args[DICE_LOW], message.args[DICE_HIGH]))
 
 
 @inlined
-def remember(memory, rules, i, walk, towards_start, out):  # type: ignore[no-untyped-def]
+def remember(memory, rules, i, walk, towards_start, out):
     """[drw §3] a node that is visited for the first time memorises who transmitted first."""
     if memory.back[i, walk] != NEVER:
         return
@@ -99,7 +101,7 @@ def remember(memory, rules, i, walk, towards_start, out):  # type: ignore[no-unt
 
 
 @inlined
-def launch(memory, rules, around, i, walk, out):  # type: ignore[no-untyped-def]
+def launch(memory, rules, around, i, walk, out):
     """[drw Fig. 3, line 1] the initiator selects a neighbour uniformly."""
     remember(memory, rules, i, walk, memory.name[i], out)
     first, last = around.start[i], around.start[i + 1]
@@ -111,7 +113,7 @@ def launch(memory, rules, around, i, walk, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def arrived(memory, rules, i, message, out):  # type: ignore[no-untyped-def]
+def arrived(memory, rules, i, message, out):
     """Take in a STEP; True if the walk ends here or is already sent on to whom it heard."""
     walk = message.args[WALK_ID]
     other = walk ^ 1
@@ -133,7 +135,7 @@ def arrived(memory, rules, i, message, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def send_match(memory, i, walk, out):  # type: ignore[no-untyped-def]
+def send_match(memory, i, walk, out):
     """Towards the walk's initiator; here it is told directly."""
     here = memory.back[i, walk] == memory.name[i]
     o = emit(out, MATCHED if here else MATCH, 0.0, APP if here else memory.back[i, walk])
@@ -142,7 +144,7 @@ def send_match(memory, i, walk, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def matched(memory, i, message, out):  # type: ignore[no-untyped-def]
+def matched(memory, i, message, out):
     """A MATCH passes: remember the way to the meeting, and pass it on unless it is old news."""
     walk = message.args[WALK_ID]
     if memory.forth[i, walk] != NEVER:
@@ -152,7 +154,7 @@ def matched(memory, i, message, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def publish(memory, i, message, out):  # type: ignore[no-untyped-def]
+def publish(memory, i, message, out):
     """The application publishes: along the path if there is one, back to it otherwise."""
     topic = message.topic
     if memory.met[i, topic] == 0 and memory.forth[i, 2 * topic] == NEVER:
@@ -164,7 +166,7 @@ def publish(memory, i, message, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def forward(memory, i, topic, event, out):  # type: ignore[no-untyped-def]
+def forward(memory, i, topic, event, out):
     """One hop of the loop-erased path publisher - meeting - subscriber."""
     # Upstream of the meeting only `forth` is known, from the meeting on only `back`.
     on_trace = memory.back[i, 2 * topic + 1]
@@ -179,7 +181,7 @@ def forward(memory, i, topic, event, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def settle(memory, rules, around, i, message, out):  # type: ignore[no-untyped-def]
+def settle(memory, rules, around, i, message, out):
     """Every kind but STEP: what does not depend on how a walk chooses."""
     if message.kind == TRACE:
         if memory.heard[i, message.args[WALK_ID]] == NEVER:

@@ -1,1 +1,1 @@
-"""The simulator: the engine that drives messages, and the bulk driver of walks on a static graph."""
+"""The simulator: the engine that drives messages, and the bulk driver of walks."""

@@ -24,7 +24,7 @@ class Bearings(NamedTuple):
 
 
 def bearings(network: Network) -> Bearings:
-    """The table of a network; its size is Σ deg², its time about Σ deg² + Σ (two-hop neighbours)."""
+    """The table of a network; its size is Σ deg², its time the same and all two-hop visits."""
     degree = network.degree
     base_at = np.zeros(len(network.who) + 1, np.uint32)
     np.cumsum(degree[network.who], out=base_at[1:], dtype=np.uint32)
@@ -38,7 +38,7 @@ def bearings(network: Network) -> Bearings:
 
 
 @kernel
-def _fill(start, who, base_at, base, ties_at, ties, common, row):  # type: ignore[no-untyped-def]
+def _fill(start, who, base_at, base, ties_at, ties, common, row):
     """`common` [n] holds n_xz for the x at hand, and zero elsewhere between two x."""
     end = np.uint32(0)
     for x in range(np.uint32(start.shape[0] - 1)):

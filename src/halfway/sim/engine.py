@@ -27,7 +27,7 @@ class Queue(NamedTuple):
 
     at: npt.NDArray[np.float64]  # [slots]
     key: npt.NDArray[np.uint64]  # [slots] order << 28 | slot
-    count: npt.NDArray[np.int64]  # [3] entries, next order, events delivered so far
+    tally: npt.NDArray[np.int64]  # [3] entries, next order, events delivered so far
 
 
 class Log(NamedTuple):
@@ -35,7 +35,7 @@ class Log(NamedTuple):
 
     record: npt.NDArray[np.void]  # [capacity] MESSAGE
     row: npt.NDArray[np.int64]  # [capacity]
-    count: npt.NDArray[np.int64]  # [1]
+    tally: npt.NDArray[np.int64]  # [1]
 
 
 class Engine(NamedTuple):
@@ -57,17 +57,17 @@ def grown(old: Engine) -> Engine:
     """The same engine with twice the room for records in flight and for applications' letters."""
     slots = len(old.out.free)
     new = engine(2 * slots, 2 * len(old.applications.row), 0)
-    free = int(old.out.count[0])
+    free = int(old.out.tally[0])
     new.out.pool[:slots] = old.out.pool[:slots]
     new.out.free[:free] = old.out.free[:free]
     new.out.free[free : free + slots] = np.arange(2 * slots - 1, slots - 1, -1, dtype=np.uint32)
-    new.out.count[:] = (free + slots, old.out.count[1])
+    new.out.tally[:] = (free + slots, old.out.tally[1])
     new.queue.at[:slots], new.queue.key[:slots] = old.queue.at, old.queue.key
-    new.queue.count[:] = old.queue.count
-    kept = int(old.applications.count[0])
+    new.queue.tally[:] = old.queue.count
+    kept = int(old.applications.tally[0])
     new.applications.record[:kept] = old.applications.record[:kept]
     new.applications.row[:kept] = old.applications.row[:kept]
-    new.applications.count[:] = kept
+    new.applications.tally[:] = kept
     return new._replace(journal=old.journal)
 
 
@@ -77,12 +77,12 @@ def _log(capacity: int) -> Log:
 
 
 @inlined
-def push(queue, at, slot):  # type: ignore[no-untyped-def]
+def push(queue, at, slot):
     """Sift a new entry up; equal times keep the order of insertion."""
-    key = (np.uint64(queue.count[1]) << _SLOT_BITS) | np.uint64(slot)
-    i = queue.count[0]
-    queue.count[0] += 1
-    queue.count[1] += 1
+    key = (np.uint64(queue.tally[1]) << _SLOT_BITS) | np.uint64(slot)
+    i = queue.tally[0]
+    queue.tally[0] += 1
+    queue.tally[1] += 1
     while i > 0:
         parent = (i - 1) >> 1
         if queue.at[parent] <= at:
@@ -95,11 +95,11 @@ def push(queue, at, slot):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def pop(queue):  # type: ignore[no-untyped-def]
+def pop(queue):
     """Slot of the earliest entry, taken out."""
     slot = np.uint32(queue.key[0] & _SLOT)
-    queue.count[0] -= 1
-    last = queue.count[0]
+    queue.tally[0] -= 1
+    last = queue.tally[0]
     at, key = queue.at[last], queue.key[last]
     i = 0
     while True:
@@ -123,45 +123,45 @@ def pop(queue):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def keep(log, record, row):  # type: ignore[no-untyped-def]
+def keep(log, record, row):
     """Copy a record into a log that has room."""
-    place = log.count[0]
+    place = log.tally[0]
     log.record[place] = record
     log.row[place] = row
-    log.count[0] += 1
+    log.tally[0] += 1
 
 
 @inlined
-def queue_emissions(out, queue, name, now, hops, before, hop_delay):  # type: ignore[no-untyped-def]
+def queue_emissions(out, queue, name, now, hops, before, hop_delay):
     """Queue what a node has just emitted, in the order of emission."""
-    for place in range(before - 1, out.count[0] - 1, -1):
+    for place in range(before - 1, out.tally[0] - 1, -1):
         slot = out.free[np.uint32(place)]
         record = out.pool[slot]
         record.at += now
         record.source = name
         record.hops = hops
-        if record.next != APP and record.next != name:
+        if not (record.next == APP or record.next == name):
             record.hops += np.uint16(1)
             record.at += hop_delay
         push(queue, record.at, slot)
 
 
 @inlined
-def deliver(state, rules, around, book, engine, i, slot, hop_delay):  # type: ignore[no-untyped-def]
+def deliver(state, rules, around, book, engine, i, slot, hop_delay):
     """Let row i hear the record in that slot."""
     message = engine.out.pool[slot]
     if engine.journal.row.shape[0] > 0:
         keep(engine.journal, message, i)
-    before = engine.out.count[0]
+    before = engine.out.tally[0]
     handle(state, rules, around, book, i, message, engine.out)
     name = np.int32(i)  # in the simulator a node's name is its row
     queue_emissions(engine.out, engine.queue, name, message.at, message.hops, before, hop_delay)
 
 
 @kernel
-def post(engine, at, row, kind, topic, walk, event):  # type: ignore[no-untyped-def]
+def post(engine, at, row, kind, topic, walk, event):
     """A letter from the application of a row to its own node, due at a time."""
-    before = engine.out.count[0]
+    before = engine.out.tally[0]
     letter = emit(engine.out, kind, at, row)
     letter.topic = topic
     letter.event = event
@@ -170,35 +170,42 @@ def post(engine, at, row, kind, topic, walk, event):  # type: ignore[no-untyped-
 
 
 @kernel
-def run(state, rules, around, book, engine, until, hop_delay, spare):  # type: ignore[no-untyped-def]
+def run(state, rules, around, book, engine, until, hop_delay, spare):
     """Deliver until nothing is due before `until`. Returns why it stopped; call again to go on.
 
     spare: free slots that one transmission may need (receivers times most emissions of a handler).
     """
     state, around, book = borrowed(state), borrowed(around), borrowed(book)
     engine = borrowed(engine)
-    out, queue, applications, journal = engine.out, engine.queue, engine.applications, engine.journal
-    while queue.count[0] > 0:
+    out, queue, applications, journal = (
+        engine.out,
+        engine.queue,
+        engine.applications,
+        engine.journal,
+    )
+    while queue.tally[0] > 0:
         if queue.at[0] > until:
             return UNTIL
-        if out.count[0] < spare:
+        if out.tally[0] < spare:
             return CROWDED
-        if applications.count[0] == applications.row.shape[0] or (
-            journal.row.shape[0] > 0 and journal.count[0] + spare > journal.row.shape[0]
+        if applications.tally[0] == applications.row.shape[0] or (
+            journal.row.shape[0] > 0 and journal.tally[0] + spare > journal.row.shape[0]
         ):
             return LOG_FULL
         slot = pop(queue)
         message = out.pool[slot]
-        queue.count[2] += 1
+        queue.tally[2] += 1
         if message.next == APP:
             keep(applications, message, message.source)
-        elif message.next == EVERYONE:
-            for f in range(around.start[message.source], around.start[message.source + 1]):
-                i = np.uint32(around.who[f])
-                deliver(state, rules, around, book, engine, i, slot, hop_delay)
         else:
-            i = np.uint32(message.next)
-            deliver(state, rules, around, book, engine, i, slot, hop_delay)
-        out.free[np.uint32(out.count[0])] = slot
-        out.count[0] += 1
+            # One call site: the handler is inlined here, and compiled but once.
+            everyone = message.next == EVERYONE
+            first, last = np.uint32(0), np.uint32(1)
+            if everyone:
+                first, last = around.start[message.source], around.start[message.source + 1]
+            for f in range(first, last):
+                i = np.uint32(around.who[f] if everyone else message.next)
+                deliver(state, rules, around, book, engine, i, slot, hop_delay)
+        out.free[np.uint32(out.tally[0])] = slot
+        out.tally[0] += 1
     return IDLE

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import types
 from numba.extending import overload
 
 from halfway.core.borrowed import borrowed
@@ -30,7 +29,7 @@ class Ground(NamedTuple):
 
 
 class Trails(NamedTuple):
-    """What a pair of walks left on the nodes. Stamped: a new pair forgets the last by counting on."""
+    """What a pair of walks left on the nodes. Stamped: a new pair just counts on."""
 
     stamp: npt.NDArray[np.uint32]  # [1] number of the pair at hand
     mark: npt.NDArray[np.uint32]  # [n, 4] stamp where walk 0, 1 passed; where walk 0, 1 was heard
@@ -42,7 +41,9 @@ class Compass(NamedTuple):
     """A directional walk's memory: the bearings, and the weights its own passages have raised."""
 
     bearings: Bearings
-    passed: npt.NDArray[np.uint64]  # [2m] stamp << 32 | twice bit | first way taken, by link and walk
+    passed: npt.NDArray[
+        np.uint64
+    ]  # [2m] stamp << 32 | twice bit | first way taken, by link and walk
     behind: npt.NDArray[np.float32]  # [2m] by how much that raised its weight
     row: npt.NDArray[np.float32]  # [2 Σ deg²] all weights, valid from the second passage on
 
@@ -74,16 +75,16 @@ def compass(bearings: Bearings) -> Compass:
     )
 
 
-def onward(memory, ground, stamp, w, e, x, value):  # type: ignore[no-untyped-def]
+def onward(memory, ground, stamp, w, e, x, value):
     """Position, among the neighbours of the node that link e leads to, where walk w goes next.
 
     Chosen at compile time by the type of the memory: `Compass` or `Blindfold`.
     """
-    raise NotImplementedError("compiled code only")
+    return _WAYS[type(memory)](memory, ground, stamp, w, e, x, value)
 
 
 @inlined
-def _by_compass(memory, ground, stamp, w, e, x, value):  # type: ignore[no-untyped-def]
+def _by_compass(memory, ground, stamp, w, e, x, value):
     base_at = memory.bearings.base_at
     link = np.uint32(2 * e + w)
     behind = penalty(value, ground.start[np.uint32(x + 1)] - ground.start[x])
@@ -110,23 +111,22 @@ def _by_compass(memory, ground, stamp, w, e, x, value):  # type: ignore[no-untyp
 
 
 @inlined
-def _blindly(memory, ground, stamp, w, e, x, value):  # type: ignore[no-untyped-def]
+def _blindly(memory, ground, stamp, w, e, x, value):
     y = np.uint32(ground.who[e])
     return pick(value, ground.start[np.uint32(y + 1)] - ground.start[y])
 
 
+_WAYS = {Compass: _by_compass, Blindfold: _blindly}
+
+
 @overload(onward)
-def _onward(memory, ground, stamp, w, e, x, value):  # type: ignore[no-untyped-def]
-    way = {Compass: _by_compass, Blindfold: _blindly}[memory.instance_class]
-    if not isinstance(memory, types.BaseNamedTuple):
-        return None
-    return lambda memory, ground, stamp, w, e, x, value: way(
-        memory, ground, stamp, w, e, x, value
-    )
+def _onward(memory, ground, stamp, w, e, x, value):
+    way = _WAYS[memory.instance_class]
+    return lambda memory, ground, stamp, w, e, x, value: way(memory, ground, stamp, w, e, x, value)
 
 
 @inlined
-def leave_trace(trails, ground, stamp, w, y, came_from, passed, hear):  # type: ignore[no-untyped-def]
+def leave_trace(trails, ground, stamp, w, y, came_from, passed, hear):
     """A first visit: the back pointer and, where walks are heard, a word to every neighbour."""
     trails.mark[y, w] = stamp
     trails.back[y, w] = came_from
@@ -137,7 +137,7 @@ def leave_trace(trails, ground, stamp, w, y, came_from, passed, hear):  # type: 
 
 
 @inlined
-def herald(trails, ground, stamp, w, y):  # type: ignore[no-untyped-def]
+def herald(trails, ground, stamp, w, y):
     """The neighbour from which node y first heard of walk w: the one that it passed first."""
     first = np.uint32(0xFFFFFFFF)
     v = np.uint32(0)
@@ -150,14 +150,14 @@ def herald(trails, ground, stamp, w, y):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def first_link(ground, x, word):  # type: ignore[no-untyped-def]
+def first_link(ground, x, word):
     """[drw Fig. 3, line 1] the initiator's way out: a neighbour, uniformly."""
     degree = ground.start[np.uint32(x + 1)] - ground.start[x]
     return np.uint32(ground.start[x] + pick(mixed(word), degree))
 
 
 @inlined
-def visit(trails, ground, stamp, w, x, y, passed, hear):  # type: ignore[no-untyped-def]
+def visit(trails, ground, stamp, w, x, y, passed, hear):
     """Walk w has stepped from x onto y: (1 if that is a first visit, whether the walks meet)."""
     first = trails.mark[y, w] != stamp
     if first:
@@ -169,7 +169,7 @@ def visit(trails, ground, stamp, w, x, y, passed, hear):  # type: ignore[no-unty
 
 
 @inlined
-def meeting_at(trails, ground, stamp, w, y):  # type: ignore[no-untyped-def]
+def meeting_at(trails, ground, stamp, w, y):
     """Where walk w, now on y, meets the other: y, or the neighbour it heard. (node, extra steps)."""
     if trails.mark[y, 1 - w] == stamp:
         return np.int64(y), 0
@@ -181,7 +181,7 @@ def meeting_at(trails, ground, stamp, w, y):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def begin_pair(trails, ground, a, b, hear):  # type: ignore[no-untyped-def]
+def begin_pair(trails, ground, a, b, hear):
     """Forget the last pair; both initiators carry their own trace. The pair's stamp."""
     trails.stamp[0] += np.uint32(1)
     stamp = trails.stamp[0]
@@ -191,7 +191,7 @@ def begin_pair(trails, ground, a, b, hear):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def meet(memory, trails, ground, a, b, seed, topic, k, hear, most_steps):  # type: ignore[no-untyped-def]
+def meet(memory, trails, ground, a, b, seed, topic, k, hear, most_steps):
     """Walk from a and b, one step to k, until they meet. (node or -1, total steps)."""
     stamp = begin_pair(trails, ground, a, b, hear)
     word_a = advanced(seeded(seeded(seed, a), 2 * topic))
@@ -226,7 +226,7 @@ def meet(memory, trails, ground, a, b, seed, topic, k, hear, most_steps):  # typ
 
 
 @kernel
-def begin(trails, ground, a, b, seed, topic, hear):  # type: ignore[no-untyped-def]
+def begin(trails, ground, a, b, seed, topic, hear):
     """Set out with one pair, for a driver that takes its steps one by one. (stamp, dice, links)."""
     stamp = begin_pair(trails, ground, a, b, hear)
     word_a = advanced(seeded(seeded(seed, a), 2 * topic))
@@ -235,7 +235,7 @@ def begin(trails, ground, a, b, seed, topic, hear):  # type: ignore[no-untyped-d
 
 
 @kernel
-def stride(memory, trails, ground, stamp, w, x, e, word, passed, hear):  # type: ignore[no-untyped-def]
+def stride(memory, trails, ground, stamp, w, x, e, word, passed, hear):
     """One step of walk w from x over link e. (met at or -1, extra steps, passed, dice, next link)."""
     y = np.uint32(ground.who[e])
     first, met = visit(trails, ground, stamp, w, x, y, passed, hear)
@@ -248,7 +248,7 @@ def stride(memory, trails, ground, stamp, w, x, e, word, passed, hear):  # type:
 
 
 @kernel
-def meetings(memory, trails, ground, pairs, seed, k, hear, most_steps, steps, nodes):  # type: ignore[no-untyped-def]
+def meetings(memory, trails, ground, pairs, seed, k, hear, most_steps, steps, nodes):
     """Every pair [P, 2] on its own, as topic p: total steps [P], meeting node [P] or -1."""
     memory, trails, ground = borrowed(memory), borrowed(trails), borrowed(ground)
     for p in range(pairs.shape[0]):
@@ -259,7 +259,7 @@ def meetings(memory, trails, ground, pairs, seed, k, hear, most_steps, steps, no
 
 
 @inlined
-def add_path(trails, node, load):  # type: ignore[no-untyped-def]
+def add_path(trails, node, load):
     """One more path for every node of the loop-erased path through the meeting `node`."""
     load[node] += 1
     for w in range(2):
@@ -270,7 +270,7 @@ def add_path(trails, node, load):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def path_loads(memory, trails, ground, pairs, seed, hear, most_steps, load):  # type: ignore[no-untyped-def]
+def path_loads(memory, trails, ground, pairs, seed, hear, most_steps, load):
     """Add to load [n] the paths of all pairs [P, 2]; the number of pairs that did not meet."""
     memory, trails, ground = borrowed(memory), borrowed(trails), borrowed(ground)
     lost = 0

@@ -1,4 +1,4 @@
-"""The message-level run of a walk system: topics are launched, events published, and all is told."""
+"""The message-level run of a walk system: topics launched, events published, all of it told."""
 
 import importlib
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class Simulation:
         names = np.arange(network.n, dtype=np.int32)
         widest = int(network.degree.max(initial=1))
         self._around = network.around()
-        self._state = protocol.state(names, widest, len(self.pairs), seed)
+        self.state = protocol.state(names, widest, len(self.pairs), seed)
         self._rules = rendezvous.Rules((1.0, 1.0 / k), reading == "heard", most_steps)
         self._book = rendezvous.Book(len(self.pairs))
         self._k = k
@@ -78,7 +78,7 @@ class Simulation:
     def _letter(
         self, at: float, row: int, kind: int, topic: int, *, walk: int = 0, event: int = -1
     ) -> None:
-        if self._engine.out.count[0] == 0:
+        if self._engine.out.tally[0] == 0:
             self._engine = engines.grown(self._engine)
         engines.post(self._engine, at, row, kind, topic, walk, event)
 
@@ -90,13 +90,13 @@ class Simulation:
         """Deliver everything that is due until then. Raises Problem if the journal is too small."""
         while True:
             why = engines.run(
-                self._state, self._rules, self._around, self._book, self._engine,
+                self.state, self._rules, self._around, self._book, self._engine,
                 until, 0.0, self._spare,
             )  # fmt: skip
             if why in (engines.IDLE, engines.UNTIL):
                 return self._outcome()
             journal = self._engine.journal
-            if why == engines.LOG_FULL and 0 < len(journal.row) <= journal.count[0] + self._spare:
+            if why == engines.LOG_FULL and 0 < len(journal.row) <= journal.tally[0] + self._spare:
                 raise Problem(
                     f"the journal of {len(journal.row)} records is full",
                     remedy="ask for a longer one, or for none",
@@ -104,15 +104,15 @@ class Simulation:
             self._engine = engines.grown(self._engine)
 
     def _outcome(self) -> Outcome:
-        if self._engine.out.count[1] > 0:
-            raise RuntimeError(f"{self._engine.out.count[1]} emissions overflowed the outbox")
+        if self._engine.out.tally[1] > 0:
+            raise RuntimeError(f"{self._engine.out.tally[1]} emissions overflowed the outbox")
         told, journal = self._engine.applications, self._engine.journal
-        t, j = int(told.count[0]), int(journal.count[0])
+        t, j = int(told.tally[0]), int(journal.tally[0])
         return Outcome(
             applications=told.record[:t].view(MESSAGE).copy(),
             application_rows=told.row[:t].copy(),
             journal=journal.record[:j].view(MESSAGE).copy(),
             journal_rows=journal.row[:j].copy(),
-            events=int(self._engine.queue.count[2]),
-            trace=self._state.trace,
+            events=int(self._engine.queue.tally[2]),
+            trace=self.state.trace,
         )

@@ -1,4 +1,4 @@
-"""Walks on a network in bulk: many pairs at a time, the load of their paths, or one pair in full."""
+"""Walks on a network in bulk: many pairs at a time, their paths' load, or one pair in full."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -39,7 +39,9 @@ class Walkers:
 
     def __init__(self, network: Network, system: System = "directional-walk") -> None:
         if system not in get_args(System):
-            raise Problem(f"'{system}' is not a walk", remedy=f"one of {', '.join(get_args(System))}")
+            raise Problem(
+                f"'{system}' is not a walk", remedy=f"one of {', '.join(get_args(System))}"
+            )
         if network.n < 2 or network.degree.min() == 0:
             raise Problem(
                 "a walk cannot leave a node without neighbours",
@@ -157,10 +159,10 @@ class _Walk:
     at: np.uint32
     word: np.uint64
     link: np.uint32
-    passed: np.uint32 = np.uint32(1)
     steps: int = 0
 
     def __post_init__(self) -> None:
+        self.passed = np.uint32(1)
         self.rows = [int(self.at)]
 
 

@@ -1,0 +1,231 @@
+"""Paper 1, declared: the points of each figure, their scales, readings and pictures."""
+
+from pathlib import Path
+
+from halfway.papers.directional_walks import claims
+from halfway.papers.published import published
+from halfway.pipeline.run import Point, Scalar
+from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale
+
+HERE = Path(__file__).parent
+MEETINGS = "halfway.papers.directional_walks.measurements:meetings"
+LOADS = "halfway.papers.directional_walks.measurements:loads"
+
+RADIUS = 0.04  # [drw §4] unit square, not a torus
+NETWORK = ("n", "radius")
+WALKS = ("directional-walk", "random-walk")
+SIZES = (1500, 2000, 2500, 3000)  # [drw §4] Figure 6
+SIZES_BOXES = (*SIZES, 3500, 4000)  # Figure 5
+SIZES_LOAD = (*SIZES, 3500)  # Figures 7 and 8
+RATIOS = (1, 10, 100)  # [drw §4.2] steps of one walk while the other makes one
+READINGS = ("heard", "stepped-on")
+PAIRS = 100
+
+UNIFORM = (
+    "networks: n points uniform in the unit square (no torus), linked below r = 0.04, redrawn until "
+    "connected; every system, ratio and reading meets the same networks and the same pairs"
+)
+HEARD = (
+    "heard: a walk meets the other as soon as a neighbour of the node that it reached carries the "
+    "other's trace, and the hop onto that neighbour is one more step (a broadcast medium)"
+)
+STEPPED_ON = "stepped-on: only a node that carries the other's trace itself is a meeting"
+STEPS = (
+    "steps: of both walks together; the first makes one step, then the other k; a walk may go back "
+    "where it came from, with weight deg(x), and its raised weights are its own"
+)
+ROUTED = (
+    "a permutation without fixed points: every node is once a source and once a target; a path is "
+    "publisher - meeting - subscriber along back pointers, ends included, walks at equal speed"
+)
+INTERVALS = (
+    "95 % intervals: bootstrap over networks (pairs on one network are not independent), "
+    "Student's t with one degree less than there are networks"
+)
+
+
+def meeting_point(n: int, system: str, k: int, reading: str) -> Point:
+    """Pairs of walks on a network of n nodes."""
+    parameters: dict[str, Scalar] = {
+        "n": n,
+        "radius": RADIUS,
+        "system": system,
+        "k": k,
+        "reading": reading,
+        "pairs": PAIRS,
+    }
+    return Point(MEETINGS, parameters, NETWORK, _meeting_cost_ms(n, system, k))
+
+
+def load_point(n: int, system: str, permutations: int) -> Point:
+    """Permutations routed on a network of n nodes."""
+    parameters: dict[str, Scalar] = {
+        "n": n,
+        "radius": RADIUS,
+        "system": system,
+        "reading": "heard",
+        "permutations": permutations,
+    }
+    one_pair = _meeting_cost_ms(n, system, 1) / PAIRS if system in WALKS else 0.02
+    return Point(LOADS, parameters, NETWORK, 2.0 + one_pair * n * permutations)
+
+
+def _meeting_cost_ms(n: int, system: str, k: int) -> float:
+    # Rough steps a pair (half of them more for each tenfold k) times what a step was seen to take.
+    steps, step_ns = (4e5, 60) if system == "directional-walk" else (3e6, 12)
+    return 1.0 + PAIRS * (steps / n) * (1.5 ** (len(str(k)) - 1)) * step_ns * 1e-6
+
+
+def _figure_5(_scale: Scale) -> list[Point]:
+    return [meeting_point(n, system, 1, "heard") for n in SIZES_BOXES for system in WALKS]
+
+
+def _figure_6(_scale: Scale) -> list[Point]:
+    return [
+        meeting_point(n, system, k, reading)
+        for n in SIZES
+        for system in WALKS
+        for k in RATIOS
+        for reading in READINGS
+    ]
+
+
+def _figure_load(scale: Scale) -> list[Point]:
+    permutations = 10 if scale == "paper" else 2
+    systems = (*WALKS, "shortest-path", "breadth-first-tree")
+    return [load_point(n, system, permutations) for n in SIZES_LOAD for system in systems]
+
+
+def _networks(_scale: Scale) -> list[Point]:
+    return [meeting_point(n, "directional-walk", 1, "heard") for n in SIZES]
+
+
+def _figure_4_svg() -> str:
+    from halfway.papers.directional_walks.picture import figure_4  # draws: loads matplotlib
+
+    return figure_4()
+
+
+def _printed(
+    name: str, metric: str, **where: Scalar
+) -> tuple[tuple[Scalar, Scalar, None, float], ...]:
+    return tuple(
+        (row.cell["n"], row.cell["system"], None, row.value)
+        for row in published(HERE / f"{name}.csv")
+        if row.metric == metric and where.items() <= row.cell.items()
+    )
+
+
+def _boxes(metric: str, x_title: str, y_title: str, **options: object) -> Plot:
+    return Plot("boxplot", metric, "n", "system", x_title, y_title, **options)  # type: ignore[arg-type]
+
+
+MANY = {"quick": 12, "paper": 100}
+FEW = {"quick": 4, "paper": 10}
+HEARD_AT_EQUAL_SPEED: dict[str, Scalar] = {"k": 1, "reading": "heard"}
+
+PAPER = Paper(
+    name="directional-walks",
+    title="Content Based Routing with Directional Random Walk for Failure Tolerance and Detection "
+    "in Cooperative Large Scale Wireless Networks",
+    authors="Pierre Leone, Cristina Muñoz",
+    year=2013,
+    figures=(
+        Figure(
+            "section-4",
+            "The networks: mean degree, and how rare a connected draw is",
+            _networks,
+            MANY,
+            claims.judge_networks,
+            (UNIFORM, INTERVALS),
+        ),
+        Figure(
+            "figure-4",
+            "Two walks meeting, and the loop-erased path between their initiators",
+            lambda _scale: [],
+            {"quick": 1, "paper": 1},
+            lambda _found: [],
+            (HEARD,),
+            drawing=Drawing(
+                _figure_4_svg,
+                "Two directional walks on one network of the paper's kind, and the path built where "
+                "they meet. The paper shows another instance; the picture has no printed values.",
+            ),
+        ),
+        Figure(
+            "figure-5",
+            "Time to intersection against the number of nodes, both walks at equal speed",
+            _figure_5,
+            MANY,
+            claims.judge_figure_5,
+            (UNIFORM, HEARD, STEPS, INTERVALS),
+            plots=(
+                _boxes(
+                    "steps",
+                    "nodes",
+                    "steps of both walks until they meet",
+                    where=HEARD_AT_EQUAL_SPEED,
+                    log=True,
+                    published=_printed("figure-6", "median steps", k=1),
+                ),
+            ),
+        ),
+        Figure(
+            "figure-6",
+            "Impact of asynchrony: one walk makes k steps while the other makes one",
+            _figure_6,
+            MANY,
+            claims.judge_figure_6,
+            (UNIFORM, HEARD, STEPPED_ON, STEPS, INTERVALS),
+        ),
+        Figure(
+            "figure-7",
+            "Median and mean load of a node when a permutation is routed",
+            _figure_load,
+            FEW,
+            claims.judge_figure_7,
+            (UNIFORM, HEARD, ROUTED, INTERVALS),
+            plots=(
+                Plot(
+                    "bars",
+                    "load",
+                    "n",
+                    "system",
+                    "nodes",
+                    "mean paths through a node",
+                    statistic="mean",
+                    published=_printed("figure-7", "mean load"),
+                ),
+            ),
+        ),
+        Figure(
+            "figure-8",
+            "Largest and smallest load of a node when a permutation is routed",
+            _figure_load,
+            FEW,
+            claims.judge_figure_8,
+            (UNIFORM, HEARD, ROUTED, INTERVALS),
+            plots=(
+                Plot(
+                    "bars",
+                    "load",
+                    "n",
+                    "system",
+                    "nodes",
+                    "largest load of any node",
+                    statistic="maximum",
+                    published=_printed("figure-8", "maximum load"),
+                ),
+            ),
+        ),
+        Figure(
+            "figure-9",
+            "Loads of all nodes for the ways of building paths",
+            _figure_load,
+            FEW,
+            claims.judge_figure_9,
+            (UNIFORM, HEARD, ROUTED, INTERVALS),
+            plots=(_boxes("load", "nodes", "paths through a node", log=True),),
+        ),
+    ),
+)

@@ -1,0 +1,93 @@
+"""What one run of paper 1 does: draw the network, let pairs meet or route permutations, observe."""
+
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.pipeline.run import Observations, Run
+from halfway.sim.walks import System, Walkers
+from halfway.world.network import Network
+from halfway.world.paths import (
+    breadth_first_tree,
+    shortest_path_loads,
+    tree_path_loads,
+)
+from halfway.world.unit_disk import Draw, connected_unit_disk
+from halfway.world.workload import derangements, distinct_pairs
+
+
+@lru_cache(maxsize=2)
+def drawn(n: int, radius: float, seed: int) -> Draw:
+    """The connected network of a seed; the runs of one network follow each other on a worker."""
+    return connected_unit_disk(n, radius, seed)
+
+
+@lru_cache(maxsize=2)
+def walkers(n: int, radius: float, seed: int, system: System) -> Walkers:
+    """Walks on that network, their bearings worked out once."""
+    return Walkers(drawn(n, radius, seed).network, system)
+
+
+def meetings(run: Run) -> Observations:
+    """[drw §4.1-4.2] Pairs of walks on one network until they meet; a unit is a pair.
+
+    steps: of both walks together. unmet: 1 for the pairs that used up every step allowed.
+    draws, degree: how many networks were drawn until one was connected; its mean degree.
+    """
+    with run.timed("network"):
+        draw = drawn(run["n"], run["radius"], run.network_seed)
+        walks = walkers(run["n"], run["radius"], run.network_seed, run["system"])
+    pairs = distinct_pairs(run["n"], run["pairs"], run.workload_seed)
+    with run.timed("walk"):
+        steps, nodes = walks.meetings(pairs, seed=run.dice_seed, k=run["k"], reading=run["reading"])
+    return {
+        "steps": steps,
+        "unmet": nodes < 0,
+        "draws": np.array([draw.draws]),
+        "degree": np.array([draw.network.degree.mean()]),
+    }
+
+
+def loads(run: Run) -> Observations:
+    """[drw §4.3] Permutations routed on one network; a unit is a node under a permutation.
+
+    load: paths through the node, ends included. largest: the highest load of each permutation.
+    unmet: pairs of the permutation whose walks never met.
+    """
+    with run.timed("network"):
+        draw = drawn(run["n"], run["radius"], run.network_seed)
+    permutations = derangements(run["n"], run["permutations"], run.workload_seed)
+    load, unmet = _routed(run, draw.network, permutations)
+    return {
+        "load": load.ravel(),
+        "largest load": load.max(axis=1),
+        "unmet": unmet,
+        "draws": np.array([draw.draws]),
+    }
+
+
+def _routed(
+    run: Run, network: Network, permutations: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Loads [permutations, n] and unmet pairs [permutations] of the run's system."""
+    unmet = np.zeros(len(permutations), np.int64)
+    if run["system"] == "shortest-path":
+        with run.timed("walk"):
+            return shortest_path_loads(network, permutations, run.dice_seed), unmet
+    if run["system"] == "breadth-first-tree":
+        with run.timed("walk"):
+            root = run.dice_seed % network.n
+            parent = breadth_first_tree(network, root, run.dice_seed)
+            return tree_path_loads(parent, permutations), unmet
+    with run.timed("network"):
+        walks = walkers(run["n"], run["radius"], run.network_seed, run["system"])
+    load = np.empty((len(permutations), network.n), np.int64)
+    sources = np.arange(network.n)
+    with run.timed("walk"):
+        for p, targets in enumerate(permutations):
+            pairs = np.column_stack([sources, targets])
+            load[p], unmet[p] = walks.path_loads(
+                pairs, seed=(run.dice_seed + p) % 2**64, reading=run["reading"]
+            )
+    return load, unmet

@@ -1,0 +1,47 @@
+"""Who publishes and who subscribes: pairs and permutations drawn by a seed, the same anywhere."""
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import kernel
+from halfway.core.dice import advanced, mixed, pick
+
+
+def distinct_pairs(n: int, pairs: int, seed: int) -> npt.NDArray[np.int64]:
+    """[pairs, 2] publisher and subscriber rows, uniform among the n(n-1) ordered pairs."""
+    drawn = np.empty((pairs, 2), np.int64)
+    _draw_pairs(n, np.uint64(seed), drawn)
+    return drawn
+
+
+def derangements(n: int, count: int, seed: int) -> npt.NDArray[np.int64]:
+    """[count, n] uniform permutations without a fixed point: each row is a target exactly once."""
+    drawn = np.empty((count, n), np.int64)
+    _draw_derangements(np.uint64(seed), drawn)
+    return drawn
+
+
+@kernel
+def _draw_pairs(n, word, drawn):  # type: ignore[no-untyped-def]
+    for p in range(drawn.shape[0]):
+        word = advanced(word)
+        drawn[p, 0] = pick(mixed(word), n)
+        word = advanced(word)
+        other = pick(mixed(word), n - 1)
+        drawn[p, 1] = other + (other >= drawn[p, 0])
+
+
+@kernel
+def _draw_derangements(word, drawn):  # type: ignore[no-untyped-def]
+    n = drawn.shape[1]
+    for p in range(drawn.shape[0]):
+        fixed = True
+        while fixed:  # one try in e has none
+            for i in range(n):
+                drawn[p, i] = i
+            fixed = False
+            for i in range(n - 1, -1, -1):
+                word = advanced(word)
+                j = pick(mixed(word), i + 1)
+                drawn[p, i], drawn[p, j] = drawn[p, j], drawn[p, i]
+                fixed = fixed or drawn[p, i] == i  # place i is final now

@@ -1,0 +1,29 @@
+"""Small networks that the tests make for themselves."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from halfway.world.network import Network
+from halfway.world.unit_disk import connected_unit_disk
+
+
+def from_links(n: int, links: Iterable[tuple[int, int]]) -> Network:
+    """An undirected network of n rows."""
+    neighbours: list[set[int]] = [set() for _ in range(n)]
+    for a, b in links:
+        neighbours[a].add(b)
+        neighbours[b].add(a)
+    start = np.cumsum([0, *map(len, neighbours)]).astype(np.uint32)
+    who = np.array([v for row in neighbours for v in sorted(row)], np.int32)
+    return Network(start, who)
+
+
+def line(n: int) -> Network:
+    """0 - 1 - 2 - … - n-1."""
+    return from_links(n, ((i, i + 1) for i in range(n - 1)))
+
+
+def disk(n: int = 150, radius: float = 0.16, seed: int = 1) -> Network:
+    """A connected unit disk graph."""
+    return connected_unit_disk(n, radius, seed).network

@@ -1,0 +1,83 @@
+"""The bulk driver and the message-level engine walk the same walks: same seed, same nodes."""
+
+import numpy as np
+import pytest
+
+from halfway.protocols import rendezvous
+from halfway.sim.simulation import Outcome, Simulation
+from halfway.sim.walks import Reading, System, Walkers
+from halfway.world.network import Network
+from halfway.world.workload import distinct_pairs
+from tests.networks import disk, from_links, line
+
+SYSTEMS: tuple[System, ...] = ("directional-walk", "random-walk")
+READINGS: tuple[Reading, ...] = ("heard", "stepped-on")
+
+
+def steps_of(outcome: Outcome, walk: int) -> np.ndarray:
+    """Rows that a walk stepped on, in order, its initiator left out."""
+    steps = outcome.journal["kind"] == rendezvous.STEP
+    mine = outcome.journal["args"][:, rendezvous.WALK_ID] == walk
+    return outcome.journal_rows[steps & mine]
+
+
+@pytest.mark.parametrize("k", [1, 3, 10, 100])
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_same_paths_and_meetings_for_the_same_seeds(
+    system: System, reading: Reading, k: int
+) -> None:
+    for seed in range(3):
+        network = disk(n=120, radius=0.17, seed=seed)
+        pairs = distinct_pairs(network.n, 12, seed)
+        outcome = Simulation(
+            network, pairs, system=system, reading=reading, k=k, seed=seed, journal=400_000
+        ).run()
+        walkers = Walkers(network, system)
+        total, nodes = walkers.meetings(pairs, seed=seed, k=k, reading=reading)
+        for topic, (source, target) in enumerate(pairs):
+            bulk = walkers.pair(source, target, seed=seed, topic=topic, k=k, reading=reading)
+            assert (bulk.steps, bulk.node) == (total[topic], nodes[topic])
+            for w in (0, 1):
+                # The walk that has not met yet walks on, so the messages may tell more.
+                told = steps_of(outcome, 2 * topic + w)[: bulk.steps_each[w]]
+                assert list(told) == list(bulk.traces[w][1:])
+            assert outcome.trace.met[bulk.node, topic] == 1
+            assert chain(outcome, bulk.node, 2 * topic) == list(bulk.path[: _place(bulk)][::-1])
+            assert chain(outcome, bulk.node, 2 * topic + 1) == list(bulk.path[_place(bulk) - 1 :])
+
+
+def _place(bulk: object) -> int:
+    path, node = bulk.path, bulk.node  # type: ignore[attr-defined]
+    return int(np.flatnonzero(path == node)[0]) + 1
+
+
+def chain(outcome: Outcome, row: int, walk: int) -> list[int]:
+    """Back pointers of a walk from a row to its initiator."""
+    rows = [row]
+    while outcome.trace.back[rows[-1], walk] != rows[-1]:
+        rows.append(int(outcome.trace.back[rows[-1], walk]))
+    return rows
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize(
+    "network", [line(2), line(9), from_links(5, [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)])]
+)
+def test_the_twin_holds_where_walks_must_turn_round(system: System, network: Network) -> None:
+    pairs = np.array([[a, b] for a in range(network.n) for b in range(network.n) if a != b])
+    outcome = Simulation(network, pairs, system=system, seed=5, journal=400_000).run()
+    walkers = Walkers(network, system)
+    for topic, (source, target) in enumerate(pairs):
+        bulk = walkers.pair(source, target, seed=5, topic=topic)
+        for w in (0, 1):
+            told = steps_of(outcome, 2 * topic + w)[: bulk.steps_each[w]]
+            assert list(told) == list(bulk.traces[w][1:])
+
+
+def test_no_mark_was_forgotten_in_these_comparisons() -> None:
+    network = disk(n=120, radius=0.17, seed=0)
+    simulation = Simulation(network, distinct_pairs(network.n, 12, 0), seed=0)
+    simulation.run()
+    state = simulation.state
+    assert 0 < state.marks.max() <= state.marked_walk.shape[1]

@@ -1,0 +1,126 @@
+"""The bulk driver: paths are walks of the graph, tables the paper's sums."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from halfway.problem import Problem
+from halfway.sim.bearings import bearings
+from halfway.sim.walks import Reading, System, Walkers, walk_pair
+from halfway.world.network import Network
+from halfway.world.workload import distinct_pairs
+from tests.networks import disk, from_links, line
+
+SYSTEMS: tuple[System, ...] = ("directional-walk", "random-walk")
+
+
+@st.composite
+def connected_networks(draw: st.DrawFn) -> Network:
+    """A random tree with some links more: dead ends, cycles, hubs."""
+    n = draw(st.integers(2, 14))
+    links = {(draw(st.integers(0, i - 1)), i) for i in range(1, n)}
+    for _ in range(draw(st.integers(0, 12))):
+        a, b = draw(st.integers(0, n - 1)), draw(st.integers(0, n - 1))
+        if a != b:
+            links.add((min(a, b), max(a, b)))
+    return from_links(n, links)
+
+
+@given(connected_networks())
+def test_the_table_holds_the_papers_sums(network: Network) -> None:
+    """[drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x) 1[z ∈ N(x)], by brute force."""
+    table = bearings(network)
+    near = [set(map(int, network.neighbours(i))) for i in range(network.n)]
+    for x in range(network.n):
+        for e in range(network.start[x], network.start[x + 1]):
+            y = int(network.who[e])
+            expected = [
+                len(near[x] & near[z]) + len(near[x]) * (z in near[x])
+                for z in map(int, network.neighbours(y))
+            ]
+            assert list(table.base[table.base_at[e] : table.base_at[e + 1]]) == expected
+            ties = [p for p, weight in enumerate(expected) if weight == min(expected)]
+            assert list(table.ties[table.ties_at[e] : table.ties_at[e + 1]]) == ties
+
+
+@given(
+    connected_networks(),
+    st.integers(0, 2**64 - 1),
+    st.sampled_from(SYSTEMS),
+    st.sampled_from(["heard", "stepped-on"]),
+    st.integers(1, 4),
+)
+def test_any_pair_meets_and_its_path_is_simple(
+    network: Network, seed: int, system: System, reading: Reading, k: int
+) -> None:
+    pairs = distinct_pairs(network.n, 5, seed)
+    walkers = Walkers(network, system)
+    steps, nodes = walkers.meetings(pairs, seed=seed, k=k, reading=reading)
+    for topic, (source, target) in enumerate(pairs):
+        pair = walkers.pair(source, target, seed=seed, topic=topic, k=k, reading=reading)
+        assert (pair.steps, pair.node) == (steps[topic], nodes[topic])
+        assert pair.steps_each == tuple(len(trace) - 1 for trace in pair.traces)
+        for trace in (*pair.traces, pair.path):
+            assert all(b in network.neighbours(a) for a, b in pairwise(trace))
+        assert len(set(pair.path)) == len(pair.path)
+        assert (pair.path[0], pair.path[-1]) == (source, target)
+        assert pair.node in pair.path
+        first, second = (set(map(int, trace)) for trace in pair.traces)
+        assert first & second == {pair.node}
+
+
+@given(st.integers(0, 2**32))
+def test_loads_count_every_path_with_its_ends(seed: int) -> None:
+    network = disk(n=60, radius=0.25, seed=seed % 4)
+    pairs = distinct_pairs(network.n, 8, seed)
+    for system in SYSTEMS:
+        walkers = Walkers(network, system)
+        load, lost = walkers.path_loads(pairs, seed=seed)
+        expected = np.zeros(network.n, np.int64)
+        for topic, (source, target) in enumerate(pairs):
+            expected[walkers.pair(source, target, seed=seed, topic=topic).path] += 1
+        assert lost == 0
+        assert list(load) == list(expected)
+
+
+def test_pairs_do_not_disturb_each_other() -> None:
+    network = disk(n=100, radius=0.2, seed=1)
+    pairs = distinct_pairs(network.n, 50, 1)
+    walkers = Walkers(network)
+    together, _ = walkers.meetings(pairs, seed=3)
+    again, _ = walkers.meetings(pairs, seed=3)
+    assert list(together) == list(again)
+
+
+def test_k_steps_to_one() -> None:
+    """On a line without a meeting, the second walk makes k steps for each of the first."""
+    pair = walk_pair(line(1000), 0, 999, k=10, seed=1, most_steps=110, reading="stepped-on")
+    assert pair.steps_each == (10, 100)
+    assert (pair.node, len(pair.path)) == (-1, 0)
+
+
+def test_heard_is_one_hop_sooner_and_counts_it() -> None:
+    # 0 - 1 - 2 - 3 - 4 from both ends: 0 goes to 1, 4 goes to 3; 1 goes to 2 and hears 3.
+    pair = walk_pair(line(5), 0, 4, seed=1)
+    assert (pair.steps, pair.steps_each, pair.node) == (4, (3, 1), 3)
+    assert list(pair.path) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_neighbours_meet_at_once(system: System) -> None:
+    pair = walk_pair(line(2), 0, 1, system=system)
+    assert (pair.steps, pair.node, list(pair.path)) == (1, 1, [0, 1])
+
+
+def test_misuse_is_named() -> None:
+    with pytest.raises(Problem, match="k is 0"):
+        walk_pair(line(3), 0, 2, k=0)
+    with pytest.raises(Problem, match="same node"):
+        walk_pair(line(3), 1, 1)
+    with pytest.raises(Problem, match="without neighbours"):
+        walk_pair(from_links(3, [(0, 1)]), 0, 1)
+    with pytest.raises(Problem, match="'carrier-pigeon' is not a walk"):
+        walk_pair(line(3), 0, 2, system="carrier-pigeon")  # type: ignore[arg-type]
