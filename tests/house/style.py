@@ -16,6 +16,8 @@ MACHINES = re.compile(
     r"py[p]i\.org|pythonhos[t]ed|npm[j]s\.|crates\.i[o]|deb\.debia[n]|files\.pyth[o]n"
     r"|(?<![\w.])/(wor[k]|hom[e]|roo[t]|User[s])/\w|[A-Z]:\\Use[r]s"
 )
+# What these decorate is typed by the compiler, from its callers.
+COMPILED = {"kernel", "inlined", "handles", "overload", "intrinsic"}
 LEFTOVER = re.compile(r"\b(TOD[O]|FIXM[E]|XX[X])\b")
 
 
@@ -32,6 +34,16 @@ def undocumented(root: Path) -> list[str]:
         for source in python_files(root, "src")
         for node in _public(source.tree)
         if not ast.get_docstring(node)
+    ]
+
+
+def unannotated(root: Path) -> list[str]:
+    """Functions of the package that neither say their types nor are typed by the compiler."""
+    return [
+        f"{source.path}:{node.lineno}: {node.name}"
+        for source in python_files(root, "src")
+        for node in _interpreted(source.tree)
+        if node.returns is None or not all(_is_annotated(node.args))
     ]
 
 
@@ -74,3 +86,25 @@ def _public(tree: ast.Module | ast.ClassDef) -> Iterator[_Documented]:
             yield node
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             yield from _public(node)
+
+
+def _interpreted(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Functions that the compiler does not type; what stands inside a compiled one is compiled."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if COMPILED & {_decorator(expression) for expression in node.decorator_list}:
+                continue
+            yield node
+        yield from _interpreted(node)
+
+
+def _decorator(expression: ast.expr) -> str:
+    called = expression.func if isinstance(expression, ast.Call) else expression
+    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+
+
+def _is_annotated(arguments: ast.arguments) -> Iterator[bool]:
+    for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
+        yield argument.annotation is not None or argument.arg in {"self", "cls"}
+    for rest in filter(None, [arguments.vararg, arguments.kwarg]):
+        yield rest.annotation is not None

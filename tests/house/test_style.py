@@ -22,6 +22,7 @@ def module(root: Path, text: str, path: str = "src/halfway/engine.py") -> Path:
     [
         style.without_first_line,
         style.undocumented,
+        style.unannotated,
         style.names_without_meaning,
         style.leftovers,
         style.machines_named,
@@ -54,6 +55,34 @@ def test_public_things_without_a_docstring_are_seen(tmp_path: Path) -> None:
     )
     found = style.undocumented(module(tmp_path, text))
     assert found == ["src/halfway/engine.py:1: seen", "src/halfway/engine.py:4: method"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x: int, y) -> int: ...\n",
+        "def f(x: int): ...\n",
+        "def f(*x) -> None: ...\n",
+        "class A:\n  def f(self): ...\n",
+        "@cache\ndef f(x): ...\n",
+    ],
+)
+def test_a_function_without_types_is_seen(tmp_path: Path, text: str) -> None:
+    found = style.unannotated(module(tmp_path, text))
+    assert [line.rpartition(": ")[2] for line in found] == ["f"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@kernel\ndef f(x): ...\n",
+        "@handles(State)\ndef f(x): ...\n",
+        "@extending.overload(g)\ndef f(x):\n  def g(y): ...\n  return g\n",
+        "class A:\n  def f(self, *, x: int) -> None: ...\n",
+    ],
+)
+def test_a_function_with_types_or_a_compiled_one_passes(tmp_path: Path, text: str) -> None:
+    assert style.unannotated(module(tmp_path, text)) == []
 
 
 @pytest.mark.parametrize("path", ["src/halfway/sim/utils.py", "tests/helpers/radio.py"])
