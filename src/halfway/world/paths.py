@@ -1,0 +1,244 @@
+"""True shortest paths and breadth-first trees: the centralised baselines, which no node could know.
+
+Everyone here sees the whole network; protocols must not import this.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import inlined, kernel
+from halfway.core.dice import advanced, mixed, pick, seeded
+from halfway.problem import Problem
+from halfway.world.network import Network
+
+_u4 = np.uint32
+Rows = npt.NDArray[np.int32]
+
+
+def distances(network: Network, source: int) -> Rows:
+    """[n] hops of a shortest path from row `source`; -1 where there is none."""
+    _check_row(network, source)
+    hops, queue = np.full(network.n, -1, np.int32), np.empty(network.n, np.int32)
+    _spread(network.start, network.who, source, hops, queue)
+    return hops
+
+
+def shortest_path(network: Network, source: int, target: int, seed: int) -> Rows:
+    """[hops + 1] rows of a shortest path, both ends included; ties broken uniformly, hop by hop.
+
+    Raises Problem where there is no path.
+    """
+    hops = distances(network, source)
+    _check_row(network, target)
+    if hops[target] < 0:
+        raise Problem(
+            f"no path leads from {network.label(source)} to {network.label(target)}",
+            where=network.name,
+            remedy="take the largest component",
+        )
+    return _walked_back(network.start, network.who, hops, target, np.uint64(seed))  # type: ignore[no-any-return]
+
+
+def shortest_path_loads(
+    network: Network, permutations: npt.NDArray[np.integer], seed: int
+) -> npt.NDArray[np.int64]:
+    """[P, n] how many shortest paths pass each row when row i sends to permutations[p, i].
+
+    Both ends count, and a row that sends to itself counts once; pairs without a path count
+    nothing. Ties are broken uniformly, hop by hop from the target back. [drw §4.3]
+    """
+    targets = _checked_targets(network.n, permutations)
+    load = np.zeros(targets.shape, np.int64)
+    add_shortest_path_load(network.start, network.who, targets, np.uint64(seed), load)
+    return load
+
+
+def breadth_first_tree(network: Network, root: int, seed: int) -> Rows:
+    """[n] parent of each row in a tree of shortest paths to `root`, drawn uniformly row by row.
+
+    The root is its own parent; -1 where the root cannot be reached.
+    """
+    hops = distances(network, root)
+    return _parents(network.start, network.who, hops, np.uint64(seed))  # type: ignore[no-any-return]
+
+
+def tree_path_loads(parent: Rows, permutations: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """[P, n] how many tree paths pass each row when row i sends to permutations[p, i].
+
+    parent as of `breadth_first_tree`. The path leads through the lowest common ancestor; both
+    ends count, a row that sends to itself counts once, pairs outside the tree count nothing.
+    """
+    if np.count_nonzero(parent == np.arange(len(parent))) != 1:
+        raise Problem("not a tree: there must be one root, its own parent")
+    targets = _checked_targets(len(parent), permutations)
+    load = np.zeros(targets.shape, np.int64)
+    add_tree_path_load(parent, targets, load)
+    return load
+
+
+def mean_hops(network: Network) -> float:
+    """Mean length in hops of the shortest paths between all ordered pairs that have one."""
+    total, pairs, _ = _all_pairs(network.start, network.who)
+    return float(total / pairs) if pairs else 0.0
+
+
+def diameter(network: Network) -> int:
+    """Hops of the longest shortest path, within components if there are several."""
+    return int(_all_pairs(network.start, network.who)[2])
+
+
+def _check_row(network: Network, row: int) -> None:
+    if not 0 <= row < network.n:
+        raise Problem(f"there is no row {row} in 0…{network.n - 1}", where=network.name)
+
+
+def _checked_targets(n: int, permutations: npt.NDArray[np.integer]) -> Rows:
+    targets = np.atleast_2d(np.asarray(permutations))
+    if targets.shape[1] != n or (targets.size and not 0 <= targets.min() <= targets.max() < n):
+        raise Problem(f"targets of shape {targets.shape} are not rows of a network of {n} nodes")
+    return np.ascontiguousarray(targets, np.int32)
+
+
+@inlined
+def _spread(start, who, source, hops, queue):
+    # Breadth first; hops is -1 everywhere before. Returns how many were reached.
+    hops[source] = 0
+    queue[0] = source
+    head, tail = _u4(0), _u4(1)
+    while head < tail:
+        i = _u4(queue[head])
+        head += _u4(1)
+        for k in range(start[i], start[_u4(i + _u4(1))]):
+            j = _u4(who[_u4(k)])
+            if hops[j] < 0:
+                hops[j] = hops[i] + 1
+                queue[tail] = j
+                tail += _u4(1)
+    return tail
+
+
+@inlined
+def _nearer(start, who, hops, i, word):
+    # A neighbour of i one hop nearer to the source, uniformly; there is one unless i is the source.
+    wanted = hops[i] - 1
+    first, last = start[i], start[_u4(i + _u4(1))]
+    count = 0
+    for k in range(first, last):
+        count += hops[_u4(who[_u4(k)])] == wanted
+    skip = np.int64(pick(mixed(word), _u4(count)))
+    for k in range(first, last):
+        j = _u4(who[_u4(k)])
+        if hops[j] == wanted:
+            if skip == 0:
+                return j
+            skip -= 1
+    return i
+
+
+@kernel
+def _walked_back(start, who, hops, target, seed):
+    path = np.empty(hops[target] + 1, np.int32)
+    word = seeded(seed, target)
+    i = _u4(target)
+    for step in range(hops[target], 0, -1):
+        path[step] = i
+        word = advanced(word)
+        i = _nearer(start, who, hops, i, word)
+    path[0] = i
+    return path
+
+
+@kernel
+def add_shortest_path_load(start, who, targets, seed, load):
+    """Add 1 to load[p, row] for each row on a shortest path from each row i to targets[p, i].
+
+    targets int32 [P, n], seed uint64, load int64 [P, n]. Each pair has dice of its own, so that
+    the result does not depend on which other pairs are routed.
+    """
+    many, n = targets.shape
+    hops, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
+    for source in range(n):
+        reached = _spread(start, who, source, hops, queue)
+        for p in range(many):
+            i = _u4(targets[p, source])
+            word = seeded(seed, p * n + source)
+            while hops[i] > 0:
+                load[p, i] += 1
+                word = advanced(word)
+                i = _nearer(start, who, hops, i, word)
+            if hops[i] == 0:
+                load[p, i] += 1
+        for k in range(reached):
+            hops[_u4(queue[_u4(k)])] = -1
+
+
+@kernel
+def _parents(start, who, hops, seed):
+    n = hops.shape[0]
+    parent = np.full(n, -1, np.int32)
+    for i in range(n):
+        if hops[i] == 0:
+            parent[i] = i
+        elif hops[i] > 0:
+            parent[i] = _nearer(start, who, hops, _u4(i), advanced(seeded(seed, i)))
+    return parent
+
+
+@kernel
+def _depths(parent):
+    n = parent.shape[0]
+    depth = np.full(n, -1, np.int32)
+    for i in range(n):
+        if parent[i] < 0 or depth[i] >= 0:
+            continue
+        steps, j = 0, i
+        while depth[j] < 0 and parent[j] != j:  # up to the root or to a known depth
+            j = parent[j]
+            steps += 1
+        depth[j] = max(depth[j], 0)
+        above, j = depth[j], i
+        while steps > 0:
+            depth[j] = above + steps
+            j = parent[j]
+            steps -= 1
+    return depth
+
+
+@kernel
+def add_tree_path_load(parent, targets, load):
+    """Add 1 to load[p, row] for each row on the tree path from each row i to targets[p, i].
+
+    parent int32 [n] as of `breadth_first_tree`, targets int32 [P, n], load int64 [P, n].
+    """
+    many, n = targets.shape
+    depth = _depths(parent)
+    for p in range(many):
+        for source in range(n):
+            a, b = np.int64(source), np.int64(targets[p, source])
+            if depth[a] < 0 or depth[b] < 0:
+                continue
+            while a != b:  # the deeper end climbs, until both meet in the common ancestor
+                if depth[a] >= depth[b]:
+                    load[p, a] += 1
+                    a = np.int64(parent[a])
+                else:
+                    load[p, b] += 1
+                    b = np.int64(parent[b])
+            load[p, a] += 1
+
+
+@kernel
+def _all_pairs(start, who):
+    n = start.shape[0] - 1
+    hops, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
+    total, pairs, longest = np.int64(0), np.int64(0), np.int64(0)
+    for source in range(n):
+        reached = _spread(start, who, source, hops, queue)
+        for k in range(reached):
+            i = _u4(queue[_u4(k)])
+            total += np.int64(hops[i])
+            if hops[i] > longest:
+                longest = np.int64(hops[i])
+            hops[i] = -1
+        pairs += np.int64(reached) - 1
+    return total, pairs, longest

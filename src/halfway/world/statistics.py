@@ -1,0 +1,107 @@
+"""What a network looks like as a whole: degrees, components, its largest component."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import inlined, kernel
+from halfway.world.network import Network
+
+_u4 = np.uint32
+
+
+class DegreeStatistics(NamedTuple):
+    """Numbers of neighbours over all nodes."""
+
+    least: int
+    mean: float
+    median: float
+    most: int
+    isolated: int  # nodes without a neighbour
+
+
+def degree_statistics(network: Network) -> DegreeStatistics:
+    """Least, mean, median and most neighbours, and how many nodes have none."""
+    degree = network.degree
+    return DegreeStatistics(
+        int(degree.min()),
+        float(degree.mean()),
+        float(np.median(degree)),
+        int(degree.max()),
+        int(np.count_nonzero(degree == 0)),
+    )
+
+
+def connected(network: Network) -> bool:
+    """Is there a path between any two nodes? One node alone is connected."""
+    return bool(reaches_everyone(network.start, network.who))
+
+
+def components(network: Network) -> npt.NDArray[np.int32]:
+    """[n] number of each row's connected component, counted from 0 by their lowest rows."""
+    return _components(network.start, network.who)  # type: ignore[no-any-return]
+
+
+def largest_component(network: Network) -> Network:
+    """The network of the largest component (of equal ones that with the lowest row)."""
+    component = components(network)
+    rows = np.flatnonzero(component == np.bincount(component).argmax())
+    return network if len(rows) == network.n else subnetwork(network, rows)
+
+
+def subnetwork(network: Network, rows: npt.NDArray[np.integer]) -> Network:
+    """The network that the given rows (ascending) induce; labels and positions are kept."""
+    kept = np.zeros(network.n, np.bool_)
+    kept[rows] = True
+    renamed = np.cumsum(kept, dtype=np.int32) - np.int32(1)
+    end = np.repeat(np.arange(network.n), network.degree)
+    inside = kept[end] & kept[network.who]
+    degree = np.bincount(renamed[end[inside]], minlength=len(rows))
+    return replace(
+        network,
+        start=np.concatenate(([0], np.cumsum(degree))).astype(np.uint32),
+        who=renamed[network.who[inside]],
+        position=None if network.position is None else network.position[rows],
+        labels=(rows.astype(np.int32) if network.labels is None else network.labels[rows]),
+    )
+
+
+@inlined
+def flooded(start, who, root, number, component, queue):
+    """Number everyone that `root` reaches and that has no component (< 0) yet; how many."""
+    component[root] = number
+    queue[0] = root
+    head, tail = _u4(0), _u4(1)
+    while head < tail:
+        i = _u4(queue[head])
+        head += _u4(1)
+        for k in range(start[i], start[_u4(i + _u4(1))]):
+            j = _u4(who[_u4(k)])
+            if component[j] < 0:
+                component[j] = number
+                queue[tail] = j
+                tail += _u4(1)
+    return tail
+
+
+@kernel
+def reaches_everyone(start, who):
+    """Does row 0 reach every row?"""
+    n = start.shape[0] - 1
+    component = np.full(n, -1, np.int32)
+    return np.int64(flooded(start, who, _u4(0), 0, component, np.empty(n, np.int32))) == n
+
+
+@kernel
+def _components(start, who):
+    n = start.shape[0] - 1
+    component = np.full(n, -1, np.int32)
+    queue = np.empty(n, np.int32)
+    number = 0
+    for i in range(n):
+        if component[i] < 0:
+            flooded(start, who, _u4(i), number, component, queue)
+            number += 1
+    return component
