@@ -1,0 +1,90 @@
+"""From a list of links to compressed rows: loops and repeats dropped and counted, rows in order."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from halfway.world.network import Network
+from halfway.world.statistics import largest_component
+
+_NODES_A_CELL = 2.0
+
+
+class Listed(NamedTuple):
+    """A network as its source lists it."""
+
+    labels: list[str]  # [n] the source's ids, in the order in which it names them
+    ends: npt.NDArray[np.int64]  # [links, 2] indices into labels; with loops and repeats
+    position: npt.NDArray[np.float64]  # [n, 2], NaN where unknown
+    left_out: dict[str, int]  # what the reader already dropped: kind -> how many
+
+
+def network_of(listed: Listed, name: str, *, largest: bool = False) -> Network:
+    """The simple undirected network of a list, or of its largest component.
+
+    Its rows are in cell order where all positions are known, and else in Cuthill-McKee order
+    (breadth first from a node at the rim): either way near nodes lie near in memory.
+    """
+    n = len(listed.labels)
+    loops = int(np.count_nonzero(listed.ends[:, 0] == listed.ends[:, 1]))
+    start, who = _rows(n, listed.ends)
+    left_out = dict(listed.left_out)
+    left_out["loops"] = loops
+    left_out["repeated links"] = len(listed.ends) - loops - len(who) // 2
+    labels = np.array(listed.labels, dtype=np.str_)
+    network = Network(start, who, listed.position, labels, name)
+    if largest:
+        network = largest_component(network)
+        left_out["nodes outside the largest component"] = n - network.n
+    assert network.position is not None
+    unknown = int(np.count_nonzero(np.isnan(network.position).any(axis=1)))
+    if unknown:
+        left_out["nodes without a position"] = unknown if unknown < network.n else 0
+        network = replace(network, position=None)
+    counted = {kind: count for kind, count in left_out.items() if count}
+    return replace(reordered(network, near_order(network)), left_out=counted)
+
+
+def near_order(network: Network) -> npt.NDArray[np.int64]:
+    """[n] the rows in an order that puts near nodes near each other: by cells, else by links."""
+    if network.position is None:
+        graph = csr_array(
+            (np.ones(len(network.who), np.int8), network.who, network.start.astype(np.int32)),
+            shape=(network.n, network.n),
+        )
+        return reverse_cuthill_mckee(graph, symmetric_mode=True).astype(np.int64)  # type: ignore[no-any-return]
+    x, y = network.position.T
+    wide, high = np.ptp(x), np.ptp(y)
+    thin = max(wide, high) * 1e-9 or 1.0  # all on one line, or on one point
+    bands = np.sqrt(network.n / _NODES_A_CELL * max(high, thin) / max(wide, thin))
+    band = (y - y.min()) / max(high, thin) * min(bands, network.n)
+    return np.lexsort((x, band.astype(np.int64)))
+
+
+def reordered(network: Network, order: npt.NDArray[np.int64]) -> Network:
+    """The same network with row order[i] as row i; labels and positions go along."""
+    rank = np.empty(network.n, np.int64)
+    rank[order] = np.arange(network.n)
+    end = np.repeat(np.arange(network.n), network.degree)
+    start, who = _rows(network.n, np.column_stack((rank[end], rank[network.who])))
+    return replace(
+        network,
+        start=start,
+        who=who,
+        position=None if network.position is None else network.position[order],
+        labels=order.astype(np.int32) if network.labels is None else network.labels[order],
+    )
+
+
+def _rows(
+    n: int, ends: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32]]:
+    """Compressed rows of undirected links: each once, without loops, neighbours ascending."""
+    a, b = ends[ends[:, 0] != ends[:, 1]].T
+    entry = np.unique(np.concatenate((a * n + b, b * n + a)))
+    start = np.concatenate(([0], np.cumsum(np.bincount(entry // n, minlength=n))))
+    return start.astype(np.uint32), (entry % n).astype(np.int32)

@@ -1,0 +1,142 @@
+"""Networks in GraphML; what is wrong is named with its line and column."""
+
+import math
+from pathlib import Path
+from xml.parsers import expat
+
+import numpy as np
+
+from halfway.problem import Problem
+from halfway.world.compressed import Listed
+from halfway.world.opened import content
+
+_PLACES = (("x", "y"), ("longitude", "latitude"), ("lon", "lat"))
+_CUT = {
+    expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS],
+    expat.errors.codes[expat.errors.XML_ERROR_UNCLOSED_TOKEN],
+    expat.errors.codes[expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION],
+}
+_SPACE = " "  # stands between the namespace and the name of an element
+
+
+def graphml(path: Path) -> Listed:
+    """Nodes, links and positions of a GraphML file; directions and all other data are dropped.
+
+    Positions are the node keys x and y or Longitude and Latitude, in the file's units.
+    """
+    reader = _Reader(path)
+    reader.read(content(path))
+    return reader.listed()
+
+
+class _Reader:
+    """What expat tells, kept until the end: links may stand before the nodes that they name."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.nodes: dict[str, dict[str, float]] = {}  # id -> name of the key -> value
+        self.links: list[tuple[str, str, str]] = []  # from, to, where it stands
+        self.places: dict[str, str] = {}  # id of a key -> x, y, longitude…
+        self.graphs = 0
+        self.inside: list[str] = []  # the open elements
+        self.open_nodes: list[str] = []  # a node may hold a graph with nodes of its own
+        self.key, self.text = "", ""
+        self.parser = expat.ParserCreate(namespace_separator=_SPACE)
+        self.parser.StartElementHandler = self.started
+        self.parser.EndElementHandler = self.ended
+        self.parser.CharacterDataHandler = self.spoken
+
+    def read(self, data: bytes) -> None:
+        try:
+            self.parser.Parse(data, True)
+        except expat.ExpatError as error:
+            place = f"{self.path}:{error.lineno}:{error.offset + 1}"
+            if self.inside and error.code in _CUT:
+                what = f"the file ends inside <{self.inside[-1]}>: it is cut short"
+            else:
+                what = f"not well-formed XML ({expat.ErrorString(error.code)})"
+            raise Problem(what, where=place) from None
+        except (LookupError, ValueError) as error:  # an encoding that nobody knows
+            raise Problem(f"not readable XML ({error})", where=self.here()) from None
+        if not self.graphs:
+            raise Problem("holds no <graph>", where=str(self.path))
+
+    def here(self) -> str:
+        line, column = self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1
+        return f"{self.path}:{line}:{column}"
+
+    def started(self, element: str, given: dict[str, str]) -> None:
+        kind = element.rsplit(_SPACE, 1)[-1]
+        if not self.inside and kind != "graphml":
+            raise Problem(f"this is not GraphML but <{kind}>", where=self.here())
+        if kind == "graph" and self.inside == ["graphml"]:
+            self.graphs += 1
+            if self.graphs > 1:
+                raise Problem("a second <graph>: only one can be read", where=self.here())
+        elif kind == "key":
+            self.key_started(given)
+        elif kind == "node":
+            name = self.attribute("node", "id", given)
+            if name in self.nodes:
+                raise Problem(f"node '{name}' is there already", where=self.here())
+            self.nodes[name] = {}
+            self.open_nodes.append(name)
+        elif kind == "edge":
+            ends = [self.attribute("edge", end, given) for end in ("source", "target")]
+            self.links.append((ends[0], ends[1], self.here()))
+        elif kind == "data":
+            self.key, self.text = self.attribute("data", "key", given), ""
+        self.inside.append(kind)
+
+    def key_started(self, given: dict[str, str]) -> None:
+        name = given.get("attr.name", "").lower()
+        if given.get("for", "all") in ("node", "all") and any(name in pair for pair in _PLACES):
+            self.places[self.attribute("key", "id", given)] = name
+
+    def attribute(self, kind: str, name: str, given: dict[str, str]) -> str:
+        if not given.get(name):
+            raise Problem(f"<{kind}> without {name}", where=self.here())
+        return given[name]
+
+    def spoken(self, text: str) -> None:
+        if self.inside[-1] == "data":
+            self.text += text
+
+    def ended(self, _element: str) -> None:
+        kind = self.inside.pop()
+        if kind == "node":
+            self.open_nodes.pop()
+        if kind != "data" or self.inside[-1] != "node" or self.key not in self.places:
+            return
+        try:
+            value = float(self.text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            what = f"'{self.text.strip()[:40]}' is not a number in {self.places[self.key]}"
+            raise Problem(f"{what} of node '{self.open_nodes[-1]}'", where=self.here())
+        self.nodes[self.open_nodes[-1]][self.places[self.key]] = value
+
+    def listed(self) -> Listed:
+        index = {name: i for i, name in enumerate(self.nodes)}
+        ends = np.empty((len(self.links), 2), np.int64)
+        for k, (source, target, place) in enumerate(self.links):
+            for side, name in enumerate((source, target)):
+                if name not in index:
+                    raise Problem(f"an edge to the unknown node '{name}'", where=place)
+                ends[k, side] = index[name]
+        if not self.links:
+            raise Problem("no links", where=str(self.path))
+        return Listed(list(index), ends, self.positions(), {})
+
+    def positions(self) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+        # The pair of names that most nodes have; the others' positions are unknown.
+        def known(pair: tuple[str, str]) -> int:
+            return sum(pair[0] in place and pair[1] in place for place in self.nodes.values())
+
+        x, y = max(_PLACES, key=known)
+        found = np.full((len(self.nodes), 2), np.nan)
+        for i, place in enumerate(self.nodes.values()):
+            if x in place and y in place:
+                found[i] = place[x], place[y]
+        return found

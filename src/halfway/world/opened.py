@@ -1,0 +1,52 @@
+"""The text of a file that a user named, or a Problem that says why there is none."""
+
+import gzip
+import zlib
+from pathlib import Path
+
+from halfway.problem import Problem
+
+
+def content(path: Path) -> bytes:
+    """The bytes of a file, unpacked if its name ends in .gz; Problem if it cannot be read."""
+    if path.is_dir():
+        raise Problem("this is a directory, not a file", where=str(path))
+    try:
+        data = path.read_bytes()
+        if path.suffix.lower() == ".gz":
+            data = gzip.decompress(data) if data else b""
+    except FileNotFoundError:
+        raise Problem("there is no such file", where=str(path)) from None
+    except EOFError:
+        raise Problem("the compressed file is cut short", where=str(path)) from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        what = f"this is not a whole gzip file ({error})"
+        raise Problem(what, where=str(path)) from None
+    except OSError as error:
+        what = f"cannot be read ({error.strerror or error})"
+        raise Problem(what, where=str(path)) from None
+    except MemoryError:
+        raise Problem("does not fit into the memory", where=str(path)) from None
+    if not data.strip():
+        raise Problem("the file is empty", where=str(path))
+    return data
+
+
+def text(path: Path) -> str:
+    """The text of a UTF-8 file; Problem if it is binary."""
+    data = content(path)
+    try:
+        found = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _binary(path, data, error.start) from None
+    if "\0" in found:
+        raise _binary(path, data, data.index(b"\0"))
+    if not found.strip():  # a byte order mark and nothing else
+        raise Problem("the file is empty", where=str(path))
+    return found
+
+
+def _binary(path: Path, data: bytes, offset: int) -> Problem:
+    line = data.count(b"\n", 0, offset) + 1
+    column = offset - (data.rfind(b"\n", 0, offset) + 1) + 1
+    return Problem("not a text file in UTF-8", where=f"{path}:{line}:{column}")
