@@ -1,0 +1,339 @@
+"""Networks from files: what every format gives, and what every malformed file says."""
+
+import gzip
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from halfway.problem import Problem
+from halfway.world.imported import read_network
+from halfway.world.network import Network
+
+PAIRS = "a,b,pdr,note\n1,2,0.9,x\n2,1,0.8,x\n2,3,0.9,y\n3,2,,y\n4,1,1.0,y\n1,4,0.5,x\n"
+TWO_WAYS = "a,b,type,there,back\n1,2,wifi,1,0.9\n2,3,vpn,1,\n3,4,wifi,0.2,0.9\n2,1,vpn,1,1\n"
+GRAPHML = """<?xml version="1.0"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key id="d1" for="node" attr.name="Longitude" attr.type="double"/>
+  <key id="d2" for="node" attr.name="Latitude" attr.type="double"/>
+  <key id="d3" for="edge" attr.name="x" attr.type="double"/>
+  <graph edgedefault="undirected">
+    <edge source="a" target="b"><data key="d3">no number, no node</data></edge>
+    <node id="a"><data key="d1">8.5</data><data key="d2">47</data></node>
+    <node id="b"><data key="d1"> 7.4 </data><data key="d2">46.9</data></node>
+    <node id="c"><data key="d1">6.1</data><data key="d2">46.2</data></node>
+    <edge source="b" target="a"/>
+    <edge source="c" target="c"/>
+    <edge source="b" target="c"/>
+  </graph>
+</graphml>
+"""
+
+
+def written(folder: Path, name: str, text: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def links(network: Network) -> set[tuple[str, str]]:
+    """The links by the file's ids, with every promise of a Network checked."""
+    found = set()
+    for row in range(network.n):
+        assert (np.diff(network.neighbours(row)) > 0).all()
+        for other in network.neighbours(row):
+            assert row in network.neighbours(int(other))
+            found.add(tuple(sorted((network.label(row), network.label(int(other))))))
+    assert len(found) == network.links
+    return found  # type: ignore[return-value]
+
+
+def where(network: Network) -> dict[str, tuple[float, float]]:
+    assert network.position is not None
+    return {network.label(i): (x, y) for i, (x, y) in enumerate(network.position.tolist())}
+
+
+def test_each_line_is_a_link(tmp_path: Path) -> None:
+    network = read_network(written(tmp_path, "net.csv", PAIRS))
+    assert links(network) == {("1", "2"), ("2", "3"), ("1", "4")}
+    assert (network.name, network.left_out) == ("net", {"repeated links": 3})
+
+
+def test_both_directions_over_the_threshold(tmp_path: Path) -> None:
+    path = written(tmp_path, "net.csv", PAIRS)
+    network = read_network(path, quality="pdr", threshold=0.5)
+    assert links(network) == {("1", "2")}
+    assert network.n == 4  # whoever is named is a node
+    assert network.left_out == {"lines without a quality": 1}
+    either = read_network(path, quality="pdr", threshold=0.85, both_ways=False)
+    assert links(either) == {("1", "2"), ("2", "3"), ("1", "4")}
+
+
+def test_the_threshold_itself_is_not_over_it(tmp_path: Path) -> None:
+    path = written(tmp_path, "net.csv", PAIRS)
+    assert links(read_network(path, quality="pdr", threshold=0.49)) == {("1", "2"), ("1", "4")}
+    assert links(read_network(path, quality="pdr", threshold=0.5)) == {("1", "2")}
+
+
+def test_two_qualities_a_line(tmp_path: Path) -> None:
+    path = written(tmp_path, "net.csv", TWO_WAYS)
+    network = read_network(path, quality="there,back", threshold=0.5)
+    assert links(network) == {("1", "2")}
+    assert network.left_out == {"lines without a quality": 1, "repeated links": 1}
+    assert links(read_network(path, quality=("there", "back"))) == {("1", "2"), ("3", "4")}
+    either = read_network(path, quality="there,back", threshold=0.5, both_ways=False)
+    assert links(either) == {("1", "2"), ("2", "3"), ("3", "4")}
+
+
+def test_only_some_lines_and_other_columns(tmp_path: Path) -> None:
+    network = read_network(written(tmp_path, "net.csv", TWO_WAYS), only={"type": "wifi"})
+    assert links(network) == {("1", "2"), ("3", "4")}
+    path = written(tmp_path, "other.csv", "cost;to;from\n1;b;a\n2;'c d';b\n")
+    assert links(read_network(path, source="from", target="to")) == {("a", "b"), ("'c d'", "b")}
+
+
+def test_columns_parted_by_blanks(tmp_path: Path) -> None:
+    path = written(tmp_path, "net.txt", "# a comment\n a b 0.5 \r\n\nb\ta\t0.6\n% another\nb c\n")
+    assert links(read_network(path)) == {("a", "b"), ("b", "c")}
+    network = read_network(path, quality="3", threshold=0.1)
+    assert links(network) == {("a", "b")}
+    assert network.left_out == {"lines without a quality": 1}
+
+
+def test_quotes_byte_order_marks_and_line_ends(tmp_path: Path) -> None:
+    text = '\ufeffa,b\r\n"x, the first",y\r\n\r\ny,z\r\n'
+    assert links(read_network(written(tmp_path, "net.csv", text))) == {
+        ("x, the first", "y"),
+        ("y", "z"),
+    }
+
+
+@pytest.mark.parametrize("name", ["net.csv.gz", "NET.CSV.GZ"])
+def test_compressed(tmp_path: Path, name: str) -> None:
+    network = read_network(written(tmp_path, name, gzip.compress(PAIRS.encode())))
+    assert (network.links, network.name.lower()) == (3, "net")
+
+
+def test_positions_of_their_own_file(tmp_path: Path) -> None:
+    path = written(tmp_path, "net.csv", PAIRS)
+    places = written(tmp_path, "at.csv", "id,lat,lon\n1,1,2\n2,3,4\n3,5,6\n4,7,8\n5,9,10\n")
+    network = read_network(path, positions_from=places)
+    assert where(network) == {str(i): (2.0 * i, 2.0 * i - 1) for i in range(1, 6)}
+    assert (network.n, network.links) == (5, 3)  # whoever has a position is a node
+    turned = read_network(path, positions_from=places, position_columns="id,lat,lon")
+    assert where(turned)["5"] == (9.0, 10.0)
+    blanks = written(tmp_path, "at.txt", "1 1 2\n2 3 4\n3 5 6\n4 7 8\n")
+    assert where(read_network(path, positions_from=blanks))["4"] == (7.0, 8.0)
+
+
+def test_partial_positions_are_none_and_counted(tmp_path: Path) -> None:
+    path = written(tmp_path, "net.csv", "a,b\n1,2\n3,4\n4,5\n")
+    places = written(tmp_path, "at.csv", "id,x,y\n1,,\n3,1,2\n4,3,4\n5,5,6\n")
+    network = read_network(path, positions_from=places)
+    assert network.position is None
+    assert network.left_out == {"nodes without a position": 2}
+    largest = read_network(path, positions_from=places, largest=True)
+    assert where(largest) == {"3": (1, 2), "4": (3, 4), "5": (5, 6)}
+    assert largest.left_out == {"nodes outside the largest component": 2}
+
+
+def test_graphml(tmp_path: Path) -> None:
+    network = read_network(written(tmp_path, "net.graphml", GRAPHML))
+    assert links(network) == {("a", "b"), ("b", "c")}
+    assert where(network) == {"a": (8.5, 47), "b": (7.4, 46.9), "c": (6.1, 46.2)}
+    assert network.left_out == {"loops": 1, "repeated links": 1}
+    partial = GRAPHML.replace('<data key="d2">46.2</data>', "")
+    network = read_network(written(tmp_path, "part.graphml", partial))
+    assert (network.position, network.left_out["nodes without a position"]) == (None, 1)
+
+
+def test_rows_lie_near_each_other_in_memory(tmp_path: Path) -> None:
+    shuffled = np.random.default_rng(1).permutation(400)
+    text = "a,b\n" + "".join(f"{a},{b}\n" for a, b in pairwise(shuffled))
+    path = written(tmp_path, "line.csv", text)
+    places = "id,x,y\n" + "".join(f"{a},{k / 7},{0}\n" for k, a in enumerate(shuffled))
+    for positions in (None, written(tmp_path, "at.csv", places)):
+        network = read_network(path, positions_from=positions)
+        ends = np.repeat(np.arange(network.n), network.degree)
+        assert np.abs(ends - network.who).max() == 1
+
+
+def test_reading_twice_gives_the_same_rows(tmp_path: Path) -> None:
+    path = written(tmp_path, "net.graphml", GRAPHML)
+    first, second = read_network(path), read_network(path)
+    assert (first.who == second.who).all()
+    assert (first.labels == second.labels).all()  # type: ignore[union-attr]
+
+
+BAD_TABLES = {
+    "not a number": (PAIRS.replace("0.8", "abc"), ":3:3: 'abc' is not a number in column pdr"),
+    "infinite": (PAIRS.replace("0.8", "1e999"), ":3:3: '1e999' is not a number in column pdr"),
+    "no id": (PAIRS.replace("2,3,", "2, ,"), ":4:2: no id in column b"),
+    "cut line": (PAIRS[:-4], ":7: the line has 3 fields, the header names 4"),
+    "long line": (PAIRS + "1,2,3,4,5\n", ":8: the line has 5 fields, the header names 4"),
+    "open quote": (PAIRS + '1,"2\n', ":8: unexpected end of data"),
+    "no lines": ("a,b,pdr\n", "no links"),
+    "no column": (PAIRS.replace("pdr", "lqi"), "no column 'pdr' (it has a, b, lqi, note)"),
+    "one column": ("a\n1\n2\n", "a link needs two"),
+    "nothing": ("", "the file is empty"),
+    "blank": (" \n\n", "the file is empty"),
+    "only a byte order mark": ("\ufeff", "the file is empty"),
+    "nothing good": (
+        PAIRS.replace("0.8", "0.01"),
+        "no link has pdr > 0.7 both ways; the best is 1",
+    ),
+    "binary": (b"a,b,pdr\n1,2,\x80\xff", ":2:5: not a text file"),
+    "zeros": (b"a,b,pdr\n\x00\x00", ":2:1: not a text file"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_TABLES)
+def test_bad_tables_are_named(tmp_path: Path, case: str) -> None:
+    text, said = BAD_TABLES[case]
+    path = written(tmp_path, "links.csv", text)
+    with pytest.raises(Problem) as caught:
+        read_network(path, quality="pdr", threshold=0.7)
+    assert str(caught.value).startswith(str(path))
+    assert said in str(caught.value)
+
+
+BAD_BLANKS = {
+    "one id": ("a b 1\nc\n", ":2: the line has 1 columns"),
+    "too much": ("a b 1\nc d 1 2\n", ":2: the line has 4 columns"),
+    "not a number": ("a b 1\nc d x\n", ":2:3: 'x' is not a number in column 3"),
+    "comments": ("# a b 1\n", "only comments"),
+    "one column": ("a\nb\n", ":1: the line has 1 columns"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_BLANKS)
+def test_bad_blanks_are_named(tmp_path: Path, case: str) -> None:
+    text, said = BAD_BLANKS[case]
+    path = written(tmp_path, "links.txt", text)
+    with pytest.raises(Problem) as caught:
+        read_network(path, quality="3")
+    assert str(caught.value).startswith(f"{path}:")
+    assert said in str(caught.value)
+
+
+BAD_GRAPHML = {
+    "unknown node": (GRAPHML.replace('target="c"', 'target="d"'), ":12:5: an edge to the unknown"),
+    "no id": (GRAPHML.replace('<node id="b">', "<node>"), ":9:5: <node> without id"),
+    "no target": (GRAPHML.replace(' target="a"', ""), ":11:5: <edge> without target"),
+    "twice": (GRAPHML.replace('id="b"', 'id="a"'), ":9:5: node 'a' is there already"),
+    "no number": (GRAPHML.replace("46.9", "north"), "'north' is not a number in latitude of node"),
+    "cut": (GRAPHML[: GRAPHML.index("</graph>")], ":14:3: the file ends inside <graph>"),
+    "cut in a tag": (
+        GRAPHML[: GRAPHML.index('"/>\n  </gr')],
+        ":13:5: the file ends inside <graph>",
+    ),
+    "crossed": (GRAPHML.replace("</graph>", "</node>"), ":14:5: not well-formed XML (mismatched"),
+    "other xml": ("<svg></svg>", ":1:1: this is not GraphML but <svg>"),
+    "no graph": ("<graphml></graphml>", "no <graph>"),
+    "no links": ("<graphml><graph><node id='a'/></graph></graphml>", "no links"),
+    "two graphs": ("<graphml><graph/><graph/></graphml>", ":1:18: a second <graph>"),
+    "no xml": (PAIRS, ":1:1: not well-formed XML"),
+    "binary": (b"\x00\x01\x02\x03", "not well-formed XML"),
+    "no encoding": ("<?xml version='1.0' encoding='nope'?><graphml/>", "XML"),
+    "nothing": ("", "the file is empty"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_GRAPHML)
+def test_bad_graphml_is_named(tmp_path: Path, case: str) -> None:
+    text, said = BAD_GRAPHML[case]
+    path = written(tmp_path, "net.graphml", text)
+    with pytest.raises(Problem) as caught:
+        read_network(path)
+    assert str(caught.value).startswith(str(path))
+    assert said in str(caught.value)
+
+
+BAD_PLACES = {
+    "not a number": ("id,x,y\n1,2,east\n", ":2:3: 'east' is not a number in column y"),
+    "twice": ("id,x,y\n1,2,3\n1,2,3\n", ":3:1: node 1 has a position already"),
+    "no columns": ("id,north,east\n1,2,3\n", "no columns x and y"),
+    "other ids": ("id,x,y\nm1,2,3\n", "none of its ids (m1…) is one of the links' ids (1, 2, 3…)"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_PLACES)
+def test_bad_positions_are_named(tmp_path: Path, case: str) -> None:
+    text, said = BAD_PLACES[case]
+    path = written(tmp_path, "at.csv", text)
+    with pytest.raises(Problem) as caught:
+        read_network(written(tmp_path, "net.csv", PAIRS), positions_from=path)
+    assert str(caught.value).startswith(str(path))
+    assert said in str(caught.value)
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    whole = gzip.compress(PAIRS.encode())
+    (tmp_path / "folder.csv").mkdir()
+    cases = {
+        tmp_path / "missing.csv": "there is no such file",
+        tmp_path / "folder.csv": "this is a directory",
+        tmp_path: "this is a directory",
+        tmp_path / "net.pdf": "unknown suffix '.pdf' (networks end in .graphml",
+        tmp_path / "net": "unknown suffix ''",
+        written(tmp_path, "cut.csv.gz", whole[:-12]): "cut short",
+        written(tmp_path, "plain.csv.gz", PAIRS): "not a whole gzip file",
+        written(tmp_path, "torn.csv.gz", whole[:20] + b"????" + whole[24:]): "gzip file",
+        written(tmp_path, "empty.csv.gz", b""): "the file is empty",
+        written(tmp_path, "n.csv", PAIRS) / "x.csv": "cannot be read",
+    }
+    for path, said in cases.items():
+        with pytest.raises(Problem) as caught:
+            read_network(path)
+        assert str(path) in str(caught.value)
+        assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"threshold": 0.5}, "no quality column"),
+        ({"quality": "pdr", "threshold": float("nan")}, "threshold nan"),
+        ({"quality": "a,b,pdr"}, "3 quality columns"),
+        ({"source": "x"}, "no column 'x' (it has a, b, pdr, note)"),
+        ({"source": "b"}, "cannot be both ends"),
+        ({"only": {"note": "z"}}, "no line with note = z"),
+    ],
+)
+def test_options_that_do_not_fit_are_named(
+    tmp_path: Path, options: dict[str, object], said: str
+) -> None:
+    with pytest.raises(Problem) as caught:
+        read_network(written(tmp_path, "net.csv", PAIRS), **options)  # type: ignore[arg-type]
+    assert said in str(caught.value)
+
+
+def test_graphml_has_no_columns(tmp_path: Path) -> None:
+    with pytest.raises(Problem, match="no columns"):
+        read_network(written(tmp_path, "net.graphml", GRAPHML), source="a")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.sampled_from([("net.csv", PAIRS), ("net.txt", PAIRS.replace(",", " ")), ("n.xml", GRAPHML)]),
+    st.integers(0, 1000),
+    st.binary(max_size=4),
+    st.booleans(),
+)
+def test_a_damaged_file_is_read_or_named(
+    tmp_path: Path, file: tuple[str, str], at: int, bytes_there: bytes, cut: bool
+) -> None:
+    name, text = file
+    data = text.encode()
+    at %= len(data)
+    damaged = data[:at] + bytes_there + (b"" if cut else data[at + len(bytes_there) :])
+    path = written(tmp_path, name, damaged)
+    try:
+        network = read_network(path)
+    except Problem as problem:
+        assert str(problem).startswith(str(path))  # noqa: PT017 - either outcome is right
+    else:
+        links(network)
