@@ -1,0 +1,35 @@
+"""Spark's failures in the user's words: one line instead of two stack traces."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from halfway.problem import Problem
+
+
+@contextlib.contextmanager
+def told_plainly(store: Path) -> Iterator[None]:
+    """Raise what Spark raises in the block as a Problem at that result folder."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as failure:
+        raise explained(failure, store) from failure
+
+
+def explained(failure: Exception, store: Path) -> Problem:
+    """What went wrong in Spark, as one line: the innermost cause."""
+    text = str(failure)
+    kept = "finished waves are kept: the same command goes on from there"
+    if "No space left on device" in text:
+        return Problem(
+            "no space left on the disk",
+            where=str(store),
+            remedy=f"free some space in it and in the temporary folder; {kept}",
+        )
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith("Caused by:")]
+    what = causes[-1].removeprefix("Caused by:").strip() if causes else lines[0]
+    return Problem(f"Spark failed: {what[:500]}", where=str(store), remedy=kept)

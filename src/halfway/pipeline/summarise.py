@@ -1,0 +1,67 @@
+"""From runs to summaries: DataFrame -> DataFrame, one row a point and metric."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from halfway.pipeline.measure import estimate
+from halfway.pipeline.study import Summary
+
+Named = tuple[str, str, int]  # measurement, canonical parameters, replicates
+
+_NAMED = ["measurement", "parameters", "replicates", "metric"]
+_REALS = [name for name, kind in Summary.__annotations__.items() if kind is float]
+_BOOTS = ["boot_mean", "boot_median"]
+_SCHEMA = pa.schema(
+    [(name, pa.string()) for name in ("measurement", "parameters", "metric")]
+    + [(name, pa.int32()) for name in ("replicates", "networks", "units")]
+    + [(name, pa.float64()) for name in _REALS]
+    + [(name, pa.list_(pa.float64())) for name in _BOOTS]
+)
+SPARK_SCHEMA = from_arrow_schema(_SCHEMA)
+
+
+def summarised(runs: DataFrame) -> DataFrame:
+    """Runs with a column `replicates` (how many were planned) -> summaries (`SPARK_SCHEMA`).
+
+    Grouped by point, number of replicates and metric; a whole run travels as one row, not one a
+    value. Runs in error are left out.
+    """
+    narrow = runs.where("status = 'ok'").select(
+        "measurement", "parameters", "replicates", "replicate", F.explode("observations").alias("o")
+    )
+    cells = narrow.select(
+        "measurement", "parameters", "replicates", "replicate", "o.metric", "o.values"
+    )
+    return cells.groupBy(*_NAMED).applyInArrow(_summary, SPARK_SCHEMA)
+
+
+def summaries(runs: DataFrame) -> dict[Named, list[Summary]]:
+    """The summaries of runs with a column `replicates`, one a metric, metrics in order."""
+    found: dict[Named, list[Summary]] = {}
+    for row in summarised(runs).toArrow().to_pylist():
+        fields: dict[str, Any] = {name: row[name] for name in Summary.__struct_fields__}
+        fields["parameters"] = json.loads(row["parameters"])
+        fields["boot_mean"] = tuple(row["boot_mean"])
+        fields["boot_median"] = tuple(row["boot_median"])
+        name = (row["measurement"], row["parameters"], row["replicates"])
+        found.setdefault(name, []).append(Summary(**fields))
+    return {name: sorted(rows, key=lambda row: row.metric) for name, rows in found.items()}
+
+
+def _summary(group: pa.Table) -> pa.Table:
+    lists = group["values"].combine_chunks()
+    network = np.repeat(
+        group["replicate"].to_numpy(), np.asarray(lists.value_lengths()).astype(np.int64)
+    )
+    first = {name: group[name][0].as_py() for name in _NAMED}
+    values = np.asarray(lists.flatten())
+    if not len(values):  # observed nothing, on every network: there is nothing to summarise
+        return _SCHEMA.empty_table()
+    row = first | estimate(values, network, first["replicates"])
+    return pa.Table.from_pylist([row], _SCHEMA)

