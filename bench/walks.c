@@ -83,11 +83,11 @@ static inline u4 onward(field *f, u4 stamp, int w, u4 e, u4 x, u8 value) {
 
 static i8 where(field *f, u4 stamp, int w, u4 y, i8 *steps) {
     if (f->mark[4 * y + 1 - w] == stamp) return y;
-    u4 first = 0xFFFFFFFFu, v = 0;
+    u4 latest = 0, v = 0;
     for (u4 e = f->start[y]; e < f->start[y + 1]; e++) {
         u4 u = (u4)f->who[e];
-        if (f->mark[4 * u + 1 - w] == stamp && f->order[2 * u + 1 - w] < first) {
-            first = f->order[2 * u + 1 - w];
+        if (f->mark[4 * u + 1 - w] == stamp && f->order[2 * u + 1 - w] >= latest) {
+            latest = f->order[2 * u + 1 - w];
             v = u;
         }
     }

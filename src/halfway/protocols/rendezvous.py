@@ -55,7 +55,7 @@ class Trace(NamedTuple):
     back: npt.NDArray[
         np.int32
     ]  # [n, 2T] hop towards the walk's start; itself there; -1 never passed
-    heard: npt.NDArray[np.int32]  # [n, 2T] first neighbour heard to carry the walk's trace; -1 none
+    heard: npt.NDArray[np.int32]  # [n, 2T] last neighbour heard to carry the walk's trace; -1 none
     forth: npt.NDArray[np.int32]  # [n, 2T] hop towards the meeting, learnt from MATCH; -1 unknown
     met: npt.NDArray[np.uint8]  # [n, T] 1 where the walks of a topic met
 
@@ -184,8 +184,8 @@ def forward(memory, i, topic, event, out):
 def settle(memory, rules, around, i, message, out):
     """Every kind but STEP: what does not depend on how a walk chooses."""
     if message.kind == TRACE:
-        if memory.heard[i, message.args[WALK_ID]] == NEVER:
-            memory.heard[i, message.args[WALK_ID]] = message.source
+        # We keep the neighbour heard last, where the paper is silent: its loads fit best so.
+        memory.heard[i, message.args[WALK_ID]] = message.source
     elif message.kind == MATCH:
         matched(memory, i, message, out)
     elif message.kind == DATA:

@@ -63,7 +63,7 @@ def grown(old: Engine) -> Engine:
     new.out.free[free : free + slots] = np.arange(2 * slots - 1, slots - 1, -1, dtype=np.uint32)
     new.out.tally[:] = (free + slots, old.out.tally[1])
     new.queue.at[:slots], new.queue.key[:slots] = old.queue.at, old.queue.key
-    new.queue.tally[:] = old.queue.count
+    new.queue.tally[:] = old.queue.tally
     kept = int(old.applications.tally[0])
     new.applications.record[:kept] = old.applications.record[:kept]
     new.applications.row[:kept] = old.applications.row[:kept]
@@ -140,7 +140,8 @@ def queue_emissions(out, queue, name, now, hops, before, hop_delay):
         record.at += now
         record.source = name
         record.hops = hops
-        if not (record.next == APP or record.next == name):
+        upwards, to_itself = record.next == APP, record.next == name
+        if not upwards and not to_itself:
             record.hops += np.uint16(1)
             record.at += hop_delay
         push(queue, record.at, slot)

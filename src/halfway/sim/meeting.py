@@ -4,7 +4,7 @@ Twin of the message-level run: the same seeds give the same nodes in the same or
 meeting, because the protocols' own `least`, `nth`, `penalty` and `pick` decide here too.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -75,7 +75,7 @@ def compass(bearings: Bearings) -> Compass:
     )
 
 
-def onward(memory, ground, stamp, w, e, x, value):
+def onward(memory: Any, ground: Any, stamp: Any, w: Any, e: Any, x: Any, value: Any) -> Any:
     """Position, among the neighbours of the node that link e leads to, where walk w goes next.
 
     Chosen at compile time by the type of the memory: `Compass` or `Blindfold`.
@@ -138,13 +138,13 @@ def leave_trace(trails, ground, stamp, w, y, came_from, passed, hear):
 
 @inlined
 def herald(trails, ground, stamp, w, y):
-    """The neighbour from which node y first heard of walk w: the one that it passed first."""
-    first = np.uint32(0xFFFFFFFF)
+    """The neighbour from which node y last heard of walk w: the one that it passed last."""
+    latest = np.uint32(0)
     v = np.uint32(0)
     for f in range(ground.start[y], ground.start[np.uint32(y + 1)]):
         u = np.uint32(ground.who[f])
-        if trails.mark[u, w] == stamp and trails.order[u, w] < first:
-            first = trails.order[u, w]
+        if trails.mark[u, w] == stamp and trails.order[u, w] >= latest:
+            latest = trails.order[u, w]
             v = u
     return v
 
@@ -170,7 +170,7 @@ def visit(trails, ground, stamp, w, x, y, passed, hear):
 
 @inlined
 def meeting_at(trails, ground, stamp, w, y):
-    """Where walk w, now on y, meets the other: y, or the neighbour it heard. (node, extra steps)."""
+    """Where walk w, now on y, meets the other: y, or whom it heard there. (node, extra steps)."""
     if trails.mark[y, 1 - w] == stamp:
         return np.int64(y), 0
     v = herald(trails, ground, stamp, 1 - w, y)
@@ -236,7 +236,7 @@ def begin(trails, ground, a, b, seed, topic, hear):
 
 @kernel
 def stride(memory, trails, ground, stamp, w, x, e, word, passed, hear):
-    """One step of walk w from x over link e. (met at or -1, extra steps, passed, dice, next link)."""
+    """One step of walk w from x over e. (met at or -1, extra steps, passed, dice, next link)."""
     y = np.uint32(ground.who[e])
     first, met = visit(trails, ground, stamp, w, x, y, passed, hear)
     if met:

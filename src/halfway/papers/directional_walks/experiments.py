@@ -22,12 +22,13 @@ READINGS = ("heard", "stepped-on")
 PAIRS = 100
 
 UNIFORM = (
-    "networks: n points uniform in the unit square (no torus), linked below r = 0.04, redrawn until "
+    "networks: n points uniform in the unit square (no torus), linked below r = 0.04, redrawn till "
     "connected; every system, ratio and reading meets the same networks and the same pairs"
 )
 HEARD = (
     "heard: a walk meets the other as soon as a neighbour of the node that it reached carries the "
-    "other's trace, and the hop onto that neighbour is one more step (a broadcast medium)"
+    "other's trace, and the hop onto that neighbour (the one heard last, where there are several) "
+    "is one more step: a broadcast medium"
 )
 STEPPED_ON = "stepped-on: only a node that carries the other's trace itself is a meeting"
 STEPS = (
@@ -148,7 +149,7 @@ PAPER = Paper(
             (HEARD,),
             drawing=Drawing(
                 _figure_4_svg,
-                "Two directional walks on one network of the paper's kind, and the path built where "
+                "Two directional walks on a network of the paper's kind, and the path built where "
                 "they meet. The paper shows another instance; the picture has no printed values.",
             ),
         ),

@@ -1,0 +1,351 @@
+"""Paper 1, sentence by sentence: a test for each claim of §§3-4, quoted by its decisive clause.
+
+Statistical claims are measured on a few small networks here; the sweeps judge them at full size.
+"""
+
+from collections import Counter
+from functools import cache
+
+import numpy as np
+import pytest
+
+from halfway.papers.directional_walks import claims
+from halfway.papers.directional_walks.experiments import load_point, meeting_point
+from halfway.papers.directional_walks.measurements import loads, meetings
+from halfway.pipeline.measure import estimate
+from halfway.pipeline.run import Point, Run
+from halfway.pipeline.study import Summaries, Summary
+from halfway.pipeline.verdict import Verdict
+from halfway.protocols import rendezvous
+from halfway.protocols.directional_walk import away, commonality
+from halfway.protocols.directional_walk import state as fresh
+from halfway.sim.simulation import Outcome, Simulation
+from halfway.sim.walks import Walkers, walk_pair
+from halfway.world.network import Network
+from halfway.world.unit_disk import unit_disk
+from halfway.world.workload import distinct_pairs
+from tests.networks import disk, from_links, line
+
+NETWORKS = 8
+
+
+@pytest.fixture(scope="module")
+def crowd() -> tuple[Network, np.ndarray, Outcome]:
+    """Twelve topics on one network, every message kept."""
+    network = disk(n=150, radius=0.16, seed=3)
+    pairs = distinct_pairs(network.n, 12, 3)
+    return network, pairs, Simulation(network, pairs, seed=3, journal=200_000).run()
+
+
+def of_kind(outcome: Outcome, kind: int) -> tuple[np.ndarray, np.ndarray]:
+    """Records of a kind, and the rows that received them."""
+    chosen = outcome.journal["kind"] == kind
+    return outcome.journal[chosen], outcome.journal_rows[chosen]
+
+
+# §3
+
+
+def test_nodes_transmit_to_whom_is_nearer_than_the_range() -> None:
+    """[§3] "node u can transmit to node v if the distance … satisfies d(u, v) < ru"."""
+    network = unit_disk(np.array([[0.0, 0.0], [0.5, 0.0], [1.25, 0.0]]), 0.75)
+    near = {
+        network.label(i): sorted(network.label(j) for j in network.neighbours(i)) for i in range(3)
+    }
+    assert near == {"0": ["1"], "1": ["0"], "2": []}
+
+
+def test_two_lines_cross(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
+    """[§3] "the two lines cross": every topic's walks meet on a connected network."""
+    _, pairs, outcome = crowd
+    assert (outcome.trace.met.sum(axis=0) >= 1).all()
+    assert outcome.trace.met.shape[1] == len(pairs)
+
+
+def test_the_meeting_notifies_both_initiators(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
+    """[§3] "sends back messages to the publisher and the subscriber to notify"."""
+    _, pairs, outcome = crowd
+    told = outcome.applications["kind"] == rendezvous.MATCHED
+    rows = zip(outcome.application_rows[told], outcome.applications["topic"][told], strict=True)
+    assert set(rows) == {(row, topic) for topic in range(len(pairs)) for row in pairs[topic]}
+
+
+def test_the_meeting_stops_the_walk(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
+    """[§3] "It then stops the dissemination of information": no step after a walk's own meeting."""
+    network, pairs, outcome = crowd
+    steps, rows = of_kind(outcome, rendezvous.STEP)
+    for walk in range(2 * len(pairs)):
+        mine = rows[steps["args"][:, rendezvous.WALK_ID] == walk]
+        assert outcome.trace.met[mine[-1], walk // 2]
+        # Its last node carries the other's trace; none before did when the walk came by.
+        assert outcome.trace.back[mine[-1], walk ^ 1] != rendezvous.NEVER
+
+
+def test_a_first_visit_is_remembered_with_its_transmitter(
+    crowd: tuple[Network, np.ndarray, Outcome],
+) -> None:
+    """[§3] "the ID of the node that transmitted the information first"."""
+    _, pairs, outcome = crowd
+    steps, rows = of_kind(outcome, rendezvous.STEP)
+    first: dict[tuple[int, int], int] = {}
+    for step, row in zip(steps, rows, strict=True):
+        first.setdefault((int(row), int(step["args"][rendezvous.WALK_ID])), int(step["source"]))
+    for (row, walk), transmitter in first.items():
+        if row != pairs[walk // 2, walk % 2]:
+            assert outcome.trace.back[row, walk] == transmitter
+
+
+def test_the_way_back_is_loop_erased() -> None:
+    """[§3] "the path that goes back to the initiator is loop-erased", whatever the walk did."""
+    network = disk(n=150, radius=0.16, seed=3)
+    looped = 0
+    for seed in range(60):
+        source, target = distinct_pairs(network.n, 1, seed)[0]
+        pair = walk_pair(network, source, target, system="random-walk", seed=seed)
+        looped += any(len(set(trace)) < len(trace) for trace in pair.traces)
+        assert len(set(pair.path)) == len(pair.path)
+    assert looped > 30
+
+
+def test_data_follow_the_direct_path() -> None:
+    """[§3] "there is a direct path between publishers and subscribers"."""
+    network = disk(n=150, radius=0.16, seed=3)
+    simulation = Simulation(network, np.array([[5, 140]]), seed=8, journal=50_000)
+    simulation.publish(1e9, 0, event=1)
+    data, rows = of_kind(simulation.run(), rendezvous.DATA)
+    way = [5, *map(int, rows)]
+    assert way[-1] == 140
+    assert len(set(way)) == len(way)
+    assert all(b in network.neighbours(a) for a, b in zip(way, way[1:], strict=False))
+    assert set(data["topic"]) == {0}
+
+
+def test_a_node_decides_by_two_hops_alone() -> None:
+    """[§3] "node y knows the two hops neighborhood": another world beyond it changes nothing."""
+    near = [(0, 1), (1, 2), (1, 3), (2, 4), (3, 5)]
+    choices = []
+    for beyond in ([(4, 6), (6, 7)], [(5, 6), (6, 7), (4, 7), (7, 8)]):
+        network = from_links(9, near + beyond)
+        state = fresh(np.arange(9, dtype=np.int32), 4, 1, seed=0)
+        value = np.uint64(0x123456789ABCDEF0)
+        choices.append(away(state, network.around(), 1, 0, 0, value))
+    assert choices[0] == choices[1]
+
+
+def test_the_next_node_is_no_neighbour_of_the_last_if_there_is_one() -> None:
+    """[§3] "not a neighboring node of x and that has as few as possible … in common"."""
+    network = disk(n=150, radius=0.16, seed=3)
+    around = network.around()
+    near = [set(map(int, network.neighbours(i))) for i in range(network.n)]
+    for y in range(network.n):
+        for p, x in enumerate(map(int, network.neighbours(y))):
+            state = fresh(
+                np.arange(network.n, dtype=np.int32), int(network.degree.max()), 1, seed=0
+            )
+            z = int(away(state, around, y, x, 0, np.uint64(77)))
+            away_from_x = near[y] - near[x] - {x}
+            if away_from_x:
+                assert z in away_from_x
+                assert len(near[x] & near[z]) == min(len(near[x] & near[v]) for v in away_from_x)
+            first = around.start[y]
+            expected = len(near[x] & near[z]) + len(near[x]) * (z in near[x])
+            place = list(network.neighbours(y)).index(z)
+            assert commonality(around, first + p, first + place) == expected
+
+
+def test_ties_are_broken_uniformly() -> None:
+    """[Fig. 3, line 3] "breaks the ties with uniform probability": four leaves of a star."""
+    network = from_links(6, [(0, i) for i in range(1, 6)])
+    state = fresh(np.arange(6, dtype=np.int32), 5, 3000, seed=0)
+    rng = np.random.default_rng(1)
+    chosen = Counter(
+        int(
+            away(
+                state, network.around(), 0, 1, walk, np.uint64(rng.integers(2**64, dtype=np.uint64))
+            )
+        )
+        for walk in range(3000)
+    )
+    # From leaf 1 every other leaf shares the hub with it (n_xz = 1), and so does leaf 1 (deg 1).
+    assert sorted(chosen) == [1, 2, 3, 4, 5]
+    assert sum((count - 600) ** 2 / 600 for count in chosen.values()) < 18.5
+
+
+def test_a_second_passage_chooses_another_way() -> None:
+    """[§3] "to make possible the selection of another path if the data come back"."""
+    # From 0 through 1: neighbours 2 and 3 tie; whichever was taken is dearer afterwards.
+    network = from_links(4, [(0, 1), (1, 2), (1, 3), (0, 2), (0, 3)])
+    for seed in range(20):
+        state = fresh(np.arange(4, dtype=np.int32), 4, 1, seed=0)
+        rng = np.random.default_rng(seed)
+        values = rng.integers(2**64, size=40, dtype=np.uint64)
+        taken = [int(away(state, network.around(), 1, 0, 0, value)) for value in values]
+        assert len(set(taken)) == 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_walk_eventually_visits_every_node(seed: int) -> None:
+    """[§3] "eventually visits all the nodes in the network": the last one found, wherever it is."""
+    network = disk(n=150, radius=0.16, seed=seed)
+    far = network.n  # a node that only one other node knows, added at the end of a corner
+    links = [(i, int(j)) for i in range(network.n) for j in network.neighbours(i) if i < j]
+    grown = from_links(network.n + 1, [*links, (0, far)])
+    for source in range(1, network.n, 17):
+        pair = walk_pair(grown, far, source, seed=seed, k=10_000, reading="stepped-on")
+        assert pair.node >= 0
+
+
+# §4
+
+
+@cache
+def evidence() -> Summaries:
+    """A few networks of each size and system, without Spark."""
+    rows = []
+    for n in (1500, 2000, 2500, 3000, 3500, 4000):
+        for system in ("directional-walk", "random-walk"):
+            for k in (1, 10, 100) if n <= 3000 else (1,):
+                for reading in ("heard", "stepped-on"):
+                    rows += summarised(meeting_point(n, system, k, reading), meetings)
+    return Summaries(rows)
+
+
+@cache
+def burden() -> Summaries:
+    """Loads on a few networks, without Spark."""
+    rows = []
+    for n in (1500, 2000, 2500, 3000, 3500):
+        for system in ("directional-walk", "random-walk", "shortest-path", "breadth-first-tree"):
+            rows += summarised(load_point(n, system, 1), loads, networks=4)
+    return Summaries(rows)
+
+
+def summarised(point: Point, measurement: object, networks: int = NETWORKS) -> list[Summary]:
+    """The summaries of one point over some networks with fixed seeds."""
+    values: dict[str, list[np.ndarray]] = {}
+    for i in range(networks):
+        run = Run(dict(point.parameters), i, 1000 * int(point.parameters["n"]) + i, i, 77 + i, {})  # type: ignore[arg-type]
+        for metric, observed in measurement(run).items():  # type: ignore[operator]
+            values.setdefault(metric, []).append(np.asarray(observed, float))
+    return [
+        Summary(
+            parameters=point.parameters,
+            metric=metric,
+            **estimate(
+                np.concatenate(observed),
+                np.repeat(np.arange(networks), [len(part) for part in observed]),
+            ),
+        )
+        for metric, observed in values.items()
+    ]
+
+
+def opinions(verdicts: object, part: str = "") -> Counter[str]:
+    """How often each verdict was given, among the metrics that hold a word."""
+    return Counter(v.verdict for v in verdicts if part in v.metric)  # type: ignore[attr-defined]
+
+
+def test_mean_numbers_of_neighbours() -> None:
+    """[§4] "The average number of neighbors is 7.5, 10, 12.5, 15": before the border is counted."""
+    found = list(claims.judge_networks(evidence_heard()))
+    degrees = [v for v in found if v.metric == "mean degree"]
+    assert [v.verdict for v in degrees] == ["agrees"] * 4
+    assert all(float(v.measured or 0) < float(v.published or 0) for v in degrees)  # type: ignore[arg-type]
+
+
+def test_connected_networks_are_hard_to_obtain() -> None:
+    """[§4] "hard to obtain connected networks with less than 1500 nodes"."""
+    (rare,) = [v for v in claims.judge_networks(evidence_heard()) if "connected" in v.metric]
+    assert rare.verdict == "agrees"
+    assert 0.005 < float(rare.measured or 0) < 0.1
+
+
+def evidence_heard() -> Summaries:
+    """What Section 4 and Figure 5 are judged on: equal speed, heard."""
+    wanted = {"k": 1, "reading": "heard"}
+    rows = [row for row in evidence().rows if wanted.items() <= row.parameters.items()]
+    directed = [row for row in rows if row.parameters["system"] == "directional-walk"]
+    return Summaries([row for row in rows if row.metric == "steps" or row in directed])
+
+
+def test_directionality_decreases_the_time_to_intersection() -> None:
+    """[§4.1] "directionality decreases the time to intersection", by "a … factor of 6-10"."""
+    found = opinions(claims.judge_figure_5(evidence_heard()), "random / directional")
+    assert found["agrees"] >= 10
+    assert sum(found.values()) == 12
+
+
+def test_directional_results_are_more_concentrated() -> None:
+    """[§4.1] "much more concentrated than the ones obtained using a Random Walk"."""
+    assert opinions(claims.judge_figure_5(evidence_heard()), "interquartile") == {"agrees": 6}
+
+
+def test_the_time_to_intersection_settles_with_density() -> None:
+    """[§4.1] "seems to converge as we increase the density"."""
+    found = opinions(claims.judge_figure_5(evidence_heard()), "2000/1500")
+    assert found["differs"] == 0
+    assert sum(found.values()) == 2
+
+
+def test_equal_speeds_meet_soonest() -> None:
+    """[§4.2] "the smallest time to intersection with k = 1"."""
+    found = opinions(claims.judge_figure_6(evidence()), "k = 1 /")
+    assert found == {"agrees": 16}
+
+
+def test_most_printed_times_come_out_when_walks_are_heard() -> None:
+    """[Fig. 6] with few networks most of the 48 already agree; stepping on a trace takes longer."""
+    found = [v for v in claims.judge_figure_6(evidence()) if v.metric.endswith(" steps")]
+    heard, stepped = (
+        Counter(v.verdict for v in found if v.reading == reading)
+        for reading in ("heard", "stepped-on")
+    )
+    assert sum(heard.values()) == sum(stepped.values()) == 48
+    assert heard["agrees"] >= 40
+    assert stepped["agrees"] < heard["agrees"]
+
+
+def test_random_walks_balance_the_load_best() -> None:
+    """[§4.3] "the mean and median are very close in all situations", and "DRW is also good"."""
+    found = [v for v in claims.judge_figure_9(burden()) if v.metric == "mean / median load"]
+    assert Counter(v.verdict for v in found) == {"agrees": 10}
+
+
+def test_few_nodes_of_a_tree_route_about_half_of_the_traffic() -> None:
+    """[§4.3] "few nodes are over-used and route close to half": a tree does, shortest paths don't."""
+    found = [v for v in claims.judge_figure_9(burden()) if v.metric == "largest load / n"]
+    by_system: dict[str, list[Verdict]] = {}
+    for v in found:
+        by_system.setdefault(str(v.cell["system"]), []).append(v)
+    assert {v.verdict for v in by_system["shortest-path"]} == {"differs"}
+    assert all(float(v.measured or 0) < 0.25 for v in by_system["shortest-path"])
+    assert all(float(v.measured or 0) > 0.4 for v in by_system["breadth-first-tree"])
+
+
+def test_the_centralised_column_is_marked_as_what_it_is() -> None:
+    """[Fig. 7] a mean load of 73 is no mean length of shortest paths here."""
+    found = [v for v in claims.judge_figure_7(burden()) if v.cell["system"] == "shortest-path"]
+    assert {v.verdict for v in found} == {"impossible as printed"}
+    assert all("shortest paths have" in v.reason for v in found)
+
+
+def test_walk_loads_come_out() -> None:
+    """[Fig. 7] means and medians of both walks, on few networks within their intervals."""
+    found = [v for v in claims.judge_figure_7(burden()) if "walk" in str(v.cell["system"])]
+    assert len(found) == 20
+    assert Counter(v.verdict for v in found)["agrees"] >= 16
+
+
+def test_every_node_is_at_least_a_source_and_a_target() -> None:
+    """[Fig. 8] the smallest load is 2: each node's own two paths."""
+    found = [v for v in claims.judge_figure_8(burden()) if v.metric == "minimum load"]
+    assert all(v.measured == 2 or v.cell["system"] == "random-walk" for v in found)
+
+
+def test_walks_of_a_network_are_twins_of_lone_pairs() -> None:
+    """A measurement's steps are those of the pairs that the command line would walk."""
+    network = line(12)
+    pairs = np.array([[0, 11], [3, 7]])
+    total, _ = Walkers(network).meetings(pairs, seed=5)
+    alone = [Walkers(network).pair(a, b, seed=5, topic=t).steps for t, (a, b) in enumerate(pairs)]
+    assert list(total) == alone
