@@ -3,6 +3,7 @@
 Statistical claims are measured on a few small networks here; the sweeps judge them at full size.
 """
 
+import itertools
 from collections import Counter
 from functools import cache
 
@@ -72,7 +73,7 @@ def test_the_meeting_notifies_both_initiators(crowd: tuple[Network, np.ndarray, 
 
 def test_the_meeting_stops_the_walk(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
     """[§3] "It then stops the dissemination of information": no step after a walk's own meeting."""
-    network, pairs, outcome = crowd
+    _network, pairs, outcome = crowd
     steps, rows = of_kind(outcome, rendezvous.STEP)
     for walk in range(2 * len(pairs)):
         mine = rows[steps["args"][:, rendezvous.WALK_ID] == walk]
@@ -116,7 +117,7 @@ def test_data_follow_the_direct_path() -> None:
     way = [5, *map(int, rows)]
     assert way[-1] == 140
     assert len(set(way)) == len(way)
-    assert all(b in network.neighbours(a) for a, b in zip(way, way[1:], strict=False))
+    assert all(b in network.neighbours(a) for a, b in itertools.pairwise(way))
     assert set(data["topic"]) == {0}
 
 
@@ -312,7 +313,7 @@ def test_random_walks_balance_the_load_best() -> None:
 
 
 def test_few_nodes_of_a_tree_route_about_half_of_the_traffic() -> None:
-    """[§4.3] "few nodes are over-used and route close to half": a tree does, shortest paths don't."""
+    """[§4.3] "few nodes are over-used and route close to half": a tree's do."""
     found = [v for v in claims.judge_figure_9(burden()) if v.metric == "largest load / n"]
     by_system: dict[str, list[Verdict]] = {}
     for v in found:

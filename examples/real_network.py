@@ -1,0 +1,144 @@
+"""Walks on a network of your own: steps to meet, stretch and load beside true shortest paths.
+
+    python examples/real_network.py LINKS [--quality COLUMN --over T] [--positions FILE]
+                                          [--plot FILE.png] [--pairs N] [--permutations N]
+
+One network is one cluster: the intervals are over pairs on this network, and say nothing of others.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from rich.table import Table
+
+from halfway.report.pictures import draw_walk
+from halfway.sim.walks import System, Walkers
+from halfway.world.imported import read_network
+from halfway.world.network import Network
+from halfway.world.paths import diameter, distances, shortest_path_loads
+from halfway.world.statistics import degree_statistics
+from halfway.world.workload import derangements, distinct_pairs
+
+SYSTEMS: tuple[System, ...] = ("directional-walk", "random-walk")
+RESAMPLES = 1000
+ROWS = (
+    "steps to meet, median",
+    "steps to meet, mean",
+    "hops of the path, mean",
+    "stretch against shortest, mean",
+    "load of a node, median / mean",
+    "load of a node, largest",
+)
+
+
+def main() -> None:
+    """Read the network, walk on it, print one table."""
+    chosen = arguments()
+    network = read_network(
+        chosen.network,
+        quality=chosen.quality or (),
+        threshold=chosen.over,
+        positions_from=chosen.positions,
+        largest=True,
+    )
+    degree = degree_statistics(network)
+    console = Console(highlight=False)
+    console.print(
+        f"{network.name}: {network.n} nodes, {network.links} links, degree {degree.least} / "
+        f"{degree.mean:.1f} / {degree.most}, diameter {diameter(network)}"
+    )
+    console.print(compared(network, chosen.pairs, chosen.permutations, chosen.seed))
+    if chosen.plot:
+        source, target = farthest(network)
+        pair = Walkers(network).pair(source, target, seed=chosen.seed)
+        draw_walk(network, pair, chosen.plot, title=f"directional walks, {pair.steps} steps")
+
+
+def arguments() -> argparse.Namespace:
+    """What the user asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("network", type=Path)
+    parser.add_argument("--quality", help="column with the quality of a direction of a link")
+    parser.add_argument("--over", type=float, help="a link needs more than this both ways")
+    parser.add_argument("--positions", type=Path)
+    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--pairs", type=int, default=5000)
+    parser.add_argument("--permutations", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+def compared(network: Network, count: int, permutations: int, seed: int) -> Table:
+    """Steps, path, stretch and load of each way of finding a path."""
+    pairs = distinct_pairs(network.n, count, seed)
+    targets = derangements(network.n, permutations, seed)
+    hops = np.array([distances(network, row) for row in range(network.n)])
+    direct = hops[pairs[:, 0], pairs[:, 1]]
+    columns = [walked(Walkers(network, system), pairs, direct, targets, seed) for system in SYSTEMS]
+    load = shortest_path_loads(network, targets, seed)
+    columns.append(["-", "-", interval(direct), "1", *loads(load)])
+    table = Table("", *SYSTEMS, "shortest path")
+    for row in zip(ROWS, *columns, strict=True):
+        table.add_row(*row)
+    table.caption = f"{count} pairs, {permutations} permutations; 95 % intervals over pairs"
+    return table
+
+
+def walked(
+    walkers: Walkers,
+    pairs: npt.NDArray[np.int64],
+    direct: npt.NDArray[np.int32],
+    targets: npt.NDArray[np.int64],
+    seed: int,
+) -> list[str]:
+    """A walk system's column of the table."""
+    steps, _ = walkers.meetings(pairs, seed=seed)
+    length = path_hops(walkers, pairs, seed)
+    sources = np.arange(walkers.network.n)
+    load = [
+        walkers.path_loads(np.column_stack([sources, to]), seed=seed + p)[0]
+        for p, to in enumerate(targets)
+    ]
+    return [
+        f"{np.median(steps):.0f}", interval(steps), interval(length), interval(length / direct),
+        *loads(np.array(load)),
+    ]  # fmt: skip
+
+
+def path_hops(walkers: Walkers, pairs: npt.NDArray[np.int64], seed: int) -> npt.NDArray[np.int64]:
+    """[P] hops of each pair's loop-erased path."""
+    return np.array(
+        [
+            len(walkers.pair(int(a), int(b), seed=seed, topic=topic).path) - 1
+            for topic, (a, b) in enumerate(pairs)
+        ]
+    )
+
+
+def loads(load: npt.NDArray[np.int64]) -> tuple[str, str]:
+    """Median / mean load of a node, and the largest of any node under any permutation."""
+    return f"{np.median(load):.0f} / {load.mean():.1f}", f"{load.max()}"
+
+
+def interval(values: npt.NDArray[np.float64] | npt.NDArray[np.int64]) -> str:
+    """A mean with its 95 % interval over the values, by bootstrap."""
+    rng = np.random.default_rng(0)
+    means = [rng.choice(values, len(values)).mean() for _ in range(RESAMPLES)]
+    low, high = np.percentile(means, [2.5, 97.5])
+    return f"{values.mean():.2f} [{low:.2f}, {high:.2f}]"
+
+
+def farthest(network: Network) -> tuple[int, int]:
+    """Two rows as many hops apart as any."""
+    hops = np.array([distances(network, row) for row in range(network.n)])
+    source, target = np.unravel_index(hops.argmax(), hops.shape)
+    return int(source), int(target)
+
+
+if __name__ == "__main__":
+    main()
