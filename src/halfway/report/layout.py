@@ -1,0 +1,82 @@
+"""Where to draw the nodes of a network without positions: by their distances in hops."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+if TYPE_CHECKING:
+    from halfway.world.network import Network
+
+_PIVOTS = 60
+_POLISHED = 600  # nodes up to which every pair's distance is worth weighing
+_ROUNDS = 60
+
+
+def positions(network: "Network") -> npt.NDArray[np.float64]:
+    """[n, 2] the network's own positions if all are known, else a layout; the same every time."""
+    own = network.position
+    if own is not None and own.shape == (network.n, 2) and np.isfinite(own).all():
+        return own
+    return by_hops(network)
+
+
+def by_hops(network: "Network") -> npt.NDArray[np.float64]:
+    """[n, 2] distances on paper near those in hops: pivot MDS, polished where n is small.
+
+    Source: Brandes and Pich, "Eigensolver methods for progressive multidimensional scaling of
+    large data", 2007; and stress majorisation (Gansner, Koren, North 2004).
+    """
+    n = network.n
+    pivots = n if n <= _POLISHED else _PIVOTS
+    hops = _distances(network, pivots)
+    squares = hops**2
+    centred = squares - squares.mean(0) - squares.mean(1, keepdims=True) + squares.mean()
+    _, vectors = np.linalg.eigh(centred.T @ centred)
+    axes = vectors[:, ::-1][:, :2]
+    if axes.shape[1] < 2:
+        return np.zeros((n, 2))
+    place = -0.5 * centred @ axes
+    # An eigenvector's sign is the library's whim: let the first node that differs lie on the left.
+    place *= np.where(place[np.abs(place).argmax(0), [0, 1]] > 0, -1.0, 1.0)
+    place *= hops.max() / max(float(np.ptp(place)), 1e-12)
+    return _polished(place, hops) if pivots == n else place
+
+
+def _distances(network: "Network", pivots: int) -> npt.NDArray[np.float64]:
+    """[n, pivots] hops from pivots that lie far from each other; components set well apart."""
+    n = network.n
+    shape = (np.ones(len(network.who)), network.who, network.start.astype(np.int64))
+    graph = csr_array(shape, shape=(n, n))
+    columns, nearest, pivot = [], np.full(n, np.inf), int(np.argmax(network.degree))
+    for _ in range(pivots):
+        hops = dijkstra(graph, indices=pivot, unweighted=True)
+        columns.append(hops)
+        nearest = np.minimum(nearest, hops)
+        pivot = int(np.argmax(nearest))
+    distances = np.stack(columns, axis=1)
+    if pivots == n:  # every pair: in the order of the rows, so that stress can be weighed
+        distances = dijkstra(graph, unweighted=True)
+    known = distances[np.isfinite(distances)]
+    distances[~np.isfinite(distances)] = 1.3 * max(float(known.max()), 1.0)
+    return distances
+
+
+def _polished(
+    place: npt.NDArray[np.float64], hops: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Stress majorisation, each pair weighed by 1 / hops²: far pairs give way to near ones."""
+    weight = 1.0 / np.maximum(hops, 1.0) ** 2
+    np.fill_diagonal(weight, 0.0)
+    total = weight.sum(1)
+    # Nodes with the same distances to all others would never come apart.
+    turn = np.arange(len(place))
+    place = place + 1e-3 * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    for _ in range(_ROUNDS):
+        away = place[:, None, :] - place[None, :, :]
+        length = np.maximum(np.sqrt((away**2).sum(2)), 1e-9)
+        pull = (weight * hops / length)[:, :, None] * away
+        place = (weight @ place + pull.sum(1)) / total[:, None]
+    return place

@@ -1,0 +1,229 @@
+"""The page: one HTML file that asks the network for nothing and reads without JavaScript."""
+
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+from halfway.pipeline.study import Figure, Paper, Plot, Summary
+from halfway.pipeline.verdict import Verdict
+from halfway.report import plots, wording
+from halfway.report.embedded import embedded
+from halfway.report.files import write_whole
+from halfway.report.publication import Publication
+from halfway.report.rows import SLUG, table
+
+# The first colour of the palette is too dark for a dark page; the style sheet lightens it there.
+_SERIES = {plots.PALETTE[0]: "var(--series-1)"}
+_THEME = {plots.INK: "currentColor", plots.PAPER: "var(--card)", **_SERIES}
+_PLOT_NOTE = {
+    "boxplot": "Box: quartiles with the median; whiskers: the last value within 1.5 box lengths. "
+    "What lies beyond is not drawn.",
+    "bars": "Bar: the {statistic} over all units; line: its 95 % interval, networks as clusters.",
+    "maximum": "Bar: the largest value of all units.",
+}
+
+
+def write_page(path: Path, publication: Publication) -> None:
+    """Write the page of a run to `path`. Raises Problem if that is impossible."""
+    write_whole(path, page(publication))
+
+
+def page(publication: Publication) -> str:
+    """The whole document as text."""
+    papers = publication.papers()
+    title = papers[0].title if len(papers) == 1 else "Published numbers, measured again"
+    body = "".join(
+        [
+            _head(publication, papers, title),
+            _contents(publication),
+            "<main>",
+            *(_paper(publication, paper, len(papers) > 1) for paper in papers),
+            _making(publication),
+            "</main>",
+        ]
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        # Holds the promise of the first line even for a drawing that somebody adds.
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">"
+        f"<title>{escape(title)} · Halfway</title>"
+        f"<style>{_asset('page.css')}</style></head>"
+        f"<body>{body}<script>{_asset('page.js')}</script></body></html>\n"
+    )
+
+
+def _asset(name: str) -> str:
+    return files("halfway.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _head(publication: Publication, papers: Sequence[Paper], title: str) -> str:
+    if len(papers) == 1:
+        byline = f"{papers[0].authors}, {papers[0].year}"
+    else:
+        byline = "; ".join(f"{paper.authors} ({paper.year})" for paper in papers)
+    replicates = sorted({figure.replicates[publication.scale] for _, figure in publication.figures})
+    facts = {
+        "scale": publication.scale,
+        "networks a point": _range(replicates),
+        "version": f"Halfway {publication.version}",
+        "digest": f"<code>{escape(publication.digest)}</code>",
+    }
+    listed = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items())
+    errors = (
+        f'<p class="alarm">{publication.errors} runs ended in errors and are not behind any value.'
+        "</p>"
+        if publication.errors
+        else ""
+    )
+    return (
+        '<header><p class="brand">Halfway · published beside measured</p>'
+        f'<h1>{escape(title)}</h1><p class="byline">{escape(byline)}</p>'
+        f'{errors}{_tally(publication.verdicts)}<dl class="facts">{listed}</dl></header>'
+    )
+
+
+def _range(values: Sequence[int]) -> str:
+    return f"{values[0]}" if len(values) == 1 else f"{values[0]} to {values[-1]}"
+
+
+def _tally(verdicts: Sequence[Verdict]) -> str:
+    """The tally as a sentence, a bar, and chips that the script turns into filters."""
+    counts = wording.tally(verdicts)
+    if not counts:
+        return ""
+    bar = "".join(
+        f'<span class="{SLUG[opinion]}" style="flex-grow:{count}"></span>'
+        for opinion, count in counts.items()
+    )
+    chips = "".join(
+        f'<button type="button" class="chip {SLUG[opinion]}" data-only="{SLUG[opinion]}" '
+        f'aria-pressed="false">{wording.SYMBOL[opinion]} {opinion} <b>{count}</b></button>'
+        for opinion, count in counts.items()
+    )
+    return (
+        f'<p class="tally">{wording.tally_line(verdicts)}</p>'
+        f'<div class="bar" aria-hidden="true">{bar}</div>'
+        '<div class="filter" role="group" aria-label="Show only rows with this verdict" hidden>'
+        f'<span>show only</span>{chips}<span class="shown" role="status"></span></div>'
+    )
+
+
+def _anchor(paper: Paper, figure: Figure) -> str:
+    return f"{paper.name}-{figure.name}"
+
+
+def _contents(publication: Publication) -> str:
+    links = "".join(
+        f'<li><a href="#{_anchor(paper, figure)}">{escape(wording.heading(figure))}</a>'
+        f"<span>{_short(publication.of(paper, figure))}</span></li>"
+        for paper, figure in publication.figures
+    )
+    return f'<nav aria-label="Figures"><ul>{links}</ul></nav>'
+
+
+def _short(verdicts: Sequence[Verdict]) -> str:
+    return wording.tally_line(verdicts) if verdicts else "picture only"
+
+
+def _paper(publication: Publication, paper: Paper, several: bool) -> str:
+    heading = (
+        f'<h2 class="paper">{escape(paper.title)}</h2>'
+        f'<p class="byline">{escape(paper.authors)}, {paper.year}</p>'
+        if several
+        else ""
+    )
+    figures = "".join(
+        _figure(publication, paper, figure)
+        for owner, figure in publication.figures
+        if owner.name == paper.name
+    )
+    return f"{heading}{figures}"
+
+
+def _figure(publication: Publication, paper: Paper, figure: Figure) -> str:
+    verdicts = publication.of(paper, figure)
+    summaries = publication.summarised(paper, figure)
+    anchor = _anchor(paper, figure)
+    parts = [
+        f'<section id="{anchor}" aria-labelledby="{anchor}-title">'
+        f'<h2 id="{anchor}-title">{escape(wording.heading(figure))}'
+        f" <small><code>{escape(paper.name)}/{escape(figure.name)}</code></small></h2>"
+    ]
+    if figure.drawing is not None:
+        svg = embedded(figure.drawing.svg(), f"{anchor}-drawing", figure.drawing.caption)
+        caption = escape(figure.drawing.caption)
+        parts.append(f'<figure class="drawing">{svg}<figcaption>{caption}</figcaption></figure>')
+    parts += [
+        _plot(f"{anchor}-{index}", plot, summaries) for index, plot in enumerate(figure.plots)
+    ]
+    if verdicts:
+        parts.append(table(verdicts, wording.heading(figure)))
+    parts.append(_readings(figure, verdicts))
+    return "".join(parts) + "</section>"
+
+
+def _plot(name: str, plot: Plot, summaries: Sequence[Summary]) -> str:
+    panels = plots.panels(plot, summaries)
+    if not panels:
+        return ""
+    pictures = "".join(
+        f'<div class="panel"><h3>{escape(panel.title)}</h3>'
+        f"{embedded(panel.svg, f'{name}-{index}', f'{panel.title}: {panel.words}', _THEME)}</div>"
+        for index, panel in enumerate(panels)
+    )
+    keys = "".join(
+        f'<li><i style="background:{_SERIES.get(colour, colour)}"></i>{escape(text)}</li>'
+        for text, colour in plots.legend(plot, summaries)
+    )
+    printed = '<li><i class="diamond"></i>published</li>' if plot.published else ""
+    legend = f'<ul class="legend">{keys}{printed}</ul>' if keys or printed else ""
+    largest = plot.form == "bars" and plot.statistic == "maximum"
+    note = _PLOT_NOTE["maximum" if largest else plot.form].format(statistic=plot.statistic)
+    if panels[0].own_scale:
+        note += " Each panel has its own vertical scale."
+    return (
+        f'<figure class="plot">{legend}<div class="panels">{pictures}</div>'
+        f"<figcaption>{note}</figcaption></figure>"
+    )
+
+
+def _readings(figure: Figure, verdicts: Sequence[Verdict]) -> str:
+    marks = wording.reading_marks(verdicts)
+    lines = [
+        f"<b>[{marks[reading]}]</b> {escape(reading)} <small>{tally}</small>"
+        for reading, tally in wording.reading_tallies(verdicts).items()
+    ]
+    if verdicts and not marks and verdicts[0].reading:
+        lines.append(escape(verdicts[0].reading))
+    lines += [escape(reading) for reading in figure.readings if reading not in marks]
+    items = "".join(f"<li>{line}</li>" for line in dict.fromkeys(lines))
+    return f'<h3>How we read it</h3><ul class="readings">{items}</ul>' if items else ""
+
+
+def _making(publication: Publication) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{escape(phase)}</th><td>{wording.duration(spent)}</td>'
+        f"<td>{share:.0%}</td></tr>"
+        for phase, spent, share in wording.shares(publication.seconds)
+    )
+    times = (
+        '<table class="times"><caption>What the time of all cores went to</caption><thead><tr>'
+        '<th scope="col">phase</th><th scope="col">time</th><th scope="col">share</th></tr>'
+        f"</thead><tbody>{rows}</tbody></table>"
+        if rows
+        else ""
+    )
+    return (
+        '<section id="making" aria-labelledby="making-title">'
+        '<h2 id="making-title">How this page was made</h2>'
+        f"<pre><code>{escape(publication.command)}</code></pre>"
+        f"<p>{wording.duration(publication.elapsed)} on the clock. "
+        "The same command gives the same digest on any machine, with any number of cores. "
+        "The rows of every table lie beside this page as <code>verdicts.csv</code>, "
+        "<code>verdicts.jsonl</code> and <code>summaries.csv</code>.</p>"
+        f"{times}</section>"
+    )

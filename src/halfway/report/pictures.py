@@ -1,0 +1,198 @@
+"""Pictures of single runs, the same bytes for the same run. Loads matplotlib: import it late."""
+
+import io
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path as Outline
+from matplotlib.patheffects import withStroke
+
+from halfway.problem import Problem
+from halfway.report import wording
+from halfway.report.files import write_whole
+from halfway.report.layout import positions
+
+if TYPE_CHECKING:
+    from halfway.sim.walks import Meeting
+    from halfway.world.network import Network
+
+FORMATS = ("png", "svg", "pdf")
+_INK, _LINK, _NODE, _PAPER = "#1c2733", "#c3cbd3", "#9aa5b0", "#ffffff"
+_WALK = ("#0072B2", "#D55E00")  # Okabe and Ito
+_STAR = "#F0C419"
+# Nothing of the day, the machine or the library's version in the bytes.
+_METADATA: dict[str, dict[str, None]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+_SETTINGS: dict[Any, Any] = {
+    "svg.hashsalt": "halfway",
+    "svg.fonttype": "none",  # text stays text: it can be read aloud, searched and scaled
+    "font.size": 10.0,
+    "path.simplify": False,
+    "text.parse_math": False,  # a user's id may hold a dollar
+}
+_LONGEST_NAME = 20
+_LONG_NUMBER = re.compile(r"(-?\d+\.\d{2})\d+")
+
+
+def checked_format(file: Path) -> str:
+    """The picture format that a file's name asks for. Raises Problem if there is none."""
+    suffix = file.suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        raise Problem(
+            f"'{file.suffix or file.name}' is not a picture format that can be drawn",
+            where=str(file),
+            remedy="end the name in .png, .svg or .pdf",
+        )
+    return suffix
+
+
+def draw_walk(network: "Network", meeting: "Meeting", file: Path, *, title: str = "") -> None:
+    """Draw two walks and the path between their initiators to `file` (png, svg or pdf by suffix).
+
+    A network without positions is laid out by hops. Raises Problem for another suffix or a file
+    that cannot be written; a file that was there is kept then.
+    """
+    write_whole(file, _rendered(network, meeting, title, checked_format(file)))
+
+
+def walk_svg(network: "Network", meeting: "Meeting", *, title: str = "") -> str:
+    """The same picture as SVG text."""
+    return _rendered(network, meeting, title, "svg").decode()
+
+
+def _rendered(network: "Network", meeting: "Meeting", title: str, form: str) -> bytes:
+    with mpl.rc_context():
+        mpl.rcdefaults()  # the user's own style would change the bytes
+        mpl.rcParams.update(_SETTINGS)
+        place = positions(network)
+        figure = Figure(figsize=_size(place), facecolor=_PAPER)
+        FigureCanvasAgg(figure)
+        axes = figure.add_axes((0.01, 0.06, 0.98, 0.88))
+        axes.set_axis_off()
+        axes.margins(0.025)
+        axes.set_aspect("equal")
+        _draw_network(axes, network, place)
+        _draw_traces(axes, place, meeting)
+        _draw_path(axes, place, meeting)
+        _draw_ends(axes, network, place, meeting)
+        _caption(figure, axes, network, meeting, title)
+        page = io.BytesIO()
+        figure.savefig(page, format=form, dpi=160, metadata=_METADATA[form])
+    data = page.getvalue()
+    return _LONG_NUMBER.sub(r"\1", data.decode()).encode() if form == "svg" else data
+
+
+def _size(place: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """Inches: as wide as the network is, within reason, and room for title and legend."""
+    wide, high = np.maximum(np.ptp(place, axis=0), 1e-9)
+    width, height = 8.0, float(np.clip(8.0 * high / wide, 3.0, 8.0))
+    if high > wide:
+        width = float(np.clip(8.0 * wide / high, 5.0, 8.0))
+    return width, height + 1.0
+
+
+def _draw_network(axes: Axes, network: "Network", place: npt.NDArray[np.float64]) -> None:
+    ends = np.repeat(np.arange(network.n), network.degree)
+    once = ends < network.who
+    pairs = np.stack([ends[once], network.who[once]], axis=1)
+    thin = float(np.clip(40.0 / np.sqrt(network.n), 0.25, 0.9))
+    if len(pairs):
+        # One outline for all links: a path a link would make an SVG ten times the size.
+        codes = np.tile([Outline.MOVETO, Outline.LINETO], len(pairs))
+        outline = Outline(place[pairs].reshape(-1, 2), codes)
+        axes.add_patch(PathPatch(outline, fill=False, edgecolor=_LINK, linewidth=thin, zorder=1))
+    size = float(np.clip(4000.0 / network.n, 0.8, 22.0))
+    axes.scatter(place[:, 0], place[:, 1], s=size, color=_NODE, linewidths=0, zorder=2)
+    axes.autoscale_view()
+
+
+def _draw_traces(axes: Axes, place: npt.NDArray[np.float64], meeting: "Meeting") -> None:
+    for trace, colour, order in zip(meeting.traces, _WALK, (4, 3), strict=True):
+        rows = place[np.asarray(trace, dtype=np.int64)]
+        faint = float(np.clip(1.15 - np.log10(max(len(rows), 1)) / 4.5, 0.35, 0.9))
+        axes.plot(
+            *rows.T, color=colour, alpha=faint, linewidth=1.3, zorder=order,
+            solid_joinstyle="round", solid_capstyle="round",
+        )  # fmt: skip
+
+
+def _draw_path(axes: Axes, place: npt.NDArray[np.float64], meeting: "Meeting") -> None:
+    """The path cased like a road, each leg filled in the colour of the walk that built it."""
+    if len(meeting.path) == 0:
+        return
+    turn = int(np.flatnonzero(meeting.path == meeting.node)[0])
+    style: dict[str, Any] = {"solid_joinstyle": "round", "solid_capstyle": "round"}
+    rows = place[meeting.path]
+    axes.plot(*rows.T, color=_PAPER, linewidth=7.0, alpha=0.85, zorder=5, **style)
+    axes.plot(*rows.T, color=_INK, linewidth=5.0, zorder=6, **style)
+    for leg, colour in zip((rows[: turn + 1], rows[turn:]), _WALK, strict=True):
+        axes.plot(*leg.T, color=colour, linewidth=2.2, zorder=7, **style)
+
+
+def _draw_ends(
+    axes: Axes, network: "Network", place: npt.NDArray[np.float64], meeting: "Meeting"
+) -> None:
+    for trace, colour in zip(meeting.traces, _WALK, strict=True):
+        row = int(trace[0])
+        x, y = place[row]
+        axes.scatter(x, y, s=26, color=colour, linewidths=0, zorder=9)
+        axes.scatter(x, y, s=190, facecolors="none", edgecolors=colour, linewidths=2.2, zorder=9)
+        axes.annotate(
+            _name(network, row), (x, y), xytext=(0, 11), textcoords="offset points", ha="center",
+            va="bottom", color=colour, weight="bold", zorder=10,
+            path_effects=[withStroke(linewidth=3.0, foreground=_PAPER)],
+        )  # fmt: skip
+    if meeting.node >= 0:
+        x, y = place[meeting.node]
+        axes.scatter(
+            x, y, marker="*", s=330, color=_STAR, edgecolors=_INK, linewidths=1.1, zorder=10
+        )
+
+
+def _caption(
+    figure: Figure, axes: Axes, network: "Network", meeting: "Meeting", title: str
+) -> None:
+    met = meeting.node >= 0
+    if not title:
+        end = "meet after" if met else "have not met after"
+        title = f"{network.name}: two walks {end} {wording.count(meeting.steps, 'step')}"
+    figure.text(0.5, 0.968, title, ha="center", va="center", color=_INK, fontsize=12)
+    handles = _legend(network, meeting)
+    axes.legend(
+        handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.005), ncols=len(handles),
+        frameon=False, handlelength=1.6, columnspacing=1.6, labelcolor=_INK, fontsize=9.5,
+    )  # fmt: skip
+
+
+def _legend(network: "Network", meeting: "Meeting") -> list[Any]:
+    handles = [
+        Line2D([], [], color=colour, linewidth=2, label=f"walk from {_name(network, int(trace[0]))}"
+               f" ({wording.count(steps, 'step')})")
+        for trace, steps, colour in zip(meeting.traces, meeting.steps_each, _WALK, strict=True)
+    ]  # fmt: skip
+    if meeting.node >= 0:
+        path = f"path of {wording.count(len(meeting.path) - 1, 'hop')}"
+        handles += [
+            Line2D([], [], color=_INK, linewidth=5.0, label=path),
+            Line2D([], [], marker="*", linestyle="", markersize=13, markerfacecolor=_STAR,
+                   markeredgecolor=_INK, label=f"meet at {_name(network, meeting.node)}"),
+        ]  # fmt: skip
+    return handles
+
+
+def _name(network: "Network", row: int) -> str:
+    """The user's id of a row, cut where it would push everything else out of the picture."""
+    label = network.label(row)
+    return label if len(label) <= _LONGEST_NAME else f"{label[: _LONGEST_NAME - 1]}…"

@@ -1,0 +1,277 @@
+"""Boxes and bars in a paper's own form, ours beside theirs. Loads altair: import it late."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair
+import vl_convert
+
+from halfway.pipeline.run import Scalar
+from halfway.pipeline.study import Plot, Summary
+from halfway.report import wording
+
+alt: Any = altair  # its generated types cost more words than they catch mistakes
+# Okabe and Ito's palette: told apart by readers with any colour vision, on white and on black.
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+INK, PAPER, GRID = "#1c2733", "#ffffff", "#8a94a0"
+_WIDTH, _HEIGHT = 350, 240
+# Panels share a scale unless that would flatten one of them.
+_FLAT = 4.0
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel of a plot, ready to be embedded: its SVG and the same in words."""
+
+    title: str
+    svg: str
+    words: str
+    own_scale: bool  # its vertical axis is not that of its neighbours
+
+
+def selected(plot: Plot, summaries: Iterable[Summary]) -> list[Summary]:
+    """The summaries that a plot shows, by x."""
+    wanted = plot.where.items()
+    rows = [
+        row
+        for row in summaries
+        if row.metric == plot.metric
+        and wanted <= row.parameters.items()
+        and plot.x in row.parameters
+        and plot.panel in row.parameters
+    ]
+    return sorted(rows, key=lambda row: _order(row.parameters[plot.x]))
+
+
+def panels(plot: Plot, summaries: Iterable[Summary]) -> list[Panel]:
+    """One SVG a panel, without legend; colours as in `legend`. Empty if nothing was measured."""
+    rows = selected(plot, summaries)
+    names = _values(rows, plot.panel)
+    domains = _domains(plot, rows, names)
+    differ = len(set(domains.values())) > 1
+    return [
+        Panel(
+            title=wording.scalar(name),
+            svg=_svg(_chart(plot, rows, name, domains[name])),
+            words=_words(plot, [row for row in rows if row.parameters[plot.panel] == name]),
+            own_scale=differ,
+        )
+        for name in names
+    ]
+
+
+def whole(plot: Plot, summaries: Iterable[Summary], title: str) -> str:
+    """All panels side by side with title and legend, as one SVG file on white."""
+    rows = selected(plot, summaries)
+    names = _values(rows, plot.panel)
+    domains = _domains(plot, rows, names)
+    charts = [
+        _chart(plot, rows, name, domains[name], legend=True).properties(title=wording.scalar(name))
+        for name in names
+    ]
+    return _svg(alt.hconcat(*charts).properties(title=title, background=PAPER))
+
+
+def legend(plot: Plot, summaries: Iterable[Summary]) -> list[tuple[str, str]]:
+    """(name, colour) of every series that a panel tells apart; empty if there is one."""
+    if plot.colour is None:
+        return []
+    values = _values(selected(plot, summaries), plot.colour)
+    return [
+        (f"{plot.colour} = {wording.scalar(value)}", PALETTE[index % len(PALETTE)])
+        for index, value in enumerate(values)
+    ]
+
+
+def _order(value: Scalar) -> tuple[int, float, str]:
+    return (1, 0.0, value) if isinstance(value, str) else (0, float(value), "")
+
+
+def _values(rows: Sequence[Summary], name: str) -> list[Scalar]:
+    found = dict.fromkeys(row.parameters[name] for row in rows if name in row.parameters)
+    return list(found) if any(isinstance(v, str) for v in found) else sorted(found, key=_order)
+
+
+def _reach(plot: Plot, row: Summary) -> tuple[float, float]:
+    """The lowest and the highest thing that is drawn for a summary."""
+    if plot.form == "boxplot":
+        return row.lower_whisker, row.upper_whisker
+    if plot.statistic == "maximum":
+        return row.maximum, row.maximum
+    return (
+        (row.median_low, row.median_high)
+        if plot.statistic == "median"
+        else (row.mean_low, row.mean_high)
+    )
+
+
+def _domains(
+    plot: Plot, rows: Sequence[Summary], names: Sequence[Scalar]
+) -> dict[Scalar, tuple[float, float]]:
+    ends: dict[Scalar, tuple[float, float]] = {}
+    for name in names:
+        reach = [_reach(plot, row) for row in rows if row.parameters[plot.panel] == name]
+        printed = [value for _, panel, _, value in plot.published if panel == name]
+        ends[name] = min([r[0] for r in reach] + printed), max([r[1] for r in reach] + printed)
+    tops = [high for _, high in ends.values()]
+    low, high = min((low for low, _ in ends.values()), default=0.0), max(tops, default=1.0)
+    if plot.log:
+        floor = max(low, high / 1e4, 1e-9)
+        return dict.fromkeys(names, (floor / 1.15, high * 1.15))
+    if high <= _FLAT * min(tops, default=high):
+        return dict.fromkeys(names, (0.0, high * 1.05))
+    return {name: (0.0, top * 1.05) for name, (_, top) in ends.items()}
+
+
+def _record(plot: Plot, row: Summary, floor: float) -> dict[str, Any]:
+    low, high = _reach(plot, row)
+    centre = row.median if plot.form == "boxplot" else getattr(row, plot.statistic)
+    colour = row.parameters.get(plot.colour, "") if plot.colour else ""
+    return {
+        "x": wording.scalar(row.parameters[plot.x]),
+        "colour": wording.scalar(colour),
+        "low": max(low, floor),
+        "high": high,
+        "bottom": max(row.lower_quartile, floor),
+        "top": row.upper_quartile,
+        "centre": max(centre, floor),
+        "tip": _tip(plot, row),
+    }
+
+
+def _tip(plot: Plot, row: Summary) -> str:
+    where = wording.cell({k: v for k, v in row.parameters.items() if k in _shown(plot)})
+    if plot.form == "boxplot":
+        box = f"{wording.number(row.lower_quartile)} to {wording.number(row.upper_quartile)}"
+        return (
+            f"{where}: median {wording.number(row.median)}, half of all within {box}, "
+            f"mean {wording.number(row.mean)}, up to {wording.number(row.maximum)}"
+        )
+    return f"{where}: {plot.statistic} {wording.number(getattr(row, plot.statistic))}"
+
+
+def _shown(plot: Plot) -> set[str]:
+    return {name for name in (plot.x, plot.panel, plot.colour) if name is not None}
+
+
+def _words(plot: Plot, rows: Sequence[Summary]) -> str:
+    """What a reader who cannot see the panel is told: every centre, in order."""
+    told = [
+        f"{wording.cell({k: v for k, v in row.parameters.items() if k in (plot.x, plot.colour)})}: "
+        f"{wording.number(row.median if plot.form == 'boxplot' else getattr(row, plot.statistic))}"
+        for row in rows
+    ]
+    statistic = "median" if plot.form == "boxplot" else plot.statistic
+    return f"{plot.form} of {plot.y_title} by {plot.x_title}; {statistic} at " + "; ".join(told)
+
+
+def _published(plot: Plot, name: Scalar) -> list[dict[str, Any]]:
+    return [
+        {
+            "x": wording.scalar(x),
+            "colour": wording.scalar("" if colour is None else colour),
+            "centre": value,
+            "tip": f"published {wording.number(value)}",
+        }
+        for x, panel, colour, value in plot.published
+        if panel == name
+    ]
+
+
+def _chart(
+    plot: Plot,
+    rows: Sequence[Summary],
+    name: Scalar,
+    domain: tuple[float, float],
+    legend: bool = False,
+) -> Any:
+    here = [row for row in rows if row.parameters[plot.panel] == name]
+    series = [wording.scalar(v) for v in _values(rows, plot.colour)] if plot.colour else [""]
+    colours = [PALETTE[index % len(PALETTE)] for index in range(len(series))]
+    shade = alt.Color(
+        "colour:N",
+        scale=alt.Scale(domain=series, range=colours),
+        legend=alt.Legend(title=plot.colour) if legend and plot.colour else None,
+    )
+    place = {
+        "x": alt.X("x:O", title=plot.x_title, sort=None, axis=alt.Axis(labelAngle=0)),
+        "xOffset": alt.XOffset("colour:N", sort=series),
+        "description": "tip:N",
+    }
+    y = _height(plot, domain)
+    records = [_record(plot, row, domain[0]) for row in here]
+    chart = alt.Chart(alt.Data(values=records), width=_WIDTH, height=_HEIGHT)
+    base = chart.encode(**place)
+    boxes = plot.form == "boxplot"
+    layers = _boxes(base, shade, y) if boxes else _bars(base, shade, y, plot, domain[0])
+    if printed := _published(plot, name):
+        marks = alt.Chart(alt.Data(values=printed)).mark_point(
+            shape="diamond", size=44, fill=PAPER, stroke=INK, strokeWidth=1.6, opacity=1
+        )
+        layers.append(marks.encode(**place, y=y("centre:Q")))
+    return alt.layer(*layers)
+
+
+def _height(plot: Plot, domain: tuple[float, float]) -> Any:
+    """The y channel of any field, on the one scale of its panel."""
+    scale = alt.Scale(type="log" if plot.log else "linear", domain=list(domain), nice=False)
+    # On the axis: a title on the channel would be joined with those of all the layers' fields.
+    ticks = {"values": _powers(*domain), "format": "~g"} if plot.log else {"tickCount": 6}
+    axis = alt.Axis(title=plot.y_title, **ticks)
+    return lambda name: alt.Y(name, scale=scale, axis=axis)
+
+
+def _powers(low: float, high: float) -> list[float]:
+    """1, 10, 100 …, with 2 and 5 between where that leaves few lines."""
+    steps = (1.0,) if high > 1000 * low else (1.0, 2.0, 5.0)
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    marks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
+    return [mark for mark in marks if low <= mark <= high]
+
+
+def _boxes(base: Any, shade: Any, y: Any) -> list[Any]:
+    return [
+        base.mark_rule(strokeWidth=1.4).encode(y=y("low:Q"), y2="high:Q", color=shade),
+        base.mark_bar(fillOpacity=0.35, strokeWidth=1.4, opacity=1).encode(
+            y=y("bottom:Q"), y2="top:Q", fill=shade, stroke=shade
+        ),
+        base.mark_tick(thickness=2.2, color=INK).encode(y=y("centre:Q")),
+    ]
+
+
+def _bars(base: Any, shade: Any, y: Any, plot: Plot, floor: float) -> list[Any]:
+    centre = base.encode(y=y("centre:Q"), color=shade)
+    if plot.log:  # a bar without a zero says nothing by its length
+        body = centre.mark_point(size=60, filled=True, opacity=1)
+    else:
+        body = centre.mark_bar(opacity=0.75).encode(y2=alt.datum(floor))
+    if plot.statistic == "maximum":
+        return [body]
+    return [body, base.mark_rule(strokeWidth=1.4, color=INK).encode(y=y("low:Q"), y2="high:Q")]
+
+
+def _svg(chart: Any) -> str:
+    axis = {
+        "labelColor": INK, "titleColor": INK, "domainColor": GRID, "tickColor": GRID,
+        "gridColor": GRID, "gridOpacity": 0.25, "labelFontSize": 12, "titleFontSize": 12,
+        "titleFontWeight": "normal", "titlePadding": 8,
+    }  # fmt: skip
+    words = {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12}
+    spec = chart.to_dict()
+    spec["config"] = {
+        "font": "Helvetica, Arial, sans-serif",
+        "background": None,
+        "view": {"stroke": None},
+        "axis": axis,
+        "axisX": {"grid": False},
+        "scale": {
+            "bandPaddingInner": 0.25,
+            "bandPaddingOuter": 0.15,
+            "bandWithNestedOffsetPaddingInner": 0.3,
+        },
+        "legend": words,
+        "title": {"color": INK, "fontSize": 13, "anchor": "start", "offset": 14},
+    }
+    return str(vl_convert.vegalite_to_svg(spec))

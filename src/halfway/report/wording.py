@@ -1,0 +1,158 @@
+"""How a verdict reads, whatever it is printed on: numbers, intervals, cells, symbols, tallies."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
+
+from halfway.pipeline.run import Scalar
+from halfway.pipeline.study import Figure
+from halfway.pipeline.verdict import Opinion, Verdict
+
+OPINIONS: tuple[Opinion, ...] = get_args(Opinion)
+NOTHING = "\N{EN DASH}"
+_HUNDRED = 100.0  # from here on a value has three digits before the point
+_MINUTE, _HOUR = 60, 3600
+# A shape for each opinion, so that no reader depends on colour.
+SYMBOL: dict[Opinion, str] = {
+    "agrees": "✓",
+    "same trend": "≈",
+    "differs": "✗",
+    "impossible as printed": "⊘",
+    "not comparable": "○",
+}
+
+
+def decimals(value: float) -> int:
+    """Digits after the point that leave three significant ones, none for whole numbers."""
+    if value == int(value) or abs(value) >= _HUNDRED:
+        return 0
+    return min(6, max(0, 2 - math.floor(math.log10(abs(value)))))
+
+
+def number(value: float | str | None, places: int | None = None) -> str:
+    """A value as a table shows it; text (a claim as printed) stays as it is."""
+    if value is None or isinstance(value, str):
+        return value or NOTHING
+    if not math.isfinite(value):
+        return NOTHING
+    return f"{value:.{decimals(value) if places is None else places}f}"
+
+
+def interval(verdict: Verdict) -> str:
+    """The 95 % interval to as many digits as the measured value, or a dash."""
+    low, high, measured = verdict.low, verdict.high, verdict.measured
+    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+        return NOTHING
+    known = measured if measured is not None and math.isfinite(measured) else high
+    # A whole measured value (a median) may have an interval with halves.
+    places = max(decimals(known), 1 if abs(high) < _HUNDRED and low != int(low) else 0)
+    return f"{low:.{places}f}{NOTHING}{high:.{places}f}"
+
+
+def scalar(value: Scalar) -> str:
+    """A parameter's value as a table shows it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def words(parameters: Mapping[str, Scalar]) -> str:
+    """The part of a cell's name that is words ("directional-walk")."""
+    return " ".join(value for value in parameters.values() if isinstance(value, str))
+
+
+def numbers(parameters: Mapping[str, Scalar]) -> str:
+    """The part of a cell's name that is numbers ("n=1500 k=10")."""
+    return " ".join(
+        f"{name}={scalar(value)}"
+        for name, value in parameters.items()
+        if not isinstance(value, str)
+    )
+
+
+def cell(parameters: Mapping[str, Scalar]) -> str:
+    """A cell's name on one line: words first and bare, then name=value."""
+    return f"{words(parameters)} {numbers(parameters)}".strip()
+
+
+def heading(figure: Figure) -> str:
+    """Such as "Figure 6: impact of asynchrony", from a figure's name and title."""
+    return f"{figure.name.replace('-', ' ').capitalize()}: {figure.title}"
+
+
+def columns(verdicts: Iterable[Verdict]) -> list[str]:
+    """The names of the parameters that cells use, in the order of their first appearance."""
+    return list(dict.fromkeys(name for verdict in verdicts for name in verdict.cell))
+
+
+def tally(verdicts: Iterable[Verdict]) -> dict[Opinion, int]:
+    """How many verdicts of each opinion, only those that occur, best first."""
+    counts = Counter(verdict.verdict for verdict in verdicts)
+    return {opinion: counts[opinion] for opinion in OPINIONS if counts[opinion]}
+
+
+def tally_line(verdicts: Sequence[Verdict]) -> str:
+    """Such as "46 of 48 agree · 1 same trend · 1 differs"."""
+    counts = tally(verdicts)
+    agree = counts.pop("agrees", 0)
+    first = f"{agree} of {len(verdicts)} {'agrees' if agree == 1 == len(verdicts) else 'agree'}"
+    plural: dict[Opinion, str] = {"differs": "differ"}
+    others = [
+        f"{count} {plural.get(opinion, opinion) if count > 1 else opinion}"
+        for opinion, count in counts.items()
+    ]
+    return " · ".join([first, *others])
+
+
+def reading_marks(verdicts: Iterable[Verdict]) -> dict[str, str]:
+    """reading -> its letter (a, b, …) where a table mixes readings; empty where it has one."""
+    readings = list(dict.fromkeys(verdict.reading for verdict in verdicts))
+    if len(readings) <= 1:
+        return {}
+    return {reading: _letter(index) for index, reading in enumerate(readings)}
+
+
+def reading_tallies(verdicts: Sequence[Verdict]) -> dict[str, str]:
+    """reading -> the tally line of its own rows, where a table mixes readings."""
+    return {
+        reading: tally_line([verdict for verdict in verdicts if verdict.reading == reading])
+        for reading in reading_marks(verdicts)
+    }
+
+
+def _letter(index: int) -> str:
+    head, tail = divmod(index, 26)
+    return (_letter(head - 1) if head else "") + chr(ord("a") + tail)
+
+
+def grouped(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], list[Verdict]]:
+    """(paper, figure) -> its verdicts, in the order of their first appearance."""
+    groups: dict[tuple[str, str], list[Verdict]] = {}
+    for verdict in verdicts:
+        groups.setdefault((verdict.paper, verdict.figure), []).append(verdict)
+    return groups
+
+
+def count(number: int, word: str) -> str:
+    """Such as "1 hop" and "1,200 hops"."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def shares(seconds: Mapping[str, float]) -> list[tuple[str, float, float]]:
+    """(phase, seconds, share of the sum) of every phase that took time, largest first."""
+    whole = sum(seconds.values()) or 1.0
+    spent = sorted(seconds.items(), key=lambda item: -item[1])
+    return [(phase, spell, spell / whole) for phase, spell in spent if spell > 0]
+
+
+def duration(seconds: float) -> str:
+    """A time that a reader takes in at a glance: "0.4 s", "38 s", "4 min 10 s", "2 h 05 min"."""
+    whole = round(seconds)
+    if whole < 10:
+        return f"{seconds:.1f} s"
+    if whole < _MINUTE:
+        return f"{whole} s"
+    if whole < _HOUR:
+        return f"{whole // _MINUTE} min {whole % _MINUTE:02d} s"
+    return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE:02d} min"

@@ -1,0 +1,76 @@
+"""Plots: one panel a system, the printed values among ours, and the same in words."""
+
+import re
+
+from halfway.pipeline.study import Plot
+from halfway.report import plots
+from tests.report.specimens import (
+    asynchrony_summaries,
+    growth_summaries,
+    load_summaries,
+    paper,
+)
+
+_, GROWTH, ASYNCHRONY, LOAD = (
+    figure.plots[0] if figure.plots else None for figure in paper().figures
+)
+
+
+def test_a_panel_holds_a_box_for_each_point_and_a_diamond_for_each_printed_value() -> None:
+    assert ASYNCHRONY is not None
+    made = plots.panels(ASYNCHRONY, asynchrony_summaries())
+    assert [panel.title for panel in made] == ["directional-walk", "random-walk"]
+    for panel in made:
+        assert len(re.findall(r"published \d", panel.svg)) == 12
+        assert panel.svg.count("half of all within") == 3 * 12  # whisker, box, median
+        assert "median at n=1500 k=1" in panel.words
+        assert not panel.own_scale
+
+
+def test_panels_far_apart_get_scales_of_their_own() -> None:
+    assert GROWTH is not None
+    assert all(panel.own_scale for panel in plots.panels(GROWTH, growth_summaries()))
+
+
+def test_bars_stand_beside_the_printed_means() -> None:
+    assert LOAD is not None
+    made = plots.panels(LOAD, load_summaries())
+    assert [panel.title for panel in made] == [
+        "directional-walk", "random-walk", "shortest-path", "tree",
+    ]  # fmt: skip
+    assert len(re.findall(r"published \d", made[0].svg)) == 5
+    assert "published" not in made[3].svg
+
+
+def test_only_points_that_the_plot_asks_for_are_shown() -> None:
+    one = Plot("boxplot", "steps", "n", "system", "n", "steps", where={"k": 10})
+    assert len(plots.selected(one, asynchrony_summaries())) == 8
+    none = Plot("boxplot", "energy", "n", "system", "n", "J")
+    assert plots.panels(none, asynchrony_summaries()) == []
+
+
+def test_sizes_are_in_the_order_of_numbers() -> None:
+    assert GROWTH is not None
+    svg = plots.panels(GROWTH, list(reversed(growth_summaries())))[0].svg
+    places = [svg.index(f">{n}</text>") for n in (1500, 2000, 2500, 3000, 3500, 4000)]
+    assert places == sorted(places)
+
+
+def test_the_same_plot_is_the_same_bytes() -> None:
+    assert LOAD is not None
+    rows = load_summaries()
+    assert plots.whole(LOAD, rows, "t") == plots.whole(LOAD, rows, "t")
+
+
+def test_series_keep_their_colours_in_every_panel() -> None:
+    assert ASYNCHRONY is not None
+    names = plots.legend(ASYNCHRONY, asynchrony_summaries())
+    assert [name for name, _ in names] == ["k = 1", "k = 10", "k = 100"]
+    assert len({colour for _, colour in names}) == 3
+    for panel in plots.panels(ASYNCHRONY, asynchrony_summaries()):
+        assert all(colour in panel.svg for _, colour in names)
+
+
+def test_a_maximum_on_a_log_scale_and_zeros_do_not_break() -> None:
+    plot = Plot("bars", "steps", "n", "system", "n", "y", statistic="maximum", log=True)
+    assert len(plots.panels(plot, growth_summaries())) == 2
