@@ -260,8 +260,9 @@ def walk(
     from halfway.world.paths import distances
 
     draw = _draughtsman(plot)
+    qualities = [name for name in (quality, quality_back) if name]
     whole = named_network(
-        network, radius=radius, largest=largest, quality=[name for name in (quality, quality_back) if name],
+        network, radius=radius, largest=largest, quality=qualities,
         threshold=over, both_ways=both_ways, positions_from=positions,
     )  # fmt: skip
     ground, a, b, outside = ends(whole, source, target, seed)

@@ -1,0 +1,435 @@
+"""The command line: what it prints where, every exit status, and how little it loads."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import halfway
+from halfway import cli
+from halfway.pipeline.study import Summaries
+from halfway.pipeline.verdict import Verdict
+from halfway.problem import Problem
+from tests.report.specimens import paper, summaries
+
+HEAVY = "numba numpy scipy pandas pyarrow pyspark py4j altair matplotlib vl_convert"
+SQUARE = "a,b\nw,x\nx,y\ny,z\nz,w\n"
+
+
+@dataclass
+class Report:
+    """What a sweep tells, as far as the command line looks."""
+
+    errors: int = 0
+    first_error: str = ""
+    wall_seconds: float = 10.0
+    cores: int = 2
+
+    def shares(self) -> dict[str, float]:
+        return {"walking": 0.75, "spark": 0.25}
+
+
+@dataclass
+class Fake:
+    """Stands in for the pipeline: remembers how it was called."""
+
+    report: Report = field(default_factory=Report)
+    fails: BaseException | None = None
+    called: dict[str, Any] = field(default_factory=dict)
+
+    def reproduce(
+        self,
+        figures: Any,
+        scale: str,
+        store: Path,
+        master: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        partitions: int | None = None,
+    ) -> Any:
+        self.called = {
+            "figures": [figure.name for _, figure in figures], "scale": scale, "store": store,
+            "master": master, "partitions": partitions,
+        }  # fmt: skip
+        assert progress is not None
+        progress(0, 4)
+        if self.fails:
+            raise self.fails
+        progress(4, 4)
+        return types.SimpleNamespace(
+            verdicts=[v for _, figure in figures for v in figure.judge(Summaries([]))],
+            summaries={(p.name, f.name): Summaries(summaries()[f.name]) for p, f in figures},
+            report=self.report,
+            digest="5f3a9c01d2e47b68",
+        )
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Fake:
+    """Papers and a pipeline that cost nothing; the test runs in a folder of its own."""
+    found = Fake()
+    papers, pipeline = types.ModuleType("papers"), types.ModuleType("reproduce")
+    papers.PAPERS = {"directional-walks": paper()}  # type: ignore[attr-defined]
+    pipeline.reproduce = found.reproduce  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "halfway.papers", papers)
+    monkeypatch.setitem(sys.modules, "halfway.pipeline.reproduce", pipeline)
+    monkeypatch.chdir(tmp_path)
+    return found
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "halfway", *arguments],
+        capture_output=True, text=True, check=False, env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+def test_help_loads_nothing_heavy() -> None:
+    look = (
+        "import sys\nfrom halfway.cli import main\nmain(['reproduce', '--help'])\n"
+        f"print(sorted(sys.modules.keys() & set('{HEAVY}'.split())), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stderr == "[]\n"
+
+
+def test_list_loads_no_compiler_and_no_spark() -> None:
+    heavy = "numba pandas pyarrow pyspark py4j altair matplotlib vl_convert"
+    look = (
+        "import sys\nfrom halfway.cli import main\nassert main(['list']) == 0\n"
+        f"print(sorted(sys.modules.keys() & set('{heavy}'.split())), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stderr == "[]\n"
+    assert "figure-6" in done.stdout
+
+
+def test_alone_it_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 0
+    told = capsys.readouterr().out
+    assert "halfway reproduce directional-walks/figure-6" in told
+    assert "walk" in told
+
+
+@pytest.mark.parametrize("command", ["list", "reproduce", "walk"])
+def test_every_command_helps(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([command, "-h"]) == 0
+    assert "Usage: halfway" in capsys.readouterr().out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"halfway {halfway.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["frobnicate"],
+        ["reproduce", "--scale", "huge"],
+        ["reproduce", "--partitions", "0"],
+        ["walk"],
+        ["walk", "unit-disk:n=9,r=1", "--seed", "-1"],
+        ["walk", "unit-disk:n=9,r=1", "--system", "drunk"],
+        ["--frobnicate"],
+    ],
+)
+def test_misuse_is_status_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(arguments) == cli.MENDABLE
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "Traceback" not in told.err
+    assert "Error" in told.err
+
+
+def test_reproduce_leaves_an_edition_and_says_where(
+    fake: Fake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["reproduce", "--master", "local[2]", "--partitions", "3"]) == 0
+    assert fake.called == {
+        "figures": ["figure-4", "figure-5", "figure-6", "figure-7"], "scale": "quick",
+        "store": Path("halfway-results/runs"), "master": "local[2]", "partitions": 3,
+    }  # fmt: skip
+    told = capsys.readouterr()
+    assert "56 of 64 agree" in told.out
+    assert "5f3a9c01d2e47b68" in told.out
+    assert "walking 75%" in told.out
+    assert "halfway-results/index.html" in told.out
+    assert told.err.splitlines()[0] == "halfway: starting Spark"
+    left = {path.name for path in Path("halfway-results").iterdir()}
+    assert left == {"index.html", "verdicts.csv", "verdicts.jsonl", "summaries.csv", "figures"}
+
+
+def test_json_is_one_object_a_line_and_nothing_else(
+    fake: Fake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["reproduce", "directional-walks/figure-6", "--json", "--out", "o"]
+    assert cli.main([*arguments, "--scale", "paper"]) == 0  # "differs" is among them
+    assert fake.called["scale"] == "paper"
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(rows) == 48
+    assert all(tuple(row) == Verdict.__struct_fields__ for row in rows)
+    assert {row["verdict"] for row in rows} == {"agrees", "same trend", "differs"}
+
+
+def test_runs_in_error_are_status_1(fake: Fake, capsys: pytest.CaptureFixture[str]) -> None:
+    fake.report = Report(errors=3, first_error="n=1500 replicate 7:\n no connected network")
+    assert cli.main(["reproduce", "directional-walks/figure-7"]) == cli.RUNS_FAILED
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last == (
+        "halfway: 3 runs ended in errors and are kept with their messages in halfway-results/runs; "
+        "the first: n=1500 replicate 7: no connected network"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("directional-walk", "directional-walks"),
+        ("figure-6", "directional-walks/figure-6"),
+        ("fig7", "directional-walks/figure-7"),
+        ("directional-walks/figure6", "directional-walks/figure-6"),
+        ("directional_walks/figure-5", "directional-walks/figure-5"),
+    ],
+)
+def test_an_unknown_name_gets_the_nearest_and_the_list(
+    fake: Fake, name: str, near: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["reproduce", name]) == cli.MENDABLE
+    told = capsys.readouterr().err
+    assert told.startswith(f"halfway: there is no paper or figure '{name}'")
+    assert f"did you mean {near}?" in told
+    assert "directional-walks/figure-4, directional-walks/figure-5" in told
+    assert fake.called == {}
+
+
+@pytest.mark.usefixtures("fake")
+def test_a_name_like_nothing_gets_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["reproduce", "zzzz"]) == cli.MENDABLE
+    told = capsys.readouterr().err
+    assert "did you mean" not in told
+    assert "directional-walks/figure-7" in told
+
+
+def test_an_interruption_says_that_it_goes_on(
+    fake: Fake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.fails = KeyboardInterrupt()
+    assert cli.main(["reproduce", "--out", "kept"]) == cli.INTERRUPTED
+    told = capsys.readouterr().err
+    assert "what is finished is in kept, and the same command goes on from there" in told
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "line"),
+    [
+        (Problem("is full", where="disk", remedy="empty it"), 2, "disk: is full (empty it)"),
+        (OSError(28, "No space left on device", "x/y"), 2, "x/y: no space left on device"),
+        (OSError("odd"), 2, "odd"),
+        (
+            ValueError("first\nsecond"),
+            70,
+            "ValueError: first (this is a mistake of Halfway; HALFWAY_TRACEBACK=1 shows where)",
+        ),
+        (RuntimeError(), 70, "RuntimeError: no message"),
+    ],
+)
+def test_what_goes_wrong_is_one_line(
+    fake: Fake,
+    error: Exception,
+    status: int,
+    line: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("HALFWAY_TRACEBACK", raising=False)
+    fake.fails = error
+    assert cli.main(["reproduce"]) == status
+    told = capsys.readouterr()
+    assert told.err.splitlines()[-1].startswith(f"halfway: {line}")
+    assert "Traceback" not in told.err
+    assert told.out == ""
+
+
+def test_a_mistake_of_ours_shows_where_on_request(
+    fake: Fake, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HALFWAY_TRACEBACK", "1")
+    fake.fails = ZeroDivisionError("division by zero")
+    assert cli.main(["reproduce"]) == cli.OURS
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_an_unwritable_folder_is_status_2(fake: Fake, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("file").write_text("mine")
+    assert cli.main(["reproduce", "--out", "file"]) == cli.MENDABLE
+    assert "could not be written" in capsys.readouterr().err
+    assert Path("file").read_text() == "mine"
+    assert fake.called["store"] == Path("file/runs")
+
+
+def test_walk_tells_steps_meeting_path_and_stretch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "square.csv"
+    file.write_text(SQUARE)
+    picture = tmp_path / "walk.svg"
+    arguments = ["walk", str(file), "--from", "w", "--to", "y", "--plot", str(picture)]
+    assert cli.main(arguments) == 0
+    told = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert told["network"] == "square: 4 nodes, 4 links"
+    assert told["from"] == "w to y"
+    assert told["shortest"].startswith("2 hops")
+    assert told["picture"] == str(picture)
+    assert "w" in told["path"]
+    assert picture.read_bytes().startswith(b"<?xml")
+
+
+def test_walk_in_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["walk", "unit-disk:n=200,r=0.15,seed=3", "--json", "--seed", "5", "--k", "2"]
+    assert cli.main(arguments) == 0
+    first = capsys.readouterr().out
+    told = json.loads(first)
+    assert told["steps"] == sum(told["steps_each"])
+    assert told["path"][0] == told["source"]
+    assert told["path"][-1] == told["target"]
+    assert told["meeting"] in told["path"]
+    assert told["path_hops"] == len(told["path"]) - 1 >= told["shortest_hops"]
+    assert told["stretch"] == pytest.approx(told["path_hops"] / told["shortest_hops"])
+    assert cli.main(arguments) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_walk_stays_in_one_component_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "two.csv"
+    file.write_text(SQUARE + "p,q\n")
+    assert cli.main(["walk", str(file)]) == 0
+    assert "two is disconnected: the walks stay among 4 of 6 nodes" in capsys.readouterr().err
+    assert cli.main(["walk", str(file), "--from", "p"]) == 0
+    assert "p to q" in capsys.readouterr().out
+    assert cli.main(["walk", str(file), "--largest"]) == 0
+    assert capsys.readouterr().err == ""
+    assert cli.main(["walk", str(file), "--from", "w", "--to", "q"]) == cli.MENDABLE
+    assert "their walks can never meet" in capsys.readouterr().err
+
+
+def test_walk_links_by_radius(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    links, places = tmp_path / "links.csv", tmp_path / "places.csv"
+    links.write_text("a,b\nw,x\nx,y\n")
+    places.write_text("id,x,y\nw,0,0\nx,0,1\ny,0,2\n")
+    near = ["walk", str(links), "--positions", str(places), "--radius", "2.5"]
+    assert cli.main([*near, "--from", "w", "--to", "y", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["links"], told["shortest_hops"], told["source"]) == (3, 1, "w")
+    assert cli.main(["walk", str(links), "--radius", "2"]) == cli.MENDABLE
+    assert "has no positions" in capsys.readouterr().err
+
+
+def test_walk_takes_a_quality_and_a_threshold(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "links.csv"
+    file.write_text("a,b,there,back\nw,x,0.9,0.8\nx,y,0.9,0.1\ny,w,0.9,0.9\n")
+    options = ["--quality", "there", "--quality-back", "back", "--over", "0.5"]
+    assert cli.main(["walk", str(file), *options, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["links"] == 2
+    assert cli.main(["walk", str(file), *options, "--either-way", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["links"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--from", "w", "--to", "w"], "'w' is both ends of the walk"),
+        (["--from", "nobody"], "there is no node 'nobody'"),
+        (["--k", "0"], "k is 0"),
+        (["--plot", "walk.gif"], "walk.gif: '.gif' is not a picture format"),
+        (["--plot", "nowhere/file/walk.png"], "could not be written"),
+        (["--quality", "pdr"], "pdr"),
+        (["--over", "0.5"], "no quality column"),
+    ],
+)
+def test_what_a_user_can_mend_about_a_walk(
+    arguments: list[str],
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("square.csv").write_text(SQUARE)
+    Path("nowhere").write_text("a file")
+    assert cli.main(["walk", "square.csv", *arguments]) == cli.MENDABLE
+    err = capsys.readouterr().err
+    assert err.startswith("halfway: ")
+    assert told in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("network", "told"),
+    [
+        ("missing.csv", "missing.csv: there is no such file"),
+        ("unit-disk:n=100", "needs both n=… and r=…"),
+        ("unit-disk:n=ten,r=1", "whole numbers"),
+        ("unit-disk:n=9,r=1,q=2", "'q=2' is not n=…, r=… or seed=…"),
+        ("unit-disk:n=9,n=9,r=1", "'n=9' is not"),
+        ("unit-disk:n=1000,r=0.01", "no connected unit disk graph"),
+        ("unit-disk:n=1,r=1", "two walks need two linked nodes"),
+        ("unit-disk:n=9,r=-1", "must be a positive, finite length"),
+        ("unit-disk:n=9,r=1,seed=-4", "seed"),
+    ],
+)
+def test_networks_that_are_not_there(
+    network: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["walk", network]) == cli.MENDABLE
+    assert told in capsys.readouterr().err
+
+
+def test_a_drawn_network_takes_no_options_of_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["walk", "unit-disk:n=9,r=1", "--radius", "1"]) == cli.MENDABLE
+    assert "a file's options make no sense" in capsys.readouterr().err
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "halfway", "list"],
+        stdout=writing, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    os.close(writing)
+    assert "Traceback" not in done.stderr
+    assert done.returncode in (0, 1)
+
+
+def test_a_terminal_without_our_symbols_still_gets_everything() -> None:
+    done = run("walk", "unit-disk:n=40,r=0.5", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "hop" in done.stdout
+
+
+def test_an_interrupt_from_outside_is_status_130() -> None:
+    # Interrupted as soon as it runs: before any command could have caught it itself.
+    look = (
+        "import os, signal, sys\nimport halfway.cli as cli\n"
+        "import halfway.papers\n"
+        "def slow(*_, **__):\n    os.kill(os.getpid(), signal.SIGINT)\n    signal.pause()\n"
+        "import halfway.report.listing as listing\nlisting.print_papers = slow\n"
+        "sys.exit(cli.main(['list']))"
+    )
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=False)
+    assert done.returncode in (cli.INTERRUPTED, -signal.SIGINT)
+    assert "Traceback" not in done.stderr
