@@ -148,7 +148,7 @@ def test_the_next_node_is_no_neighbour_of_the_last_if_there_is_one() -> None:
             if away_from_x:
                 assert z in away_from_x
                 assert len(near[x] & near[z]) == min(len(near[x] & near[v]) for v in away_from_x)
-            first = around.start[y]
+            first = around.first[y]
             expected = len(near[x] & near[z]) + len(near[x]) * (z in near[x])
             place = list(network.neighbours(y)).index(z)
             assert commonality(around, first + p, first + place) == expected

@@ -7,13 +7,14 @@ import numpy.typing as npt
 
 
 class Around(NamedTuple):
-    """Neighbour knowledge of the rows, as names in ascending order.
+    """Neighbour lists by row, as names in ascending order; places lead from a name to its list.
 
-    In the simulator it indexes the graph; a live node holds one row, filled by beacons.
+    Row i's neighbours are who[first[i]:last[i]]. The one at position e told of its own: they are
+    row place[e]. In the simulator rows are the nodes; a live node is row 0, its neighbours' tales
+    are the rows after it, filled by beacons. Lists may have room to grow between them.
     """
 
-    start: npt.NDArray[np.uint32]  # [n+1] where the neighbours of a row begin in `who`
-    who: npt.NDArray[np.int32]  # [m] neighbours' names, ascending within a row
-    told_first: npt.NDArray[np.uint32]  # [m] where that neighbour's own neighbours begin in `told`
-    told_last: npt.NDArray[np.uint32]  # [m] and where they end (exclusive)
-    told: npt.NDArray[np.int32]  # neighbours' neighbours' names, ascending within a neighbour
+    first: npt.NDArray[np.uint32]  # [rows]
+    last: npt.NDArray[np.uint32]  # [rows] exclusive
+    who: npt.NDArray[np.int32]  # names, ascending within a row
+    place: npt.NDArray[np.int32]  # row of the list that this neighbour told; -1 if it told none

@@ -100,15 +100,22 @@ def penalty(value, degree_behind):
 
 
 @inlined
-def shared(told, a, a_end, b, b_end):
+def told(around, neighbour):
+    """Where the list begins and ends that the neighbour at that position told."""
+    row = around.place[neighbour]
+    return np.int64(around.first[row]), np.int64(around.last[row])
+
+
+@inlined
+def shared(who, a, a_end, b, b_end):
     """|N(x) ∩ N(z)| of two ascending lists of names."""
     count = 0
     while a < a_end and b < b_end:
-        if told[a] == told[b]:
+        if who[a] == who[b]:
             count += 1
             a += 1
             b += 1
-        elif told[a] < told[b]:
+        elif who[a] < who[b]:
             a += 1
         else:
             b += 1
@@ -116,13 +123,13 @@ def shared(told, a, a_end, b, b_end):
 
 
 @inlined
-def tells_of(told, first, last, name):
+def holds(who, first, last, name):
     """Whether an ascending list of names holds that one."""
     while first < last:
         middle = (first + last) >> 1
-        if told[middle] < name:
+        if who[middle] < name:
             first = middle + 1
-        elif told[middle] > name:
+        elif who[middle] > name:
             last = middle
         else:
             return True
@@ -132,11 +139,10 @@ def tells_of(told, first, last, name):
 @inlined
 def commonality(around, x, z):
     """[drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)]; x, z index a node's neighbours."""
-    first, last = np.int64(around.told_first[x]), np.int64(around.told_last[x])
-    common = shared(
-        around.told, first, last, np.int64(around.told_first[z]), np.int64(around.told_last[z])
-    )
-    if tells_of(around.told, first, last, around.who[z]):
+    first, last = told(around, x)
+    z_first, z_last = told(around, z)
+    common = shared(around.who, first, last, z_first, z_last)
+    if holds(around.who, first, last, around.who[z]):
         common += last - first
     return common
 
@@ -144,7 +150,7 @@ def commonality(around, x, z):
 @inlined
 def weigh(state, around, i, x, walk):
     """Fill row i's weights for a walk that came from its neighbour at position x."""
-    first, last = np.int64(around.start[i]), np.int64(around.start[i + 1])
+    first, last = np.int64(around.first[i]), np.int64(around.last[i])
     for z in range(last - first):
         state.weight[i, z] = commonality(around, first + x, first + z)
     for mark in range(min(state.marks[i], state.marked_walk.shape[1])):
@@ -178,15 +184,15 @@ def mark(state, i, walk, came_from, towards, weight):
 @inlined
 def away(state, around, i, came_from, walk, value):
     """[drw Fig. 3, lines 3-4] the neighbour of least weight, ties uniformly; raise its weight."""
-    first, last = np.int64(around.start[i]), np.int64(around.start[i + 1])
+    first, last = np.int64(around.first[i]), np.int64(around.last[i])
     x = 0
     while around.who[first + x] != came_from:
         x += 1
     weigh(state, around, i, x, walk)
     minimum, ties = least(state.weight[i], last - first)
     z = nth(state.weight[i], minimum, pick(value, ties))
-    degree_behind = around.told_last[first + x] - around.told_first[first + x]
-    raised = state.weight[i, z] + penalty(value, degree_behind)
+    behind_first, behind_last = told(around, first + x)
+    raised = state.weight[i, z] + penalty(value, behind_last - behind_first)
     mark(state, i, walk, came_from, z, raised)
     return around.who[first + z]
 

@@ -47,7 +47,7 @@ def handle(state, rules, around, book, i, message, out):
         settle(memory, rules, around, i, message, out)
     elif not arrived(memory, rules, i, message, out):
         word = dice_of(message)
-        first, last = around.start[i], around.start[i + 1]
+        first, last = around.first[i], around.last[i]
         towards = around.who[first + pick(mixed(word), last - first)]
         steps = message.args[STEPS] + 1
         send_step(memory, rules, i, message.args[WALK_ID], word, steps, towards, out)

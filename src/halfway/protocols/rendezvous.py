@@ -104,7 +104,7 @@ def remember(memory, rules, i, walk, towards_start, out):
 def launch(memory, rules, around, i, walk, out):
     """[drw Fig. 3, line 1] the initiator selects a neighbour uniformly."""
     remember(memory, rules, i, walk, memory.name[i], out)
-    first, last = around.start[i], around.start[i + 1]
+    first, last = around.first[i], around.last[i]
     if first == last:
         return  # nobody to walk to
     word = advanced(seeded(memory.dice[i], walk))

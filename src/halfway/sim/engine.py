@@ -203,7 +203,7 @@ def run(state, rules, around, book, engine, until, hop_delay, spare):
             everyone = message.next == EVERYONE
             first, last = np.uint32(0), np.uint32(1)
             if everyone:
-                first, last = around.start[message.source], around.start[message.source + 1]
+                first, last = around.first[message.source], around.last[message.source]
             for f in range(first, last):
                 i = np.uint32(around.who[f] if everyone else message.next)
                 deliver(state, rules, around, book, engine, i, slot, hop_delay)

@@ -64,6 +64,4 @@ class Network:
 
     def around(self) -> Around:
         """What every node knows: its neighbours and theirs (two hops), by name = row."""
-        return Around(
-            self.start, self.who, self.start[self.who], self.start[1:][self.who], self.who
-        )
+        return Around(self.start[:-1], self.start[1:], self.who, self.who)
