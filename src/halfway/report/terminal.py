@@ -58,10 +58,13 @@ def tally_text(verdicts: Sequence[Verdict]) -> Text:
 
 
 def print_run(out: Console, publication: Publication, page: Path) -> None:
-    """The whole run in a few lines: tally, digest, what the time went to, where the page is."""
-    if publication.verdicts:
-        total = Text.assemble(("\nin all    ", "dim"), tally_text(publication.verdicts))
-        out.print(total)
+    """The whole run in a few lines: tallies, digest, what the time went to, where the page is."""
+    out.print()
+    widest = max((len(figure.name) for _, figure in publication.figures), default=0) + 2
+    for paper, figure in publication.figures:
+        # No sum over figures: a rejected reading that differs is no failure of the others.
+        if judged := publication.of(paper, figure):
+            out.print(Text.assemble((f"{figure.name:<{widest}}", "dim"), tally_text(judged)))
     spent = f"{wording.duration(publication.elapsed)} on the clock"
     parts = [f"{phase} {share:.0%}" for phase, _, share in wording.shares(publication.seconds)]
     shared = ", cores' time: " + " · ".join(parts) if parts else ", nothing was left to run"

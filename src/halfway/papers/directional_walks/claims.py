@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from halfway.papers.published import published
+from halfway.papers.published import Published, published
 from halfway.pipeline.judge import judge_number, judge_order, judge_range
 from halfway.pipeline.measure import around, ratio
 from halfway.pipeline.run import Scalar
@@ -21,6 +21,7 @@ _Estimate = tuple[float, float, float]  # value and its 95 % interval
 STEPS_TOLERANCE = 0.10  # both sides come from 100 networks; their own intervals are about that wide
 LOAD_TOLERANCE = 0.03  # a mean over all nodes and permutations hardly varies
 EXTREME_TOLERANCE = 0.15  # the largest of 10^5 loads hangs on a single bottleneck
+PRINTED_PERMUTATIONS = 100  # [drw Fig. 9] 10 networks x 10 permutations
 CLOSE = 0.10  # what "very close" is taken to mean
 
 SIZES = (1500, 2000, 2500, 3000)
@@ -89,17 +90,8 @@ def _settling(early: Summary, less: Summary, late: Summary, least: Summary) -> _
 
 
 def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
-    """[drw §4.2] all 48 printed numbers in both readings, and: k = 1 takes the fewest steps."""
-    for reading in ("heard", "stepped-on"):
-        for row in published(HERE / "figure-6.csv"):
-            seen = found.find("steps", reading=reading, **row.cell)
-            estimate = _statistic(seen, row.metric.split()[0])
-            yield _row(
-                "figure-6", row.cell, row.metric, row.value, *estimate, seen.networks, reading,
-                *judge_number(
-                    row.value, *estimate, relative=STEPS_TOLERANCE, rounding=row.rounding
-                ),
-            )  # fmt: skip
+    """[drw §4.2] all 48 printed numbers, and: k = 1 takes the fewest steps."""
+    yield from _printed_steps(found, "figure-6", "heard")
     for system in WALKS:
         for n in SIZES:
             at = partial(found.find, "steps", n=n, system=system, reading="heard")
@@ -112,57 +104,89 @@ def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
                 )  # fmt: skip
 
 
+def judge_figure_6_stepped_on(found: Summaries) -> Iterator[Verdict]:
+    """The 48 printed numbers of Figure 6 in the other reading of "meet"."""
+    yield from _printed_steps(found, "figure-6-stepped-on", "stepped-on")
+
+
+def _printed_steps(found: Summaries, figure: str, reading: str) -> Iterator[Verdict]:
+    for row in published(HERE / "figure-6.csv"):
+        seen = found.find("steps", reading=reading, **row.cell)
+        estimate = _statistic(seen, row.metric.split()[0])
+        yield _row(
+            figure, row.cell, row.metric, row.value, *estimate, seen.networks, reading,
+            *judge_number(row.value, *estimate, relative=STEPS_TOLERANCE, rounding=row.rounding),
+        )  # fmt: skip
+
+
 def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
     """[drw §4.3] median and mean loads as printed; the centralised column is not what it says."""
-    for row in published(HERE / "figure-7.csv"):
-        for system in _stand_ins(str(row.cell["system"])):
-            seen = found.find("load", n=row.cell["n"], system=system)
-            estimate = _statistic(seen, row.metric.split()[0])
-            opinion, reason = judge_number(
-                row.value, *estimate, relative=LOAD_TOLERANCE, rounding=row.rounding
-            )
-            if system == "shortest-path":
-                opinion, reason = "impossible as printed", _impossible(found, row.cell)
-            yield _row(
-                "figure-7", {**row.cell, "system": system}, row.metric, row.value, *estimate,
-                seen.networks, _path_reading(system), opinion, reason,
-            )  # fmt: skip
+    for row, system in _columns("figure-7"):
+        seen = found.find("load", n=row.cell["n"], system=system)
+        estimate = _statistic(seen, row.metric.split()[0])
+        opinion, reason = judge_number(
+            row.value, *estimate, relative=LOAD_TOLERANCE, rounding=row.rounding
+        )
+        if system == "shortest-path":
+            opinion, reason = "impossible as printed", _impossible(found, row.cell)
+        yield _row(
+            "figure-7", {**row.cell, "system": system}, row.metric, row.value, *estimate,
+            seen.networks, _path_reading(system), opinion, reason,
+        )  # fmt: skip
 
 
 def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
     """[drw §4.3] largest and smallest loads as printed."""
-    for row in published(HERE / "figure-8.csv"):
-        for system in _stand_ins(str(row.cell["system"])):
-            largest = row.metric == "maximum load"
-            seen = found.find(
-                "largest load" if largest else "load", n=row.cell["n"], system=system
-            )
-            if largest:
-                # A maximum has no bootstrap. One bottleneck of one network decides it, so the
-                # interval is where single permutations' maxima lie, from their median up.
-                estimate = (seen.maximum, seen.median, seen.maximum)
-                reading = "the largest over all permutations and networks; the interval begins at "
-                reading += "the median over permutations"
-            else:
-                estimate = (seen.minimum, seen.minimum, seen.minimum)
-                reading = "the smallest over all nodes, permutations and networks"
+    for row, system in _columns("figure-8"):
+        cell = {**row.cell, "system": system}
+        if row.metric == "minimum load":
+            seen = found.find("load", n=row.cell["n"], system=system)
+            least = seen.minimum
             opinion, reason = judge_number(
-                row.value, *estimate, relative=EXTREME_TOLERANCE if largest else 0.0, rounding=0.0
+                row.value, least, least, least, relative=0.0, rounding=0.0
             )
-            if system == "shortest-path" and largest:
-                opinion, reason = "impossible as printed", _impossible(found, row.cell)
             yield _row(
-                "figure-8", {**row.cell, "system": system}, row.metric, row.value, *estimate,
-                seen.networks, f"{_path_reading(system)}; {reading}", opinion, reason,
+                "figure-8", cell, row.metric, row.value, least, None, None, seen.networks,
+                f"{_path_reading(system)}; of all nodes, permutations, networks", opinion, reason,
             )  # fmt: skip
+            continue
+        seen = found.find("largest load", n=row.cell["n"], system=system)
+        # A maximum has no bootstrap. One bottleneck of one network decides it, so the interval is
+        # where single permutations' maxima lie, from their median up.
+        estimate = (seen.maximum, seen.median, seen.maximum)
+        opinion, reason = judge_number(
+            row.value, *estimate, relative=EXTREME_TOLERANCE, rounding=0.0
+        )
+        if system == "shortest-path":
+            opinion, reason = "impossible as printed", _impossible(found, row.cell)
+        elif seen.units < PRINTED_PERMUTATIONS:
+            opinion = "not comparable"
+            reason = (
+                f"the largest of {seen.units} permutations here, of {PRINTED_PERMUTATIONS} there"
+            )
+        yield _row(
+            "figure-8", cell, row.metric, row.value, *estimate, seen.networks,
+            f"{_path_reading(system)}; interval: from the median of the permutations' largest up",
+            opinion, reason,
+        )  # fmt: skip
+
+
+def _columns(figure: str) -> list[tuple[Published, str]]:
+    """A table's printed values by column, each with the system that it is held against."""
+    rows = [
+        (row, system)
+        for row in published(HERE / f"{figure}.csv")
+        for system in _stand_ins(str(row.cell["system"]))
+    ]
+    order = (*WALKS, "shortest-path", "breadth-first-tree")
+    return sorted(rows, key=lambda pair: order.index(pair[1]))
 
 
 def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
     """[drw §4.3] which way of building paths balances the load, and how badly the others do."""
-    for n in SIZES_LOAD:
-        at = partial(found.find, "load", n=n)
-        for system in WALKS:
-            seen = at(system=system)
+    for system in WALKS:
+        for n in SIZES_LOAD:
+            seen = found.find("load", n=n, system=system)
             skew = seen.mean / seen.median
             close = abs(skew - 1) <= CLOSE
             yield _row(
@@ -172,7 +196,8 @@ def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
                 "agrees" if close or (system == "directional-walk" and skew < 1.25) else "differs",
                 f"the mean is {skew - 1:+.0%} of the median".replace("%", " %"),
             )  # fmt: skip
-        for system in ("shortest-path", "breadth-first-tree"):
+    for system in ("shortest-path", "breadth-first-tree"):
+        for n in SIZES_LOAD:
             seen = found.find("largest load", n=n, system=system)
             share = (seen.mean / n, seen.mean_low / n, seen.mean_high / n)
             yield _row(
