@@ -30,12 +30,12 @@ def warm_up(rows: Path) -> None:
 
     Failures are left to the real runs, which keep them as rows.
     """
-    from halfway.pipeline.simulate import rehearse
+    from halfway.pipeline.simulate import result
 
     begun = time.perf_counter()
     with contextlib.suppress(OSError, ValueError):
         for row in json.loads(rows.read_text()):
-            rehearse(row)
+            result(row)
         rows.with_suffix(".seconds").write_text(str(time.perf_counter() - begun))
 
 

@@ -193,6 +193,7 @@ def _environment(java: Java, settings: Mapping[str, str], told: Path) -> dict[st
     environment = {name: value for name, value in os.environ.items() if name not in unwanted}
     environment |= {
         "SPARK_HOME": str(_spark_home()),
+        "SPARK_SCALA_VERSION": "2.13",  # Spark 4 has no other; a local cluster's workers ask
         "SPARK_CONNECT_MODE": "0",
         "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
     }

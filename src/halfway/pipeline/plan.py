@@ -82,6 +82,20 @@ def canonical(parameters: Mapping[str, Scalar]) -> str:
     return msgspec.json.encode(dict(parameters), order="deterministic").decode()
 
 
+def kinds(plan: pa.Table) -> list[str]:
+    """[rows] measurement and those of its parameters that are words or switches, as one word.
+
+    It is these that choose the kernels of a run, and the error of its declared cost.
+    """
+    columns = (plan["measurement"].to_pylist(), plan["parameters"].to_pylist())
+    known: dict[tuple[str, str], str] = {}
+    for measurement, parameters in dict.fromkeys(zip(*columns, strict=True)):
+        given = msgspec.json.decode(parameters).items()
+        words = {name: value for name, value in given if isinstance(value, str | bool)}
+        known[measurement, parameters] = f"{measurement} {canonical(words)}"
+    return [known[pair] for pair in zip(*columns, strict=True)]
+
+
 def code_digest(path: str) -> str:
     """Digest of the code that a measurement runs: this version, the computing rooms, its module."""
     from halfway.core.compiled import sources_digest  # imports numba
@@ -91,42 +105,48 @@ def code_digest(path: str) -> str:
     return hashlib.sha256(f"{halfway.__version__} {sources_digest()} ".encode() + own).hexdigest()
 
 
-def tasks(
-    plan: pa.Table,
-    task_seconds: float = 1.0,
-    count: int | None = None,
-) -> npt.NDArray[np.int32]:
-    """[rows] task numbers 0, 1, …: about `task_seconds` of cost each, or `count` equal tasks.
+def tasks(plan: pa.Table, sizes: Sequence[float]) -> npt.NDArray[np.int32]:
+    """[rows] task numbers 0, 1, …, whose costs are in the proportion of `sizes` (see `guided`).
 
     Runs on one network stay in one task where its cost allows, as a worker keeps its last network.
-    The rows must be in the order of `by_network`.
+    The rows must be in the order of `by_network`. A task may come out empty.
     """
     if not plan.num_rows:
         return np.zeros(0, np.int32)
     cost = np.maximum(plan["cost_ms"].to_numpy(), 1e-3)
-    if count is not None:
-        size = cost.sum() / count
-    else:
-        size = cost.sum() / max(1, round(cost.sum() / (1000.0 * task_seconds)))
     network = plan["network"].to_numpy()
-    starts = np.concatenate([[True], network[1:] != network[:-1]])
-    group = np.cumsum(starts) - 1
-    heavy = np.bincount(group, cost)[group] > size
-    # A light group counts where its middle falls, as one piece; a heavy one is cut by rows.
+    group = np.cumsum(np.concatenate([[False], network[1:] != network[:-1]]))
     middle = np.cumsum(cost) - cost / 2
-    of_group = (np.bincount(group, middle * cost) / np.bincount(group, cost))[group]
-    task = np.floor(np.where(heavy, middle, of_group) / size).astype(np.int64)
-    task = np.maximum.accumulate(task)
-    if count is not None:
-        return np.minimum(task, count - 1).astype(np.int32)
-    return np.unique(task, return_inverse=True)[1].astype(np.int32)
+    bounds = np.cumsum(sizes) / np.sum(sizes) * cost.sum()
+    # A light group goes where its middle falls, as one piece; a heavy one is cut by rows.
+    weight = np.bincount(group, cost)
+    of_group = np.bincount(group, middle * cost) / weight
+    home = np.searchsorted(bounds[:-1], of_group, "right")
+    light = weight <= np.diff(bounds, prepend=0.0)[home]
+    at = np.where(light[group], of_group[group], middle)
+    task = np.searchsorted(bounds[:-1], at, "right")
+    return np.maximum.accumulate(task).astype(np.int32)
+
+
+def guided(seconds: float, workers: int, least: float = 0.3, most: float = 2.0) -> list[float]:
+    """Sizes of tasks that sum to `seconds`: large ones first, as each costs some 50 ms of its own;
+    small ones last, so that no worker waits long for another (guided self-scheduling)."""
+    sizes: list[float] = []
+    left = seconds
+    while left > 0:
+        size = min(max(left / (2 * workers), least), most, left)
+        sizes.append(size)
+        left = left - size if left - size > least / 2 else 0.0
+    return sizes or [1.0]
 
 
 def by_network(plan: pa.Table) -> pa.Table:
-    """The plan's rows, sorted so that runs on one network follow each other; else in plan order."""
-    network = plan["network"].to_numpy()
-    _, first, group = np.unique(network, return_index=True, return_inverse=True)
-    return plan.take(np.argsort(first[group], kind="stable"))
+    """The plan's rows, all first replicates before all second ones, a network's rows in sequence.
+
+    Every stretch of it is then a fair sample of what a sweep's runs cost.
+    """
+    _, first, group = np.unique(plan["network"].to_numpy(), return_index=True, return_inverse=True)
+    return plan.take(np.lexsort((first[group], plan["replicate"].to_numpy())))
 
 
 def _words(seed: int, axis: str, which: str, count: int) -> npt.NDArray[np.int64]:

@@ -83,11 +83,6 @@ def result(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def rehearse(row: Mapping[str, Any]) -> None:
-    """Run a row for what it compiles and loads; its result is thrown away, and so is its error."""
-    result(row)
-
-
 def checked(observed: Observations) -> dict[str, npt.NDArray[np.float64]]:
     """Observations in the order of their metrics, as little-endian doubles.
 
