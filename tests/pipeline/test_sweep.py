@@ -25,7 +25,7 @@ from tests.pipeline.toys import points
 
 
 def test_a_sweep_makes_every_run_and_a_second_one_none(spark, store):
-    planned = plan(points(ms=5), 20)
+    planned, longer = plan(points(ms=5), 20), plan(points(ms=5), 22)
     heard: list[tuple[int, int]] = []
     report = sweep(spark, store, planned, lambda *both: heard.append(both), wave_seconds=0.3)
     assert (report.planned, report.made, report.errors) == (80, 80, 0)
@@ -39,7 +39,7 @@ def test_a_sweep_makes_every_run_and_a_second_one_none(spark, store):
     again = sweep(spark, store, planned, lambda *both: heard.append(both))
     assert again.made == 0
     assert heard[-1] == (80, 80)
-    more = sweep(spark, store, plan(points(ms=5), 22))
+    more = sweep(spark, store, longer)
     assert more.made == 8
 
 
@@ -75,7 +75,8 @@ def test_every_kind_of_fault_becomes_a_row_and_harms_no_other(spark, store):
         Point("tests.pipeline.toys:faulty", {"fault": fault}, (), cost_ms=1.0) for fault in faults
     ]
     bad.append(Point("tests.pipeline.toys:absent", {"fault": "absent"}, ()))
-    report = sweep(spark, store, plan(bad, 4))
+    planned = plan(bad, 4)
+    report = sweep(spark, store, planned)
     assert (report.planned, report.errors) == (28, 16)
     rows = store.rows("parameters", "replicate", "status", "error", "network_seed").to_pylist()
     for row in rows:
@@ -85,9 +86,9 @@ def test_every_kind_of_fault_becomes_a_row_and_harms_no_other(spark, store):
         assert (row["status"] == "ok") == (row["replicate"] % 2 == 1 and fault != "absent")
     assert "absent" in report.first_error
     assert "\n" not in report.first_error
-    again = sweep(spark, store, plan(bad, 4))
+    again = sweep(spark, store, planned)
     assert (again.made, again.errors) == (0, 16)
-    retried = sweep(spark, store, plan(bad, 4), retry_errors=True)
+    retried = sweep(spark, store, planned, retry_errors=True)
     assert (retried.made, retried.errors) == (16, 16)
     assert store.runs(spark).count() == 28  # twice in the folder, once in the results
 
