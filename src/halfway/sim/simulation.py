@@ -10,6 +10,7 @@ from halfway.core.message import MESSAGE
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS, rendezvous
 from halfway.sim import engine as engines
+from halfway.sim.radio import Ideal
 from halfway.sim.walks import Reading, System
 from halfway.world.network import Network
 
@@ -25,7 +26,7 @@ class Outcome:
     application_rows: npt.NDArray[np.int64]  # [a]
     journal: npt.NDArray[np.void]  # [j] every record received, in order; empty unless asked for
     journal_rows: npt.NDArray[np.int64]  # [j]
-    events: int  # transmissions, timers and letters that came up
+    events: int  # records that reached a node or an application
     trace: rendezvous.Trace
 
 
@@ -62,9 +63,9 @@ class Simulation:
         self._book = rendezvous.Book(len(self.pairs))
         self._k = k
         self._spare = _MOST_EMISSIONS * max(widest, 1)
-        self._engine = engines.engine(
-            max(64 + 4 * len(self.pairs), 2 * self._spare), 64 + 4 * len(self.pairs), journal
-        )
+        self._radio = Ideal(0.0)
+        letters = 64 + 4 * len(self.pairs)
+        self._engine = engines.engine(network.n, max(letters, 2 * self._spare), letters, journal)
         self._launch()
 
     def _launch(self) -> None:
@@ -90,8 +91,8 @@ class Simulation:
         """Deliver everything that is due until then. Raises Problem if the journal is too small."""
         while True:
             why = engines.run(
-                self.state, self._rules, self._around, self._book, self._engine,
-                until, 0.0, self._spare,
+                self.state, self._rules, self._around, self._book, self._engine, self._radio,
+                until, self._spare,
             )  # fmt: skip
             if why in (engines.IDLE, engines.UNTIL):
                 return self._outcome()
@@ -113,6 +114,6 @@ class Simulation:
             application_rows=told.row[:t].copy(),
             journal=journal.record[:j].view(MESSAGE).copy(),
             journal_rows=journal.row[:j].copy(),
-            events=int(self._engine.queue.tally[2]),
+            events=int(self._engine.meters.events[0]),
             trace=self.state.trace,
         )

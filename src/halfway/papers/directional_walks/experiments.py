@@ -114,8 +114,8 @@ def _boxes(metric: str, x_title: str, y_title: str, **options: object) -> Plot:
     return Plot("boxplot", metric, "n", "system", x_title, y_title, **options)  # type: ignore[arg-type]
 
 
-MANY = {"quick": 12, "paper": 100}
-FEW = {"quick": 4, "paper": 10}
+MANY: dict[Scale, int] = {"quick": 12, "paper": 100}
+FEW: dict[Scale, int] = {"quick": 4, "paper": 10}
 HEARD_AT_EQUAL_SPEED: dict[str, Scalar] = {"k": 1, "reading": "heard"}
 
 PAPER = Paper(
