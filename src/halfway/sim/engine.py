@@ -96,8 +96,8 @@ def grown(old: Engine) -> Engine:
     new.out.free[free : free + slots] = np.arange(2 * slots - 1, slots - 1, -1, dtype=np.uint32)
     new.out.tally[:] = (free + slots, old.out.tally[1])
     new.queue.at[:slots], new.queue.key[:slots] = old.queue.at, old.queue.key
-    for array, before in zip(new.flight, old.flight, strict=True):
-        array[:slots] = before
+    for name in Flight._fields:
+        getattr(new.flight, name)[:slots] = getattr(old.flight, name)
     new.queue.tally[:] = old.queue.tally
     told = int(old.applications.tally[0])
     new.applications.record[:told] = old.applications.record[:told]

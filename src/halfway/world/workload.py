@@ -22,7 +22,7 @@ def derangements(n: int, count: int, seed: int) -> npt.NDArray[np.int64]:
 
 
 @kernel
-def _draw_pairs(n, word, drawn):  # type: ignore[no-untyped-def]
+def _draw_pairs(n, word, drawn):
     for p in range(drawn.shape[0]):
         word = advanced(word)
         drawn[p, 0] = pick(mixed(word), n)
@@ -32,7 +32,7 @@ def _draw_pairs(n, word, drawn):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _draw_derangements(word, drawn):  # type: ignore[no-untyped-def]
+def _draw_derangements(word, drawn):
     n = drawn.shape[1]
     for p in range(drawn.shape[0]):
         fixed = True
