@@ -54,10 +54,11 @@ class Fake:
         progress: Callable[[int, int], None] | None = None,
         *,
         partitions: int | None = None,
+        seed: int | None = None,
     ) -> Any:
         self.called = {
             "figures": [figure.name for _, figure in figures], "scale": scale, "store": store,
-            "master": master, "partitions": partitions,
+            "master": master, "partitions": partitions, "seed": seed,
         }  # fmt: skip
         assert progress is not None
         progress(0, 4)
@@ -153,10 +154,10 @@ def test_misuse_is_status_2(arguments: list[str], capsys: pytest.CaptureFixture[
 def test_reproduce_leaves_an_edition_and_says_where(
     fake: Fake, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["reproduce", "--master", "local[2]", "--partitions", "3"]) == 0
+    assert cli.main(["reproduce", "--master", "local[2]", "--partitions", "3", "--seed", "7"]) == 0
     assert fake.called == {
         "figures": ["figure-4", "figure-5", "figure-6", "figure-7"], "scale": "quick",
-        "store": Path("halfway-results/runs"), "master": "local[2]", "partitions": 3,
+        "store": Path("halfway-results/runs"), "master": "local[2]", "partitions": 3, "seed": 7,
     }  # fmt: skip
     told = capsys.readouterr()
     assert "56 of 64 agree" in told.out

@@ -12,11 +12,35 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import halfway
+from halfway.options import (
+    AsJson,
+    BothWays,
+    From,
+    Largest,
+    Master,
+    NetworkName,
+    Out,
+    Over,
+    Partitions,
+    PlotFile,
+    Positions,
+    Quality,
+    QualityBack,
+    Radius,
+    RootSeed,
+    ScaleName,
+    Seed,
+    Steps,
+    To,
+    WalkReading,
+    WalkSystem,
+    What,
+)
 from halfway.problem import Problem
 
 if TYPE_CHECKING:
@@ -30,65 +54,6 @@ if TYPE_CHECKING:
 
 MENDABLE, RUNS_FAILED, OURS, INTERRUPTED = 2, 1, 70, 130
 
-
-def _seed(number: int) -> int:
-    if not 0 <= number < 2**64:
-        raise typer.BadParameter(f"{number} is not in 0 ... 2^64 - 1")
-    return number
-
-
-What = Annotated[
-    str, typer.Argument(metavar="PAPER[/FIGURE]", help="Everything, if it is not given.")
-]
-ScaleName = Annotated[
-    Literal["quick", "paper"], typer.Option("--scale", help="A few networks, or as many as theirs.")
-]
-Out = Annotated[
-    Path, typer.Option(metavar="DIR", help="Results; what is finished there is not run again.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line, only.")]
-Master = Annotated[str | None, typer.Option(metavar="M", help="Spark master, such as local[2].")]
-Partitions = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="Spark tasks a wave; no result changes.")
-]
-Seed = Annotated[
-    int, typer.Option(metavar="N", callback=_seed, help="Same seed, same result, anywhere.")
-]
-NetworkName = Annotated[
-    str, typer.Argument(metavar="NETWORK", help="GraphML, CSV, link list; or unit-disk:n=…,r=…")
-]
-From = Annotated[str | None, typer.Option("--from", metavar="A", help="The publisher's node.")]
-To = Annotated[str | None, typer.Option("--to", metavar="B", help="The subscriber's node.")]
-WalkSystem = Annotated[
-    Literal["directional-walk", "random-walk"], typer.Option("--system", help="How walks go on.")
-]
-WalkReading = Annotated[
-    Literal["heard", "stepped-on"],
-    typer.Option("--reading", help="Walks meet within earshot, or on the other's trace itself."),
-]
-Steps = Annotated[int, typer.Option("--k", help="Steps of B's walk for each of A's.")]
-PlotFile = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: .png, .svg or .pdf.")
-]
-Largest = Annotated[bool, typer.Option("--largest", help="Only the largest component.")]
-Positions = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="A table of id, x, y (or lon, lat).")
-]
-Radius = Annotated[
-    float | None, typer.Option(metavar="R", help="Link whoever is nearer than R, not by the file.")
-]
-Quality = Annotated[
-    str | None, typer.Option(metavar="COL", help="Column with a link's quality (A to B).")
-]
-QualityBack = Annotated[
-    str | None, typer.Option(metavar="COL", help="Column with its quality back (B to A).")
-]
-Over = Annotated[
-    float | None, typer.Option(metavar="T", help="Only links whose quality is over T.")
-]
-BothWays = Annotated[
-    bool, typer.Option("--both-ways/--either-way", help="Over T there and back, or one of them.")
-]
 
 app = typer.Typer(
     add_completion=False,
@@ -182,6 +147,7 @@ def reproduce(
     as_json: AsJson = False,
     master: Master = None,
     partitions: Partitions = None,
+    seed: RootSeed = None,
 ) -> None:
     """Measure what a paper printed, and judge cell by cell whether it comes out.
 
@@ -208,7 +174,9 @@ def reproduce(
     begun = time.monotonic()
     quiet = as_json or not (sys.stdout.isatty() and sys.stderr.isatty())
     with _interruptible(out), Told(sys.stderr, "starting Spark", bar=not quiet) as told:
-        result = run(figures, scale, out / "runs", master, told, partitions=partitions)
+        result = run(
+            figures, scale, out / "runs", master, told, partitions=partitions, seed=seed
+        )
         told.phase("writing the page")
         command = shlex.join(["halfway", *sys.argv[1:]])
         publication = publication_of(figures, scale, result, command, time.monotonic() - begun)

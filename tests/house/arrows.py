@@ -23,7 +23,8 @@ ROOMS: dict[str, set[str]] = {
     "pipeline": {*_SIMULATION, "scenario"},
     "report": {*_SIMULATION, "scenario", "pipeline"},
     "papers": {*_SIMULATION, "scenario", "pipeline", "report"},
-    "cli": {*_SIMULATION, "live", "scenario", "pipeline", "report", "papers"},
+    "cli": {*_SIMULATION, "live", "scenario", "pipeline", "report", "papers", "options"},
+    "options": set(),
     "__main__": {"cli"},
     "__init__": set(),
 }
@@ -40,9 +41,10 @@ LIBRARIES: dict[str, set[str]] = {
     "report": {"numpy", "scipy", "msgspec", "rich", "altair", "vl_convert", "matplotlib"},
     "papers": {"numpy", "msgspec"},
     "cli": {"numpy", "msgspec", "rich", "typer", "click"},
+    "options": {"typer"},
 }
 SOCKETS = {"socket", "socketserver", "asyncio", "selectors", "ssl", "http", "urllib.request"}
-SOCKET_ROOMS = {"live"}
+SOCKET_ROOMS = {"live", "pipeline"}  # pipeline only asks whether a Spark master answers
 # Same seed, same bytes: what a protocol, and what it touches, may not even import.
 STILL_ROOMS = {"core", "protocols"}
 CLOCKS_AND_DICE = {"time", "datetime", "logging", "random", "secrets", "uuid"}

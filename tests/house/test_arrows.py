@@ -84,7 +84,7 @@ def test_an_arrow_with_the_grain_passes(tmp_path: Path, path: str, text: str) ->
         ("protocols/gossip.py", "from datetime import datetime", "datetime"),
         ("core/outbox.py", "import logging", "logging"),
         ("sim/radio.py", "import random", "random"),
-        ("pipeline/session.py", "import socket", "socket"),
+        ("sim/engine.py", "import socket", "socket"),
         ("report/page.py", "from urllib.request import urlopen", "urllib"),
     ],
 )

@@ -11,7 +11,7 @@ from pyspark.sql.functions import broadcast
 
 from halfway.pipeline.digest import digest
 from halfway.pipeline.failure import told_plainly
-from halfway.pipeline.plan import plan, together
+from halfway.pipeline.plan import ROOT_SEED, plan, together
 from halfway.pipeline.session import session
 from halfway.pipeline.store import Store
 from halfway.pipeline.study import Figure, Paper, Scale, Summaries
@@ -45,16 +45,18 @@ def reproduce(
     progress: Progress | None = None,
     *,
     partitions: int | None = None,
+    seed: int | None = None,
 ) -> Result:
     """Make what runs are missing, and judge the figures in their order.
 
     progress hears (runs done, runs in all) about five times a second, from this thread. Raises
     Problem for a store or a master that does not work, and where so many runs failed that a figure
-    cannot be judged.
+    cannot be judged. Another seed (default: `ROOT_SEED`) draws other networks, pairs and dice.
     """
+    root = ROOT_SEED if seed is None else seed
     store = store if isinstance(store, Store) else Store(store)
     plans = {
-        (paper.name, figure.name): plan(figure.points(scale), figure.replicates[scale])
+        (paper.name, figure.name): plan(figure.points(scale), figure.replicates[scale], root)
         for paper, figure in figures
     }
     counts = {(paper.name, figure.name): figure.replicates[scale] for paper, figure in figures}

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 Scalar = str | int | float | bool
-# metric -> [units] one value a unit; the unit's id is its index (a pair, a node, a permutation x node)
+# metric -> [units] one value a unit (a pair, a node); the unit's id is its index
 Observations = Mapping[str, npt.NDArray[np.float64]]
 Measurement = Callable[["Run"], Observations]
 
@@ -19,8 +19,8 @@ Measurement = Callable[["Run"], Observations]
 class Point(msgspec.Struct, frozen=True):
     """One set of parameters of one measurement, before it is replicated.
 
-    measurement: "package.module:function", importable on every worker; takes a Run, gives Observations.
-    parameters: everything that determines the result except the seeds (`system` and `reading` among them).
+    measurement: "package.module:function", importable on every worker; Run -> Observations.
+    parameters: everything that determines the result except the seeds, `system` included.
     network: names of the parameters that determine the network; replicates of points that agree on
         them meet the same networks, so that differences between the others are paired.
     cost_ms: rough cost of one replicate; shapes tasks, never results.
