@@ -1,7 +1,7 @@
-"""What went wrong, in the user's words. Every room may raise it; only the command line prints it."""
+"""What went wrong, in the user's words. Every room may raise it; the command line prints it."""
 
 
-class Problem(Exception):
+class Problem(Exception):  # noqa: N818 - it names what the user has, not our error
     """Something the user can mend: what happened, where, and what to do about it.
 
     `str(problem)` is one line; the command line prints it and exits with status 2.
