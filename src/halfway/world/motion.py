@@ -1,0 +1,126 @@
+"""Motion as data: straight legs in time order, and nodes that rest between them.
+
+Any model or trace is the same `Legs`; models and importers stand in files of their own, and who is
+near whom meanwhile in `moving_grid.py`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import inlined, kernel
+from halfway.problem import Problem
+
+LARGEST = 1e100  # as in `unit_disk`: beyond it squares of doubles overflow
+
+
+class Legs(NamedTuple):
+    """Piecewise linear paths: node i's legs are first[i] up to first[i+1], at least one.
+
+    A leg is a straight move at a constant speed from (x0, y0) at t0 to (x1, y1) at t1. Between
+    legs a node rests where the last one ended, before its first leg where that begins. A leg that
+    begins elsewhere than the last one ended is a jump; a leg with t0 == t1 is nothing but a jump.
+    """
+
+    first: npt.NDArray[np.int64]  # [n+1]
+    t0: npt.NDArray[np.float64]  # [legs] seconds; t0[k] <= t1[k] <= t0[k+1] within a node
+    t1: npt.NDArray[np.float64]
+    x0: npt.NDArray[np.float64]
+    y0: npt.NDArray[np.float64]
+    x1: npt.NDArray[np.float64]
+    y1: npt.NDArray[np.float64]
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return len(self.first) - 1
+
+
+class Presence(NamedTuple):
+    """When nodes exist: node i in [t0, t1) of each of its intervals first[i] up to first[i+1]."""
+
+    first: npt.NDArray[np.int64]  # [n+1]
+    t0: npt.NDArray[np.float64]  # [intervals] seconds; t0[k] <= t1[k] <= t0[k+1] within a node
+    t1: npt.NDArray[np.float64]
+
+
+def always(n: int) -> Presence:
+    """The presence of n nodes that never come nor go."""
+    return Presence(np.arange(n + 1), np.full(n, -np.inf), np.full(n, np.inf))
+
+
+def still(position: npt.ArrayLike) -> Legs:
+    """Nodes that never move: position [n, 2]."""
+    try:
+        x, y = np.array(position, np.float64).reshape(-1, 2).T.copy()
+    except (TypeError, ValueError):
+        raise Problem("positions are not n pairs of numbers") from None
+    legs = Legs(np.arange(len(x) + 1), np.zeros(len(x)), np.zeros(len(x)), x, y, x.copy(), y.copy())
+    check_legs(legs)
+    return legs
+
+
+def check_legs(legs: Legs) -> None:
+    """Raise Problem for a node without legs, numbers that are not finite, time that runs back."""
+    first = legs.first
+    columns = np.array([len(column) for column in legs[1:]])
+    if len(first) < 2 or first[0] != 0 or (columns != first[-1]).any():
+        raise Problem("legs need at least one node, and columns that are all first[-1] long")
+    if (np.diff(first) < 1).any():
+        node = int(np.flatnonzero(np.diff(first) < 1)[0])
+        raise Problem(
+            "a node needs at least one leg: that is where it stands", where=f"node {node}"
+        )
+    bad = ~(legs.t0 <= legs.t1)
+    for column in legs[1:]:
+        bad |= ~(np.abs(column) < LARGEST)
+    late = np.ones(len(bad), bool)
+    late[1:] = legs.t1[:-1] <= legs.t0[1:]
+    late[first[:-1]] = True
+    if (bad | ~late).any():
+        k = int(np.flatnonzero(bad | ~late)[0])
+        node = int(np.searchsorted(first, k, side="right")) - 1
+        what = f"a leg from {legs.t0[k]:g} s to {legs.t1[k]:g} s is not finite, or time runs back"
+        raise Problem(what, where=f"node {node}, leg {k - int(first[node])}")
+
+
+def positions(
+    legs: Legs, t: float, cursor: npt.NDArray[np.int64] | None = None
+) -> npt.NDArray[np.float64]:
+    """[n, 2] where everyone is at t seconds; at the instant of a jump, where it leads.
+
+    `cursor` [n], begun as a copy of `legs.first[:-1]`, remembers each node's leg and makes
+    queries at ascending times cost the legs passed since the last one.
+    """
+    position = np.empty((legs.n, 2))
+    _place_all(legs, t, legs.first[:-1].copy() if cursor is None else cursor, position)
+    return position
+
+
+@inlined
+def leg_at(legs, i, k, t):
+    """The last leg of node i, from k on, that has begun at t (k if none of them has)."""
+    last = legs.first[i + 1] - 1
+    while k < last and legs.t0[k + 1] <= t:
+        k += 1
+    return k
+
+
+@inlined
+def place(legs, k, t):
+    """Where a node on leg k is at t."""
+    if t >= legs.t1[k]:
+        return legs.x1[k], legs.y1[k]
+    if t <= legs.t0[k]:
+        return legs.x0[k], legs.y0[k]
+    part = (t - legs.t0[k]) / (legs.t1[k] - legs.t0[k])
+    x = legs.x0[k] + part * (legs.x1[k] - legs.x0[k])
+    return x, legs.y0[k] + part * (legs.y1[k] - legs.y0[k])
+
+
+@kernel
+def _place_all(legs, t, cursor, position):
+    for i in range(position.shape[0]):
+        cursor[i] = leg_at(legs, i, cursor[i], t)
+        position[i, 0], position[i, 1] = place(legs, cursor[i], t)

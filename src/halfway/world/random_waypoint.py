@@ -1,0 +1,216 @@
+"""Random waypoint: straight to a uniform point, a pause, and on; stationary if you let it."""
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from halfway.core.compiled import inlined, kernel
+from halfway.core.dice import advanced, mixed, pick, seeded, uniform
+from halfway.problem import Problem
+from halfway.world.motion import LARGEST, Legs
+
+
+class _Waypoint(NamedTuple):
+    """The random waypoint model: metres, metres a second, seconds."""
+
+    width: float
+    height: float
+    slow: float
+    fast: float
+    short: float
+    long: float
+    pausing: float  # chance to be met in a pause; negative where everyone sets out at t = 0
+    bands: int  # doublings from slow to fast
+
+
+def random_waypoint(
+    n: int,
+    width: float,
+    height: float,
+    *,
+    speed: tuple[float, float],
+    pause: tuple[float, float] = (0.0, 0.0),
+    seconds: float,
+    seed: int,
+    start: Literal["stationary", "uniform"] = "stationary",
+) -> Legs:
+    """Nodes that go straight to a uniform point of [0, width] x [0, height], pause, and go again.
+
+    Each leg draws its speed, and then its pause, uniformly from (low, high). Node i's dice are
+    named by (seed, i): other nodes, and longer runs, change nothing in its path. Nobody sets out
+    at or after `seconds`.
+
+    start="stationary" draws time 0 from the model's stationary distribution (Navidi & Camp,
+    IEEE TMC 3(1), 2004): paused or on the way in the right shares, speeds by 1/v, legs by their
+    length. Nothing warms up. It needs low > 0: slow legs last long, and without a least speed
+    there is no stationary distribution.
+    start="uniform" is the naive start of many papers: everyone stands at a uniform point and sets
+    out at t = 0. The mean speed then falls for a long time, from (low + high)/2 towards
+    (high - low)/ln(high/low), which is 0 for low = 0 (Yoon, Liu & Noble, INFOCOM 2003), and the
+    nodes gather in the centre meanwhile. Discard the beginning, or do not use it.
+    Raises Problem for bad values.
+    """
+    _check_waypoint(n, width, height, speed, pause, seconds, seed, start)
+    (slow, fast), (short, long) = speed, pause
+    trip = _mean_distance(width, height) * _mean_slowness(slow, fast)
+    rest = (short + long) / 2.0
+    pausing = rest / (rest + trip) if start == "stationary" else -1.0
+    bands = math.ceil(math.log2(fast / slow)) if start == "stationary" else 0
+    area, chance = (float(width), float(height)), float(pausing)
+    model = _Waypoint(*area, float(slow), float(fast), float(short), float(long), chance, bands)
+    room = int(n * (1.2 * seconds / (rest + trip) + 2.0)) + 64
+    first, columns = np.empty(n + 1, np.int64), [np.empty(room) for _ in range(6)]
+    i, k = 0, 0
+    while i < n:
+        i, k = _wander(model, np.uint64(seed), float(seconds), Legs(first, *columns), i, k)
+        if i < n:  # the guess was low: grow, and walk this node again
+            columns = [np.concatenate((column, np.empty(room))) for column in columns]
+    return Legs(first, *(column[:k].copy() for column in columns))
+
+
+def _mean_distance(width: float, height: float) -> float:
+    """Of two uniform points in a rectangle (Ghosh 1951)."""
+    b, a = sorted((width, height))
+    if b < 1e-4 * a:  # a line: the formula below loses its digits
+        return a / 3.0
+    d = math.hypot(a, b)
+    square = (a**3 / b**2 + b**3 / a**2 + d * (3.0 - (a / b) ** 2 - (b / a) ** 2)) / 15.0
+    return square + (b * b / a * math.acosh(d / b) + a * a / b * math.acosh(d / a)) / 6.0
+
+
+def _mean_slowness(slow: float, fast: float) -> float:
+    """Mean of 1/v for uniform v, in seconds a metre; where it is infinite, something finite."""
+    if slow == fast:
+        return 1.0 / slow
+    low = max(slow, fast * 1e-9)
+    return math.log(fast / low) / (fast - low)
+
+
+def _check_waypoint(
+    n: int,
+    width: float,
+    height: float,
+    speed: tuple[float, float],
+    pause: tuple[float, float],
+    seconds: float,
+    seed: int,
+    start: str,
+) -> None:
+    where = "random waypoint"
+    if not 1 <= n < 2**31:
+        raise Problem(f"n = {n}: at least one node (and fewer than 2^31)", where=where)
+    for name, length in (("width", width), ("height", height)):
+        if not 0.0 < length < LARGEST:
+            raise Problem(f"{name} = {length:g}: it must be positive and finite", where=where)
+    if start not in ("stationary", "uniform"):
+        raise Problem(f"start = '{start}': it is 'stationary' or 'uniform'", where=where)
+    if not (0.0 <= speed[0] <= speed[1] < LARGEST and speed[1] > 0.0):
+        what = f"speed = ({speed[0]:g}, {speed[1]:g}): 0 <= low <= high, high > 0 is wanted"
+        raise Problem(what, where=where)
+    if start == "stationary" and not speed[0] > 0.0:
+        what = "speed: a lowest speed of 0 has no stationary start, the nodes slow down for ever"
+        raise Problem(what, where=where, remedy="take low > 0, or start = 'uniform'")
+    if not 0.0 <= pause[0] <= pause[1] < LARGEST:
+        what = f"pause = ({pause[0]:g}, {pause[1]:g}): 0 <= low <= high is wanted"
+        raise Problem(what, where=where)
+    if not 0.0 < seconds < LARGEST:
+        raise Problem(f"seconds = {seconds:g}: it must be positive and finite", where=where)
+    if not 0 <= seed < 2**64:
+        raise Problem(f"seed = {seed}: it must be an integer from 0 to 2^64 - 1", where=where)
+
+
+@inlined
+def _point(model, word):
+    word = advanced(word)
+    x = uniform(mixed(word)) * model.width
+    word = advanced(word)
+    return word, x, uniform(mixed(word)) * model.height
+
+
+@inlined
+def _between(word, low, high):
+    word = advanced(word)
+    # From 1 - u, which is never 0: a speed of exactly 0 would never arrive.
+    return word, low + (1.0 - uniform(mixed(word))) * (high - low)
+
+
+@inlined
+def _slow_speed(model, word):
+    # Density 1/v without a logarithm, whose last bit differs between machines: each doubling of
+    # the speed is as likely as any other, and inside one a uniform speed is kept with low/v.
+    while model.bands > 0:
+        word = advanced(word)
+        low = model.slow
+        for _ in range(pick(mixed(word), model.bands)):
+            low *= 2.0
+        word = advanced(word)
+        part = 1.0 + uniform(mixed(word))
+        word = advanced(word)
+        if uniform(mixed(word)) * part < 1.0 and low * part <= model.fast:
+            return word, low * part
+    return word, model.slow
+
+
+@inlined
+def _under_way(model, word):
+    # A moment of the stationary process meets a leg with a chance proportional to its duration,
+    # distance / speed: distance and speed are independent, each with its own weight.
+    widest = math.sqrt(model.width * model.width + model.height * model.height)
+    while True:
+        word, x, y = _point(model, word)
+        word, x1, y1 = _point(model, word)
+        far = math.sqrt((x1 - x) * (x1 - x) + (y1 - y) * (y1 - y))
+        word = advanced(word)
+        if uniform(mixed(word)) * widest < far:
+            break
+    word, v = _slow_speed(model, word)
+    word = advanced(word)
+    part = uniform(mixed(word))
+    return word, x + part * (x1 - x), y + part * (y1 - y), x1, y1, (1.0 - part) * far / v
+
+
+@inlined
+def _pause_left(model, word):
+    # The pause met is longer than a usual one, by its length; the moment in it is uniform.
+    word = advanced(word)
+    low, high = model.short * model.short, model.long * model.long
+    whole = math.sqrt(low + uniform(mixed(word)) * (high - low))
+    word = advanced(word)
+    return word, uniform(mixed(word)) * whole
+
+
+@inlined
+def _trip(model, word, x, y):
+    word, x1, y1 = _point(model, word)
+    word, v = _between(word, model.slow, model.fast)
+    return word, x1, y1, math.sqrt((x1 - x) * (x1 - x) + (y1 - y) * (y1 - y)) / v
+
+
+@kernel
+def _wander(model, seed, until, legs, begin, k):
+    # Nodes from `begin` on, legs from k on; where it stopped, for want of room.
+    room = legs.t0.shape[0]
+    for i in range(begin, legs.first.shape[0] - 1):
+        legs.first[i] = begun = k
+        word = advanced(seeded(seed, i))
+        t = 0.0
+        if uniform(mixed(word)) < model.pausing or model.pausing < 0.0:
+            word, x, y = _point(model, word)
+            if model.pausing > 0.0:
+                word, t = _pause_left(model, word)
+            word, x1, y1, lasts = _trip(model, word, x, y)
+        else:
+            word, x, y, x1, y1, lasts = _under_way(model, word)
+        while t < until or k == begun:
+            if k == room:
+                return i, begun
+            legs.t0[k], legs.x0[k], legs.y0[k] = t, x, y
+            t += lasts
+            legs.t1[k], legs.x1[k], legs.y1[k] = t, x1, y1
+            k += 1
+            word, rest = _between(word, model.short, model.long)
+            t, x, y = t + rest, x1, y1
+            word, x1, y1, lasts = _trip(model, word, x, y)
+    legs.first[-1] = k
+    return legs.first.shape[0] - 1, k
