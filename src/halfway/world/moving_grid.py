@@ -1,0 +1,191 @@
+"""Links that come and go while nodes move: exact times, found slice by slice over a cell grid.
+
+Two nodes are linked while both exist and their distance is below the radius. Time is cut into
+slices in which nodes move about as far as the radius; paths are cut into short straight pieces;
+only pieces whose middles are near can come within the radius, and when they do is the root of a
+quadratic.
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.problem import Problem
+from halfway.world.crossings import Cursors, LinkChanges, cut, joined, room
+from halfway.world.motion import Legs, Presence, always, check_legs, positions
+from halfway.world.network import Network
+from halfway.world.unit_disk import unit_disk
+
+_ROUNDING = 1.0 + 1e-6  # pieces are looked for a little farther away than they can matter
+_SPACINGS_A_PIECE = 2.0  # it matters where few are in range; 0 to 4 took the same time there
+
+
+class MovingGrid:
+    """The links of moving nodes, from a time onwards; memory does not grow as time goes on.
+
+    `links()` is the network now, `advance(until)` tells what changes before `until` and goes
+    there: what changes at `until` itself comes with the next advance.
+    Rows are the nodes of `legs`. radius in the units of the legs. Raises Problem for a radius that
+    is not positive, and for legs or intervals that make no sense.
+    """
+
+    def __init__(
+        self, legs: Legs, radius: float, at: float = 0.0, presence: Presence | None = None
+    ) -> None:
+        check_legs(legs)
+        _check_presence(presence, legs.n)
+        if not (radius > 0.0 and math.isfinite(radius * radius)):
+            raise Problem(f"radius r = {radius:g}: it must be a positive, finite length")
+        if not math.isfinite(at):
+            raise Problem(f"a grid cannot begin at {at} s")
+        self.legs, self.radius, self.at = legs, float(radius), float(at)
+        self.presence = always(legs.n) if presence is None else presence
+        self.piece, self.slice = _sizes(legs, self.radius)
+        self._cursors = Cursors(legs.first[:-1].copy(), self.presence.first[:-1].copy())
+        self._pieces = room(legs.n, 2 * legs.n + 64)
+        now = network_at(legs, self.radius, self.at, presence)
+        a = np.repeat(np.arange(legs.n, dtype=np.int32), now.degree)
+        self._open = a[a < now.who], now.who[a < now.who]
+
+    def links(self) -> Network:
+        """The network at `at`: rows are nodes, neighbours ascend, positions in the legs' units."""
+        position = positions(self.legs, self.at, self._cursors.leg.copy())
+        return _network(*self._open, position, f"moving nodes at {self.at:g} s")
+
+    def advance(self, until: float) -> LinkChanges:
+        """What changes in [at, until); `at` is `until` then.
+
+        Replayed over `links()` as it was before, the changes lead to `links()` as it is then.
+        """
+        if not self.at <= until < math.inf:
+            raise Problem(f"a grid at {self.at:g} s cannot advance to {until:g} s")
+        found = [_none()]
+        while self.at < until:
+            end = min(self.at + self.slice, until)
+            # Times are large against the slice: the clock must go on all the same.
+            end = end if end > self.at else until
+            found.append(self._slice(end))
+            self.at = end
+        return LinkChanges(
+            np.concatenate([part.t for part in found]),
+            np.concatenate([part.a for part in found]),
+            np.concatenate([part.b for part in found]),
+            np.concatenate([part.up for part in found]),
+        )
+
+    def _slice(self, end: float) -> LinkChanges:
+        count = -1
+        while count < 0:
+            paths = (self.legs, self.presence, self._cursors)
+            count = cut(*paths, self.piece, self.at, end, self._pieces)
+            if count < 0:
+                self._pieces = room(self.legs.n, 2 * len(self._pieces.node))
+        who, start, rank, label = _near(self._pieces.middle[:count], self.radius + self.piece)
+        links = len(who) // 2 + 1
+        new = np.empty(links, np.int32), np.empty(links, np.int32)
+        most = 2 * links + len(self._open[0])
+        changing = LinkChanges(
+            np.empty(most), np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, bool)
+        )
+        args = (self._pieces, start, who, rank, label, self.radius, self.at, end)
+        changes, opened = joined(*args, *self._open, *new, changing)
+        self._open = new[0][:opened].copy(), new[1][:opened].copy()
+        t, a, b = changing.t[:changes], changing.a[:changes], changing.b[:changes]
+        order = np.lexsort((b, a, t))
+        return LinkChanges(t[order], a[order], b[order], changing.up[order])
+
+
+def link_changes(
+    legs: Legs, radius: float, t0: float, t1: float, *, presence: Presence | None = None
+) -> tuple[Network, LinkChanges]:
+    """The network at t0, and every link that appears or goes in [t0, t1)."""
+    grid = MovingGrid(legs, radius, t0, presence)
+    return grid.links(), grid.advance(t1)
+
+
+def network_at(legs: Legs, radius: float, t: float, presence: Presence | None = None) -> Network:
+    """The unit disk graph at t seconds; row = node, and who is absent has no links."""
+    position = positions(legs, t)
+    there = np.arange(legs.n, dtype=np.int32)
+    if presence is not None:
+        there = there[present(presence, t)]
+    none = np.empty(0, np.int32)
+    a, b = none, none
+    if len(there):
+        near = unit_disk(position[there], radius)
+        assert near.labels is not None
+        node = there[near.labels.astype(np.int64)]
+        a, b = np.repeat(node, near.degree), node[near.who]
+    return _network(a[a < b], b[a < b], position, f"moving nodes at {t:g} s")
+
+
+def present(presence: Presence, t: float) -> npt.NDArray[np.bool_]:
+    """[n] who exists at t seconds."""
+    node = np.repeat(np.arange(len(presence.first) - 1), np.diff(presence.first))
+    there = np.zeros(len(presence.first) - 1, bool)
+    there[node[(presence.t0 <= t) & (t < presence.t1)]] = True
+    return there
+
+
+def _network(
+    a: npt.NDArray[np.int32],
+    b: npt.NDArray[np.int32],
+    position: npt.NDArray[np.float64],
+    name: str,
+) -> Network:
+    ends, who = np.concatenate((a, b)), np.concatenate((b, a))
+    order = np.lexsort((who, ends))
+    start = np.concatenate(([0], np.cumsum(np.bincount(ends, minlength=len(position)))))
+    return Network(start.astype(np.uint32), who[order], position, None, name)
+
+
+def _check_presence(presence: Presence | None, n: int) -> None:
+    if presence is None:
+        return
+    first, t0, t1 = presence
+    if len(first) != n + 1 or first[0] != 0 or (np.diff(first) < 0).any():
+        raise Problem(f"a presence of {len(first) - 1} nodes does not fit {n} nodes")
+    late = np.ones(len(t0), bool)
+    if len(t0) == len(t1) == first[-1]:
+        late[1:] = t1[:-1] <= t0[1:]
+        late[first[:-1][first[:-1] < len(t0)]] = True
+        late &= t0 <= t1
+    if len(t0) != first[-1] or len(t1) != first[-1] or not late.all():
+        raise Problem("intervals of presence must ascend, and be as many as first[-1] says")
+
+
+def _sizes(legs: Legs, radius: float) -> tuple[float, float]:
+    """How long a piece of a path may be (length), and a slice of time (seconds)."""
+    x, y = np.concatenate((legs.x0, legs.x1)), np.concatenate((legs.y0, legs.y1))
+    wide, high = float(np.ptp(x)), float(np.ptp(y))
+    spacing = max(math.sqrt(wide * high / legs.n), max(wide, high) / legs.n)
+    piece = math.hypot(radius, _SPACINGS_A_PIECE * spacing)
+    moving = float((legs.t1 - legs.t0).sum())
+    path = float(np.hypot(legs.x1 - legs.x0, legs.y1 - legs.y0)[legs.t1 > legs.t0].sum())
+    if moving == 0.0 or path == 0.0:
+        return piece, math.inf
+    # Not longer than about a leg: all pieces of two near nodes meet in a slice.
+    leg = float(legs.t1.max() - legs.t0.min()) * legs.n / len(legs.t0)
+    return piece, min(piece * moving / path, leg)
+
+
+def _none() -> LinkChanges:
+    rows = np.empty(0, np.int32)
+    return LinkChanges(np.empty(0), rows, rows, np.empty(0, bool))
+
+
+def _near(
+    middle: npt.NDArray[np.float64], reach: float
+) -> tuple[
+    npt.NDArray[np.int32], npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.int32]
+]:
+    """Compressed rows of near pieces, each piece's row in them, and each row's piece."""
+    rank = np.empty(len(middle), np.int32)
+    if not len(middle):
+        return rank, np.zeros(1, np.uint32), rank, rank
+    near = unit_disk(middle, reach * _ROUNDING)
+    assert near.labels is not None
+    label = near.labels.astype(np.int32)
+    rank[label] = np.arange(len(middle))
+    return near.who, near.start, rank, label
