@@ -1,0 +1,225 @@
+"""Movement that others recorded or made: ns-2 `setdest` files with churn, and CSV tracks.
+
+Both become the same `Legs` and `Presence` as a model's; a line that cannot be read is a Problem.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from halfway.problem import Problem
+from halfway.world.link_table import csv_table
+from halfway.world.motion import LARGEST, Legs, Presence
+from halfway.world.opened import text
+
+JUMP = 1e8  # metres a second: a setdest as fast as this, or faster, is a jump
+
+_CSV = (".csv",)
+_SETDEST = (".mob", ".tcl", ".ns2", ".ns_movements", ".movements", ".setdest")
+_NODE = re.compile(r"\$node_\(\s*(\d{1,9})\s*\)\s+(.*)")
+_AT = re.compile(r'\$ns_\s+at\s+(\S+)\s+"(.*)"')
+# What the generators write beside movement: shortest hop counts for ns-2's oracle, tool names.
+_PASSED_OVER = re.compile(r"\$god_\s|set\s+(god_|opt\(|val\(|topo)\b|\$topo\s")
+
+
+class Traces(NamedTuple):
+    """Recorded movement: row i is the node that the file calls names[i]."""
+
+    legs: Legs  # seconds and the file's lengths (metres)
+    presence: Presence
+    names: list[str]  # [n]
+
+
+def read_motion(path: str | Path) -> Traces:
+    """Read movement; its format follows from the suffix (.gz may follow)."""
+    where = Path(path)
+    plain = where.with_suffix("") if where.suffix.lower() == ".gz" else where
+    kind = plain.suffix.lower()
+    if kind in _CSV:
+        return read_tracks(where)
+    if kind in _SETDEST:
+        return read_setdest(where)
+    known = ", ".join((*_CSV, *_SETDEST))
+    what = f"unknown suffix '{kind}'"
+    raise Problem(what, where=str(path), remedy=f"movements end in {known}, or one of these .gz")
+
+
+def read_tracks(path: str | Path, columns: Sequence[str] = ("node", "t_s", "x_m", "y_m")) -> Traces:
+    """CSV with a header: a fix a line, joined linearly; lines may come in any order.
+
+    columns: the names of id, time (seconds), x and y. A node exists from its first fix to its
+    last; rows are in the order in which the file names the nodes.
+    Raises Problem with file, line and column.
+    """
+    table = csv_table(Path(path))
+    if len(columns) != 4:
+        raise Problem(f"four columns are wanted (id, t, x, y), not {', '.join(columns)}")
+    name, *wanted = (table.column(column) for column in columns)
+    fixes: dict[str, list[tuple[float, float, float, int]]] = {}
+    for line, row in table.rows:
+        t, x, y = (table.number(row, line, column) for column in wanted)
+        for column, value in zip(wanted, (t, x, y), strict=True):
+            if not abs(value) < LARGEST:
+                what = f"no usable number in column {table.columns[column]}"
+                raise table.problem(what, line, column)
+        fixes.setdefault(table.name(row, line, name), []).append((t, x, y, line))
+    if not fixes:
+        raise Problem("there are no fixes below the header", where=str(path))
+    rows: list[_Row] = []
+    for label, track in fixes.items():
+        track.sort()
+        for (before, *_), (t, _, _, line) in pairwise(track):
+            if t == before:
+                raise table.problem(f"node {label} has a fix at {t:g} s already", line)
+        ends = pairwise(track if len(track) > 1 else [*track, *track])
+        legs = [(a[0], b[0], a[1], a[2], b[1], b[2]) for a, b in ends]
+        rows.append(_Row(legs, [(track[0][0], track[-1][0])]))
+    return _traces(rows, list(fixes))
+
+
+def read_setdest(path: str | Path) -> Traces:
+    """An ns-2 movement file: `set X_`, `setdest x y speed` and `switch ON|OFF` at times.
+
+    A setdest cuts short the one before; at 10^8 m/s or more it is a jump, at 0 m/s a stop. A node
+    without switches always exists; one whose first switch is ON did not exist before. Lines that
+    begin with #, z, and what generators write for ns-2's oracle ($god_) are passed over.
+    Rows are in the order of the numbers of the nodes. Raises Problem with file and line.
+    """
+    where = Path(path)
+    nodes: dict[int, _Scripted] = {}
+    for line, words in enumerate(text(where).splitlines(), start=1):
+        try:
+            _read_line(words.split(";#", 1)[0].strip().rstrip(";").strip(), line, nodes)
+        except ValueError as error:
+            raise Problem(str(error), where=f"{where}:{line}") from None
+    if not nodes:
+        raise Problem("no node moves or stands here", where=str(where))
+    rows = []
+    for number, node in sorted(nodes.items()):
+        try:
+            rows.append(_Row(_played(node), _intervals(node)))
+        except ValueError as error:
+            raise Problem(f"node {number} {error}", where=f"{where}:{node.line}") from None
+    return _traces(rows, [str(number) for number in sorted(nodes)])
+
+
+_Leg = tuple[float, float, float, float, float, float]  # t0, t1, x0, y0, x1, y1
+
+
+class _Row(NamedTuple):
+    legs: list[_Leg]
+    intervals: list[tuple[float, float]]
+
+
+@dataclass
+class _Scripted:
+    line: int  # where the file first names the node
+    x: float | None = None
+    y: float | None = None
+    moves: list[tuple[float, float, float, float]] = field(default_factory=list)  # t, x, y, speed
+    switches: list[tuple[float, bool]] = field(default_factory=list)
+
+
+def _traces(rows: list[_Row], names: list[str]) -> Traces:
+    def ragged(lists: Sequence[Sequence[object]]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        return np.cumsum([0, *map(len, lists)]).astype(np.int64)
+
+    legs = np.array([leg for row in rows for leg in row.legs], np.float64).reshape(-1, 6)
+    there = np.array([pair for row in rows for pair in row.intervals], np.float64).reshape(-1, 2)
+    presence = Presence(ragged([row.intervals for row in rows]), *there.T.copy())
+    return Traces(Legs(ragged([row.legs for row in rows]), *legs.T.copy()), presence, names)
+
+
+def _read_line(words: str, line: int, nodes: dict[int, _Scripted]) -> None:
+    if not words or words.startswith("#") or _PASSED_OVER.match(words):
+        return
+    timed = _AT.fullmatch(words)
+    said = timed[2].strip() if timed else words
+    if timed and said.startswith("$god_"):
+        return
+    named = _NODE.fullmatch(said)
+    if not named:
+        raise ValueError(f"'{words[:60]}' is neither a node's position nor its movement")
+    t = _number(timed[1], "time") if timed else 0.0
+    if t < 0.0:
+        raise ValueError(f"time {t:g} s is before the beginning")
+    node = nodes.setdefault(int(named[1]), _Scripted(line))
+    match named[2].split():
+        case ["set", "X_" | "Y_" | "Z_" as axis, value]:
+            place = _number(value, axis)
+            if timed and axis != "Z_":
+                raise ValueError(
+                    f"{axis} is set at a time; a setdest with {JUMP:g} m/s can do that"
+                )
+            if axis == "X_":
+                node.x = place
+            elif axis == "Y_":
+                node.y = place
+        case ["setdest", x, y, speed]:
+            v = _number(speed, "speed")
+            if v < 0.0:
+                raise ValueError(f"speed {v:g} m/s is negative")
+            node.moves.append((t, _number(x, "x"), _number(y, "y"), v))
+        case ["switch", "ON" | "OFF" as state]:
+            node.switches.append((t, state == "ON"))
+        case _:
+            what = "set X_|Y_|Z_ v, setdest x y speed and switch ON|OFF are known"
+            raise ValueError(f"'{named[2][:60]}': {what}")
+
+
+def _number(word: str, what: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if not abs(value) < LARGEST:
+        raise ValueError(f"{what} '{word[:40]}' is not a number")
+    return value
+
+
+def _played(node: _Scripted) -> list[_Leg]:
+    """The legs that a script amounts to; moves at one time follow one another."""
+    moves = sorted(node.moves, key=lambda move: move[0])
+    if node.x is None or node.y is None:
+        if not moves or moves[0][3] < JUMP:
+            raise ValueError("has no position: 'set X_' and 'set Y_' are wanted before it moves")
+        _, node.x, node.y, _ = moves[0]
+    legs: list[_Leg] = [(0.0, 0.0, node.x, node.y, node.x, node.y)]
+    for t, x, y, speed in moves:
+        if legs[-1][1] > t:
+            legs[-1] = _cut_short(legs[-1], t)
+        at_x, at_y = legs[-1][4:]
+        if speed >= JUMP:
+            legs.append((t, t, x, y, x, y))
+        elif speed > 0.0 and (x, y) != (at_x, at_y):
+            arrives = t + math.hypot(x - at_x, y - at_y) / speed
+            if not arrives < LARGEST:
+                raise ValueError(f"never arrives at {x:g} {y:g} with {speed:g} m/s")
+            legs.append((t, arrives, at_x, at_y, x, y))
+    return legs
+
+
+def _cut_short(leg: _Leg, t: float) -> _Leg:
+    t0, t1, x0, y0, x1, y1 = leg
+    part = (t - t0) / (t1 - t0)
+    return t0, t, x0, y0, x0 + part * (x1 - x0), y0 + part * (y1 - y0)
+
+
+def _intervals(node: _Scripted) -> list[tuple[float, float]]:
+    switches = sorted(node.switches, key=lambda switch: switch[0])
+    since = None if switches and switches[0][1] else -math.inf
+    found: list[tuple[float, float]] = []
+    for t, on in switches:
+        if on and since is None:
+            since = t
+        elif not on and since is not None:
+            if t > max(since, 0.0):
+                found.append((since, t))
+            since = None
+    return found if since is None else [*found, (since, math.inf)]
