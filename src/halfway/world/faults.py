@@ -1,0 +1,211 @@
+"""Faults as data: crashes, churn, cut links and partitions, and the events that they amount to.
+
+Overlapping causes nest: what two faults hold down comes up when the last of them ends. How the
+times are drawn and joined stands in `outages.py`.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from halfway.problem import Problem
+from halfway.world.network import Network
+from halfway.world.outages import (
+    FaultEvents,
+    Outages,
+    chosen_by_lot,
+    coming_and_going,
+    dice_of,
+    events,
+    outages,
+)
+
+_LARGEST = 1e100
+_MOST_CUTS = 10_000_000  # pairs that a partition of nodes without a network may name
+_FOR = {"for_": "for"}  # `for` is a word of Python
+
+Node = int | str  # a row, or a label of the network
+
+
+class Crash(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
+            tag="crash", tag_field="fault"):  # fmt: skip
+    """One node, or a share of all nodes drawn by the seed, stops at a time (and comes back).
+
+    Exactly round(share x n) nodes crash. Times in seconds; for_ None: never comes back.
+    """
+
+    node: Node | None = None
+    share: float | None = None
+    at: float
+    for_: float | None = None
+
+
+class Churn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
+            tag="churn", tag_field="fault"):  # fmt: skip
+    """A share of the nodes comes and goes: exponential times up, then down, and so on.
+
+    All are up at first, so the share that is up falls from 1 towards up / (up + down) within a few
+    mean times. From `until` on (None: the end) nobody goes down any more; who is down comes back.
+    """
+
+    mean_up_s: float
+    mean_down_s: float
+    share: float = 1.0
+    until: float | None = None
+
+
+class LinkCut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
+              tag="link-cut", tag_field="fault"):  # fmt: skip
+    """The link of two nodes carries nothing, either way, from a time on (for a while)."""
+
+    a: Node
+    b: Node
+    at: float
+    for_: float | None = None
+
+
+class Partition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
+                tag="partition", tag_field="fault"):  # fmt: skip
+    """Every link between two sides is cut: the sides of a line, or some nodes and all others.
+
+    line: the infinite straight line through (x0, y0) and (x1, y1), in the network's units; who
+    stands on it belongs to its right, seen from (x0, y0) towards (x1, y1).
+    """
+
+    line: tuple[float, float, float, float] | None = None
+    nodes: frozenset[Node] | None = None
+    at: float
+    for_: float | None = None
+
+
+Fault = Crash | Churn | LinkCut | Partition
+
+
+def schedule(
+    faults: Sequence[Fault], network: Network | int, seed: int, seconds: float
+) -> FaultEvents:
+    """The events of some faults in [0, seconds).
+
+    network: one with links (and positions, for a partition by a line), or the number of nodes
+        where links come and go; then a cut of a pair holds whenever the two are near.
+    Dice are named by (seed, index of the fault, node). The end of an outage and the beginning of
+    the next at the same instant cancel out. Raises Problem naming field, value and allowed range.
+    """
+    n = network if isinstance(network, int) else network.n
+    if n < 1:
+        raise Problem(f"n = {n}: faults need at least one node")
+    if not 0 <= seed < 2**64:
+        raise Problem(f"seed = {seed}: it must be an integer from 0 to 2^64 - 1")
+    if not 0.0 < seconds < _LARGEST:
+        raise Problem(f"seconds = {seconds:g}: it must be positive and finite")
+    found: list[Outages] = []
+    for index, fault in enumerate(faults):
+        where = f"fault {index} ({fault.__struct_config__.tag})"
+        match fault:
+            case Crash():
+                found.append(_crash(fault, network, n, dice_of(seed, index), where))
+            case Churn():
+                found.append(_churn(fault, n, dice_of(seed, index), seconds, where))
+            case LinkCut():
+                found.append(_link_cut(fault, network, n, where))
+            case Partition():
+                found.append(_partition(fault, network, n, where))
+    return events(found, seconds)
+
+
+def _crash(fault: Crash, network: Network | int, n: int, word: np.uint64, where: str) -> Outages:
+    _check_times(fault.at, fault.for_, where)
+    if (fault.node is None) == (fault.share is None):
+        raise Problem("either `node` or `share` is wanted, and not both", where=where)
+    if fault.share is not None:
+        chosen = _drawn(fault.share, n, word, where)
+    else:
+        assert fault.node is not None
+        chosen = np.array([_row(fault.node, network, n, "node", where)], np.int32)
+    return outages(chosen, np.full(len(chosen), -1, np.int32), fault.at, fault.for_)
+
+
+def _churn(fault: Churn, n: int, word: np.uint64, seconds: float, where: str) -> Outages:
+    for name, mean in (("mean_up_s", fault.mean_up_s), ("mean_down_s", fault.mean_down_s)):
+        if not 0.0 < mean < _LARGEST:
+            raise Problem(f"{name} = {mean:g}: it must be positive and finite", where=where)
+    until = seconds if fault.until is None else fault.until
+    if not 0.0 <= until < _LARGEST:
+        raise Problem(f"until = {until:g}: it must be 0 or more, and finite", where=where)
+    chosen = _drawn(fault.share, n, word, where)
+    means = float(fault.mean_up_s), float(fault.mean_down_s)
+    return coming_and_going(chosen, word, *means, float(min(until, seconds)))
+
+
+def _link_cut(fault: LinkCut, network: Network | int, n: int, where: str) -> Outages:
+    _check_times(fault.at, fault.for_, where)
+    ends = [_row(node, network, n, name, where) for name, node in (("a", fault.a), ("b", fault.b))]
+    low, high = sorted(ends)
+    if low == high:
+        raise Problem(f"a = b = {fault.a}: a link has two ends", where=where)
+    if isinstance(network, Network) and high not in network.neighbours(low):
+        raise Problem(f"there is no link between {fault.a} and {fault.b}", where=where)
+    return outages(np.array([low], np.int32), np.array([high], np.int32), fault.at, fault.for_)
+
+
+def _partition(fault: Partition, network: Network | int, n: int, where: str) -> Outages:
+    _check_times(fault.at, fault.for_, where)
+    if (fault.line is None) == (fault.nodes is None):
+        raise Problem("either `line` or `nodes` is wanted, and not both", where=where)
+    if fault.line is not None:
+        left = _left_of(fault.line, network, where)
+    else:
+        left = np.zeros(n, bool)
+        for node in fault.nodes or ():
+            left[_row(node, network, n, "nodes", where)] = True
+    if isinstance(network, Network):
+        a = np.repeat(np.arange(n, dtype=np.int32), network.degree)
+        cut = (a < network.who) & (left[a] != left[network.who])
+        return outages(a[cut], network.who[cut], fault.at, fault.for_)
+    one, other = np.flatnonzero(left), np.flatnonzero(~left)
+    if len(one) * len(other) > _MOST_CUTS:
+        what = f"{len(one)} nodes cut from {len(other)}: more than {_MOST_CUTS:,} pairs"
+        raise Problem(what, where=where, remedy="give a network with links, or fewer nodes")
+    one, other = np.repeat(one, len(other)), np.tile(other, len(one))
+    a, b = np.minimum(one, other).astype(np.int32), np.maximum(one, other).astype(np.int32)
+    return outages(a, b, fault.at, fault.for_)
+
+
+def _left_of(
+    line: tuple[float, float, float, float], network: Network | int, where: str
+) -> npt.NDArray[np.bool_]:
+    x0, y0, x1, y1 = line
+    if not all(abs(value) < _LARGEST for value in line) or (x0, y0) == (x1, y1):
+        raise Problem(f"line = {line}: two different, finite points are wanted", where=where)
+    if isinstance(network, int) or network.position is None:
+        remedy = "name the nodes of one side instead"
+        raise Problem("a line needs a network with positions", where=where, remedy=remedy)
+    x, y = network.position.T
+    return np.asarray((x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) > 0.0)
+
+
+def _check_times(at: float, for_: float | None, where: str) -> None:
+    if not 0.0 <= at < _LARGEST:
+        raise Problem(f"at = {at:g}: it must be 0 or more, and finite", where=where)
+    if for_ is not None and not 0.0 < for_ < _LARGEST:
+        raise Problem(f"for = {for_:g}: it must be positive and finite, or left out", where=where)
+
+
+def _row(node: Node, network: Network | int, n: int, name: str, where: str) -> int:
+    if isinstance(node, str) and isinstance(network, Network):
+        try:
+            return network.row(node)
+        except Problem as problem:
+            what = f"{name} = '{node}': {problem.what}"
+            raise Problem(what, where=where, remedy=problem.remedy) from None
+    if isinstance(node, str) or not 0 <= node < n:
+        raise Problem(f"{name} = {node}: rows go from 0 to {n - 1}", where=where)
+    return node
+
+
+def _drawn(share: float, n: int, word: np.uint64, where: str) -> npt.NDArray[np.int32]:
+    if not 0.0 <= share <= 1.0:
+        raise Problem(f"share = {share:g}: it must be from 0 to 1", where=where)
+    return chosen_by_lot(round(share * n), n, word)

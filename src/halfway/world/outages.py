@@ -1,0 +1,151 @@
+"""Times during which nodes and links are down: drawn by dice, and joined to a list of events.
+
+What may go wrong, and how a user says it, stands in `faults.py`.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import inlined, kernel
+from halfway.core.dice import advanced, mixed, seeded, uniform
+
+NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP = 0, 1, 2, 3
+
+
+class FaultEvents(NamedTuple):
+    """What goes down and comes up, in order of (t, kind, a, b); before the first all is up."""
+
+    t: npt.NDArray[np.float64]  # [events] seconds
+    kind: npt.NDArray[np.uint8]  # NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP
+    a: npt.NDArray[np.int32]  # row
+    b: npt.NDArray[np.int32]  # row at the other end of a link, a < b; -1 for nodes
+
+
+class Outages(NamedTuple):
+    """Times during which a cause holds something down: [begin, end), end inf for ever."""
+
+    a: npt.NDArray[np.int32]
+    b: npt.NDArray[np.int32]  # -1 for nodes
+    begin: npt.NDArray[np.float64]
+    end: npt.NDArray[np.float64]
+
+
+def outages(
+    a: npt.NDArray[np.int32], b: npt.NDArray[np.int32], at: float, for_: float | None
+) -> Outages:
+    """Everything down at the same time, for so many seconds or for ever."""
+    begin = np.full(len(a), float(at))
+    return Outages(a, b, begin, begin + (math.inf if for_ is None else for_))
+
+
+def events(held: Sequence[Outages], seconds: float) -> FaultEvents:
+    """What goes down and comes up in [0, seconds); who is held twice comes up at the last end."""
+    none = np.empty(0, np.int32)
+    held = [Outages(none, none, np.empty(0), np.empty(0)), *held]
+    begin = np.concatenate([some.begin for some in held])
+    a, b = np.concatenate([some.a for some in held]), np.concatenate([some.b for some in held])
+    early = np.flatnonzero(begin < seconds)
+    order = early[np.lexsort((begin[early], b[early], a[early]))]
+    a, b, begin = a[order], b[order], begin[order]
+    end = np.concatenate([some.end for some in held])[order]
+    last = int(_merged(a, b, begin, end))
+    back = np.flatnonzero(end[:last] < seconds)
+    link = np.where(b[:last] >= 0, LINK_DOWN, NODE_DOWN).astype(np.uint8)
+    t = np.concatenate((begin[:last], end[back]))
+    kind = np.concatenate((link, link[back] + np.uint8(1)))
+    a, b = np.concatenate((a[:last], a[back])), np.concatenate((b[:last], b[back]))
+    order = np.lexsort((b, a, kind, t))
+    return FaultEvents(t[order], kind[order], a[order], b[order])
+
+
+def dice_of(seed: int, fault: int) -> np.uint64:
+    """The word from which the dice of a fault's nodes are named."""
+    return np.uint64(_seeded(np.uint64(seed), fault))
+
+
+def chosen_by_lot(count: int, n: int, word: np.uint64) -> npt.NDArray[np.int32]:
+    """Rows with the lowest of n dice, ascending; a larger count holds those of a smaller."""
+    lot = np.empty(n, np.uint64)
+    _cast(word, lot)
+    return np.sort(np.argsort(lot, kind="stable")[:count]).astype(np.int32)
+
+
+def coming_and_going(
+    chosen: npt.NDArray[np.int32], word: np.uint64, mean_up: float, mean_down: float, until: float
+) -> Outages:
+    """Exponential times up and down, from all up at 0; outages begin before `until`."""
+    room = int(1.2 * len(chosen) * until / (mean_up + mean_down)) + 64
+    while True:
+        node, begin, end = np.empty(room, np.int32), np.empty(room), np.empty(room)
+        count = int(_come_and_go(chosen, word, mean_up, mean_down, until, node, begin, end))
+        if count <= room:
+            none = np.full(count, -1, np.int32)
+            return Outages(node[:count], none, begin[:count], end[:count])
+        room = count
+
+
+@kernel
+def _seeded(seed, index):
+    return seeded(seed, index)
+
+
+@kernel
+def _cast(word, lot):
+    for i in range(lot.shape[0]):
+        lot[i] = mixed(advanced(seeded(word, i)))
+
+
+@inlined
+def _exponential(word, mean):
+    # Von Neumann's comparisons: no logarithm, whose last bit differs between machines. A run of
+    # falling uniforms that ends after an odd number of them keeps its first.
+    whole = 0.0
+    while True:
+        word = advanced(word)
+        first = last = uniform(mixed(word))
+        odd = True
+        while True:
+            word = advanced(word)
+            u = uniform(mixed(word))
+            if not u < last:
+                break
+            last, odd = u, not odd
+        if odd:
+            return word, (whole + first) * mean
+        whole += 1.0
+
+
+@kernel
+def _come_and_go(chosen, fault, mean_up, mean_down, until, node, begin, end):
+    # Outages of the chosen nodes that begin before `until`: how many; no more than fit are kept.
+    count = 0
+    for c in range(chosen.shape[0]):
+        # The first die is the lot of `_cast`.
+        word = advanced(seeded(fault, chosen[c]))
+        word, t = _exponential(word, mean_up)
+        while t < until:
+            word, down = _exponential(word, mean_down)
+            if count < node.shape[0]:
+                node[count], begin[count], end[count] = chosen[c], t, t + down
+            count += 1
+            word, up = _exponential(word, mean_up)
+            t = t + down + up
+    return count
+
+
+@kernel
+def _merged(a, b, begin, end):
+    # The union of each one's outages, in place, where they are sorted by (a, b, begin); how many.
+    count = 0
+    for k in range(a.shape[0]):
+        j = count - 1
+        if count > 0 and a[k] == a[j] and b[k] == b[j] and begin[k] <= end[j]:
+            end[j] = max(end[j], end[k])
+        else:
+            a[count], b[count], begin[count], end[count] = a[k], b[k], begin[k], end[k]
+            count += 1
+    return count
