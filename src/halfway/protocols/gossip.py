@@ -1,0 +1,131 @@
+"""Gossip: an event is told to a few neighbours, or by a few nodes, instead of to all by everybody.
+
+Push [Demers et al. 1987, "Epidemic algorithms for replicated database maintenance"]: who
+hears an event first tells `fanout` distinct random neighbours in each of `rounds` rounds.
+Broadcast [Haas, Halpern & Li 2002, "Gossip-based ad hoc routing"]: with `fanout` = WHOLE a
+round is one transmission that every neighbour hears; GOSSIP1(p, k) is then rounds = 1,
+chance = p, sure_hops = k, and flooding is GOSSIP1(1, ·).
+
+We stop after a fixed number of rounds, because a rumour that cools off by feedback needs an answer
+to each push; and we do not spare the neighbour that told us, because who is drawn shall depend on
+the dice alone.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import inlined
+from halfway.core.dice import advanced, mixed, pick, seeded, uniform
+from halfway.core.handler import handles
+from halfway.core.message import EVERYONE
+from halfway.core.outbox import emit
+from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book, inform, tell
+
+__all__ = ["DELIVERED", "Book", "GossipState", "Rules", "State", "dice", "drawn", "handle", "state"]
+
+# Kinds beside those of the application (PUBLISH, SUBSCRIBE, DELIVERED), which are flooding's.
+PUSH = 2  # between neighbours
+ROUND = 3  # a letter to oneself: tell it again
+
+ROUNDS = 0  # place in a ROUND's `args`: rounds made so far
+WHOLE = -1  # a fanout: the whole neighbourhood by one transmission
+
+
+class Rules(NamedTuple):
+    """The scalars of gossip, the same on every node."""
+
+    fanout: int  # distinct neighbours told in a round, or WHOLE
+    rounds: int  # rounds in which a node tells an event
+    period: float  # seconds from one round to the next
+    jitter: float  # seconds; each wait is longer by a random part of it, the first wait as well
+    chance: float = 1.0  # [Haas et al.] p: the probability that a node tells an event at all
+    sure_hops: int = 1  # [Haas et al.] k: nodes that heard it after fewer hops always tell it
+
+
+class GossipState(NamedTuple):
+    """What a node remembers: its dice, which events it has heard of, what it subscribed to."""
+
+    name: npt.NDArray[np.int32]  # [n]
+    dice: npt.NDArray[np.uint64]  # [n] advanced by each draw
+    seen: npt.NDArray[np.uint8]  # [n, events] 1 once heard
+    subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application wants the topic
+
+
+State = GossipState
+
+
+def dice(names: npt.NDArray[np.int32], seed: int) -> npt.NDArray[np.uint64]:
+    """The first word of every node's dice, [n]."""
+    return np.array([seeded(np.uint64(seed), name) for name in names], np.uint64)
+
+
+def state(names: npt.NDArray[np.int32], events: int, topics: int, seed: int) -> GossipState:
+    """Nodes that have heard of nothing and subscribed to nothing."""
+    n = len(names)
+    seen, subscribed = np.zeros((n, events), np.uint8), np.zeros((n, topics), np.uint8)
+    return GossipState(names, dice(names, seed), seen, subscribed)
+
+
+def most_emissions(state: GossipState, rules: Rules) -> int:
+    """The most records that one call of `handle` emits."""
+    del state
+    return max(rules.fanout, 1) + 1
+
+
+@inlined
+def drawn(state, i):
+    """64 random bits from row i's dice."""
+    state.dice[i] = advanced(state.dice[i])
+    return mixed(state.dice[i])
+
+
+@inlined
+def plan_round(state, rules, i, message, wait, made, out):
+    """A letter to oneself for the next round of an event."""
+    o = emit(out, ROUND, wait + rules.jitter * uniform(drawn(state, i)), state.name[i])
+    o.topic = message.topic
+    o.event = message.event
+    o.args[ROUNDS] = made
+
+
+@inlined
+def push(state, rules, around, i, message, out):
+    """Tell `fanout` distinct neighbours, every such set being equally likely; all if there are few.
+
+    Selection sampling [Knuth, TAOCP 2, §3.4.2, algorithm S]: no memory, a draw per neighbour.
+    """
+    first, last = np.int64(around.first[i]), np.int64(around.last[i])
+    wanted = min(rules.fanout, last - first)
+    for e in range(first, last):
+        if pick(drawn(state, i), last - e) < wanted:
+            tell(message, PUSH, 0.0, around.who[e], out)
+            wanted -= 1
+
+
+@inlined
+def takes_part(state, rules, i, message):
+    """[Haas et al.] certainly within the first k hops, with probability p beyond them."""
+    return message.hops < rules.sure_hops or uniform(drawn(state, i)) < rules.chance
+
+
+@handles(GossipState)
+def handle(state, rules, around, book, i, message, out):
+    """A node's whole behaviour, one message at a time."""
+    if message.kind in (PUSH, PUBLISH):
+        if state.seen[i, message.event] == 0:
+            state.seen[i, message.event] = 1
+            if takes_part(state, rules, i, message) and rules.rounds > 0:
+                plan_round(state, rules, i, message, 0.0, 0, out)
+            inform(state, i, message, out)
+    elif message.kind == ROUND:
+        if rules.fanout == WHOLE:
+            tell(message, PUSH, 0.0, EVERYONE, out)
+        else:
+            push(state, rules, around, i, message, out)
+        made = message.args[ROUNDS] + 1
+        if made < rules.rounds:
+            plan_round(state, rules, i, message, rules.period, made, out)
+    elif message.kind == SUBSCRIBE:
+        state.subscribed[i, message.topic] = 1

@@ -1,0 +1,277 @@
+"""Rumor Routing: agents tell the way to where something happens, queries walk until they meet it.
+
+[Braginsky & Estrin 2002, "Rumor routing algorithm for sensor networks"] A node that witnesses an
+event may send an agent that walks at random and leaves, on every node that it passes, the way back
+and its length. A query for the event walks at random too, until it comes upon such a way, and then
+follows it.
+
+What the paper calls an event, something that goes on at a place and that queries ask for, is a
+topic here; each PUBLISH is one witnessing of it. Where we depart:
+We carry two ways in an agent and the last five nodes that it visited, because a record has eight
+integers; the paper's agents carry all ways, and the neighbours of the nodes they visited as well.
+We lead an answer back on the query's trace, loops cut off, and the topic's further events after it,
+because the paper ends where the query arrives and a subscriber goes on listening.
+We bring a query to one publisher of its topic, the one whose way it meets, as the paper does:
+where a topic has several publishers, a subscriber hears that one and whoever sends through it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from halfway.core.compiled import inlined
+from halfway.core.dice import pick, uniform
+from halfway.core.handler import handles
+from halfway.core.message import APP
+from halfway.core.outbox import emit
+from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book, inform, tell
+from halfway.protocols.gossip import drawn
+from halfway.protocols.rumor_memory import (
+    NONE,
+    RumorState,
+    grow_branch,
+    keep_trail,
+    learn,
+    nearest_but,
+    state,
+    trail,
+)
+
+__all__ = ["DELIVERED", "Book", "Rules", "RumorState", "State", "handle", "state"]
+
+# Kinds beside those of the application (PUBLISH, SUBSCRIBE, DELIVERED), which are flooding's.
+# Between neighbours:
+AGENT = 2  # tells of the way to `topic`, and perhaps to a second one
+QUERY = 3  # from the subscriber `target`: who knows of `topic`?
+ANSWER = 6  # back to `target`, with the latest event
+DATA = 7  # an event, to those who asked
+# To oneself:
+RETRY = 8  # has the query been answered? if not, ask again
+# To the application:
+ATTACHED = 9  # the subscription reached a publisher; `hops` there and back
+UNANSWERED = 10  # no query came through; the subscription is given up
+
+# Places in `args`. Of an AGENT and a QUERY alike:
+STEPS_LEFT = 0  # steps that it may still make: its time to live
+VISITED, VISITED_END = 4, 8  # the nodes before `source`, the latest first; -1 none
+# Of an AGENT: distance of `source` from `topic`, the second topic (-1 none) and its distance.
+DISTANCE, SECOND, SECOND_DISTANCE = 1, 2, 3
+# Of a QUERY, its ANSWER and its RETRY: the subscriber's number for it, and how often it asked.
+NUMBER, ATTEMPT = 1, 2
+
+
+class Rules(NamedTuple):
+    """The scalars of Rumor Routing, the same on every node."""
+
+    spawn: float  # probability that a witnessing sends an agent
+    agent_steps: int  # an agent's time to live
+    query_steps: int  # a query's time to live, random steps and those along a way together
+    patience: float  # seconds until an unanswered query is repeated
+    retries: int  # repetitions of a query before it is given up
+
+
+State = RumorState
+
+
+def most_emissions(state: RumorState, rules: Rules) -> int:
+    """The most records that one call of `handle` emits."""
+    del rules
+    return len(state.branch_topic[0]) + 2
+
+
+@inlined
+def visited(message, place):
+    """A node that the walker remembers; nobody if the walker only sets out with this message."""
+    return message.args[place] if message.kind in (AGENT, QUERY) else NONE
+
+
+@inlined
+def was_visited(message, name):
+    """Whether a walker remembers that node."""
+    found = name == message.source
+    for place in range(VISITED, VISITED_END):
+        found = found or name == visited(message, place)
+    return found
+
+
+@inlined
+def alone(around, i):
+    """Whether there is nobody to walk to, at the moment."""
+    return around.first[i] == around.last[i]
+
+
+@inlined
+def onwards(state, around, i, message):
+    """A random neighbour that the walker does not remember; any if it remembers them all."""
+    first, last = np.int64(around.first[i]), np.int64(around.last[i])
+    fresh = np.int64(0)
+    for e in range(first, last):
+        fresh += not was_visited(message, around.who[e])
+    value = drawn(state, i)
+    if fresh == 0:
+        return around.who[first + pick(value, last - first)]
+    rank = np.int64(pick(value, fresh))
+    chosen = first - 1
+    while rank >= 0:
+        chosen += 1
+        if not was_visited(message, around.who[chosen]):
+            rank -= 1
+    return around.who[chosen]
+
+
+@inlined
+def walker(message, kind, steps_left, towards, out):
+    """An AGENT or QUERY that leaves this node, remembering whom its message came from."""
+    o = emit(out, kind, 0.0, towards)
+    o.topic = message.topic
+    o.args[STEPS_LEFT] = steps_left
+    o.args[VISITED] = message.source
+    for place in range(VISITED + 1, VISITED_END):
+        o.args[place] = visited(message, place - 1)
+    return o
+
+
+@inlined
+def send_agent(state, around, i, message, second, steps_left, out):
+    """Let an agent go on from here with the way to its topic, and to a second one if there is."""
+    o = walker(message, AGENT, steps_left, onwards(state, around, i, message), out)
+    o.args[DISTANCE] = state.distance[i, message.topic]
+    o.args[SECOND] = second
+    o.args[SECOND_DISTANCE] = 0 if second == NONE else state.distance[i, second]
+
+
+@inlined
+def take_in_agent(state, around, i, message, out):
+    """Agent and node tell each other of shorter ways; then it goes on, if it may."""
+    learn(state, i, message.topic, message.args[DISTANCE] + 1, message.source)
+    second = message.args[SECOND]
+    if second == NONE:
+        second = nearest_but(state, i, message.topic)
+    else:
+        learn(state, i, second, message.args[SECOND_DISTANCE] + 1, message.source)
+    left = message.args[STEPS_LEFT] - 1
+    if left >= 0 and not alone(around, i):
+        send_agent(state, around, i, message, second, left, out)
+
+
+@inlined
+def witness(state, rules, around, i, message, out):
+    """The application publishes: this node is where its topic happens, and may send an agent."""
+    topic = message.topic
+    state.towards[i, topic] = state.name[i]
+    state.distance[i, topic] = 0
+    state.latest[i, topic] = message.event
+    sends = uniform(drawn(state, i)) < rules.spawn
+    if sends and rules.agent_steps > 0 and not alone(around, i):
+        second = nearest_but(state, i, topic)
+        send_agent(state, around, i, message, second, rules.agent_steps - 1, out)
+    pass_on(state, i, message, out)
+
+
+@inlined
+def ask(state, rules, around, i, message, attempt, out):
+    """Send a query for a topic, and a letter to oneself for the case that nobody answers."""
+    number = state.queries[i]
+    state.queries[i] += 1
+    keep_trail(state, i, state.name[i], number, state.name[i])
+    if rules.query_steps > 0 and not alone(around, i):
+        send_query(state, around, i, message, state.name[i], number, rules.query_steps - 1, out)
+    o = emit(out, RETRY, rules.patience, state.name[i])
+    o.topic = message.topic
+    o.args[ATTEMPT] = attempt
+
+
+@inlined
+def send_query(state, around, i, message, subscriber, number, steps_left, out):
+    """Along the way if this node knows one, else at random."""
+    towards = state.towards[i, message.topic]
+    if towards == NONE:
+        towards = onwards(state, around, i, message)
+    o = walker(message, QUERY, steps_left, towards, out)
+    o.target = subscriber
+    o.args[NUMBER] = number
+
+
+@inlined
+def take_in_query(state, around, i, message, out):
+    """A query passes: answer it here, or let it go on, if it may."""
+    number = message.args[NUMBER]
+    keep_trail(state, i, message.target, number, message.source)
+    left = message.args[STEPS_LEFT] - 1
+    if state.distance[i, message.topic] == 0:
+        send_answer(state, i, message, message.target, number, state.latest[i, message.topic], out)
+    elif left >= 0 and not alone(around, i):
+        send_query(state, around, i, message, message.target, number, left, out)
+
+
+@inlined
+def send_answer(state, i, message, subscriber, number, event, out):
+    """One hop back on the query's trace, if it is remembered; events will come this way too."""
+    place = trail(state, i, subscriber, number)
+    if place == -1 or state.trail_back[i, place] == state.name[i]:
+        return
+    back = state.trail_back[i, place]
+    grow_branch(state, i, message.topic, back)
+    o = emit(out, ANSWER, 0.0, back)
+    o.topic = message.topic
+    o.event = event
+    o.target = subscriber
+    o.args[NUMBER] = number
+
+
+@inlined
+def take_in_answer(state, i, message, out):
+    """Pass an answer back; where the query came from, it ends and its event is the first."""
+    if message.target != state.name[i]:
+        send_answer(state, i, message, message.target, message.args[NUMBER], message.event, out)
+        return
+    if state.attached[i, message.topic] == 0:
+        state.attached[i, message.topic] = 1
+        tell(message, ATTACHED, 0.0, APP, out)
+    pass_on(state, i, message, out)
+
+
+@inlined
+def pass_on(state, i, message, out):
+    """An event that is new here goes to the application and to all who asked through this node."""
+    if state.seen[i, message.event] == 1:
+        return
+    state.seen[i, message.event] = 1
+    inform(state, i, message, out)
+    for place in range(min(state.branches[i], state.branch_topic.shape[1])):
+        to = state.branch_to[i, place]
+        wanted = state.branch_topic[i, place] == message.topic
+        if wanted and (message.kind == PUBLISH or to != message.source):
+            tell(message, DATA, 0.0, to, out)
+
+
+@inlined
+def give_up_or_ask(state, rules, around, i, message, out):
+    """The patience for a query is over."""
+    if state.attached[i, message.topic] == 1 or state.distance[i, message.topic] == 0:
+        return
+    if message.args[ATTEMPT] < rules.retries:
+        ask(state, rules, around, i, message, message.args[ATTEMPT] + 1, out)
+    else:
+        tell(message, UNANSWERED, 0.0, APP, out)
+
+
+@handles(RumorState)
+def handle(state, rules, around, book, i, message, out):
+    """A node's whole behaviour, one message at a time."""
+    if message.kind == DATA:
+        pass_on(state, i, message, out)
+    elif message.kind == AGENT:
+        take_in_agent(state, around, i, message, out)
+    elif message.kind == QUERY:
+        take_in_query(state, around, i, message, out)
+    elif message.kind == ANSWER:
+        take_in_answer(state, i, message, out)
+    elif message.kind == RETRY:
+        give_up_or_ask(state, rules, around, i, message, out)
+    elif message.kind == PUBLISH:
+        witness(state, rules, around, i, message, out)
+    elif message.kind == SUBSCRIBE:
+        state.subscribed[i, message.topic] = 1
+        if state.distance[i, message.topic] != 0:
+            ask(state, rules, around, i, message, 0, out)

@@ -1,0 +1,184 @@
+"""A lone node beside the simulator: the same bytes in, the same bytes out ("once").
+
+`drive` holds every call of the engine. `replay` plays its journal again, record by record, on a
+copy of the whole world and on lone one-row nodes; `faults` says where they part.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfway.core.around import Around
+from halfway.core.message import MESSAGE
+from halfway.core.outbox import Outbox, outbox
+from halfway.sim import engine as engines
+from halfway.sim.radio import Ideal
+from halfway.world.network import Network
+
+LONE_SLOTS = 64
+HOP = 1e-3  # seconds
+
+
+class Letter(NamedTuple):
+    """What an application tells its node."""
+
+    at: float
+    row: int
+    kind: int
+    topic: int = -1
+    event: int = -1
+    walk: int = 0
+
+
+@dataclass(frozen=True)
+class World:
+    """A protocol on a network: everything a run needs; a fresh state for every run."""
+
+    network: Network
+    protocol: ModuleType
+    fresh: Callable[[Any], Any]  # names -> the protocol's state of these nodes
+    rules: Any
+    book: Any
+    letters: list[Letter]
+    most: int = LONE_SLOTS  # emissions of one call
+
+    def names(self) -> Any:
+        """Every node's name: its row."""
+        return np.arange(self.network.n, dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class Driven:
+    """What a run left: the journal of what rows received, the letters to applications."""
+
+    state: Any
+    records: Any  # [j] MESSAGE
+    rows: Any  # [j]
+    told: Any  # [a] MESSAGE
+    told_rows: Any  # [a]
+
+    def letters(self, kind: int) -> list[tuple[int, int, int]]:
+        """(row, topic, event) of every letter of that kind to an application, sorted."""
+        return sorted(
+            (int(row), int(letter["topic"]), int(letter["event"]))
+            for row, letter in zip(self.told_rows, self.told, strict=True)
+            if letter["kind"] == kind
+        )
+
+    def received(self, kind: int) -> Any:
+        """Rows that received a record of that kind, in order."""
+        return self.rows[self.records["kind"] == kind]
+
+    def digest(self) -> str:
+        """A hash of everything that happened, in order."""
+        parts = (self.records, self.rows, self.told, self.told_rows, *arrays(self.state))
+        whole = hashlib.sha256()
+        for part in parts:
+            whole.update(np.ascontiguousarray(part).tobytes())
+        return whole.hexdigest()[:16]
+
+
+def drive(world: World, journal: int = 1 << 16) -> Driven:
+    """Run a world until nothing is left to do."""
+    state = world.fresh(world.names())
+    spare = max(int(world.network.degree.max(initial=1)), 1) * world.most
+    engine = engines.engine(world.network.n, 4 * spare + len(world.letters), 1 << 12, journal)
+    for letter in world.letters:
+        at, row, kind, topic, event, walk = letter
+        engines.post(engine, at, row, kind, topic, walk, event)
+    while True:
+        why = engines.run(
+            state, world.rules, world.network.around(), world.book, engine, Ideal(HOP), np.inf,
+            spare,
+        )  # fmt: skip
+        if why == engines.IDLE:
+            break
+        assert engine.journal.tally[0] + spare <= journal, "give this test a longer journal"
+        engine = engines.grown(engine)
+    assert engine.out.tally[1] == 0, "an outbox was too small"
+    assert engine.out.tally[0] == len(engine.out.free), "a slot was never given back"
+    j, a = int(engine.journal.tally[0]), int(engine.applications.tally[0])
+    return Driven(
+        state,
+        engine.journal.record[:j],
+        engine.journal.row[:j],
+        engine.applications.record[:a].view(MESSAGE),
+        engine.applications.row[:a],
+    )
+
+
+def arrays(state: Any) -> Iterator[Any]:
+    """Every array of a state, those of nested tuples as well."""
+    for part in state:
+        if isinstance(part, tuple):
+            yield from arrays(part)
+        else:
+            yield part
+
+
+def emitted_by(call: Callable[[Any, Outbox], None], record: Any, slots: int) -> list[bytes]:
+    """What one call of a handler emits, in order; an outbox of its own for each call."""
+    out = outbox(slots)
+    before = record.tobytes()
+    call(record, out)
+    assert record.tobytes() == before, "the handler wrote to what it received"
+    assert out.tally[1] == 0, f"more than {slots} emissions at once"
+    used = out.free[int(out.tally[0]) : slots][::-1]
+    return [out.pool[int(slot)].tobytes() for slot in used]
+
+
+def lone_around(network: Network, row: int, tales: bool) -> Around:
+    """What the node of a row knows when it is row 0: its neighbours, and perhaps theirs."""
+    lists = [network.neighbours(row)]
+    lists += [network.neighbours(int(z)) for z in lists[0]] if tales else []
+    ends = np.cumsum([len(names) for names in lists]).astype(np.uint32)
+    place = np.full(ends[-1], -1, np.int32)
+    if tales:
+        place[: ends[0]] = np.arange(1, ends[0] + 1)
+    first = np.concatenate([[0], ends[:-1]]).astype(np.uint32)
+    return Around(first, ends, np.concatenate(lists).astype(np.int32), place)
+
+
+def faults(
+    world: World,
+    driven: Driven,
+    handle: Any = None,
+    *,
+    lone_rows: tuple[int, ...] = (),
+    tales: bool = False,
+    slots: int = LONE_SLOTS,
+) -> list[str]:
+    """Play a journal again; say where a lone node, another row or the end of the run differs."""
+    handle = handle or world.protocol.handle
+    big, around = world.fresh(world.names()), world.network.around()
+    lone = {row: world.fresh(np.array([row], np.int32)) for row in lone_rows}
+    knows = {row: lone_around(world.network, row, tales) for row in lone_rows}
+
+    def emitted(state: Any, near: Around, i: int, record: Any) -> list[bytes]:
+        return emitted_by(
+            lambda message, out: handle(
+                state, world.rules, near, world.book, np.uint32(i), message, out
+            ),
+            record,
+            slots,
+        )
+
+    found = []
+    for number, record in enumerate(driven.records):
+        row = int(driven.rows[number])
+        before = [part.copy() for part in arrays(big)]
+        said = emitted(big, around, row, record)
+        for old, new in zip(before, arrays(big), strict=True):
+            old[row] = new[row]
+            if not np.array_equal(old, new):
+                found.append(f"record {number} to row {row}: another row was written")
+        if row in lone and emitted(lone[row], knows[row], 0, record) != said:
+            found.append(f"record {number} to row {row}: alone it emits something else")
+    for mine, its in zip(arrays(big), arrays(driven.state), strict=True):
+        if not np.array_equal(mine, its):
+            found.append("the run itself ended in another state")
+    return found

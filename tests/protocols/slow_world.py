@@ -1,0 +1,71 @@
+"""An obvious world of plain Python in which the oracles of the protocols live.
+
+Nothing of the package is used but the numbering of records: dice, queue and radio are written anew.
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable
+
+from halfway.world.network import Network
+
+_MASK = 2**64 - 1
+
+
+def _mixed(word: int) -> int:
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & _MASK
+    word = (word ^ word >> 27) * 0x94D049BB133111EB & _MASK
+    return word ^ word >> 31
+
+
+class Dice:
+    """splitmix64 of a seed and a name."""
+
+    def __init__(self, seed: int, name: int) -> None:
+        self.word = _mixed(seed ^ _mixed(name + 0x9E3779B97F4A7C15 & _MASK))
+
+    def value(self) -> int:
+        """64 bits."""
+        self.word = self.word + 0x9E3779B97F4A7C15 & _MASK
+        return _mixed(self.word)
+
+    def index(self, bound: int) -> int:
+        """In [0, bound)."""
+        return (self.value() >> 32) * bound >> 32
+
+    def real(self) -> float:
+        """In [0, 1)."""
+        return (self.value() >> 11) * 2.0**-53
+
+
+class SlowWorld:
+    """Calls due at times, in the order of (time, insertion); a hop takes `hop` seconds."""
+
+    def __init__(self, network: Network, seed: int, hop: float) -> None:
+        self.near = [[int(z) for z in network.neighbours(i)] for i in range(network.n)]
+        self.dice = [Dice(seed, name) for name in range(network.n)]
+        self.hop = hop
+        self.now = 0.0
+        self.told: list[tuple[float, int, int]] = []  # (time, row, event) to applications
+        self.received: Counter[str] = Counter()
+        self._due: list[tuple[float, int, Callable[..., None], tuple[object, ...]]] = []
+        self._order = 0
+
+    def after(self, wait: float, call: Callable[..., None], *given: object) -> None:
+        """A call, later."""
+        heapq.heappush(self._due, (wait + self.now, self._order, call, given))
+        self._order += 1
+
+    def send(self, to: int, what: str, call: Callable[..., None], *given: object) -> None:
+        """A call at a neighbour, a hop later."""
+        self.after(self.hop, self._count, what, call, to, *given)
+
+    def _count(self, what: str, call: Callable[..., None], *given: object) -> None:
+        self.received[what] += 1
+        call(*given)
+
+    def run(self) -> None:
+        """Until nothing is due."""
+        while self._due:
+            self.now, _, call, given = heapq.heappop(self._due)
+            call(*given)

@@ -1,0 +1,154 @@
+"""Once: every protocol is one function, whether its node is a row among many or alone."""
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from halfway.protocols import (
+    anti_entropy,
+    directional_walk,
+    flooding,
+    gossip,
+    random_walk,
+    rendezvous,
+    rumor,
+)
+from halfway.world.workload import distinct_pairs
+from tests.networks import disk
+from tests.protocols.lone import Letter, World, drive, faults
+
+EVENTS, TOPICS = 5, 2
+_NETWORK = disk(n=30, radius=0.32, seed=4)
+_SOME = (0, 7, 12, 29)
+
+
+def _letters(kinds: Any) -> list[Letter]:
+    """Two publishers of two topics, one of them late; every third node subscribes."""
+    rows = range(0, _NETWORK.n, 3)
+    wishes = [Letter(0.5 + row / 64, row, kinds.SUBSCRIBE, row % TOPICS) for row in rows]
+    told = [
+        Letter(2.0 * event, 5 * (event % TOPICS), kinds.PUBLISH, event % TOPICS, event)
+        for event in range(EVENTS)
+    ]
+    return wishes + told
+
+
+def _walks(protocol: Any) -> World:
+    """Three topics whose walks meet, and an event on each path."""
+    pairs = distinct_pairs(_NETWORK.n, 3, 2)
+    letters = [
+        Letter(0.5 * w, int(pairs[t, w]), rendezvous.LAUNCH, t, walk=2 * t + w)
+        for t in range(3)
+        for w in (0, 1)
+    ]
+    letters += [Letter(1e6, int(pairs[t, 0]), rendezvous.PUBLISH, t, t) for t in range(3)]
+    widest = int(_NETWORK.degree.max())
+    rules, book = rendezvous.Rules((1.0, 0.5), True, 10_000), rendezvous.Book(3)
+    return World(
+        _NETWORK, protocol, lambda n: protocol.state(n, widest, 3, 9), rules, book, letters
+    )
+
+
+def world(system: str) -> World:
+    """A small run of a system that makes every kind of its records."""
+    if system in ("directional-walk", "random-walk"):
+        return _walks({"directional-walk": directional_walk, "random-walk": random_walk}[system])
+    protocol, rules = {
+        "flooding": (flooding, flooding.Rules(0.01)),
+        "gossip": (gossip, gossip.Rules(2, 3, 1.0, 0.25, 0.9, 2)),
+        "broadcast gossip": (gossip, gossip.Rules(gossip.WHOLE, 1, 1.0, 0.25, 0.7)),
+        "anti-entropy": (anti_entropy, anti_entropy.Rules(1.0, 0.5, 12.0, 1, 2)),
+        "rumor": (rumor, rumor.Rules(0.75, 6, 12, 1.0, 2)),
+    }[system]
+    book, letters = flooding.Book(EVENTS), _letters(flooding)
+    if system == "anti-entropy":
+        letters += [Letter(0.0, row, anti_entropy.START) for row in range(_NETWORK.n)]
+
+    def fresh(names: Any) -> Any:
+        seed = () if protocol is flooding else (9,)
+        return protocol.state(names, EVENTS, TOPICS, *seed)  # type: ignore[operator]
+
+    return World(_NETWORK, protocol, fresh, rules, book, letters)  # type: ignore[arg-type]
+
+
+# What each run must have shown to be worth comparing: the kinds of the protocol's own records.
+KINDS = {
+    "flooding": {1, 2, 3, 5},
+    "gossip": {1, 2, 3, 5},
+    "broadcast gossip": {1, 2, 3, 5},
+    "anti-entropy": {1, 2, 3, 5, 6, 7, 8},
+    "rumor": {1, 2, 3, 5, 6, 7, 8},
+    "directional-walk": {1, 2, 3, 4, 5, 6},
+    "random-walk": {1, 2, 3, 4, 5, 6},
+}
+SYSTEMS = tuple(KINDS)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_lone_node_says_what_its_row_says_and_a_row_writes_only_itself(system: str) -> None:
+    here = world(system)
+    driven = drive(here)
+    assert set(driven.records["kind"]) == KINDS[system]
+    tales = system == "directional-walk"  # only these ask what neighbours told of theirs
+    assert faults(here, driven, lone_rows=_SOME, tales=tales) == []
+
+
+@pytest.mark.parametrize("system", ["flooding", "gossip", "anti-entropy", "rumor"])
+def test_no_call_emits_more_than_the_protocol_says(system: str) -> None:
+    here = world(system)
+    state = here.fresh(here.names())
+    most = here.protocol.most_emissions(state, here.rules)
+    assert most <= 64
+    assert faults(World(**{**vars(here), "most": most}), drive(here), slots=most) == []
+
+
+def test_cheats_are_caught() -> None:
+    """The oracle can fail: on a neighbour's row written, on a world looked at, on a third side."""
+    here = world("flooding")
+    driven = drive(here)
+
+    def writes_next_row(state, rules, around, book, i, message, out):  # type: ignore[no-untyped-def]
+        flooding.handle(state, rules, around, book, i, message, out)
+        state.seen[(int(i) + 1) % len(state.seen), 0] += 1
+
+    def counts_nodes(state, rules, around, book, i, message, out):  # type: ignore[no-untyped-def]
+        flooding.handle(state, rules, around, book, i, message, out)
+        if len(state.name) > 1:
+            flooding.handle(state, rules, around, book, i, message, out)
+
+    def writes_what_it_hears(*given):  # type: ignore[no-untyped-def]
+        given[5].flags = 1
+
+    assert "another row was written" in faults(here, driven, writes_next_row)[0]
+    assert "to row 7" in faults(here, driven, counts_nodes, lone_rows=(7,))[0]
+    assert "the run itself" in faults(here, driven, lambda *_: None)[0]
+    with pytest.raises(AssertionError, match="wrote to what it received"):
+        faults(here, driven, writes_what_it_hears)
+
+
+def digests() -> list[str]:
+    """One for each system."""
+    return [drive(world(system)).digest() for system in SYSTEMS]
+
+
+def test_interpreted_code_does_the_same_bytes_in_another_process() -> None:
+    program = "from tests.protocols.test_once import digests\nprint(*digests())"
+    told = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        env={"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": ".:src", "PATH": "", "HOME": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.split() == digests()
+
+
+@pytest.mark.parametrize("system", ["gossip", "anti-entropy", "rumor"])
+def test_the_seed_decides(system: str) -> None:
+    here = world(system)
+    other = World(**{**vars(here), "fresh": lambda names: here.protocol.state(names, 5, 2, 10)})
+    assert drive(here).digest() == drive(here).digest()
+    assert not np.array_equal(drive(here).records, drive(other).records)

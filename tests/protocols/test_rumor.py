@@ -1,0 +1,185 @@
+"""Rumor Routing: ways lead to their events, queries that live long enough arrive, data follow."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halfway.protocols import rumor
+from halfway.world.network import Network
+from tests.networks import disk, from_links, line
+from tests.protocols.lone import Driven, Letter, World, drive
+from tests.protocols.worlds import component, networks
+
+EVENTS, TOPICS = 8, 3
+NO_AGENTS = rumor.Rules(spawn=0.0, agent_steps=0, query_steps=2000, patience=50.0, retries=3)
+
+
+def routed(
+    network: Network, rules: rumor.Rules, letters: list[Letter], seed: int, **memory: int
+) -> Driven:
+    """A run of Rumor Routing."""
+    return drive(
+        World(
+            network, rumor, lambda names: rumor.state(names, EVENTS, TOPICS, seed, **memory),
+            rules, rumor.Book(EVENTS), letters, most=34,
+        )
+    )  # fmt: skip
+
+
+def agents_only(network: Network, seed: int, publishers: list[int], steps: int) -> Driven:
+    """Each publisher of its own topic sends an agent, one after the other."""
+    letters = [
+        Letter(10.0 * topic, row, rumor.PUBLISH, topic, topic)
+        for topic, row in enumerate(publishers)
+    ]
+    return routed(network, rumor.Rules(1.0, steps, 0, 1.0, 0), letters, seed)
+
+
+def check_ways(run: Driven, network: Network, publishers: list[int]) -> None:
+    """Every way goes over links, each hop nearer, down to 0 at the node of its topic."""
+    for topic, publisher in enumerate(publishers):
+        for row in range(network.n):
+            length = run.state.distance[row, topic]
+            assert (length == -1) == (run.state.towards[row, topic] == -1)
+            while length > 0:
+                hop = int(run.state.towards[row, topic])
+                assert hop in network.neighbours(row)
+                assert 0 <= run.state.distance[hop, topic] < length
+                row, length = hop, run.state.distance[hop, topic]  # noqa: PLW2901
+            assert length == -1 or row == publisher
+
+
+@given(networks(), st.integers(0, 2**64 - 1), st.integers(0, 60), st.data())
+def test_ways_get_nearer_hop_by_hop(
+    network: Network, seed: int, steps: int, data: st.DataObject
+) -> None:
+    row = st.integers(0, network.n - 1)
+    publishers = data.draw(st.lists(row, min_size=1, max_size=TOPICS))
+    run = agents_only(network, seed, publishers, steps)
+    check_ways(run, network, publishers)
+    assert len(run.received(rumor.AGENT)) == steps * len(publishers)
+
+
+def test_agents_make_their_steps_and_tell_of_each_one() -> None:
+    """On a ring an agent goes straight on, and every node it visits knows the way back."""
+    ring = from_links(20, [(i, (i + 1) % 20) for i in range(20)])
+    run = agents_only(ring, 1, [5], 8)
+    rows = [5, *map(int, run.received(rumor.AGENT))]
+    assert {(b - a) % 20 for a, b in pairwise(rows)} in ({1}, {19})
+    assert [int(run.state.distance[row, 0]) for row in rows] == list(range(9))
+    assert (run.state.distance[:, 0] >= 0).sum() == 9
+
+
+def test_an_agent_carries_a_second_way_along() -> None:
+    """The agent of topic 1 sets out where topic 0's ended; if it goes on, it brings both."""
+    went_on = 0
+    for seed in range(8):
+        run = agents_only(line(8), seed, [0, 3], 3)
+        if list(run.received(rumor.AGENT)) == [1, 2, 3, 4, 5, 6]:
+            went_on += 1
+            assert list(run.state.distance[:, 0]) == [0, 1, 2, 3, 4, 5, 6, -1]
+            assert list(run.state.distance[:, 1]) == [-1, -1, -1, 0, 1, 2, 3, -1]
+    assert went_on > 0
+
+
+def test_walkers_avoid_their_last_five_nodes_where_they_can() -> None:
+    network = disk(n=80, radius=0.22, seed=5)
+    run = agents_only(network, 4, [0], 200)
+    rows = [0, *map(int, run.received(rumor.AGENT))]
+    for place in range(6, len(rows)):
+        past, here = set(rows[place - 6 : place - 1]), rows[place - 1]
+        if set(map(int, network.neighbours(here))) - past:
+            assert rows[place] not in past
+
+
+@settings(max_examples=30)
+@given(networks(), st.integers(0, 2**64 - 1), st.data(), st.booleans())
+def test_with_a_long_life_every_query_arrives_and_all_data_with_it(
+    network: Network, seed: int, data: st.DataObject, agents: bool
+) -> None:
+    row = st.integers(0, network.n - 1)
+    publishers = data.draw(st.lists(row, min_size=2, max_size=2))
+    wishes = data.draw(st.sets(st.tuples(row, st.integers(0, 1)), max_size=8))
+    rules = NO_AGENTS._replace(spawn=0.5, agent_steps=5) if agents else NO_AGENTS
+    letters = [Letter(0.0, who, rumor.PUBLISH, t, t) for t, who in enumerate(publishers)]
+    letters += [Letter(0.0, who, rumor.PUBLISH, t, 2 + t) for t, who in enumerate(publishers)]
+    letters += [Letter(1.0, who, rumor.SUBSCRIBE, topic) for who, topic in sorted(wishes)]
+    letters += [Letter(900.0, who, rumor.PUBLISH, t, 4 + t) for t, who in enumerate(publishers)]
+    run = routed(network, rules, letters, seed)
+    others = [(who, topic) for who, topic in sorted(wishes) if who != publishers[topic]]
+    assert [told[:2] for told in run.letters(rumor.ATTACHED)] == others
+    assert run.letters(rumor.UNANSWERED) == []
+    # The answer brings the latest event of the topic; the earlier one is over.
+    assert run.letters(rumor.DELIVERED) == sorted(
+        (who, topic, event) for who, topic in others for event in (2 + topic, 4 + topic)
+    )
+
+
+@given(networks(connected=False), st.integers(0, 2**32), st.integers(0, 6), st.integers(0, 6))
+def test_whatever_arrives_is_right_and_each_query_ends(
+    network: Network, seed: int, agent_steps: int, query_steps: int
+) -> None:
+    rules = rumor.Rules(0.7, agent_steps, query_steps, 1.0, 2)
+    letters = [Letter(e / 2, 0, rumor.PUBLISH, 1, e) for e in range(EVENTS)]
+    letters += [Letter(0.1, row, rumor.SUBSCRIBE, 1) for row in range(1, network.n)]
+    run = routed(network, rules, letters, seed)
+    told = run.letters(rumor.DELIVERED)
+    attached = {row for row, _, _ in run.letters(rumor.ATTACHED)}
+    given_up = {row for row, _, _ in run.letters(rumor.UNANSWERED)}
+    assert len(told) == len(set(told))
+    assert {topic for _, topic, _ in told} <= {1}
+    assert attached <= component(network, 0)
+    assert attached | given_up == set(range(1, network.n))
+    assert not attached & given_up
+    began = run.told["kind"] == rumor.ATTACHED
+    for row, at in zip(run.told_rows[began], run.told["at"][began], strict=True):
+        later = {(int(row), 1, event) for event in range(EVENTS) if event / 2 > at}
+        assert later <= set(told)
+
+
+def test_a_query_without_an_answer_is_repeated_and_given_up() -> None:
+    rules = rumor.Rules(0.0, 0, 4, 1.0, 3)
+    run = routed(line(9), rules, [Letter(0.0, 0, rumor.SUBSCRIBE, 2)], 1)
+    assert len(run.received(rumor.QUERY)) == 4 * (1 + 3)
+    assert run.letters(rumor.UNANSWERED) == [(0, 2, -1)]
+    assert run.told["at"] == pytest.approx(4.0)
+
+
+def test_a_query_follows_the_way_once_it_has_met_it() -> None:
+    """On a line the agent has gone to the end; the query goes straight to the publisher."""
+    letters = [Letter(0.0, 0, rumor.PUBLISH, 0, 3), Letter(5.0, 19, rumor.SUBSCRIBE, 0)]
+    run = routed(line(20), rumor.Rules(1.0, 19, 19, 100.0, 0), letters, 1)
+    assert list(run.received(rumor.QUERY)) == list(range(18, -1, -1))
+    assert list(run.received(rumor.ANSWER)) == list(range(1, 20))
+    assert list(run.told["kind"]) == [rumor.ATTACHED, rumor.DELIVERED]
+    assert list(run.told["hops"]) == [38, 38]
+
+
+def test_agents_raise_the_share_of_queries_that_arrive() -> None:
+    """[Braginsky & Estrin] the more agents, the more queries of the same life get through."""
+    network = disk(n=150, radius=0.14, seed=2)
+
+    def share(steps: int) -> float:
+        arrived = 0
+        for seed in range(12):
+            letters = [Letter(0.0, 75, rumor.PUBLISH, 0, 0)]
+            letters += [Letter(9.0, row, rumor.SUBSCRIBE, 0) for row in range(0, 150, 10)]
+            run = routed(network, rumor.Rules(1.0, steps, 25, 9.0, 0), letters, seed)
+            arrived += len(run.letters(rumor.ATTACHED))
+        return arrived / (12 * 15)
+
+    shares = [share(steps) for steps in (0, 20, 200)]
+    assert shares == sorted(shares)
+    assert shares[2] > shares[0] + 0.3
+
+
+def test_a_full_memory_forgets_its_oldest_and_says_so() -> None:
+    star = from_links(7, [(0, z) for z in range(1, 7)])
+    letters = [Letter(0.0, 0, rumor.PUBLISH, 0, 0)]
+    letters += [Letter(row, row, rumor.SUBSCRIBE, 0) for row in range(1, 7)]
+    letters += [Letter(99.0, 0, rumor.PUBLISH, 0, 1)]
+    run = routed(star, NO_AGENTS, letters, 1, branches=4)
+    assert [row for row, _, event in run.letters(rumor.DELIVERED) if event == 1] == [3, 4, 5, 6]
+    assert run.state.branches[0] == 6
