@@ -175,6 +175,16 @@ def test_presence_and_jumps_change_links_at_their_own_instant() -> None:
     assert link_changes(jump, 5.0, 0.0, 9.0)[1].t.tolist() == [7.0]
 
 
+def test_a_link_that_goes_where_two_chunks_meet_goes_once() -> None:
+    away = Presence(np.array([0, 1, 3]), np.array([0.0, 0.0, 8.0]), np.array([99.0, 7.0, 99.0]))
+    grid = MovingGrid(still([[0, 0], [1, 0]]), 5.0, 0.0, away)
+    assert not len(grid.advance(7.0).t)
+    assert grid.links().links == 1  # what changes at 7 s itself comes with the next chunk
+    changes = grid.advance(9.0)
+    assert (changes.t.tolist(), changes.up.tolist()) == ([7.0, 8.0], [False, True])
+    assert grid.links().links == 1
+
+
 def test_rows_are_nodes_and_neighbours_ascend() -> None:
     legs = random_waypoint(200, 1000, 1000, speed=(10, 20), seconds=30, seed=1)
     grid = MovingGrid(legs, 120.0, 0.0)
