@@ -174,9 +174,7 @@ def reproduce(
     begun = time.monotonic()
     quiet = as_json or not (sys.stdout.isatty() and sys.stderr.isatty())
     with _interruptible(out), Told(sys.stderr, "starting Spark", bar=not quiet) as told:
-        result = run(
-            figures, scale, out / "runs", master, told, partitions=partitions, seed=seed
-        )
+        result = run(figures, scale, out / "runs", master, told, partitions=partitions, seed=seed)
         told.phase("writing the page")
         command = shlex.join(["halfway", *sys.argv[1:]])
         publication = publication_of(figures, scale, result, command, time.monotonic() - begun)

@@ -6,9 +6,7 @@ import msgspec
 
 from halfway.pipeline.run import Scalar
 
-Opinion = Literal[
-    "agrees", "same trend", "differs", "impossible as printed", "not comparable"
-]
+Opinion = Literal["agrees", "same trend", "differs", "impossible as printed", "not comparable"]
 
 
 class Verdict(msgspec.Struct, frozen=True):
