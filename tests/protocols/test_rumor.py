@@ -111,6 +111,7 @@ def test_with_a_long_life_every_query_arrives_and_all_data_with_it(
     others = [(who, topic) for who, topic in sorted(wishes) if who != publishers[topic]]
     assert [told[:2] for told in run.letters(rumor.ATTACHED)] == others
     assert run.letters(rumor.UNANSWERED) == []
+    assert run.state.trails.max() <= run.state.queries.sum()  # loops of a walk leave one trail
     # The answer brings the latest event of the topic; the earlier one is over.
     assert run.letters(rumor.DELIVERED) == sorted(
         (who, topic, event) for who, topic in others for event in (2 + topic, 4 + topic)
