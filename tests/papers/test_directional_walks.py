@@ -7,6 +7,7 @@ import itertools
 from collections import Counter
 from functools import cache
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -186,14 +187,14 @@ def test_a_second_passage_chooses_another_way() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_walk_eventually_visits_every_node(seed: int) -> None:
-    """[§3] "eventually visits all the nodes in the network": the last one found, wherever it is."""
+    """[§3] "eventually visits all the nodes in the network": dead ends and bridges included."""
     network = disk(n=150, radius=0.16, seed=seed)
-    far = network.n  # a node that only one other node knows, added at the end of a corner
     links = [(i, int(j)) for i in range(network.n) for j in network.neighbours(i) if i < j]
-    grown = from_links(network.n + 1, [*links, (0, far)])
-    for source in range(1, network.n, 17):
-        pair = walk_pair(grown, far, source, seed=seed, k=10_000, reading="stepped-on")
-        assert pair.node >= 0
+    tail = [(0, network.n), (network.n, network.n + 1)]  # a dead end, two hops long
+    nowhere = (network.n + 2, network.n + 3)  # where the other walk is, out of reach
+    whole = from_links(network.n + 4, [*links, *tail, nowhere])
+    pair = walk_pair(whole, 75, nowhere[0], seed=seed, most_steps=60_000)
+    assert set(map(int, pair.traces[0])) == set(range(network.n + 2))
 
 
 # §4
@@ -283,9 +284,26 @@ def test_directional_results_are_more_concentrated() -> None:
 
 def test_the_time_to_intersection_settles_with_density() -> None:
     """[§4.1] "seems to converge as we increase the density"."""
-    found = opinions(claims.judge_figure_5(evidence_heard()), "2000/1500")
+    found = opinions(claims.judge_figure_5(evidence_heard()), "late / early")
     assert found["differs"] == 0
     assert sum(found.values()) == 2
+
+
+def test_a_power_law_does_not_settle() -> None:
+    """The claim of convergence can fail: times that fall like 1/n for ever do not agree."""
+    rows = []
+    for row in evidence_heard().rows:
+        if row.metric == "steps":
+            fall = 3e5 / float(row.parameters["n"]) / row.median
+            rows.append(
+                msgspec.structs.replace(
+                    row,
+                    median=fall * row.median,
+                    boot_median=tuple(fall * b for b in row.boot_median),
+                )
+            )
+    found = opinions(claims.judge_figure_5(Summaries(rows)), "late / early")
+    assert found["agrees"] == 0
 
 
 def test_equal_speeds_meet_soonest() -> None:
@@ -326,7 +344,30 @@ def test_the_centralised_column_is_marked_as_what_it_is() -> None:
     """[Fig. 7] a mean load of 73 is no mean length of shortest paths here."""
     found = [v for v in claims.judge_figure_7(burden()) if v.cell["system"] == "shortest-path"]
     assert {v.verdict for v in found} == {"impossible as printed"}
-    assert all("shortest paths have" in v.reason for v in found)
+    assert all("another system's" in v.reason for v in found)
+    maxima = [v for v in claims.judge_figure_8(burden()) if v.metric == "maximum load"]
+    column = [v for v in maxima if v.cell["system"] == "shortest-path"]
+    assert {v.verdict for v in column} == {"impossible as printed"}
+
+
+def test_a_column_of_shortest_paths_would_agree() -> None:
+    """The mark can be missing: with means as printed nothing is called impossible."""
+    rows = []
+    for row in burden().rows:
+        if row.metric == "load" and row.parameters["system"] == "shortest-path":
+            printed = {1500: 73, 2000: 66, 2500: 65, 3000: 65, 3500: 60}[int(row.parameters["n"])]
+            rows.append(
+                msgspec.structs.replace(
+                    row, mean=printed, mean_low=printed - 1, mean_high=printed + 1
+                )
+            )
+        else:
+            rows.append(row)
+    found = [
+        v for v in claims.judge_figure_7(Summaries(rows)) if v.cell["system"] == "shortest-path"
+    ]
+    assert {v.verdict for v in found if v.metric == "mean load"} == {"agrees"}
+    assert "impossible as printed" not in {v.verdict for v in found}
 
 
 def test_walk_loads_come_out() -> None:
@@ -339,7 +380,9 @@ def test_walk_loads_come_out() -> None:
 def test_every_node_is_at_least_a_source_and_a_target() -> None:
     """[Fig. 8] the smallest load is 2: each node's own two paths."""
     found = [v for v in claims.judge_figure_8(burden()) if v.metric == "minimum load"]
-    assert all(v.measured == 2 or v.cell["system"] == "random-walk" for v in found)
+    assert all(v.measured == 2 for v in found if v.cell["system"] != "random-walk")
+    # Chance can lead one more walk over every node, as there are many and they are long.
+    assert all(2 <= float(v.measured or 0) <= 4 for v in found)
 
 
 def test_walks_of_a_network_are_twins_of_lone_pairs() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.problem import Problem
-from halfway.sim.bearings import bearings
+from halfway.sim.bearings import _check_size, bearings
 from halfway.sim.walks import Reading, System, Walkers, walk_pair
 from halfway.world.network import Network
 from halfway.world.workload import distinct_pairs
@@ -89,10 +89,11 @@ def test_loads_count_every_path_with_its_ends(seed: int) -> None:
 def test_pairs_do_not_disturb_each_other() -> None:
     network = disk(n=100, radius=0.2, seed=1)
     pairs = distinct_pairs(network.n, 50, 1)
-    walkers = Walkers(network)
-    together, _ = walkers.meetings(pairs, seed=3)
-    again, _ = walkers.meetings(pairs, seed=3)
-    assert list(together) == list(again)
+    together, _ = Walkers(network).meetings(pairs, seed=3)
+    alone = [
+        Walkers(network).pair(a, b, seed=3, topic=topic).steps for topic, (a, b) in enumerate(pairs)
+    ]
+    assert list(together) == alone
 
 
 def test_k_steps_to_one() -> None:
@@ -113,6 +114,34 @@ def test_heard_is_one_hop_sooner_and_counts_it() -> None:
 def test_neighbours_meet_at_once(system: System) -> None:
     pair = walk_pair(line(2), 0, 1, system=system)
     assert (pair.steps, pair.node, list(pair.path)) == (1, 1, [0, 1])
+
+
+def test_a_limit_on_steps_is_kept_within_a_round() -> None:
+    """The second walk's k steps are counted one by one against the limit, as in a single pair."""
+    network = from_links(4, [(0, 1), (2, 3)])  # they never meet
+    for k in (1, 7, 10**9):
+        walkers = Walkers(network)
+        walkers.most_steps = 40
+        steps, nodes = walkers.meetings(np.array([[0, 2]]), seed=1, k=k)
+        assert (int(steps[0]), int(nodes[0])) == (40, -1)
+        assert walkers.pair(0, 2, seed=1, k=k).steps == 40
+
+
+def test_a_table_that_would_not_fit_is_refused() -> None:
+    """Σ deg² places have 32 bits: beyond them the table would be written out of bounds."""
+    _check_size("small", np.array([3, 4]))
+    with pytest.raises(Problem, match="dense: the table"):
+        _check_size("dense", np.full(1700, 1699))
+    with pytest.raises(Problem, match="40,000 neighbours"):
+        _check_size("hub", np.array([40_000]))
+
+
+def test_rows_that_are_none_are_named() -> None:
+    for pairs, named in (([[0, 6]], "row 6"), ([[1, 1]], "same node")):
+        with pytest.raises(Problem, match=named):
+            Walkers(line(6)).meetings(np.array(pairs), seed=1)
+        with pytest.raises(Problem, match=named):
+            Walkers(line(6)).path_loads(np.array(pairs), seed=1)
 
 
 def test_misuse_is_named() -> None:

@@ -4,6 +4,7 @@ import math
 
 from halfway.pipeline.verdict import Opinion
 
+WIDEST = 0.25  # half an interval wider than this share of the value cannot make it agree
 Judged = tuple[Opinion, str]
 
 
@@ -17,7 +18,8 @@ def judge_number(
     rounding: float = 0.5,
 ) -> Judged:
     """Agrees if within `relative` (0.1 is ±10 %) of the printed value, or if the printed value,
-    give or take its rounding, lies inside our 95 % interval [low, high]; else differs.
+    give or take its rounding, lies inside our 95 % interval [low, high]; else differs. An interval
+    too wide to tell (`WIDEST`) makes nothing agree.
 
     Without an interval (nan: one network) a number out of tolerance cannot be told from chance.
     """
@@ -30,6 +32,8 @@ def judge_number(
         return "not comparable", f"{off}, and one network gives no interval"
     interval = f"[{low:.4g}, {high:.4g}]"
     if low - rounding <= published <= high + rounding:
+        if high - low > 2 * WIDEST * abs(measured):
+            return "not comparable", f"{off}, and our interval {interval} is too wide to tell"
         return "agrees", f"{off}, the printed value is inside our interval {interval}"
     return "differs", f"{off}, outside ±{100 * relative:g} % and outside our interval {interval}"
 

@@ -51,14 +51,16 @@ State = DirectionalState
 
 
 def state(
-    names: npt.NDArray[np.int32], degree: int, topics: int, seed: int, marks: int = 64
+    names: npt.NDArray[np.int32], degree: int, topics: int, seed: int, marks: int | None = None
 ) -> DirectionalState:
     """Nodes that no walk has passed; `degree` is the largest, `marks` a node's memory for weights.
 
     We forget the oldest mark of a full memory, because a mote has no heap; `marks[i]` above the
-    capacity tells that it happened.
+    capacity tells that it happened. By default there is room for what a node sees of its topics:
+    two a topic, at least 64 and at most 1024.
     """
     n = len(names)
+    marks = min(max(64, 2 * topics), 1024) if marks is None else marks
     return DirectionalState(
         trace(names, topics, seed),
         np.zeros((n, degree), np.float32),

@@ -23,7 +23,7 @@ TRACE = 4  # "I carry the trace of that walk": every neighbour hears it once
 MATCH = 5  # back to an initiator: the walks have met
 DATA = 6  # an event on the loop-erased path
 # To the application:
-MATCHED = 7  # your walk was met; `hops` away
+MATCHED = 7  # your walk was met, args[STEPS] hops away; told once
 DELIVERED = 8  # an event for a subscriber
 UNMATCHED = 9  # a PUBLISH that came before the meeting: nobody to send it to yet
 
@@ -56,7 +56,9 @@ class Trace(NamedTuple):
         np.int32
     ]  # [n, 2T] hop towards the walk's start; itself there; -1 never passed
     heard: npt.NDArray[np.int32]  # [n, 2T] last neighbour heard to carry the walk's trace; -1 none
-    forth: npt.NDArray[np.int32]  # [n, 2T] hop towards the meeting, learnt from MATCH; -1 unknown
+    forth: npt.NDArray[
+        np.int32
+    ]  # [n, 2T] hop towards the meeting, from MATCH; itself if met here; -1
     met: npt.NDArray[np.uint8]  # [n, T] 1 where the walks of a topic met
 
 
@@ -120,10 +122,12 @@ def arrived(memory, rules, i, message, out):
     remember(memory, rules, i, walk, message.source, out)
     if memory.back[i, other] != NEVER:
         memory.met[i, walk >> 1] = 1
-        send_match(memory, i, walk, out)
-        send_match(memory, i, other, out)
+        report(memory, i, walk, 0, out)
+        report(memory, i, other, 0, out)
         return True
-    if message.args[STEPS] >= rules.most_steps:
+    # [drw §3] "It then stops the dissemination": nobody can call the other walk back at once. We
+    # let it end on news of the meeting on its own trace, or where it meets in its turn.
+    if memory.forth[i, walk] != NEVER or message.args[STEPS] >= rules.most_steps:
         return True
     if rules.hear and memory.heard[i, other] != NEVER:
         # The hop onto the neighbour that carries the other trace counts as a step.
@@ -135,12 +139,19 @@ def arrived(memory, rules, i, message, out):
 
 
 @inlined
-def send_match(memory, i, walk, out):
-    """Towards the walk's initiator; here it is told directly."""
+def report(memory, i, walk, hops, out):
+    """News of the meeting, `hops` back: on towards the walk's initiator, who is told once."""
     here = memory.back[i, walk] == memory.name[i]
-    o = emit(out, MATCHED if here else MATCH, 0.0, APP if here else memory.back[i, walk])
+    if here and memory.forth[i, walk] == NEVER:
+        memory.forth[i, walk] = memory.name[i]
+        o = emit(out, MATCHED, 0.0, APP)
+    elif not here:
+        o = emit(out, MATCH, 0.0, memory.back[i, walk])
+    else:
+        return
     o.topic = walk >> 1
     o.args[WALK_ID] = walk
+    o.args[STEPS] = hops
 
 
 @inlined
@@ -149,8 +160,8 @@ def matched(memory, i, message, out):
     walk = message.args[WALK_ID]
     if memory.forth[i, walk] != NEVER:
         return  # the other walk found a meeting of its own; the first that was told stays
+    report(memory, i, walk, message.args[STEPS] + 1, out)
     memory.forth[i, walk] = message.source
-    send_match(memory, i, walk, out)
 
 
 @inlined

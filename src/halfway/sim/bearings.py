@@ -10,8 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import kernel
+from halfway.problem import Problem
 from halfway.protocols.directional_walk import least
 from halfway.world.network import Network
+
+MOST_DEGREE = 32_767  # a weight is at most twice a degree, and is kept in 16 bits
+MOST_WEIGHTS = 1 << 30  # 2 GiB of weights; places in the table have 32 bits
 
 
 class Bearings(NamedTuple):
@@ -24,8 +28,12 @@ class Bearings(NamedTuple):
 
 
 def bearings(network: Network) -> Bearings:
-    """The table of a network; its size is Σ deg², its time the same and all two-hop visits."""
+    """The table of a network; its size is Σ deg², its time the same and all two-hop visits.
+
+    Raises Problem for a network whose table would not fit.
+    """
     degree = network.degree
+    _check_size(network.name, degree)
     base_at = np.zeros(len(network.who) + 1, np.uint32)
     np.cumsum(degree[network.who], out=base_at[1:], dtype=np.uint32)
     base = np.empty(base_at[-1], np.uint16)
@@ -35,6 +43,17 @@ def bearings(network: Network) -> Bearings:
     row = np.empty(max(int(degree.max(initial=0)), 1), np.uint16)
     _fill(network.start, network.who, base_at, base, ties_at, ties, scratch, row)
     return Bearings(base_at, base, ties_at, ties[: ties_at[-1]].copy())
+
+
+def _check_size(name: str, degree: npt.NDArray[np.int64]) -> None:
+    widest, whole = int(degree.max(initial=0)), int((degree.astype(np.uint64) ** 2).sum())
+    if widest > MOST_DEGREE or whole > MOST_WEIGHTS:
+        raise Problem(
+            f"the table of a directional walk needs {whole:,} weights, and a node has {widest:,} "
+            f"neighbours; {MOST_WEIGHTS:,} and {MOST_DEGREE:,} are the most",
+            where=name,
+            remedy="take a sparser network, or random walks",
+        )
 
 
 @kernel

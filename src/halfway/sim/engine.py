@@ -28,6 +28,8 @@ from halfway.sim.radio import all_at_once, delay_of, next_turn, received
 # Why `run` came back.
 IDLE, UNTIL, CROWDED, LOG_FULL = 0, 1, 2, 3
 
+MOST_HOPS = 65_535  # what a record can count; it stays there
+
 # Where a record in a slot stands.
 HELD, FLYING, LOST = 0, 1, 2
 
@@ -182,7 +184,7 @@ def send_off(engine, radio, around, row, now, hops, before):
         record.hops = hops
         on_air = record.next != APP and record.next != row
         if on_air:
-            record.hops += np.uint16(1)
+            record.hops += np.uint16(hops < MOST_HOPS)
         if on_air and not waits:
             depart(engine, radio, around, slot)
         else:

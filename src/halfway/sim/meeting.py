@@ -211,7 +211,7 @@ def meet(memory, trails, ground, a, b, seed, topic, k, hear, most_steps):
         word_a = advanced(word_a)
         z = onward(memory, ground, stamp, 0, e_a, x_a, mixed(word_a))
         x_a, e_a = y, np.uint32(ground.start[y] + z)
-        for _ in range(k):
+        for _ in range(min(k, most_steps - steps)):
             y = np.uint32(ground.who[e_b])
             steps += 1
             first, met = visit(trails, ground, stamp, 1, x_b, y, passed_b, hear)

@@ -11,7 +11,7 @@ from halfway.problem import Problem
 from halfway.protocols import SYSTEMS, rendezvous
 from halfway.sim import engine as engines
 from halfway.sim.radio import Ideal
-from halfway.sim.walks import Reading, System
+from halfway.sim.walks import Reading, System, checked_pairs
 from halfway.world.network import Network
 
 # A handler of the walk systems emits at most: TRACE and two MATCH, or TRACE and one STEP.
@@ -28,6 +28,7 @@ class Outcome:
     journal_rows: npt.NDArray[np.int64]  # [j]
     events: int  # records that reached a node or an application
     trace: rendezvous.Trace
+    forgotten: int  # raised weights that full memories of directional walks had to forget
 
 
 class Simulation:
@@ -54,7 +55,7 @@ class Simulation:
         if k < 1:
             raise Problem(f"k is {k}", remedy="one walk makes a step while the other makes k >= 1")
         protocol = importlib.import_module(SYSTEMS[system])
-        self.pairs = np.asarray(pairs, np.int64)
+        self.pairs = checked_pairs(network, pairs)
         names = np.arange(network.n, dtype=np.int32)
         widest = int(network.degree.max(initial=1))
         self._around = network.around()
@@ -104,6 +105,12 @@ class Simulation:
                 )
             self._engine = engines.grown(self._engine)
 
+    def _forgotten(self) -> int:
+        marks = getattr(self.state, "marks", None)
+        if marks is None:
+            return 0
+        return int(np.maximum(marks - self.state.marked_walk.shape[1], 0).sum())
+
     def _outcome(self) -> Outcome:
         if self._engine.out.tally[1] > 0:
             raise RuntimeError(f"{self._engine.out.tally[1]} emissions overflowed the outbox")
@@ -116,4 +123,5 @@ class Simulation:
             journal_rows=journal.row[:j].copy(),
             events=int(self._engine.meters.events[0]),
             trace=self.state.trace,
+            forgotten=self._forgotten(),
         )

@@ -56,7 +56,7 @@ class Walkers:
             if system == "directional-walk"
             else meeting.Blindfold(np.zeros(1, np.uint8))
         )
-        self._most_steps = MOST_STEPS_PER_NODE * network.n
+        self.most_steps = MOST_STEPS_PER_NODE * network.n
 
     def meetings(
         self,
@@ -71,10 +71,11 @@ class Walkers:
         The first walk makes one step, then the second `k`, and so on [drw §4.2].
         """
         self._check(k)
+        pairs = checked_pairs(self.network, pairs)
         steps, nodes = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
         meeting.meetings(
             self._memory, self._trails, self._ground, pairs, np.uint64(seed), k,
-            reading == "heard", self._most_steps, steps, nodes,
+            reading == "heard", self.most_steps, steps, nodes,
         )  # fmt: skip
         return steps, nodes
 
@@ -83,9 +84,10 @@ class Walkers:
     ) -> tuple[npt.NDArray[np.int64], int]:
         """How many of the pairs' paths go through each row [n], ends included; pairs not met."""
         load = np.zeros(self.network.n, np.int64)
+        pairs = checked_pairs(self.network, pairs)
         lost = meeting.path_loads(
             self._memory, self._trails, self._ground, pairs, np.uint64(seed),
-            reading == "heard", self._most_steps, load,
+            reading == "heard", self.most_steps, load,
         )  # fmt: skip
         return load, int(lost)
 
@@ -102,9 +104,9 @@ class Walkers:
     ) -> Meeting:
         """One pair step by step, with its traces; the same walk as pair `topic` of `meetings`."""
         self._check(k)
-        if source == target:
-            raise Problem("the publisher and the subscriber are the same node", remedy="name two")
-        hear, limit = reading == "heard", most_steps or self._most_steps
+        checked_pairs(self.network, np.array([[source, target]]))
+        hear = reading == "heard"
+        limit = self.most_steps if most_steps is None else most_steps
         ends = (np.uint32(source), np.uint32(target))
         stamp, words, links = meeting.begin(
             self._trails, self._ground, *ends, np.uint64(seed), topic, hear
@@ -149,6 +151,22 @@ class Walkers:
     def _check(self, k: int) -> None:
         if k < 1:
             raise Problem(f"k is {k}", remedy="one walk makes a step while the other makes k >= 1")
+
+
+def checked_pairs(network: Network, pairs: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Pairs [P, 2] of two different rows. Raises Problem for anything else."""
+    rows = np.ascontiguousarray(pairs, np.int64)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise Problem(f"pairs of shape {rows.shape}, not (P, 2)", where=network.name)
+    if rows.size and not 0 <= rows.min() <= rows.max() < network.n:
+        raise Problem(
+            f"a pair names row {rows.min() if rows.min() < 0 else rows.max()}",
+            where=network.name,
+            remedy=f"its rows are 0 to {network.n - 1}",
+        )
+    if (rows[:, 0] == rows[:, 1]).any():
+        raise Problem("the publisher and the subscriber are the same node", remedy="name two")
+    return rows
 
 
 @dataclass
