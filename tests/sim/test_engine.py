@@ -1,0 +1,193 @@
+"""The engine against a slow one: delays by link, losses, nodes that are down, a pool that grows."""
+
+import heapq
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halfway.core.message import APP, EVERYONE
+from halfway.core.outbox import emit
+from halfway.problem import Problem
+from halfway.protocols import flooding
+from halfway.sim import engine as engines
+from halfway.sim.queue import drop_top, push, queue, reserved, top_slot
+from halfway.sim.radio import Distances, Ideal, Lossy, distances, lossy
+from halfway.world.network import Network
+from tests.networks import disk, from_links, line
+from tests.protocols.slow_world import Dice
+
+WAIT = 0.25
+Heard = tuple[float, int, int, int]  # (time, row, event, kind)
+
+
+def flood(network: Network, radio: Any, events: int, down: set[int], slots: int) -> engines.Engine:
+    """Flood events from rows 0, 1, … at times 0, 1, …; a small pool is grown when it is crowded."""
+    state = flooding.state(np.arange(network.n, dtype=np.int32), events, 1)
+    spare = 3 * max(int(network.degree.max(initial=0)), 1)
+    engine = engines.engine(network.n, max(slots, events + 1), 64, journal=20_000)
+    engine.alive[list(down)] = 0
+    for event in range(events):
+        engines.post(engine, float(event), event % network.n, flooding.PUBLISH, 0, 0, event)
+    while True:
+        why = engines.run(
+            state, flooding.Rules(WAIT), network.around(), flooding.Book(events), engine, radio,
+            np.inf, spare,
+        )  # fmt: skip
+        if why == engines.IDLE:
+            return engine
+        assert why == engines.CROWDED
+        engine = engines.grown(engine)
+
+
+def slow_flood(
+    network: Network, delay: Any, success: Any, seed: int, events: int, down: set[int]
+) -> tuple[list[Heard], dict[int, int]]:
+    """The same with one queue entry a reception, and how often each row transmitted."""
+    dice, sent = Dice(seed, 0x1055), dict.fromkeys(range(network.n), 0)
+    heard: list[Heard] = []
+    seen: set[tuple[int, int]] = set()
+    due: list[tuple[float, int, int, int, int, int]] = []
+    for event in range(events):
+        due.append((float(event), event, event % network.n, event, flooding.PUBLISH, -1))
+    order = events
+    while due:
+        at, _, i, event, kind, place = heapq.heappop(due)
+        if i in down or (place >= 0 and success is not None and dice.real() >= success[place]):
+            continue
+        heard.append((at, i, event, kind))
+        if kind == flooding.REPEAT:
+            sent[i] += 1
+            for place in range(network.start[i], network.start[i + 1]):
+                lasts = float(delay[place])
+                entry = (at + lasts, order, int(network.who[place]), event, flooding.FLOOD, place)
+                heapq.heappush(due, entry)
+                order += 1
+        elif (i, event) not in seen:
+            seen.add((i, event))
+            heapq.heappush(due, (at + WAIT, order, i, event, flooding.REPEAT, -1))
+            order += 1
+    return heard, sent
+
+
+def journal(engine: engines.Engine) -> list[Heard]:
+    """What each row received, in order."""
+    count = int(engine.journal.tally[0])
+    record, rows = engine.journal.record[:count], engine.journal.row[:count]
+    return [
+        (float(m["at"]), int(row), int(m["event"]), int(m["kind"]))
+        for m, row in zip(record, rows, strict=True)
+    ]
+
+
+@settings(max_examples=40)
+@given(st.data(), st.sampled_from(["ideal", "distances", "lossy", "lossy distances"]))
+def test_any_radio_delivers_what_one_entry_a_reception_would(
+    data: st.DataObject, kind: str
+) -> None:
+    network = disk(n=data.draw(st.integers(5, 30)), radius=0.5, seed=data.draw(st.integers(0, 3)))
+    links, seed = len(network.who), data.draw(st.integers(0, 2**32))
+    rng = np.random.default_rng(seed)
+    # Few different delays: ties between links, and between transmissions, are common.
+    delay = np.full(links, 0.5, np.float32)
+    radio: Ideal | Distances | Lossy = Ideal(0.5)
+    if "distances" in kind:
+        delay = rng.choice([0.0, 0.25, 0.5, 0.625], links).astype(np.float32)
+        radio = distances(network, delay)
+    success = None
+    if "lossy" in kind:
+        success = rng.choice([0.0, 0.3, 0.9, 1.0], links).astype(np.float32)
+        radio = lossy(radio, success, network, seed)
+    down = set(data.draw(st.lists(st.integers(0, network.n - 1), max_size=3)))
+    engine = flood(network, radio, 3, down, slots=data.draw(st.sampled_from([4, 4096])))
+    heard, sent = slow_flood(network, delay, success, seed, 3, down)
+    assert journal(engine) == heard
+    assert list(engine.meters.sent) == list(sent.values())
+    over_air = [row for _, row, _, kind in heard if kind == flooding.FLOOD]
+    assert list(engine.meters.heard) == list(np.bincount(over_air, minlength=network.n))
+    assert engine.meters.sent_kind[flooding.FLOOD] == sum(sent.values())
+    assert engine.meters.heard_kind[flooding.FLOOD] == len(over_air)
+    assert engine.meters.events[0] == len(heard)
+
+
+def test_a_line_with_losses_delivers_as_theory_says() -> None:
+    """Success p on each of n hops: an event crosses the line with probability p^n."""
+    network, p, events = line(6), 0.8, 4000
+    radio = lossy(Ideal(0.01), p, network, seed=5)
+    state = flooding.state(np.arange(6, dtype=np.int32), events, 1)
+    engine = engines.engine(6, 3 * events, 16)
+    for event in range(events):
+        engines.post(engine, float(event), 0, flooding.PUBLISH, 0, 0, event)
+    engines.run(
+        state, flooding.Rules(WAIT), network.around(), flooding.Book(events), engine, radio,
+        np.inf, 8,
+    )  # fmt: skip
+    crossed = int(state.seen[5].sum())
+    expected, sigma = events * p**5, np.sqrt(events * p**5 * (1 - p**5))
+    assert abs(crossed - expected) < 3 * sigma
+
+
+def test_a_node_that_is_down_neither_sends_nor_hears_nor_wakes() -> None:
+    engine = flood(line(5), Ideal(0.5), 1, {2}, slots=64)
+    assert {row for _, row, _, _ in journal(engine)} == {0, 1}
+    assert list(engine.meters.sent) == [1, 1, 0, 0, 0]
+
+
+def test_a_run_until_a_time_can_be_continued() -> None:
+    network = disk(n=40, radius=0.3, seed=1)
+    whole = journal(flood(network, Ideal(0.5), 2, set(), slots=4096))
+    state = flooding.state(np.arange(network.n, dtype=np.int32), 2, 1)
+    engine = engines.engine(network.n, 4096, 64, journal=20_000)
+    for event in range(2):
+        engines.post(engine, float(event), event, flooding.PUBLISH, 0, 0, event)
+    for until in (0.0, 0.6, 1.3, 2.0, np.inf):
+        why = engines.run(
+            state, flooding.Rules(WAIT), network.around(), flooding.Book(2), engine, Ideal(0.5),
+            until, 200,
+        )  # fmt: skip
+        assert why == (engines.IDLE if until == np.inf else engines.UNTIL)
+        assert all(at <= until for at, *_ in journal(engine))
+    assert journal(engine) == whole
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=60))
+def test_the_queue_is_a_stable_priority_queue(steps: list[tuple[int, bool]]) -> None:
+    fast, slow, order = queue(64), [], 0
+    for time, take in steps:
+        if take and slow:
+            assert int(top_slot(fast)) == heapq.heappop(slow)[2]
+            drop_top(fast)
+        elif len(slow) < 60:
+            assert reserved(fast, 1) == order
+            push(fast, float(time), order, order)
+            heapq.heappush(slow, (float(time), order, order))
+            order += 1
+    while slow:
+        assert int(top_slot(fast)) == heapq.heappop(slow)[2]
+        drop_top(fast)
+    assert fast.tally[0] == 0
+
+
+def test_a_grown_engine_goes_on_where_it_was() -> None:
+    engine = engines.engine(3, 4, 8)
+    for event in range(3):
+        engines.post(engine, 1.0 + event, event, flooding.PUBLISH, 0, 0, event)
+    larger = engines.grown(engine)
+    assert list(larger.out.tally) == [5, 0]
+    assert sorted(larger.out.free[:5]) == [3, 4, 5, 6, 7]
+    assert list(larger.queue.at[:3]) == list(engine.queue.at[:3])
+    emit(larger.out, 1, 0.0, APP)
+    emit(larger.out, 1, 0.0, EVERYONE)
+    assert list(larger.out.pool["event"][:3]) == [0, 1, 2]
+
+
+def test_radios_refuse_what_is_no_delay_and_no_probability() -> None:
+    network = from_links(3, [(0, 1), (1, 2)])
+    for delay in ([0.1], [-1.0] * 4, [np.nan] * 4, [np.inf] * 4):
+        with pytest.raises(Problem, match="delays for 4 directed links"):
+            distances(network, delay)
+    for share in (1.5, -0.1, np.nan):
+        with pytest.raises(Problem, match="probability"):
+            lossy(Ideal(0.1), share, network, seed=1)
