@@ -31,7 +31,7 @@ typedef struct {
     u4 count;
     u8 order;
     message *pool;
-    u4 *free, *references, spare;
+    u4 *free, spare;
 } world;
 
 static inline int before(const entry *a, const entry *b) {
@@ -82,7 +82,7 @@ int64_t flood(u4 n, const u4 *start, const i4 *who, const float *delay, double h
               i4 events, const i4 *publisher, const double *published, int shared, u4 slots,
               u8 *order_hash) {
     world w = {malloc(sizeof(entry) * slots), 0, 0, malloc(sizeof(message) * slots),
-               malloc(4 * (size_t)slots), malloc(4 * (size_t)slots), slots};
+               malloc(4 * (size_t)slots), slots};
     uint8_t *seen = calloc(n, events);
     for (u4 s = 0; s < slots; s++) w.free[s] = slots - 1 - s;
     for (i4 e = 0; e < events; e++)
@@ -121,6 +121,6 @@ int64_t flood(u4 n, const u4 *start, const i4 *who, const float *delay, double h
         w.free[w.spare++] = top.slot;
     }
     if (order_hash) *order_hash = hash;
-    free(w.heap), free(w.pool), free(w.free), free(w.references), free(seen);
+    free(w.heap), free(w.pool), free(w.free), free(seen);
     return delivered;
 }

@@ -47,7 +47,7 @@ def race(
         # Shuffled: nobody always runs on the caches that the same other one left behind.
         for name, contender in order.sample(list(contenders.items()), len(contenders)):
             begun = time.perf_counter()
-            kept = contender()  # what it built is freed after the clock stopped, whoever built it
+            kept = contender()  # what it gives is freed after the clock stopped
             seconds[name].append(time.perf_counter() - begun)
             del kept
     median = {name: statistics.median(taken) for name, taken in seconds.items()}

@@ -22,8 +22,18 @@ from side_by_side import c_library, race, remark, show
 Points = npt.NDArray[np.float64]
 
 
-def with_c(library: ctypes.CDLL, points: Points, radius: float) -> int:
-    """The C cell grid through ctypes; entries of the compressed rows."""
+class Rows:
+    """Compressed rows that C allocated: freed with the object, after the clock, as ours are."""
+
+    def __init__(self, library: ctypes.CDLL, who: ctypes.c_void_p, entries: int) -> None:
+        self.library, self.who, self.entries = library, who, entries
+
+    def __del__(self) -> None:
+        self.library.forget(self.who)
+
+
+def with_c(library: ctypes.CDLL, points: Points, radius: float) -> Rows:
+    """The C cell grid through ctypes."""
     n = len(points)
     start = np.empty(n + 1, np.uint32)
     ordered, label = np.empty((n, 2)), np.empty(n, np.int32)
@@ -38,8 +48,7 @@ def with_c(library: ctypes.CDLL, points: Points, radius: float) -> int:
         ctypes.c_void_p(ordered.ctypes.data),
         ctypes.c_void_p(label.ctypes.data),
     )
-    library.forget(who)
-    return int(entries)
+    return Rows(library, who, int(entries))
 
 
 def with_kd_tree(points: Points, radius: float) -> csr_array:
@@ -75,7 +84,7 @@ def check_links(points: Points, radius: float, library: ctypes.CDLL | None) -> i
     others = {"scipy": with_kd_tree(points, radius).nnz // 2}
     others["igraph"] = igraph.Graph.Nearest_Neighbor_Graph(points, k=-1, r=radius).ecount()
     if library is not None:
-        others["C"] = with_c(library, points, radius) // 2
+        others["C"] = with_c(library, points, radius).entries // 2
     wrong = {name: count for name, count in others.items() if count != links}
     if wrong:
         raise SystemExit(f"halfway finds {links} links, but others differ: {wrong}")

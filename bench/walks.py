@@ -1,6 +1,7 @@
 """Walks side by side: one pure walk, many in flight, pairs that meet; ours and the same loops in C.
 
-Every contender walks the same walks from the same seeds on the same arrays; results are compared.
+The contenders of a race walk the same walks from the same seeds on the same arrays, and must end
+alike; but for the walks in flight, which share words of dice and are held against our one walk.
 """
 
 import argparse
@@ -25,7 +26,7 @@ NOT_MET = 10**9
 
 
 def single(network: Network, steps: int, rounds: int, c: ctypes.CDLL | None) -> list[Row]:
-    """One pure walk, and sixteen of them in flight together: the same number of steps in all."""
+    """One pure walk, and many of them in flight together: the same number of steps in all."""
     ground = meeting.Ground(network.start, network.who)
     word = np.uint64(seeded(np.uint64(SEED), 0))
     words = np.array([seeded(np.uint64(SEED), w) for w in range(ensemble.IN_FLIGHT)], np.uint64)

@@ -1,6 +1,6 @@
 """Halfway: publish/subscribe for networks in which nobody is the broker.
 
-Five published designs, each implemented once, measured beside their printed numbers.
+Published designs, each implemented once, measured beside their printed numbers.
 Importing this package costs nothing: the compiled rooms load when they are first used.
 """
 

@@ -68,13 +68,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without ✓ shows a ? and goes on
+    given = None if arguments is None else list(arguments)
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="halfway")
-    except SystemExit as done:
-        return done.code if isinstance(done.code, int) else int(done.code is not None)
+        status = app(args=given, prog_name="halfway", standalone_mode=False)
+    except SystemExit:  # the parser's way to say that our reader has seen enough
+        return _explained(BrokenPipeError())
     except (Exception, KeyboardInterrupt) as error:  # nothing gets past here as a traceback
         return _explained(error)
-    return 0
+    return status if isinstance(status, int) else 0
 
 
 def _explained(error: BaseException) -> int:
@@ -88,8 +89,11 @@ def _explained(error: BaseException) -> int:
         case OSError():
             where = f"{error.filename}: " if error.filename else ""
             line, status = where + (error.strerror or str(error)).lower(), MENDABLE
-        case KeyboardInterrupt():
+        case KeyboardInterrupt() | typer.Abort():
             line, status = "interrupted", INTERRUPTED
+        case _ if hasattr(error, "format_message"):  # the parser's own: misuse, with what it saw
+            said = error.format_message().replace("Value error, ", "").rstrip(".")
+            line, status = f"{said} (--help shows what there is)", MENDABLE
         case _:
             if os.environ.get("HALFWAY_TRACEBACK"):
                 traceback.print_exception(error)
@@ -115,7 +119,7 @@ def _halfway(
 ) -> None:
     """Publish/subscribe for networks in which nobody is the broker.
 
-    Five published designs, each implemented once, measured beside their printed numbers.
+    Published designs, each implemented once, measured beside their printed numbers.
 
     \b
     halfway list                                 what there is
@@ -166,8 +170,10 @@ def reproduce(
     from halfway.report.listing import chosen
 
     figures = chosen(PAPERS, what)  # a slip of the finger is told before Spark is loaded
+    from halfway.report.edition import claim, publish
+
+    claim(out)
     from halfway.pipeline.reproduce import reproduce as run
-    from halfway.report.edition import publish
     from halfway.report.progress import Told
     from halfway.report.publication import publication_of
 
@@ -227,14 +233,19 @@ def walk(
 
     draw = _draughtsman(plot)
     qualities = [name for name in (quality, quality_back) if name]
-    whole = named_network(
-        network, radius=radius, largest=largest, quality=qualities,
-        threshold=over, both_ways=both_ways, positions_from=positions,
-    )  # fmt: skip
+    with _patience("making the network"):
+        whole = named_network(
+            network, radius=radius, largest=largest, quality=qualities,
+            threshold=over, both_ways=both_ways, positions_from=positions,
+        )  # fmt: skip
+    if whole.left_out:
+        dropped = ", ".join(f"{count:,} {what}" for what, count in whole.left_out.items())
+        _warn(f"{whole.name}: left out {dropped}")
     ground, a, b, outside = ends(whole, source, target, seed)
     if outside:
         _warn(f"{whole.name} is disconnected: the walks stay among {ground.n} of {whole.n} nodes")
-    met = walk_pair(ground, a, b, system=system, reading=reading, k=k, seed=seed)
+    with _patience("walking (the first time, the walks are compiled)"):
+        met = walk_pair(ground, a, b, system=system, reading=reading, k=k, seed=seed)
     draw(ground, met)
     told = walked(
         ground, met, int(distances(ground, a)[b]), system=system, reading=reading, k=k, seed=seed,
@@ -273,6 +284,18 @@ def _interruptible(out: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         _warn(f"interrupted; what is finished is in {out}, and the same command goes on from there")
         raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def _patience(what: str) -> Iterator[None]:
+    """A sign of life on a terminal while something takes its time."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
 
 
 def _console() -> "Console":

@@ -31,7 +31,10 @@ RootSeed = Annotated[
     typer.Option("--seed", metavar="N", callback=_seed, help="Other networks, pairs, dice."),
 ]
 Seed = Annotated[
-    int, typer.Option(metavar="N", callback=_seed, help="Same seed, same result, anywhere.")
+    int,
+    typer.Option(
+        metavar="N", callback=_seed, help="Same seed on the same input, same result, anywhere."
+    ),
 ]
 NetworkName = Annotated[
     str, typer.Argument(metavar="NETWORK", help="GraphML, CSV, link list; or unit-disk:n=…,r=…")

@@ -4,6 +4,7 @@ Numba's own cache sees neither edits in other files nor changed globals and sile
 machine code, so the folder's name carries the hash of every source file that can reach a kernel.
 """
 
+import atexit
 import hashlib
 import os
 import shutil
@@ -33,14 +34,16 @@ def sources_digest() -> str:
 
 
 def _cache_folder() -> str:
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "halfway"
-    folder = base / sources_digest()
     try:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "halfway"
+        folder = base / sources_digest()
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
         _forget_old(base)
-    except OSError:  # a read-only home: compile anew in each boot, never fail
-        folder = Path(tempfile.gettempdir()) / f"halfway-{os.getuid()}" / sources_digest()
+    except (OSError, RuntimeError):  # a read-only home, or none: compile anew, never fail
+        # A folder of a known name could be another user's, and machine code in it would be run.
+        folder = Path(tempfile.mkdtemp(prefix="halfway-cache-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return str(folder)
 
 

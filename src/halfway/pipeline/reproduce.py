@@ -64,7 +64,8 @@ def reproduce(
     begun = perf_counter()
     with session(master) as spark:
         ready = perf_counter()
-        report = sweep(spark, store, whole, progress, partitions=partitions)
+        # The cause of an error may be mended by now, and the key tells if the result may differ.
+        report = sweep(spark, store, whole, progress, partitions=partitions, retry_errors=True)
         swept = perf_counter()
         found = _measured(spark, store, plans, counts)
         measured = perf_counter()

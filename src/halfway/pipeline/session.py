@@ -4,6 +4,7 @@ with session("local[2]") as spark: ...
 """
 
 import contextlib
+import logging
 import os
 import re
 import signal
@@ -60,8 +61,15 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
         return
     master = checked_master(master or os.environ.get("SPARK_REMOTE") or "local[*]")
     opened = _remote if master.startswith("sc://") else _classic
-    with opened(master) as spark:
-        yield spark
+    # py4j tells the root logger when a JVM is gone under one of our threads (a full disk, Ctrl-C),
+    # with a traceback; what went wrong is told by us, in one line.
+    silence = logging.NullHandler()
+    logging.getLogger().addHandler(silence)
+    try:
+        with opened(master) as spark:
+            yield spark
+    finally:
+        logging.getLogger().removeHandler(silence)
 
 
 def checked_master(master: str) -> str:

@@ -2,11 +2,30 @@
 
 from pathlib import Path
 
+from halfway.problem import Problem
 from halfway.report import plots, wording
 from halfway.report.files import write_whole
 from halfway.report.page import write_page
 from halfway.report.publication import Publication
 from halfway.report.tables import write_tables
+
+_OURS = ("index.html", "verdicts.csv", "verdicts.jsonl", "summaries.csv", "figures")
+
+
+def claim(folder: Path) -> None:
+    """Make sure that results may go there, before anything takes time.
+
+    Raises Problem for a file in its place, a folder that cannot be written to, and a folder that
+    has files of our names without being ours: nothing that was there is lost.
+    """
+    where, remedy = str(folder), "name a folder of its own with --out"
+    if folder.exists() and not folder.is_dir():
+        raise Problem("is a file, not a folder", where=where, remedy=remedy)
+    taken = [name for name in _OURS if (folder / name).exists()]
+    if taken and not (folder / "runs").is_dir():
+        raise Problem(f"holds {taken[0]}, which is not ours", where=where, remedy=remedy)
+    write_whole(folder / ".writable", "")
+    (folder / ".writable").unlink(missing_ok=True)
 
 
 def publish(folder: Path, publication: Publication) -> Path:

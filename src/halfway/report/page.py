@@ -105,7 +105,8 @@ def _tally(verdicts: Sequence[Verdict]) -> str:
         for opinion, count in counts.items()
     )
     return (
-        f'<p class="tally">{wording.tally_line(verdicts)}</p>'
+        f'<p class="tally">{wording.count(len(verdicts), "judged value")}; '
+        "each figure has its own tally</p>"
         f'<div class="bar" aria-hidden="true">{bar}</div>'
         '<div class="filter" role="group" aria-label="Show only rows with this verdict" hidden>'
         f'<span>show only</span>{chips}<span class="shown" role="status"></span></div>'

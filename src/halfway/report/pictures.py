@@ -55,6 +55,8 @@ def checked_format(file: Path) -> str:
             where=str(file),
             remedy="end the name in .png, .svg or .pdf",
         )
+    if not file.absolute().parent.is_dir():
+        raise Problem("there is no such folder", where=str(file.parent), remedy="make it first")
     return suffix
 
 
