@@ -38,8 +38,9 @@ def single(network: Network, steps: int, rounds: int, c: ctypes.CDLL | None) -> 
         at = np.arange(ensemble.IN_FLIGHT, dtype=np.uint32)
         ensemble.fly(ground, at, words.copy(), steps // ensemble.IN_FLIGHT)
 
+    work = f"pure walk, n = {network.n}, {steps:,} steps"
     contenders: dict[str, Callable[[], object]] = {"halfway, one walk": one}
-    contenders[f"halfway, {ensemble.IN_FLIGHT} in flight"] = many
+    crowd = {"halfway, one walk": one, f"halfway, {ensemble.IN_FLIGHT} in flight": many}
     if c:
         c.one_walk.restype = ctypes.c_uint32
 
@@ -52,7 +53,8 @@ def single(network: Network, steps: int, rounds: int, c: ctypes.CDLL | None) -> 
 
         assert in_c() == one(), "C and halfway must stand on the same node"
         contenders[YARDSTICK] = in_c
-    return race(contenders, f"pure walk, n = {network.n}, {steps:,} steps", rounds, steps)
+    rows = race(contenders, work, rounds, steps)
+    return rows + race(crowd, f"{work} in all", rounds, steps)
 
 
 def pairs(network: Network, system: str, rounds: int, c: ctypes.CDLL | None) -> list[Row]:
