@@ -27,7 +27,7 @@ NOT_MET = 10**9
 
 def single(network: Network, steps: int, rounds: int, c: ctypes.CDLL | None) -> list[Row]:
     """One pure walk, and many of them in flight together: the same number of steps in all."""
-    ground = meeting.Ground(network.start, network.who)
+    ground, doors = meeting.Ground(network.start, network.who), ensemble.doors_of(network)
     word = np.uint64(seeded(np.uint64(SEED), 0))
     words = np.array([seeded(np.uint64(SEED), w) for w in range(ensemble.IN_FLIGHT)], np.uint64)
 
@@ -36,7 +36,7 @@ def single(network: Network, steps: int, rounds: int, c: ctypes.CDLL | None) -> 
 
     def many() -> None:
         at = np.arange(ensemble.IN_FLIGHT, dtype=np.uint32)
-        ensemble.fly(ground, at, words.copy(), steps // ensemble.IN_FLIGHT)
+        ensemble.fly(doors, network.who, at, words.copy(), steps // ensemble.IN_FLIGHT)
 
     work = f"pure walk, n = {network.n}, {steps:,} steps"
     contenders: dict[str, Callable[[], object]] = {"halfway, one walk": one}

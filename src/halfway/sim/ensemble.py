@@ -11,49 +11,58 @@ import numpy.typing as npt
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.core.dice import advanced, mixed, pick, seeded
-from halfway.sim.meeting import Ground
 from halfway.world.network import Network
 
 IN_FLIGHT = 16  # measured: 12 to 64 are alike
-_32 = np.uint64(32)
+_32, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 def rows_after(
     network: Network, starts: npt.NDArray[np.int64], steps: int, seed: int
 ) -> npt.NDArray[np.uint32]:
     """Rows [walks] where pure walks from `starts` stand after `steps` steps; walk i has dice i."""
-    ground = Ground(network.start, network.who)
+    doors = doors_of(network)
     at = np.ascontiguousarray(starts, np.uint32)
     words = np.array([seeded(np.uint64(seed), walk) for walk in range(len(at))], np.uint64)
     whole = len(at) - len(at) % IN_FLIGHT
     for first in range(0, whole, IN_FLIGHT):
-        fly(ground, at[first : first + IN_FLIGHT], words[first : first + IN_FLIGHT], steps)
+        fly(
+            doors,
+            network.who,
+            at[first : first + IN_FLIGHT],
+            words[first : first + IN_FLIGHT],
+            steps,
+        )
     for walk in range(whole, len(at)):
-        fly(ground, at[walk : walk + 1], words[walk : walk + 1], steps)
+        fly(doors, network.who, at[walk : walk + 1], words[walk : walk + 1], steps)
     return at
 
 
+def doors_of(network: Network) -> npt.NDArray[np.uint64]:
+    """[n] where a row's neighbours begin << 32 | how many there are: one word to read a step."""
+    return network.start[:-1].astype(np.uint64) << _32 | network.degree.astype(np.uint64)
+
+
 @inlined
-def pure_step(ground, x, value):
-    """The neighbour of x that a pure walk goes to; only the high half of the value counts."""
-    first = ground.start[x]
-    return np.uint32(ground.who[first + pick(value, ground.start[np.uint32(x + 1)] - first)])
+def through(door, who, value):
+    """The neighbour behind a row's door that a pure walk goes to, by the high half of a value."""
+    return np.uint32(who[np.uint32((door >> _32) + pick(value, door & _LOW))])
 
 
 @kernel
-def fly(ground, at, words, steps):
+def fly(doors, who, at, words, steps):
     """Move every walk [walks] by `steps` steps, all of them by two steps at a time."""
-    ground = borrowed(ground)
     drawn = np.uint64(0)  # every walk's dice advance alike: no word is stored on the way
     for _ in range(steps >> 1):
         drawn = advanced(drawn)
         for walk in range(np.uint32(at.shape[0])):
             value = mixed(words[walk] + drawn)
-            at[walk] = pure_step(ground, pure_step(ground, at[walk], value), value << _32)
+            between = through(doors[at[walk]], who, value)
+            at[walk] = through(doors[between], who, value << _32)
     if steps & 1:
         drawn = advanced(drawn)
         for walk in range(np.uint32(at.shape[0])):
-            at[walk] = pure_step(ground, at[walk], mixed(words[walk] + drawn))
+            at[walk] = through(doors[at[walk]], who, mixed(words[walk] + drawn))
     for walk in range(words.shape[0]):
         words[walk] += drawn
 
@@ -65,5 +74,7 @@ def one_walk(ground, x, word, steps):
     x = np.uint32(x)
     for _ in range(steps):
         word = advanced(word)
-        x = pure_step(ground, x, mixed(word))
+        first = ground.start[x]
+        degree = ground.start[np.uint32(x + 1)] - first
+        x = np.uint32(ground.who[first + pick(mixed(word), degree)])
     return x
