@@ -337,3 +337,10 @@ def test_a_damaged_file_is_read_or_named(
         assert str(problem).startswith(str(path))  # noqa: PT017 - either outcome is right
     else:
         links(network)
+
+
+def test_a_csv_without_a_header_is_not_read_as_if_it_had_one(tmp_path: Path) -> None:
+    file = tmp_path / "links.csv"
+    file.write_text("1,2\n2,3\n3,4\n")
+    with pytest.raises(Problem, match="the first line is numbers"):
+        read_network(file)

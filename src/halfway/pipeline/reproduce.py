@@ -32,7 +32,7 @@ class Result:
     summaries: dict[Name, Summaries]
     readings: dict[Name, tuple[str, ...]]
     report: SweepReport
-    digest: str  # canonical, of the runs of these figures
+    digest: str  # canonical, of the runs of these figures; empty if they have none
     session_seconds: float  # until Spark stood ready
     measure_seconds: float
 
@@ -61,6 +61,10 @@ def reproduce(
     }
     counts = {(paper.name, figure.name): figure.replicates[scale] for paper, figure in figures}
     whole = together(list(plans.values()))
+    if not whole.num_rows:  # drawings alone
+        nothing = SweepReport(0, 0, 0, "", 0.0, 1, {}, 0.0, 0.0)
+        empty = {name: Summaries([]) for name in plans}
+        return Result([], empty, _readings(figures), nothing, "", 0.0, 0.0)
     begun = perf_counter()
     with session(master) as spark:
         ready = perf_counter()
@@ -72,12 +76,16 @@ def reproduce(
     return Result(
         verdicts=[v for studied in figures for v in _judged(studied, found, report)],
         summaries=found,
-        readings={(paper.name, figure.name): figure.readings for paper, figure in figures},
+        readings=_readings(figures),
         report=report,
         digest=digest(store, set(whole["key"].to_pylist())),
         session_seconds=ready - begun,
         measure_seconds=measured - swept,
     )
+
+
+def _readings(figures: Sequence[Studied]) -> dict[Name, tuple[str, ...]]:
+    return {(paper.name, figure.name): figure.readings for paper, figure in figures}
 
 
 def _measured(

@@ -70,7 +70,7 @@ def _head(publication: Publication, papers: Sequence[Paper], title: str) -> str:
         "scale": publication.scale,
         "networks a point": _range(replicates),
         "version": f"Halfway {publication.version}",
-        "digest": f"<code>{escape(publication.digest)}</code>",
+        "digest": f"<code>{escape(publication.digest) or 'none'}</code>",
     }
     listed = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items())
     errors = (
@@ -223,7 +223,8 @@ def _making(publication: Publication) -> str:
         '<h2 id="making-title">How this page was made</h2>'
         f"<pre><code>{escape(publication.command)}</code></pre>"
         f"<p>{wording.duration(publication.elapsed)} on the clock. "
-        "The same command gives the same digest on any machine, with any number of cores. "
+        "The same command and the same code, numba's version included, give the same digest on any "
+        "machine, with any number of cores. "
         "The rows of every table lie beside this page as <code>verdicts.csv</code>, "
         "<code>verdicts.jsonl</code> and <code>summaries.csv</code>.</p>"
         f"{times}</section>"

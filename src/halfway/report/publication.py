@@ -21,7 +21,7 @@ class Publication:
     scale: Scale
     verdicts: Sequence[Verdict]
     summaries: Mapping[tuple[str, str], Sequence[Summary]]  # (paper, figure) -> its summaries
-    digest: str  # of the sorted observations; equal on any machine
+    digest: str  # of the sorted runs; equal on any machine with the same code; empty for none
     version: str
     command: str  # as typed
     elapsed: float  # seconds on the clock

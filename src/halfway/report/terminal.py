@@ -73,6 +73,8 @@ def print_run(out: Console, publication: Publication, page: Path) -> None:
         ("time", spent + shared),
         ("page", str(page)),
     ):
+        if not text:
+            continue
         out.print(Text.assemble((f"{word:<10}", "dim"), text), soft_wrap=True)
 
 

@@ -81,12 +81,26 @@ def csv_table(path: Path) -> Table:
     except csv.Error as error:
         raise Problem(f"{error}", where=f"{path}:{reader.line_num}") from None
     columns = [name.strip() for name in rows[0][1]]
+    if all(_is_number(name) for name in columns):
+        raise Problem(
+            "the first line is numbers, not names of columns",
+            where=f"{path}:{rows[0][0]}",
+            remedy="give the table a header, or end its name in .txt if blanks part its columns",
+        )
     table = Table(path, columns, rows[1:])
     for line, row in table.rows:
         if len(row) != len(columns):
             what = f"the line has {len(row)} fields, the header names {len(columns)}"
             raise table.problem(what, line)
     return table
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
 
 
 def blank_table(path: Path) -> Table:

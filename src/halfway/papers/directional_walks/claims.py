@@ -179,7 +179,7 @@ def _judged_maximum(row: Published, seen: Summary) -> tuple[Opinion, str]:
         few = f"of {seen.units} permutations here, of {PRINTED_PERMUTATIONS} there"
         return "not comparable", f"{off}; the largest {few}"
     if abs(seen.maximum - row.value) <= EXTREME_TOLERANCE * row.value:
-        return "agrees", f"{off}, inside ±{EXTREME_TOLERANCE:.0%}".replace("%", " %")
+        return "agrees", f"{off}, inside ±{100 * EXTREME_TOLERANCE:.0f} %"
     if seen.minimum <= row.value <= seen.maximum:
         return "not comparable", f"{off}; {span}"
     return "differs", f"{off}; {span}"
