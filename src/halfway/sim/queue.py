@@ -37,11 +37,8 @@ def reserved(queue, count):
 
 
 @inlined
-def push(queue, at, order, slot):
-    """Sift an entry up; whatever comes at the same time keeps its order."""
-    key = (np.uint64(order) << _SHIFT) | np.uint64(slot)
-    i = queue.tally[0]
-    queue.tally[0] += 1
+def rise(queue, i, at, key):
+    """Sift an entry up from place i, past all that come later."""
     while i > 0:
         parent = (i - 1) >> 1
         ahead = queue.at[parent]
@@ -52,6 +49,15 @@ def push(queue, at, order, slot):
         i = parent
     queue.at[i] = at
     queue.key[i] = key
+
+
+@inlined
+def push(queue, at, order, slot):
+    """Sift an entry up; whatever comes at the same time keeps its order."""
+    key = (np.uint64(order) << _SHIFT) | np.uint64(slot)
+    i = queue.tally[0]
+    queue.tally[0] += 1
+    rise(queue, i, at, key)
 
 
 @inlined
@@ -81,16 +87,7 @@ def drop_top(queue):
         queue.key[i] = queue.key[child]
         i = child
         child = 2 * i + 1
-    while i > 0:
-        parent = (i - 1) >> 1
-        ahead = queue.at[parent]
-        if ahead < at or (ahead == at and queue.key[parent] < key):
-            break
-        queue.at[i] = ahead
-        queue.key[i] = queue.key[parent]
-        i = parent
-    queue.at[i] = at
-    queue.key[i] = key
+    rise(queue, i, at, key)
 
 
 @inlined
