@@ -9,7 +9,7 @@ import numpy as np
 
 from halfway.papers.published import Published, published
 from halfway.pipeline.judge import judge_number, judge_order, judge_range
-from halfway.pipeline.measure import around, ratio
+from halfway.pipeline.measure import Statistic, around, ratio
 from halfway.pipeline.run import Scalar
 from halfway.pipeline.study import Summaries, Summary
 from halfway.pipeline.verdict import Opinion, Verdict
@@ -28,7 +28,7 @@ FAR = 1.5  # a printed mean this many times ours is no reading error
 SIZES = (1500, 2000, 2500, 3000)
 SIZES_LOAD = (*SIZES, 3500)
 WALKS = ("directional-walk", "random-walk")
-STATISTICS = ("median", "mean")
+STATISTICS: tuple[Statistic, ...] = ("median", "mean")
 
 
 def judge_networks(found: Summaries) -> Iterator[Verdict]:
@@ -58,7 +58,7 @@ def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
     for n in (*SIZES, 3500, 4000):
         pure, directed = at(n=n, system="random-walk"), at(n=n, system="directional-walk")
         for statistic in STATISTICS:
-            factor = ratio(pure, directed, statistic)  # type: ignore[arg-type]
+            factor = ratio(pure, directed, statistic)
             yield _row(
                 "figure-5", {"n": n}, f"{statistic} steps, random / directional", "6-10",
                 *factor, pure.networks, "heard", *judge_range(6, 10, *factor),

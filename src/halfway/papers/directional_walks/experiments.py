@@ -110,10 +110,6 @@ def _printed(
     )
 
 
-def _boxes(metric: str, x_title: str, y_title: str, **options: object) -> Plot:
-    return Plot("boxplot", metric, "n", "system", x_title, y_title, **options)  # type: ignore[arg-type]
-
-
 MANY: dict[Scale, int] = {"quick": 12, "paper": 100}
 FEW: dict[Scale, int] = {"quick": 4, "paper": 10}
 HEARD_AT_EQUAL_SPEED: dict[str, Scalar] = {"k": 1, "reading": "heard"}
@@ -154,8 +150,11 @@ PAPER = Paper(
             claims.judge_figure_5,
             (UNIFORM, HEARD, STEPS, INTERVALS),
             plots=(
-                _boxes(
+                Plot(
+                    "boxplot",
                     "steps",
+                    "n",
+                    "system",
                     "nodes",
                     "steps of both walks until they meet",
                     where=HEARD_AT_EQUAL_SPEED,
@@ -240,7 +239,9 @@ PAPER = Paper(
             FEW,
             claims.judge_figure_9,
             (UNIFORM, HEARD, ROUTED, INTERVALS),
-            plots=(_boxes("load", "nodes", "paths through a node", log=True),),
+            plots=(
+                Plot("boxplot", "load", "n", "system", "nodes", "paths through a node", log=True),
+            ),
         ),
     ),
 )
