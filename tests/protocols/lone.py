@@ -140,7 +140,9 @@ def lone_around(network: Network, row: int, tales: bool) -> Around:
     if tales:
         place[: ends[0]] = np.arange(1, ends[0] + 1)
     first = np.concatenate([[0], ends[:-1]]).astype(np.uint32)
-    return Around(first, ends, np.concatenate(lists).astype(np.int32), place)
+    rows = [row, *(lists[0] if tales else [])]
+    x, y = np.empty((2, 0)) if network.position is None else network.position[rows].T.copy()
+    return Around(first, ends, np.concatenate(lists).astype(np.int32), place, x, y)
 
 
 def faults(

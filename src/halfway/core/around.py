@@ -9,12 +9,15 @@ import numpy.typing as npt
 class Around(NamedTuple):
     """Neighbour lists by row, as names in ascending order; places lead from a name to its list.
 
-    Row i's neighbours are who[first[i]:last[i]]. The one at position e told of its own: they are
-    row place[e]. In the simulator rows are the nodes; a live node is row 0, its neighbours' tales
-    are the rows after it, filled by beacons. Lists may have room to grow between them.
+    Row i's neighbours are who[first[i]:last[i]]. The one at position e told of its own, and where
+    it is: they are row place[e]. In the simulator rows are the nodes; a live node is row 0, its
+    neighbours' tales are the rows after it, filled by beacons. Lists may have room to grow between
+    them. A protocol may ask for positions only where its paper grants them.
     """
 
     first: npt.NDArray[np.uint32]  # [rows]
     last: npt.NDArray[np.uint32]  # [rows] exclusive
     who: npt.NDArray[np.int32]  # names, ascending within a row
     place: npt.NDArray[np.int32]  # row of the list that this neighbour told; -1 if it told none
+    x: npt.NDArray[np.float64]  # [rows] where each was when it told last; [0] where nobody knows
+    y: npt.NDArray[np.float64]

@@ -22,3 +22,7 @@ MESSAGE = np.dtype(
 
 EVERYONE = np.int32(-1)  # one transmission that every neighbour hears
 APP = np.int32(-2)  # up to the application of the node that emits it
+
+# The one kind that is everybody's: a letter from whoever boots a node, at the start for protocols
+# that ask for it and whenever a node comes back. Its timers died with it, its memory did not.
+BOOT = np.uint8(255)

@@ -63,5 +63,6 @@ class Network:
         return int(found[0])
 
     def around(self) -> Around:
-        """What every node knows: its neighbours and theirs (two hops), by name = row."""
-        return Around(self.start[:-1], self.start[1:], self.who, self.who)
+        """What every node knows: its neighbours, theirs (two hops) and positions, by name = row."""
+        x, y = np.empty((2, 0)) if self.position is None else self.position.T.copy()
+        return Around(self.start[:-1], self.start[1:], self.who, self.who, x, y)
