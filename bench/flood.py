@@ -19,6 +19,7 @@ from rich.table import Table
 
 from halfway.protocols import flooding
 from halfway.sim import engine as engines
+from halfway.sim.changes import none
 from halfway.sim.radio import Distances, Ideal, distances
 from halfway.world.network import Network
 from halfway.world.unit_disk import draw_positions, unit_disk
@@ -88,7 +89,18 @@ class Ours:
         """Flood everything."""
         state, engine = self.fresh()
         why = engines.run(
-            state, self.rules, self.around, self.book, engine, self.radio, np.inf, self.spare
+            state,
+            self.rules,
+            self.around,
+            self.book,
+            engine,
+            self.radio,
+            self.around,
+            False,
+            none(),
+            np.inf,
+            engines.NEVER,
+            self.spare,
         )
         if why != engines.IDLE:
             raise RuntimeError(f"the engine stopped early: {why}")

@@ -16,6 +16,7 @@ from halfway.core.around import Around
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import Outbox, outbox
 from halfway.sim import engine as engines
+from halfway.sim.changes import none
 from halfway.sim.radio import Ideal
 from halfway.world.network import Network
 
@@ -90,10 +91,11 @@ def drive(world: World, journal: int = 1 << 16) -> Driven:
     for letter in world.letters:
         at, row, kind, topic, event, walk = letter
         engines.post(engine, at, row, kind, topic, walk, event)
+    around = world.network.around()
     while True:
         why = engines.run(
-            state, world.rules, world.network.around(), world.book, engine, Ideal(HOP), np.inf,
-            spare,
+            state, world.rules, around, world.book, engine, Ideal(HOP), around, False, none(),
+            np.inf, engines.NEVER, spare,
         )  # fmt: skip
         if why == engines.IDLE:
             break

@@ -61,6 +61,12 @@ def push(queue, at, order, slot):
 
 
 @inlined
+def first_at(queue):
+    """Time of the earliest entry; inf when there is none."""
+    return queue.at[0] if queue.tally[0] > 0 else np.inf
+
+
+@inlined
 def top_slot(queue):
     """Slot of the earliest entry."""
     return np.uint32(queue.key[0] & _SLOT)

@@ -153,25 +153,25 @@ _AT_ONCE = {Ideal: _yes, Distances: _no, Lossy: _inner_at_once}
 _RECEIVED = {Ideal: _always, Distances: _always, Lossy: _drawn}
 
 
-@overload(delay_of)
+@overload(delay_of, jit_options={"forceinline": True})
 def _delay_of(radio, place):
     way = _DELAYS[radio.instance_class]
     return lambda radio, place: way(radio, place)
 
 
-@overload(next_turn)
+@overload(next_turn, jit_options={"forceinline": True})
 def _next_turn(radio, first, cursor):
     way = _TURNS[radio.instance_class]
     return lambda radio, first, cursor: way(radio, first, cursor)
 
 
-@overload(all_at_once)
+@overload(all_at_once, jit_options={"forceinline": True})
 def _all_at_once(radio):
     way = _AT_ONCE[radio.instance_class]
     return lambda radio: way(radio)
 
 
-@overload(received)
+@overload(received, jit_options={"forceinline": True})
 def _received(radio, place):
     way = _RECEIVED[radio.instance_class]
     return lambda radio, place: way(radio, place)

@@ -10,6 +10,7 @@ from halfway.core.message import MESSAGE
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS, rendezvous
 from halfway.sim import engine as engines
+from halfway.sim.changes import none
 from halfway.sim.radio import Ideal
 from halfway.sim.walks import Reading, System, checked_pairs
 from halfway.world.network import Network
@@ -93,7 +94,7 @@ class Simulation:
         while True:
             why = engines.run(
                 self.state, self._rules, self._around, self._book, self._engine, self._radio,
-                until, self._spare,
+                self._around, False, none(), until, engines.NEVER, self._spare,
             )  # fmt: skip
             if why in (engines.IDLE, engines.UNTIL):
                 return self._outcome()
