@@ -103,8 +103,8 @@ def grown(old: Engine) -> Engine:
     out.tally[:] = (free + slots, old.out.tally[1])
     waiting.at[:slots], waiting.key[:slots] = old.queue.at, old.queue.key
     waiting.tally[:] = old.queue.tally
-    for new, of_old in zip(flight, old.flight, strict=True):
-        new[:slots] = of_old
+    for name in Flight._fields:
+        getattr(flight, name)[:slots] = getattr(old.flight, name)
     return old._replace(out=out, queue=waiting, flight=flight)
 
 
