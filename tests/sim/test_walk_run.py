@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from halfway.problem import Problem
 from halfway.protocols import rendezvous
 from halfway.protocols.directional_walk import state as fresh
-from halfway.sim.simulation import Outcome, Simulation
+from halfway.sim.walk_run import Outcome, WalkRun
 from halfway.world.workload import distinct_pairs
 from tests.networks import disk, line
 
@@ -43,7 +43,7 @@ def test_both_initiators_are_told_once_and_data_arrive_once(
 ) -> None:
     network = disk(n=60, radius=0.25, seed=seed % 5)
     pairs = distinct_pairs(network.n, topics, seed)
-    simulation = Simulation(network, pairs, system=system, reading=reading, k=k, seed=seed)  # type: ignore[arg-type]
+    simulation = WalkRun(network, pairs, system=system, reading=reading, k=k, seed=seed)  # type: ignore[arg-type]
     for topic in range(topics):
         simulation.publish(1e9, topic, event=1000 + topic)
         simulation.publish(1e9 + 1, topic, event=2000 + topic)
@@ -59,7 +59,7 @@ def test_both_initiators_are_told_once_and_data_arrive_once(
 
 
 def test_an_event_before_the_meeting_is_refused_to_the_publisher() -> None:
-    simulation = Simulation(line(30), np.array([[0, 29]]), seed=1)
+    simulation = WalkRun(line(30), np.array([[0, 29]]), seed=1)
     simulation.publish(2.25, 0, event=8)
     simulation.publish(1e9, 0, event=9)
     outcome = simulation.run()
@@ -68,7 +68,7 @@ def test_an_event_before_the_meeting_is_refused_to_the_publisher() -> None:
 
 
 def test_a_walk_that_spends_its_steps_ends_quietly() -> None:
-    outcome = Simulation(line(40), np.array([[0, 39]]), seed=1, most_steps=5, journal=1000).run()
+    outcome = WalkRun(line(40), np.array([[0, 39]]), seed=1, most_steps=5, journal=1000).run()
     assert outcome.applications.size == 0
     steps = outcome.journal[outcome.journal["kind"] == rendezvous.STEP]
     assert len(steps) == 10
@@ -79,8 +79,8 @@ def test_topics_do_not_disturb_each_other(system: str) -> None:
     """A walk carries its dice, so its path is the same alone and in a crowd that fills the pool."""
     network = disk(n=80, radius=0.2, seed=3)
     pairs = distinct_pairs(network.n, 40, 3)
-    alone = Simulation(network, pairs[:1], system=system, seed=9, journal=100_000).run()  # type: ignore[arg-type]
-    crowd = Simulation(network, pairs, system=system, seed=9, journal=1_000_000).run()  # type: ignore[arg-type]
+    alone = WalkRun(network, pairs[:1], system=system, seed=9, journal=100_000).run()  # type: ignore[arg-type]
+    crowd = WalkRun(network, pairs, system=system, seed=9, journal=1_000_000).run()  # type: ignore[arg-type]
     mine = crowd.journal["topic"] == 0
     assert list(crowd.journal_rows[mine]) == list(alone.journal_rows)
 
@@ -88,7 +88,7 @@ def test_topics_do_not_disturb_each_other(system: str) -> None:
 def journal_digest(system: str) -> str:
     network = disk(n=60, radius=0.25, seed=2)
     pairs = distinct_pairs(network.n, 4, 7)
-    outcome = Simulation(network, pairs, system=system, k=2, seed=11, journal=50_000).run()  # type: ignore[arg-type]
+    outcome = WalkRun(network, pairs, system=system, k=2, seed=11, journal=50_000).run()  # type: ignore[arg-type]
     told = outcome.journal.tobytes() + outcome.journal_rows.tobytes()
     return hashlib.sha256(told + outcome.applications.tobytes()).hexdigest()[:16]
 
@@ -104,7 +104,7 @@ def test_golden_journal(system: str) -> None:
 
 def test_interpreted_code_does_the_same_bytes() -> None:
     program = (
-        "from tests.sim.test_simulation import SYSTEMS, journal_digest\n"
+        "from tests.sim.test_walk_run import SYSTEMS, journal_digest\n"
         "print(*[journal_digest(system) for system in SYSTEMS])"
     )
     told = subprocess.run(
@@ -123,12 +123,12 @@ def test_interpreted_code_does_the_same_bytes() -> None:
 )
 def test_misuse_is_named(options: dict[str, object], named: str) -> None:
     with pytest.raises(Problem, match=named):
-        Simulation(line(3), np.array([[0, 2]]), **options)  # type: ignore[arg-type]
+        WalkRun(line(3), np.array([[0, 2]]), **options)  # type: ignore[arg-type]
 
 
 def test_matched_tells_how_far_the_meeting_is() -> None:
     """On a line 0 … 9 the two distances add up to the path, whatever the walks did before."""
-    outcome = Simulation(line(10), np.array([[0, 9]]), seed=2).run()
+    outcome = WalkRun(line(10), np.array([[0, 9]]), seed=2).run()
     told = outcome.applications[outcome.applications["kind"] == rendezvous.MATCHED]
     assert sorted(outcome.application_rows) == [0, 9]
     assert told["args"][:, rendezvous.STEPS].sum() == 9
@@ -137,8 +137,8 @@ def test_matched_tells_how_far_the_meeting_is() -> None:
 def test_a_memory_too_small_for_the_crowd_says_so() -> None:
     network = disk(n=80, radius=0.2, seed=3)
     pairs = distinct_pairs(network.n, 200, 3)
-    assert Simulation(network, pairs, seed=1).run().forgotten == 0
-    crowded = Simulation(network, pairs, seed=1)
+    assert WalkRun(network, pairs, seed=1).run().forgotten == 0
+    crowded = WalkRun(network, pairs, seed=1)
     crowded.state = fresh(
         np.arange(network.n, dtype=np.int32), int(network.degree.max()), 200, seed=1, marks=4
     )
@@ -148,9 +148,9 @@ def test_a_memory_too_small_for_the_crowd_says_so() -> None:
 def test_a_pair_that_is_none_is_named() -> None:
     for pairs, named in (([[0, 99]], "row 99"), ([[-1, 2]], "row -1"), ([[2, 2]], "same node")):
         with pytest.raises(Problem, match=named):
-            Simulation(line(5), np.array(pairs))
+            WalkRun(line(5), np.array(pairs))
 
 
 def test_a_full_journal_is_said() -> None:
     with pytest.raises(Problem, match="journal"):
-        Simulation(line(40), np.array([[0, 39]]), journal=30).run()
+        WalkRun(line(40), np.array([[0, 39]]), journal=30).run()

@@ -32,7 +32,7 @@ class Outcome:
     forgotten: int  # raised weights that full memories of directional walks had to forget
 
 
-class Simulation:
+class WalkRun:
     """Topics on a network, each with one publisher and one subscriber, driven message by message.
 
     pairs [T, 2]: row of the publisher and of the subscriber of each topic.
