@@ -66,6 +66,7 @@ def engine(
     slots: int,
     applications: int,
     journal: int = 0,
+    *,
     cuts: int = 0,
     bytes_of: npt.ArrayLike = MESSAGE.itemsize,
 ) -> Engine:

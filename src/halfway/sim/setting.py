@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.sim.changes import Changes, merged
+from halfway.sim.changes import LINK_NEAR, Changes, merged
 from halfway.sim.hearsay import Hearsay
-from halfway.sim.links import roomy
+from halfway.sim.links import compact, roomy
 from halfway.sim.moving import Motion, Moving
 from halfway.world.faults import Fault, schedule
 from halfway.world.motion import Presence
@@ -53,10 +53,12 @@ class Setting:
         self.hello_s, self.at, self._happened = hello_s, 0.0, 0
         self.changes = motion is not None or len(self._faults.t) > 0
         cuts = bool((self._faults.kind >= LINK_DOWN).any())
-        self.cuts = len(self.start.who) if network is not None and cuts else 0
+        # [m] 1 where a link that stands carries nothing; the engine writes it.
+        self.cut = np.zeros(len(self.start.who) if network is not None and cuts else 0, np.uint8)
         self.reach = self.start.around() if motion is None else roomy(self.start.around())
         self.around = roomy(self.reach) if self.changes else self.reach
         self._hearsay = Hearsay(self.reach, hello_s) if self.changes and hello_s < np.inf else None
+        self._most_receivers = 1
         self.up = np.ones(self.n, bool)
         self.down_s = np.zeros(self.n)  # seconds that each node was down so far
 
@@ -78,11 +80,39 @@ class Setting:
             nodes = faults.kind <= NODE_UP
             links = self._moving.advance(end, part(faults, ~nodes))
             happened = merged(part(faults, nodes), links)
+        near = happened.kind == LINK_NEAR
+        ends = np.concatenate((happened.a[near], happened.b[near]))
+        degree = self.reach.last.astype(np.int64) - self.reach.first
+        self._most_receivers = int(
+            degree.max(initial=0) + np.bincount(ends, minlength=1).max(initial=0)
+        )
         self._note_down(happened, end)
         self.at = end
         if self._hearsay is None:
             return happened
         return merged(happened, self._hearsay.advance(happened, end))
+
+    def widest(self) -> int:
+        """The largest number of neighbours that a node has now; where links change, a guess."""
+        widest = max(int(self.start.degree.max(initial=1)), 1)
+        return min(self.n, 3 * widest + 16) if self.changes else widest
+
+    def most_receivers(self) -> int:
+        """A bound on the neighbours that any node has until the window ends."""
+        return max(self._most_receivers, 1)
+
+    def make_room(self) -> None:
+        """Lay the lists out anew, with more room in every row."""
+        shared = self.around is self.reach
+        if self._moving is not None:
+            self.reach = roomy(self.reach)
+        self.around = self.reach if shared else roomy(self.around)
+
+    def now(self) -> Network:
+        """What links work now, between windows, as a network (rows that are down have none)."""
+        if not self.changes:
+            return self.start
+        return compact(self.reach, self.up, self.cut)
 
     def _note_down(self, happened: Changes, end: float) -> None:
         """Keep the books of who is up, and for how long everybody was not."""
@@ -131,5 +161,5 @@ def _absences(presence: Presence) -> FaultEvents:
 
 
 def seconds_up(setting: Setting) -> npt.NDArray[np.float64]:
-    """[n] how long each node was up until the setting's time."""
+    """[n] how long each node was up until the end of the window."""
     return np.asarray(setting.at - setting.down_s)
