@@ -18,7 +18,7 @@ def flooded(network: Network, letters: list[Letter], wait: float = 0.01) -> Driv
     return drive(
         World(
             network, flooding, lambda names: flooding.state(names, EVENTS, TOPICS),
-            flooding.Rules(wait), flooding.Book(EVENTS), letters, most=2,
+            flooding.Rules(wait), flooding.Book(TOPICS), letters, most=2,
         )
     )  # fmt: skip
 
@@ -44,7 +44,7 @@ def test_every_subscriber_of_the_component_is_told_once(
         if topic == event % TOPICS and who in reached[event] and who != publisher
     )
     for event, rows in enumerate(reached):
-        assert set(np.flatnonzero(run.state.seen[:, event])) == rows
+        assert set(np.flatnonzero(run.state.seen[:, event] == event)) == rows
     # Everybody says it once, so everybody hears it from each neighbour.
     heard = sum(int(network.degree[who]) for rows in reached for who in rows)
     assert len(run.received(flooding.FLOOD)) == heard

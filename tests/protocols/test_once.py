@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from halfway.core.message import BOOT
 from halfway.protocols import (
     anti_entropy,
     directional_walk,
@@ -63,9 +64,9 @@ def world(system: str) -> World:
         "anti-entropy": (anti_entropy, anti_entropy.Rules(1.0, 0.5, 12.0, 1, 2)),
         "rumor": (rumor, rumor.Rules(0.75, 6, 12, 1.0, 2)),
     }[system]
-    book, letters = flooding.Book(EVENTS), _letters(flooding)
+    book, letters = flooding.Book(TOPICS), _letters(flooding)
     if system == "anti-entropy":
-        letters += [Letter(0.0, row, anti_entropy.START) for row in range(_NETWORK.n)]
+        letters += [Letter(0.0, row, BOOT) for row in range(_NETWORK.n)]
 
     def fresh(names: Any) -> Any:
         seed = () if protocol is flooding else (9,)
@@ -79,7 +80,7 @@ KINDS = {
     "flooding": {1, 2, 3, 5},
     "gossip": {1, 2, 3, 5},
     "broadcast gossip": {1, 2, 3, 5},
-    "anti-entropy": {1, 2, 3, 5, 6, 7, 8},
+    "anti-entropy": {1, 2, 3, 5, 7, 8, 255},
     "rumor": {1, 2, 3, 5, 6, 7, 8},
     "directional-walk": {1, 2, 3, 4, 5, 6},
     "random-walk": {1, 2, 3, 4, 5, 6},

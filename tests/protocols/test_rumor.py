@@ -23,7 +23,7 @@ def routed(
     return drive(
         World(
             network, rumor, lambda names: rumor.state(names, EVENTS, TOPICS, seed, **memory),
-            rules, rumor.Book(EVENTS), letters, most=34,
+            rules, rumor.Book(TOPICS), letters, most=34,
         )
     )  # fmt: skip
 

@@ -20,12 +20,12 @@ from typing import NamedTuple
 import numpy as np
 
 from halfway.core.compiled import inlined
-from halfway.core.dice import pick, uniform
+from halfway.core.dice import drawn, pick, uniform
 from halfway.core.handler import handles
-from halfway.core.message import APP
+from halfway.core.message import APP, BOOT
 from halfway.core.outbox import emit
 from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book, inform, tell
-from halfway.protocols.gossip import drawn
+from halfway.protocols.recent import is_news
 from halfway.protocols.rumor_memory import (
     NONE,
     RumorState,
@@ -37,7 +37,19 @@ from halfway.protocols.rumor_memory import (
     trail,
 )
 
-__all__ = ["DELIVERED", "Book", "Rules", "RumorState", "State", "handle", "state"]
+__all__ = [
+    "BOOT",
+    "DELIVERED",
+    "PUBLISH",
+    "SUBSCRIBE",
+    "Book",
+    "Rules",
+    "RumorState",
+    "State",
+    "handle",
+    "most_emissions",
+    "state",
+]
 
 # Kinds beside those of the application (PUBLISH, SUBSCRIBE, DELIVERED), which are flooding's.
 # Between neighbours:
@@ -47,17 +59,34 @@ ANSWER = 6  # back to `target`, with the latest event
 DATA = 7  # an event, to those who asked
 # To oneself:
 RETRY = 8  # has the query been answered? if not, ask again
+RESUME = 11  # back after a crash: ask for `topic` again, then for the next open one
 # To the application:
 ATTACHED = 9  # the subscription reached a publisher; `hops` there and back
 UNANSWERED = 10  # no query came through; the subscription is given up
+
+KINDS = {
+    PUBLISH: "publish",
+    AGENT: "agent",
+    QUERY: "query",
+    DELIVERED: "delivered",
+    SUBSCRIBE: "subscribe",
+    ANSWER: "answer",
+    DATA: "data",
+    RETRY: "retry",
+    ATTACHED: "attached",
+    UNANSWERED: "unanswered",
+    RESUME: "resume",
+    int(BOOT): "boot",
+}
 
 # Places in `args`. Of an AGENT and a QUERY alike:
 STEPS_LEFT = 0  # steps that it may still make: its time to live
 VISITED, VISITED_END = 4, 8  # the nodes before `source`, the latest first; -1 none
 # Of an AGENT: distance of `source` from `topic`, the second topic (-1 none) and its distance.
 DISTANCE, SECOND, SECOND_DISTANCE = 1, 2, 3
-# Of a QUERY, its ANSWER and its RETRY: the subscriber's number for it, and how often it asked.
-NUMBER, ATTEMPT = 1, 2
+# Of a QUERY and its ANSWER: the subscriber's number for it. Of a RETRY: how often it asked, and
+# which BOOT its node was at then.
+NUMBER, ATTEMPT, BOOT_NUMBER = 1, 2, 3
 
 
 class Rules(NamedTuple):
@@ -76,7 +105,7 @@ State = RumorState
 def most_emissions(state: RumorState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
     del rules
-    return len(state.branch_topic[0]) + 2
+    return max(state.branch_topic.shape[1] + 2, 3)
 
 
 @inlined
@@ -176,9 +205,22 @@ def ask(state, rules, around, i, message, attempt, out):
     keep_trail(state, i, state.name[i], number, state.name[i])
     if rules.query_steps > 0 and not alone(around, i):
         send_query(state, around, i, message, state.name[i], number, rules.query_steps - 1, out)
+    state.asking[i, message.topic] = 1
     o = emit(out, RETRY, rules.patience, state.name[i])
     o.topic = message.topic
     o.args[ATTEMPT] = attempt
+    o.args[BOOT_NUMBER] = state.boots[i]
+
+
+@inlined
+def resume(state, i, topic, out):
+    """A letter to oneself to ask again for the first topic, from that one on, still asked for."""
+    # One letter after the other, because the topics may be more than one call may send.
+    for other in range(topic, state.asking.shape[1]):
+        if state.asking[i, other] == 1:
+            o = emit(out, RESUME, 0.0, state.name[i])
+            o.topic = other
+            return
 
 
 @inlined
@@ -225,6 +267,7 @@ def take_in_answer(state, i, message, out):
     if message.target != state.name[i]:
         send_answer(state, i, message, message.target, message.args[NUMBER], message.event, out)
         return
+    state.asking[i, message.topic] = 0
     if state.attached[i, message.topic] == 0:
         state.attached[i, message.topic] = 1
         tell(message, ATTACHED, 0.0, APP, out)
@@ -234,9 +277,8 @@ def take_in_answer(state, i, message, out):
 @inlined
 def pass_on(state, i, message, out):
     """An event that is new here goes to the application and to all who asked through this node."""
-    if state.seen[i, message.event] == 1:
+    if not is_news(state.seen, i, message.event):
         return
-    state.seen[i, message.event] = 1
     inform(state, i, message, out)
     for place in range(min(state.branches[i], state.branch_topic.shape[1])):
         to = state.branch_to[i, place]
@@ -248,11 +290,14 @@ def pass_on(state, i, message, out):
 @inlined
 def give_up_or_ask(state, rules, around, i, message, out):
     """The patience for a query is over."""
+    if state.asking[i, message.topic] == 0 or message.args[BOOT_NUMBER] != state.boots[i]:
+        return  # answered, or asked again since the node came back
     if state.attached[i, message.topic] == 1 or state.distance[i, message.topic] == 0:
-        return
-    if message.args[ATTEMPT] < rules.retries:
+        state.asking[i, message.topic] = 0
+    elif message.args[ATTEMPT] < rules.retries:
         ask(state, rules, around, i, message, message.args[ATTEMPT] + 1, out)
     else:
+        state.asking[i, message.topic] = 0
         tell(message, UNANSWERED, 0.0, APP, out)
 
 
@@ -275,3 +320,10 @@ def handle(state, rules, around, book, i, message, out):
         state.subscribed[i, message.topic] = 1
         if state.distance[i, message.topic] != 0:
             ask(state, rules, around, i, message, 0, out)
+    elif message.kind == BOOT:
+        # RETRYs died with the node, so a query that was lost meanwhile would never be repeated.
+        state.boots[i] += 1
+        resume(state, i, 0, out)
+    elif message.kind == RESUME:
+        ask(state, rules, around, i, message, 0, out)
+        resume(state, i, message.topic + 1, out)
