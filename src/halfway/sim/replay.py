@@ -33,7 +33,7 @@ def replay(path: Path, run: "Simulation") -> bool:
 
     try:
         file = parquet.ParquetFile(path)
-        about = json.loads(file.schema_arrow.metadata[b"halfway"])
+        about = json.loads(file.metadata.metadata[b"halfway"])
     except (ArrowInvalid, KeyError, TypeError):
         raise Problem("this is no trace of a run", where=str(path)) from None
     mine = {"system": run.system, "seed": run.seed, "nodes": run.setting.n, "seconds": run.seconds}

@@ -41,7 +41,10 @@ _OPTIONS = {
 }  # fmt: skip
 
 TABLE = {
-    name: System(name, MODULES[name], Spreading, options) for name, options in _OPTIONS.items()
+    name: System(
+        name, MODULES.get(name, "halfway.protocols." + name.replace("-", "_")), Spreading, options
+    )
+    for name, options in _OPTIONS.items()
 }
 
 
