@@ -19,7 +19,7 @@ ROOMS: dict[str, set[str]] = {
     "world": {"core"},
     "sim": {"core", "protocols", "world"},
     "live": {"core", "protocols"},
-    "scenario": {"core", "protocols", "world"},
+    "scenario": _SIMULATION,
     "pipeline": {*_SIMULATION, "scenario"},
     "report": {*_SIMULATION, "scenario", "pipeline"},
     "papers": {*_SIMULATION, "scenario", "pipeline", "report"},
@@ -33,7 +33,7 @@ LIBRARIES: dict[str, set[str]] = {
     "core": {"numpy", "numba", "llvmlite"},
     "protocols": {"numpy", "numba"},
     "world": {"numpy", "numba", "scipy", "msgspec"},
-    "sim": {"numpy", "numba", "msgspec"},
+    "sim": {"numpy", "numba", "msgspec", "pyarrow"},
     "live": {"numpy", "numba", "msgspec"},
     "scenario": {"numpy", "msgspec"},
     "pipeline": {"numpy", "numba", "scipy", "msgspec", "rich"}

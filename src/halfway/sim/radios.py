@@ -10,6 +10,7 @@ from halfway.problem import Problem
 from halfway.sim.energy import Power, air_seconds
 from halfway.sim.flight import HEARD, SENT, Engine
 from halfway.sim.radio import Ideal, distances, lossy
+from halfway.world.link_quality import measured_success
 from halfway.world.network import Network
 
 _LONGEST_S = 1e6
@@ -27,6 +28,10 @@ class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """What all declarations share."""
 
     success: float = 1.0  # probability of a reception, over every link
+    ratios: str | None = None  # or a table of links with measured ratios, …
+    ratio_columns: tuple[
+        str, ...
+    ] = ()  # … and the column, or the two (there, back), that hold them
 
     def made(self, network: Network, moving: bool, seed: int) -> Any:
         """The radio for one run."""
@@ -64,6 +69,11 @@ class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def _with_losses(self, radio: Any, network: Network, moving: bool, seed: int) -> Any:
         if not 0.0 <= self.success <= 1.0:
             raise Problem(f"radio: success = {self.success:g}: it must be from 0 to 1")
+        if self.ratios is not None:
+            if moving:
+                raise Problem("radio: measured ratios need nodes that stand still")
+            success = measured_success(network, self.ratios, self.ratio_columns)
+            return lossy(radio, success * self.success, network, seed)
         if self.success == 1.0:
             return radio
         return lossy(radio, self.success, None if moving else network, seed)
