@@ -23,8 +23,7 @@ ROOMS: dict[str, set[str]] = {
     "pipeline": {*_SIMULATION, "scenario"},
     "report": {*_SIMULATION, "scenario", "pipeline"},
     "papers": {*_SIMULATION, "scenario", "pipeline", "report"},
-    "cli": {*_SIMULATION, "live", "scenario", "pipeline", "report", "papers", "options"},
-    "options": set(),
+    "cli": {*_SIMULATION, "live", "scenario", "pipeline", "report", "papers"},
     "__main__": {"cli"},
     "__init__": set(),
 }
@@ -41,7 +40,6 @@ LIBRARIES: dict[str, set[str]] = {
     "report": {"numpy", "scipy", "msgspec", "rich", "altair", "vl_convert", "matplotlib"},
     "papers": {"numpy", "msgspec"},
     "cli": {"numpy", "msgspec", "rich", "typer", "click"},
-    "options": {"typer"},
 }
 SOCKETS = {"socket", "socketserver", "asyncio", "selectors", "ssl", "http", "urllib.request"}
 SOCKET_ROOMS = {"live", "pipeline"}  # pipeline only asks whether a Spark master answers
