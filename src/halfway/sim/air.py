@@ -83,7 +83,8 @@ def arrive(engine, radio, reach, slot, cursor):
             at = engine.flight.departed[slot] + delay_of(radio, place)
             turn = engine.flight.order[slot] + np.int64(place) - np.int64(first)
             message.at = at
-            if not comes_first(engine.queue, at, turn):
+            # A later time may have to wait for the world, or for the next call.
+            if at >= engine.horizon[0] or not comes_first(engine.queue, at, turn):
                 engine.flight.cursor[slot] = cursor
                 push(engine.queue, at, turn, slot)
                 return QUEUED, LAST

@@ -171,6 +171,18 @@ def happen(engine, radio, around, reach, boots, changes, k):
     return True
 
 
+@inlined
+def next_change(engine, changes, until):
+    """When the world changes next, inf if never. A transmission's receptions later than that wait.
+
+    So do those later than `until`.
+    """
+    k = changes.tally[0]
+    world = changes.t[k] if k < changes.t.shape[0] else np.inf
+    engine.horizon[0] = min(world, np.nextafter(until, np.inf))
+    return world
+
+
 @kernel
 def run(state, rules, around, book, engine, radio, reach, boots, changes, until, most, spare):
     """Deliver what is due, and let the world change, up to a time. Returns why it stopped.
@@ -187,10 +199,9 @@ def run(state, rules, around, book, engine, radio, reach, boots, changes, until,
     changes = borrowed(changes)
     out, waiting = engine.out, engine.queue
     told, journal = engine.applications, engine.journal
+    world = next_change(engine, changes, until)
     while True:
         at = first_at(waiting)
-        k = changes.tally[0]
-        world = changes.t[k] if k < changes.t.shape[0] else np.inf
         if min(at, world) > until or (at == np.inf and world == np.inf):
             return UNTIL if waiting.tally[0] > 0 or world < np.inf else IDLE
         if engine.meters.events[0] >= most:
@@ -198,9 +209,10 @@ def run(state, rules, around, book, engine, radio, reach, boots, changes, until,
         if out.tally[0] < spare:
             return CROWDED
         if world <= at:
-            if not happen(engine, radio, around, reach, boots, changes, k):
+            if not happen(engine, radio, around, reach, boots, changes, changes.tally[0]):
                 return LISTS_FULL
             changes.tally[0] += 1
+            world = next_change(engine, changes, until)
             continue
         if told.tally[0] == told.row.shape[0] or (
             journal.row.shape[0] > 0 and journal.tally[0] + spare > journal.row.shape[0]
