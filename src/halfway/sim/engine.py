@@ -111,8 +111,8 @@ def come_up(engine, radio, reach, slot):
 
 
 @inlined
-def letter(engine, at, row, kind, topic, walk, event):
-    """Queue a letter to a node from outside the network."""
+def letter(engine, at, row, life, kind, topic, walk, event):
+    """Queue a letter to a node from outside the network, for one of its lives or any."""
     record = emit(engine.out, kind, at, row)
     record.source = row
     record.topic = topic
@@ -120,7 +120,7 @@ def letter(engine, at, row, kind, topic, walk, event):
     record.args[2] = walk
     slot = engine.out.free[np.uint32(engine.out.tally[0])]
     engine.flight.phase[slot] = HELD
-    engine.flight.life[slot] = ANY_LIFE
+    engine.flight.life[slot] = life
     push(engine.queue, at, reserved(engine.queue, 1), slot)
 
 
@@ -130,7 +130,7 @@ def post(engine, at, row, kind, topic, walk, event):
 
     It is lost if the node is down then. There must be a free slot.
     """
-    letter(engine, at, row, kind, topic, walk, event)
+    letter(engine, at, row, ANY_LIFE, kind, topic, walk, event)
 
 
 @inlined
@@ -154,7 +154,7 @@ def happen(engine, radio, around, reach, boots, changes, k):
             return True
         engine.life[a] += np.uint32(1)
         if kind == NODE_UP and boots:
-            letter(engine, changes.t[k], a, BOOT, -1, 0, -1)
+            letter(engine, changes.t[k], a, engine.life[a], BOOT, -1, 0, -1)
     elif kind in (LINK_DOWN, LINK_UP):
         cut_or_mend(engine, reach, a, b, np.uint8(kind == LINK_DOWN))
     else:
