@@ -138,6 +138,8 @@ def cut_or_mend(engine, reach, a, b, broken):
     """A link that stays in its lists carries nothing from now on, or carries again."""
     there, back = place_of(reach, a, b), place_of(reach, b, a)
     if there >= 0 and back >= 0:
+        if engine.cut.shape[0] != reach.who.shape[0]:
+            raise ValueError("a link is cut, but the engine was made without room for cuts")
         engine.cut[there] = broken
         engine.cut[back] = broken
 
