@@ -109,7 +109,8 @@ def links_of(lists: Around) -> Links:
 
 def tight(lists: Around) -> Around:
     """The same lists in arrays of their own, without any room."""
-    return Around(*(part.copy() for part in lists[:3]), lists.who, lists.x, lists.y)
+    who = lists.who.copy()
+    return Around(lists.first.copy(), lists.last.copy(), who, who, lists.x, lists.y)
 
 
 def changes_of(world: World) -> happening.Changes:
