@@ -111,8 +111,8 @@ def come_up(engine, radio, reach, slot):
 
 
 @inlined
-def letter(engine, at, row, kind, topic, walk, event):
-    """Queue a letter to a node from outside the network."""
+def letter(engine, at, row, life, kind, topic, walk, event):
+    """Queue a letter to a node from outside the network, for one of its lives or any."""
     record = emit(engine.out, kind, at, row)
     record.source = row
     record.topic = topic
@@ -120,7 +120,7 @@ def letter(engine, at, row, kind, topic, walk, event):
     record.args[2] = walk
     slot = engine.out.free[np.uint32(engine.out.tally[0])]
     engine.flight.phase[slot] = HELD
-    engine.flight.life[slot] = ANY_LIFE
+    engine.flight.life[slot] = life
     push(engine.queue, at, reserved(engine.queue, 1), slot)
 
 
@@ -130,7 +130,7 @@ def post(engine, at, row, kind, topic, walk, event):
 
     It is lost if the node is down then. There must be a free slot.
     """
-    letter(engine, at, row, kind, topic, walk, event)
+    letter(engine, at, row, ANY_LIFE, kind, topic, walk, event)
 
 
 @inlined
@@ -138,6 +138,8 @@ def cut_or_mend(engine, reach, a, b, broken):
     """A link that stays in its lists carries nothing from now on, or carries again."""
     there, back = place_of(reach, a, b), place_of(reach, b, a)
     if there >= 0 and back >= 0:
+        if engine.cut.shape[0] != reach.who.shape[0]:
+            raise ValueError("a link is cut, but the engine was made without room for cuts")
         engine.cut[there] = broken
         engine.cut[back] = broken
 
@@ -154,7 +156,7 @@ def happen(engine, radio, around, reach, boots, changes, k):
             return True
         engine.life[a] += np.uint32(1)
         if kind == NODE_UP and boots:
-            letter(engine, changes.t[k], a, BOOT, -1, 0, -1)
+            letter(engine, changes.t[k], a, engine.life[a], BOOT, -1, 0, -1)
     elif kind in (LINK_DOWN, LINK_UP):
         cut_or_mend(engine, reach, a, b, np.uint8(kind == LINK_DOWN))
     else:
@@ -169,6 +171,18 @@ def happen(engine, radio, around, reach, boots, changes, k):
             exclude(lists, b, a)
     changed(engine, radio, reach, kind, a, b)
     return True
+
+
+@inlined
+def next_change(engine, changes, until):
+    """When the world changes next, inf if never. A transmission's receptions later than that wait.
+
+    So do those later than `until`.
+    """
+    k = changes.tally[0]
+    world = changes.t[k] if k < changes.t.shape[0] else np.inf
+    engine.horizon[0] = min(world, np.nextafter(until, np.inf))
+    return world
 
 
 @kernel
@@ -187,10 +201,9 @@ def run(state, rules, around, book, engine, radio, reach, boots, changes, until,
     changes = borrowed(changes)
     out, waiting = engine.out, engine.queue
     told, journal = engine.applications, engine.journal
+    world = next_change(engine, changes, until)
     while True:
         at = first_at(waiting)
-        k = changes.tally[0]
-        world = changes.t[k] if k < changes.t.shape[0] else np.inf
         if min(at, world) > until or (at == np.inf and world == np.inf):
             return UNTIL if waiting.tally[0] > 0 or world < np.inf else IDLE
         if engine.meters.events[0] >= most:
@@ -198,9 +211,10 @@ def run(state, rules, around, book, engine, radio, reach, boots, changes, until,
         if out.tally[0] < spare:
             return CROWDED
         if world <= at:
-            if not happen(engine, radio, around, reach, boots, changes, k):
+            if not happen(engine, radio, around, reach, boots, changes, changes.tally[0]):
                 return LISTS_FULL
             changes.tally[0] += 1
+            world = next_change(engine, changes, until)
             continue
         if told.tally[0] == told.row.shape[0] or (
             journal.row.shape[0] > 0 and journal.tally[0] + spare > journal.row.shape[0]

@@ -59,6 +59,7 @@ class Engine(NamedTuple):
     meters: Meters
     applications: Log  # what went up to applications
     journal: Log  # every record that a node received; capacity 0 keeps none
+    horizon: npt.NDArray[np.float64]  # [1] seconds: nothing but records is due before it
 
 
 def engine(
@@ -90,6 +91,7 @@ def engine(
         ),
         log(applications),
         log(journal),
+        np.zeros(1),
     )
 
 
