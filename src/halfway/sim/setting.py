@@ -38,17 +38,15 @@ class Setting:
     ) -> None:
         if not hello_s >= 0.0:
             raise Problem(f"hello_s = {hello_s:g}: it must be 0 or more (inf: never)")
-        drawn = schedule(faults, motion.n if network is None and motion else network or 0, seed,
-                         seconds)  # fmt: skip
-        self._faults = _nested(drawn, None if motion is None else motion.presence)
-        self._moving: Moving | None = None
-        if motion is not None and network is None:
-            self._moving = Moving(motion, hello_s, self._faults)
-            self.start = self._moving.start
-        elif network is not None and motion is None:
-            self.start = network
-        else:
+        if (network is None) == (motion is None):
             raise Problem("a run needs either a network that stands or nodes that move, not both")
+        where: Network | int = motion.n if motion is not None else network or 0
+        drawn = schedule(faults, where, seed, seconds)
+        self._faults = _nested(drawn, None if motion is None else motion.presence)
+        self._moving = None if motion is None else Moving(motion, hello_s, self._faults)
+        start = network if self._moving is None else self._moving.start
+        assert start is not None
+        self.start: Network = start
         self.n = self.start.n
         self.hello_s, self.at, self._happened = hello_s, 0.0, 0
         self.changes = motion is not None or len(self._faults.t) > 0

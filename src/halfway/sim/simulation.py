@@ -12,7 +12,7 @@ from halfway.core.message import BOOT
 from halfway.problem import Problem
 from halfway.sim import engine as engines
 from halfway.sim.energy import Power, checked
-from halfway.sim.flight import taken
+from halfway.sim.flight import ANY_LIFE, taken
 from halfway.sim.ledger import Ledger
 from halfway.sim.moving import Motion
 from halfway.sim.outcome import Outcome
@@ -214,6 +214,6 @@ def _seeded(seed, name):
 def _post_all(engine, some):
     for k in range(some.at.shape[0]):
         engines.letter(
-            engine, some.at[k], some.row[k], some.kind[k], some.topic[k], some.walk[k],
+            engine, some.at[k], some.row[k], ANY_LIFE, some.kind[k], some.topic[k], some.walk[k],
             some.event[k],
         )  # fmt: skip
