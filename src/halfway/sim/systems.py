@@ -38,7 +38,7 @@ def letters(at: Any, row: Any, kind: Any, topic: Any, walk: Any = 0, event: Any 
     return Letters(when, whole[0], kinds, *whole[2:])
 
 
-def part(of: Letters, which: slice) -> Letters:
+def part(of: Letters, which: slice | npt.NDArray[np.bool_]) -> Letters:
     """Some of the letters, in their order."""
     return Letters(
         of.at[which], of.row[which], of.kind[which], of.topic[which], of.walk[which],
