@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -98,10 +98,15 @@ class Ours:
         """State, neighbour lists, radio and pool."""
         state, engine = self.fresh()
         whole = sum(a.nbytes for a in (*state, *self.around[:3]))
-        whole += sum(a.nbytes for a in (*engine.out, *engine.queue, *engine.flight))
+        whole += held(engine.out) + held(engine.queue) + held(engine.flight)
         if isinstance(self.radio, Distances):
             whole += self.radio.delay.nbytes + self.radio.turn.nbytes
         return whole / self.flood.network.n
+
+
+def held(arrays: Any) -> int:
+    """Bytes of a tuple of arrays and of such tuples."""
+    return arrays.nbytes if isinstance(arrays, np.ndarray) else sum(held(a) for a in arrays)
 
 
 def in_c(library: ctypes.CDLL, flood: Flood, shared: bool, hashed: bool = False) -> tuple[int, int]:

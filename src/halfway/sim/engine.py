@@ -18,6 +18,8 @@ from halfway.sim.queue import (
     Queue,
     comes_first,
     drop_top,
+    enlarged,
+    first_at,
     push,
     queue,
     reserved,
@@ -97,15 +99,14 @@ def grown(old: Engine) -> Engine:
     new.out.free[:free] = old.out.free[:free]
     new.out.free[free : free + slots] = np.arange(2 * slots - 1, slots - 1, -1, dtype=np.uint32)
     new.out.tally[:] = (free + slots, old.out.tally[1])
-    new.queue.at[:slots], new.queue.key[:slots] = old.queue.at, old.queue.key
     for name in Flight._fields:
         getattr(new.flight, name)[:slots] = getattr(old.flight, name)
-    new.queue.tally[:] = old.queue.tally
     told = int(old.applications.tally[0])
     new.applications.record[:told] = old.applications.record[:told]
     new.applications.row[:told] = old.applications.row[:told]
     new.applications.tally[:] = told
-    return new._replace(alive=old.alive, meters=old.meters, journal=old.journal)
+    return new._replace(
+        queue=enlarged(old.queue, 2 * slots), alive=old.alive, meters=old.meters, journal=old.journal)
 
 
 def _flight(slots: int) -> Flight:
@@ -291,7 +292,7 @@ def run(state, rules, around, book, engine, radio, until, spare):
     out, waiting = engine.out, engine.queue
     told, journal = engine.applications, engine.journal
     while waiting.tally[0] > 0:
-        if waiting.at[0] > until:
+        if first_at(waiting) > until:
             return UNTIL
         if out.tally[0] < spare:
             return CROWDED
