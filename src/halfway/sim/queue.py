@@ -147,7 +147,11 @@ def bucket_of(queue, at):
 @inlined
 def place(queue, at, key, slot):
     """Put an entry where its time belongs."""
-    number, tally = bucket_of(queue, at), queue.tally
+    tally = queue.tally
+    if tally[BUCKET] == _ALL_NEAR:
+        add(queue.near, at, key)
+        return
+    number = bucket_of(queue, at)
     if number <= tally[BUCKET]:
         if queue.near.count[0] > 0 and queue.near.at[0] != at:
             tally[CROWD] += 1  # narrower buckets could have told the two apart
