@@ -163,59 +163,88 @@ def check_order(flood: Flood, library: Any) -> None:
         raise SystemExit(f"{flood.name}: deliveries and their order differ: {found}")
 
 
-def fast(flood: Flood, library: Any, rounds: int) -> list[Score]:
-    """Ours and the loops in C, interleaved."""
+class Contender(NamedTuple):
+    """One that runs in a race: what it delivers in a run, and the bytes that it holds for it."""
+
+    name: str
+    events: int
+    size: int
+    run: Callable[[], object]
+
+
+def fast(flood: Flood, library: Any) -> list[Contender]:
+    """Ours and the loops in C."""
     ours = Ours(flood)
-    events, size = ours.counted()
-    contenders: dict[str, Callable[[], object]] = {"halfway": ours.run}
-    sizes = {"halfway": size}
+    found = [Contender("halfway", *ours.counted(), ours.run)]
     if library:
         in_c = natives.InC(library, flood, HOP, WAIT)
         for name, loop in natives.LOOPS.items():
             told = in_c.run(loop)
-            if told.delivered != events:
-                raise SystemExit(f"{flood.name}: {name} delivers {told.delivered}, not {events}")
-            sizes[name] = told.held
-            contenders[name] = lambda loop=loop: in_c.run(loop)
-    return [
-        Score(row.name, row.work, events, row.seconds, row.rate,
-              sizes[row.name] / flood.network.n, row.ratio_to_c)
-        for row in race(contenders, flood.name, rounds, events)
-    ]  # fmt: skip
+            found.append(
+                Contender(name, told.delivered, told.held, lambda loop=loop: in_c.run(loop))
+            )
+    return found
 
 
-def in_python(flood: Flood, rounds: int, c_rate: float | None) -> list[Score]:
-    """The contenders in Python, interleaved among themselves."""
-    job, found = flood.job(), slow.contenders()
-    delivered, sizes = {}, {}
-    for name, contender in found.items():
+def in_python(flood: Flood) -> list[Contender]:
+    """The contenders in Python."""
+    job, found = flood.job(), []
+    for name, contender in slow.contenders().items():
         tracemalloc.start()
-        delivered[name] = contender(job)[0]
-        sizes[name] = tracemalloc.get_traced_memory()[1] / flood.network.n
+        delivered, _ = contender(job)
+        size = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    events = next(iter(delivered.values()))
-    if set(delivered.values()) != {events}:
-        raise SystemExit(f"{flood.name}: deliveries differ: {delivered}")
-    contenders = {name: lambda run=run: run(job) for name, run in found.items()}
+        found.append(Contender(name, delivered, size, lambda run=contender: run(job)))
+    return found
+
+
+class InNs3:
+    """ns-3, which needs more events for the same deliveries, and is taken at its own clock's word:
+    that leaves out its start and the building of its network."""
+
+    def __init__(self, flood: Flood, ns3: natives.Ns3) -> None:
+        self.flood, self.ns3, self.taken = flood, ns3, list[float]()
+
+    def run(self) -> natives.InNs3:
+        """Flood everything."""
+        told = self.ns3.run(self.flood, HOP, WAIT)
+        self.taken.append(told.seconds)
+        return told
+
+    def contender(self) -> Contender:
+        """As one in a race."""
+        told = self.run()
+        remark(
+            f"ns-3 executes {told.executed:,} events of its own for {told.delivered:,} deliveries"
+        )
+        return Contender("ns-3, packets", told.delivered, told.held, self.run)
+
+
+def scores(flood: Flood, library: Any, ns3: natives.Ns3 | None, rounds: int) -> list[Score]:
+    """One race; where the network is small, with the slow ones, on fewer events."""
+    contenders, packets = fast(flood, library), None
+    if flood.network.n < MILLION:
+        check_order(flood._replace(events=2), library)
+        contenders += in_python(flood.few)
+        packets = InNs3(flood.few, ns3) if ns3 else None
+        contenders += [packets.contender()] if packets else []
+    for one in contenders:  # as many for each event: every node hears it once over every link
+        if one.events * flood.events not in (
+            contenders[0].events * flood.events,
+            contenders[0].events * flood.few.events,
+        ):
+            raise SystemExit(f"{flood.name}: {one.name} delivers {one.events:,}")
+    rows = race({one.name: one.run for one in contenders}, flood.name, rounds)
+    seconds = {row.name: row.seconds for row in rows}
+    if packets:
+        seconds["ns-3, packets"] = statistics.median(packets.taken[2:])
+    rate = {one.name: one.events / seconds[one.name] for one in contenders}
+    c = rate.get(YARDSTICK)
     return [
-        Score(row.name, row.work, events, row.seconds, row.rate, sizes[row.name],
-              c_rate / row.rate if c_rate else None)
-        for row in race(contenders, flood.name, rounds, events)
+        Score(one.name, flood.name, one.events, seconds[one.name], rate[one.name], one.size / flood.network.n,
+              c / rate[one.name] if c else None)
+        for one in contenders
     ]  # fmt: skip
-
-
-def in_ns3(flood: Flood, ns3: natives.Ns3, rounds: int, c_rate: float | None) -> Score:
-    """ns-3: its own clock and its own events, of which it needs more for the same deliveries."""
-    told = [ns3.run(flood, HOP, WAIT) for _ in range(rounds)]
-    delivered, executed, _, size = told[0]
-    n, links = flood.network.n, len(flood.network.who)
-    if delivered != flood.events * (1 + n + links):
-        raise SystemExit(f"{flood.name}: ns-3 delivers {delivered}")
-    seconds = statistics.median(taken for _, _, taken, _ in told)
-    rate = delivered / seconds
-    remark(f"ns-3 executed {executed:,} events of its own for {delivered:,} deliveries")
-    ratio = c_rate / rate if c_rate else None
-    return Score("ns-3, packets", flood.name, delivered, seconds, rate, size / n, ratio)
 
 
 def peak_bytes() -> int:
@@ -258,30 +287,24 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         ns3 = natives.with_ns3(Path(folder))
         for flood in floods(not chosen.small):
-            scores = fast(flood, library, chosen.rounds)
-            c = next((score.rate for score in scores if score.name == YARDSTICK), None)
-            if flood.network.n < MILLION:
-                check_order(flood._replace(events=2), library)
-                scores += in_python(flood.few, 5, c)
-                scores += [in_ns3(flood.few, ns3, 5, c)] if ns3 else []
-            show(scores, chosen.json)
+            show(scores(flood, library, ns3, chosen.rounds), chosen.json)
 
 
-def show(scores: list[Score], as_json: bool) -> None:
+def show(race_scores: list[Score], as_json: bool) -> None:
     """One object a contender a line, or a table."""
     if as_json:
-        for score in scores:
+        for score in race_scores:
             sys.stdout.write(json.dumps(score._asdict()) + "\n")
         return
     table = Table("contender", "events", "median", "ns an event", "× C", "bytes a node")
-    for score in scores:
+    for score in race_scores:
         ratio = "-" if score.ratio_to_c is None else f"{score.ratio_to_c:.3g}"
         size = "-" if score.bytes_per_node is None else f"{score.bytes_per_node:,.0f}"
         table.add_row(
             score.name, f"{score.events:,}", spoken(score.seconds), f"{1e9 / score.rate:.1f}",
             ratio, size,
         )  # fmt: skip
-    Console().print(scores[0].work, table, highlight=False)
+    Console().print(race_scores[0].work, table, highlight=False)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ import importlib.util
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,13 +82,22 @@ def loops_in_c() -> ctypes.CDLL | None:
     return c_library(HERE / "flood.c")
 
 
+class InNs3(NamedTuple):
+    """What ns-3 says of a flood."""
+
+    delivered: int
+    executed: int  # events of its own
+    seconds: float  # of its loop
+    held: int  # bytes
+
+
 class Ns3(NamedTuple):
     """ns-3's program; it times its own loop, without building the network and starting up."""
 
     program: Path
 
-    def run(self, flood: Any, hop: float, wait: float) -> tuple[int, int, float, int]:
-        """Deliveries, events that ns-3 executed for them, seconds, bytes."""
+    def run(self, flood: Any, hop: float, wait: float) -> InNs3:
+        """Flood everything."""
         network: Network = flood.network
         task = self.program.parent / "task"
         arrays = [network.start, network.who, flood.publishers]
@@ -98,7 +106,7 @@ class Ns3(NamedTuple):
         numbers = (network.n, len(network.who), flood.events, hop, wait, len(arrays) - 3)
         command = [str(self.program), str(task), *map(str, numbers)]
         told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-        return int(told[0]), int(told[1]), float(told[2]), int(told[3])
+        return InNs3(int(told[0]), int(told[1]), float(told[2]), int(told[3]))
 
 
 def with_ns3(folder: Path) -> Ns3 | None:

@@ -47,7 +47,7 @@ static Ptr<SimpleNetDevice> On(Ptr<SimpleChannel> channel, uint32_t node, bool l
     if (listens) device->SetReceiveCallback(MakeCallback(&Receive));
     return device;
 }
-static Ptr<SimpleChannel> Channel(double seconds) {
+static Ptr<SimpleChannel> Air(double seconds) {
     auto channel = CreateObject<SimpleChannel>();
     channel->SetAttribute("Delay", TimeValue(Seconds(seconds)));
     return channel;
@@ -84,7 +84,7 @@ int main(int, char** argument) { // file n m events hop wait delays?
         Ptr<SimpleChannel> channel;
         for (uint32_t g = start[i]; g < start[i + 1]; g++) {
             if (!channel || !delay.empty()) {
-                channel = Channel(delay.empty() ? hop : delay[g]);
+                channel = Air(delay.empty() ? hop : delay[g]);
                 speakers[i].push_back(On(channel, i, false));
             }
             On(channel, who[g], true);

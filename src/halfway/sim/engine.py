@@ -106,7 +106,11 @@ def grown(old: Engine) -> Engine:
     new.applications.row[:told] = old.applications.row[:told]
     new.applications.tally[:] = told
     return new._replace(
-        queue=enlarged(old.queue, 2 * slots), alive=old.alive, meters=old.meters, journal=old.journal)
+        queue=enlarged(old.queue, 2 * slots),
+        alive=old.alive,
+        meters=old.meters,
+        journal=old.journal,
+    )
 
 
 def _flight(slots: int) -> Flight:
