@@ -196,10 +196,10 @@ static inline int run_is_first(const calendar *q) {
 static inline void enter(calendar *q, double at, i8 order, u4 slot) {
     q->entries++;
     place(q, (due){at, order << SLOT_BITS | slot}, slot);
-    if (q->near.count > CROWDED) spread_if_worth_it(q);
 }
 static inline u4 take(calendar *q) {
     if (q->run == NONE && !q->near.count) advance(q);
+    else if (q->near.count > CROWDED) spread_if_worth_it(q);
     u4 slot;
     q->entries--, q->taken++;
     if (run_is_first(q)) slot = q->run, q->run = q->after[slot];

@@ -123,7 +123,7 @@ class Ours:
         return state, engine
 
     def counted(self) -> tuple[int, int]:
-        """Events delivered; bytes of state, lists, radio, meters and the part of the pool in use."""
+        """Events delivered; bytes of state, lists, radio, meters and what is in use of the pool."""
         state, engine = self.run()
         slots = len(engine.out.free)
         # Low slots are taken first, so those ever written are those in use at the fullest moment.
@@ -241,8 +241,10 @@ def scores(flood: Flood, library: Any, ns3: natives.Ns3 | None, rounds: int) -> 
     rate = {one.name: one.events / seconds[one.name] for one in contenders}
     c = rate.get(YARDSTICK)
     return [
-        Score(one.name, flood.name, one.events, seconds[one.name], rate[one.name], one.size / flood.network.n,
-              c / rate[one.name] if c else None)
+        Score(
+            one.name, flood.name, one.events, seconds[one.name], rate[one.name],
+            one.size / flood.network.n, c / rate[one.name] if c else None,
+        )
         for one in contenders
     ]  # fmt: skip
 

@@ -112,16 +112,16 @@ def rise_by_four(heap, i, at, key):  # type: ignore[no-untyped-def]
 @numba.njit(error_model="numpy", forceinline=True)
 def push_by_four(heap, at, order, slot):  # type: ignore[no-untyped-def]
     """As `queue.push`."""
-    i = heap.count[0]
-    heap.count[0] += 1
+    i = heap.held[0]
+    heap.held[0] += 1
     rise_by_four(heap, i, at, (np.int64(order) << queues.SLOT_BITS) | np.int64(slot))
 
 
 @numba.njit(error_model="numpy", forceinline=True)
 def drop_by_four(heap):  # type: ignore[no-untyped-def]
     """As `heap.drop`."""
-    heap.count[0] -= 1
-    last = heap.count[0]
+    heap.held[0] -= 1
+    last = heap.held[0]
     at, key = heap.at[last], heap.key[last]
     i = 0
     while 4 * i + 1 < last:

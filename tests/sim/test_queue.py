@@ -1,4 +1,4 @@
-"""The event queue against heapq: ties, mixed scales, growth, and buckets that change their width."""
+"""The event queue against heapq: ties, mixed scales, growth, buckets that change their width."""
 
 import heapq
 import itertools
@@ -99,7 +99,8 @@ def test_buckets_follow_the_load_and_keep_its_order(
             if broadcasts and rng.random() < 0.3 and ahead > 0.0:
                 both.push(both.now + ahead, broadcasts.pop(int(rng.integers(len(broadcasts)))))
             else:
-                broadcasts.extend(range(*(int(reserved(both.fast, 3)) + i for i in (0, 3))))
+                first = int(reserved(both.fast, 3))
+                broadcasts.extend(range(first, first + 3))
                 both.push(both.now + ahead)
     both.drain()
 
@@ -125,7 +126,7 @@ def test_a_queue_grows_while_entries_stand_in_every_part_of_it() -> None:
     both.take()
     for ahead, step in itertools.product((1e6, 0.0, 0.005, 0.3), range(30)):
         both.push(both.now + ahead * (1 + step % 5))
-    parts = [both.fast.near.count[0], both.fast.far.count[0], both.fast.tally[2]]
+    parts = [both.fast.near.held[0], both.fast.far.held[0], both.fast.tally[2]]
     assert min(parts) > 0
     assert len(both.fast.ring) == 256
     both.drain()

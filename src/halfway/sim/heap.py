@@ -13,7 +13,7 @@ class Heap(NamedTuple):
 
     at: npt.NDArray[np.float64]  # [slots] seconds
     key: npt.NDArray[np.int64]  # [slots] breaks ties; no two are equal
-    count: npt.NDArray[np.int64]  # [1]
+    held: npt.NDArray[np.int64]  # [1] how many
 
 
 def heap(slots: int) -> Heap:
@@ -39,16 +39,16 @@ def rise(heap, i, at, key):
 @inlined
 def add(heap, at, key):
     """Put an entry in; the caller sees to it that there is room."""
-    i = heap.count[0]
-    heap.count[0] += 1
+    i = heap.held[0]
+    heap.held[0] += 1
     rise(heap, i, at, key)
 
 
 @inlined
 def drop(heap):
     """Take the earliest entry out: walk the hole down, then sift the last entry up from there."""
-    heap.count[0] -= 1
-    last = heap.count[0]
+    heap.held[0] -= 1
+    last = heap.held[0]
     at, key = heap.at[last], heap.key[last]
     i = 0
     child = 1
