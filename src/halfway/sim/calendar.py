@@ -4,7 +4,7 @@ Entries of the bucket at hand are a sorted run and a small heap, the buckets aft
 through the slots, and what lies beyond the last bucket is a heap.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -60,7 +60,7 @@ def queue(slots: int) -> Queue:
 def enlarged(old: Queue, slots: int) -> Queue:
     """The same entries in a queue for more slots."""
     new = queue(slots)
-    arrays = zip(
+    arrays: Any = zip(
         (*old.near, *old.far, old.tally, old.scale, old.at, old.key, old.after),
         (*new.near, *new.far, new.tally, new.scale, new.at, new.key, new.after),
         strict=True,
