@@ -203,7 +203,7 @@ def run(state, rules, around, book, engine, radio, reach, boots, changes, until,
     told, journal = engine.applications, engine.journal
     world = next_change(engine, changes, until)
     while True:
-        at = first_at(waiting)
+        at = first_at(waiting) if waiting.tally[0] > 0 else np.inf
         if min(at, world) > until or (at == np.inf and world == np.inf):
             return UNTIL if waiting.tally[0] > 0 or world < np.inf else IDLE
         if engine.meters.events[0] >= most:

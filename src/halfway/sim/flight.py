@@ -8,7 +8,7 @@ import numpy.typing as npt
 from halfway.core.compiled import inlined
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import Outbox, outbox
-from halfway.sim.queue import Queue, queue
+from halfway.sim.queue import Queue, enlarged, queue
 
 # Where a record in a slot stands. A radio may have phases of its own from OWN_PHASES on.
 HELD, FLYING, SPREADING, OVER, OWN_PHASES = 0, 1, 2, 3, 4
@@ -98,17 +98,15 @@ def engine(
 def grown(old: Engine) -> Engine:
     """The same engine with twice the room for records in flight."""
     slots = len(old.out.free)
-    out, waiting, flight = outbox(2 * slots), queue(2 * slots), _flight(2 * slots)
+    out, flight = outbox(2 * slots), _flight(2 * slots)
     free = int(old.out.tally[0])
     out.pool[:slots] = old.out.pool[:slots]
     out.free[:free] = old.out.free[:free]
     out.free[free : free + slots] = np.arange(2 * slots - 1, slots - 1, -1, dtype=np.uint32)
     out.tally[:] = (free + slots, old.out.tally[1])
-    waiting.at[:slots], waiting.key[:slots] = old.queue.at, old.queue.key
-    waiting.tally[:] = old.queue.tally
     for name in Flight._fields:
         getattr(flight, name)[:slots] = getattr(old.flight, name)
-    return old._replace(out=out, queue=waiting, flight=flight)
+    return old._replace(out=out, queue=enlarged(old.queue, 2 * slots), flight=flight)
 
 
 def _flight(slots: int) -> Flight:
