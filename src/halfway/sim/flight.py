@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import embedded
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import Outbox, outbox
 from halfway.sim.queue import Queue, enlarged, queue
@@ -132,7 +132,7 @@ def taken(some: Log) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
     return some.record[:count].view(MESSAGE).copy(), some.row[:count].copy()
 
 
-@inlined
+@embedded
 def keep(some, record, row):
     """Copy a record into a log that has room."""
     place = some.tally[0]
@@ -141,13 +141,13 @@ def keep(some, record, row):
     some.tally[0] += 1
 
 
-@inlined
+@embedded
 def is_up(engine, row):
     """Whether a node is there to send and to hear."""
     return engine.life[row] & np.uint32(1) == 0
 
 
-@inlined
+@embedded
 def count_sent(engine, row, kind):
     """One transmission of a row."""
     engine.meters.traffic[row, SENT] += 1
@@ -156,7 +156,7 @@ def count_sent(engine, row, kind):
     engine.meters.sent_kind[kind] += 1
 
 
-@inlined
+@embedded
 def count_heard(engine, row, kind):
     """One reception of a row."""
     engine.meters.traffic[row, HEARD] += 1
