@@ -98,7 +98,7 @@ class Simulation:
         moving = motion is not None
         self.radio = self.declared.made(self.setting.start, moving, _word(seed, _AIR))
         self.power = checked(power or Power())
-        self.ledger = Ledger(self.demand, n, window)
+        self.ledger = Ledger(self.demand, n, window, self.cast.hops_tell)
         self.at = 0.0
         self._publishing = Publishing(self.demand, self.ledger, self.setting, stretch)
         self._trace = None if trace is None else Trace(trace, self)

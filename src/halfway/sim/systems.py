@@ -55,6 +55,7 @@ class Cast(NamedTuple):
     most: int  # records that one call of its handler may emit
     boots: bool  # whether nodes want a BOOT at the start and when they come back
     delivered: int  # the kind of a letter that tells an application of an event
+    hops_tell: bool  # whether its hops are those from the publisher
     kinds: Mapping[int, str]
 
 
@@ -145,7 +146,9 @@ class Spreading:
         most = module.most_emissions(state, rules)
         boots = hasattr(module, "BOOT")
         book = module.Book(scene.window)
-        return Cast(state, rules, book, most, boots, module.DELIVERED, module.KINDS)
+        # An event that a node keeps and hands on when asked travels in records of many chains.
+        hops_tell = getattr(module, "HOPS_TELL", True)
+        return Cast(state, rules, book, most, boots, module.DELIVERED, hops_tell, module.KINDS)
 
     def opening(self, demand: Demand) -> Letters:
         """Subscriptions."""
