@@ -215,8 +215,14 @@ def mark(state, i, walk, came_from, towards, weight):
 
 
 @inlined
-def away(state, around, i, came_from, walk, value, shunned):
-    """[drw Fig. 3, lines 3-4] the neighbour of least weight, ties uniformly; raise its weight.
+def away(state, around, i, came_from, walk, value):
+    """[drw Fig. 3, lines 3-4] the neighbour of least weight, ties uniformly; raise its weight."""
+    return away_but(state, around, i, came_from, walk, value, NEVER)
+
+
+@inlined
+def away_but(state, around, i, came_from, walk, value, shunned):
+    """The same, but not to one neighbour.
 
     Whoever it came from being no neighbour (a launch, or nodes that move), all weigh the same. The
     shunned neighbour, which did not answer, is taken only where there is no other.
@@ -251,14 +257,14 @@ def handle(state, rules, around, book, i, message, out):
     if message.kind == STEP:
         if not arrived(memory, rules, around, i, message, out):
             walk, word = message.args[WALK_ID], dice_of(message)
-            towards = away(state, around, i, message.source, walk, mixed(word), NEVER)
+            towards = away(state, around, i, message.source, walk, mixed(word))
             go_on(memory, rules, i, message, word, towards, out)
     elif message.kind == PATIENCE:
         slot = overdue(memory.hops, rules, i, memory.name[i], message, out)
         if slot >= 0 and may_step_anew(memory, around, i, slot):
             walk, word = memory.hops.args[i, slot, WALK_ID], dice_anew(memory, i, slot)
             came_from, shunned = memory.hops.came_from[i, slot], memory.hops.to[i, slot]
-            towards = away(state, around, i, came_from, walk, mixed(word), shunned)
+            towards = away_but(state, around, i, came_from, walk, mixed(word), shunned)
             step_anew(memory, rules, i, slot, word, towards, out)
     else:
         settle(memory, rules, around, i, message, out)

@@ -231,22 +231,23 @@ def pass_on(state, i, message, out):
 
 
 @inlined
-def give_up_or_ask(state, rules, around, i, message, out):
-    """The patience for a query is over."""
-    if state.asking[i, message.topic] == 0 or message.args[BOOT_NUMBER] != state.boots[i]:
-        return  # answered, or asked again since the node came back
-    if state.attached[i, message.topic] == 1 or state.distance[i, message.topic] == 0:
-        state.asking[i, message.topic] = 0
-    elif message.args[ATTEMPT] < rules.retries:
-        ask(state, rules, around, i, message, message.args[ATTEMPT] + 1, out)
-    else:
-        state.asking[i, message.topic] = 0
+def attempt_after(state, rules, i, message, out):
+    """The patience for a query is over: which attempt is due now; -1 if none."""
+    topic, attempt = message.topic, message.args[ATTEMPT] + 1
+    if state.asking[i, topic] == 0 or message.args[BOOT_NUMBER] != state.boots[i]:
+        return -1  # answered, or asked again since the node came back
+    if state.attached[i, topic] == 0 and state.distance[i, topic] != 0:
+        if attempt <= rules.retries:
+            return attempt
         tell(message, UNANSWERED, 0.0, APP, out)
+    state.asking[i, topic] = 0
+    return -1
 
 
 @handles(RumorState)
 def handle(state, rules, around, book, i, message, out):
     """A node's whole behaviour, one message at a time."""
+    attempt = -1  # at a query that this call sends; asked in one place, because it compiles long
     if message.kind == DATA:
         pass_on(state, i, message, out)
     elif message.kind == AGENT:
@@ -255,18 +256,19 @@ def handle(state, rules, around, book, i, message, out):
         take_in_query(state, around, i, message, out)
     elif message.kind == ANSWER:
         take_in_answer(state, i, message, out)
-    elif message.kind == RETRY:
-        give_up_or_ask(state, rules, around, i, message, out)
     elif message.kind == PUBLISH:
         witness(state, rules, around, i, message, out)
+    elif message.kind == RETRY:
+        attempt = attempt_after(state, rules, i, message, out)
     elif message.kind == SUBSCRIBE:
         state.subscribed[i, message.topic] = 1
-        if state.distance[i, message.topic] != 0:
-            ask(state, rules, around, i, message, 0, out)
+        attempt = -1 if state.distance[i, message.topic] == 0 else 0
+    elif message.kind == RESUME:
+        attempt = 0
+        resume(state, i, message.topic + 1, out)
     elif message.kind == BOOT:
         # RETRYs died with the node, so a query that was lost meanwhile would never be repeated.
         state.boots[i] += 1
         resume(state, i, 0, out)
-    elif message.kind == RESUME:
-        ask(state, rules, around, i, message, 0, out)
-        resume(state, i, message.topic + 1, out)
+    if attempt >= 0:
+        ask(state, rules, around, i, message, attempt, out)
