@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.protocols import directional_walk, hop_care, random_walk, rendezvous
-from halfway.protocols.walk_records import GENERATION, STEPS, WALK_ID
+from halfway.protocols.walk_memory import is_better
+from halfway.protocols.walk_records import GENERATION, SERIAL, STEPS, WALK_ID
 from halfway.world.network import Network
 from tests.networks import disk, from_links, line
 from tests.protocols.walk_run import WalkRun, careful
@@ -60,6 +61,10 @@ def test_lost_acknowledgements_neither_fork_a_walk_nor_double_an_event(
     made = {(s["args"][WALK_ID], s["args"][STEPS], r) for s, r in zip(steps, rows, strict=True)}
     assert len(steps) > len(made)  # some came twice,
     assert len({(walk, step) for walk, step, _ in made}) == len(made)  # none to two nodes
+    data, _ = run.received(rendezvous.DATA)
+    passed_on = {(d["source"], d["args"][SERIAL], d["event"]) for d in data}
+    assert len(data) > len(passed_on)
+    assert len({(source, event) for source, _, event in passed_on}) == len(passed_on)
     assert run.count(hop_care.REDRAWN) == run.count(hop_care.LOST) == 0
     assert sorted(run.events()) == list(range(20))
 
@@ -238,3 +243,18 @@ def test_data_follow_the_launch_that_was_met_not_an_older_trace() -> None:
     run.crash(3)
     run.publish(20.0, 4)
     assert run.until(30.0).events() == [4]
+
+
+launches = st.integers(0, 4)
+
+
+@given(launches, launches, launches, launches, st.booleans())
+def test_a_meeting_is_better_if_its_launches_are_later(
+    own: int, other: int, told: int, told_other: int, known: bool
+) -> None:
+    """The node's own walk decides, then the one that it met."""
+    memory = rendezvous.trace(np.zeros(1, np.int32), 1, 1)
+    memory.forth[0, 0] = 0 if known else -1
+    memory.told[0, 0], memory.told_other[0, 0] = told, told_other
+    expected = not known or (own, other) > (told, told_other)
+    assert is_better(memory, 0, 0, own, other) == expected
