@@ -27,6 +27,7 @@ from side_by_side import YARDSTICK, Row, c_library, race, remark, spoken
 HERE = Path(__file__).parent
 SEED = 3
 HOP = WAIT = 1e-3  # seconds
+WINDOW = 16  # events that our nodes remember; one is over before the next is published
 HEAPQ_EVENTS = 20  # Python is slow: it floods fewer events, and its rate is what counts
 
 
@@ -73,12 +74,12 @@ class Ours:
         if flood.delay is not None:
             self.radio = distances(network, flood.delay)
         self.journal, self.spare = journal, 3 * int(network.degree.max())
-        self.rules, self.book = flooding.Rules(WAIT), flooding.Book(flood.events)
+        self.rules, self.book = flooding.Rules(WAIT), flooding.Book(1)
 
     def fresh(self) -> tuple[flooding.FloodState, engines.Engine]:
         """A world in which nothing has happened yet, all events posted."""
         n = self.flood.network.n
-        state = flooding.state(np.arange(n, dtype=np.int32), self.flood.events, 1)
+        state = flooding.state(np.arange(n, dtype=np.int32), WINDOW, 1)
         engine = engines.engine(n, self.flood.slots, 16, self.journal)
         for event, row in enumerate(self.flood.publishers):
             engines.post(engine, float(event), int(row), flooding.PUBLISH, 0, 0, event)
