@@ -10,25 +10,19 @@ from halfway.core.dice import fraction, mixed, pick
 from halfway.core.handler import handles
 from halfway.core.message import BOOT
 from halfway.protocols import rendezvous
-from halfway.protocols.hop_care import overdue
 from halfway.protocols.rendezvous import (
     DELIVERED,
     KINDS,
     LAUNCH,
     NEVER,
-    PATIENCE,
     PUBLISH,
-    STEP,
-    WALK_ID,
     Book,
     Rules,
     Trace,
-    arrived,
-    may_step_anew,
-    settle,
+    draws,
     trace,
 )
-from halfway.protocols.walk_launch import dice_anew, dice_of, go_on, step_anew
+from halfway.protocols.walk_launch import go_on, leg
 
 __all__ = [
     "BOOT",
@@ -254,17 +248,8 @@ def away_but(state, around, i, came_from, walk, value, shunned):
 def handle(state, rules, around, book, i, message, out):
     """A node's whole behaviour, one message at a time."""
     memory = state.trace
-    if message.kind == STEP:
-        if not arrived(memory, rules, around, i, message, out):
-            walk, word = message.args[WALK_ID], dice_of(message)
-            towards = away(state, around, i, message.source, walk, mixed(word))
-            go_on(memory, rules, i, message, word, towards, out)
-    elif message.kind == PATIENCE:
-        slot = overdue(memory.hops, rules, i, memory.name[i], message, out)
-        if slot >= 0 and may_step_anew(memory, around, i, slot):
-            walk, word = memory.hops.args[i, slot, WALK_ID], dice_anew(memory, i, slot)
-            came_from, shunned = memory.hops.came_from[i, slot], memory.hops.to[i, slot]
-            towards = away_but(state, around, i, came_from, walk, mixed(word), shunned)
-            step_anew(memory, rules, i, slot, word, towards, out)
-    else:
-        settle(memory, rules, around, i, message, out)
+    drawn, slot = draws(memory, rules, around, i, message, out)
+    if drawn:
+        walk, word, came_from, shunned = leg(memory, i, message, slot)
+        towards = away_but(state, around, i, came_from, walk, mixed(word), shunned)
+        go_on(memory, rules, i, message, slot, word, towards, out)

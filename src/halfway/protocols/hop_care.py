@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import inlined, kernel
 from halfway.core.outbox import emit
 from halfway.protocols.walk_records import ACK, ATTEMPT, PATIENCE, SERIAL
 
@@ -68,9 +68,15 @@ def no_hops(n: int, slots: int) -> Hops:
 
 @inlined
 def care(hops, rules, i, name, record, came_from, drawn, out):
-    """Watch over a record that was just emitted, if the rules want it and there is room."""
-    if rules.retries == 0:
-        return
+    """Watch over a record that was just emitted, if the rules want it."""
+    # A call, not inlined like the rest: it costs nothing where nobody cares, and compiles once.
+    if rules.retries > 0:
+        watch(hops, rules, i, name, record, came_from, drawn, out)
+
+
+@kernel
+def watch(hops, rules, i, name, record, came_from, drawn, out):
+    """Keep a record until it is acknowledged, if there is room."""
     slot = 0
     while slot < hops.kind.shape[1] and hops.kind[i, slot] != _FREE:
         slot += 1
@@ -91,7 +97,7 @@ def care(hops, rules, i, name, record, came_from, drawn, out):
     await_answer(hops, rules, i, name, slot, record.at, out)
 
 
-@inlined
+@kernel
 def await_answer(hops, rules, i, name, slot, after, out):
     """A letter to oneself for the time when a hop that leaves `after` a delay counts as failed."""
     o = emit(out, PATIENCE, after + rules.patience_s, name)
@@ -102,9 +108,13 @@ def await_answer(hops, rules, i, name, slot, after, out):
 @inlined
 def arrived_before(hops, i, message, out):
     """Acknowledge a hop, if it asks for it; True if it was taken in already."""
+    return message.args[SERIAL] != 0 and answered_before(hops, i, message, out)
+
+
+@kernel
+def answered_before(hops, i, message, out):
+    """Acknowledge a hop; True if it was taken in already."""
     serial = message.args[SERIAL]
-    if serial == 0:
-        return False
     o = emit(out, ACK, 0.0, message.source)
     o.args[SERIAL] = serial
     for place in range(_HEARD):
@@ -140,7 +150,7 @@ def given_up(hops, i, slot):
     hops.kind[i, slot] = _FREE
 
 
-@inlined
+@kernel
 def overdue(hops, rules, i, name, message, out):
     """The patience for a hop is over: repeat it. Where it is kept, if it has failed for good; -1.
 
@@ -161,7 +171,7 @@ def overdue(hops, rules, i, name, message, out):
     return NONE
 
 
-@inlined
+@kernel
 def await_all(hops, rules, i, name, out):
     """Back after a crash: the letters to oneself died, the hops in flight are remembered."""
     for slot in range(hops.kind.shape[1]):

@@ -10,24 +10,19 @@ from halfway.core.dice import mixed, pick
 from halfway.core.handler import handles
 from halfway.core.message import BOOT
 from halfway.protocols import rendezvous
-from halfway.protocols.hop_care import overdue
 from halfway.protocols.rendezvous import (
     DELIVERED,
     KINDS,
     LAUNCH,
     NEVER,
-    PATIENCE,
     PUBLISH,
-    STEP,
     Book,
     Rules,
     Trace,
-    arrived,
-    may_step_anew,
-    settle,
+    draws,
     trace,
 )
-from halfway.protocols.walk_launch import dice_anew, dice_of, go_on, step_anew
+from halfway.protocols.walk_launch import go_on, leg
 
 __all__ = [
     "BOOT",
@@ -87,16 +82,8 @@ def anywhere(around, i, value, shunned):
 def handle(state, rules, around, book, i, message, out):
     """A node's whole behaviour, one message at a time."""
     memory = state.trace
-    if message.kind == STEP:
-        if not arrived(memory, rules, around, i, message, out):
-            word = dice_of(message)
-            towards = anywhere(around, i, mixed(word), NEVER)
-            go_on(memory, rules, i, message, word, towards, out)
-    elif message.kind == PATIENCE:
-        slot = overdue(memory.hops, rules, i, memory.name[i], message, out)
-        if slot >= 0 and may_step_anew(memory, around, i, slot):
-            word = dice_anew(memory, i, slot)
-            towards = anywhere(around, i, mixed(word), memory.hops.to[i, slot])
-            step_anew(memory, rules, i, slot, word, towards, out)
-    else:
-        settle(memory, rules, around, i, message, out)
+    drawn, slot = draws(memory, rules, around, i, message, out)
+    if drawn:
+        _, word, _, shunned = leg(memory, i, message, slot)
+        towards = anywhere(around, i, mixed(word), shunned)
+        go_on(memory, rules, i, message, slot, word, towards, out)

@@ -7,7 +7,7 @@ the path `walk_data`, acknowledged hops `hop_care`.
 
 import math
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import inlined, kernel
 from halfway.core.dice import joined
 from halfway.core.message import APP, BOOT
 from halfway.core.outbox import emit
@@ -19,6 +19,7 @@ from halfway.protocols.hop_care import (
     await_all,
     care,
     given_up,
+    overdue,
 )
 from halfway.protocols.walk_data import forward, publish, release
 from halfway.protocols.walk_launch import (
@@ -79,10 +80,8 @@ __all__ = [
     "Book",
     "Rules",
     "Trace",
-    "arrived",
-    "may_step_anew",
+    "draws",
     "most_emissions",
-    "settle",
     "trace",
 ]
 
@@ -102,6 +101,19 @@ def most_emissions(memory: Trace, rules: Rules) -> int:
 
 
 @inlined
+def draws(memory, rules, around, i, message, out):
+    """Take in a message. Whether a step must be drawn now, and the slot of the one that failed;
+    -1 if it is the next step of a walk that just arrived."""
+    if message.kind == STEP:
+        return not arrived(memory, rules, around, i, message, out), -1
+    if message.kind == PATIENCE:
+        slot = overdue(memory.hops, rules, i, memory.name[i], message, out)
+        return slot >= 0 and may_step_anew(memory, around, i, slot), slot
+    settle(memory, rules, around, i, message, out)
+    return False, -1
+
+
+@kernel
 def arrived(memory, rules, around, i, message, out):
     """Take in a STEP; True if the walk ends here or is already sent on to whom it heard."""
     walk, generation = message.args[WALK_ID], message.args[GENERATION]
@@ -142,7 +154,7 @@ def is_outrun(memory, i, message):
     return generation < memory.generation[i, walk] or steps <= memory.taken[i, walk]
 
 
-@inlined
+@kernel
 def may_step_anew(memory, around, i, slot):
     """Whether the failed hop is a STEP that shall be drawn anew; if not, it is given up."""
     hops = memory.hops
@@ -165,7 +177,7 @@ def may_step_anew(memory, around, i, slot):
     return True
 
 
-@inlined
+@kernel
 def meet(memory, rules, i, walk, out):
     """The walks of a topic have met here: tell both initiators."""
     other = walk ^ 1
@@ -178,7 +190,7 @@ def meet(memory, rules, i, walk, out):
         release(memory, rules, i, walk >> 1, out)
 
 
-@inlined
+@kernel
 def report(memory, rules, i, walk, hops, generation, other, out):
     """News of the meeting, `hops` back: on towards the walk's initiator, who is told once."""
     here = memory.back[i, walk] == memory.name[i]
@@ -200,7 +212,7 @@ def report(memory, rules, i, walk, hops, generation, other, out):
         care(memory.hops, rules, i, memory.name[i], o, NEVER, 0, out)
 
 
-@inlined
+@kernel
 def matched(memory, rules, i, message, out):
     """A MATCH passes: remember the way to the meeting, and pass it on unless it is old news."""
     walk = message.args[WALK_ID]
@@ -215,7 +227,7 @@ def matched(memory, rules, i, message, out):
         release(memory, rules, i, walk >> 1, out)
 
 
-@inlined
+@kernel
 def settle(memory, rules, around, i, message, out):
     """Every kind but STEP and PATIENCE: what does not depend on how a walk chooses."""
     if message.kind == TRACE:

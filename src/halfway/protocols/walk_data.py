@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import inlined, kernel
 from halfway.core.message import APP
 from halfway.core.outbox import emit
 from halfway.protocols.hop_care import LOST, SPILLED, care
@@ -10,7 +10,7 @@ from halfway.protocols.recent import is_among_the_newest
 from halfway.protocols.walk_records import DATA, DELIVERED, NEVER, OTHER, UNMATCHED
 
 
-@inlined
+@kernel
 def publish(memory, rules, i, message, out):
     """The application publishes: along the path if there is one, else kept or given back."""
     topic = message.topic
@@ -29,7 +29,7 @@ def set_out(memory, rules, i, topic, event, out):
     forward(memory, rules, i, topic, event, other, out)
 
 
-@inlined
+@kernel
 def forward(memory, rules, i, topic, event, other, out):
     """One hop of the loop-erased path publisher - meeting - subscriber."""
     # Upstream of the meeting only `forth` is known, from the meeting on only `back`. A subscriber's
@@ -64,7 +64,7 @@ def deliver(memory, i, topic, event, out):
         o.event = event
 
 
-@inlined
+@kernel
 def keep(memory, rules, i, topic, event, out):
     """Keep an event until the meeting. Over a full memory the oldest is given back."""
     # The paper does not say what becomes of it. An event layer that loses what is published before
@@ -93,7 +93,7 @@ def give_back(topic, event, out):
     o.event = event
 
 
-@inlined
+@kernel
 def release(memory, rules, i, topic, out):
     """The publisher was told of a meeting: send what was kept for it, the oldest first."""
     left = 0

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import inlined, kernel
 from halfway.core.dice import advanced, high_half, joined, low_half, mixed, pick, seeded
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
@@ -31,7 +31,7 @@ from halfway.protocols.walk_records import (
 _FOREVER = math.inf
 
 
-@inlined
+@kernel
 def send_step(memory, rules, i, walk, word, steps, after, towards, came_from, drawn, out):
     """Pass walk `walk` with its dice on to a neighbour, after a delay."""
     # A walk's dice travel with it: its path then depends on its own seed alone, not on which other
@@ -47,38 +47,36 @@ def send_step(memory, rules, i, walk, word, steps, after, towards, came_from, dr
 
 
 @inlined
-def go_on(memory, rules, i, message, word, towards, out):
-    """The next step of a walk that arrived, after the rest that its speed demands."""
-    walk, steps = message.args[WALK_ID], message.args[STEPS] + 1
-    rest = rules.pace[walk & 1]
-    send_step(memory, rules, i, walk, word, steps, rest, towards, message.source, 0, out)
-
-
-@inlined
-def step_anew(memory, rules, i, slot, word, towards, out):
-    """The step that failed, to another neighbour and at once: the walk has rested already."""
+def leg(memory, i, message, slot):
+    """Walk, dice, origin and shunned neighbour of the step to be drawn: after the STEP that just
+    arrived, or, with a slot, anew for the one that failed there."""
+    if slot < 0:
+        word = advanced(joined(message.args[DICE_LOW], message.args[DICE_HIGH]))
+        return message.args[WALK_ID], word, message.source, NEVER
     hops = memory.hops
-    walk, steps = hops.args[i, slot, WALK_ID], hops.args[i, slot, STEPS]
-    came_from, drawn = hops.came_from[i, slot], hops.drawn[i, slot] + 1
-    given_up(hops, i, slot)
-    hops.counts[i, REDRAWN] += 1
-    send_step(memory, rules, i, walk, word, steps, 0.0, towards, came_from, drawn, out)
+    word = joined(hops.args[i, slot, DICE_LOW], hops.args[i, slot, DICE_HIGH])
+    walk = hops.args[i, slot, WALK_ID]
+    return walk, advanced(word), hops.came_from[i, slot], hops.to[i, slot]
 
 
 @inlined
-def dice_of(message):
-    """The walk's dice after the draw for this node."""
-    return advanced(joined(message.args[DICE_LOW], message.args[DICE_HIGH]))
+def go_on(memory, rules, i, message, slot, word, towards, out):
+    """Make the step that was drawn: after the rest that the walk's speed demands; one that failed
+    has rested already, and goes at once."""
+    if slot < 0:
+        walk, steps = message.args[WALK_ID], message.args[STEPS] + 1
+        rest = rules.pace[walk & 1]
+        send_step(memory, rules, i, walk, word, steps, rest, towards, message.source, 0, out)
+    else:
+        hops = memory.hops
+        walk, steps = hops.args[i, slot, WALK_ID], hops.args[i, slot, STEPS]
+        came_from, drawn = hops.came_from[i, slot], hops.drawn[i, slot] + 1
+        given_up(hops, i, slot)
+        hops.counts[i, REDRAWN] += 1
+        send_step(memory, rules, i, walk, word, steps, 0.0, towards, came_from, drawn, out)
 
 
-@inlined
-def dice_anew(memory, i, slot):
-    """The dice of a walk whose step failed, after one more draw."""
-    args = memory.hops.args
-    return advanced(joined(args[i, slot, DICE_LOW], args[i, slot, DICE_HIGH]))
-
-
-@inlined
+@kernel
 def remember(memory, rules, i, walk, generation, towards_start, now, out):
     """[drw §3] a node that is visited for the first time memorises who transmitted first."""
     if memory.back[i, walk] != NEVER and generation <= memory.generation[i, walk]:
@@ -93,7 +91,7 @@ def remember(memory, rules, i, walk, generation, towards_start, now, out):
         o.args[WALK_ID] = walk
 
 
-@inlined
+@kernel
 def launch(memory, rules, around, i, walk, attempt, now, out):
     """[drw Fig. 3, line 1] the initiator selects a neighbour uniformly."""
     known = memory.back[i, walk] != NEVER
@@ -113,7 +111,7 @@ def launch(memory, rules, around, i, walk, attempt, now, out):
     send_step(memory, rules, i, walk, word, 1, rules.pace[walk & 1], towards, NEVER, 0, out)
 
 
-@inlined
+@kernel
 def remind(memory, rules, i, kind, after, walk, attempt, now, out):
     """A letter to oneself about the launch just made, unless it is for never or too late."""
     if after < _FOREVER and now + after <= rules.until_s:
@@ -124,7 +122,7 @@ def remind(memory, rules, i, kind, after, walk, attempt, now, out):
         o.args[GENERATION] = memory.generation[i, walk]
 
 
-@inlined
+@kernel
 def launch_again(memory, rules, around, i, message, out):
     """A RELAUNCH or REFRESH of this very launch: another one, if it is wanted."""
     walk, attempt = message.args[WALK_ID], np.int32(0)
@@ -139,7 +137,7 @@ def launch_again(memory, rules, around, i, message, out):
     launch(memory, rules, around, i, walk, attempt, message.at, out)
 
 
-@inlined
+@kernel
 def plan_resume(memory, rules, i, walk, out):
     """Back after a crash, with the reminders dead: a letter for the first walk, from that one on,
     of which this node is the initiator."""
@@ -154,7 +152,7 @@ def plan_resume(memory, rules, i, walk, out):
             return
 
 
-@inlined
+@kernel
 def resume(memory, rules, around, i, message, out):
     """Launch a walk anew as if its time had come; without refreshes, only if nobody answered."""
     walk = message.args[WALK_ID]
