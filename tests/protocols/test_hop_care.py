@@ -28,7 +28,7 @@ def test_without_retries_a_lost_step_kills_a_walk_and_nobody_acknowledges() -> N
     run = WalkRun(random_walk, line(2), [(0, 1)], careful(retries=0), success=0.0).until(1e3)
     assert run.idle
     assert run.told(rendezvous.MATCHED) == []
-    assert not run.trace.hops.sent.any()
+    assert run.count(hop_care.SENT) == 0
 
 
 @BOTH
@@ -171,13 +171,13 @@ def test_an_initiator_that_comes_back_launches_anew(timers_live: bool) -> None:
     run.crash(0)
     run.until(45.0 if timers_live else 140.0)
     run.come_back(0)
-    before = int(run.trace.generation[0, 0])
+    before = int(run.trace.walks.generation[0, 0])
     run.publish(390.0, 5)
     run.until(500.0)
     assert run.idle
     # Once on coming back and then every 50 s: a reminder of an older launch is void.
     came_back = 45.0 if timers_live else 140.0
-    assert run.trace.generation[0, 0] - before == 1 + (400.0 - came_back) // 50.0
+    assert run.trace.walks.generation[0, 0] - before == 1 + (400.0 - came_back) // 50.0
     assert run.events() == [5]
 
 
@@ -200,7 +200,7 @@ def test_events_before_the_meeting_are_kept_and_the_oldest_gives_way() -> None:
     assert run.events() == [2, 3, 4]
     assert [event for _, _, event in run.told(rendezvous.UNMATCHED)] == [0, 1]
     assert run.count(hop_care.SPILLED) == 2
-    assert run.trace.kept[0] == 0
+    assert run.count(hop_care.KEPT) == 0
 
 
 def test_an_event_published_twice_is_delivered_once() -> None:
@@ -237,9 +237,9 @@ def test_data_follow_the_launch_that_was_met_not_an_older_trace() -> None:
     run = WalkRun(random_walk, network, [(0, 5)], careful(retries=0, most_steps=0)).until(10.0)
     trace = run.trace
     for row, back, generation in ((1, 2, 0), (2, 3, 0), (3, 4, 0), (4, 5, 0), (6, 5, 1), (5, 5, 1)):
-        trace.back[row, 1], trace.generation[row, 1] = back, generation
+        trace.back[row, 1], trace.walks[row, 1].generation = back, generation
     trace.forth[0, 0], trace.forth[1, 0] = 1, 6
-    trace.told_other[0, 0] = trace.told_other[1, 0] = 1
+    trace.walks[0, 0].told_other = trace.walks[1, 0].told_other = 1
     run.crash(3)
     run.publish(20.0, 4)
     assert run.until(30.0).events() == [4]
@@ -255,6 +255,6 @@ def test_a_meeting_is_better_if_its_launches_are_later(
     """The node's own walk decides, then the one that it met."""
     memory = rendezvous.trace(np.zeros(1, np.int32), 1, 1)
     memory.forth[0, 0] = 0 if known else -1
-    memory.told[0, 0], memory.told_other[0, 0] = told, told_other
+    memory.walks[0, 0].told, memory.walks[0, 0].told_other = told, told_other
     expected = not known or (own, other) > (told, told_other)
     assert is_better(memory, 0, 0, own, other) == expected

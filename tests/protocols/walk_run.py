@@ -110,7 +110,7 @@ class WalkRun:
 
     def count(self, column: int) -> int:
         """A column of the counts, over all rows."""
-        return int(self.trace.hops.counts[:, column].sum())
+        return int(self.trace.counts[:, column].sum())
 
     def path(self, row: int, walk: int) -> list[int]:
         """Back pointers of a walk from a row on; fails where they go in a circle."""

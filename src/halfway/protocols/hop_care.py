@@ -4,10 +4,7 @@ What a hop carries, and what becomes of one that failed, is not decided here. A 
 bounded number of hops; one more goes without care, and is counted.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 
 from halfway.core.compiled import inlined, kernel
 from halfway.core.outbox import emit
@@ -15,7 +12,22 @@ from halfway.protocols.walk_records import ACK, ATTEMPT, PATIENCE, SERIAL
 
 NONE = -1
 _FREE = 0
-_HEARD = 16  # hops that a node remembers having taken in
+
+# A hop in flight as it was sent, and what was tried so far. Records instead of arrays of their own,
+# because a kernel compiles longer with every array that a state has.
+HOP = np.dtype(
+    [
+        ("kind", "<i4"),  # 0: this place is free
+        ("to", "<i4"),  # the neighbour's name
+        ("came_from", "<i4"),  # whom a walk came from; -1 of other hops
+        ("drawn", "<i4"),  # how often the neighbour was drawn anew
+        ("tries", "<i4"),  # repetitions so far
+        ("topic", "<i4"),
+        ("event", "<i4"),
+        ("args", "<i4", (8,)),
+    ]
+)
+ANSWERED_PLACES = 16  # hops that a node remembers having taken in: the sender's name, its number
 
 # Columns of `counts`.
 CROWDED = 0  # hops sent without care, because the table was full
@@ -24,156 +36,121 @@ DIED = 2  # walks that ended because there was nobody to step to
 LOST = 3  # MATCH and DATA given up, because the way they had to go did not answer
 SPILLED = 4  # events kept for a meeting that gave way to later ones
 LAUNCHED = 5  # launches of the node's own accord: unanswered, refreshed, or back after a crash
-COUNTS = 6
-
-
-class Hops(NamedTuple):
-    """Hops in flight, as they were sent; hops taken in; what went wrong."""
-
-    kind: npt.NDArray[np.uint8]  # [n, slots] 0 free
-    to: npt.NDArray[np.int32]  # [n, slots] the neighbour's name
-    came_from: npt.NDArray[np.int32]  # [n, slots] whom a walk came from; -1 of other hops
-    drawn: npt.NDArray[np.int32]  # [n, slots] how often the neighbour was drawn anew
-    tries: npt.NDArray[np.int32]  # [n, slots] repetitions so far
-    topic: npt.NDArray[np.int32]  # [n, slots]
-    event: npt.NDArray[np.int32]  # [n, slots]
-    args: npt.NDArray[np.int32]  # [n, slots, 8]
-    sent: npt.NDArray[np.int32]  # [n] hops ever sent with care, each its serial number, from 1
-    heard: npt.NDArray[np.int32]  # [n] hops ever taken in; the last 16 are remembered:
-    heard_from: npt.NDArray[np.int32]  # [n, 16] the sender's name
-    heard_serial: npt.NDArray[np.int32]  # [n, 16] its number for the hop; 0 none
-    counts: npt.NDArray[np.int64]  # [n, 6] CROWDED, REDRAWN, DIED, LOST, SPILLED, LAUNCHED
-
-
-def no_hops(n: int, slots: int) -> Hops:
-    """The memory of n nodes that have sent nothing, with room for `slots` hops in flight each."""
-    per_slot = (np.zeros((n, slots), np.int32) for _ in range(6))
-    to, came_from, drawn, tries, topic, event = per_slot
-    return Hops(
-        kind=np.zeros((n, slots), np.uint8),
-        to=to,
-        came_from=came_from,
-        drawn=drawn,
-        tries=tries,
-        topic=topic,
-        event=event,
-        args=np.zeros((n, slots, 8), np.int32),
-        sent=np.zeros(n, np.int32),
-        heard=np.zeros(n, np.int32),
-        heard_from=np.zeros((n, _HEARD), np.int32),
-        heard_serial=np.zeros((n, _HEARD), np.int32),
-        counts=np.zeros((n, COUNTS), np.int64),
-    )
+SENT = 6  # hops sent with care, each its serial number, from 1
+ANSWERED = 7  # hops taken in and acknowledged
+KEPT = 8  # events kept for a meeting at the moment
+COUNTS = 9
 
 
 @inlined
-def care(hops, rules, i, name, record, came_from, drawn, out):
+def care(memory, rules, i, record, came_from, drawn, out):
     """Watch over a record that was just emitted, if the rules want it."""
     # A call, not inlined like the rest: it costs nothing where nobody cares, and compiles once.
     if rules.retries > 0:
-        watch(hops, rules, i, name, record, came_from, drawn, out)
+        watch(memory, rules, i, record, came_from, drawn, out)
 
 
 @kernel
-def watch(hops, rules, i, name, record, came_from, drawn, out):
+def watch(memory, rules, i, record, came_from, drawn, out):
     """Keep a record until it is acknowledged, if there is room."""
     slot = 0
-    while slot < hops.kind.shape[1] and hops.kind[i, slot] != _FREE:
+    while slot < memory.hops.shape[1] and memory.hops[i, slot].kind != _FREE:
         slot += 1
-    if slot == hops.kind.shape[1]:
-        hops.counts[i, CROWDED] += 1
+    if slot == memory.hops.shape[1]:
+        memory.counts[i, CROWDED] += 1
         return
-    hops.sent[i] += 1
-    record.args[SERIAL] = hops.sent[i]
-    hops.kind[i, slot] = record.kind
-    hops.to[i, slot] = record.next
-    hops.came_from[i, slot] = came_from
-    hops.drawn[i, slot] = drawn
-    hops.tries[i, slot] = 0
-    hops.topic[i, slot] = record.topic
-    hops.event[i, slot] = record.event
+    memory.counts[i, SENT] += 1
+    record.args[SERIAL] = np.int32(memory.counts[i, SENT])
+    memory.hops[i, slot].kind = record.kind
+    memory.hops[i, slot].to = record.next
+    memory.hops[i, slot].came_from = came_from
+    memory.hops[i, slot].drawn = drawn
+    memory.hops[i, slot].tries = 0
+    memory.hops[i, slot].topic = record.topic
+    memory.hops[i, slot].event = record.event
     for a in range(8):
-        hops.args[i, slot, a] = record.args[a]
-    await_answer(hops, rules, i, name, slot, record.at, out)
+        memory.hops[i, slot].args[a] = record.args[a]
+    await_answer(memory, rules, i, slot, record.at, out)
 
 
 @kernel
-def await_answer(hops, rules, i, name, slot, after, out):
+def await_answer(memory, rules, i, slot, after, out):
     """A letter to oneself for the time when a hop that leaves `after` a delay counts as failed."""
-    o = emit(out, PATIENCE, after + rules.patience_s, name)
-    o.args[SERIAL] = hops.args[i, slot, SERIAL]
-    o.args[ATTEMPT] = hops.tries[i, slot]
+    o = emit(out, PATIENCE, after + rules.patience_s, memory.name[i])
+    o.args[SERIAL] = memory.hops[i, slot].args[SERIAL]
+    o.args[ATTEMPT] = memory.hops[i, slot].tries
 
 
 @inlined
-def arrived_before(hops, i, message, out):
+def arrived_before(memory, i, message, out):
     """Acknowledge a hop, if it asks for it; True if it was taken in already."""
-    return message.args[SERIAL] != 0 and answered_before(hops, i, message, out)
+    return message.args[SERIAL] != 0 and answered_before(memory, i, message, out)
 
 
 @kernel
-def answered_before(hops, i, message, out):
+def answered_before(memory, i, message, out):
     """Acknowledge a hop; True if it was taken in already."""
     serial = message.args[SERIAL]
     o = emit(out, ACK, 0.0, message.source)
     o.args[SERIAL] = serial
-    for place in range(_HEARD):
-        if hops.heard_serial[i, place] == serial and hops.heard_from[i, place] == message.source:
+    for place in range(ANSWERED_PLACES):
+        known = memory.answered[i, place, 1] == serial
+        if known and memory.answered[i, place, 0] == message.source:
             return True
-    place = hops.heard[i] % _HEARD
-    hops.heard_from[i, place] = message.source
-    hops.heard_serial[i, place] = serial
-    hops.heard[i] += 1
+    place = memory.counts[i, ANSWERED] % ANSWERED_PLACES
+    memory.answered[i, place, 0] = message.source
+    memory.answered[i, place, 1] = serial
+    memory.counts[i, ANSWERED] += 1
     return False
 
 
 @inlined
-def slot_of(hops, i, serial):
+def slot_of(memory, i, serial):
     """Where a hop in flight is kept; -1 if it is not."""
-    for slot in range(hops.kind.shape[1]):
-        if hops.kind[i, slot] != _FREE and hops.args[i, slot, SERIAL] == serial:
+    for slot in range(memory.hops.shape[1]):
+        if memory.hops[i, slot].kind != _FREE and memory.hops[i, slot].args[SERIAL] == serial:
             return slot
     return NONE
 
 
 @inlined
-def acknowledged(hops, i, message):
+def acknowledged(memory, i, message):
     """An ACK: the hop has arrived."""
-    slot = slot_of(hops, i, message.args[SERIAL])
-    if slot != NONE and hops.to[i, slot] == message.source:
-        hops.kind[i, slot] = _FREE
+    slot = slot_of(memory, i, message.args[SERIAL])
+    if slot != NONE and memory.hops[i, slot].to == message.source:
+        memory.hops[i, slot].kind = _FREE
 
 
 @inlined
-def given_up(hops, i, slot):
+def given_up(memory, i, slot):
     """That hop is over; its place is free."""
-    hops.kind[i, slot] = _FREE
+    memory.hops[i, slot].kind = _FREE
 
 
 @kernel
-def overdue(hops, rules, i, name, message, out):
+def overdue(memory, rules, i, message, out):
     """The patience for a hop is over: repeat it. Where it is kept, if it has failed for good; -1.
 
     Whoever is told of a failed hop sees to it that its place is given up.
     """
-    slot = slot_of(hops, i, message.args[SERIAL])
-    if slot == NONE or hops.tries[i, slot] != message.args[ATTEMPT]:
+    slot = slot_of(memory, i, message.args[SERIAL])
+    if slot == NONE or memory.hops[i, slot].tries != message.args[ATTEMPT]:
         return NONE
-    if hops.tries[i, slot] >= rules.retries:
+    if memory.hops[i, slot].tries >= rules.retries:
         return slot
-    hops.tries[i, slot] += 1
-    o = emit(out, hops.kind[i, slot], 0.0, hops.to[i, slot])
-    o.topic = hops.topic[i, slot]
-    o.event = hops.event[i, slot]
+    memory.hops[i, slot].tries += 1
+    o = emit(out, memory.hops[i, slot].kind, 0.0, memory.hops[i, slot].to)
+    o.topic = memory.hops[i, slot].topic
+    o.event = memory.hops[i, slot].event
     for a in range(8):
-        o.args[a] = hops.args[i, slot, a]
-    await_answer(hops, rules, i, name, slot, 0.0, out)
+        o.args[a] = memory.hops[i, slot].args[a]
+    await_answer(memory, rules, i, slot, 0.0, out)
     return NONE
 
 
 @kernel
-def await_all(hops, rules, i, name, out):
+def await_all(memory, rules, i, out):
     """Back after a crash: the letters to oneself died, the hops in flight are remembered."""
-    for slot in range(hops.kind.shape[1]):
-        if hops.kind[i, slot] != _FREE:
-            await_answer(hops, rules, i, name, slot, 0.0, out)
+    for slot in range(memory.hops.shape[1]):
+        if memory.hops[i, slot].kind != _FREE:
+            await_answer(memory, rules, i, slot, 0.0, out)

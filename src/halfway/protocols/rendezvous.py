@@ -90,7 +90,7 @@ def most_emissions(memory: Trace, rules: Rules) -> int:
     """The most records that one call of a walk system's `handle` emits."""
     answer = 1 if rules.retries > 0 else 0
     hop = 1 + answer
-    slots, room = int(memory.hops.kind.shape[1]), int(memory.kept_event.shape[1])
+    slots, room = int(memory.hops.shape[1]), int(memory.kept.shape[1])
     reminders = (rules.relaunch_s < math.inf) + (rules.refresh_s < math.inf)
     resumed = 1 if reminders else 0
     return max(
@@ -107,7 +107,7 @@ def draws(memory, rules, around, i, message, out):
     if message.kind == STEP:
         return not arrived(memory, rules, around, i, message, out), -1
     if message.kind == PATIENCE:
-        slot = overdue(memory.hops, rules, i, memory.name[i], message, out)
+        slot = overdue(memory, rules, i, message, out)
         return slot >= 0 and may_step_anew(memory, around, i, slot), slot
     settle(memory, rules, around, i, message, out)
     return False, -1
@@ -118,10 +118,10 @@ def arrived(memory, rules, around, i, message, out):
     """Take in a STEP; True if the walk ends here or is already sent on to whom it heard."""
     walk, generation = message.args[WALK_ID], message.args[GENERATION]
     other, now = walk ^ 1, message.at
-    if arrived_before(memory.hops, i, message, out) or is_outrun(memory, i, message):
+    if arrived_before(memory, i, message, out) or is_outrun(memory, i, message):
         return True
     remember(memory, rules, i, walk, generation, message.source, now, out)
-    memory.taken[i, walk] = message.args[STEPS]
+    memory.walks[i, walk].taken = message.args[STEPS]
     if is_traced(memory, rules, i, other, now):
         meet(memory, rules, i, walk, out)
         return True
@@ -130,14 +130,14 @@ def arrived(memory, rules, around, i, message, out):
     if is_matched(memory, i, walk, generation) or message.args[STEPS] >= rules.most_steps:
         return True
     heard = memory.heard[i, other]
-    if rules.hear and heard != NEVER and now - memory.heard_at[i, other] <= rules.refresh_s:
+    if rules.hear and heard != NEVER and now - memory.walks[i, other].heard_at <= rules.refresh_s:
         # The hop onto the neighbour that carries the other trace counts as a step.
         word = joined(message.args[DICE_LOW], message.args[DICE_HIGH])
         steps, rest = message.args[STEPS] + 1, rules.pace[walk & 1]
         send_step(memory, rules, i, walk, word, steps, rest, heard, message.source, 0, out)
         return True
     if around.first[i] == around.last[i]:
-        memory.hops.counts[i, DIED] += 1
+        memory.counts[i, DIED] += 1
         return True
     return False
 
@@ -148,31 +148,30 @@ def is_outrun(memory, i, message):
     # A step whose acknowledgements were all lost is made twice, and the walk forks. The fork ends
     # where it comes upon the other's trace with fewer steps behind it.
     walk, generation = message.args[WALK_ID], message.args[GENERATION]
-    if memory.back[i, walk] == NEVER or generation > memory.generation[i, walk]:
+    if memory.back[i, walk] == NEVER or generation > memory.walks[i, walk].generation:
         return False
     steps = message.args[STEPS]
-    return generation < memory.generation[i, walk] or steps <= memory.taken[i, walk]
+    return generation < memory.walks[i, walk].generation or steps <= memory.walks[i, walk].taken
 
 
 @kernel
 def may_step_anew(memory, around, i, slot):
     """Whether the failed hop is a STEP that shall be drawn anew; if not, it is given up."""
-    hops = memory.hops
-    walk, generation = hops.args[i, slot, WALK_ID], hops.args[i, slot, GENERATION]
-    if hops.kind[i, slot] != STEP:
+    walk, generation = memory.hops[i, slot].args[WALK_ID], memory.hops[i, slot].args[GENERATION]
+    if memory.hops[i, slot].kind != STEP:
         # A path whose next node is gone has no other way round: MATCH and DATA are lost, and the
         # initiators' next launches make another path.
-        hops.counts[i, LOST] += 1
-        given_up(hops, i, slot)
+        memory.counts[i, LOST] += 1
+        given_up(memory, i, slot)
         return False
-    if memory.heard[i, walk ^ 1] == hops.to[i, slot]:
+    if memory.heard[i, walk ^ 1] == memory.hops[i, slot].to:
         memory.heard[i, walk ^ 1] = NEVER
     degree = around.last[i] - around.first[i]
-    over = generation < memory.generation[i, walk] or is_matched(memory, i, walk, generation)
-    stuck = degree == 0 or hops.drawn[i, slot] >= degree
+    over = generation < memory.walks[i, walk].generation or is_matched(memory, i, walk, generation)
+    stuck = degree == 0 or memory.hops[i, slot].drawn >= degree
     if over or stuck:
-        hops.counts[i, DIED] += not over
-        given_up(hops, i, slot)
+        memory.counts[i, DIED] += not over
+        given_up(memory, i, slot)
         return False
     return True
 
@@ -181,7 +180,7 @@ def may_step_anew(memory, around, i, slot):
 def meet(memory, rules, i, walk, out):
     """The walks of a topic have met here: tell both initiators."""
     other = walk ^ 1
-    generation, others = memory.generation[i, walk], memory.generation[i, other]
+    generation, others = memory.walks[i, walk].generation, memory.walks[i, other].generation
     memory.met[i, walk >> 1] = 1
     report(memory, rules, i, walk, 0, generation, others, out)
     report(memory, rules, i, other, 0, others, generation, out)
@@ -196,8 +195,8 @@ def report(memory, rules, i, walk, hops, generation, other, out):
     here = memory.back[i, walk] == memory.name[i]
     if here and is_better(memory, i, walk, generation, other):
         memory.forth[i, walk] = memory.name[i]
-        memory.told[i, walk] = generation
-        memory.told_other[i, walk] = other
+        memory.walks[i, walk].told = generation
+        memory.walks[i, walk].told_other = other
         o = emit(out, MATCHED, 0.0, APP)
     elif not here and memory.back[i, walk] != NEVER:
         o = emit(out, MATCH, 0.0, memory.back[i, walk])
@@ -209,7 +208,7 @@ def report(memory, rules, i, walk, hops, generation, other, out):
     o.args[GENERATION] = generation
     o.args[OTHER] = other
     if not here:
-        care(memory.hops, rules, i, memory.name[i], o, NEVER, 0, out)
+        care(memory, rules, i, o, NEVER, 0, out)
 
 
 @kernel
@@ -221,8 +220,8 @@ def matched(memory, rules, i, message, out):
         return  # the other walk found a meeting of its own; the first that was told stays
     report(memory, rules, i, walk, message.args[STEPS] + 1, generation, other, out)
     memory.forth[i, walk] = message.source
-    memory.told[i, walk] = generation
-    memory.told_other[i, walk] = other
+    memory.walks[i, walk].told = generation
+    memory.walks[i, walk].told_other = other
     if walk & 1 == 0 and memory.back[i, walk] == memory.name[i]:
         release(memory, rules, i, walk >> 1, out)
 
@@ -233,15 +232,15 @@ def settle(memory, rules, around, i, message, out):
     if message.kind == TRACE:
         # We keep the neighbour heard last, where the paper is silent: its loads fit best so.
         memory.heard[i, message.args[WALK_ID]] = message.source
-        memory.heard_at[i, message.args[WALK_ID]] = message.at
+        memory.walks[i, message.args[WALK_ID]].heard_at = message.at
     elif message.kind == MATCH:
-        if not arrived_before(memory.hops, i, message, out):
+        if not arrived_before(memory, i, message, out):
             matched(memory, rules, i, message, out)
     elif message.kind == DATA:
-        if not arrived_before(memory.hops, i, message, out):
+        if not arrived_before(memory, i, message, out):
             forward(memory, rules, i, message.topic, message.event, message.args[OTHER], out)
     elif message.kind == ACK:
-        acknowledged(memory.hops, i, message)
+        acknowledged(memory, i, message)
     elif message.kind == PUBLISH:
         publish(memory, rules, i, message, out)
     elif message.kind == LAUNCH:
@@ -251,5 +250,5 @@ def settle(memory, rules, around, i, message, out):
     elif message.kind == RESUME:
         resume(memory, rules, around, i, message, out)
     elif message.kind == BOOT:
-        await_all(memory.hops, rules, i, memory.name[i], out)
+        await_all(memory, rules, i, out)
         plan_resume(memory, rules, i, 0, out)

@@ -5,8 +5,9 @@ import numpy as np
 from halfway.core.compiled import inlined, kernel
 from halfway.core.message import APP
 from halfway.core.outbox import emit
-from halfway.protocols.hop_care import LOST, SPILLED, care
+from halfway.protocols.hop_care import KEPT, LOST, SPILLED, care
 from halfway.protocols.recent import is_among_the_newest
+from halfway.protocols.walk_memory import EVENT, TOPIC
 from halfway.protocols.walk_records import DATA, DELIVERED, NEVER, OTHER, UNMATCHED
 
 
@@ -25,7 +26,7 @@ def set_out(memory, rules, i, topic, event, out):
     """An event leaves its publisher, towards the meeting that it was told of."""
     other = np.int32(0)
     if memory.forth[i, 2 * topic] != NEVER:
-        other = memory.told_other[i, 2 * topic]
+        other = memory.walks[i, 2 * topic].told_other
     forward(memory, rules, i, topic, event, other, out)
 
 
@@ -37,22 +38,22 @@ def forward(memory, rules, i, topic, event, other, out):
     # `other` says which launch it must be of; along `back` launches only get later, so who once
     # follows the trace stays on it.
     trace = memory.back[i, 2 * topic + 1]
-    if trace != NEVER and memory.generation[i, 2 * topic + 1] >= other:
+    if trace != NEVER and memory.walks[i, 2 * topic + 1].generation >= other:
         if trace == memory.name[i]:
             deliver(memory, i, topic, event, out)
             return
         towards = trace
     else:
         towards = memory.forth[i, 2 * topic]
-        other = memory.told_other[i, 2 * topic]
+        other = memory.walks[i, 2 * topic].told_other
         if towards == NEVER or towards == memory.name[i]:
-            memory.hops.counts[i, LOST] += 1
+            memory.counts[i, LOST] += 1
             return
     o = emit(out, DATA, 0.0, towards)
     o.topic = topic
     o.event = event
     o.args[OTHER] = other
-    care(memory.hops, rules, i, memory.name[i], o, NEVER, 0, out)
+    care(memory, rules, i, o, NEVER, 0, out)
 
 
 @inlined
@@ -69,20 +70,20 @@ def keep(memory, rules, i, topic, event, out):
     """Keep an event until the meeting. Over a full memory the oldest is given back."""
     # The paper does not say what becomes of it. An event layer that loses what is published before
     # the walks have met is of little use, so we keep the last few.
-    room = min(rules.hold, memory.kept_event.shape[1])
+    room = min(rules.hold, memory.kept.shape[1])
     if room == 0:
         give_back(topic, event, out)
         return
-    if memory.kept[i] >= room:
-        memory.hops.counts[i, SPILLED] += 1
-        give_back(memory.kept_topic[i, 0], memory.kept_event[i, 0], out)
-        memory.kept[i] -= 1
-        for k in range(memory.kept[i]):
-            memory.kept_topic[i, k] = memory.kept_topic[i, k + 1]
-            memory.kept_event[i, k] = memory.kept_event[i, k + 1]
-    memory.kept_topic[i, memory.kept[i]] = topic
-    memory.kept_event[i, memory.kept[i]] = event
-    memory.kept[i] += 1
+    if memory.counts[i, KEPT] >= room:
+        memory.counts[i, SPILLED] += 1
+        give_back(memory.kept[i, 0, TOPIC], memory.kept[i, 0, EVENT], out)
+        memory.counts[i, KEPT] -= 1
+        for k in range(memory.counts[i, KEPT]):
+            memory.kept[i, k, TOPIC] = memory.kept[i, k + 1, TOPIC]
+            memory.kept[i, k, EVENT] = memory.kept[i, k + 1, EVENT]
+    memory.kept[i, memory.counts[i, KEPT], TOPIC] = topic
+    memory.kept[i, memory.counts[i, KEPT], EVENT] = event
+    memory.counts[i, KEPT] += 1
 
 
 @inlined
@@ -97,11 +98,11 @@ def give_back(topic, event, out):
 def release(memory, rules, i, topic, out):
     """The publisher was told of a meeting: send what was kept for it, the oldest first."""
     left = 0
-    for k in range(memory.kept[i]):
-        if memory.kept_topic[i, k] == topic:
-            set_out(memory, rules, i, topic, memory.kept_event[i, k], out)
+    for k in range(memory.counts[i, KEPT]):
+        if memory.kept[i, k, TOPIC] == topic:
+            set_out(memory, rules, i, topic, memory.kept[i, k, EVENT], out)
         else:
-            memory.kept_topic[i, left] = memory.kept_topic[i, k]
-            memory.kept_event[i, left] = memory.kept_event[i, k]
+            memory.kept[i, left, TOPIC] = memory.kept[i, k, TOPIC]
+            memory.kept[i, left, EVENT] = memory.kept[i, k, EVENT]
             left += 1
-    memory.kept[i] = left
+    memory.counts[i, KEPT] = left

@@ -42,8 +42,8 @@ def send_step(memory, rules, i, walk, word, steps, after, towards, came_from, dr
     o.args[DICE_HIGH] = high_half(word)
     o.args[WALK_ID] = walk
     o.args[STEPS] = steps
-    o.args[GENERATION] = memory.generation[i, walk]
-    care(memory.hops, rules, i, memory.name[i], o, came_from, drawn, out)
+    o.args[GENERATION] = memory.walks[i, walk].generation
+    care(memory, rules, i, o, came_from, drawn, out)
 
 
 @inlined
@@ -53,10 +53,9 @@ def leg(memory, i, message, slot):
     if slot < 0:
         word = advanced(joined(message.args[DICE_LOW], message.args[DICE_HIGH]))
         return message.args[WALK_ID], word, message.source, NEVER
-    hops = memory.hops
-    word = joined(hops.args[i, slot, DICE_LOW], hops.args[i, slot, DICE_HIGH])
-    walk = hops.args[i, slot, WALK_ID]
-    return walk, advanced(word), hops.came_from[i, slot], hops.to[i, slot]
+    word = joined(memory.hops[i, slot].args[DICE_LOW], memory.hops[i, slot].args[DICE_HIGH])
+    walk = memory.hops[i, slot].args[WALK_ID]
+    return walk, advanced(word), memory.hops[i, slot].came_from, memory.hops[i, slot].to
 
 
 @inlined
@@ -68,23 +67,22 @@ def go_on(memory, rules, i, message, slot, word, towards, out):
         rest = rules.pace[walk & 1]
         send_step(memory, rules, i, walk, word, steps, rest, towards, message.source, 0, out)
     else:
-        hops = memory.hops
-        walk, steps = hops.args[i, slot, WALK_ID], hops.args[i, slot, STEPS]
-        came_from, drawn = hops.came_from[i, slot], hops.drawn[i, slot] + 1
-        given_up(hops, i, slot)
-        hops.counts[i, REDRAWN] += 1
+        walk, steps = memory.hops[i, slot].args[WALK_ID], memory.hops[i, slot].args[STEPS]
+        came_from, drawn = memory.hops[i, slot].came_from, memory.hops[i, slot].drawn + 1
+        given_up(memory, i, slot)
+        memory.counts[i, REDRAWN] += 1
         send_step(memory, rules, i, walk, word, steps, 0.0, towards, came_from, drawn, out)
 
 
 @kernel
 def remember(memory, rules, i, walk, generation, towards_start, now, out):
     """[drw §3] a node that is visited for the first time memorises who transmitted first."""
-    if memory.back[i, walk] != NEVER and generation <= memory.generation[i, walk]:
+    if memory.back[i, walk] != NEVER and generation <= memory.walks[i, walk].generation:
         return
     memory.back[i, walk] = towards_start
-    memory.generation[i, walk] = generation
-    memory.since[i, walk] = now
-    memory.taken[i, walk] = 0
+    memory.walks[i, walk].generation = generation
+    memory.walks[i, walk].since = now
+    memory.walks[i, walk].taken = 0
     if rules.hear:
         o = emit(out, TRACE, 0.0, EVERYONE)
         o.topic = walk >> 1
@@ -95,13 +93,13 @@ def remember(memory, rules, i, walk, generation, towards_start, now, out):
 def launch(memory, rules, around, i, walk, attempt, now, out):
     """[drw Fig. 3, line 1] the initiator selects a neighbour uniformly."""
     known = memory.back[i, walk] != NEVER
-    generation = memory.generation[i, walk] + 1 if known else 0
+    generation = memory.walks[i, walk].generation + 1 if known else 0
     remember(memory, rules, i, walk, generation, memory.name[i], now, out)
     remind(memory, rules, i, RELAUNCH, rules.relaunch_s, walk, attempt, now, out)
     remind(memory, rules, i, REFRESH, rules.refresh_s, walk, attempt, now, out)
     first, last = around.first[i], around.last[i]
     if first == last:
-        memory.hops.counts[i, DIED] += 1
+        memory.counts[i, DIED] += 1
         return  # nobody to walk to
     word = seeded(memory.dice[i], walk)
     if generation > 0:
@@ -119,7 +117,7 @@ def remind(memory, rules, i, kind, after, walk, attempt, now, out):
         o.topic = walk >> 1
         o.args[WALK_ID] = walk
         o.args[ATTEMPT] = attempt
-        o.args[GENERATION] = memory.generation[i, walk]
+        o.args[GENERATION] = memory.walks[i, walk].generation
 
 
 @kernel
@@ -127,13 +125,13 @@ def launch_again(memory, rules, around, i, message, out):
     """A RELAUNCH or REFRESH of this very launch: another one, if it is wanted."""
     walk, attempt = message.args[WALK_ID], np.int32(0)
     generation = message.args[GENERATION]
-    if generation != memory.generation[i, walk]:
+    if generation != memory.walks[i, walk].generation:
         return  # there was a later launch
     if message.kind == RELAUNCH:
         attempt = message.args[ATTEMPT] + np.int32(1)
         if is_matched(memory, i, walk, generation) or attempt >= rules.launches:
             return
-    memory.hops.counts[i, LAUNCHED] += 1
+    memory.counts[i, LAUNCHED] += 1
     launch(memory, rules, around, i, walk, attempt, message.at, out)
 
 
@@ -156,9 +154,9 @@ def plan_resume(memory, rules, i, walk, out):
 def resume(memory, rules, around, i, message, out):
     """Launch a walk anew as if its time had come; without refreshes, only if nobody answered."""
     walk = message.args[WALK_ID]
-    answered = is_matched(memory, i, walk, memory.generation[i, walk])
+    answered = is_matched(memory, i, walk, memory.walks[i, walk].generation)
     wanted = rules.refresh_s < _FOREVER or not answered
     if wanted and message.at <= rules.until_s:
-        memory.hops.counts[i, LAUNCHED] += 1
+        memory.counts[i, LAUNCHED] += 1
         launch(memory, rules, around, i, walk, np.int32(0), message.at, out)
     plan_resume(memory, rules, i, walk + 1, out)

@@ -7,8 +7,21 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.dice import dice
-from halfway.protocols.hop_care import Hops, no_hops
+from halfway.protocols.hop_care import ANSWERED_PLACES, COUNTS, HOP
 from halfway.protocols.walk_records import NEVER
+
+# What a node knows of a walk beside `back`, `heard` and `forth`.
+WALK = np.dtype(
+    [
+        ("since", "<f8"),  # seconds: when `back` was set
+        ("heard_at", "<f8"),  # seconds: when `heard` was set
+        ("generation", "<i4"),  # the launch that `back` is of
+        ("taken", "<i4"),  # the last step of that launch that came here
+        ("told", "<i4"),  # the launch of the walk that `forth` is of
+        ("told_other", "<i4"),  # the launch of the walk that it met there
+    ]
+)
+TOPIC, EVENT = 0, 1  # of what is kept
 
 
 class Trace(NamedTuple):
@@ -30,17 +43,12 @@ class Trace(NamedTuple):
         np.int32
     ]  # [n, 2T] hop towards the meeting, from MATCH; itself if met here; -1
     met: npt.NDArray[np.uint8]  # [n, T] 1 where the walks of a topic met
-    generation: npt.NDArray[np.int32]  # [n, 2T] the launch that `back` is of
-    since: npt.NDArray[np.float64]  # [n, 2T] seconds: when `back` was set
-    heard_at: npt.NDArray[np.float64]  # [n, 2T] seconds: when `heard` was set
-    taken: npt.NDArray[np.int32]  # [n, 2T] the last step of that launch's walk seen here
-    told: npt.NDArray[np.int32]  # [n, 2T] the launch of the walk that `forth` is of
-    told_other: npt.NDArray[np.int32]  # [n, 2T] the launch of the walk that it met there
-    hops: Hops
+    walks: npt.NDArray[np.void]  # [n, 2T] WALK, as a record array
+    hops: npt.NDArray[np.void]  # [n, slots] HOP of `hop_care`, as a record array: those in flight
+    answered: npt.NDArray[np.int32]  # [n, 16, 2] sender and number of the last hops taken in
+    counts: npt.NDArray[np.int64]  # [n, 9] what went wrong, and counters; columns in `hop_care`
     delivered: npt.NDArray[np.uint32]  # [n, T, window] the last told to the application
-    kept: npt.NDArray[np.int32]  # [n] events kept until a meeting
-    kept_topic: npt.NDArray[np.int32]  # [n, hold] the oldest first
-    kept_event: npt.NDArray[np.int32]  # [n, hold]
+    kept: npt.NDArray[np.int32]  # [n, hold, 2] topic and event kept for a meeting, the oldest first
 
 
 def trace(
@@ -67,35 +75,30 @@ def trace(
         heard=unknown[1],
         forth=unknown[2],
         met=np.zeros((n, topics), np.uint8),
-        generation=np.zeros((n, 2 * topics), np.int32),
-        since=np.zeros((n, 2 * topics)),
-        heard_at=np.zeros((n, 2 * topics)),
-        taken=np.zeros((n, 2 * topics), np.int32),
-        told=np.zeros((n, 2 * topics), np.int32),
-        told_other=np.zeros((n, 2 * topics), np.int32),
-        hops=no_hops(n, slots),
+        walks=np.zeros((n, 2 * topics), WALK).view(np.recarray),
+        hops=np.zeros((n, slots), HOP).view(np.recarray),
+        answered=np.zeros((n, ANSWERED_PLACES, 2), np.int32),
+        counts=np.zeros((n, COUNTS), np.int64),
         delivered=np.zeros((n, topics, window), np.uint32),
-        kept=np.zeros(n, np.int32),
-        kept_topic=np.zeros((n, hold), np.int32),
-        kept_event=np.zeros((n, hold), np.int32),
+        kept=np.zeros((n, hold, 2), np.int32),
     )
 
 
 @inlined
 def is_traced(memory, rules, i, walk, now):
     """Whether row i carries a trace of that walk that the next refresh has not yet outdated."""
-    return memory.back[i, walk] != NEVER and now - memory.since[i, walk] <= rules.refresh_s
+    return memory.back[i, walk] != NEVER and now - memory.walks[i, walk].since <= rules.refresh_s
 
 
 @inlined
 def is_matched(memory, i, walk, generation):
     """Whether row i knows of a meeting of that launch, or of a later one."""
-    return memory.forth[i, walk] != NEVER and memory.told[i, walk] >= generation
+    return memory.forth[i, walk] != NEVER and memory.walks[i, walk].told >= generation
 
 
 @inlined
 def is_better(memory, i, walk, generation, other):
     """Whether a meeting of these two launches is of later ones than row i was told of."""
-    if memory.forth[i, walk] == NEVER or generation != memory.told[i, walk]:
-        return memory.forth[i, walk] == NEVER or generation > memory.told[i, walk]
-    return other > memory.told_other[i, walk]
+    if memory.forth[i, walk] == NEVER or generation != memory.walks[i, walk].told:
+        return memory.forth[i, walk] == NEVER or generation > memory.walks[i, walk].told
+    return other > memory.walks[i, walk].told_other
