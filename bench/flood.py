@@ -36,6 +36,7 @@ SEED = 3
 HOP = WAIT = 1e-3  # seconds
 FEW = 10  # the slow ones flood fewer events, and their rate is what counts
 MILLION = 10**6
+WINDOW = 16  # events that our nodes remember; one is over before the next is published
 
 
 class Flood(NamedTuple):
@@ -107,12 +108,12 @@ class Ours:
         if flood.delay is not None:
             self.radio = distances(network, flood.delay)
         self.journal, self.spare = journal, 3 * int(network.degree.max())
-        self.rules, self.book = flooding.Rules(WAIT), flooding.Book(flood.events)
+        self.rules, self.book = flooding.Rules(WAIT), flooding.Book(1)
 
     def run(self) -> tuple[flooding.FloodState, engines.Engine]:
         """Flood everything."""
         n = self.flood.network.n
-        state = flooding.state(np.arange(n, dtype=np.int32), self.flood.events, 1)
+        state = flooding.state(np.arange(n, dtype=np.int32), WINDOW, 1)
         engine = engines.engine(n, self.flood.slots, 16, self.journal)
         for event, row in enumerate(self.flood.publishers):
             engines.post(engine, float(event), int(row), flooding.PUBLISH, 0, 0, event)
