@@ -94,7 +94,7 @@ def arrive(engine, radio, reach, slot, cursor):
 
 
 @inlined
-def changed(engine, radio, reach, kind, a, b):
+def changed(engine, radio, reach, kind, a, b, at):
     """What is on the air finds whoever is there when it arrives."""
 
 
