@@ -85,6 +85,8 @@ class Contention(NamedTuple):
     tally: npt.NDArray[np.int64]  # [1] how many they are
 
 
+_REALS = ("bit_rate", "slot_s", "sifs_s", "difs_s", "sense_s", "header_bytes", "ack_bytes")
+_WHOLES = ("cw_min", "cw_max", "retries", "line_limit")
 _BACKOFF = 0xB0FF  # the name of the backoffs' dice
 
 
@@ -98,13 +100,12 @@ def contention(n: int, seed: int, timing: Timing = WIFI_B) -> Contention:
     station = np.zeros(n, STATION).view(np.recarray)
     for nothing in ("head", "tail", "on_air", "hearing"):
         station[nothing] = -1
-    word = seeded(np.uint64(seed), _BACKOFF)
+    word = np.uint64(seeded(np.uint64(seed), _BACKOFF))
     station["dice"] = [seeded(word, name) for name in range(n)]
-    plain = Timing(
-        *(float(value) for value in timing[:5]),
-        *(int(value) for value in timing[5:8]),
-        float(timing.header_bytes), float(timing.ack_bytes), int(timing.line_limit),
-    )  # fmt: skip
+    # Plain floats and integers, so that the engine is compiled once for all timings.
+    real = {name: float(getattr(timing, name)) for name in _REALS}
+    whole = {name: int(getattr(timing, name)) for name in _WHOLES}
+    plain = timing._replace(**real, **whole)
     return Contention(plain, station, np.zeros(n, np.int64), np.zeros(1, np.int64))
 
 
