@@ -28,7 +28,7 @@ def play(
 ) -> engines.Engine:
     """Let rows say things until a time, in a pool that never needs to grow."""
     n, around = network.n, network.around()
-    engine = engines.engine(n, 8 * len(letters) + 64, 1, **room)
+    engine = engines.engine(n, 2 * len(letters) + 64, 1, **room)
     for event, (at, row, to, relays) in enumerate(letters):
         engines.post(engine, at, row, script.SAY, to, relays, event)
     why = engines.run(
@@ -49,7 +49,8 @@ def saturated(
 ) -> Saturated:
     """Everybody in one place always has something to say, to all or each to the next."""
     frame = (timing.header_bytes + 112) * 8 / timing.bit_rate
-    each = int(3 * seconds / (frame + timing.difs_s) / n) + 20
+    # Enough for a few to send at a time, as many do in a crowd.
+    each = int((3 + n / 8) * seconds / (frame + timing.difs_s) / n) + 20
     radio = contention(n, seed, timing._replace(line_limit=each))
     letters = [(0.0, i, (i + 1) % n if unicast else -1, 0) for i in range(n) for _ in range(each)]
     engine = play(domain(n), radio, letters, until=seconds)

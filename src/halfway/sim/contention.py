@@ -4,7 +4,7 @@ CSMA/CA on the unit disk: a node senses whom it could hear, no further, and no c
 its readings and its distance to independent sources stand in docs/models/contention.md.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -103,10 +103,9 @@ def contention(n: int, seed: int, timing: Timing = WIFI_B) -> Contention:
     word = np.uint64(seeded(np.uint64(seed), _BACKOFF))
     station["dice"] = [seeded(word, name) for name in range(n)]
     # Plain floats and integers, so that the engine is compiled once for all timings.
-    real = {name: float(getattr(timing, name)) for name in _REALS}
-    whole = {name: int(getattr(timing, name)) for name in _WHOLES}
-    plain = timing._replace(**real, **whole)
-    return Contention(plain, station, np.zeros(n, np.int64), np.zeros(1, np.int64))
+    plain: dict[str, Any] = {name: float(getattr(timing, name)) for name in _REALS}
+    plain |= {name: int(getattr(timing, name)) for name in _WHOLES}
+    return Contention(Timing(**plain), station, np.zeros(n, np.int64), np.zeros(1, np.int64))
 
 
 def _check(timing: Timing) -> None:
