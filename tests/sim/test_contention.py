@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from halfway.core.around import Around
@@ -67,7 +67,7 @@ TIMINGS = [
     COARSE,
     COARSE._replace(sense_s=0.0625, cw_min=0, cw_max=1),
     # Pauses longer than frames, and long answers: much can happen before one is due or over.
-    COARSE._replace(sifs_s=2.0, difs_s=2.25, ack_bytes=112.0),
+    COARSE._replace(sifs_s=2.0, difs_s=2.25, ack_bytes=224.0),
     WIFI_B._replace(cw_min=3, retries=1, line_limit=2),
     WIFI_A._replace(cw_min=1, cw_max=7),
     SENSORS._replace(retries=0, line_limit=1),
@@ -125,8 +125,26 @@ def slow(world: dict[str, Any]) -> SlowMedium:
     return medium
 
 
-@settings(max_examples=300)
+def pausing(n: int, letters: list[Letter], outages: list[Any]) -> dict[str, Any]:
+    """A line of nodes with long pauses and answers, for what drawing seldom finds."""
+    return {
+        "n": n, "timing": TIMINGS[2], "letters": letters, "frame": 1.0, "moving": False,
+        "links": {(i, i + 1) for i in range(n - 1)}, "outages": outages, "seed": 1, "wait": 0.0,
+    }  # fmt: skip
+
+
+RECEIVER_GOES = pausing(2, [(0.0, 0, 1, 0)], [(27, 9, False, (1, 0))])
+SENDER_COMES_BACK = pausing(2, [(0.0, 0, 1, 0), (4.6, 0, 1, 0)], [(24, 3, False, (0, 1))])
+RECEIVER_BLINKS = pausing(2, [(0.0, 0, -1, 0)], [(16, 2, False, (1, 0))])
+TWO_ANSWERS_DUE = pausing(3, [(0.0, 0, 1, 0), (1.25, 2, 1, 0)], [])
+
+
+@settings(max_examples=250)
 @given(worlds())
+@example(RECEIVER_GOES)
+@example(SENDER_COMES_BACK)
+@example(RECEIVER_BLINKS)
+@example(TWO_ANSWERS_DUE)
 def test_the_medium_does_what_its_history_says(world: dict[str, Any]) -> None:
     n, what = world["n"], happenings(world)
     network = from_links(n, world["links"])
