@@ -164,4 +164,5 @@ def test_the_medium_does_what_its_history_says(world: dict[str, Any]) -> None:
         counted = list(radio.station[names.get(name, name)])
         assert (name, counted) == (name, [medium.tally[name, i] for i in range(n)])
     assert int(engine.out.tally[0]) == len(engine.out.free), "a slot is lost"
-    assert (radio.station.busy == 0).all()
+    for field, idle in (("busy", 0), ("length", 0), ("head", -1), ("on_air", -1), ("hearing", -1)):
+        assert (radio.station[field] == idle).all(), field
