@@ -89,17 +89,17 @@ def main() -> None:
         )  # fmt: skip
     say("hidden: share received at B | load ours theory ns-3")
     say(
-        "saturated", over_seeds(lambda seed: hidden(WIFI_A, 4.0, seed)),
+        "saturated", over_seeds(lambda seed: hidden(WIFI_A, 2.0, seed)),
         f"{slotted.hidden_share(WIFI_A, FRAME):.4f}", other("hidden-saturated", 3, 0),
     )  # fmt: skip
     for rate in (200, 500, 1000):
         say(
-            rate, over_seeds(lambda seed, rate=rate: hidden(WIFI_A, 20.0, seed, rate)),
+            rate, over_seeds(lambda seed, rate=rate: hidden(WIFI_A, 6.0, seed, rate)),
             f"{slotted.aloha_share(rate, FRAME):.4f}", other("hidden-poisson", 3, rate),
         )  # fmt: skip
     say("Poisson unicast, one domain of 10: offered frames/s, share carried, share repeated")
     for rate in (1, 5, 20):
-        runs = [poisson_domain(10, WIFI_B, 60.0, rate, seed) for seed in SEEDS]
+        runs = [poisson_domain(10, WIFI_B, 30.0, rate, seed) for seed in SEEDS]
         carried, repeated = zip(*runs, strict=True)
         say(10 * rate, interval(list(carried)), interval(list(repeated)))
 
