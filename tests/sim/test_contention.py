@@ -35,7 +35,7 @@ def run(
 ) -> engines.Engine:  # fmt: skip
     """Let rows say things; event k is letter k."""
     n = len(reach.first)
-    engine = engines.engine(n, max(slots, len(letters) + 1), 1, journal, cuts)
+    engine = engines.engine(n, max(slots, len(letters) + 1), 1, journal, cuts=cuts)
     for event, (at, row, to, relays) in enumerate(letters):
         engines.post(engine, at, row, script.SAY, to, relays, event)
     world = none() if world is None else world

@@ -6,7 +6,7 @@ comes up, so they are those in reach at that moment; else they are met in order 
 
 import numpy as np
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import embedded
 from halfway.core.message import EVERYONE
 from halfway.sim.flight import FLYING, OVER, SPREADING, count_heard, count_sent, is_up
 from halfway.sim.links import place_of
@@ -23,26 +23,27 @@ from halfway.sim.radio import (
 )
 
 
-@inlined
+@embedded
 def depart(engine, radio, reach, slot):
     """It is on the air, and arrives when the radio says."""
     message = engine.out.pool[slot]
     sender = np.uint32(message.source)
-    first, last = reach.first[sender], reach.last[sender]
-    count_sent(engine, sender, message.kind)
-    engine.flight.departed[slot] = message.at
-    if message.next == EVERYONE:
-        receivers = np.int64(last) - np.int64(first)
-        place = np.int64(next_turn(radio, first, np.uint32(0))) if receivers > 0 else np.int64(-1)
-        turn = place - np.int64(first) if not all_at_once(radio) else np.int64(0)
-    else:
-        receivers = np.int64(1)
-        place = place_of(reach, sender, message.next)
-        turn = np.int64(0)
+    first = np.int64(reach.first[sender])
+    to_all = message.next == EVERYONE
     # A record that nobody is there to hear is queued all the same, and ends when it comes up:
     # its slot must not be freed while the sender's other records are still being queued.
-    on_way = SPREADING if message.next == EVERYONE else FLYING
+    place, receivers, turn = first, np.int64(1), np.int64(0)
+    if not all_at_once(radio):
+        if to_all:
+            receivers = np.int64(reach.last[sender]) - first
+            place = np.int64(next_turn(radio, first, 0)) if receivers > 0 else np.int64(-1)
+            turn = place - first
+        else:
+            place = place_of(reach, sender, message.next)
+    count_sent(engine, sender, message.kind)
+    on_way = SPREADING if to_all else FLYING
     engine.flight.phase[slot] = on_way if place >= 0 else OVER
+    engine.flight.departed[slot] = message.at
     engine.flight.cursor[slot] = 0
     engine.flight.order[slot] = reserved(engine.queue, receivers)
     if place >= 0:
@@ -50,7 +51,7 @@ def depart(engine, radio, reach, slot):
     push(engine.queue, message.at, engine.flight.order[slot] + turn, slot)
 
 
-@inlined
+@embedded
 def hears(engine, radio, place, row, kind):
     """Whether a row hears what comes over the link at that place; counted if so."""
     if not is_up(engine, row):
@@ -63,7 +64,7 @@ def hears(engine, radio, place, row, kind):
     return True
 
 
-@inlined
+@embedded
 def arrive(engine, radio, reach, slot, cursor):
     """The next neighbour whose turn has come and who hears it."""
     message = engine.out.pool[slot]
@@ -82,7 +83,8 @@ def arrive(engine, radio, reach, slot, cursor):
             at = engine.flight.departed[slot] + delay_of(radio, place)
             turn = engine.flight.order[slot] + np.int64(place) - np.int64(first)
             message.at = at
-            if not comes_first(engine.queue, at, turn):
+            # A later time may have to wait for the world, or for the next call.
+            if at >= engine.horizon[0] or not comes_first(engine.queue, at, turn):
                 engine.flight.cursor[slot] = cursor
                 push(engine.queue, at, turn, slot)
                 return QUEUED, LAST
@@ -93,7 +95,7 @@ def arrive(engine, radio, reach, slot, cursor):
     return DONE, LAST
 
 
-@inlined
+@embedded
 def changed(engine, radio, reach, kind, a, b, at):
     """What is on the air finds whoever is there when it arrives."""
 

@@ -7,7 +7,7 @@ is when the countdown freezes and is put off when it comes up too early.
 
 import numpy as np
 
-from halfway.core.compiled import inlined, kernel
+from halfway.core.compiled import apart, embedded
 from halfway.core.dice import advanced, mixed, pick
 from halfway.sim.flight import OVER, OWN_PHASES, is_up
 from halfway.sim.queue import push, reserved
@@ -29,33 +29,33 @@ YIELDED = np.uint32(16)  # it let everything else that is due at this instant co
 _GUARD = 1e-3
 
 
-@inlined
+@embedded
 def due(engine, slot, at):
     """Let a slot come up at a time."""
     engine.out.pool[slot].at = at
     push(engine.queue, at, reserved(engine.queue, 1), slot)
 
 
-@inlined
+@embedded
 def is_flagged(engine, slot, flag):
     """Whether a record carries a flag."""
     return engine.flight.cursor[slot] & flag != 0
 
 
-@inlined
+@embedded
 def is_quiet(station, i):
     """Whether a node neither sends nor senses anybody who does."""
     return station[i].busy == 0 and station[i].on_air < 0
 
 
-@inlined
+@embedded
 def roll(station, i):
     """Draw how many slots the head waits: uniform in 0 … cw."""
     station[i].dice = advanced(station[i].dice)
     station[i].remaining = pick(mixed(station[i].dice), station[i].cw + 1)
 
 
-@kernel
+@apart
 def resume(engine, radio, i, since, now):
     """Count down, if there is something to send and the medium is silent; it listened `since`."""
     station = radio.station
@@ -74,7 +74,7 @@ def resume(engine, radio, i, since, now):
         due(engine, head, station[i].access_at)
 
 
-@inlined
+@embedded
 def hush(engine, radio, i, now):
     """Somebody around a node, or itself, fell silent: perhaps everybody has."""
     if is_quiet(radio.station, i):
@@ -82,7 +82,7 @@ def hush(engine, radio, i, now):
         resume(engine, radio, i, now, now)
 
 
-@inlined
+@embedded
 def freeze(radio, i, now):
     """Stop a countdown: somebody in range began to send. Whole slots that went by are kept."""
     station, timing = radio.station, radio.timing
@@ -95,7 +95,7 @@ def freeze(radio, i, now):
         station[i].remaining -= min(passed, station[i].remaining)
 
 
-@kernel
+@apart
 def contend(engine, radio, i, now):
     """A frame has come to the head of the line."""
     radio.station[i].cw = radio.timing.cw_min
@@ -104,7 +104,7 @@ def contend(engine, radio, i, now):
     resume(engine, radio, i, now, now)
 
 
-@kernel
+@apart
 def line_up(engine, radio, slot):
     """A record is to be sent: to the end of its sender's line, or nowhere if the line is full."""
     message = engine.out.pool[slot]
@@ -129,7 +129,7 @@ def line_up(engine, radio, slot):
         contend(engine, radio, i, now)
 
 
-@kernel
+@apart
 def leave_line(engine, radio, i, now):
     """The head of a line is done with; the next frame takes its place. The slot is not freed."""
     station = radio.station
@@ -139,7 +139,7 @@ def leave_line(engine, radio, i, now):
         contend(engine, radio, i, now)
 
 
-@kernel
+@apart
 def flush(engine, radio, i):
     """Drop everything that a node has in line. Slots that still have an entry end when it comes."""
     station = radio.station

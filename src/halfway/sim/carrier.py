@@ -7,19 +7,19 @@ at a node neither is received.
 
 import numpy as np
 
-from halfway.core.compiled import inlined, kernel
+from halfway.core.compiled import apart, embedded
 from halfway.sim.backoff import CUT, flush, freeze, hush
 from halfway.sim.changes import FORGOTTEN, KNOWN, NODE_DOWN, NODE_UP
 from halfway.sim.flight import is_up
 
 
-@inlined
+@embedded
 def is_cut(engine, place):
     """Whether a link that stands in its list carries nothing now."""
     return engine.cut.shape[0] > 0 and engine.cut[place] == 1
 
 
-@inlined
+@embedded
 def account(radio, i, now, up):
     """Add the time since the last change at a node to what it did meanwhile."""
     station = radio.station
@@ -31,7 +31,7 @@ def account(radio, i, now, up):
     station[i].since = now
 
 
-@kernel
+@apart
 def begin(engine, radio, reach, i, slot, now):
     """A node begins to send what stands in that slot, or the answer to it."""
     station = radio.station
@@ -54,7 +54,7 @@ def begin(engine, radio, reach, i, slot, now):
         freeze(radio, near, now)
 
 
-@kernel
+@apart
 def end(engine, radio, reach, i, slot, now, whole):
     """A node stops sending. If the frame is whole, those who made it out stand in `radio.got`."""
     station = radio.station
@@ -82,7 +82,7 @@ def end(engine, radio, reach, i, slot, now, whole):
     radio.tally[0] = count
 
 
-@inlined
+@embedded
 def went_down(engine, radio, reach, i, now):
     """A node crashed: what it was sending breaks off, and what it wanted to send is gone."""
     station = radio.station
@@ -95,7 +95,7 @@ def went_down(engine, radio, reach, i, now):
     flush(engine, radio, i)
 
 
-@kernel
+@apart
 def look_again(engine, radio, reach, i, other, now):
     """The link from `other` to a node may have come or gone: count anew whom the node senses."""
     station = radio.station
@@ -118,7 +118,7 @@ def look_again(engine, radio, reach, i, other, now):
         hush(engine, radio, i, now)
 
 
-@kernel
+@apart
 def changed(engine, radio, reach, kind, a, b, at):
     """The world changed in the middle of whatever is on the air."""
     if kind == NODE_DOWN:

@@ -8,7 +8,7 @@ happens to the world at a time comes before the records that are due at that tim
 import numpy as np
 
 from halfway.core.borrowed import borrowed
-from halfway.core.compiled import inlined, kernel
+from halfway.core.compiled import embedded, kernel
 from halfway.core.handler import handle
 from halfway.core.message import APP, BOOT
 from halfway.core.outbox import emit
@@ -51,7 +51,7 @@ NEVER = 2**62  # a number of records that no run reaches
 MOST_HOPS = 65_535  # what a record can count; it stays there
 
 
-@inlined
+@embedded
 def send_off(engine, radio, reach, row, now, hops, before):
     """Queue what a row has just emitted, in the order of emission."""
     out = engine.out
@@ -73,7 +73,7 @@ def send_off(engine, radio, reach, row, now, hops, before):
             push(engine.queue, record.at, reserved(engine.queue, 1), slot)
 
 
-@inlined
+@embedded
 def deliver(state, rules, around, book, engine, radio, reach, row, slot):
     """Let a row hear the record in that slot."""
     message = engine.out.pool[slot]
@@ -86,7 +86,7 @@ def deliver(state, rules, around, book, engine, radio, reach, row, slot):
     send_off(engine, radio, reach, np.int32(row), now, hops, before)
 
 
-@inlined
+@embedded
 def come_up(engine, radio, reach, slot):
     """The first row that the record which came up is for, or DONE or QUEUED; and the cursor."""
     phase = engine.flight.phase[slot]
@@ -110,9 +110,9 @@ def come_up(engine, radio, reach, slot):
     return QUEUED, LAST
 
 
-@inlined
-def letter(engine, at, row, kind, topic, walk, event):
-    """Queue a letter to a node from outside the network."""
+@embedded
+def letter(engine, at, row, life, kind, topic, walk, event):
+    """Queue a letter to a node from outside the network, for one of its lives or any."""
     record = emit(engine.out, kind, at, row)
     record.source = row
     record.topic = topic
@@ -120,7 +120,7 @@ def letter(engine, at, row, kind, topic, walk, event):
     record.args[2] = walk
     slot = engine.out.free[np.uint32(engine.out.tally[0])]
     engine.flight.phase[slot] = HELD
-    engine.flight.life[slot] = ANY_LIFE
+    engine.flight.life[slot] = life
     push(engine.queue, at, reserved(engine.queue, 1), slot)
 
 
@@ -130,19 +130,21 @@ def post(engine, at, row, kind, topic, walk, event):
 
     It is lost if the node is down then. There must be a free slot.
     """
-    letter(engine, at, row, kind, topic, walk, event)
+    letter(engine, at, row, ANY_LIFE, kind, topic, walk, event)
 
 
-@inlined
+@embedded
 def cut_or_mend(engine, reach, a, b, broken):
     """A link that stays in its lists carries nothing from now on, or carries again."""
     there, back = place_of(reach, a, b), place_of(reach, b, a)
     if there >= 0 and back >= 0:
+        if engine.cut.shape[0] != reach.who.shape[0]:
+            raise ValueError("a link is cut, but the engine was made without room for cuts")
         engine.cut[there] = broken
         engine.cut[back] = broken
 
 
-@inlined
+@embedded
 def happen(engine, radio, around, reach, boots, changes, k):
     """Let a change of the world happen. False if a list has no room for it: nothing is done then.
 
@@ -154,7 +156,7 @@ def happen(engine, radio, around, reach, boots, changes, k):
             return True
         engine.life[a] += np.uint32(1)
         if kind == NODE_UP and boots:
-            letter(engine, changes.t[k], a, BOOT, -1, 0, -1)
+            letter(engine, changes.t[k], a, engine.life[a], BOOT, -1, 0, -1)
     elif kind in (LINK_DOWN, LINK_UP):
         cut_or_mend(engine, reach, a, b, np.uint8(kind == LINK_DOWN))
     else:
@@ -169,6 +171,18 @@ def happen(engine, radio, around, reach, boots, changes, k):
             exclude(lists, b, a)
     changed(engine, radio, reach, kind, a, b, changes.t[k])
     return True
+
+
+@embedded
+def next_change(engine, changes, until):
+    """When the world changes next, inf if never. A transmission's receptions later than that wait.
+
+    So do those later than `until`.
+    """
+    k = changes.tally[0]
+    world = changes.t[k] if k < changes.t.shape[0] else np.inf
+    engine.horizon[0] = min(world, np.nextafter(until, np.inf))
+    return world
 
 
 @kernel
@@ -187,10 +201,9 @@ def run(state, rules, around, book, engine, radio, reach, boots, changes, until,
     changes = borrowed(changes)
     out, waiting = engine.out, engine.queue
     told, journal = engine.applications, engine.journal
+    world = next_change(engine, changes, until)
     while True:
-        at = first_at(waiting)
-        k = changes.tally[0]
-        world = changes.t[k] if k < changes.t.shape[0] else np.inf
+        at = first_at(waiting) if waiting.tally[0] > 0 else np.inf
         if min(at, world) > until or (at == np.inf and world == np.inf):
             return UNTIL if waiting.tally[0] > 0 or world < np.inf else IDLE
         if engine.meters.events[0] >= most:
@@ -198,9 +211,10 @@ def run(state, rules, around, book, engine, radio, reach, boots, changes, until,
         if out.tally[0] < spare:
             return CROWDED
         if world <= at:
-            if not happen(engine, radio, around, reach, boots, changes, k):
+            if not happen(engine, radio, around, reach, boots, changes, changes.tally[0]):
                 return LISTS_FULL
             changes.tally[0] += 1
+            world = next_change(engine, changes, until)
             continue
         if told.tally[0] == told.row.shape[0] or (
             journal.row.shape[0] > 0 and journal.tally[0] + spare > journal.row.shape[0]

@@ -6,7 +6,7 @@ end without listening first; if no acknowledgement has begun a slot after that, 
 
 import numpy as np
 
-from halfway.core.compiled import inlined, kernel
+from halfway.core.compiled import apart, embedded
 from halfway.core.message import EVERYONE
 from halfway.sim.backoff import (
     ANSWER_DUE,
@@ -29,36 +29,38 @@ from halfway.sim.backoff import (
 from halfway.sim.carrier import begin, end
 from halfway.sim.flight import count_heard, count_sent, is_up
 from halfway.sim.medium import DONE, FRESH, LAST, QUEUED
+from halfway.sim.queue import comes_first, push, reserved
 
 
-@inlined
+@embedded
 def airtime(radio, size):
     """Seconds that so many bytes take."""
     return size * 8.0 / radio.timing.bit_rate
 
 
-@inlined
+@embedded
 def depart(engine, radio, reach, slot):
     """Its delay is over: it waits its turn."""
     line_up(engine, radio, slot)
 
 
-@inlined
+@embedded
 def yields(engine, slot, now):
     """Let what else is due at this instant come first, once.
 
     A frame that ends at the instant at which another begins does not overlap with it.
     """
-    queue = engine.queue
-    if is_flagged(engine, slot, YIELDED) or queue.tally[0] == 0 or queue.at[0] > now:
+    order = reserved(engine.queue, 1)
+    # The queue may say no where nothing is due: then it yields in vain, once.
+    if is_flagged(engine, slot, YIELDED) or comes_first(engine.queue, now, order):
         engine.flight.cursor[slot] &= ~YIELDED
         return False
     engine.flight.cursor[slot] |= YIELDED
-    due(engine, slot, now)
+    push(engine.queue, now, order, slot)
     return True
 
 
-@inlined
+@embedded
 def enters(engine, radio, reach, i, slot, now):
     """An entry of a line's head came up: send, or put it off."""
     station, cursor = radio.station, engine.flight.cursor
@@ -83,7 +85,7 @@ def enters(engine, radio, reach, i, slot, now):
     return QUEUED, LAST
 
 
-@inlined
+@embedded
 def ends(engine, radio, reach, i, slot, now):
     """A frame is over: who heard it, and what comes next."""
     if is_flagged(engine, slot, CUT):
@@ -105,7 +107,7 @@ def ends(engine, radio, reach, i, slot, now):
     return QUEUED, LAST
 
 
-@inlined
+@embedded
 def tells(engine, radio, slot, k):
     """Of those who made a broadcast out, the one at place k."""
     count = radio.tally[0]
@@ -116,7 +118,7 @@ def tells(engine, radio, slot, k):
     return row, k + 1 if k + 1 < count else LAST
 
 
-@inlined
+@embedded
 def answer_follows(engine, radio, slot, now):
     """The receiver has the frame and will say so."""
     engine.flight.phase[slot] = ANSWER_DUE
@@ -124,7 +126,7 @@ def answer_follows(engine, radio, slot, now):
     return QUEUED, LAST
 
 
-@inlined
+@embedded
 def answers(engine, radio, reach, slot, now):
     """The receiver acknowledges without listening first, if it still can."""
     j = np.int64(engine.out.pool[slot].next)
@@ -141,7 +143,7 @@ def answers(engine, radio, reach, slot, now):
     return QUEUED, LAST
 
 
-@inlined
+@embedded
 def answered(engine, radio, reach, i, slot, now):
     """The acknowledgement is over: the frame is done with, if its sender made it out."""
     heard = False
@@ -160,7 +162,7 @@ def answered(engine, radio, reach, i, slot, now):
     return again(engine, radio, i, slot, now)
 
 
-@inlined
+@embedded
 def again(engine, radio, i, slot, now):
     """No acknowledgement: contend once more with a wider window, or give up."""
     station = radio.station
@@ -178,7 +180,7 @@ def again(engine, radio, i, slot, now):
     return QUEUED, LAST
 
 
-@inlined
+@embedded
 def goes_on(engine, radio, reach, slot, cursor):
     """After a delivery: the next who heard a broadcast, or the answer of the only one."""
     message = engine.out.pool[slot]
@@ -187,7 +189,7 @@ def goes_on(engine, radio, reach, slot, cursor):
     return answer_follows(engine, radio, slot, message.at)
 
 
-@inlined
+@embedded
 def is_answered(engine, radio, reach, i, slot, now):
     """The slot came up after the frame: an acknowledgement begins, is over, or never came."""
     phase = engine.flight.phase[slot]
@@ -198,7 +200,7 @@ def is_answered(engine, radio, reach, i, slot, now):
     return again(engine, radio, i, slot, now)
 
 
-@kernel
+@apart
 def arrive(engine, radio, reach, slot, cursor):
     """The slot came up: what is next for it depends on where it stands."""
     message = engine.out.pool[slot]

@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from halfway.core.around import Around
 from halfway.core.compiled import inlined
+from halfway.world.network import Network
 
 _ROOM = 8  # places that a fresh row has beyond half as many again as it needs
 
@@ -69,6 +70,21 @@ def roomy(around: Around) -> Around:
     start = begin[:-1].astype(np.uint32)
     end = (begin[:-1] + held).astype(np.uint32)
     return Around(start, end, who, who, around.x.copy(), around.y.copy())
+
+
+def compact(around: Around, up: npt.NDArray[np.bool_], cut: npt.NDArray[np.uint8]) -> Network:
+    """The links that work as a network: both ends up [n], and none cut by place ([0]: none at all).
+
+    Only for lists of the simulator, whose names are rows.
+    """
+    first, held = around.first.astype(np.int64), around.last.astype(np.int64) - around.first
+    places = _places(first, held)
+    rows = np.repeat(np.arange(len(first)), held)
+    works = up[rows] & up[around.who[places]]
+    if len(cut):
+        works &= cut[places] == 0
+    start = np.concatenate(([0], np.cumsum(np.bincount(rows[works], minlength=len(first)))))
+    return Network(start.astype(np.uint32), around.who[places[works]], name="what works now")
 
 
 def _places(first: npt.NDArray[np.int64], held: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import embedded
 from halfway.core.message import EVERYONE
 from halfway.problem import Problem
 from halfway.sim.changes import LINK_DOWN, NODE_DOWN
@@ -71,7 +71,7 @@ def wired(
     )
 
 
-@inlined
+@embedded
 def enqueue(engine, radio, reach, slot, place, now):
     """Into the link at that place; the slot comes up when the record is across, or at once."""
     message = engine.out.pool[slot]
@@ -93,7 +93,7 @@ def enqueue(engine, radio, reach, slot, place, now):
     push(engine.queue, arrives, reserved(engine.queue, 1), slot)
 
 
-@inlined
+@embedded
 def depart(engine, radio, reach, slot):
     """Into its link, or a copy into each."""
     out = engine.out
@@ -120,7 +120,7 @@ def depart(engine, radio, reach, slot):
     push(engine.queue, now, reserved(engine.queue, 1), slot)
 
 
-@inlined
+@embedded
 def arrive(engine, radio, reach, slot, cursor):
     """It is across, if the link did not break under it and somebody is there."""
     place = engine.flight.cursor[slot]
@@ -133,14 +133,14 @@ def arrive(engine, radio, reach, slot, cursor):
     return np.int64(row), LAST
 
 
-@inlined
+@embedded
 def broken(radio, place, at):
     """A link loses what is in it, and what waits before it."""
     radio.breaks[place] += 1
     radio.free_at[place] = at
 
 
-@inlined
+@embedded
 def changed(engine, radio, reach, kind, a, b, at):
     """A cut link and a crashed node take what they were sending with them."""
     if kind == NODE_DOWN:
