@@ -46,6 +46,7 @@ from halfway.protocols.walk_overlay_memory import (
     STEP,
     SUBSCRIBE,
     UNSUBSCRIBE,
+    WHY,
     OverlayState,
     Rules,
     degree_of,
@@ -119,7 +120,7 @@ def circle(state, rules, around, i, message, out):
     p = identified(state, around, i, message, out)
     if p >= 0:
         unlink(state, rules, around, i, p, out)
-        emit(out, CUT, 0.0, message.source).flags = CIRCLE
+        emit(out, CUT, 0.0, message.source).args[WHY] = CIRCLE
 
 
 @kernel
@@ -146,7 +147,7 @@ def leave(state, around, i, out):
 @kernel
 def cut(state, rules, around, i, message, out):
     """An overlay neighbour leaves, or the link to it closed a circle: then nobody is orphaned."""
-    if message.flags == LEAVES:
+    if message.args[WHY] == LEAVES:
         parted(state, rules, around, i, message.source, out)
         return
     p = position_of(around, i, message.source)

@@ -76,15 +76,21 @@ def chunk(state, rules, around, i, message, out):
 
 
 @kernel
+def insert_all(words, wanted, book, bits, hashes):
+    """Enter every subscription that is wanted (a row of `wanted`) into a filter."""
+    for s in range(wanted.shape[0]):
+        if wanted[s] == 1:
+            for k in range(book.first[s], book.first[s + 1]):
+                insert(words, book.item[k], bits, hashes)
+
+
+@kernel
 def want(state, rules, around, book, i, s, wanted, out):
     """The application subscribes or unsubscribes: its filter is made anew from what is left."""
     state.wanted[i, s] = wanted
     for word in range(state.own.shape[1]):
         state.own[i, word] = 0
-    for other in range(state.wanted.shape[1]):
-        if state.wanted[i, other] == 1:
-            for k in range(book.first[other], book.first[other + 1]):
-                insert(state.own[i], book.item[k], rules.bits, rules.hashes)
+    insert_all(state.own[i], state.wanted[i], book, rules.bits, rules.hashes)
     refresh(state, rules, around, i, out)
 
 

@@ -47,6 +47,8 @@ UNMATCHED = 26  # a PUBLISH from outside the overlay: nobody to tell it to
 
 # Where messages of a walk keep things in `args`.
 INITIATOR, NUMBER, BRANCH, DICE_LOW, DICE_HIGH, STEPS, RANK, ROOT = range(8)
+# And those of the overlay why they were sent; a record's `flags` mean something else in Python.
+WHY = 0
 CHUNK_WORDS = 7  # of a filter in a message, behind the chunk's number
 
 NEVER = np.int32(-1)

@@ -28,13 +28,14 @@ from halfway.protocols.walk_overlay_memory import (
     RANK,
     ROOT,
     STANDING,
+    WHY,
     degree_of,
     neighbour,
     position_of,
 )
 
-LEAF, MERGER = 0, 1  # in `flags` of a LINK: who was outside joins, or two components meet
-LEAVES, CIRCLE = 0, 1  # in `flags` of a CUT: its sender leaves, or the link closes a circle
+LEAF, MERGER = 0, 1  # in args[WHY] of a LINK: who was outside joins, or two components meet
+LEAVES, CIRCLE = 0, 1  # in args[WHY] of a CUT: its sender leaves, or the link closes a circle
 
 
 @kernel
@@ -90,7 +91,7 @@ def join_leaf(state, rules, around, i, p, message, out):
     members.root[i] = message.args[ROOT]
     members.towards[i] = message.source
     linked_at(state, around, i, p)
-    of_component(state, i, LINK, message.source, out).flags = LEAF
+    of_component(state, i, LINK, message.source, out).args[WHY] = LEAF
     refresh(state, rules, around, i, out)
 
 
@@ -100,7 +101,7 @@ def link_to(state, rules, around, i, p, out):
     if state.linked[i, p] == 1:
         return
     linked_at(state, around, i, p)
-    of_component(state, i, LINK, neighbour(around, i, p), out).flags = MERGER
+    of_component(state, i, LINK, neighbour(around, i, p), out).args[WHY] = MERGER
     announce(state, i, out)
     refresh(state, rules, around, i, out)
 
@@ -119,9 +120,9 @@ def linked(state, rules, around, i, message, out):
         if members.name[i] < message.source and not same:
             resolve(state, around, i, p, rank, root, out)
         return
-    if members.root[i] == NEVER or (same and message.flags == MERGER):
+    if members.root[i] == NEVER or (same and message.args[WHY] == MERGER):
         # It would close a circle, or we have left meanwhile.
-        emit(out, CUT, 0.0, message.source).flags = CIRCLE
+        emit(out, CUT, 0.0, message.source).args[WHY] = CIRCLE
         return
     linked_at(state, around, i, p)
     announce(state, i, out)
@@ -230,7 +231,9 @@ def orphaned(state, around, i, out):
     lost = members.towards[i]
     members.towards[i] = members.name[i]
     seeks = True
-    if members.heir_of[i] == lost and members.heir[i] == members.name[i]:
+    # A root that is one no more may have told an heir long ago.
+    heir = members.heir_of[i] == lost and members.heir[i] == members.name[i]
+    if heir and members.root[i] == lost:
         seeks = members.rank[i] == JOINING  # of a component that was still looking itself
     else:
         members.rank[i] = max(members.rank[i], STANDING) + 1

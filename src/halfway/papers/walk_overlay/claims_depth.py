@@ -16,7 +16,11 @@ from halfway.pipeline.verdict import Verdict
 _row = partial(Verdict, "walk-overlay")
 
 FIRST = (2, 3, 4, 5, 6, 7, 8, 9, 10)  # [dwo Fig. 10]
+MANY = (50, 75, 100, 250, 500)  # where the depth has long reached its maximum
 NEAR, SIMILAR, WEAK = 0.9, 0.1, 0.1  # what "maximum", "very similar" and "no correlation" allow
+_POOLS = (
+    (FIRST, "2 to 10"), (MANY, "50 to 500"), *(((c,), str(c)) for c in (2, 10, 100)),
+)  # fmt: skip
 _INTERVAL_OR = "an interval that reaches 0, or |r| below"
 
 
@@ -70,7 +74,7 @@ def judge_figure_10(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
     for n in SIZES:
         for system in WALKS:
-            for counts, which in ((FIRST, "2 to 10"), *(((c,), str(c)) for c in (2, 10, 100))):
+            for counts, which in _POOLS:
                 r = correlation(found, counts, n=n, system=system)
                 yield _row(
                     "figure-10", {"n": n, "system": system, "initiators": which},

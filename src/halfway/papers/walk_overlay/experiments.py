@@ -1,6 +1,6 @@
 """Paper 2, declared: the points of each figure, their scales, readings and pictures."""
 
-from halfway.papers.walk_overlay import claims_depth, claims_path, claims_walks
+from halfway.papers.walk_overlay import claims_depth, claims_events, claims_path, claims_walks
 from halfway.pipeline.run import Point, Scalar
 from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale
 
@@ -32,6 +32,11 @@ PURE = "pure walks may revisit, choose uniformly, and meet in the same way"
 INTERVALS = (
     "95 % intervals: bootstrap over networks (overlays on one network are not independent), "
     "Student's t with one degree less than there are networks"
+)
+FILTERED = (
+    "50 initiators: half subscribe (four subscriptions each, 64 topics; by content with intervals "
+    "of two attributes), half publish; one filter for each overlay neighbour; a subscription is "
+    "entered under its narrowest attribute, in at most four dyadic cells"
 )
 _CONSTRUCTION = (UNIFORM, BUILT, MARKED, PURE, SETS, ACTIVE, INTERVALS)
 
@@ -79,12 +84,29 @@ def stopping_point(n: int, system: str, initiators: int) -> Point:
     return Point(f"{_MEASUREMENTS}:stopping", parameters, NETWORK, 60.0)
 
 
+def events_point(n: int, content: bool, bits_each: int) -> Point:
+    """Subscriptions on an overlay, and events across it."""
+    parameters: dict[str, Scalar] = {
+        "n": n,
+        "radius": RADIUS,
+        "initiators": claims_events.INITIATORS,
+        "content": content,
+        "bits each": bits_each,
+    }
+    return Point("halfway.papers.walk_overlay.event_layer:traffic", parameters, NETWORK, 400.0)
+
+
+def _events(_scale: Scale) -> list[Point]:
+    return [events_point(n, content, bits) for n in SIZES for content in (False, True)
+            for bits in claims_events.BITS]  # fmt: skip
+
+
 def _overlays(_scale: Scale) -> list[Point]:
     return [overlay_point(n, system, i) for n in SIZES for system in WALKS for i in COUNTS[n]]
 
 
 def _first_overlays(_scale: Scale) -> list[Point]:
-    counts = (*claims_depth.FIRST, 100)
+    counts = (*claims_depth.FIRST, *claims_depth.MANY)
     return [overlay_point(n, system, i) for n in SIZES for system in WALKS for i in counts]
 
 
@@ -205,6 +227,18 @@ PAPER = Paper(
             plots=(
                 Plot("boxplot", "depth", "initiators", "system", "publishers and subscribers",
                      "depth", colour="n"),
+            ),
+        ),
+        Figure(
+            "bloom",
+            "Bloom filters at brokers: what they cost and save, and that nothing is lost (ours)",
+            _events,
+            {"quick": 6, "paper": 30},
+            claims_events.judge_bloom,
+            (UNIFORM, BUILT, FILTERED, INTERVALS),
+            plots=(
+                Plot("bars", "bloom", "bits each", "n", "bits of a filter for each subscription",
+                     "mean transmissions of an event", colour="content", statistic="mean"),
             ),
         ),
         Figure(
