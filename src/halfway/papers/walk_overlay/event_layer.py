@@ -79,12 +79,12 @@ def _observed(
     everything = [np.ones_like(part) for part in exact]
     told: dict[str, list[npt.NDArray[np.int64]]] = {"exact": [], "bloom": [], "none": []}
     lost = 0
-    for e in range(EVENTS):
-        publisher = publishers[e % len(publishers)]
+    for first, publisher in enumerate(publishers):
+        mine = np.arange(first, EVENTS, len(publishers))
         for name, (down, up) in (("exact", exact), ("bloom", bloom), ("none", everything)):
-            count, reached = tree.transmissions(publisher, down[:, [e]], up[:, [e]])
+            count, reached = tree.transmissions(publisher, down[:, mine], up[:, mine])
             told[name].append(count)
-            lost += int((wants[:, e] & ~reached[:, 0]).sum())
+            lost += int((wants[:, mine] & ~reached).sum())
     asked = {} if what.value.shape[1] else _false(tree, wanted, what, size, bloom)
     return {
         **{name: np.concatenate(counts) for name, counts in told.items()},

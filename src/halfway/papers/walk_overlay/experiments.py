@@ -93,7 +93,7 @@ def events_point(n: int, content: bool, bits_each: int) -> Point:
         "content": content,
         "bits each": bits_each,
     }
-    return Point("halfway.papers.walk_overlay.event_layer:traffic", parameters, NETWORK, 400.0)
+    return Point("halfway.papers.walk_overlay.event_layer:traffic", parameters, NETWORK, 200.0)
 
 
 def _events(_scale: Scale) -> list[Point]:
@@ -233,7 +233,7 @@ PAPER = Paper(
             "bloom",
             "Bloom filters at brokers: what they cost and save, and that nothing is lost (ours)",
             _events,
-            {"quick": 6, "paper": 30},
+            {"quick": 6, "paper": 20},
             claims_events.judge_bloom,
             (UNIFORM, BUILT, FILTERED, INTERVALS),
             plots=(
