@@ -95,12 +95,10 @@ def test_pure_walks_present_larger_active_paths() -> None:
 
 def test_no_logarithm_lasts() -> None:
     """[§VI-A] "the same logarithmic behavior": each initiator is an active node itself."""
-    found = claims_path.judge_figure_8(built())
-    lines = of_metric(found, "R² of mean active nodes over ln(initiators)")
-    whole = [v for v in lines if v.cell["initiators"] == "all" and v.cell["n"] == 3000]
-    part = [v for v in lines if v.cell["initiators"] == "up to 100" and v.cell["n"] == 3000]
-    for all_counts, few_counts in zip(whole, part, strict=True):
-        assert float(all_counts.measured or 0) < float(few_counts.measured or 0)
+    metric = "R² of mean active nodes over ln(initiators)"
+    lines = of_metric(claims_path.judge_figure_8(built()), metric)
+    mine = [v for v in lines if v.cell["system"] == "directional-walk"]
+    assert {v.verdict for v in mine if v.cell["initiators"] == "all"} == {"differs"}
 
 
 def test_more_nodes_make_longer_pure_walks() -> None:

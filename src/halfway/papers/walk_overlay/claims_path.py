@@ -50,7 +50,7 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
             f"sets of initiators a network they are {SETS * told:,}, and with both walks the "
             f"{2 * whole:,} of the whole",
         )  # fmt: skip
-    seen = found.find("draws", n=1000, system=WALKS[0])
+    seen = found.find("draws", n=1000, system=WALKS[0], initiators=2)
     share = (1 / seen.mean, 1 / seen.mean_high, 1 / max(seen.mean_low, 1.0))
     yield _row(
         "section-6", {"n": 1000}, "share of draws that are connected", "hard to obtain", *share,
@@ -59,7 +59,7 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
     )  # fmt: skip
     for n in SIZES:
         for system in WALKS:
-            seen = found.find("unjoined", n=n, system=system)
+            seen = found.find("unjoined", n=n, system=system, initiators=2)
             yield _row(
                 "section-6", {"n": n, "system": system}, "walks that met nobody", 0.0, seen.mean,
                 seen.mean_low, seen.mean_high, seen.networks,

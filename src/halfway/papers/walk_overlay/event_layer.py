@@ -13,6 +13,7 @@ from halfway.sim.overlay_traffic import Traffic, due, filters, passes
 TOPICS = 64
 EACH = 4  # subscriptions of a subscriber
 EVENTS = 100
+STRANGERS = 500  # topics that nobody wants, asked of every filter
 LEAVING = 20  # subscriptions taken back, one by one
 
 
@@ -38,8 +39,8 @@ def traffic(run: Run) -> Observations:
     """Half of an overlay's initiators subscribe, the others publish; a unit is an event.
 
     exact, bloom, none: transmissions of an event under exact tables, Bloom filters, no filter.
-    lost: (event, subscriber) pairs that the filters lost. false: share of filters that admit an
-    event whose item is not in them; predicted: what the formula says of these filters.
+    lost: (event, subscriber) pairs that the filters lost. false: share of filters that admit a
+    topic that nobody wants; predicted: what the formula says of these filters.
     chunks: records that one unsubscription sends when filters are made anew; links: what it sends
     when each filter counts, a record a link.
     """
@@ -85,7 +86,7 @@ def _observed(
             count, reached = tree.transmissions(publisher, down[:, mine], up[:, mine])
             told[name].append(count)
             lost += int((wants[:, mine] & ~reached).sum())
-    asked = {} if what.value.shape[1] else _false(tree, wanted, what, size, bloom)
+    asked = {} if what.value.shape[1] else _false(tree, wanted, what, key, size)
     return {
         **{name: np.concatenate(counts) for name, counts in told.items()},
         "lost": np.array([lost]),
@@ -97,28 +98,25 @@ def _observed(
 
 
 def _false(
-    tree: Traffic,
-    wanted: npt.NDArray[np.uint8],
-    what: Book,
-    size: Size,
-    bloom: list[npt.NDArray[np.bool_]],
+    tree: Traffic, wanted: npt.NDArray[np.uint8], what: Book, key: int, size: Size
 ) -> dict[str, npt.NDArray[np.float64]]:
-    """Shares of (filter, event) whose topic nobody behind has: admitted, and as the formula says.
+    """Shares of (filter, topic that nobody wants) admitted, and as the formula says of the filters.
 
     Only where an item is a topic: an event then asks a filter one question.
     """
+    strangers = book([], [(TOPICS + s, ()) for s in range(STRANGERS)], key)
     topics = np.zeros((len(wanted), TOPICS), np.bool_)
     for s, topic in enumerate(what.topic):
         topics[wanted[:, s] == 1, topic] = True
-    asked = admitted = 0
-    expected = 0.0
-    for held, admits in zip(tree.behind(topics), bloom, strict=True):
-        absent = ~held[1:].astype(np.bool_)[:, what.event_topic]
-        rates = np.array([expected_false_positives(size, c) for c in held[1:].sum(axis=1)])
-        asked += int(absent.sum())
-        admitted += int((absent & admits[1:]).sum())
-        expected += float((absent * rates[:, None]).sum())
-    return {"false": np.array([admitted / asked]), "predicted": np.array([expected / asked])}
+    admitted, expected = [], []
+    for words, held in zip(filters(tree, wanted, what, size), tree.behind(topics), strict=True):
+        admitted.append(passes(words[1:], strangers, key, size).mean())
+        items = held[1:].sum(axis=1)
+        expected.append(np.mean([expected_false_positives(size, count) for count in items]))
+    return {
+        "false": np.array([np.mean(admitted)]),
+        "predicted": np.array([np.mean(expected)]),
+    }
 
 
 def _taken_back(
