@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from halfway.papers.walk_overlay.claims_path import SIZES, WALKS
-from halfway.papers.walk_overlay.measurements import MULTIPLES
 from halfway.pipeline.judge import judge_number, judge_order
 from halfway.pipeline.measure import ratio
 from halfway.pipeline.run import Scalar
@@ -18,6 +17,7 @@ _row = partial(Verdict, "walk-overlay")
 WEIGHTS = ((1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.0, 1.0))
 BRANCHES = (1, 2)
 JOINED = (1, 5, 50)  # initiators that are there when the walk that may give up sets out
+MULTIPLES = (1, 2, 3, 5)  # of the mean number of steps, after which a walk may give up
 EFFICIENT = 0.10  # how far apart means may be that are "as efficient"
 
 

@@ -5,13 +5,12 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from halfway.papers.walk_overlay.claims_walks import MULTIPLES
 from halfway.pipeline.run import Observations, Run
 from halfway.sim.overlay import Overlays
 from halfway.world.extent import farthest
 from halfway.world.network import Network
 from halfway.world.unit_disk import Draw, connected_unit_disk
-
-MULTIPLES = (1, 2, 3, 5)  # of the mean number of steps, after which a walk may give up
 
 
 @lru_cache(maxsize=2)
