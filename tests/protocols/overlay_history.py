@@ -22,6 +22,7 @@ from halfway.protocols.walk_overlay_memory import (
     UNSUBSCRIBE,
 )
 from halfway.sim import engine as engines
+from halfway.sim.changes import none
 from halfway.sim.radio import Ideal
 from halfway.world.network import Network
 
@@ -80,8 +81,8 @@ class History:
         """Until nothing moves; (kind, row, event) of what applications were told meanwhile."""
         while True:
             why = engines.run(
-                self.state, self.rules, self.around, BOOK, self.engine, Ideal(_HOP), np.inf,
-                self.spare,
+                self.state, self.rules, self.around, BOOK, self.engine, Ideal(_HOP), self.around,
+                False, none(), np.inf, engines.NEVER, self.spare,
             )  # fmt: skip
             if why == engines.IDLE:
                 break
@@ -119,7 +120,7 @@ class History:
     def die(self, row: int) -> None:
         """The node is no more, and the link layer tells its neighbours."""
         self.dead.add(row)
-        self.engine.alive[row] = 0
+        self.engine.life[row] += 1  # odd while down
         for near in self.network.neighbours(row):
             self.post(GONE, int(near), event=row, at=0.01)
         self.settle()

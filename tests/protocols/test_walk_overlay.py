@@ -143,7 +143,7 @@ def test_a_node_that_comes_back_is_outside_and_may_join_again() -> None:
     history.subscribe(5, 0)
     history.die(5)
     history.dead.discard(5)
-    history.engine.alive[5] = 1
+    history.engine.life[5] += 1
     history.post(int(BOOT), 5)
     history.settle()
     assert 5 not in history.members()

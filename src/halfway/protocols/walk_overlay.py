@@ -6,7 +6,7 @@ events in `walk_overlay_events`; this file hands each message to its room.
 
 import numpy as np
 
-from halfway.core.compiled import kernel
+from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.message import APP, BOOT
 from halfway.core.outbox import emit
@@ -27,6 +27,7 @@ from halfway.protocols.walk_overlay_memory import (
     CHUNK_WORDS,
     CONNECTED,
     CUT,
+    DELIVERED,
     ENDED,
     EVENT,
     FAR,
@@ -39,6 +40,7 @@ from halfway.protocols.walk_overlay_memory import (
     LEAVE,
     LINK,
     LOOK,
+    NAMES,
     NEAR,
     NEVER,
     PUBLISH,
@@ -75,9 +77,23 @@ from halfway.protocols.walk_overlay_walks import (
     take_bid,
 )
 
-__all__ = ["Book", "Rules", "State", "Subscription", "book", "handle", "most_emissions", "state"]
+__all__ = [
+    "BOOT",
+    "DELIVERED",
+    "KINDS",
+    "PUBLISH",
+    "Book",
+    "Rules",
+    "State",
+    "Subscription",
+    "book",
+    "handle",
+    "most_emissions",
+    "state",
+]
 
 State = OverlayState
+KINDS = {**NAMES, int(BOOT): "boot"}
 
 
 def most_emissions(state: OverlayState, rules: Rules) -> int:
@@ -88,7 +104,7 @@ def most_emissions(state: OverlayState, rules: Rules) -> int:
     return int(degree * (chunks + 1) + 10)
 
 
-@kernel
+@apart
 def initiate(state, rules, i, rank, out):
     """[dwo Alg. 2] be an initiator: already in, or a component of one node that walks."""
     members = state.members
@@ -102,7 +118,7 @@ def initiate(state, rules, i, rank, out):
     set_out(state, rules, i, 0.0, out)
 
 
-@kernel
+@apart
 def parted(state, rules, around, i, name, out):
     """The link to an overlay neighbour is no more, whoever ended it."""
     members = state.members
@@ -114,7 +130,7 @@ def parted(state, rules, around, i, name, out):
         set_out(state, rules, i, rules.settle, out)
 
 
-@kernel
+@apart
 def circle(state, rules, around, i, message, out):
     """An identity from an overlay neighbour; the link goes if it closes a circle."""
     p = identified(state, around, i, message, out)
@@ -123,7 +139,7 @@ def circle(state, rules, around, i, message, out):
         emit(out, CUT, 0.0, message.source).args[WHY] = CIRCLE
 
 
-@kernel
+@apart
 def outside(state, around, i):
     """Be out of the overlay; the application's subscriptions stay."""
     members = state.members
@@ -135,7 +151,7 @@ def outside(state, around, i):
     members.seeking[i] = 0
 
 
-@kernel
+@apart
 def leave(state, around, i, out):
     """Tell every overlay neighbour that this node leaves."""
     for p in range(degree_of(around, i)):
@@ -144,7 +160,7 @@ def leave(state, around, i, out):
     outside(state, around, i)
 
 
-@kernel
+@apart
 def cut(state, rules, around, i, message, out):
     """An overlay neighbour leaves, or the link to it closed a circle: then nobody is orphaned."""
     if message.args[WHY] == LEAVES:
@@ -155,7 +171,7 @@ def cut(state, rules, around, i, message, out):
         unlink(state, rules, around, i, p, out)
 
 
-@kernel
+@apart
 def inherit(state, around, i, message):
     """A root that is an overlay neighbour tells who takes its place."""
     p = position_of(around, i, message.source)
@@ -165,7 +181,7 @@ def inherit(state, around, i, message):
     state.members.heir[i] = message.target
 
 
-@kernel
+@apart
 def from_application(state, rules, around, book, i, message, out):
     """Letters from above, and from the link layer below."""
     if message.kind == LAUNCH:
@@ -184,7 +200,7 @@ def from_application(state, rules, around, book, i, message, out):
         parted(state, rules, around, i, np.int32(message.event), out)
 
 
-@kernel
+@apart
 def of_tree(state, rules, around, i, message, out):
     """What overlay neighbours tell each other about the overlay."""
     if message.kind == LINK:
@@ -199,7 +215,7 @@ def of_tree(state, rules, around, i, message, out):
         inherit(state, around, i, message)
 
 
-@kernel
+@apart
 def of_walks(state, rules, around, i, message, out):
     """What nodes tell each other, and themselves, of walks that are under way."""
     kind = message.kind
@@ -221,7 +237,7 @@ def of_walks(state, rules, around, i, message, out):
         ended(state, i, message, out)
 
 
-@kernel
+@apart
 def act(state, rules, around, book, i, message, out):
     """What `handle` is, compiled once and called rather than inlined wherever the engine hands on
     a message: that would take minutes of compiling."""

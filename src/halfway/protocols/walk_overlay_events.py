@@ -8,7 +8,7 @@ as adding, and a filter never lacks what it should hold once its chunks have arr
 import numpy as np
 
 from halfway.core.bloom import insert
-from halfway.core.compiled import kernel
+from halfway.core.compiled import apart, kernel
 from halfway.core.message import APP
 from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay_content import admits, matches
@@ -25,7 +25,7 @@ from halfway.protocols.walk_overlay_memory import (
 )
 
 
-@kernel
+@apart
 def forget_filters(state, i, p):
     """Nothing lies behind the neighbour at a position, and it was told nothing."""
     for word in range(state.heard.shape[2]):
@@ -33,7 +33,7 @@ def forget_filters(state, i, p):
         state.told[i, p, word] = 0
 
 
-@kernel
+@apart
 def behind(state, around, i, p, word):
     """One word of the filter for the overlay neighbour at p: all that lies not behind it."""
     union = state.own[i, word]
@@ -43,7 +43,7 @@ def behind(state, around, i, p, word):
     return union
 
 
-@kernel
+@apart
 def refresh(state, rules, around, i, out):
     """Tell each overlay neighbour the chunks of its filter that are not what it was told."""
     words = state.own.shape[1]
@@ -63,7 +63,7 @@ def refresh(state, rules, around, i, out):
                     o.args[1 + word - begin] = np.int32(state.told[i, p, word])
 
 
-@kernel
+@apart
 def chunk(state, rules, around, i, message, out):
     """An overlay neighbour tells a chunk of the filter for what lies behind it."""
     p = position_of(around, i, message.source)
@@ -84,7 +84,7 @@ def insert_all(words, wanted, book, bits, hashes):
                 insert(words, book.item[k], bits, hashes)
 
 
-@kernel
+@apart
 def want(state, rules, around, book, i, s, wanted, out):
     """The application subscribes or unsubscribes: its filter is made anew from what is left."""
     state.wanted[i, s] = wanted
@@ -94,7 +94,7 @@ def want(state, rules, around, book, i, s, wanted, out):
     refresh(state, rules, around, i, out)
 
 
-@kernel
+@apart
 def deliver(state, book, i, event, out):
     """To the application, if a subscription of its own really matches: filters do not decide."""
     for s in range(state.wanted.shape[1]):
@@ -105,7 +105,7 @@ def deliver(state, book, i, event, out):
             return
 
 
-@kernel
+@apart
 def forward(state, rules, around, book, i, event, came_from, out):
     """To every overlay neighbour but one, where its filter says yes."""
     for p in range(degree_of(around, i)):
@@ -119,7 +119,7 @@ def forward(state, rules, around, book, i, event, came_from, out):
             o.event = event
 
 
-@kernel
+@apart
 def publish(state, rules, around, book, i, message, out):
     """The application publishes. Its own node is not told."""
     if state.members.root[i] == NEVER:
@@ -131,7 +131,7 @@ def publish(state, rules, around, book, i, message, out):
         forward(state, rules, around, book, i, message.event, np.int64(-1), out)
 
 
-@kernel
+@apart
 def event(state, rules, around, book, i, message, out):
     """An event comes by. A circle may stand for a moment: whoever has seen it lets it be."""
     if state.seen[i, message.event] == 1:

@@ -45,6 +45,35 @@ LOST = 24  # your walk saw everybody there is, or took too many steps
 DELIVERED = 25  # an event that matches
 UNMATCHED = 26  # a PUBLISH from outside the overlay: nobody to tell it to
 
+NAMES = {
+    LAUNCH: "launch",
+    JOIN: "join",
+    PUBLISH: "publish",
+    SUBSCRIBE: "subscribe",
+    UNSUBSCRIBE: "unsubscribe",
+    LEAVE: "leave",
+    GONE: "gone",
+    ASK: "ask",
+    BID: "bid",
+    STEP: "step",
+    NEAR: "near",
+    FAR: "far",
+    ENDED: "ended",
+    LINK: "link",
+    CUT: "cut",
+    IDENTITY: "identity",
+    ANCHORED: "anchored",
+    HEIR: "heir",
+    CHUNK: "chunk",
+    EVENT: "event",
+    LOOK: "look",
+    CHOOSE: "choose",
+    CONNECTED: "connected",
+    LOST: "lost",
+    DELIVERED: "delivered",
+    UNMATCHED: "unmatched",
+}  # for people
+
 # Where messages of a walk keep things in `args`.
 INITIATOR, NUMBER, BRANCH, DICE_LOW, DICE_HIGH, STEPS, RANK, ROOT = range(8)
 # And those of the overlay why they were sent; a record's `flags` mean something else in Python.

@@ -7,7 +7,7 @@ that the overlay stays a tree however many walks met at once.
 
 import numpy as np
 
-from halfway.core.compiled import kernel
+from halfway.core.compiled import apart
 from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay_events import forget_filters, refresh
@@ -38,13 +38,13 @@ LEAF, MERGER = 0, 1  # in args[WHY] of a LINK: who was outside joins, or two com
 LEAVES, CIRCLE = 0, 1  # in args[WHY] of a CUT: its sender leaves, or the link closes a circle
 
 
-@kernel
+@apart
 def wins(rank, root, other_rank, other_root):
     """Whether the first identity stays where two meet."""
     return rank > other_rank or (rank == other_rank and root < other_root)
 
 
-@kernel
+@apart
 def linked_at(state, around, i, p):
     """Make the neighbour at a position an overlay neighbour of which nothing is known yet."""
     state.linked[i, p] = 1
@@ -52,7 +52,7 @@ def linked_at(state, around, i, p):
     tell_heir(state, around, i)
 
 
-@kernel
+@apart
 def tell_heir(state, around, i):
     """Who takes this root's place: its overlay neighbour of the lowest name. Told by the caller."""
     members = state.members
@@ -65,7 +65,7 @@ def tell_heir(state, around, i):
             members.heir[i] = neighbour(around, i, p)
 
 
-@kernel
+@apart
 def announce(state, i, out):
     """A root tells its neighbours its heir."""
     members = state.members
@@ -74,7 +74,7 @@ def announce(state, i, out):
         o.target = members.heir[i]
 
 
-@kernel
+@apart
 def of_component(state, i, kind, towards, out):
     """A record with this node's identity."""
     o = emit(out, kind, 0.0, towards)
@@ -83,7 +83,7 @@ def of_component(state, i, kind, towards, out):
     return o
 
 
-@kernel
+@apart
 def join_leaf(state, rules, around, i, p, message, out):
     """A node outside any overlay is stepped on: it becomes part of the walk's component."""
     members = state.members
@@ -95,7 +95,7 @@ def join_leaf(state, rules, around, i, p, message, out):
     refresh(state, rules, around, i, out)
 
 
-@kernel
+@apart
 def link_to(state, rules, around, i, p, out):
     """A walk meets another component at the neighbour at that position."""
     if state.linked[i, p] == 1:
@@ -106,7 +106,7 @@ def link_to(state, rules, around, i, p, out):
     refresh(state, rules, around, i, out)
 
 
-@kernel
+@apart
 def linked(state, rules, around, i, message, out):
     """A neighbour wants to be an overlay neighbour."""
     members = state.members
@@ -131,7 +131,7 @@ def linked(state, rules, around, i, message, out):
     refresh(state, rules, around, i, out)
 
 
-@kernel
+@apart
 def resolve(state, around, i, p, rank, root, out):
     """Two identities meet over a link: the one that wins goes over to the other side."""
     members = state.members
@@ -141,7 +141,7 @@ def resolve(state, around, i, p, rank, root, out):
         adopt(state, around, i, p, rank, root, out)
 
 
-@kernel
+@apart
 def adopt(state, around, i, p, rank, root, out):
     """Take the identity that came from the neighbour at p, and pass it on to all others."""
     members = state.members
@@ -161,7 +161,7 @@ def adopt(state, around, i, p, rank, root, out):
         rest(state, i, out)
 
 
-@kernel
+@apart
 def rest(state, i, out):
     """This node's walk need not go on."""
     members, passages = state.members, state.passages
@@ -182,7 +182,7 @@ def rest(state, i, out):
                     o.args[BRANCH] = branch
 
 
-@kernel
+@apart
 def identified(state, around, i, message, out):
     """An overlay neighbour tells the identity that it has taken."""
     members = state.members
@@ -200,7 +200,7 @@ def identified(state, around, i, message, out):
     return np.int64(-1)
 
 
-@kernel
+@apart
 def anchored(state, i, out):
     """News for the root, on its way there."""
     members = state.members
@@ -210,7 +210,7 @@ def anchored(state, i, out):
         emit(out, ANCHORED, 0.0, members.towards[i])
 
 
-@kernel
+@apart
 def unlink(state, rules, around, i, p, out):
     """The overlay neighbour at a position is one no more."""
     state.linked[i, p] = 0
@@ -220,7 +220,7 @@ def unlink(state, rules, around, i, p, out):
     refresh(state, rules, around, i, out)
 
 
-@kernel
+@apart
 def orphaned(state, around, i, out):
     """The way to the root is lost. True if this part has to walk for the rest of the overlay.
 

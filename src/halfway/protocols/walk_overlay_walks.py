@@ -6,7 +6,7 @@ the walk; the one transmission that hands it on marks everyone who hears it.
 
 import numpy as np
 
-from halfway.core.compiled import kernel
+from halfway.core.compiled import apart
 from halfway.core.dice import advanced, high_half, joined, low_half, mixed, seeded
 from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
@@ -41,7 +41,7 @@ from halfway.protocols.walk_overlay_memory import (
 from halfway.protocols.walk_overlay_tree import join_leaf, link_to
 
 
-@kernel
+@apart
 def known(state, i, initiator, number):
     """The place of a walk in a node's memory; -1 if it is not there."""
     passages, members = state.passages, state.members
@@ -51,7 +51,7 @@ def known(state, i, initiator, number):
     return np.int64(-1)
 
 
-@kernel
+@apart
 def place_for(state, i, initiator, number):
     """The same, made if need be over the oldest; whoever needs more is told by `ever`."""
     passages, members = state.passages, state.members
@@ -71,7 +71,7 @@ def place_for(state, i, initiator, number):
     return s
 
 
-@kernel
+@apart
 def of_walk(message, kind, after, towards, out):
     """A record of the same walk as the one that was received, with its dice and steps."""
     o = emit(out, kind, after, towards)
@@ -80,7 +80,7 @@ def of_walk(message, kind, after, towards, out):
     return o
 
 
-@kernel
+@apart
 def set_out(state, rules, i, after, out):
     """Start a walk here: a LOOK for each branch."""
     members, passages = state.members, state.passages
@@ -102,7 +102,7 @@ def set_out(state, rules, i, after, out):
         o.args[DICE_HIGH] = high_half(word)
 
 
-@kernel
+@apart
 def look(state, rules, around, i, message, out):
     """Ask every neighbour for its bid, and wait for them; a letter to oneself."""
     passages, members = state.passages, state.members
@@ -118,7 +118,7 @@ def look(state, rules, around, i, message, out):
     of_walk(message, CHOOSE, rules.patience, members.name[i], out)
 
 
-@kernel
+@apart
 def bid(state, rules, i, message, out):
     """[dwo Alg. 2, lines 18-26] part of this walk, of another component, or a cost."""
     passages, members = state.passages, state.members
@@ -136,7 +136,7 @@ def bid(state, rules, i, message, out):
         o.reals[0] = cost(rules.alpha, rules.beta, near, far)
 
 
-@kernel
+@apart
 def take_bid(state, around, i, message):
     """A neighbour's bid is in."""
     p = position_of(around, i, message.source)
@@ -144,7 +144,7 @@ def take_bid(state, around, i, message):
         state.bids[i, message.args[BRANCH], p] = message.reals[0]
 
 
-@kernel
+@apart
 def choose(state, rules, around, i, message, out):
     """One decision of a walk's head."""
     passages, members = state.passages, state.members
@@ -179,7 +179,7 @@ def choose(state, rules, around, i, message, out):
     o.args[ROOT] = members.root[i]
 
 
-@kernel
+@apart
 def give_up(state, i, out):
     """A branch is back at its initiator and has nowhere to go; the last one says so."""
     members = state.members
@@ -189,7 +189,7 @@ def give_up(state, i, out):
         emit(out, LOST, 0.0, APP)
 
 
-@kernel
+@apart
 def step(state, rules, around, i, message, out):
     """A walk leaves a neighbour: i is in N(DRW) from now on, and may be where the walk goes."""
     passages, members = state.passages, state.members
@@ -213,7 +213,7 @@ def step(state, rules, around, i, message, out):
     of_walk(message, LOOK, rules.rest, members.name[i], out)
 
 
-@kernel
+@apart
 def count_near(state, rules, i, message, out):
     """A neighbour is in N(DRW): one more of mine is, and i is in N²(DRW)."""
     passages = state.passages
@@ -224,7 +224,7 @@ def count_near(state, rules, i, message, out):
         of_walk(message, FAR, 0.0, EVERYONE, out)
 
 
-@kernel
+@apart
 def count_far(state, i, message):
     """A neighbour is in N²(DRW)."""
     passages = state.passages
@@ -232,7 +232,7 @@ def count_far(state, i, message):
     passages.far[i, s] += 1
 
 
-@kernel
+@apart
 def ended(state, i, message, out):
     """The walk need not go on: its head will find that out when it wakes."""
     passages = state.passages

@@ -55,14 +55,14 @@ def read_network(
             raise Problem("GraphML has no columns to choose from", where=str(where))
         listed = graphml(where)
     else:
-        listed = links(_table(where), (source, target), chosen, only or {})
+        listed = links(table_of(where), (source, target), chosen, only or {})
     if positions_from is not None:
         listed = _placed(listed, Path(positions_from), _names(position_columns))
     return network_of(listed, _stem(where), largest=largest)
 
 
 def _placed(listed: Listed, path: Path, columns: tuple[str, ...]) -> Listed:
-    where = positions(_table(path), columns)
+    where = positions(table_of(path), columns)
     labels = list(dict.fromkeys([*listed.labels, *where]))
     if len(labels) == len(listed.labels) + len(where):
         what = f"none of its ids ({', '.join(list(where)[:3])}…) is one of the links' ids "
@@ -72,7 +72,8 @@ def _placed(listed: Listed, path: Path, columns: tuple[str, ...]) -> Listed:
     return listed._replace(labels=labels, position=position)
 
 
-def _table(path: Path) -> Table:
+def table_of(path: Path) -> Table:
+    """A table of links or positions; its form follows from the suffix (.gz may follow)."""
     return csv_table(path) if _suffix(path) in _CSV else blank_table(path)
 
 
