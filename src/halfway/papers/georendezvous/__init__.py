@@ -1,0 +1,1 @@
+"""Paper 3: GeoRendezvous on Cell Hash Routing (Carvalho, Araujo, Rodrigues); cited as `geo`."""

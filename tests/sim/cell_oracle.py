@@ -1,0 +1,89 @@
+"""What cell routing must find, written as slowly and obviously as possible; compiled to be many.
+
+The home of a cell is the nearest populated cell of the sender's component, under the total order
+(distance, x, y). Components are flooded, the nearest is searched for; nothing here routes.
+"""
+
+import numpy as np
+
+from halfway.core.compiled import kernel
+from halfway.sim.cell_kernels import masks_of, route
+
+
+@kernel
+def flood(populated, component):
+    """Number the components of populated cells that touch, corners included; -1 elsewhere."""
+    rows, columns = populated.shape
+    component[:, :] = -1
+    number = 0
+    stack = np.empty((9 * rows * columns, 2), np.int64)
+    for top_y in range(rows):
+        for top_x in range(columns):
+            if not populated[top_y, top_x] or component[top_y, top_x] >= 0:
+                continue
+            stack[0, 0], stack[0, 1], height = top_y, top_x, 1
+            while height > 0:
+                height -= 1
+                y, x = stack[height, 0], stack[height, 1]
+                if component[y, x] >= 0:
+                    continue
+                component[y, x] = number
+                for near_y in range(max(y - 1, 0), min(y + 2, rows)):
+                    for near_x in range(max(x - 1, 0), min(x + 2, columns)):
+                        if populated[near_y, near_x] and component[near_y, near_x] < 0:
+                            stack[height, 0], stack[height, 1] = near_y, near_x
+                            height += 1
+            number += 1
+
+
+@kernel
+def nearest(component, number, dx, dy):
+    """The cell of a component that is nearest to (dx, dy) in the total order: (x, y)."""
+    rows, columns = component.shape
+    best, best_x, best_y = 1 << 40, -1, -1
+    for x in range(columns):  # columns first: the order breaks ties by x, then y
+        for y in range(rows):
+            if component[y, x] == number:
+                distance = (x - dx) ** 2 + (y - dy) ** 2
+                if distance < best:
+                    best, best_x, best_y = distance, x, y
+    return best_x, best_y
+
+
+@kernel
+def wrong_homes(populated, margin):
+    """(routes tried, routes that end elsewhere than at the right home) from and to every cell.
+
+    Destinations lie in the grid and up to `margin` cells outside of it.
+    """
+    rows, columns = populated.shape
+    component = np.empty((rows, columns), np.int64)
+    mask = np.zeros((rows, columns), np.uint8)
+    path = np.empty(0, np.int64)
+    flood(populated, component)
+    masks_of(populated, mask)
+    tried, wrong = 0, 0
+    for dy in range(-margin, rows + margin):
+        for dx in range(-margin, columns + margin):
+            for y in range(rows):
+                for x in range(columns):
+                    if populated[y, x]:
+                        tried += 1
+                        home_x, home_y, _, _ = route(mask, x, y, dx, dy, path)
+                        right = nearest(component, component[y, x], dx, dy)
+                        wrong += home_x != right[0] or home_y != right[1]
+    return tried, wrong
+
+
+@kernel
+def wrong_in_every_population(side, margin):
+    """The same over all 2^(side²) populations of a square grid."""
+    populated = np.zeros((side, side), np.bool_)
+    tried, wrong = 0, 0
+    for bits in range(1 << (side * side)):
+        for cell in range(side * side):
+            populated[cell // side, cell % side] = (bits >> cell) & 1
+        more, worse = wrong_homes(populated, margin)
+        tried += more
+        wrong += worse
+    return tried, wrong
