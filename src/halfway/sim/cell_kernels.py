@@ -156,7 +156,7 @@ def trees(mask, side, position, cell, publisher, subscribers, key, points, tried
                 across, up = position[row, 0] - x, position[row, 1] - y
                 off[i] = across * across + up * up
             choice[s] = -1
-            best = 1 << 40
+            best = np.int64(1) << 40
             for _ in range(tried):  # the closest first, so that it keeps a tie
                 i = np.argmin(off)
                 off[i] = np.inf

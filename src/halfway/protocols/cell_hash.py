@@ -1,0 +1,308 @@
+"""GeoRendezvous [geo §2]: topics matched at replicated rendezvous points of Cell Hash Routing.
+
+Publishers advertise to the homes of all points of a topic, subscribers tell the closest ones, and
+each event comes through the point with the fewest hops. Everything a cell keeps is soft. Here are
+the clients and the one door; `cell_hash_shelf` is the rendezvous cell, `cell_hash_members` who is
+in it, `cell_hash_routing` how a message finds it.
+
+We let every member of a cell keep all of its keys, because any of them may be the one that a
+message is passed to.
+We let a newcomer listen before it takes part, and hand keys over when a cell fills or empties,
+because a home changes then and its subscribers would wait for their next renewal.
+We tell WANTED and UNWANTED from a subscriber's own letters, because the paper forwards those, and
+a publisher needs only to know whether anybody is there.
+"""
+
+import numpy as np
+
+from halfway.core.cells import CELL_SIDE_RADII
+from halfway.core.compiled import inlined
+from halfway.core.handler import handles
+from halfway.core.message import APP, BOOT
+from halfway.core.outbox import emit
+from halfway.problem import Problem
+from halfway.protocols.cell_hash_members import (
+    BEACON,
+    GONE,
+    HELLO,
+    HERE,
+    JOIN,
+    LIFE,
+    READY,
+    RENEW,
+    beacon,
+    boot,
+    greeted,
+    leave,
+    look_again,
+    ready,
+    remind,
+)
+from halfway.protocols.cell_hash_routing import (
+    ADVERT,
+    ARRIVED,
+    FRESH,
+    HOPS,
+    INTEREST,
+    NOTE,
+    NOTIFY,
+    NUMBER,
+    PRUNE,
+    PUBLISHER,
+    TELL,
+    UNWANTED,
+    WANTED,
+    Rules,
+    blank,
+    dispatch,
+    forward,
+    to_client,
+)
+from halfway.protocols.cell_hash_shelf import SHARE, notify, take_in, take_share
+from halfway.protocols.cell_hash_state import CellState, state
+from halfway.protocols.cell_hash_tables import distance_to, is_close, rival
+from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book
+
+__all__ = [
+    "DELIVERED",
+    "PUBLISH",
+    "SUBSCRIBE",
+    "Book",
+    "CellState",
+    "Rules",
+    "State",
+    "handle",
+    "most_emissions",
+    "rules",
+    "state",
+]
+
+# Kinds from the application, beside flooding's PUBLISH and SUBSCRIBE:
+ADVERTISE = 6  # `topic` will be published on here; before the first PUBLISH
+UNADVERTISE = 7  # stop renewing: the system forgets
+UNSUBSCRIBE = 8
+LEAVE = 9  # take leave of the cell; BOOT comes back
+
+MOST_POINTS = 32  # one bit each
+
+State = CellState
+
+
+def rules(
+    radius: float,
+    key: int = 0,
+    *,
+    points: int = 8,
+    tried: int = 2,
+    beacon: float = 1.0,
+    renew: float = 10.0,
+    lifetime: float = 25.0,
+    patience: float = 0.5,
+    most_hops: int = 2000,
+) -> Rules:
+    """The scalars of the system, checked; radius is a node's reach, times are in seconds.
+
+    Raises Problem for values under which keys would be lost even if nobody moves.
+    """
+    if not radius > 0.0:
+        raise Problem(f"radius = {radius:g}: it must be a positive length")
+    if not 0 <= key < 2**64:
+        raise Problem(f"key = {key}: it must be an integer from 0 to 2^64 - 1")
+    if not 1 <= tried <= points <= MOST_POINTS:
+        raise Problem(
+            f"tried = {tried}, points = {points}",
+            remedy=f"1 <= tried <= points <= {MOST_POINTS}",
+        )
+    if not 0.0 < renew < lifetime:
+        raise Problem(
+            f"renew = {renew:g} s, lifetime = {lifetime:g} s",
+            remedy="a lifetime is longer than the time between renewals, best twice as long",
+        )
+    if not 0.0 < patience < beacon:
+        raise Problem(
+            f"patience = {patience:g} s, beacon = {beacon:g} s", remedy="0 < patience < beacon"
+        )
+    if not 1 <= most_hops <= 30_000:
+        raise Problem(f"most_hops = {most_hops}", remedy="1 to 30,000")
+    side = radius * CELL_SIDE_RADII
+    return Rules(key, side, points, tried, beacon, renew, lifetime, patience, most_hops)
+
+
+def most_emissions(state: CellState, rules: Rules) -> int:
+    """The most records that one call of `handle` emits."""
+    topics = state.client.advertised.shape[1]
+    return 2 * int(state.shelf.what.shape[1]) + 2 * topics * rules.points + 8
+
+
+@inlined
+def advertise(state, rules, i, topic, out):
+    """[geo §2.3] "send an advertisement to each of the n rendezvous points"."""
+    for number in range(rules.points):
+        o = blank(state, rules, i, ADVERT, topic, number, state.name[i], -1, out)
+        dispatch(state, rules, i, o)
+
+
+@inlined
+def subscribe(state, rules, i, topic, flags, out):
+    """[geo §2.4] "selects just the m rendezvous points that are physically closer to it"."""
+    for number in range(rules.points):
+        if is_close(state, rules, i, topic, number):
+            interest(state, rules, i, topic, number, flags, out)
+
+
+@inlined
+def interest(state, rules, i, topic, number, flags, out):
+    """A subscription to one point. FRESH: whatever was pruned there shall come again."""
+    o = blank(state, rules, i, INTEREST, topic, number, -1, state.name[i], out)
+    o.flags = flags
+    dispatch(state, rules, i, o)
+
+
+@inlined
+def renew(state, rules, i, flags, out):
+    """[geo §2.2] "periodically repeat their advertisements and subscriptions"."""
+    for topic in range(state.client.advertised.shape[1]):
+        if state.client.advertised[i, topic] == 1:
+            advertise(state, rules, i, topic, out)
+        if state.client.subscribed[i, topic] == 1:
+            subscribe(state, rules, i, topic, flags, out)
+
+
+@inlined
+def publish(state, rules, i, message, out):
+    """[geo §2.3] "only send notifications through paths where it actually has receivers"."""
+    for number in range(rules.points):
+        if state.client.wanted_until[i, message.topic, number] > message.at:
+            o = blank(state, rules, i, NOTIFY, message.topic, number, state.name[i], -1, out)
+            o.event = message.event
+            dispatch(state, rules, i, o)
+
+
+@inlined
+def hear(state, rules, i, message, out):
+    """An event comes through a point: deliver the first, prune the longer way of any two."""
+    client, event, number = state.client, message.event, message.args[NUMBER]
+    if client.subscribed[i, message.topic] == 0:
+        return
+    best, hops = client.best[i, event], message.args[HOPS]
+    if best == -1:
+        client.best[i, event], client.hops[i, event] = number, hops
+        o = emit(out, DELIVERED, 0.0, APP)
+        o.topic, o.event = message.topic, event
+        o.args[NUMBER], o.args[HOPS] = number, hops
+    elif best != number:
+        if shorter(state, rules, i, message, best):
+            client.best[i, event], client.hops[i, event] = number, hops
+            prefer(state, rules, i, message, number, best, out)
+        else:
+            prefer(state, rules, i, message, best, number, out)
+
+
+@inlined
+def shorter(state, rules, i, message, best):
+    """[geo §2.3] "the shortest number of hops", ties by "distance to the rendezvous point"."""
+    number, hops = message.args[NUMBER], message.args[HOPS]
+    if hops != state.client.hops[i, message.event]:
+        return hops < state.client.hops[i, message.event]
+    here = distance_to(state, rules, i, message.topic, number)
+    there = distance_to(state, rules, i, message.topic, best)
+    return here < there or (here == there and number < best)
+
+
+@inlined
+def prefer(state, rules, i, message, winner, loser, out):
+    """Prune the losing point for this publisher, and take back an earlier prune of the winner."""
+    client, now = state.client, message.at
+    r = rival(state, i, message.topic, message.args[PUBLISHER], now)
+    if client.rival_pruned[i, r] & (np.uint32(1) << np.uint32(winner)):
+        # Two events that were under way while paths changed could have pruned both points.
+        client.rival_pruned[i, r] = 0
+        interest(state, rules, i, message.topic, winner, FRESH, out)
+    client.rival_pruned[i, r] |= np.uint32(1) << np.uint32(loser)
+    client.rival_until[i, r] = now + rules.lifetime
+    o = blank(
+        state, rules, i, PRUNE, message.topic, loser, message.args[PUBLISHER], state.name[i], out
+    )
+    dispatch(state, rules, i, o)
+
+
+@inlined
+def arrived(state, rules, i, message, out):
+    """A routed message is where it was going."""
+    kind = message.kind
+    if kind in (ADVERT, INTEREST, PRUNE):
+        take_in(state, rules, i, message, out)
+    elif kind == NOTIFY:
+        notify(state, rules, i, message, out)
+    elif kind == TELL:
+        look_again(state, rules, i, message.topic, message.args[NUMBER], message.at, out)
+    elif message.target != state.name[i]:
+        return  # a client that is not there any more; what is kept for it will expire
+    elif kind == NOTE:
+        hear(state, rules, i, message, out)
+    elif kind == WANTED:
+        until = message.at + rules.lifetime
+        state.client.wanted_until[i, message.topic, message.args[NUMBER]] = until
+    elif kind == UNWANTED:
+        state.client.wanted_until[i, message.topic, message.args[NUMBER]] = -1.0
+
+
+@inlined
+def timer(state, rules, around, i, message, out):
+    """READY, BEACON and RENEW, unless they are of an earlier life."""
+    if message.args[LIFE] != state.life[i]:
+        return
+    if message.kind == READY:
+        ready(state, rules, i, message, out)
+        renew(state, rules, i, FRESH, out)
+    elif message.kind == BEACON:
+        beacon(state, rules, around, i, message, out)
+    else:
+        if state.present[i] == 1:
+            renew(state, rules, i, 0, out)
+        remind(state, i, RENEW, rules.renew, out)
+
+
+@inlined
+def asked(state, rules, i, message, out):
+    """A letter from the application. What is asked of a newcomer is sent when it is READY."""
+    client, topic = state.client, message.topic
+    if message.kind == PUBLISH:
+        publish(state, rules, i, message, out)
+    elif message.kind == SUBSCRIBE:
+        client.subscribed[i, topic] = 1
+        if state.present[i] == 1:
+            subscribe(state, rules, i, topic, FRESH, out)
+    elif message.kind == ADVERTISE:
+        client.advertised[i, topic] = 1
+        if state.present[i] == 1:
+            advertise(state, rules, i, topic, out)
+    elif message.kind == UNSUBSCRIBE:
+        client.subscribed[i, topic] = 0
+    elif message.kind == UNADVERTISE:
+        client.advertised[i, topic] = 0
+    elif state.present[i] == 1:  # LEAVE
+        leave(state, rules, i, message, out)
+        state.life[i] += 1
+
+
+@handles(CellState)
+def handle(state, rules, around, book, i, message, out):
+    """A node's whole behaviour, one message at a time."""
+    kind = message.kind
+    if ADVERT <= kind <= NOTE:
+        here = to_client(kind) and message.target == state.name[i]
+        if message.flags & ARRIVED or here:
+            arrived(state, rules, i, message, out)
+        else:
+            forward(state, rules, i, message, out)
+    elif kind in (JOIN, HERE, HELLO, GONE):
+        greeted(state, rules, i, message, out)
+    elif kind == SHARE:
+        take_share(state, rules, i, message, out)
+    elif kind in (READY, BEACON, RENEW):
+        timer(state, rules, around, i, message, out)
+    elif kind == BOOT:
+        boot(state, rules, around, i, out)
+    elif kind in (PUBLISH, SUBSCRIBE, ADVERTISE, UNSUBSCRIBE, UNADVERTISE, LEAVE):
+        asked(state, rules, i, message, out)

@@ -1,0 +1,171 @@
+"""Cell Hash Routing [geo §2.1] on local knowledge: a message finds the home of a cell, or a client.
+
+The decision is `core.cells.decide`, the one that the bulk driver makes; here it is made by a node
+that knows its own cell and, by beacons, who is in the adjacent ones.
+"""
+
+from typing import NamedTuple
+
+from halfway.core.cells import HOME, cell_of, decide, direction, hashed
+from halfway.core.compiled import inlined
+from halfway.core.outbox import emit
+from halfway.protocols.cell_hash_tables import (
+    NONE,
+    OWN,
+    knows,
+    mask_of,
+    member,
+    nearest_way,
+    note_tour,
+)
+
+# Kinds that are routed. To the home of a rendezvous point:
+ADVERT = 20  # `args[PUBLISHER]` will publish on `topic`
+INTEREST = 21  # `target` wants `topic`
+PRUNE = 22  # `target` hears `args[PUBLISHER]` better through another point
+NOTIFY = 23  # an event, to the point
+TELL = 24  # to a cell: one beside the perimeter has filled or emptied, look whose home you are
+# To a client, `target`:
+WANTED = 25  # somebody waits at the point for what you publish
+UNWANTED = 26  # nobody does any more
+NOTE = 27  # an event, from the point
+
+# Where routed messages keep things. In `args`:
+GOAL_X, GOAL_Y = 0, 1  # the cell that it is for
+ENTRY_X, ENTRY_Y, FIRST = 2, 3, 4  # where and by which way it entered perimeter mode
+NUMBER, PUBLISHER, HOPS = 5, 6, 7
+# In `reals`:
+CLIENT_X, CLIENT_Y = 0, 1  # the client's cell
+FROM_X, FROM_Y = 2, 3  # the cell that it came from
+UNTIL = 4  # how long an entry that is handed over shall be kept; 0: as the rules say
+# In `flags`:
+TOURING, ARRIVED, FRESH, HANDED = 1, 2, 4, 8
+
+
+class Rules(NamedTuple):
+    """The scalars of the system, the same on every node."""
+
+    key: int  # [0, 2^64) of the hash
+    side: float  # of a cell, in the unit of the positions; at most reach * CELL_SIDE_RADII
+    points: int  # [geo §2.3] n, rendezvous points a topic; 32 at most
+    tried: int  # [geo §2.4] m, the closest ones that a subscriber tries
+    beacon: float  # seconds between two beacons of a node
+    renew: float  # seconds between two repetitions of an advertisement or subscription
+    lifetime: float  # seconds that an entry is kept; more than `renew`
+    patience: float  # seconds that a newcomer listens before it takes part
+    most_hops: int  # a message that made that many transmissions ends
+
+
+@inlined
+def to_client(kind):
+    """Whether a kind is for one node rather than for a cell."""
+    return kind >= WANTED
+
+
+@inlined
+def blank(state, rules, i, kind, topic, number, publisher, target, out):
+    """A message to a rendezvous point of a topic, not yet on its way."""
+    o = emit(out, kind, 0.0, state.name[i])
+    x, y = hashed(rules.key, topic, number)
+    o.topic = topic
+    o.target = target
+    o.args[GOAL_X] = cell_of(x, 0.0, rules.side)
+    o.args[GOAL_Y] = cell_of(y, 0.0, rules.side)
+    o.args[NUMBER] = number
+    o.args[PUBLISHER] = publisher
+    o.reals[CLIENT_X] = state.cell[i, 0]
+    o.reals[CLIENT_Y] = state.cell[i, 1]
+    return o
+
+
+@inlined
+def copied(message, kind, towards, out):
+    """The same message once more, not yet on its way."""
+    o = emit(out, kind, 0.0, towards)
+    o.flags = message.flags
+    o.target = message.target
+    o.topic = message.topic
+    o.event = message.event
+    for a in range(8):
+        o.args[a] = message.args[a]
+    for a in range(6):
+        o.reals[a] = message.reals[a]
+    return o
+
+
+@inlined
+def hop(state, i, o, towards):
+    """Send a message on to a node."""
+    o.next = towards
+    o.args[HOPS] += 1
+    o.reals[FROM_X], o.reals[FROM_Y] = state.cell[i, 0], state.cell[i, 1]
+
+
+@inlined
+def dispatch(state, rules, i, o):
+    """Let a message go on from row i: to its client, to the next cell, or it has ARRIVED here."""
+    me = state.name[i]
+    o.next = me
+    if to_client(o.kind) and o.target == me:
+        o.flags |= ARRIVED
+        return
+    if o.args[HOPS] >= rules.most_hops:
+        o.kind = 0
+        state.lost[i, 0] += 1
+        return
+    if to_client(o.kind) and knows(state, i, o.target):
+        hop(state, i, o, o.target)
+        return
+    if state.present[i] == 0:
+        leave_behind(state, i, o)
+        return
+    way = routed_way(state, i, o)
+    towards = member(state, i, way) if way != HOME else NONE
+    if way == HOME or towards == NONE:
+        o.flags |= ARRIVED
+        return
+    hop(state, i, o, towards)
+
+
+@inlined
+def routed_way(state, i, o):
+    """The decision, and what of it the message must carry. A direction, or HOME."""
+    x, y = state.cell[i, 0], state.cell[i, 1]
+    touring = o.flags & TOURING
+    back = direction(x, y, int(o.reals[FROM_X]), int(o.reals[FROM_Y]))
+    if touring == 1 and back == -1:
+        touring = 0  # whoever should have it moved on meanwhile: begin anew from here
+    way, touring, entry_x, entry_y, first = decide(
+        mask_of(state, i), x, y, o.args[GOAL_X], o.args[GOAL_Y],
+        touring, o.args[ENTRY_X], o.args[ENTRY_Y], o.args[FIRST], back,
+    )  # fmt: skip
+    o.flags = (o.flags & ~TOURING) | touring
+    o.args[ENTRY_X], o.args[ENTRY_Y], o.args[FIRST] = entry_x, entry_y, first
+    return way
+
+
+@inlined
+def leave_behind(state, i, o):
+    """A node that has left its cell passes messages to whoever is closest, closer or not."""
+    way = nearest_way(state, i, o.args[GOAL_X], o.args[GOAL_Y])
+    towards = member(state, i, OWN)
+    if towards == NONE and way >= 0:
+        towards = member(state, i, way)
+    o.flags &= ~TOURING
+    if towards == NONE:
+        o.kind = 0
+        state.lost[i, 0] += 1
+        return
+    hop(state, i, o, towards)
+
+
+@inlined
+def forward(state, rules, i, message, out):
+    """A routed message that is not for this node goes on."""
+    o = copied(message, message.kind, state.name[i], out)
+    dispatch(state, rules, i, o)
+    if o.flags & TOURING and o.kind in (ADVERT, INTEREST):
+        note_tour(
+            state, i, o.topic, o.args[NUMBER], o.args[ENTRY_X], o.args[ENTRY_Y],
+            message.at + rules.lifetime, message.at,
+        )  # fmt: skip

@@ -1,0 +1,217 @@
+"""The rendezvous cell [geo §2.2-2.3]: shared entries, publishers told, events sent on.
+
+Every member keeps every entry. Whoever a message reaches acts on it and shares the entry by one
+transmission that the whole cell hears.
+"""
+
+from halfway.core.compiled import inlined
+from halfway.core.message import EVERYONE
+from halfway.core.outbox import emit
+from halfway.protocols.cell_hash_routing import (
+    ADVERT,
+    CLIENT_X,
+    CLIENT_Y,
+    FRESH,
+    GOAL_X,
+    GOAL_Y,
+    HANDED,
+    INTEREST,
+    NOTE,
+    NOTIFY,
+    NUMBER,
+    PRUNE,
+    PUBLISHER,
+    UNTIL,
+    UNWANTED,
+    WANTED,
+    blank,
+    copied,
+    dispatch,
+)
+from halfway.protocols.cell_hash_tables import entry, put
+
+SHARE = 14  # an entry of the shelf, to the members of the cell
+# Places in its `args`; the cell is where a beacon has it.
+CELL_X, CELL_Y = 0, 1
+WHAT, SHARED_NUMBER, SHARED_PUBLISHER, SHARED_X, SHARED_Y, ASKED = 2, 3, 4, 5, 6, 7
+
+
+@inlined
+def give(state, i, towards, now, out):
+    """All entries of the shelf to one newcomer."""
+    for e in range(state.shelf.what.shape[1]):
+        if state.shelf.until[i, e] > now:
+            share(state, i, e, 0, 1, towards, out)
+
+
+@inlined
+def share(state, i, e, fresh, asked, towards, out):
+    """An entry of the shelf to the members of the cell; `asked`: WANTED went out if it had to."""
+    shelf = state.shelf
+    o = emit(out, SHARE, 0.0, towards)
+    o.topic, o.target = shelf.topic[i, e], shelf.subscriber[i, e]
+    o.args[CELL_X], o.args[CELL_Y] = state.cell[i, 0], state.cell[i, 1]
+    o.args[WHAT], o.args[SHARED_NUMBER] = shelf.what[i, e], shelf.number[i, e]
+    o.args[SHARED_PUBLISHER] = shelf.publisher[i, e]
+    o.args[SHARED_X], o.args[SHARED_Y] = shelf.x[i, e], shelf.y[i, e]
+    o.args[ASKED] = asked
+    o.flags = shelf.wanted[i, e] | fresh
+    o.reals[UNTIL] = shelf.until[i, e]
+
+
+@inlined
+def pruned(state, i, topic, number, publisher, subscriber, now):
+    """Whether a subscriber hears a publisher through another point."""
+    return entry(state, i, PRUNE, topic, number, publisher, subscriber, now) >= 0
+
+
+@inlined
+def taker(state, i, topic, number, publisher, now):
+    """Whether anybody waits here for a publisher."""
+    shelf = state.shelf
+    for e in range(shelf.what.shape[1]):
+        if (
+            shelf.until[i, e] > now
+            and shelf.what[i, e] == INTEREST
+            and shelf.topic[i, e] == topic
+            and shelf.number[i, e] == number
+            and not pruned(state, i, topic, number, publisher, shelf.subscriber[i, e], now)
+        ):
+            return True
+    return False
+
+
+@inlined
+def tell_publisher(state, rules, i, kind, e, out):
+    """WANTED or UNWANTED to the publisher of an advertisement on the shelf."""
+    shelf = state.shelf
+    shelf.wanted[i, e] = kind == WANTED
+    o = blank(
+        state, rules, i, kind, shelf.topic[i, e], shelf.number[i, e], shelf.publisher[i, e],
+        shelf.publisher[i, e], out,
+    )  # fmt: skip
+    o.args[GOAL_X], o.args[GOAL_Y] = shelf.x[i, e], shelf.y[i, e]
+    dispatch(state, rules, i, o)
+
+
+@inlined
+def settle(state, rules, i, topic, number, now, out):
+    """Tell each publisher of a point whose takers have come or gone. How many were told."""
+    shelf = state.shelf
+    told = 0
+    for e in range(shelf.what.shape[1]):
+        if (
+            shelf.until[i, e] > now
+            and shelf.what[i, e] == ADVERT
+            and shelf.topic[i, e] == topic
+            and shelf.number[i, e] == number
+        ):
+            wanted = taker(state, i, topic, number, shelf.publisher[i, e], now)
+            if wanted != (shelf.wanted[i, e] == 1):
+                told += 1
+                tell_publisher(state, rules, i, WANTED if wanted else UNWANTED, e, out)
+    return told
+
+
+@inlined
+def unprune(state, i, topic, number, subscriber):
+    """A subscriber tries the point anew, for all publishers."""
+    shelf = state.shelf
+    for e in range(shelf.what.shape[1]):
+        if (
+            shelf.what[i, e] == PRUNE
+            and shelf.topic[i, e] == topic
+            and shelf.number[i, e] == number
+            and shelf.subscriber[i, e] == subscriber
+        ):
+            shelf.until[i, e] = -1.0
+
+
+@inlined
+def take_in(state, rules, i, message, out):
+    """ADVERT, INTEREST or PRUNE has found the home of its point, and that is this cell."""
+    now, topic, number = message.at, message.topic, message.args[NUMBER]
+    until = message.reals[UNTIL] if message.flags & HANDED else now + rules.lifetime
+    publisher = message.args[PUBLISHER]
+    if message.flags & FRESH:
+        unprune(state, i, topic, number, message.target)
+    e = put(
+        state, i, message.kind, topic, number, publisher, message.target,
+        message.reals[CLIENT_X], message.reals[CLIENT_Y], until, now,
+    )  # fmt: skip
+    if e < 0:
+        return
+    # [geo §2.2] "The rendezvous cell only needs to do this for the first subscriber"; we repeat it
+    # when the publisher renews, because what it was told is soft as well.
+    if message.kind == ADVERT and not message.flags & HANDED:
+        state.shelf.wanted[i, e] = 0
+    asked = settle(state, rules, i, topic, number, now, out)
+    share(state, i, e, message.flags & FRESH, asked, EVERYONE, out)
+
+
+@inlined
+def take_share(state, rules, i, message, out):
+    """What another member of the cell keeps, this one keeps as well."""
+    if message.args[CELL_X] != state.cell[i, 0] or message.args[CELL_Y] != state.cell[i, 1]:
+        return
+    now, topic, number = message.at, message.topic, message.args[SHARED_NUMBER]
+    what, publisher = message.args[WHAT], message.args[SHARED_PUBLISHER]
+    if message.flags & FRESH:
+        unprune(state, i, topic, number, message.target)
+    e = put(
+        state, i, what, topic, number, publisher, message.target,
+        message.args[SHARED_X], message.args[SHARED_Y], message.reals[UNTIL], now,
+    )  # fmt: skip
+    if e < 0:
+        return
+    if what == ADVERT:
+        state.shelf.wanted[i, e] = message.flags & 1
+    elif state.present[i] == 0:
+        return
+    elif message.args[ASKED] == 0 and what == INTEREST:
+        # Its sender saw no need to tell a publisher. If this member does, it has meanwhile told
+        # one that nobody was left, and takes that back.
+        settle(state, rules, i, topic, number, now, out)
+    else:
+        agree(state, i, topic, number, now)
+
+
+@inlined
+def agree(state, i, topic, number, now):
+    """Another member has told the publishers already: just note what they know."""
+    shelf = state.shelf
+    for e in range(shelf.what.shape[1]):
+        if (
+            shelf.until[i, e] > now
+            and shelf.what[i, e] == ADVERT
+            and shelf.topic[i, e] == topic
+            and shelf.number[i, e] == number
+        ):
+            shelf.wanted[i, e] = taker(state, i, topic, number, shelf.publisher[i, e], now)
+
+
+@inlined
+def notify(state, rules, i, message, out):
+    """[geo §2.2] "forward each of the notifications it gets to the interested subscribers"."""
+    if state.young_until[i] > message.at:
+        o = copied(message, NOTIFY, state.name[i], out)
+        o.at = state.young_until[i] - message.at
+        o.flags = 0  # from here anew, when the time has come
+        return
+    shelf, now = state.shelf, message.at
+    for e in range(shelf.what.shape[1]):
+        if (
+            shelf.until[i, e] > now
+            and shelf.what[i, e] == INTEREST
+            and shelf.topic[i, e] == message.topic
+            and shelf.number[i, e] == message.args[NUMBER]
+            and not pruned(
+                state, i, message.topic, message.args[NUMBER], message.args[PUBLISHER],
+                shelf.subscriber[i, e], now,
+            )
+        ):  # fmt: skip
+            o = copied(message, NOTE, state.name[i], out)
+            o.flags = 0
+            o.target = shelf.subscriber[i, e]
+            o.args[GOAL_X], o.args[GOAL_Y] = shelf.x[i, e], shelf.y[i, e]
+            dispatch(state, rules, i, o)
