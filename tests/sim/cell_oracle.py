@@ -7,6 +7,7 @@ The home of a cell is the nearest populated cell of the sender's component, unde
 import numpy as np
 
 from halfway.core.compiled import kernel
+from halfway.core.dice import advanced, mixed, pick, uniform
 from halfway.sim.cell_kernels import masks_of, route
 
 
@@ -51,17 +52,21 @@ def nearest(component, number, dx, dy):
 
 
 @kernel
-def wrong_homes(populated, margin):
+def wrong_homes(populated, margin, hidden=(-1, -1)):
     """(routes tried, routes that end elsewhere than at the right home) from and to every cell.
 
-    Destinations lie in the grid and up to `margin` cells outside of it.
+    Destinations lie in the grid and up to `margin` cells outside of it. hidden: a populated cell
+    (row, column) that the routes do not see, to try the oracle itself.
     """
     rows, columns = populated.shape
     component = np.empty((rows, columns), np.int64)
     mask = np.zeros((rows, columns), np.uint8)
     path = np.empty(0, np.int64)
     flood(populated, component)
-    masks_of(populated, mask)
+    seen = populated.copy()
+    if hidden[0] >= 0:
+        seen[hidden[0], hidden[1]] = False
+    masks_of(seen, mask)
     tried, wrong = 0, 0
     for dy in range(-margin, rows + margin):
         for dx in range(-margin, columns + margin):
@@ -86,4 +91,39 @@ def wrong_in_every_population(side, margin):
         more, worse = wrong_homes(populated, margin)
         tried += more
         wrong += worse
+    return tried, wrong
+
+
+@kernel
+def wrong_in_random_grids(grids, routes, word):
+    """The same for `routes` random starts and goals in each of many grids of 5 to 24 cells a side.
+
+    A start that falls on an empty cell is no route.
+    """
+    tried, wrong = 0, 0
+    path = np.empty(0, np.int64)
+    for _ in range(grids):
+        word = advanced(word)
+        rows, columns = 5 + pick(mixed(word), 20), 5 + pick(mixed(word + np.uint64(1)), 20)
+        word = advanced(word)
+        share = 0.15 + 0.85 * uniform(mixed(word))
+        populated = np.zeros((rows, columns), np.bool_)
+        for y in range(rows):
+            for x in range(columns):
+                word = advanced(word)
+                populated[y, x] = uniform(mixed(word)) < share
+        component = np.empty((rows, columns), np.int64)
+        mask = np.zeros((rows, columns), np.uint8)
+        flood(populated, component)
+        masks_of(populated, mask)
+        for _ in range(routes):
+            word = advanced(word)
+            x, dx = np.int64(pick(mixed(word), columns)), np.int64(pick(word, columns))
+            word = advanced(word)
+            y, dy = np.int64(pick(mixed(word), rows)), np.int64(pick(word, rows))
+            if populated[y, x]:
+                tried += 1
+                home_x, home_y, _, _ = route(mask, x, y, dx, dy, path)
+                right = nearest(component, component[y, x], dx, dy)
+                wrong += home_x != right[0] or home_y != right[1]
     return tried, wrong

@@ -16,7 +16,7 @@ a publisher needs only to know whether anybody is there.
 import numpy as np
 
 from halfway.core.cells import CELL_SIDE_RADII
-from halfway.core.compiled import inlined
+from halfway.core.compiled import called
 from halfway.core.handler import handles
 from halfway.core.message import APP, BOOT
 from halfway.core.outbox import emit
@@ -47,6 +47,7 @@ from halfway.protocols.cell_hash_routing import (
     NOTE,
     NOTIFY,
     NUMBER,
+    PLAIN,
     PRUNE,
     PUBLISHER,
     TELL,
@@ -60,7 +61,7 @@ from halfway.protocols.cell_hash_routing import (
 )
 from halfway.protocols.cell_hash_shelf import SHARE, notify, take_in, take_share
 from halfway.protocols.cell_hash_state import CellState, state
-from halfway.protocols.cell_hash_tables import distance_to, is_close, rival
+from halfway.protocols.cell_hash_tables import NONE, distance_to, is_close, rival
 from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book
 
 __all__ = [
@@ -130,103 +131,105 @@ def rules(
 
 def most_emissions(state: CellState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
-    topics = state.client.advertised.shape[1]
+    topics = state.advertised.shape[1]
     return 2 * int(state.shelf.what.shape[1]) + 2 * topics * rules.points + 8
 
 
-@inlined
+@called
 def advertise(state, rules, i, topic, out):
     """[geo §2.3] "send an advertisement to each of the n rendezvous points"."""
     for number in range(rules.points):
-        o = blank(state, rules, i, ADVERT, topic, number, state.name[i], -1, out)
+        o = blank(state, rules, i, ADVERT, topic, np.int32(number), state.name[i], NONE, out)
         dispatch(state, rules, i, o)
 
 
-@inlined
+@called
 def subscribe(state, rules, i, topic, flags, out):
     """[geo §2.4] "selects just the m rendezvous points that are physically closer to it"."""
     for number in range(rules.points):
-        if is_close(state, rules, i, topic, number):
-            interest(state, rules, i, topic, number, flags, out)
+        if is_close(state, rules, i, topic, np.int32(number)):
+            interest(state, rules, i, topic, np.int32(number), flags, out)
 
 
-@inlined
+@called
 def interest(state, rules, i, topic, number, flags, out):
     """A subscription to one point. FRESH: whatever was pruned there shall come again."""
-    o = blank(state, rules, i, INTEREST, topic, number, -1, state.name[i], out)
-    o.flags = flags
+    o = blank(state, rules, i, INTEREST, topic, number, NONE, state.name[i], out)
+    o["flags"] = flags
     dispatch(state, rules, i, o)
 
 
-@inlined
+@called
 def renew(state, rules, i, flags, out):
     """[geo §2.2] "periodically repeat their advertisements and subscriptions"."""
-    for topic in range(state.client.advertised.shape[1]):
-        if state.client.advertised[i, topic] == 1:
-            advertise(state, rules, i, topic, out)
-        if state.client.subscribed[i, topic] == 1:
-            subscribe(state, rules, i, topic, flags, out)
+    for topic in range(state.advertised.shape[1]):
+        if state.advertised[i, topic] == 1:
+            advertise(state, rules, i, np.int32(topic), out)
+        if state.subscribed[i, topic] == 1:
+            subscribe(state, rules, i, np.int32(topic), flags, out)
 
 
-@inlined
+@called
 def publish(state, rules, i, message, out):
     """[geo §2.3] "only send notifications through paths where it actually has receivers"."""
     for number in range(rules.points):
-        if state.client.wanted_until[i, message.topic, number] > message.at:
-            o = blank(state, rules, i, NOTIFY, message.topic, number, state.name[i], -1, out)
+        if state.wanted_until[i, message.topic, number] > message.at:
+            o = blank(
+                state, rules, i, NOTIFY, message.topic, np.int32(number), state.name[i], NONE, out
+            )
             o.event = message.event
             dispatch(state, rules, i, o)
 
 
-@inlined
+@called
 def hear(state, rules, i, message, out):
     """An event comes through a point: deliver the first, prune the longer way of any two."""
-    client, event, number = state.client, message.event, message.args[NUMBER]
-    if client.subscribed[i, message.topic] == 0:
+    event, number = message.event, message.args[NUMBER]
+    if state.subscribed[i, message.topic] == 0:
         return
-    best, hops = client.best[i, event], message.args[HOPS]
+    best, hops = state.best[i, event], message.args[HOPS]
     if best == -1:
-        client.best[i, event], client.hops[i, event] = number, hops
+        state.best[i, event], state.hops[i, event] = number, hops
         o = emit(out, DELIVERED, 0.0, APP)
         o.topic, o.event = message.topic, event
         o.args[NUMBER], o.args[HOPS] = number, hops
     elif best != number:
         if shorter(state, rules, i, message, best):
-            client.best[i, event], client.hops[i, event] = number, hops
+            state.best[i, event], state.hops[i, event] = number, hops
             prefer(state, rules, i, message, number, best, out)
         else:
             prefer(state, rules, i, message, best, number, out)
 
 
-@inlined
+@called
 def shorter(state, rules, i, message, best):
     """[geo §2.3] "the shortest number of hops", ties by "distance to the rendezvous point"."""
     number, hops = message.args[NUMBER], message.args[HOPS]
-    if hops != state.client.hops[i, message.event]:
-        return hops < state.client.hops[i, message.event]
+    if hops != state.hops[i, message.event]:
+        return hops < state.hops[i, message.event]
     here = distance_to(state, rules, i, message.topic, number)
     there = distance_to(state, rules, i, message.topic, best)
     return here < there or (here == there and number < best)
 
 
-@inlined
+@called
 def prefer(state, rules, i, message, winner, loser, out):
     """Prune the losing point for this publisher, and take back an earlier prune of the winner."""
-    client, now = state.client, message.at
+    now = message.at
     r = rival(state, i, message.topic, message.args[PUBLISHER], now)
-    if client.rival_pruned[i, r] & (np.uint32(1) << np.uint32(winner)):
+    if state.rivals.pruned[i, r] & (np.uint32(1) << np.uint32(winner)):
         # Two events that were under way while paths changed could have pruned both points.
-        client.rival_pruned[i, r] = 0
+        state.rivals.pruned[i, r] = 0
         interest(state, rules, i, message.topic, winner, FRESH, out)
-    client.rival_pruned[i, r] |= np.uint32(1) << np.uint32(loser)
-    client.rival_until[i, r] = now + rules.lifetime
+    state.rivals.pruned[i, r] |= np.uint32(1) << np.uint32(loser)
+    state.rivals.until[i, r] = now + rules.lifetime
     o = blank(
         state, rules, i, PRUNE, message.topic, loser, message.args[PUBLISHER], state.name[i], out
     )
     dispatch(state, rules, i, o)
 
 
-@inlined
+@called
 def arrived(state, rules, i, message, out):
     """A routed message is where it was going."""
     kind = message.kind
@@ -242,12 +245,12 @@ def arrived(state, rules, i, message, out):
         hear(state, rules, i, message, out)
     elif kind == WANTED:
         until = message.at + rules.lifetime
-        state.client.wanted_until[i, message.topic, message.args[NUMBER]] = until
+        state.wanted_until[i, message.topic, message.args[NUMBER]] = until
     elif kind == UNWANTED:
-        state.client.wanted_until[i, message.topic, message.args[NUMBER]] = -1.0
+        state.wanted_until[i, message.topic, message.args[NUMBER]] = -1.0
 
 
-@inlined
+@called
 def timer(state, rules, around, i, message, out):
     """READY, BEACON and RENEW, unless they are of an earlier life."""
     if message.args[LIFE] != state.life[i]:
@@ -259,28 +262,28 @@ def timer(state, rules, around, i, message, out):
         beacon(state, rules, around, i, message, out)
     else:
         if state.present[i] == 1:
-            renew(state, rules, i, 0, out)
+            renew(state, rules, i, PLAIN, out)
         remind(state, i, RENEW, rules.renew, out)
 
 
-@inlined
+@called
 def asked(state, rules, i, message, out):
     """A letter from the application. What is asked of a newcomer is sent when it is READY."""
-    client, topic = state.client, message.topic
+    topic = message.topic
     if message.kind == PUBLISH:
         publish(state, rules, i, message, out)
     elif message.kind == SUBSCRIBE:
-        client.subscribed[i, topic] = 1
+        state.subscribed[i, topic] = 1
         if state.present[i] == 1:
             subscribe(state, rules, i, topic, FRESH, out)
     elif message.kind == ADVERTISE:
-        client.advertised[i, topic] = 1
+        state.advertised[i, topic] = 1
         if state.present[i] == 1:
             advertise(state, rules, i, topic, out)
     elif message.kind == UNSUBSCRIBE:
-        client.subscribed[i, topic] = 0
+        state.subscribed[i, topic] = 0
     elif message.kind == UNADVERTISE:
-        client.advertised[i, topic] = 0
+        state.advertised[i, topic] = 0
     elif state.present[i] == 1:  # LEAVE
         leave(state, rules, i, message, out)
         state.life[i] += 1
@@ -292,7 +295,7 @@ def handle(state, rules, around, book, i, message, out):
     kind = message.kind
     if ADVERT <= kind <= NOTE:
         here = to_client(kind) and message.target == state.name[i]
-        if message.flags & ARRIVED or here:
+        if message["flags"] & ARRIVED or here:
             arrived(state, rules, i, message, out)
         else:
             forward(state, rules, i, message, out)

@@ -4,8 +4,10 @@ A newcomer first listens: JOIN, answers HERE and the shelf from those who are th
 last one to leave a cell, and the homes beside a cell that fills, route their entries anew.
 """
 
+import numpy as np
+
 from halfway.core.cells import cell_of, hashed
-from halfway.core.compiled import inlined
+from halfway.core.compiled import called
 from halfway.core.dice import uniform
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
@@ -33,34 +35,34 @@ from halfway.protocols.cell_hash_tables import (
 )
 
 # Kinds. Between members of a cell and its neighbours:
-JOIN = 10  # who is there? I am coming into this cell
-HERE = 11  # I am
-HELLO = 12  # a beacon: I take part, in this cell
-GONE = 13
+JOIN = np.uint8(10)  # who is there? I am coming into this cell
+HERE = np.uint8(11)  # I am
+HELLO = np.uint8(12)  # a beacon: I take part, in this cell
+GONE = np.uint8(13)
 # To oneself:
-READY = 30  # the newcomer has listened long enough
-BEACON = 31
-RENEW = 32
+READY = np.uint8(30)  # the newcomer has listened long enough
+BEACON = np.uint8(31)
+RENEW = np.uint8(32)
 LIFE = 0  # in their `args`: the life that they belong to
 
 _BEACONS_MISSED = 2.5  # a node that missed so many is gone
 
 
-@inlined
+@called
 def say(state, i, kind, towards, out):
     """A word about one's own cell."""
     o = emit(out, kind, 0.0, towards)
     o.args[CELL_X], o.args[CELL_Y] = state.cell[i, 0], state.cell[i, 1]
 
 
-@inlined
+@called
 def remind(state, i, kind, after, out):
     """A letter to oneself that is void after the next boot."""
     o = emit(out, kind, after, state.name[i])
     o.args[LIFE] = state.life[i]
 
 
-@inlined
+@called
 def look_up(state, rules, around, i):
     """Where the node is now. True if that is another cell than before."""
     state.place[i, 0], state.place[i, 1] = around.x[i], around.y[i]
@@ -70,7 +72,7 @@ def look_up(state, rules, around, i):
     return moved
 
 
-@inlined
+@called
 def boot(state, rules, around, i, out):
     """Switched on, or again: ask who is there, and listen."""
     state.life[i] += 1
@@ -85,7 +87,7 @@ def boot(state, rules, around, i, out):
     remind(state, i, RENEW, rules.renew * (1.0 + uniform(drawn(state, i))), out)
 
 
-@inlined
+@called
 def come(state, rules, i, out):
     """Announce oneself in a cell; READY will follow."""
     state.present[i] = 0
@@ -93,7 +95,7 @@ def come(state, rules, i, out):
     remind(state, i, READY, rules.patience, out)
 
 
-@inlined
+@called
 def ready(state, rules, i, message, out):
     """[geo §2.1] take part. In a cell that was empty, keys may still be on their way."""
     state.present[i] = 1
@@ -102,7 +104,7 @@ def ready(state, rules, i, message, out):
     say(state, i, HELLO, EVERYONE, out)
 
 
-@inlined
+@called
 def greeted(state, rules, i, message, out):
     """JOIN, HERE, HELLO, GONE: who is where; and what follows for what this cell keeps."""
     x, y = message.args[CELL_X], message.args[CELL_Y]
@@ -117,11 +119,11 @@ def greeted(state, rules, i, message, out):
         until = message.at + _BEACONS_MISSED * rules.beacon
         filled = meet(state, i, message.source, x, y, until)
         if filled and message.kind == HELLO and state.present[i] == 1:
-            look_again(state, rules, i, -1, -1, message.at, out)
+            look_again(state, rules, i, NONE, NONE, message.at, out)
             warn_homes(state, rules, i, message.at, out)
 
 
-@inlined
+@called
 def beacon(state, rules, around, i, message, out):
     """Say that one is there; notice who is not any more, and whether one has moved."""
     forget_silent(state, i, message.at)
@@ -139,16 +141,16 @@ def beacon(state, rules, around, i, message, out):
     remind(state, i, BEACON, rules.beacon, out)
 
 
-@inlined
+@called
 def leave(state, rules, i, message, out):
     """Take leave: the last of a cell hands its keys to whoever is the home without it."""
     say(state, i, GONE, EVERYONE, out)
     state.present[i] = 0
     if member(state, i, OWN) == NONE:
-        look_again(state, rules, i, -1, -1, message.at, out)
+        look_again(state, rules, i, NONE, NONE, message.at, out)
 
 
-@inlined
+@called
 def at_goal(state, rules, i, topic, number):
     """Whether a rendezvous point lies in this very cell."""
     x, y = hashed(rules.key, topic, number)
@@ -156,7 +158,7 @@ def at_goal(state, rules, i, topic, number):
     return here and cell_of(y, 0.0, rules.side) == state.cell[i, 1]
 
 
-@inlined
+@called
 def look_again(state, rules, i, topic, number, now, out):
     """Route the entries of one point (-1: of all) anew: they end up where the home is now."""
     shelf = state.shelf
@@ -176,16 +178,16 @@ def look_again(state, rules, i, topic, number, now, out):
         )  # fmt: skip
         o.reals[CLIENT_X], o.reals[CLIENT_Y] = shelf.x[i, e], shelf.y[i, e]
         o.reals[UNTIL] = shelf.until[i, e]
-        o.flags = HANDED
+        o["flags"] = HANDED
         dispatch(state, rules, i, o)
 
 
-@inlined
+@called
 def warn_homes(state, rules, i, now, out):
     """A cell beside home perimeters has filled: their homes look again whether they still are."""
     tours = state.tours
     for t in range(tours.topic.shape[1]):
         if tours.until[i, t] > now:
-            o = blank(state, rules, i, TELL, tours.topic[i, t], tours.number[i, t], -1, -1, out)
+            o = blank(state, rules, i, TELL, tours.topic[i, t], tours.number[i, t], NONE, NONE, out)
             o.args[GOAL_X], o.args[GOAL_Y] = tours.x[i, t], tours.y[i, t]
             dispatch(state, rules, i, o)

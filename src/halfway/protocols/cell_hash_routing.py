@@ -6,8 +6,10 @@ that knows its own cell and, by beacons, who is in the adjacent ones.
 
 from typing import NamedTuple
 
+import numpy as np
+
 from halfway.core.cells import HOME, cell_of, decide, direction, hashed
-from halfway.core.compiled import inlined
+from halfway.core.compiled import called
 from halfway.core.outbox import emit
 from halfway.protocols.cell_hash_tables import (
     NONE,
@@ -19,16 +21,20 @@ from halfway.protocols.cell_hash_tables import (
     note_tour,
 )
 
+# Numbers that are handed to functions have a type of their own: a bare one would have each
+# function compiled for its value.
 # Kinds that are routed. To the home of a rendezvous point:
-ADVERT = 20  # `args[PUBLISHER]` will publish on `topic`
-INTEREST = 21  # `target` wants `topic`
-PRUNE = 22  # `target` hears `args[PUBLISHER]` better through another point
-NOTIFY = 23  # an event, to the point
-TELL = 24  # to a cell: one beside the perimeter has filled or emptied, look whose home you are
+ADVERT = np.uint8(20)  # `args[PUBLISHER]` will publish on `topic`
+INTEREST = np.uint8(21)  # `target` wants `topic`
+PRUNE = np.uint8(22)  # `target` hears `args[PUBLISHER]` better through another point
+NOTIFY = np.uint8(23)  # an event, to the point
+TELL = np.uint8(
+    24
+)  # to a cell: one beside the perimeter has filled or emptied, look whose home you are
 # To a client, `target`:
-WANTED = 25  # somebody waits at the point for what you publish
-UNWANTED = 26  # nobody does any more
-NOTE = 27  # an event, from the point
+WANTED = np.uint8(25)  # somebody waits at the point for what you publish
+UNWANTED = np.uint8(26)  # nobody does any more
+NOTE = np.uint8(27)  # an event, from the point
 
 # Where routed messages keep things. In `args`:
 GOAL_X, GOAL_Y = 0, 1  # the cell that it is for
@@ -39,7 +45,8 @@ CLIENT_X, CLIENT_Y = 0, 1  # the client's cell
 FROM_X, FROM_Y = 2, 3  # the cell that it came from
 UNTIL = 4  # how long an entry that is handed over shall be kept; 0: as the rules say
 # In `flags`:
-TOURING, ARRIVED, FRESH, HANDED = 1, 2, 4, 8
+TOURING, ARRIVED, FRESH, HANDED = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
+PLAIN = np.uint8(0)
 
 
 class Rules(NamedTuple):
@@ -56,13 +63,13 @@ class Rules(NamedTuple):
     most_hops: int  # a message that made that many transmissions ends
 
 
-@inlined
+@called
 def to_client(kind):
     """Whether a kind is for one node rather than for a cell."""
     return kind >= WANTED
 
 
-@inlined
+@called
 def blank(state, rules, i, kind, topic, number, publisher, target, out):
     """A message to a rendezvous point of a topic, not yet on its way."""
     o = emit(out, kind, 0.0, state.name[i])
@@ -78,11 +85,11 @@ def blank(state, rules, i, kind, topic, number, publisher, target, out):
     return o
 
 
-@inlined
+@called
 def copied(message, kind, towards, out):
     """The same message once more, not yet on its way."""
     o = emit(out, kind, 0.0, towards)
-    o.flags = message.flags
+    o["flags"] = message["flags"]
     o.target = message.target
     o.topic = message.topic
     o.event = message.event
@@ -93,7 +100,7 @@ def copied(message, kind, towards, out):
     return o
 
 
-@inlined
+@called
 def hop(state, i, o, towards):
     """Send a message on to a node."""
     o.next = towards
@@ -101,13 +108,13 @@ def hop(state, i, o, towards):
     o.reals[FROM_X], o.reals[FROM_Y] = state.cell[i, 0], state.cell[i, 1]
 
 
-@inlined
+@called
 def dispatch(state, rules, i, o):
     """Let a message go on from row i: to its client, to the next cell, or it has ARRIVED here."""
     me = state.name[i]
     o.next = me
     if to_client(o.kind) and o.target == me:
-        o.flags |= ARRIVED
+        o["flags"] |= ARRIVED
         return
     if o.args[HOPS] >= rules.most_hops:
         o.kind = 0
@@ -122,16 +129,16 @@ def dispatch(state, rules, i, o):
     way = routed_way(state, i, o)
     towards = member(state, i, way) if way != HOME else NONE
     if way == HOME or towards == NONE:
-        o.flags |= ARRIVED
+        o["flags"] |= ARRIVED
         return
     hop(state, i, o, towards)
 
 
-@inlined
+@called
 def routed_way(state, i, o):
     """The decision, and what of it the message must carry. A direction, or HOME."""
     x, y = state.cell[i, 0], state.cell[i, 1]
-    touring = o.flags & TOURING
+    touring = o["flags"] & TOURING
     back = direction(x, y, int(o.reals[FROM_X]), int(o.reals[FROM_Y]))
     if touring == 1 and back == -1:
         touring = 0  # whoever should have it moved on meanwhile: begin anew from here
@@ -139,19 +146,19 @@ def routed_way(state, i, o):
         mask_of(state, i), x, y, o.args[GOAL_X], o.args[GOAL_Y],
         touring, o.args[ENTRY_X], o.args[ENTRY_Y], o.args[FIRST], back,
     )  # fmt: skip
-    o.flags = (o.flags & ~TOURING) | touring
+    o["flags"] = (np.int64(o["flags"]) & 0xFE) | touring
     o.args[ENTRY_X], o.args[ENTRY_Y], o.args[FIRST] = entry_x, entry_y, first
     return way
 
 
-@inlined
+@called
 def leave_behind(state, i, o):
     """A node that has left its cell passes messages to whoever is closest, closer or not."""
     way = nearest_way(state, i, o.args[GOAL_X], o.args[GOAL_Y])
     towards = member(state, i, OWN)
     if towards == NONE and way >= 0:
         towards = member(state, i, way)
-    o.flags &= ~TOURING
+    o["flags"] = np.int64(o["flags"]) & 0xFE
     if towards == NONE:
         o.kind = 0
         state.lost[i, 0] += 1
@@ -159,12 +166,12 @@ def leave_behind(state, i, o):
     hop(state, i, o, towards)
 
 
-@inlined
+@called
 def forward(state, rules, i, message, out):
     """A routed message that is not for this node goes on."""
     o = copied(message, message.kind, state.name[i], out)
     dispatch(state, rules, i, o)
-    if o.flags & TOURING and o.kind in (ADVERT, INTEREST):
+    if o["flags"] & TOURING and o.kind in (ADVERT, INTEREST):
         note_tour(
             state, i, o.topic, o.args[NUMBER], o.args[ENTRY_X], o.args[ENTRY_Y],
             message.at + rules.lifetime, message.at,

@@ -4,7 +4,9 @@ Every member keeps every entry. Whoever a message reaches acts on it and shares 
 transmission that the whole cell hears.
 """
 
-from halfway.core.compiled import inlined
+import numpy as np
+
+from halfway.core.compiled import called
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
 from halfway.protocols.cell_hash_routing import (
@@ -19,6 +21,7 @@ from halfway.protocols.cell_hash_routing import (
     NOTE,
     NOTIFY,
     NUMBER,
+    PLAIN,
     PRUNE,
     PUBLISHER,
     UNTIL,
@@ -30,21 +33,21 @@ from halfway.protocols.cell_hash_routing import (
 )
 from halfway.protocols.cell_hash_tables import entry, put
 
-SHARE = 14  # an entry of the shelf, to the members of the cell
+SHARE = np.uint8(14)  # an entry of the shelf, to the members of the cell
 # Places in its `args`; the cell is where a beacon has it.
 CELL_X, CELL_Y = 0, 1
 WHAT, SHARED_NUMBER, SHARED_PUBLISHER, SHARED_X, SHARED_Y, ASKED = 2, 3, 4, 5, 6, 7
 
 
-@inlined
+@called
 def give(state, i, towards, now, out):
     """All entries of the shelf to one newcomer."""
     for e in range(state.shelf.what.shape[1]):
         if state.shelf.until[i, e] > now:
-            share(state, i, e, 0, 1, towards, out)
+            share(state, i, e, PLAIN, np.int64(1), towards, out)
 
 
-@inlined
+@called
 def share(state, i, e, fresh, asked, towards, out):
     """An entry of the shelf to the members of the cell; `asked`: WANTED went out if it had to."""
     shelf = state.shelf
@@ -55,17 +58,17 @@ def share(state, i, e, fresh, asked, towards, out):
     o.args[SHARED_PUBLISHER] = shelf.publisher[i, e]
     o.args[SHARED_X], o.args[SHARED_Y] = shelf.x[i, e], shelf.y[i, e]
     o.args[ASKED] = asked
-    o.flags = shelf.wanted[i, e] | fresh
+    o["flags"] = shelf.wanted[i, e] | fresh
     o.reals[UNTIL] = shelf.until[i, e]
 
 
-@inlined
+@called
 def pruned(state, i, topic, number, publisher, subscriber, now):
     """Whether a subscriber hears a publisher through another point."""
     return entry(state, i, PRUNE, topic, number, publisher, subscriber, now) >= 0
 
 
-@inlined
+@called
 def taker(state, i, topic, number, publisher, now):
     """Whether anybody waits here for a publisher."""
     shelf = state.shelf
@@ -81,7 +84,7 @@ def taker(state, i, topic, number, publisher, now):
     return False
 
 
-@inlined
+@called
 def tell_publisher(state, rules, i, kind, e, out):
     """WANTED or UNWANTED to the publisher of an advertisement on the shelf."""
     shelf = state.shelf
@@ -94,11 +97,11 @@ def tell_publisher(state, rules, i, kind, e, out):
     dispatch(state, rules, i, o)
 
 
-@inlined
+@called
 def settle(state, rules, i, topic, number, now, out):
     """Tell each publisher of a point whose takers have come or gone. How many were told."""
     shelf = state.shelf
-    told = 0
+    told = np.int64(0)
     for e in range(shelf.what.shape[1]):
         if (
             shelf.until[i, e] > now
@@ -113,7 +116,7 @@ def settle(state, rules, i, topic, number, now, out):
     return told
 
 
-@inlined
+@called
 def unprune(state, i, topic, number, subscriber):
     """A subscriber tries the point anew, for all publishers."""
     shelf = state.shelf
@@ -127,36 +130,36 @@ def unprune(state, i, topic, number, subscriber):
             shelf.until[i, e] = -1.0
 
 
-@inlined
+@called
 def take_in(state, rules, i, message, out):
     """ADVERT, INTEREST or PRUNE has found the home of its point, and that is this cell."""
     now, topic, number = message.at, message.topic, message.args[NUMBER]
-    until = message.reals[UNTIL] if message.flags & HANDED else now + rules.lifetime
+    until = message.reals[UNTIL] if message["flags"] & HANDED else now + rules.lifetime
     publisher = message.args[PUBLISHER]
-    if message.flags & FRESH:
+    if message["flags"] & FRESH:
         unprune(state, i, topic, number, message.target)
     e = put(
         state, i, message.kind, topic, number, publisher, message.target,
-        message.reals[CLIENT_X], message.reals[CLIENT_Y], until, now,
+        np.int32(message.reals[CLIENT_X]), np.int32(message.reals[CLIENT_Y]), until, now,
     )  # fmt: skip
     if e < 0:
         return
     # [geo §2.2] "The rendezvous cell only needs to do this for the first subscriber"; we repeat it
     # when the publisher renews, because what it was told is soft as well.
-    if message.kind == ADVERT and not message.flags & HANDED:
+    if message.kind == ADVERT and not message["flags"] & HANDED:
         state.shelf.wanted[i, e] = 0
     asked = settle(state, rules, i, topic, number, now, out)
-    share(state, i, e, message.flags & FRESH, asked, EVERYONE, out)
+    share(state, i, e, np.uint8(message["flags"] & FRESH), asked, EVERYONE, out)
 
 
-@inlined
+@called
 def take_share(state, rules, i, message, out):
     """What another member of the cell keeps, this one keeps as well."""
     if message.args[CELL_X] != state.cell[i, 0] or message.args[CELL_Y] != state.cell[i, 1]:
         return
     now, topic, number = message.at, message.topic, message.args[SHARED_NUMBER]
-    what, publisher = message.args[WHAT], message.args[SHARED_PUBLISHER]
-    if message.flags & FRESH:
+    what, publisher = np.uint8(message.args[WHAT]), message.args[SHARED_PUBLISHER]
+    if message["flags"] & FRESH:
         unprune(state, i, topic, number, message.target)
     e = put(
         state, i, what, topic, number, publisher, message.target,
@@ -165,7 +168,7 @@ def take_share(state, rules, i, message, out):
     if e < 0:
         return
     if what == ADVERT:
-        state.shelf.wanted[i, e] = message.flags & 1
+        state.shelf.wanted[i, e] = message["flags"] & 1
     elif state.present[i] == 0:
         return
     elif message.args[ASKED] == 0 and what == INTEREST:
@@ -176,7 +179,7 @@ def take_share(state, rules, i, message, out):
         agree(state, i, topic, number, now)
 
 
-@inlined
+@called
 def agree(state, i, topic, number, now):
     """Another member has told the publishers already: just note what they know."""
     shelf = state.shelf
@@ -190,13 +193,13 @@ def agree(state, i, topic, number, now):
             shelf.wanted[i, e] = taker(state, i, topic, number, shelf.publisher[i, e], now)
 
 
-@inlined
+@called
 def notify(state, rules, i, message, out):
     """[geo §2.2] "forward each of the notifications it gets to the interested subscribers"."""
     if state.young_until[i] > message.at:
         o = copied(message, NOTIFY, state.name[i], out)
         o.at = state.young_until[i] - message.at
-        o.flags = 0  # from here anew, when the time has come
+        o["flags"] = 0  # from here anew, when the time has come
         return
     shelf, now = state.shelf, message.at
     for e in range(shelf.what.shape[1]):
@@ -211,7 +214,7 @@ def notify(state, rules, i, message, out):
             )
         ):  # fmt: skip
             o = copied(message, NOTE, state.name[i], out)
-            o.flags = 0
+            o["flags"] = 0
             o.target = shelf.subscriber[i, e]
             o.args[GOAL_X], o.args[GOAL_Y] = shelf.x[i, e], shelf.y[i, e]
             dispatch(state, rules, i, o)

@@ -3,22 +3,22 @@
 import numpy as np
 
 from halfway.core.cells import closer, direction, hashed
-from halfway.core.compiled import inlined
+from halfway.core.compiled import called
 from halfway.core.dice import advanced, mixed, pick
 
 NONE = np.int32(-1)
 NOWHERE = np.int64(-1)
-OWN = 8  # what `direction_of` says of the own cell
+OWN = np.int64(8)  # what `direction_of` says of the own cell
 
 
-@inlined
+@called
 def drawn(state, i):
     """The next value of a node's dice."""
     state.dice[i] = advanced(state.dice[i])
     return mixed(state.dice[i])
 
 
-@inlined
+@called
 def direction_of(state, i, x, y):
     """Which way a cell lies from row i's: a direction, OWN, or -1 for one that does not touch."""
     if x == state.cell[i, 0] and y == state.cell[i, 1]:
@@ -26,7 +26,7 @@ def direction_of(state, i, x, y):
     return direction(state.cell[i, 0], state.cell[i, 1], x, y)
 
 
-@inlined
+@called
 def meet(state, i, name, x, y, until):
     """Believe that a node is in a cell until then. True if the cell was next door and empty."""
     near = state.near
@@ -54,7 +54,7 @@ def meet(state, i, name, x, y, until):
     return empty and way != OWN
 
 
-@inlined
+@called
 def forget(state, i, name):
     """Believe that a node is gone."""
     for s in range(state.near.name.shape[1]):
@@ -62,7 +62,7 @@ def forget(state, i, name):
             state.near.until[i, s] = -1.0
 
 
-@inlined
+@called
 def forget_silent(state, i, now):
     """Forget whom no beacon has been heard from."""
     for s in range(state.near.name.shape[1]):
@@ -70,7 +70,7 @@ def forget_silent(state, i, now):
             state.near.until[i, s] = -1.0
 
 
-@inlined
+@called
 def mask_of(state, i):
     """[geo §2.1] N(x): one bit for each adjacent cell that somebody is in."""
     mask = 0
@@ -82,7 +82,7 @@ def mask_of(state, i):
     return mask
 
 
-@inlined
+@called
 def member(state, i, way):
     """[geo §2.1] "picks a random node": a member of the cell in a direction, or of the own (OWN).
 
@@ -104,7 +104,7 @@ def member(state, i, way):
     return NONE
 
 
-@inlined
+@called
 def speaks(state, i):
     """Whether this node is the one of its cell with the lowest name, who speaks for all."""
     for s in range(state.near.name.shape[1]):
@@ -114,7 +114,7 @@ def speaks(state, i):
     return True
 
 
-@inlined
+@called
 def knows(state, i, name):
     """Whether a node is believed to be in this or an adjacent cell."""
     for s in range(state.near.name.shape[1]):
@@ -123,7 +123,7 @@ def knows(state, i, name):
     return False
 
 
-@inlined
+@called
 def nearest_way(state, i, dx, dy):
     """The adjacent populated cell that is closest to d, though it be farther than the own; -1."""
     best = NOWHERE
@@ -137,7 +137,7 @@ def nearest_way(state, i, dx, dy):
     return best
 
 
-@inlined
+@called
 def entry(state, i, what, topic, number, publisher, subscriber, now):
     """Where an entry stands on the shelf; -1 if it is not there, or not any more."""
     shelf = state.shelf
@@ -154,7 +154,7 @@ def entry(state, i, what, topic, number, publisher, subscriber, now):
     return NOWHERE
 
 
-@inlined
+@called
 def put(state, i, what, topic, number, publisher, subscriber, x, y, until, now):
     """Keep an entry, or keep it longer; its place, -1 if the shelf is full."""
     shelf = state.shelf
@@ -177,7 +177,7 @@ def put(state, i, what, topic, number, publisher, subscriber, x, y, until, now):
     return e
 
 
-@inlined
+@called
 def note_tour(state, i, topic, number, x, y, until, now):
     """Remember to be on the perimeter of a point's home, in place of what is oldest."""
     tours = state.tours
@@ -194,7 +194,7 @@ def note_tour(state, i, topic, number, x, y, until, now):
     tours.until[i, place] = until
 
 
-@inlined
+@called
 def distance_to(state, rules, i, topic, number):
     """Squared distance of a node from a rendezvous point, as the crow flies."""
     x, y = hashed(rules.key, topic, number)
@@ -202,30 +202,29 @@ def distance_to(state, rules, i, topic, number):
     return across * across + up * up
 
 
-@inlined
+@called
 def is_close(state, rules, i, topic, number):
     """[geo §2.4] whether a point is among the `tried` closest to this node."""
     own = distance_to(state, rules, i, topic, number)
     ahead = 0
     for other in range(rules.points):
-        away = distance_to(state, rules, i, topic, other)
+        away = distance_to(state, rules, i, topic, np.int32(other))
         ahead += away < own or (away == own and other < number)
     return ahead < rules.tried
 
 
-@inlined
+@called
 def rival(state, i, topic, publisher, now):
     """Where the node remembers which points it pruned for a publisher; a new place if needed."""
-    client = state.client
     place = 0
-    for r in range(client.rival_name.shape[1]):
-        if client.rival_topic[i, r] == topic and client.rival_name[i, r] == publisher:
+    for r in range(state.rivals.name.shape[1]):
+        if state.rivals.topic[i, r] == topic and state.rivals.name[i, r] == publisher:
             place = r
             break
-        if client.rival_until[i, r] < client.rival_until[i, place]:
+        if state.rivals.until[i, r] < state.rivals.until[i, place]:
             place = r
-    same = client.rival_topic[i, place] == topic and client.rival_name[i, place] == publisher
-    if not same or client.rival_until[i, place] <= now:
-        client.rival_topic[i, place], client.rival_name[i, place] = topic, publisher
-        client.rival_pruned[i, place] = 0
+    same = state.rivals.topic[i, place] == topic and state.rivals.name[i, place] == publisher
+    if not same or state.rivals.until[i, place] <= now:
+        state.rivals.topic[i, place], state.rivals.name[i, place] = topic, publisher
+        state.rivals.pruned[i, place] = 0
     return place

@@ -1,1 +1,1 @@
-"""Paper 3: GeoRendezvous on Cell Hash Routing (Carvalho, Araujo, Rodrigues); cited as `geo`."""
+"""Paper 3: GeoRendezvous (Carvalho, Araújo & Rodrigues 2006); cited as `geo` in comments."""

@@ -111,9 +111,10 @@ SAME = (UNIFORM, CELLS, DIRECT, POINTS_READ, KNOWN, INTERVALS)
 
 PAPER = Paper(
     name="georendezvous",
-    title="GeoRendezvous: publish-subscribe with replicated rendezvous points on Cell Hash Routing",
-    authors="Filipe Araújo, Luís Rodrigues and others",
-    year=2007,
+    title="Reducing Latency in Rendezvous-Based Publish-Subscribe Systems for Wireless Ad Hoc "
+    "Networks",
+    authors="Nuno Carvalho, Filipe Araújo, Luís Rodrigues",
+    year=2006,
     figures=(
         Figure(
             "section-4",
