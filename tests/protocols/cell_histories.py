@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from halfway.papers.georendezvous.towns import Town
 from halfway.protocols import cell_hash
+from halfway.sim.cell_town import Town
 from tests.protocols.towns import built
 
 BEACON, RENEW, LIFETIME, PATIENCE = 8.0, 6.0, 15.0, 0.25

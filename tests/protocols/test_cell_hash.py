@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.papers.georendezvous.towns import Town
 from halfway.problem import Problem
 from halfway.protocols import cell_hash
 from halfway.protocols.cell_hash_routing import (
@@ -22,6 +21,7 @@ from halfway.protocols.cell_hash_routing import (
     WANTED,
 )
 from halfway.sim.cell_routes import CellRoutes
+from halfway.sim.cell_town import Town
 from halfway.world.mean_degree import radius_of_degree
 from halfway.world.network import Network
 from halfway.world.workload import distinct_pairs
@@ -226,7 +226,7 @@ def test_nothing_is_lost_in_a_random_history(seed: int) -> None:
     """Joins, leaves and renewals: every subscriber of the publisher's component hears of it."""
     history = drawn(seed)
     assert history.missed() == set()
-    assert history.town.state.lost.sum() == 0
+    assert history.town.state.lost[:, 1].sum() == 0  # no table was too small
 
 
 def test_random_histories_demand_something() -> None:

@@ -48,7 +48,7 @@ def direction(from_x, from_y, to_x, to_y):
 @inlined
 def hashed(key, topic, number):
     """[geo §2.3] rendezvous point `number` of a topic: a place in the unit square."""
-    word = advanced(seeded(seeded(key, topic), number))
+    word = advanced(seeded(seeded(np.uint64(key), topic), number))
     x = uniform(mixed(word))
     return x, uniform(mixed(advanced(word)))
 

@@ -126,13 +126,13 @@ def rules(
     if not 1 <= most_hops <= 30_000:
         raise Problem(f"most_hops = {most_hops}", remedy="1 to 30,000")
     side = radius * CELL_SIDE_RADII
-    return Rules(key, side, points, tried, beacon, renew, lifetime, patience, most_hops)
+    return Rules(np.uint64(key), side, points, tried, beacon, renew, lifetime, patience, most_hops)
 
 
 def most_emissions(state: CellState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
     topics = state.advertised.shape[1]
-    return 2 * int(state.shelf.what.shape[1]) + 2 * topics * rules.points + 8
+    return int(2 * state.shelf.shape[1] + 2 * topics * rules.points + 8)
 
 
 @called

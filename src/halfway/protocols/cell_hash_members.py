@@ -12,6 +12,7 @@ from halfway.core.dice import uniform
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
 from halfway.protocols.cell_hash_routing import (
+    ADVERT,
     CLIENT_X,
     CLIENT_Y,
     GOAL_X,
@@ -119,7 +120,8 @@ def greeted(state, rules, i, message, out):
         until = message.at + _BEACONS_MISSED * rules.beacon
         filled = meet(state, i, message.source, x, y, until)
         if filled and message.kind == HELLO and state.present[i] == 1:
-            look_again(state, rules, i, NONE, NONE, message.at, out)
+            if speaks(state, i):
+                look_again(state, rules, i, NONE, NONE, message.at, out)
             warn_homes(state, rules, i, message.at, out)
 
 
@@ -160,26 +162,32 @@ def at_goal(state, rules, i, topic, number):
 
 @called
 def look_again(state, rules, i, topic, number, now, out):
-    """Route the entries of one point (-1: of all) anew: they end up where the home is now."""
+    """Route the entries of one point (NONE: of all) anew: they end up where the home is now."""
+    # Advertisements last: a home that has one knows who waits for that publisher.
+    for last in range(2):
+        for e in range(state.shelf.what.shape[1]):
+            other = topic >= 0 and (
+                state.shelf.topic[i, e] != topic or state.shelf.number[i, e] != number
+            )
+            turn = (state.shelf.what[i, e] == ADVERT) == (last == 1)
+            if turn and not other and state.shelf.until[i, e] > now:
+                route_entry(state, rules, i, e, out)
+
+
+@called
+def route_entry(state, rules, i, e, out):
+    """An entry of the shelf on its way to the home of its point, unless that must be here."""
     shelf = state.shelf
-    if state.present[i] == 1 and not speaks(state, i):
-        return
-    for e in range(shelf.what.shape[1]):
-        other = topic >= 0 and (shelf.topic[i, e] != topic or shelf.number[i, e] != number)
-        if shelf.until[i, e] <= now or other:
-            continue
-        if state.present[i] == 1 and at_goal(
-            state, rules, i, shelf.topic[i, e], shelf.number[i, e]
-        ):
-            continue  # nobody can be closer than this
-        o = blank(
-            state, rules, i, shelf.what[i, e], shelf.topic[i, e], shelf.number[i, e],
-            shelf.publisher[i, e], shelf.subscriber[i, e], out,
-        )  # fmt: skip
-        o.reals[CLIENT_X], o.reals[CLIENT_Y] = shelf.x[i, e], shelf.y[i, e]
-        o.reals[UNTIL] = shelf.until[i, e]
-        o["flags"] = HANDED
-        dispatch(state, rules, i, o)
+    if state.present[i] == 1 and at_goal(state, rules, i, shelf.topic[i, e], shelf.number[i, e]):
+        return  # nobody can be closer than this
+    o = blank(
+        state, rules, i, shelf.what[i, e], shelf.topic[i, e], shelf.number[i, e],
+        shelf.publisher[i, e], shelf.subscriber[i, e], out,
+    )  # fmt: skip
+    o.reals[CLIENT_X], o.reals[CLIENT_Y] = shelf.x[i, e], shelf.y[i, e]
+    o.reals[UNTIL] = shelf.until[i, e]
+    o["flags"] = HANDED
+    dispatch(state, rules, i, o)
 
 
 @called

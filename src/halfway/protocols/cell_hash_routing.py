@@ -46,13 +46,13 @@ FROM_X, FROM_Y = 2, 3  # the cell that it came from
 UNTIL = 4  # how long an entry that is handed over shall be kept; 0: as the rules say
 # In `flags`:
 TOURING, ARRIVED, FRESH, HANDED = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
-PLAIN = np.uint8(0)
+WAITED, PLAIN = np.uint8(16), np.uint8(0)
 
 
 class Rules(NamedTuple):
     """The scalars of the system, the same on every node."""
 
-    key: int  # [0, 2^64) of the hash
+    key: np.uint64  # of the hash
     side: float  # of a cell, in the unit of the positions; at most reach * CELL_SIDE_RADII
     points: int  # [geo §2.3] n, rendezvous points a topic; 32 at most
     tried: int  # [geo §2.4] m, the closest ones that a subscriber tries

@@ -26,12 +26,13 @@ from halfway.protocols.cell_hash_routing import (
     PUBLISHER,
     UNTIL,
     UNWANTED,
+    WAITED,
     WANTED,
     blank,
     copied,
     dispatch,
 )
-from halfway.protocols.cell_hash_tables import entry, put
+from halfway.protocols.cell_hash_tables import NONE, entry, put
 
 SHARE = np.uint8(14)  # an entry of the shelf, to the members of the cell
 # Places in its `args`; the cell is where a beacon has it.
@@ -196,10 +197,18 @@ def agree(state, i, topic, number, now):
 @called
 def notify(state, rules, i, message, out):
     """[geo §2.2] "forward each of the notifications it gets to the interested subscribers"."""
-    if state.young_until[i] > message.at:
+    wait = state.young_until[i] - message.at
+    known = entry(
+        state, i, ADVERT, message.topic, message.args[NUMBER], message.args[PUBLISHER], NONE,
+        message.at,
+    )  # fmt: skip
+    # A home without the publisher's advertisement has just become one: its keys are on the way.
+    if known < 0 and not message["flags"] & WAITED:
+        wait = max(wait, rules.patience)
+    if wait > 0.0:
         o = copied(message, NOTIFY, state.name[i], out)
-        o.at = state.young_until[i] - message.at
-        o["flags"] = 0  # from here anew, when the time has come
+        o.at = wait
+        o["flags"] = WAITED  # from here anew, when the time has come
         return
     shelf, now = state.shelf, message.at
     for e in range(shelf.what.shape[1]):

@@ -35,11 +35,11 @@ def meet(state, i, name, x, y, until):
     for s in range(near.name.shape[1]):
         live = near.until[i, s] > 0.0
         if live and near.name[i, s] == name:
-            known = s
+            known = np.int64(s)
         elif live and near.x[i, s] == x and near.y[i, s] == y:
             empty = False
         elif not live and place == NOWHERE:
-            place = s
+            place = np.int64(s)
     if known != NOWHERE:
         empty = empty and (near.x[i, known] != x or near.y[i, known] != y)
         place = known

@@ -117,13 +117,43 @@ def add_path(mask, x, y, dx, dy, path, mark, stamp):
     columns = mask.shape[1]
     hx, hy, hops, _ = route(mask, x, y, dx, dy, path)
     fresh = 0
-    for h in range(hops):
+    for h in range(min(hops, path.shape[0] - 1)):
         at, onto = path[h], path[h + 1]
         step = 3 * (onto // columns - at // columns + 1) + (onto % columns - at % columns + 1)
         if mark[at, step] != stamp:
             mark[at, step] = stamp
             fresh += 1
     return hx, hy, hops, fresh
+
+
+@inlined
+def best_point(mask, side, position, cell, home, row, key, t, tried, off):
+    """The point by which a subscriber is reached soonest, of the `tried` closest; -1 if by none."""
+    for i in range(home.shape[0]):
+        x, y, _, _ = point_cell(key, t, i, side)
+        across, up = position[row, 0] - x, position[row, 1] - y
+        off[i] = across * across + up * up
+    nowhere = np.empty(0, np.int64)
+    choice, best = np.int64(-1), np.int64(1) << 40
+    for _ in range(tried):  # the closest first, so that it keeps a tie
+        p = np.argmin(off)
+        off[p] = np.inf
+        x, y, last, _ = route(mask, home[p, 0], home[p, 1], cell[row, 0], cell[row, 1], nowhere)
+        if x != cell[row, 0] or y != cell[row, 1]:
+            return np.int64(-1)
+        if home[p, 2] + last < best:
+            best, choice = home[p, 2] + last, np.int64(p)
+    return choice
+
+
+@inlined
+def carry(mask, x, y, dx, dy, path, own, stamp, shared, first, out):
+    """Add a leg to a tree's three counts: links once, links once a point, every hop."""
+    _, _, hops, new = add_path(mask, x, y, dx, dy, path, own, stamp)
+    out[1] += new
+    out[2] += hops
+    _, _, _, new = add_path(mask, x, y, dx, dy, path, shared, first)
+    out[0] += new
 
 
 @kernel
@@ -136,11 +166,10 @@ def trees(mask, side, position, cell, publisher, subscribers, key, points, tried
     subscriber is in another component.
     """
     rows, columns = mask.shape
-    path = np.empty(4 * rows * columns, np.int64)
+    path = np.empty(8 * rows * columns, np.int64)
     shared = np.zeros((rows * columns, 9), np.int64)
     own = np.zeros((rows * columns, 9), np.int64)
-    home = np.empty((points, 3), np.int64)
-    off = np.empty(points)
+    home, off = np.empty((points, 3), np.int64), np.empty(points)
     choice = np.empty(subscribers.shape[1], np.int64)
     stamp = 0
     for t in range(publisher.shape[0]):
@@ -148,47 +177,21 @@ def trees(mask, side, position, cell, publisher, subscribers, key, points, tried
         for i in range(points):
             _, _, dx, dy = point_cell(key, t, i, side)
             home[i, 0], home[i, 1], home[i, 2], _ = route(mask, px, py, dx, dy, path)
-        lost = False
         for s in range(subscribers.shape[1]):
             row = subscribers[t, s]
-            for i in range(points):
-                x, y, _, _ = point_cell(key, t, i, side)
-                across, up = position[row, 0] - x, position[row, 1] - y
-                off[i] = across * across + up * up
-            choice[s] = -1
-            best = np.int64(1) << 40
-            for _ in range(tried):  # the closest first, so that it keeps a tie
-                i = np.argmin(off)
-                off[i] = np.inf
-                tx, ty, last, _ = route(
-                    mask, home[i, 0], home[i, 1], cell[row, 0], cell[row, 1], path
-                )
-                lost = lost or tx != cell[row, 0] or ty != cell[row, 1]
-                if home[i, 2] + last < best:
-                    best = home[i, 2] + last
-                    choice[s] = i
+            choice[s] = best_point(mask, side, position, cell, home, row, key, t, tried, off)
         out[t, :] = 0
         first = stamp + 1  # marks all of this tree; each point has a stamp of its own above it
         for i in range(points):
             stamp += 1
-            used = False
+            if not (choice == i).any():
+                continue
+            hx, hy = home[i, 0], home[i, 1]
+            _, _, dx, dy = point_cell(key, t, i, side)
+            carry(mask, px, py, dx, dy, path, own, stamp, shared, first, out[t])
             for s in range(subscribers.shape[1]):
-                if choice[s] != i:
-                    continue
-                if not used:
-                    _, _, dx, dy = point_cell(key, t, i, side)
-                    _, _, hops, new = add_path(mask, px, py, dx, dy, path, own, stamp)
-                    out[t, 1] += new
-                    out[t, 2] += hops
-                    _, _, _, new = add_path(mask, px, py, dx, dy, path, shared, first)
-                    out[t, 0] += new
-                used = True
-                sx, sy = cell[subscribers[t, s], 0], cell[subscribers[t, s], 1]
-                hx, hy = home[i, 0], home[i, 1]
-                _, _, hops, new = add_path(mask, hx, hy, sx, sy, path, own, stamp)
-                out[t, 1] += new
-                out[t, 2] += hops
-                _, _, _, new = add_path(mask, hx, hy, sx, sy, path, shared, first)
-                out[t, 0] += new
-        if lost:
+                if choice[s] == i:
+                    sx, sy = cell[subscribers[t, s], 0], cell[subscribers[t, s], 1]
+                    carry(mask, hx, hy, sx, sy, path, own, stamp, shared, first, out[t])
+        if choice.min() < 0:
             out[t, :] = -1

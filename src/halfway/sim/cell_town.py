@@ -98,13 +98,13 @@ class Town:
 
     def unneeded(self, topic: int) -> int:
         """[geo §4] subscriptions, notifications and prunes of one event beyond the needed two."""
-        told = (self.ended(kind, topic) for kind in (INTEREST, NOTE, PRUNE))
+        told = (self.ended(int(kind), topic) for kind in (INTEREST, NOTE, PRUNE))
         return sum(told) - 2
 
     def keeps(self, what: int, topic: int, number: int) -> set[tuple[int, int]]:
         """Cells with a member that takes part and keeps an entry of that kind, now."""
         shelf = self.state.shelf
-        mine = (shelf.what == what) & (shelf.topic == topic) & (shelf.number == number)
-        holders = (mine & (shelf.until > self.now)).any(axis=1)
+        mine = (shelf["what"] == what) & (shelf["topic"] == topic) & (shelf["number"] == number)
+        holders = (mine & (shelf["until"] > self.now)).any(axis=1)
         up = (self.engine.life % 2 == 0) & (self.state.present == 1)
         return {(int(x), int(y)) for x, y in self.state.cell[np.flatnonzero(holders & up)]}
