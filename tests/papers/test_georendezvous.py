@@ -10,14 +10,9 @@ import numpy as np
 import pytest
 
 from halfway.papers.georendezvous import claims
-from halfway.papers.georendezvous.experiments import (
-    PAPER,
-    TREE_READINGS,
-    detour_point,
-    theorem_point,
-    tree_point,
-)
+from halfway.papers.georendezvous.experiments import PAPER, TREE_READINGS
 from halfway.papers.georendezvous.measurements import detours, nice_places, trees
+from halfway.papers.georendezvous.points import detour_point, theorem_point, tree_point
 from halfway.pipeline.measure import estimate
 from halfway.pipeline.run import Point, Run
 from halfway.pipeline.study import Summaries, Summary

@@ -1,14 +1,17 @@
 """Paper 3, declared: the points of each panel of Figure 3 and of the theorem, scales, readings."""
 
-from halfway.papers.georendezvous import claims
+from halfway.papers.georendezvous import claims, claims_beyond
 from halfway.papers.georendezvous.claims import CLIENTS, FAIR_SIZES, FEW_POINTS, POINTS, SIZES
-from halfway.pipeline.run import Point, Scalar
+from halfway.papers.georendezvous.points import (
+    detour_point,
+    loss_point,
+    rival_point,
+    signalling_point,
+    theorem_point,
+    tree_point,
+)
+from halfway.pipeline.run import Point
 from halfway.pipeline.study import Figure, Paper, Plot, Scale
-
-WHERE = "halfway.papers.georendezvous.measurements"
-DEGREE = 45.0  # [geo §4] "an average network degree of 45 neighbors per node"
-PAIRS = 20  # [geo §4] "20 different uniformly distributed publisher-subscriber paths"
-NETWORK = ("n", "degree")
 
 UNIFORM = (
     "networks: n points uniform in the unit square (no torus), linked below the radius that gives "
@@ -43,42 +46,28 @@ INTERVALS = (
     "95 % intervals: bootstrap over networks (pairs on one network are not independent), "
     "Student's t with one degree less than there are networks"
 )
+MESSAGES = (
+    "message by message on an ideal radio (1 ms a hop): beacons, renewals, every member of a cell "
+    "keeps its keys; a notification goes round the home perimeter"
+)
+SOME: dict[Scale, int] = {"quick": 8, "paper": 40}
 MANY: dict[Scale, int] = {"quick": 30, "paper": 200}
 
 
-def detour_point(n: int, points: int, tried: int, reading: str = "known") -> Point:
-    """Pairs on a network of n nodes whose subscribers try `tried` of `points` points."""
-    parameters: dict[str, Scalar] = {
-        "n": n,
-        "degree": DEGREE,
-        "system": "cell-hash",
-        "points": points,
-        "tried": tried,
-        "reading": reading,
-        "pairs": PAIRS,
-    }
-    return Point(f"{WHERE}:detours", parameters, NETWORK, 0.5 + n / 500 + points / 10)
+def _signalling(_scale: Scale) -> list[Point]:
+    return [signalling_point(points) for points in claims_beyond.POINTS]
 
 
-def tree_point(clients: int, reading: str) -> Point:
-    """Notifications to `clients` subscribers on a network of 600 nodes [geo Fig. 3d]."""
-    parameters: dict[str, Scalar] = {
-        "n": 600,
-        "degree": DEGREE,
-        "system": "cell-hash",
-        "points": 8,
-        "tried": 2,
-        "clients": clients,
-        "reading": reading,
-        "pairs": PAIRS,
-    }
-    return Point(f"{WHERE}:trees", parameters, NETWORK, 2.0 + clients / 5)
+def _losses(_scale: Scale) -> list[Point]:
+    return [
+        loss_point(points, tried, loss)
+        for points, tried in claims_beyond.DESIGNS
+        for loss in claims_beyond.LOSSES
+    ]
 
 
-def theorem_point(n: int, k: float) -> Point:
-    """Every node tried as a rendezvous of 20 pairs."""
-    parameters: dict[str, Scalar] = {"n": n, "degree": DEGREE, "k": k, "pairs": PAIRS}
-    return Point(f"{WHERE}:nice_places", parameters, NETWORK, 1.0 + n / 80)
+def _rivals(_scale: Scale) -> list[Point]:
+    return [rival_point(system) for system in claims_beyond.SYSTEMS]
 
 
 def _figure_3a(reading: str) -> list[Point]:
@@ -230,6 +219,30 @@ PAPER = Paper(
                     statistic="mean",
                 ),
             ),
+        ),
+        Figure(
+            "signalling",
+            "What a stable subscriber costs beyond what it needs, message by message",
+            _signalling,
+            SOME,
+            claims_beyond.judge_signalling,
+            (UNIFORM, CELLS, MESSAGES, INTERVALS),
+        ),
+        Figure(
+            "beyond-loss",
+            "Beyond the paper: members of the rendezvous cell die without a word",
+            _losses,
+            SOME,
+            claims_beyond.judge_loss,
+            (UNIFORM, CELLS, MESSAGES, INTERVALS),
+        ),
+        Figure(
+            "beyond-systems",
+            "Beyond the paper: path lengths beside a single point and directional walks",
+            _rivals,
+            MANY,
+            claims_beyond.judge_rivals,
+            (UNIFORM, CELLS, POINTS_READ, INTERVALS),
         ),
     ),
 )
