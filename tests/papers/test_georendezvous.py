@@ -9,10 +9,17 @@ from functools import cache
 import numpy as np
 import pytest
 
-from halfway.papers.georendezvous import claims
+from halfway.papers.georendezvous import claims, claims_beyond
+from halfway.papers.georendezvous.beyond import rivals, signalling
 from halfway.papers.georendezvous.experiments import PAPER, TREE_READINGS
 from halfway.papers.georendezvous.measurements import detours, nice_places, trees
-from halfway.papers.georendezvous.points import detour_point, theorem_point, tree_point
+from halfway.papers.georendezvous.points import (
+    detour_point,
+    rival_point,
+    signalling_point,
+    theorem_point,
+    tree_point,
+)
 from halfway.pipeline.measure import estimate
 from halfway.pipeline.run import Point, Run
 from halfway.pipeline.study import Summaries, Summary
@@ -163,3 +170,21 @@ def _scaled(row: Summary, by: float) -> Summary:
     for name in ("boot_mean", "boot_median"):
         fields[name] = tuple(by * value for value in fields[name])  # type: ignore[attr-defined]
     return Summary(**fields)  # type: ignore[arg-type]
+
+
+def test_unneeded_messages_are_exactly_as_many_as_printed() -> None:
+    """[§4] "3(n - 1) unnecessary messages", on a network of the paper's kind."""
+    for points in (1, 4):
+        found = signalling(Run(dict(signalling_point(points).parameters), 0, 5, 6, 7, {}))
+        assert len(found["unneeded"]) == 5
+        assert set(found["unneeded"]) == {3 * (points - 1)}
+
+
+def test_other_systems_meet_the_same_pairs() -> None:
+    """No system is shorter than a shortest path, and a walk's path is the longest."""
+    hops = {
+        system: rivals(Run(dict(rival_point(system).parameters), 0, 5, 6, 7, {}))["hops"].mean()
+        for system in claims_beyond.SYSTEMS
+    }
+    assert hops["shortest-path"] < hops["cell-hash"] < hops["single-point"]
+    assert hops["shortest-path"] < hops["directional-walk"]

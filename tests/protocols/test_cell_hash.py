@@ -207,7 +207,7 @@ def test_all_members_but_one_die_and_nothing_is_lost() -> None:
 
 
 def test_after_all_members_die_a_renewal_mends_it() -> None:
-    town = settled(points=1, tried=1, beacon=1.0, renew=8.0, lifetime=20.0)
+    town = settled(points=1, tried=1, key=2, beacon=1.0, renew=8.0, lifetime=20.0)
     town.tell(3.0, 0, cell_hash.ADVERTISE, 0)
     town.tell(3.5, 24, cell_hash.SUBSCRIBE, 0)
     town.run(5.0)

@@ -41,15 +41,14 @@ from halfway.protocols.cell_hash_members import (
 from halfway.protocols.cell_hash_routing import (
     ADVERT,
     ARRIVED,
-    FRESH,
     HOPS,
     INTEREST,
     NOTE,
     NOTIFY,
     NUMBER,
-    PLAIN,
     PRUNE,
     PUBLISHER,
+    STAMP,
     TELL,
     UNWANTED,
     WANTED,
@@ -144,29 +143,29 @@ def advertise(state, rules, i, topic, out):
 
 
 @called
-def subscribe(state, rules, i, topic, flags, out):
+def subscribe(state, rules, i, topic, stamp, out):
     """[geo §2.4] "selects just the m rendezvous points that are physically closer to it"."""
     for number in range(rules.points):
         if is_close(state, rules, i, topic, np.int32(number)):
-            interest(state, rules, i, topic, np.int32(number), flags, out)
+            interest(state, rules, i, topic, np.int32(number), stamp, out)
 
 
 @called
-def interest(state, rules, i, topic, number, flags, out):
-    """A subscription to one point. FRESH: whatever was pruned there shall come again."""
+def interest(state, rules, i, topic, number, stamp, out):
+    """A subscription to one point. With a stamp, what was pruned there before shall come again."""
     o = blank(state, rules, i, INTEREST, topic, number, NONE, state.name[i], out)
-    o["flags"] = flags
+    o.reals[STAMP] = stamp
     dispatch(state, rules, i, o)
 
 
 @called
-def renew(state, rules, i, flags, out):
+def renew(state, rules, i, stamp, out):
     """[geo §2.2] "periodically repeat their advertisements and subscriptions"."""
     for topic in range(state.advertised.shape[1]):
         if state.advertised[i, topic] == 1:
             advertise(state, rules, i, np.int32(topic), out)
         if state.subscribed[i, topic] == 1:
-            subscribe(state, rules, i, np.int32(topic), flags, out)
+            subscribe(state, rules, i, np.int32(topic), stamp, out)
 
 
 @called
@@ -220,12 +219,13 @@ def prefer(state, rules, i, message, winner, loser, out):
     if state.rivals.pruned[i, r] & (np.uint32(1) << np.uint32(winner)):
         # Two events that were under way while paths changed could have pruned both points.
         state.rivals.pruned[i, r] = 0
-        interest(state, rules, i, message.topic, winner, FRESH, out)
+        interest(state, rules, i, message.topic, winner, now, out)
     state.rivals.pruned[i, r] |= np.uint32(1) << np.uint32(loser)
     state.rivals.until[i, r] = now + rules.lifetime
     o = blank(
         state, rules, i, PRUNE, message.topic, loser, message.args[PUBLISHER], state.name[i], out
     )
+    o.reals[STAMP] = now
     dispatch(state, rules, i, o)
 
 
@@ -257,12 +257,12 @@ def timer(state, rules, around, i, message, out):
         return
     if message.kind == READY:
         ready(state, rules, i, message, out)
-        renew(state, rules, i, FRESH, out)
+        renew(state, rules, i, message.at, out)
     elif message.kind == BEACON:
         beacon(state, rules, around, i, message, out)
     else:
         if state.present[i] == 1:
-            renew(state, rules, i, PLAIN, out)
+            renew(state, rules, i, 0.0, out)
         remind(state, i, RENEW, rules.renew, out)
 
 
@@ -275,7 +275,7 @@ def asked(state, rules, i, message, out):
     elif message.kind == SUBSCRIBE:
         state.subscribed[i, topic] = 1
         if state.present[i] == 1:
-            subscribe(state, rules, i, topic, FRESH, out)
+            subscribe(state, rules, i, topic, message.at, out)
     elif message.kind == ADVERTISE:
         state.advertised[i, topic] = 1
         if state.present[i] == 1:

@@ -18,6 +18,7 @@ from halfway.protocols.cell_hash_routing import (
     GOAL_X,
     GOAL_Y,
     HANDED,
+    STAMP,
     TELL,
     UNTIL,
     blank,
@@ -185,7 +186,7 @@ def route_entry(state, rules, i, e, out):
         shelf.publisher[i, e], shelf.subscriber[i, e], out,
     )  # fmt: skip
     o.reals[CLIENT_X], o.reals[CLIENT_Y] = shelf.x[i, e], shelf.y[i, e]
-    o.reals[UNTIL] = shelf.until[i, e]
+    o.reals[UNTIL], o.reals[STAMP] = shelf.until[i, e], shelf.stamp[i, e]
     o["flags"] = HANDED
     dispatch(state, rules, i, o)
 

@@ -44,9 +44,9 @@ NUMBER, PUBLISHER, HOPS = 5, 6, 7
 CLIENT_X, CLIENT_Y = 0, 1  # the client's cell
 FROM_X, FROM_Y = 2, 3  # the cell that it came from
 UNTIL = 4  # how long an entry that is handed over shall be kept; 0: as the rules say
+STAMP = 5  # of an INTEREST or PRUNE: its subscriber's clock; 0 where it only renews
 # In `flags`:
-TOURING, ARRIVED, FRESH, HANDED = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
-WAITED, PLAIN = np.uint8(16), np.uint8(0)
+TOURING, ARRIVED, HANDED, WAITED = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
 
 
 class Rules(NamedTuple):

@@ -13,7 +13,6 @@ from halfway.protocols.cell_hash_routing import (
     ADVERT,
     CLIENT_X,
     CLIENT_Y,
-    FRESH,
     GOAL_X,
     GOAL_Y,
     HANDED,
@@ -21,9 +20,9 @@ from halfway.protocols.cell_hash_routing import (
     NOTE,
     NOTIFY,
     NUMBER,
-    PLAIN,
     PRUNE,
     PUBLISHER,
+    STAMP,
     UNTIL,
     UNWANTED,
     WAITED,
@@ -35,6 +34,8 @@ from halfway.protocols.cell_hash_routing import (
 from halfway.protocols.cell_hash_tables import NONE, entry, put
 
 SHARE = np.uint8(14)  # an entry of the shelf, to the members of the cell
+# What a publisher was told by this cell; that nobody is left, by this very member.
+TOLD_NOTHING, TOLD_WANTED, TOLD_UNWANTED = 0, 1, 2
 # Places in its `args`; the cell is where a beacon has it.
 CELL_X, CELL_Y = 0, 1
 WHAT, SHARED_NUMBER, SHARED_PUBLISHER, SHARED_X, SHARED_Y, ASKED = 2, 3, 4, 5, 6, 7
@@ -45,11 +46,11 @@ def give(state, i, towards, now, out):
     """All entries of the shelf to one newcomer."""
     for e in range(state.shelf.what.shape[1]):
         if state.shelf.until[i, e] > now:
-            share(state, i, e, PLAIN, np.int64(1), towards, out)
+            share(state, i, e, np.int64(1), towards, out)
 
 
 @called
-def share(state, i, e, fresh, asked, towards, out):
+def share(state, i, e, asked, towards, out):
     """An entry of the shelf to the members of the cell; `asked`: WANTED went out if it had to."""
     shelf = state.shelf
     o = emit(out, SHARE, 0.0, towards)
@@ -59,8 +60,8 @@ def share(state, i, e, fresh, asked, towards, out):
     o.args[SHARED_PUBLISHER] = shelf.publisher[i, e]
     o.args[SHARED_X], o.args[SHARED_Y] = shelf.x[i, e], shelf.y[i, e]
     o.args[ASKED] = asked
-    o["flags"] = shelf.wanted[i, e] | fresh
-    o.reals[UNTIL] = shelf.until[i, e]
+    o["flags"] = shelf.wanted[i, e] == TOLD_WANTED
+    o.reals[UNTIL], o.reals[STAMP] = shelf.until[i, e], shelf.stamp[i, e]
 
 
 @called
@@ -89,7 +90,7 @@ def taker(state, i, topic, number, publisher, now):
 def tell_publisher(state, rules, i, kind, e, out):
     """WANTED or UNWANTED to the publisher of an advertisement on the shelf."""
     shelf = state.shelf
-    shelf.wanted[i, e] = kind == WANTED
+    shelf.wanted[i, e] = TOLD_WANTED if kind == WANTED else TOLD_UNWANTED
     o = blank(
         state, rules, i, kind, shelf.topic[i, e], shelf.number[i, e], shelf.publisher[i, e],
         shelf.publisher[i, e], out,
@@ -111,22 +112,27 @@ def settle(state, rules, i, topic, number, now, out):
             and shelf.number[i, e] == number
         ):
             wanted = taker(state, i, topic, number, shelf.publisher[i, e], now)
-            if wanted != (shelf.wanted[i, e] == 1):
+            if wanted != (shelf.wanted[i, e] == TOLD_WANTED):
                 told += 1
                 tell_publisher(state, rules, i, WANTED if wanted else UNWANTED, e, out)
     return told
 
 
 @called
-def unprune(state, i, topic, number, subscriber):
-    """A subscriber tries the point anew, for all publishers."""
+def revive(state, i, topic, number, subscriber, now):
+    """Forget what a subscriber pruned here before it last tried the point anew."""
+    # By its own clock, because the two may have come to different members of the cell.
     shelf = state.shelf
+    tried = entry(state, i, INTEREST, topic, number, NONE, subscriber, now)
+    if tried < 0:
+        return
     for e in range(shelf.what.shape[1]):
         if (
             shelf.what[i, e] == PRUNE
             and shelf.topic[i, e] == topic
             and shelf.number[i, e] == number
             and shelf.subscriber[i, e] == subscriber
+            and shelf.stamp[i, e] <= shelf.stamp[i, tried]
         ):
             shelf.until[i, e] = -1.0
 
@@ -137,20 +143,20 @@ def take_in(state, rules, i, message, out):
     now, topic, number = message.at, message.topic, message.args[NUMBER]
     until = message.reals[UNTIL] if message["flags"] & HANDED else now + rules.lifetime
     publisher = message.args[PUBLISHER]
-    if message["flags"] & FRESH:
-        unprune(state, i, topic, number, message.target)
     e = put(
         state, i, message.kind, topic, number, publisher, message.target,
-        np.int32(message.reals[CLIENT_X]), np.int32(message.reals[CLIENT_Y]), until, now,
+        np.int32(message.reals[CLIENT_X]), np.int32(message.reals[CLIENT_Y]), until,
+        message.reals[STAMP], now,
     )  # fmt: skip
     if e < 0:
         return
+    revive(state, i, topic, number, message.target, now)
     # [geo §2.2] "The rendezvous cell only needs to do this for the first subscriber"; we repeat it
     # when the publisher renews, because what it was told is soft as well.
     if message.kind == ADVERT and not message["flags"] & HANDED:
-        state.shelf.wanted[i, e] = 0
+        state.shelf.wanted[i, e] = TOLD_NOTHING
     asked = settle(state, rules, i, topic, number, now, out)
-    share(state, i, e, np.uint8(message["flags"] & FRESH), asked, EVERYONE, out)
+    share(state, i, e, asked, EVERYONE, out)
 
 
 @called
@@ -160,29 +166,28 @@ def take_share(state, rules, i, message, out):
         return
     now, topic, number = message.at, message.topic, message.args[SHARED_NUMBER]
     what, publisher = np.uint8(message.args[WHAT]), message.args[SHARED_PUBLISHER]
-    if message["flags"] & FRESH:
-        unprune(state, i, topic, number, message.target)
     e = put(
         state, i, what, topic, number, publisher, message.target,
-        message.args[SHARED_X], message.args[SHARED_Y], message.reals[UNTIL], now,
+        message.args[SHARED_X], message.args[SHARED_Y], message.reals[UNTIL],
+        message.reals[STAMP], now,
     )  # fmt: skip
     if e < 0:
         return
+    revive(state, i, topic, number, message.target, now)
     if what == ADVERT:
-        state.shelf.wanted[i, e] = message["flags"] & 1
+        state.shelf.wanted[i, e] = message["flags"]
     elif state.present[i] == 0:
         return
     elif message.args[ASKED] == 0 and what == INTEREST:
-        # Its sender saw no need to tell a publisher. If this member does, it has meanwhile told
-        # one that nobody was left, and takes that back.
+        # Its sender saw no need to tell a publisher; if this member does, it is told.
         settle(state, rules, i, topic, number, now, out)
     else:
-        agree(state, i, topic, number, now)
+        agree(state, rules, i, topic, number, now, out)
 
 
 @called
-def agree(state, i, topic, number, now):
-    """Another member has told the publishers already: just note what they know."""
+def agree(state, rules, i, topic, number, now, out):
+    """Another member has told the publishers already: note what they know."""
     shelf = state.shelf
     for e in range(shelf.what.shape[1]):
         if (
@@ -191,7 +196,12 @@ def agree(state, i, topic, number, now):
             and shelf.topic[i, e] == topic
             and shelf.number[i, e] == number
         ):
-            shelf.wanted[i, e] = taker(state, i, topic, number, shelf.publisher[i, e], now)
+            wanted = taker(state, i, topic, number, shelf.publisher[i, e], now)
+            if wanted and shelf.wanted[i, e] == TOLD_UNWANTED:
+                # What this member said may overtake what the other one said: take it back.
+                tell_publisher(state, rules, i, WANTED, e, out)
+            elif wanted or shelf.wanted[i, e] == TOLD_WANTED:
+                shelf.wanted[i, e] = TOLD_WANTED if wanted else TOLD_NOTHING
 
 
 @called

@@ -25,8 +25,9 @@ NEAR = np.dtype(
 ENTRY = np.dtype(
     [
         ("until", "<f8"),  # seconds
+        ("stamp", "<f8"),  # INTEREST, PRUNE: the subscriber's clock when it tried, pruned the point
         ("what", "<u1"),  # ADVERT, INTEREST or PRUNE
-        ("wanted", "<u1"),  # ADVERT: 1 once the publisher was told of interest
+        ("wanted", "<u1"),  # ADVERT: what its publisher was told
         ("topic", "<i4"),
         ("number", "<i4"),  # which of the topic's points
         ("publisher", "<i4"),  # name; -1 for an INTEREST

@@ -155,7 +155,7 @@ def entry(state, i, what, topic, number, publisher, subscriber, now):
 
 
 @called
-def put(state, i, what, topic, number, publisher, subscriber, x, y, until, now):
+def put(state, i, what, topic, number, publisher, subscriber, x, y, until, stamp, now):
     """Keep an entry, or keep it longer; its place, -1 if the shelf is full."""
     shelf = state.shelf
     e = np.int64(entry(state, i, what, topic, number, publisher, subscriber, now))
@@ -168,12 +168,13 @@ def put(state, i, what, topic, number, publisher, subscriber, x, y, until, now):
             state.lost[i, 1] += 1
             return e
         shelf.wanted[i, e] = 0
-        shelf.until[i, e] = until
+        shelf.until[i, e], shelf.stamp[i, e] = until, stamp
     shelf.what[i, e] = what
     shelf.topic[i, e], shelf.number[i, e] = topic, number
     shelf.publisher[i, e], shelf.subscriber[i, e] = publisher, subscriber
     shelf.x[i, e], shelf.y[i, e] = x, y
     shelf.until[i, e] = max(until, shelf.until[i, e])
+    shelf.stamp[i, e] = max(stamp, shelf.stamp[i, e])
     return e
 
 
