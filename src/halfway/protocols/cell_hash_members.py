@@ -85,8 +85,8 @@ def boot(state, rules, around, i, out):
         state.shelf.until[i, e] = -1.0
     come(state, rules, i, out)
     # Spread over the period, because otherwise all nodes of a network would beacon at once.
-    remind(state, i, BEACON, rules.beacon * (1.0 + uniform(drawn(state, i))), out)
-    remind(state, i, RENEW, rules.renew * (1.0 + uniform(drawn(state, i))), out)
+    remind(state, i, BEACON, rules.beacon * (0.5 + 0.5 * uniform(drawn(state, i))), out)
+    remind(state, i, RENEW, rules.renew * (0.5 + 0.5 * uniform(drawn(state, i))), out)
 
 
 @called

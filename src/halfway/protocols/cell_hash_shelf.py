@@ -142,11 +142,14 @@ def take_in(state, rules, i, message, out):
     """ADVERT, INTEREST or PRUNE has found the home of its point, and that is this cell."""
     now, topic, number = message.at, message.topic, message.args[NUMBER]
     until = message.reals[UNTIL] if message["flags"] & HANDED else now + rules.lifetime
-    publisher = message.args[PUBLISHER]
+    publisher, stamp = message.args[PUBLISHER], message.reals[STAMP]
+    if message.kind == ADVERT:
+        known = entry(state, i, ADVERT, topic, number, publisher, NONE, now)
+        stamp = now if known < 0 else state.shelf.stamp[i, known]
     e = put(
         state, i, message.kind, topic, number, publisher, message.target,
         np.int32(message.reals[CLIENT_X]), np.int32(message.reals[CLIENT_Y]), until,
-        message.reals[STAMP], now,
+        stamp, now,
     )  # fmt: skip
     if e < 0:
         return
@@ -212,9 +215,11 @@ def notify(state, rules, i, message, out):
         state, i, ADVERT, message.topic, message.args[NUMBER], message.args[PUBLISHER], NONE,
         message.at,
     )  # fmt: skip
-    # A home without the publisher's advertisement has just become one: its keys are on the way.
-    if known < 0 and not message["flags"] & WAITED:
-        wait = max(wait, rules.patience)
+    # A cell that has not had the publisher's advertisement for long has just become its home: the
+    # subscriptions are on their way, or are being told to its members.
+    since = state.shelf.stamp[i, known] if known >= 0 else message.at
+    if not message["flags"] & WAITED:
+        wait = max(wait, since + rules.patience - message.at)
     if wait > 0.0:
         o = copied(message, NOTIFY, state.name[i], out)
         o.at = wait

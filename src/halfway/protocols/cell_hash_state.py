@@ -25,7 +25,9 @@ NEAR = np.dtype(
 ENTRY = np.dtype(
     [
         ("until", "<f8"),  # seconds
-        ("stamp", "<f8"),  # INTEREST, PRUNE: the subscriber's clock when it tried, pruned the point
+        # INTEREST, PRUNE: the subscriber's clock when it tried, pruned the point; ADVERT: since when
+        # this cell has it.
+        ("stamp", "<f8"),
         ("what", "<u1"),  # ADVERT, INTEREST or PRUNE
         ("wanted", "<u1"),  # ADVERT: what its publisher was told
         ("topic", "<i4"),
