@@ -85,11 +85,14 @@ def embedded(function: F) -> F:
     """
     only = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return _njit(function, error_model="numpy", forceinline=True, **only)
+
+
 def called(function: F) -> F:
-    """Like `kernel`, and never forced into its callers. For the parts of a large handler.
+    """Like `embedded`, but a call: never forced into its callers. For the parts of a large handler.
 
     Numba lets a callee inherit `forceinline` from whoever has it compiled, so the kernels below a
     handler are all copied into it, once for each place that uses them. Where they are many, and
     use each other, that is exponential: minutes instead of seconds.
     """
-    return _njit(function, error_model="numpy", forceinline=False)
+    only = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return _njit(function, error_model="numpy", forceinline=False, **only)

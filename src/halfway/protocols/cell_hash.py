@@ -15,12 +15,10 @@ a publisher needs only to know whether anybody is there.
 
 import numpy as np
 
-from halfway.core.cells import CELL_SIDE_RADII
 from halfway.core.compiled import called
 from halfway.core.handler import handles
 from halfway.core.message import APP, BOOT
 from halfway.core.outbox import emit
-from halfway.problem import Problem
 from halfway.protocols.cell_hash_members import (
     BEACON,
     GONE,
@@ -56,6 +54,7 @@ from halfway.protocols.cell_hash_routing import (
     blank,
     dispatch,
     forward,
+    rules,
     to_client,
 )
 from halfway.protocols.cell_hash_shelf import SHARE, notify, take_in, take_share
@@ -64,7 +63,9 @@ from halfway.protocols.cell_hash_tables import NONE, distance_to, is_close, riva
 from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book
 
 __all__ = [
+    "BOOT",
     "DELIVERED",
+    "KINDS",
     "PUBLISH",
     "SUBSCRIBE",
     "Book",
@@ -83,49 +84,33 @@ UNADVERTISE = 7  # stop renewing: the system forgets
 UNSUBSCRIBE = 8
 LEAVE = 9  # take leave of the cell; BOOT comes back
 
-MOST_POINTS = 32  # one bit each
+KINDS = {
+    PUBLISH: "publish",
+    SUBSCRIBE: "subscribe",
+    DELIVERED: "delivered",
+    ADVERTISE: "advertise",
+    UNADVERTISE: "unadvertise",
+    UNSUBSCRIBE: "unsubscribe",
+    LEAVE: "leave",
+    JOIN: "join",
+    HERE: "here",
+    HELLO: "hello",
+    GONE: "gone",
+    SHARE: "share",
+    ADVERT: "advert",
+    INTEREST: "interest",
+    PRUNE: "prune",
+    NOTIFY: "notify",
+    TELL: "tell",
+    WANTED: "wanted",
+    UNWANTED: "unwanted",
+    NOTE: "note",
+    READY: "ready",
+    BEACON: "beacon",
+    RENEW: "renew",
+}
 
 State = CellState
-
-
-def rules(
-    radius: float,
-    key: int = 0,
-    *,
-    points: int = 8,
-    tried: int = 2,
-    beacon: float = 1.0,
-    renew: float = 10.0,
-    lifetime: float = 25.0,
-    patience: float = 0.5,
-    most_hops: int = 2000,
-) -> Rules:
-    """The scalars of the system, checked; radius is a node's reach, times are in seconds.
-
-    Raises Problem for values under which keys would be lost even if nobody moves.
-    """
-    if not radius > 0.0:
-        raise Problem(f"radius = {radius:g}: it must be a positive length")
-    if not 0 <= key < 2**64:
-        raise Problem(f"key = {key}: it must be an integer from 0 to 2^64 - 1")
-    if not 1 <= tried <= points <= MOST_POINTS:
-        raise Problem(
-            f"tried = {tried}, points = {points}",
-            remedy=f"1 <= tried <= points <= {MOST_POINTS}",
-        )
-    if not 0.0 < renew < lifetime:
-        raise Problem(
-            f"renew = {renew:g} s, lifetime = {lifetime:g} s",
-            remedy="a lifetime is longer than the time between renewals, best twice as long",
-        )
-    if not 0.0 < patience < beacon:
-        raise Problem(
-            f"patience = {patience:g} s, beacon = {beacon:g} s", remedy="0 < patience < beacon"
-        )
-    if not 1 <= most_hops <= 30_000:
-        raise Problem(f"most_hops = {most_hops}", remedy="1 to 30,000")
-    side = radius * CELL_SIDE_RADII
-    return Rules(np.uint64(key), side, points, tried, beacon, renew, lifetime, patience, most_hops)
 
 
 def most_emissions(state: CellState, rules: Rules) -> int:

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfway.core.cells import HOME, cell_of, decide, direction, hashed
+from halfway.core.cells import CELL_SIDE_RADII, HOME, cell_of, decide, direction, hashed
 from halfway.core.compiled import called
 from halfway.core.outbox import emit
+from halfway.problem import Problem
 from halfway.protocols.cell_hash_tables import (
     NONE,
     OWN,
@@ -61,6 +62,49 @@ class Rules(NamedTuple):
     lifetime: float  # seconds that an entry is kept; more than `renew`
     patience: float  # seconds that a newcomer listens before it takes part
     most_hops: int  # a message that made that many transmissions ends
+
+
+MOST_POINTS = 32  # one bit each
+
+
+def rules(
+    radius: float,
+    key: int = 0,
+    *,
+    points: int = 8,
+    tried: int = 2,
+    beacon: float = 1.0,
+    renew: float = 10.0,
+    lifetime: float = 25.0,
+    patience: float = 0.5,
+    most_hops: int = 2000,
+) -> Rules:
+    """The scalars of the system, checked; radius is a node's reach, times are in seconds.
+
+    Raises Problem for values under which keys would be lost even if nobody moves.
+    """
+    if not radius > 0.0:
+        raise Problem(f"radius = {radius:g}: it must be a positive length")
+    if not 0 <= key < 2**64:
+        raise Problem(f"key = {key}: it must be an integer from 0 to 2^64 - 1")
+    if not 1 <= tried <= points <= MOST_POINTS:
+        raise Problem(
+            f"tried = {tried}, points = {points}",
+            remedy=f"1 <= tried <= points <= {MOST_POINTS}",
+        )
+    if not 0.0 < renew < lifetime:
+        raise Problem(
+            f"renew = {renew:g} s, lifetime = {lifetime:g} s",
+            remedy="a lifetime is longer than the time between renewals, best twice as long",
+        )
+    if not 0.0 < patience < beacon:
+        raise Problem(
+            f"patience = {patience:g} s, beacon = {beacon:g} s", remedy="0 < patience < beacon"
+        )
+    if not 1 <= most_hops <= 30_000:
+        raise Problem(f"most_hops = {most_hops}", remedy="1 to 30,000")
+    side = radius * CELL_SIDE_RADII
+    return Rules(np.uint64(key), side, points, tried, beacon, renew, lifetime, patience, most_hops)
 
 
 @called

@@ -25,8 +25,7 @@ NEAR = np.dtype(
 ENTRY = np.dtype(
     [
         ("until", "<f8"),  # seconds
-        # INTEREST, PRUNE: the subscriber's clock when it tried, pruned the point; ADVERT: since when
-        # this cell has it.
+        # INTEREST, PRUNE: the subscriber's clock when it tried, pruned; ADVERT: when it came here
         ("stamp", "<f8"),
         ("what", "<u1"),  # ADVERT, INTEREST or PRUNE
         ("wanted", "<u1"),  # ADVERT: what its publisher was told
