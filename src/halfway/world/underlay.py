@@ -7,10 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
+from halfway.world.compressed import Listed, network_of
 from halfway.world.network import Network
 
 SPEED_OF_LIGHT_KM_S = 299_792.458
 Doubles = npt.NDArray[np.float64]
+Ends = npt.NDArray[np.int64]
 Places = npt.NDArray[np.int32]
 
 
@@ -67,19 +69,43 @@ class Underlay:
         return int(self.network.start[a]) + k
 
 
-def by_place(network: Network, ends: npt.NDArray[np.int64], value: Doubles) -> Doubles:
+def underlay_of(
+    listed: Listed, delay_s: Doubles, bandwidth_bps: Doubles, name: str, *, largest: bool = False
+) -> Underlay:
+    """The underlay of a list of links, each with its delay and bandwidth [links, as listed].
+
+    Of repeated links the shortest delay and the greatest bandwidth count. Rows are in the order
+    of `network_of`, `labels` are the list's.
+    """
+    network = network_of(listed, name, largest=largest)
+    ends = rows_of(network, listed)
+    return Underlay(
+        network, by_place(network, ends, delay_s), -by_place(network, ends, -bandwidth_bps)
+    )
+
+
+def rows_of(network: Network, listed: Listed) -> Ends:
+    """[links, 2] the ends of a list's links as rows of the network made of it; -1 if left out."""
+    assert network.labels is not None
+    row = {str(label): i for i, label in enumerate(network.labels)}
+    return np.array([row.get(label, -1) for label in listed.labels], np.int64)[listed.ends]
+
+
+def by_place(network: Network, ends: Ends, value: Doubles) -> Doubles:
     """[m] the values of links [links, 2] (rows) laid out by place, both directions alike.
 
-    Of repeated links the least value counts; loops are passed over; NaN where no link is listed.
+    Of repeated links the least value counts; loops and unknown rows (-1) are passed over; NaN
+    where no link is listed.
     """
-    a, b = ends[ends[:, 0] != ends[:, 1]].T
-    given = value[ends[:, 0] != ends[:, 1]]
-    n = network.n
+    real = (ends[:, 0] != ends[:, 1]) & (ends.min(axis=1, initial=0) >= 0)
+    a, b = ends[real].T
+    given, n = value[real], network.n
     key = np.repeat(np.arange(n, dtype=np.int64), network.degree) * n + network.who
-    found = np.full(len(key), np.inf)
+    found, listed = np.full(len(key), np.inf), np.zeros(len(key), np.bool_)
     for one, other in ((a, b), (b, a)):
         wanted = one * n + other
         place = np.minimum(np.searchsorted(key, wanted), max(len(key) - 1, 0))
         there = key[place] == wanted if len(key) else np.zeros(len(wanted), bool)
         np.minimum.at(found, place[there], given[there])
-    return np.where(np.isinf(found), np.nan, found)
+        listed[place[there]] = True
+    return np.where(listed, found, np.nan)

@@ -12,8 +12,8 @@ import numpy as np
 
 from halfway.core.dice import seeded
 from halfway.problem import Problem
-from halfway.world.network import Network
-from halfway.world.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Underlay, by_place
+from halfway.world.compressed import Listed
+from halfway.world.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Ends, Underlay, underlay_of
 from halfway.world.waxman_growth import (
     draw_exponential,
     draw_heavy_tailed,
@@ -57,8 +57,8 @@ class Waxman(NamedTuple):
 def waxman(parameters: Waxman, seed: int) -> Underlay:
     """Draw an underlay; the same bytes from the same seed in [0, 2^64) on every machine.
 
-    Rows are in the order in which the nodes joined. `position` is in kilometres, a link's delay is
-    its length over the speed of light, bandwidths run from least to most (in Mb/s; of "constant"
+    `labels` number the nodes as they joined, `position` is in kilometres, a link's delay is its
+    length over the speed of light, bandwidths run from least to most (in Mb/s; of "constant"
     all are the least, of "exponential" the least is the mean). Raises Problem for parameters out
     of range.
     """
@@ -73,7 +73,7 @@ def waxman(parameters: Waxman, seed: int) -> Underlay:
     ends = np.empty((n * m, 2), np.int64)
     links = int(grow(position, m, parameters.reach(), dice[_LINKS], ends))
     bandwidth_bps = _bandwidths(parameters, links, dice[_SPEEDS])
-    return laid_out(position, ends[:links], bandwidth_bps, f"Waxman n = {n}, m = {m}")
+    return _laid_out(position, ends[:links], bandwidth_bps, f"Waxman n = {n}, m = {m}")
 
 
 def uniform_bandwidths(links: int, seed: int, least_mbps: float, most_mbps: float) -> Doubles:
@@ -84,21 +84,11 @@ def uniform_bandwidths(links: int, seed: int, least_mbps: float, most_mbps: floa
     return speed_mbps * _MEGA
 
 
-def laid_out(
-    position: Doubles,
-    ends: np.ndarray[tuple[int, int], np.dtype[np.int64]],
-    bandwidth_bps: Doubles,
-    name: str,
-) -> Underlay:
-    """The underlay of nodes in a plane (in km) whose links [links, 2] are as long as they look."""
-    n = len(position)
-    key = np.sort(np.concatenate((ends[:, 0] * n + ends[:, 1], ends[:, 1] * n + ends[:, 0])))
-    start = np.searchsorted(key, np.arange(n + 1, dtype=np.int64) * n).astype(np.uint32)
-    network = Network(start, (key % n).astype(np.int32), position, None, name)
+def _laid_out(position: Doubles, ends: Ends, bandwidth_bps: Doubles, name: str) -> Underlay:
     offset = position[ends[:, 0]] - position[ends[:, 1]]
     length_km = np.sqrt(offset[:, 0] * offset[:, 0] + offset[:, 1] * offset[:, 1])
-    delay_s = by_place(network, ends, length_km / SPEED_OF_LIGHT_KM_S)
-    return Underlay(network, delay_s, by_place(network, ends, bandwidth_bps))
+    listed = Listed([str(i) for i in range(len(position))], ends, position, {})
+    return underlay_of(listed, length_km / SPEED_OF_LIGHT_KM_S, bandwidth_bps, name)
 
 
 def _bandwidths(given: Waxman, links: int, word: np.uint64) -> Doubles:
