@@ -151,45 +151,47 @@ def _room(network: Network) -> tuple[Doubles, Rows, Flags]:
 
 
 @inlined
-def risen(heap, k, key, row):
+def risen(keys, rows, k, key, row):
     """Put an entry at the hole k, or as far above it as it belongs."""
     while k > _u4(0):
         above = (k - _u4(1)) >> _u4(1)
-        if heap.key[above] <= key:
+        if keys[above] <= key:
             break
-        heap.key[k], heap.row[k] = heap.key[above], heap.row[above]
+        keys[k], rows[k] = keys[above], rows[above]
         k = above
-    heap.key[k], heap.row[k] = key, row
+    keys[k], rows[k] = key, row
 
 
 @inlined
-def popped(heap, last):
+def popped(keys, rows, last):
     """Remove the least entry, which the caller has read; `last` entries stay."""
     # The hole sinks to the bottom along the lesser children without asking whether it may stop:
     # the last entry nearly always belongs there, and a guess that fails costs more than a step.
     k, below = _u4(0), _u4(2)
     while below < last:
-        below -= _u4(heap.key[below - _u4(1)] < heap.key[below])
-        heap.key[k], heap.row[k] = heap.key[below], heap.row[below]
+        below -= _u4(keys[below - _u4(1)] < keys[below])
+        keys[k], rows[k] = keys[below], rows[below]
         k = below
         below = _u4(2) * k + _u4(2)
     if below == last:
         below -= _u4(1)
-        heap.key[k], heap.row[k] = heap.key[below], heap.row[below]
+        keys[k], rows[k] = keys[below], rows[below]
         k = below
-    risen(heap, k, heap.key[last], heap.row[last])
+    risen(keys, rows, k, keys[last], rows[last])
 
 
 @kernel
 def _from_one(start, who, weight, closed, source, target, found, parent, done, heap):
     # Dijkstra; ends early when the target (-1: none) is done.
+    # Fields are read once: each time a loop takes an array out of a tuple, numba counts it.
+    keys, rows, shut_rows, shut_places = heap.key, heap.row, closed.rows, closed.places
     found[source], parent[source] = 0.0, source
-    risen(heap, _u4(0), 0.0, source)
+    risen(keys, rows, _u4(0), 0.0, source)
     count = _u4(1)
     while count > _u4(0):
-        i = _u4(heap.row[0])
+        i = _u4(rows[0])
         count -= _u4(1)
-        popped(heap, count)
+        popped(keys, rows, count)
         if done[i]:
             continue
         done[i] = True
@@ -200,11 +202,11 @@ def _from_one(start, who, weight, closed, source, target, found, parent, done, h
             k = _u4(place)
             j = _u4(who[k])
             reached = near + weight[k]
-            if reached > found[j] or done[j] or closed.places[k] or closed.rows[j]:
+            if reached > found[j] or done[j] or shut_places[k] or shut_rows[j]:
                 continue
             if reached < found[j]:
                 found[j], parent[j] = reached, i
-                risen(heap, count, reached, j)
+                risen(keys, rows, count, reached, j)
                 count += _u4(1)
             elif np.int32(i) < parent[j]:
                 parent[j] = i
