@@ -133,9 +133,10 @@ def test_a_parent_holds_the_maximal_filters_of_each_child_and_no_others(
     _, wants = brute_force(parents, steps)
     below: list[set[int]] = [set() for _ in parents]
     for (row, _client), some in wants.items():
-        while row >= 0:
-            below[row] |= some
-            row = int(parents[row])
+        above = row
+        while above >= 0:
+            below[above] |= some
+            above = int(parents[above])
     held = driven.state.table
     for child, parent in enumerate(parents):
         if parent < 0:

@@ -83,7 +83,7 @@ def most_emissions(state: BrokerTreeState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
     del rules
     # Each entry is told to the parent and taken back at most once; an event goes to each, and up.
-    return 2 * state.table.filter.shape[1] + 2
+    return 2 * int(state.table.filter.shape[1]) + 2
 
 
 @inlined
