@@ -74,14 +74,14 @@ def underlay_of(
 ) -> Underlay:
     """The underlay of a list of links, each with its delay and bandwidth [links, as listed].
 
-    Of repeated links the shortest delay and the greatest bandwidth count. Rows are in the order
-    of `network_of`, `labels` are the list's.
+    A bandwidth is NaN where it is unknown. Of repeated links the shortest delay and the greatest
+    bandwidth count. Rows are in the order of `network_of`, `labels` are the list's.
     """
     network = network_of(listed, name, largest=largest)
     ends = rows_of(network, listed)
-    return Underlay(
-        network, by_place(network, ends, delay_s), -by_place(network, ends, -bandwidth_bps)
-    )
+    greatest = -by_place(network, ends, -np.nan_to_num(bandwidth_bps, nan=0.0, posinf=np.inf))
+    greatest[greatest == 0] = np.inf
+    return Underlay(network, by_place(network, ends, delay_s), greatest)
 
 
 def rows_of(network: Network, listed: Listed) -> Ends:
