@@ -93,7 +93,7 @@ def _laid_out(position: Doubles, ends: Ends, bandwidth_bps: Doubles, name: str) 
 
 def _bandwidths(given: Waxman, links: int, word: np.uint64) -> Doubles:
     # We draw "uniform" from least to most, as BRITE in C++; in Java it is least + most * U.
-    speed_mbps = np.full(links, given.least_mbps)
+    speed_mbps = np.full(links, given.least_mbps, np.float64)
     if given.bandwidth == "uniform":
         draw_uniform(speed_mbps, given.least_mbps, given.most_mbps, word)
     elif given.bandwidth == "heavy-tailed":
