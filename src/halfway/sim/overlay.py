@@ -171,45 +171,45 @@ def way_up(overlay: Overlay, broker: Broker) -> tuple[int, Route] | None:
 
 def connected(overlay: Overlay) -> set[int]:
     """Numbers of the live brokers whose messages reach the root by the paths they have."""
-    if not overlay.is_up(overlay.root):
-        return set()
-    next_up = {}
-    for number, broker in overlay.brokers.items():
-        if number != overlay.root and overlay.is_up(number):
-            way = way_up(overlay, broker)
-            if way is not None:
-                next_up[number] = way[0]
-    return _reaching(overlay.root, next_up)
+    return {number for number, top in tops(overlay).items() if top == overlay.root}
 
 
 def connected_plainly(overlay: Overlay) -> set[int]:
     """The same for unmodified SIENA, whose brokers have the direct path alone."""
-    if not overlay.is_up(overlay.root):
-        return set()
+    return {number for number, top in tops_plainly(overlay).items() if top == overlay.root}
+
+
+def tops(overlay: Overlay) -> dict[int, int]:
+    """Of each live broker the highest one that its messages reach; who shares it can talk."""
     next_up = {}
     for number, broker in overlay.brokers.items():
-        direct = broker.direct
-        if (
-            overlay.is_up(number)
-            and overlay.is_up(broker.parent)
-            and direct is not None
-            and direct.is_open(overlay.closed)
-        ):
-            next_up[number] = broker.parent
-    return _reaching(overlay.root, next_up)
+        if overlay.is_up(number):
+            way = way_up(overlay, broker)
+            next_up[number] = NOBODY if way is None else way[0]
+    return _climbed(next_up)
 
 
-def _reaching(root: int, next_up: dict[int, int]) -> set[int]:
-    reached = {root}
+def tops_plainly(overlay: Overlay) -> dict[int, int]:
+    """The same for unmodified SIENA."""
+    next_up = {}
+    for number, broker in overlay.brokers.items():
+        if overlay.is_up(number):
+            direct = broker.direct
+            led = direct is not None and direct.is_open(overlay.closed)
+            next_up[number] = broker.parent if led and overlay.is_up(broker.parent) else NOBODY
+    return _climbed(next_up)
+
+
+def _climbed(next_up: dict[int, int]) -> dict[int, int]:
+    found: dict[int, int] = {}
     for number in next_up:
-        chain: list[int] = []
-        here = number
-        while here not in reached and here in next_up and len(chain) <= len(next_up):
-            chain.append(here)
+        chain, here = [number], number
+        while here not in found and next_up[here] != NOBODY:
             here = next_up[here]
-        if here in reached:
-            reached.update(chain)
-    return reached
+            chain.append(here)
+        top = found.get(here, here)
+        found.update(dict.fromkeys(chain, top))
+    return found
 
 
 def has_second(broker: Broker) -> bool:

@@ -16,9 +16,9 @@ from halfway.sim.overlay import (
     guarantee,
     level,
     meets_premise,
-    way_up,
+    tops,
 )
-from halfway.world.routes import route
+from halfway.world.routes import route, shortest
 
 Cause = Literal[
     "the underlay is cut",  # from the root: no overlay could help
@@ -116,29 +116,32 @@ def causes(overlay: Overlay, failures: SingleFailures) -> Counter[Cause]:
     """
     found: Counter[Cause] = Counter()
     for element in np.unique(failures.element):
-        numbers = failures.broker[failures.element == element]
         _mark(overlay, int(element), down=True)
-        for number in numbers.tolist():
-            found[_cause(overlay, number)] += 1
+        # One search from the root tells who has a way at all; one more for each stuck broker.
+        top = overlay[overlay.root].row
+        tree = shortest(overlay.underlay.network, overlay.hop, top, overlay.closed)
+        highest, known = tops(overlay), dict[int, Cause]()
+        for number in failures.broker[failures.element == element].tolist():
+            if tree.parent[overlay[number].row] < 0:
+                found["the underlay is cut"] += 1
+                continue
+            stuck = highest[number]
+            if stuck not in known:
+                known[stuck] = _cause(overlay, overlay[stuck])
+            found[known[stuck]] += 1
         _mark(overlay, int(element), down=False)
     return found
 
 
-def _cause(overlay: Overlay, number: int) -> Cause:
-    if not _leads(overlay, number, overlay.root):
-        return "the underlay is cut"
-    broker: Broker = overlay[number]
-    while (way := way_up(overlay, broker)) is not None:
-        broker = overlay[way[0]]
-    if overlay.is_up(broker.parent):
-        led = _leads(overlay, broker.number, broker.parent)
-        return "no second path" if led else "the parent is cut off"
-    led = _leads(overlay, broker.number, overlay[broker.parent].parent)
+def _cause(overlay: Overlay, stuck: Broker) -> Cause:
+    if overlay.is_up(stuck.parent):
+        return "no second path" if _leads(overlay, stuck, stuck.parent) else "the parent is cut off"
+    led = _leads(overlay, stuck, overlay[stuck.parent].parent)
     return "no path past the parent" if led else "the grandparent is cut off"
 
 
-def _leads(overlay: Overlay, number: int, other: int) -> bool:
-    ends = (overlay[number].row, overlay[other].row)
+def _leads(overlay: Overlay, broker: Broker, other: int) -> bool:
+    ends = (broker.row, overlay[other].row)
     return len(route(overlay.underlay.network, overlay.hop, *ends, overlay.closed)) > 0
 
 

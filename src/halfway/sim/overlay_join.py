@@ -83,7 +83,8 @@ def choose_second(overlay: Overlay, broker: Broker, tree: Tree | None = None) ->
     `tree` as in `attach`. Leaves `second` None where there is no such neighbour and no remedy.
     """
     broker.alternate, broker.second, broker.bend = NOBODY, None, 0
-    if broker.direct is None or not overlay.is_up(broker.parent):
+    direct = broker.direct
+    if direct is None or not direct.is_open(overlay.closed) or not overlay.is_up(broker.parent):
         return
     if overlay.rules.reading == "tested":
         _choose_tested(overlay, broker, tree)
