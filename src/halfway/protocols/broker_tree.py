@@ -11,26 +11,29 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import kernel
 from halfway.core.filters import Filters
 from halfway.core.handler import handles
-from halfway.core.outbox import emit
 from halfway.protocols.subscriptions import (
     CLIENT,
     DETACH,
     NOBODY,
     NOTIFIED,
     NOTIFY,
+    ORIGIN,
     PUBLISH,
     SUBSCRIBE,
     UNSUBSCRIBE,
     UNWANT,
     WANT,
+    Detours,
     Table,
+    detours,
     enter,
     leave,
     leave_all,
     notify,
+    send,
     table,
 )
 
@@ -67,6 +70,7 @@ class BrokerTreeState(NamedTuple):
     name: npt.NDArray[np.int32]  # [n]
     parent: npt.NDArray[np.int32]  # [n] the parent's name; NOBODY at the root
     table: Table
+    detours: Detours  # none: no broker of this tree knows another way
 
 
 State = BrokerTreeState
@@ -76,7 +80,8 @@ def state(
     names: npt.NDArray[np.int32], parents: npt.NDArray[np.int32], slots: int
 ) -> BrokerTreeState:
     """Brokers below `parents` [n] (names, NOBODY at the root) with room for `slots` entries."""
-    return BrokerTreeState(names, parents.astype(np.int32), table(len(names), slots))
+    n = len(names)
+    return BrokerTreeState(names, parents.astype(np.int32), table(n, slots), detours(n, 0))
 
 
 def most_emissions(state: BrokerTreeState, rules: Rules) -> int:
@@ -86,28 +91,31 @@ def most_emissions(state: BrokerTreeState, rules: Rules) -> int:
     return 2 * int(state.table.filter.shape[1]) + 2
 
 
-@inlined
-def serve(table, book, i, own, up, message, out):
+@kernel
+def serve(table, book, detours, i, own, up, message, out):
     """What every broker does with filters and events, whatever its tree looks like."""
+    filters, f, client = book.filters, message.topic, message.args[CLIENT]
+    source = message.args[ORIGIN]
     if message.kind == SUBSCRIBE:
-        enter(table, book.filters, i, message.topic, own, message.args[CLIENT], up, out)
+        enter(table, filters, detours, own, i, f, own, client, up, out)
     elif message.kind == WANT:
-        enter(table, book.filters, i, message.topic, message.source, NOBODY, up, out)
+        enter(table, filters, detours, own, i, f, source, NOBODY, up, out)
     elif message.kind == UNSUBSCRIBE:
-        leave(table, book.filters, i, message.topic, own, message.args[CLIENT], up, out)
+        leave(table, filters, detours, own, i, f, own, client, up, out)
     elif message.kind == UNWANT:
-        leave(table, book.filters, i, message.topic, message.source, NOBODY, up, out)
+        leave(table, filters, detours, own, i, f, source, NOBODY, up, out)
     elif message.kind == DETACH:
-        leave_all(table, book.filters, i, own, message.args[CLIENT], up, out)
+        leave_all(table, filters, detours, own, i, own, client, up, out)
     elif message.kind == PUBLISH or message.kind == NOTIFY:
-        source = NOBODY if message.kind == PUBLISH else message.source
+        if message.kind == PUBLISH:
+            source = NOBODY
         if up != NOBODY and up != source:
-            o = emit(out, NOTIFY, 0.0, up)
+            o = send(detours, i, own, NOTIFY, up, out)
             o.event = message.event
-        notify(table, book, i, own, message.event, source, out)
+        notify(table, book, detours, i, own, message.event, source, out)
 
 
 @handles(BrokerTreeState)
 def handle(state, rules, around, book, i, message, out):
     """A broker's whole behaviour, one message at a time."""
-    serve(state.table, book, i, state.name[i], state.parent[i], message, out)
+    serve(state.table, book, state.detours, i, state.name[i], state.parent[i], message, out)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import inlined, kernel
 from halfway.core.filters import covers, matches
 from halfway.core.message import APP
 from halfway.core.outbox import emit
@@ -25,9 +25,12 @@ UNWANT = np.uint8(5)
 NOTIFY = np.uint8(6)  # event
 NOTIFIED = np.uint8(7)  # event; target: the client
 
-CLIENT = 2  # place in `args`
+CLIENT = 2  # place in `args`, of what applications say
+ORIGIN = 3  # place in `args`, of what brokers say: who said it first, whoever passed it on
 
 FREE = np.int32(-1)
+# These decisions are calls, not inlined: a broker matches filters for microseconds, and every copy
+# of them would be compiled again.
 NOBODY = np.int32(-1)  # the parent of the root; the client of a neighbour's subscription
 
 
@@ -52,14 +55,39 @@ def table(n: int, slots: int) -> Table:
     )
 
 
+class Detours(NamedTuple):
+    """Brokers whose direct path is dead for now, and who passes messages on to them."""
+
+    peer: npt.NDArray[np.int32]  # [n, detours] NOBODY where the place is free
+    hop: npt.NDArray[np.int32]  # [n, detours]
+
+
+def detours(n: int, places: int) -> Detours:
+    """Every broker is reached directly."""
+    return Detours(np.full((n, places), NOBODY), np.full((n, places), NOBODY))
+
+
+@kernel
+def send(detours, i, own, kind, to, out):
+    """A record for another broker, directly or by its detour."""
+    hop = to
+    for s in range(detours.peer.shape[1]):
+        if detours.peer[i, s] == to:
+            hop = detours.hop[i, s]
+    o = emit(out, kind, 0.0, hop)
+    o.target = to
+    o.args[ORIGIN] = own
+    return o
+
+
 @inlined
-def tell_parent(kind, f, up, out):
+def tell_parent(detours, i, own, kind, f, up, out):
     """A subscription, or its end, for the parent."""
-    o = emit(out, kind, 0.0, up)
+    o = send(detours, i, own, kind, up, out)
     o.topic = f
 
 
-@inlined
+@kernel
 def is_told(table, filters, i, f):
     """Whether the parent holds a filter of ours that covers f."""
     for s in range(table.filter.shape[1]):
@@ -68,22 +96,22 @@ def is_told(table, filters, i, f):
     return False
 
 
-@inlined
-def offer(table, filters, i, slot, up, out):
+@kernel
+def offer(table, filters, detours, own, i, slot, up, out):
     """Tell the parent of a new entry unless it is covered; take back what it covers."""
     f = table.filter[i, slot]
     if is_told(table, filters, i, f):
         return
-    tell_parent(WANT, f, up, out)
+    tell_parent(detours, i, own, WANT, f, up, out)
     for s in range(table.filter.shape[1]):
         if table.told[i, s] == 1 and covers(filters, f, table.filter[i, s]):
             table.told[i, s] = 0
-            tell_parent(UNWANT, table.filter[i, s], up, out)
+            tell_parent(detours, i, own, UNWANT, table.filter[i, s], up, out)
     table.told[i, slot] = 1
 
 
-@inlined
-def enter(table, filters, i, f, via, client, up, out):
+@kernel
+def enter(table, filters, detours, own, i, f, via, client, up, out):
     """Add a subscription that came `via` a child or a client; a repetition changes nothing."""
     free = -1
     for s in range(table.filter.shape[1]):
@@ -100,10 +128,10 @@ def enter(table, filters, i, f, via, client, up, out):
     table.client[i, free] = client
     table.told[i, free] = 0
     if up != NOBODY:
-        offer(table, filters, i, free, up, out)
+        offer(table, filters, detours, own, i, free, up, out)
 
 
-@inlined
+@kernel
 def is_maximal(table, filters, i, slot):
     """Whether no other entry covers that of a slot; of equal ones the first is maximal."""
     f = table.filter[i, slot]
@@ -119,8 +147,8 @@ def is_maximal(table, filters, i, slot):
     return True
 
 
-@inlined
-def offer_uncovered(table, filters, i, up, out):
+@kernel
+def offer_uncovered(table, filters, detours, own, i, up, out):
     """Tell the parent of every maximal entry that nothing it was told covers."""
     for s in range(table.filter.shape[1]):
         f = table.filter[i, s]
@@ -131,11 +159,11 @@ def offer_uncovered(table, filters, i, up, out):
             and not is_told(table, filters, i, f)
         ):
             table.told[i, s] = 1
-            tell_parent(WANT, f, up, out)
+            tell_parent(detours, i, own, WANT, f, up, out)
 
 
-@inlined
-def strike(table, filters, i, slot, up, out):
+@kernel
+def strike(table, filters, detours, own, i, slot, up, out):
     """Remove an entry; what only it covered is told to the parent before it is taken back."""
     f, was_told = table.filter[i, slot], table.told[i, slot] == 1
     table.filter[i, slot] = FREE
@@ -146,27 +174,27 @@ def strike(table, filters, i, slot, up, out):
         if table.filter[i, s] == f:  # the parent knows filters by id: it need not hear of this
             table.told[i, s] = 1
             return
-    offer_uncovered(table, filters, i, up, out)
-    tell_parent(UNWANT, f, up, out)
+    offer_uncovered(table, filters, detours, own, i, up, out)
+    tell_parent(detours, i, own, UNWANT, f, up, out)
 
 
-@inlined
-def leave(table, filters, i, f, via, client, up, out):
+@kernel
+def leave(table, filters, detours, own, i, f, via, client, up, out):
     """Remove one subscription, if it is there."""
     for s in range(table.filter.shape[1]):
         if table.filter[i, s] == f and table.via[i, s] == via and table.client[i, s] == client:
-            strike(table, filters, i, s, up, out)
+            strike(table, filters, detours, own, i, s, up, out)
 
 
-@inlined
-def leave_all(table, filters, i, via, client, up, out):
+@kernel
+def leave_all(table, filters, detours, own, i, via, client, up, out):
     """Remove every subscription that came that way."""
     for s in range(table.filter.shape[1]):
         if table.filter[i, s] != FREE and table.via[i, s] == via and table.client[i, s] == client:
-            strike(table, filters, i, s, up, out)
+            strike(table, filters, detours, own, i, s, up, out)
 
 
-@inlined
+@kernel
 def is_repeated(table, book, i, slot, values):
     """Whether an earlier slot sends the same event the same way."""
     for s in range(slot):
@@ -180,8 +208,8 @@ def is_repeated(table, book, i, slot, values):
     return False
 
 
-@inlined
-def notify(table, book, i, own, event, source, out):
+@kernel
+def notify(table, book, detours, i, own, event, source, out):
     """Tell an event once to each client and child that wants it, but not where it came from."""
     values = book.values[event]
     for s in range(table.filter.shape[1]):
@@ -194,5 +222,5 @@ def notify(table, book, i, own, event, source, out):
             o = emit(out, NOTIFIED, 0.0, APP)
             o.target = table.client[i, s]
         else:
-            o = emit(out, NOTIFY, 0.0, via)
+            o = send(detours, i, own, NOTIFY, via, out)
         o.event = event
