@@ -19,12 +19,11 @@ ROOMS: dict[str, set[str]] = {
     "world": {"core"},
     "sim": {"core", "protocols", "world"},
     "live": {"core", "protocols"},
-    "scenario": {"core", "protocols", "world"},
+    "scenario": _SIMULATION,
     "pipeline": {*_SIMULATION, "scenario"},
     "report": {*_SIMULATION, "scenario", "pipeline"},
     "papers": {*_SIMULATION, "scenario", "pipeline", "report"},
-    "cli": {*_SIMULATION, "live", "scenario", "pipeline", "report", "papers", "options"},
-    "options": set(),
+    "cli": {*_SIMULATION, "live", "scenario", "pipeline", "report", "papers"},
     "__main__": {"cli"},
     "__init__": set(),
 }
@@ -33,7 +32,7 @@ LIBRARIES: dict[str, set[str]] = {
     "core": {"numpy", "numba", "llvmlite"},
     "protocols": {"numpy", "numba"},
     "world": {"numpy", "numba", "scipy", "msgspec"},
-    "sim": {"numpy", "numba", "msgspec"},
+    "sim": {"numpy", "numba", "msgspec", "pyarrow"},
     "live": {"numpy", "numba", "msgspec"},
     "scenario": {"numpy", "msgspec"},
     "pipeline": {"numpy", "numba", "scipy", "msgspec", "rich"}
@@ -41,7 +40,6 @@ LIBRARIES: dict[str, set[str]] = {
     "report": {"numpy", "scipy", "msgspec", "rich", "altair", "vl_convert", "matplotlib"},
     "papers": {"numpy", "msgspec"},
     "cli": {"numpy", "msgspec", "rich", "typer", "click"},
-    "options": {"typer"},
 }
 SOCKETS = {"socket", "socketserver", "asyncio", "selectors", "ssl", "http", "urllib.request"}
 SOCKET_ROOMS = {"live", "pipeline"}  # pipeline only asks whether a Spark master answers

@@ -21,7 +21,7 @@ from halfway.pipeline.verdict import Verdict
 from halfway.protocols import rendezvous
 from halfway.protocols.directional_walk import away, commonality
 from halfway.protocols.directional_walk import state as fresh
-from halfway.sim.simulation import Outcome, Simulation
+from halfway.sim.walk_run import Outcome, WalkRun
 from halfway.sim.walks import Walkers, walk_pair
 from halfway.world.network import Network
 from halfway.world.unit_disk import unit_disk
@@ -36,7 +36,7 @@ def crowd() -> tuple[Network, np.ndarray, Outcome]:
     """Twelve topics on one network, every message kept."""
     network = disk(n=150, radius=0.16, seed=3)
     pairs = distinct_pairs(network.n, 12, 3)
-    return network, pairs, Simulation(network, pairs, seed=3, journal=200_000).run()
+    return network, pairs, WalkRun(network, pairs, seed=3, journal=200_000).run()
 
 
 def of_kind(outcome: Outcome, kind: int) -> tuple[np.ndarray, np.ndarray]:
@@ -112,7 +112,7 @@ def test_the_way_back_is_loop_erased() -> None:
 def test_data_follow_the_direct_path() -> None:
     """[§3] "there is a direct path between publishers and subscribers"."""
     network = disk(n=150, radius=0.16, seed=3)
-    simulation = Simulation(network, np.array([[5, 140]]), seed=8, journal=50_000)
+    simulation = WalkRun(network, np.array([[5, 140]]), seed=8, journal=50_000)
     simulation.publish(1e9, 0, event=1)
     data, rows = of_kind(simulation.run(), rendezvous.DATA)
     way = [5, *map(int, rows)]

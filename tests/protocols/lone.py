@@ -16,6 +16,7 @@ from halfway.core.around import Around
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import Outbox, outbox
 from halfway.sim import engine as engines
+from halfway.sim.changes import none
 from halfway.sim.radio import Ideal
 from halfway.world.network import Network
 
@@ -45,6 +46,7 @@ class World:
     book: Any
     letters: list[Letter]
     most: int = LONE_SLOTS  # emissions of one call
+    down: tuple[int, ...] = ()  # rows that never hear anything
 
     def names(self) -> Any:
         """Every node's name: its row."""
@@ -87,13 +89,15 @@ def drive(world: World, journal: int = 1 << 16) -> Driven:
     state = world.fresh(world.names())
     spare = max(int(world.network.degree.max(initial=1)), 1) * world.most
     engine = engines.engine(world.network.n, 4 * spare + len(world.letters), 1 << 12, journal)
+    engine.alive[list(world.down)] = 0
     for letter in world.letters:
         at, row, kind, topic, event, walk = letter
         engines.post(engine, at, row, kind, topic, walk, event)
+    around = world.network.around()
     while True:
         why = engines.run(
-            state, world.rules, world.network.around(), world.book, engine, Ideal(HOP), np.inf,
-            spare,
+            state, world.rules, around, world.book, engine, Ideal(HOP), around, False, none(),
+            np.inf, engines.NEVER, spare,
         )  # fmt: skip
         if why == engines.IDLE:
             break

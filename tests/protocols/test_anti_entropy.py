@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from halfway.core.message import BOOT
 from halfway.protocols import anti_entropy
-from halfway.protocols.anti_entropy import WINDOW, Rules
+from halfway.protocols.anti_entropy import PAGE, Rules
 from halfway.world.network import Network
 from tests.networks import disk, line
 from tests.protocols.lone import HOP, Driven, Letter, World, drive
@@ -15,30 +16,38 @@ from tests.protocols.worlds import component, networks
 
 
 def exchanged(
-    network: Network, rules: Rules, letters: list[Letter], seed: int, events: int
+    network: Network, rules: Rules, letters: list[Letter], seed: int, window: int
 ) -> Driven:
     """A run in which everybody wants the one topic."""
     rows = range(network.n)
     first = [Letter(0.0, row, anti_entropy.SUBSCRIBE, 0) for row in rows]
-    first += [Letter(0.0, row, anti_entropy.START) for row in rows]
+    first += [Letter(0.0, row, BOOT) for row in rows]
     return drive(
         World(
-            network, anti_entropy, lambda names: anti_entropy.state(names, events, 1, seed),
-            rules, anti_entropy.Book(events), first + letters,
-            most=max(rules.windows, rules.batch) + 1,
+            network, anti_entropy, lambda names: anti_entropy.state(names, window, 1, seed),
+            rules, anti_entropy.Book(1), first + letters,
+            most=max(rules.pages, rules.batch) + 1,
         )
     )  # fmt: skip
+
+
+def held(run: Driven, row: int) -> set[int]:
+    """The events of a node's window that it holds."""
+    state = run.state
+    floor = int(state.newest[row]) - state.held.shape[1]
+    return {int(e) for e in state.held[row] if e >= 0 and e > floor}
 
 
 class SlowExchange(SlowWorld):
     """The rule in words of plain Python: sets instead of bits."""
 
-    def __init__(self, network: Network, rules: Rules, seed: int, events: int) -> None:
+    def __init__(self, network: Network, rules: Rules, seed: int, window: int) -> None:
         super().__init__(network, seed, HOP)
         self.rules = rules
         self.held: list[set[int]] = [set() for _ in self.near]
-        self.windows = -(-events // WINDOW)
-        self.window = [0 for _ in self.near]
+        self.newest = [-1 for _ in self.near]
+        self.room = -(-window // PAGE) * PAGE
+        self.turn = [0 for _ in self.near]
 
     def start(self, i: int) -> None:
         """Begin somewhere in the first period."""
@@ -50,23 +59,33 @@ class SlowExchange(SlowWorld):
             self.after(wait, self.round, i)
 
     def round(self, i: int) -> None:
-        """Compare with one neighbour."""
+        """Compare with one neighbour: pages of the window in turn, the newest first."""
         if self.near[i]:
             partner = self.near[i][self.dice[i].index(len(self.near[i]))]
-            for _ in range(min(self.rules.windows, self.windows)):
-                w = self.window[i]
-                mine = {e for e in self.held[i] if e // WINDOW == w}
-                self.send(partner, "digest", self.compare, i, w, mine)
-                self.window[i] = (w + 1) % self.windows
+            oldest = max(self.newest[i] - self.room + 1, 0)
+            pages = list(range(max(self.newest[i], 0) // PAGE, oldest // PAGE - 1, -1))
+            for _ in range(min(self.rules.pages, len(pages))):
+                behind = self.turn[i] % len(pages)
+                page = pages[behind]
+                mine = {e for e in self.held[i] if e // PAGE == page}
+                self.send(partner, "digest", self.compare, i, page, mine, self.newest[i])
+                self.turn[i] = (behind + 1) % len(pages)
         self.plan(i, self.rules.period + self.rules.jitter * self.dice[i].real())
 
-    def compare(self, i: int, sender: int, w: int, theirs: set[int]) -> None:
+    def know_of(self, i: int, event: int) -> None:
+        """The newest event moves the window: what falls out of it is forgotten."""
+        self.newest[i] = max(self.newest[i], event)
+        self.held[i] = {e for e in self.held[i] if e > self.newest[i] - self.room}
+
+    def compare(self, i: int, sender: int, page: int, theirs: set[int], newest: int) -> None:
         """Push what they lack, wish for what I lack."""
-        mine = {e for e in self.held[i] if e // WINDOW == w}
+        self.know_of(i, newest)
+        mine = {e for e in self.held[i] if e // PAGE == page}
+        theirs = {e for e in theirs if e > self.newest[i] - self.room}
         for e in sorted(mine - theirs)[: self.rules.batch]:
             self.send(sender, "event", self.hear, e)
-        wish = sorted(theirs - mine)[: self.rules.batch]
         if theirs - mine:
+            wish = sorted(theirs - mine)[: self.rules.batch]
             self.send(sender, "wish", self.grant, i, wish)
 
     def grant(self, i: int, sender: int, wish: list[int]) -> None:
@@ -76,7 +95,8 @@ class SlowExchange(SlowWorld):
 
     def hear(self, i: int, event: int, own: bool = False) -> None:
         """An event arrives, or is the application's own."""
-        if event not in self.held[i]:
+        self.know_of(i, event)
+        if event not in self.held[i] and event > self.newest[i] - self.room:
             self.held[i].add(event)
             if not own:
                 self.told.append((self.now, i, event))
@@ -87,30 +107,50 @@ RULES = st.builds(
     period=st.just(1.0),
     jitter=st.sampled_from([0.25, 1.0]),
     until=st.sampled_from([0.5, 8.0]),
-    windows=st.integers(0, 3),
+    pages=st.integers(0, 3),
     batch=st.sampled_from([0, 1, 2, 50]),
 )
 
 
-@given(networks(most=8), RULES, st.integers(0, 2**64 - 1), st.sampled_from([1, 40, 256, 257, 600]))
+@given(
+    networks(most=8),
+    RULES,
+    st.integers(0, 2**64 - 1),
+    st.sampled_from([1, 40, 256, 257, 600, 2000]),
+    st.sampled_from([1, 256, 257, 2000]),
+)
 def test_it_does_what_the_slow_oracle_does(
-    network: Network, rules: Rules, seed: int, events: int
+    network: Network, rules: Rules, seed: int, events: int, window: int
 ) -> None:
-    ids = sorted({0, events - 1, events // 2, min(31, events - 1), min(32, events - 1)})
-    letters = [Letter(k / 2, e % network.n, anti_entropy.PUBLISH, 0, e) for k, e in enumerate(ids)]
-    slow = SlowExchange(network, rules, seed, events)
+    """Also where ids outgrow the window: then the old ones are forgotten, everywhere alike."""
+    ids = {0, events - 1, events // 2, min(31, events - 1), min(32, events - 1), events * 3 // 4}
+    letters = [
+        Letter(k / 2, e % network.n, anti_entropy.PUBLISH, 0, e) for k, e in enumerate(sorted(ids))
+    ]
+    slow = SlowExchange(network, rules, seed, window)
     for row in range(network.n):
         slow.after(0.0, slow.start, row)
     for letter in letters:
         slow.after(letter.at, slow.hear, letter.row, letter.event, True)
     slow.run()
-    run = exchanged(network, rules, letters, seed, events)
+    run = exchanged(network, rules, letters, seed, window)
     told = zip(run.told["at"], run.told_rows, run.told["event"], strict=True)
     assert sorted((float(at), int(row), int(event)) for at, row, event in told) == sorted(slow.told)
     for row in range(network.n):
-        assert set(np.flatnonzero(run.state.held[row] >= 0)) == slow.held[row]
+        assert held(run, row) == slow.held[row]
     for kind, name in ((2, "digest"), (7, "wish"), (8, "event")):
         assert len(run.received(kind)) == slow.received[name]
+
+
+@given(st.integers(0, 2**32), st.integers(1, 3))
+def test_the_window_follows_the_newest_event_to_the_last_id(seed: int, pages: int) -> None:
+    """Old events are gone everywhere, the newest are everywhere, up to the largest int32."""
+    last = 2**31 - 1
+    ids = [5, 300, 10_000, last - 255, last - 3, last]
+    letters = [Letter(e / 4, e % 6, anti_entropy.PUBLISH, 0, ids[e]) for e in range(len(ids))]
+    run = exchanged(disk(6, 0.6, 1), Rules(1.0, 0.5, 80.0, pages, 3), letters, seed, PAGE)
+    for row in range(6):
+        assert held(run, row) == {last - 255, last - 3, last}
 
 
 @given(networks(connected=False, most=10), st.integers(0, 2**32), st.integers(1, 3))
@@ -123,7 +163,7 @@ def test_each_component_ends_up_with_all_its_events(
     expected = []
     for event in range(events):
         rows = component(network, event % network.n)
-        assert set(np.flatnonzero(run.state.held[:, event] >= 0)) == rows
+        assert set(np.flatnonzero(run.state.held[:, event] == event)) == rows
         expected += [(row, 0, event) for row in rows - {event % network.n}]
     assert run.letters(anti_entropy.DELIVERED) == sorted(expected)
 
@@ -137,15 +177,15 @@ def test_a_late_event_meets_no_rounds_any_more() -> None:
 
 def test_a_full_window_goes_through_in_batches() -> None:
     """Every bit of the eight integers, the sign bits among them; then nothing more is sent."""
-    letters = [Letter(0.0, 0, anti_entropy.PUBLISH, 0, e) for e in range(WINDOW)]
-    run = exchanged(line(2), Rules(1.0, 0.0, 20.0, 1, 20), letters, 1, WINDOW)
-    assert (run.state.held == 0).all()
-    assert len(run.received(anti_entropy.EVENT)) == WINDOW
+    letters = [Letter(0.0, 0, anti_entropy.PUBLISH, 0, e) for e in range(PAGE)]
+    run = exchanged(line(2), Rules(1.0, 0.0, 20.0, 1, 20), letters, 1, PAGE)
+    assert (run.state.held == np.arange(PAGE)).all()
+    assert len(run.received(anti_entropy.EVENT)) == PAGE
 
 
-@pytest.mark.parametrize("starts", [1, 3])
-def test_a_second_start_replaces_the_first(starts: int) -> None:
-    letters = [Letter(0.25 * k, 0, anti_entropy.START) for k in range(1, starts)]
+@pytest.mark.parametrize("boots", [1, 3])
+def test_a_second_boot_replaces_the_first(boots: int) -> None:
+    letters = [Letter(0.25 * k, 0, BOOT) for k in range(1, boots)]
     run = exchanged(line(2), Rules(1.0, 0.0, 40.0, 1, 1), letters, 1, 1)
     sent = run.records[run.records["kind"] == anti_entropy.DIGEST]["source"]
     assert 38 <= (sent == 0).sum() <= 42

@@ -13,6 +13,7 @@ from halfway.protocols import underlay_tree
 from halfway.protocols.subscriptions import NOBODY, NOTIFIED, PUBLISH, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.underlay_tree import DEAD, DOWN, LEAVE, UP
 from halfway.sim import engine as engines
+from halfway.sim.changes import none
 from halfway.sim.overlay import Overlay
 from halfway.sim.overlay import Rules as OverlayRules
 from halfway.sim.overlay_join import join
@@ -114,8 +115,9 @@ class Lived:
         self.now += seconds
         rules = underlay_tree.Rules(TAU)
         why = engines.run(
-            self.state, rules, self.around, BOOK, self.engine, Ideal(HOP), self.now, 9 * MOST
-        )
+            self.state, rules, self.around, BOOK, self.engine, Ideal(HOP), self.around, False,
+            none(), self.now, engines.NEVER, 9 * MOST,
+        )  # fmt: skip
         assert why in (engines.IDLE, engines.UNTIL)
         assert self.engine.out.tally[1] == 0
         first, self.heard = self.heard, int(self.engine.applications.tally[0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from halfway.protocols import rendezvous
-from halfway.sim.simulation import Outcome, Simulation
+from halfway.sim.walk_run import Outcome, WalkRun
 from halfway.sim.walks import Reading, System, Walkers
 from halfway.world.network import Network
 from halfway.world.workload import distinct_pairs
@@ -30,7 +30,7 @@ def test_same_paths_and_meetings_for_the_same_seeds(
     for seed in range(3):
         network = disk(n=120, radius=0.17, seed=seed)
         pairs = distinct_pairs(network.n, 12, seed)
-        outcome = Simulation(
+        outcome = WalkRun(
             network, pairs, system=system, reading=reading, k=k, seed=seed, journal=400_000
         ).run()
         walkers = Walkers(network, system)
@@ -66,7 +66,7 @@ def chain(outcome: Outcome, row: int, walk: int) -> list[int]:
 )
 def test_the_twin_holds_where_walks_must_turn_round(system: System, network: Network) -> None:
     pairs = np.array([[a, b] for a in range(network.n) for b in range(network.n) if a != b])
-    outcome = Simulation(network, pairs, system=system, seed=5, journal=400_000).run()
+    outcome = WalkRun(network, pairs, system=system, seed=5, journal=400_000).run()
     walkers = Walkers(network, system)
     for topic, (source, target) in enumerate(pairs):
         bulk = walkers.pair(source, target, seed=5, topic=topic)
@@ -77,7 +77,7 @@ def test_the_twin_holds_where_walks_must_turn_round(system: System, network: Net
 
 def test_no_mark_was_forgotten_in_these_comparisons() -> None:
     network = disk(n=120, radius=0.17, seed=0)
-    simulation = Simulation(network, distinct_pairs(network.n, 12, 0), seed=0)
+    simulation = WalkRun(network, distinct_pairs(network.n, 12, 0), seed=0)
     simulation.run()
     state = simulation.state
     assert 0 < state.marks.max() <= state.marked_walk.shape[1]

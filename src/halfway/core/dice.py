@@ -6,8 +6,9 @@ value overlaps with whatever the caller is waiting for.
 """
 
 import numpy as np
+import numpy.typing as npt
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import inlined, kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -38,6 +39,26 @@ def mixed(word):
 def seeded(seed, name):
     """The first state of the dice called `name` (an integer) under a seed: both decide."""
     return mixed(seed ^ mixed(np.uint64(name) + _GOLDEN))
+
+
+def dice(names: npt.NDArray[np.int32], seed: int) -> npt.NDArray[np.uint64]:
+    """The first word of every node's dice, [n]: a row's depends on the seed and its name alone."""
+    words = np.empty(len(names), np.uint64)
+    _begin(words, names, np.uint64(seed))
+    return words
+
+
+@kernel
+def _begin(words, names, seed):
+    for i in range(words.shape[0]):
+        words[i] = seeded(seed, names[i])
+
+
+@inlined
+def drawn(state, i):
+    """64 random bits from row i's dice, `state.dice`, which advance by one draw."""
+    state.dice[i] = advanced(state.dice[i])
+    return mixed(state.dice[i])
 
 
 @inlined

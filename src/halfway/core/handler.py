@@ -33,7 +33,7 @@ def handles(state_type: type) -> Callable[[F], F]:
         compiled = inlined(function)
         _HANDLERS[state_type] = compiled
 
-        @overload(handle)
+        @overload(handle, jit_options={"forceinline": True})
         def chosen(state, rules, around, book, i, message, out):
             if not (isinstance(state, types.BaseNamedTuple) and state.instance_class is state_type):
                 return None

@@ -13,8 +13,9 @@ from halfway.core.compiled import inlined
 from halfway.core.handler import handles
 from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
+from halfway.protocols.recent import is_news, nothing_heard
 
-__all__ = ["Book", "FloodState", "Rules", "State", "handle", "state"]
+__all__ = ["Book", "FloodState", "Rules", "State", "handle", "most_emissions", "state"]
 
 # Kinds. From the application:
 PUBLISH = 1  # spread `event` of `topic`
@@ -24,6 +25,14 @@ FLOOD = 2
 REPEAT = 3  # a letter to oneself: the time has come to say it again
 # To the application:
 DELIVERED = 4  # an event for a subscriber, once
+
+KINDS = {
+    PUBLISH: "publish",
+    FLOOD: "flood",
+    REPEAT: "repeat",
+    DELIVERED: "delivered",
+    SUBSCRIBE: "subscribe",
+}
 
 
 class Rules(NamedTuple):
@@ -35,24 +44,27 @@ class Rules(NamedTuple):
 class Book(NamedTuple):
     """What ids stand for: nothing beyond their number here."""
 
-    events: int
+    topics: int
 
 
 class FloodState(NamedTuple):
     """What a node remembers: which events it has heard of, and what it subscribed to."""
 
     name: npt.NDArray[np.int32]  # [n]
-    seen: npt.NDArray[np.uint8]  # [n, events] 1 once heard
+    seen: npt.NDArray[np.int32]  # [n, window] the last events heard of, see `recent`
     subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application wants the topic
 
 
 State = FloodState
 
 
-def state(names: npt.NDArray[np.int32], events: int, topics: int) -> FloodState:
-    """Nodes that have heard of nothing and subscribed to nothing."""
+def state(names: npt.NDArray[np.int32], window: int, topics: int) -> FloodState:
+    """Nodes that have heard of nothing and subscribed to nothing.
+
+    window: events that may be on their way at a time; an older one is not repeated any more.
+    """
     n = len(names)
-    return FloodState(names, np.zeros((n, events), np.uint8), np.zeros((n, topics), np.uint8))
+    return FloodState(names, nothing_heard(n, window), np.zeros((n, topics), np.uint8))
 
 
 def most_emissions(state: FloodState, rules: Rules) -> int:
@@ -79,9 +91,10 @@ def inform(state, i, message, out):
 @handles(FloodState)
 def handle(state, rules, around, book, i, message, out):
     """A node's whole behaviour, one message at a time."""
+    # A node that comes back (BOOT) repeats nothing: its REPEATs died with it, and it does not know
+    # which. What it heard and did not say is the loss that this baseline has.
     if message.kind in (FLOOD, PUBLISH):
-        if state.seen[i, message.event] == 0:
-            state.seen[i, message.event] = 1
+        if is_news(state.seen, i, message.event):
             tell(message, REPEAT, rules.wait, state.name[i], out)
             inform(state, i, message, out)
     elif message.kind == REPEAT:

@@ -1,14 +1,14 @@
 """Gossip: an event is told to a few neighbours, or by a few nodes, instead of to all by everybody.
 
-Push [Demers et al. 1987, "Epidemic algorithms for replicated database maintenance"]: who
-hears an event first tells `fanout` distinct random neighbours in each of `rounds` rounds.
-Broadcast [Haas, Halpern & Li 2002, "Gossip-based ad hoc routing"]: with `fanout` = WHOLE a
-round is one transmission that every neighbour hears; GOSSIP1(p, k) is then rounds = 1,
-chance = p, sure_hops = k, and flooding is GOSSIP1(1, ·).
+Push, after the rumours of Demers et al. 1987, "Epidemic algorithms for replicated database
+maintenance": who hears an event first tells `fanout` distinct random neighbours in each of
+`rounds` rounds. Broadcast, after Haas, Halpern & Li 2002, "Gossip-based ad hoc routing": with
+`fanout` = WHOLE a round is one transmission that every neighbour hears; their GOSSIP1(p, k) is then
+rounds = 1, chance = p, sure_hops = k, and flooding is p = 1.
 
-We stop after a fixed number of rounds, because a rumour that cools off by feedback needs an answer
-to each push; and we do not spare the neighbour that told us, because who is drawn shall depend on
-the dice alone.
+We stop after a fixed number of rounds, because a rumour that cools off by feedback, as one of the
+former's variants does, needs an answer to each push; and we do not spare the neighbour that told
+us, because who is drawn shall depend on the dice alone.
 """
 
 from typing import NamedTuple
@@ -17,17 +17,37 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined
-from halfway.core.dice import advanced, mixed, pick, seeded, uniform
+from halfway.core.dice import dice, drawn, pick, uniform
 from halfway.core.handler import handles
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
 from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book, inform, tell
+from halfway.protocols.recent import is_news, nothing_heard
 
-__all__ = ["DELIVERED", "Book", "GossipState", "Rules", "State", "dice", "drawn", "handle", "state"]
+__all__ = [
+    "DELIVERED",
+    "PUBLISH",
+    "SUBSCRIBE",
+    "Book",
+    "GossipState",
+    "Rules",
+    "State",
+    "handle",
+    "most_emissions",
+    "state",
+]
 
 # Kinds beside those of the application (PUBLISH, SUBSCRIBE, DELIVERED), which are flooding's.
 PUSH = 2  # between neighbours
 ROUND = 3  # a letter to oneself: tell it again
+
+KINDS = {
+    PUBLISH: "publish",
+    PUSH: "push",
+    ROUND: "round",
+    DELIVERED: "delivered",
+    SUBSCRIBE: "subscribe",
+}
 
 ROUNDS = 0  # place in a ROUND's `args`: rounds made so far
 WHOLE = -1  # a fanout: the whole neighbourhood by one transmission
@@ -49,36 +69,26 @@ class GossipState(NamedTuple):
 
     name: npt.NDArray[np.int32]  # [n]
     dice: npt.NDArray[np.uint64]  # [n] advanced by each draw
-    seen: npt.NDArray[np.uint8]  # [n, events] 1 once heard
+    seen: npt.NDArray[np.int32]  # [n, window] the last events heard of, see `recent`
     subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application wants the topic
 
 
 State = GossipState
 
 
-def dice(names: npt.NDArray[np.int32], seed: int) -> npt.NDArray[np.uint64]:
-    """The first word of every node's dice, [n]."""
-    return np.array([seeded(np.uint64(seed), name) for name in names], np.uint64)
+def state(names: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> GossipState:
+    """Nodes that have heard of nothing and subscribed to nothing.
 
-
-def state(names: npt.NDArray[np.int32], events: int, topics: int, seed: int) -> GossipState:
-    """Nodes that have heard of nothing and subscribed to nothing."""
-    n = len(names)
-    seen, subscribed = np.zeros((n, events), np.uint8), np.zeros((n, topics), np.uint8)
-    return GossipState(names, dice(names, seed), seen, subscribed)
+    window: events that may be on their way at a time; an older one is not told any more.
+    """
+    subscribed = np.zeros((len(names), topics), np.uint8)
+    return GossipState(names, dice(names, seed), nothing_heard(len(names), window), subscribed)
 
 
 def most_emissions(state: GossipState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
     del state
     return max(rules.fanout, 1) + 1
-
-
-@inlined
-def drawn(state, i):
-    """64 random bits from row i's dice."""
-    state.dice[i] = advanced(state.dice[i])
-    return mixed(state.dice[i])
 
 
 @inlined
@@ -113,9 +123,10 @@ def takes_part(state, rules, i, message):
 @handles(GossipState)
 def handle(state, rules, around, book, i, message, out):
     """A node's whole behaviour, one message at a time."""
+    # A node that comes back (BOOT) does not take its rounds up again: it does not remember which it
+    # still owed, and that others tell the same event is what gossip relies on.
     if message.kind in (PUSH, PUBLISH):
-        if state.seen[i, message.event] == 0:
-            state.seen[i, message.event] = 1
+        if is_news(state.seen, i, message.event):
             if takes_part(state, rules, i, message) and rules.rounds > 0:
                 plan_round(state, rules, i, message, 0.0, 0, out)
             inform(state, i, message, out)

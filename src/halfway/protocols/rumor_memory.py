@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined
-from halfway.protocols.gossip import dice
+from halfway.core.dice import dice
+from halfway.protocols.recent import nothing_heard
 
 NONE = np.int32(-1)
 
@@ -24,7 +25,9 @@ class RumorState(NamedTuple):
     latest: npt.NDArray[np.int32]  # [n, topics] a witness's latest event; -1 none
     subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application wants the topic
     attached: npt.NDArray[np.uint8]  # [n, topics] 1 once this node's own query was answered
-    seen: npt.NDArray[np.uint8]  # [n, events] 1 once passed on
+    asking: npt.NDArray[np.uint8]  # [n, topics] 1 while a query of this node's own is open
+    seen: npt.NDArray[np.int32]  # [n, window] the last events passed on, see `recent`
+    boots: npt.NDArray[np.int32]  # [n] BOOTs so far: a RETRY of an older one is void
     queries: npt.NDArray[np.int32]  # [n] queries that this node has sent, each its number
     # Queries that passed; over a full memory the oldest is forgotten:
     trails: npt.NDArray[np.int32]  # [n] trails ever kept
@@ -39,7 +42,7 @@ class RumorState(NamedTuple):
 
 def state(
     names: npt.NDArray[np.int32],
-    events: int,
+    window: int,
     topics: int,
     seed: int,
     trails: int = 32,
@@ -47,6 +50,7 @@ def state(
 ) -> RumorState:
     """Nodes that know nothing; `trails` and `branches` are a node's memory for each.
 
+    window: events that may be on their way at a time; an older one is not passed on any more.
     A full memory forgets its oldest entry, because a mote has no heap; then an answer or the
     events on a branch get lost, and `state.trails`, `state.branches` above the capacity tell it.
     """
@@ -59,7 +63,9 @@ def state(
         latest=np.full((n, topics), NONE, np.int32),
         subscribed=np.zeros((n, topics), np.uint8),
         attached=np.zeros((n, topics), np.uint8),
-        seen=np.zeros((n, events), np.uint8),
+        asking=np.zeros((n, topics), np.uint8),
+        seen=nothing_heard(n, window),
+        boots=np.zeros(n, np.int32),
         queries=np.zeros(n, np.int32),
         trails=np.zeros(n, np.int32),
         trail_of=np.full((n, trails), NONE, np.int32),

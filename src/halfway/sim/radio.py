@@ -33,7 +33,7 @@ class Lossy(NamedTuple):
     """A radio whose receptions fail, each on its own."""
 
     radio: Any  # Ideal or Distances
-    success: npt.NDArray[np.float32]  # [m] probability of a reception, by place in `who`
+    success: npt.NDArray[np.float32]  # [m] probability by place in `who`; [1]: that of every link
     dice: npt.NDArray[np.uint64]  # [1] one stream, drawn in the total order of receptions
 
 
@@ -56,16 +56,27 @@ def distances(network: Network, delay: npt.ArrayLike) -> Distances:
     return Distances(seconds, turn)
 
 
-def lossy(radio: Ideal | Distances, success: npt.ArrayLike, network: Network, seed: int) -> Lossy:
+def lossy(
+    radio: Ideal | Distances, success: npt.ArrayLike, network: Network | None, seed: int
+) -> Lossy:
     """That radio with a probability of reception for all links, or one for each directed link [m].
 
+    network: None where links come and go; they all have one probability then.
     Raises Problem for what is no probability or not one a link.
     """
-    share = np.broadcast_to(np.asarray(success, np.float32), network.who.shape)
+    share = np.asarray(success, np.float32)
+    links = (1,) if network is None else network.who.shape
+    if share.ndim > 0 and share.shape != links:
+        what = "links that come and go" if network is None else f"{links[0]} directed links"
+        raise Problem(
+            f"{share.size} probabilities of reception for {what}",
+            remedy="give one for all, or one for every directed link of a network",
+        )
     if not ((share >= 0) & (share <= 1)).all():
         raise Problem("a probability of reception is not in 0…1", remedy="give 0 <= p <= 1")
+    share = np.broadcast_to(share, links).copy()  # one type of array, whatever was given
     word = seeded(np.uint64(seed), _LOSS)
-    return Lossy(radio, np.ascontiguousarray(share), np.array([word], np.uint64))
+    return Lossy(radio, share, np.array([word], np.uint64))
 
 
 _LOSS = 0x1055  # the name of the losses' dice
@@ -144,7 +155,8 @@ def _always(radio, place):
 @inlined
 def _drawn(radio, place):
     radio.dice[0] = advanced(radio.dice[0])
-    return uniform(mixed(radio.dice[0])) < radio.success[place]
+    share = radio.success[0] if radio.success.shape[0] == 1 else radio.success[place]
+    return uniform(mixed(radio.dice[0])) < share
 
 
 _DELAYS = {Ideal: _same_delay, Distances: _own_delay, Lossy: _inner_delay}
@@ -153,25 +165,25 @@ _AT_ONCE = {Ideal: _yes, Distances: _no, Lossy: _inner_at_once}
 _RECEIVED = {Ideal: _always, Distances: _always, Lossy: _drawn}
 
 
-@overload(delay_of)
+@overload(delay_of, jit_options={"forceinline": True})
 def _delay_of(radio, place):
     way = _DELAYS[radio.instance_class]
     return lambda radio, place: way(radio, place)
 
 
-@overload(next_turn)
+@overload(next_turn, jit_options={"forceinline": True})
 def _next_turn(radio, first, cursor):
     way = _TURNS[radio.instance_class]
     return lambda radio, first, cursor: way(radio, first, cursor)
 
 
-@overload(all_at_once)
+@overload(all_at_once, jit_options={"forceinline": True})
 def _all_at_once(radio):
     way = _AT_ONCE[radio.instance_class]
     return lambda radio: way(radio)
 
 
-@overload(received)
+@overload(received, jit_options={"forceinline": True})
 def _received(radio, place):
     way = _RECEIVED[radio.instance_class]
     return lambda radio, place: way(radio, place)

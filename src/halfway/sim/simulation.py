@@ -1,127 +1,234 @@
-"""The message-level run of a walk system: topics launched, events published, all of it told."""
+"""A run of any system on any network, message by message: the face that users call."""
 
-import importlib
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from halfway.core.message import MESSAGE
+from halfway.core.compiled import kernel
+from halfway.core.dice import seeded
+from halfway.core.message import BOOT
 from halfway.problem import Problem
-from halfway.protocols import SYSTEMS, rendezvous
 from halfway.sim import engine as engines
-from halfway.sim.radio import Ideal
-from halfway.sim.walks import Reading, System, checked_pairs
+from halfway.sim.energy import Power, checked
+from halfway.sim.flight import ANY_LIFE, taken
+from halfway.sim.ledger import Ledger
+from halfway.sim.moving import Motion
+from halfway.sim.outcome import Outcome
+from halfway.sim.publishing import Publishing
+from halfway.sim.radios import IdealAir, Radio
+from halfway.sim.setting import Setting
+from halfway.sim.summary import outcome
+from halfway.sim.systems import Letters, Scene, letters, part
+from halfway.sim.table import named
+from halfway.sim.trace import Trace
+from halfway.world.demand import Demand
+from halfway.world.faults import Fault
 from halfway.world.network import Network
+from halfway.world.outages import NODE_UP
 
-# A handler of the walk systems emits at most: TRACE and two MATCH, or TRACE and one STEP.
-_MOST_EMISSIONS = 3
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a run left behind. Records are MESSAGE; rows say whom each of them reached."""
-
-    applications: npt.NDArray[np.void]  # [a] letters to applications: MATCHED, DELIVERED, UNMATCHED
-    application_rows: npt.NDArray[np.int64]  # [a]
-    journal: npt.NDArray[np.void]  # [j] every record received, in order; empty unless asked for
-    journal_rows: npt.NDArray[np.int64]  # [j]
-    events: int  # records that reached a node or an application
-    trace: rendezvous.Trace
-    forgotten: int  # raised weights that full memories of directional walks had to forget
+_LETTERS = 4096  # room for letters to applications between two looks at them
+_JOURNAL = 65_536  # records that wait to be written to a trace
+_ASKED_EVERY = 10_000  # records between two questions whether to stop
+_AT_ONCE = 65_536  # letters posted at once
+# Names of the dice, so that no two parts of a run ever share a stream.
+_NODES, _FAULTS, _AIR = 1, 2, 3
 
 
 class Simulation:
-    """Topics on a network, each with one publisher and one subscriber, driven message by message.
+    """A system, a network, and what happens to them. Build one, call `run`, read the outcome.
 
-    pairs [T, 2]: row of the publisher and of the subscriber of each topic.
-    Raises Problem for an unknown system, k < 1, or a node without neighbours.
+    >>> from halfway.world.unit_disk import connected_unit_disk
+    >>> from halfway.world.demand import Drawn
+    >>> network = connected_unit_disk(300, 0.1, seed=1).network
+    >>> demand = Drawn(n=300, subscribers_each=20, events=10, seed=1)
+    >>> told = Simulation("flooding", network, workload=demand, seconds=30.0).run()
+    >>> told.delivery_ratio
+    1.0
+
+    system: a name (`halfway list` shows them); `options` sets its numbers.
+    network: one that stands; or motion: nodes that move (exactly one of the two).
+    radio: a declaration of `halfway.sim.radios`; an ideal unit disk of 1 ms a hop by default.
+    faults: crashes, churn, cut links and partitions of `halfway.world.faults`.
+    workload: who subscribes and who publishes when, of `halfway.world.demand`.
+    seconds: how long it runs, at the most; it ends earlier when nothing is left to do.
+    hello_s: nodes learn of their neighbours' comings and goings that much later (0: at once).
+    seed: same seed, same bytes; nodes' dice, faults and losses have streams of their own.
+    window: events that may be on their way at a time; older ones are forgotten by everybody.
+    trace: a Parquet file of everything that happens. stretch=False spares the shortest paths.
+    Raises Problem for whatever a user can mend.
     """
 
     def __init__(
         self,
-        network: Network,
-        pairs: npt.NDArray[np.int64],
+        system: str,
+        network: Network | None = None,
         *,
-        system: System = "directional-walk",
-        reading: Reading = "heard",
-        k: int = 1,
+        workload: Demand,
+        radio: Radio | None = None,
+        motion: Motion | None = None,
+        faults: Sequence[Fault] = (),
+        seconds: float = 60.0,
         seed: int = 0,
-        most_steps: int = 1_000_000,
-        journal: int = 0,
+        hello_s: float = 1.0,
+        window: int = 256,
+        options: Mapping[str, Any] | None = None,
+        power: Power | None = None,
+        trace: Path | None = None,
+        stretch: bool = True,
     ) -> None:
-        if system not in SYSTEMS:
-            raise Problem(f"'{system}' is not a system", remedy=f"one of {', '.join(SYSTEMS)}")
-        if k < 1:
-            raise Problem(f"k is {k}", remedy="one walk makes a step while the other makes k >= 1")
-        protocol = importlib.import_module(SYSTEMS[system])
-        self.pairs = checked_pairs(network, pairs)
-        names = np.arange(network.n, dtype=np.int32)
-        widest = int(network.degree.max(initial=1))
-        self._around = network.around()
-        self.state = protocol.state(names, widest, len(self.pairs), seed)
-        self._rules = rendezvous.Rules((1.0, 1.0 / k), reading == "heard", most_steps)
-        self._book = rendezvous.Book(len(self.pairs))
-        self._k = k
-        self._spare = _MOST_EMISSIONS * max(widest, 1)
-        self._radio = Ideal(0.0)
-        letters = 64 + 4 * len(self.pairs)
-        self._engine = engines.engine(network.n, max(letters, 2 * self._spare), letters, journal)
-        self._launch()
+        if not (0.0 < seconds < 1e12):
+            raise Problem(f"seconds = {seconds:g}: it must be positive and finite")
+        if not 0 <= seed < 2**64:
+            raise Problem(f"seed = {seed}: it must be an integer from 0 to 2^64 - 1")
+        if window < 1:
+            raise Problem(f"window = {window}: it must be 1 or more events")
+        self.system, self.seconds, self.seed = system, float(seconds), seed
+        self._voice = named(system).speaking(options or {})
+        self.demand = workload.begun_again()
+        self.setting = Setting(
+            network, motion, faults,
+            seed=_word(seed, _FAULTS), seconds=self.seconds, hello_s=hello_s,
+        )  # fmt: skip
+        n, widest = self.setting.n, self.setting.widest()
+        dice = _word(seed, _NODES)
+        self.cast = self._voice.cast(Scene(n, widest, self.demand, window, self.seconds, dice))
+        self.declared = radio or IdealAir()
+        moving = motion is not None
+        self.radio = self.declared.made(self.setting.start, moving, _word(seed, _AIR))
+        self.power = checked(power or Power())
+        self.ledger = Ledger(self.demand, n, window, self.cast.hops_tell)
+        self.at = 0.0
+        self._publishing = Publishing(self.demand, self.ledger, self.setting, stretch)
+        self._trace = None if trace is None else Trace(trace, self)
+        journal = 0 if trace is None else _JOURNAL
+        self.engine = engines.engine(n, 1024, _LETTERS, journal)._replace(cut=self.setting.cut)
+        self._changes = self.setting.advance(0.0)
+        self._open()
 
-    def _launch(self) -> None:
-        for topic, (publisher, subscriber) in enumerate(self.pairs):
-            self._letter(0.0, int(publisher), rendezvous.LAUNCH, topic, walk=2 * topic)
-            # Its k steps then lie strictly between two steps of the other walk, half a fast step
-            # clear of both, whatever their times are rounded to.
-            late = 1.0 - 0.5 / self._k
-            self._letter(late, int(subscriber), rendezvous.LAUNCH, topic, walk=2 * topic + 1)
+    def run(
+        self,
+        until: float | None = None,
+        *,
+        events: int | None = None,
+        stop: Callable[["Simulation"], bool] | None = None,
+    ) -> Outcome:
+        """Run to the end, or go on until a time, a count or a condition; ask again to go on.
 
-    def _letter(
-        self, at: float, row: int, kind: int, topic: int, *, walk: int = 0, event: int = -1
-    ) -> None:
-        if self._engine.out.tally[0] == 0:
-            self._engine = engines.grown(self._engine)
-        engines.post(self._engine, at, row, kind, topic, walk, event)
+        until: seconds; what is due at that very time is left for the next call (but not at the
+        end). events: records delivered in all, after which no further transmission arrives.
+        stop: asked every 10,000 records and at the end of each window of the world.
+        """
+        target = self.seconds if until is None else min(float(until), self.seconds)
+        most = engines.NEVER if events is None else events
+        while self.at < target:
+            if self.at >= self.setting.at:
+                self._publishing.begin_window()
+                self._changes = self.setting.advance(self.setting.window_end(self.seconds))
+                self._publishing.note(self._changes)
+                self._open_late()
+            end = min(target, self.setting.at)
+            if not self._piece(end, most, stop):
+                break
+        if self._trace is not None and self.at >= self.seconds:
+            self._trace.close(self)
+        return outcome(self)
 
-    def publish(self, at: float, topic: int, event: int) -> None:
-        """Let the publisher of a topic publish an event at a time (seconds; a slow step is one)."""
-        self._letter(at, int(self.pairs[topic, 0]), rendezvous.PUBLISH, topic, event=event)
+    def _piece(self, end: float, most: int, stop: Callable[["Simulation"], bool] | None) -> bool:
+        """Up to a time within the window; False if it stopped before, as asked."""
+        while self.at < end:
+            some, upto = self._publishing.take(end)
+            self._post(self._voice.publishing(some))
+            last = end == self.seconds and upto == end
+            until = upto if last else np.nextafter(upto, -np.inf)
+            while True:
+                delivered = int(self.engine.meters.events[0])
+                asked = most if stop is None else min(most, delivered + _ASKED_EVERY)
+                if not self._drive(until, asked):
+                    break
+                if int(self.engine.meters.events[0]) >= most or (stop and stop(self)):
+                    return False
+            self.at = upto
+        return not (stop and stop(self))
 
-    def run(self, until: float = np.inf) -> Outcome:
-        """Deliver everything that is due until then. Raises Problem if the journal is too small."""
+    def _drive(self, until: float, most: int) -> bool:
+        """Let the engine run up to a time, making room as it asks. True if the count came first."""
+        setting, cast = self.setting, self.cast
         while True:
+            spare = cast.most * setting.most_receivers() * self.declared.copies(setting.widest())
             why = engines.run(
-                self.state, self._rules, self._around, self._book, self._engine, self._radio,
-                until, self._spare,
+                cast.state, cast.rules, setting.around, cast.book, self.engine, self.radio,
+                setting.reach, cast.boots, self._changes, until, most, spare,
             )  # fmt: skip
-            if why in (engines.IDLE, engines.UNTIL):
-                return self._outcome()
-            journal = self._engine.journal
-            if why == engines.LOG_FULL and 0 < len(journal.row) <= journal.tally[0] + self._spare:
-                raise Problem(
-                    f"the journal of {len(journal.row)} records is full",
-                    remedy="ask for a longer one, or for none",
-                )
-            self._engine = engines.grown(self._engine)
+            self._empty_logs()
+            if why == engines.CROWDED:
+                self._grow(2 * spare)
+            elif why == engines.LISTS_FULL:
+                setting.make_room()
+            elif why != engines.LOG_FULL:
+                return bool(why == engines.COUNTED)
 
-    def _forgotten(self) -> int:
-        marks = getattr(self.state, "marks", None)
-        if marks is None:
-            return 0
-        return int(np.maximum(marks - self.state.marked_walk.shape[1], 0).sum())
+    def _grow(self, free: int) -> None:
+        """Room for so many more records in flight."""
+        while self.engine.out.tally[0] < free:
+            self.engine = engines.grown(self.engine)
+        self.radio = self.declared.grown(self.radio, len(self.engine.out.free))
 
-    def _outcome(self) -> Outcome:
-        if self._engine.out.tally[1] > 0:
-            raise RuntimeError(f"{self._engine.out.tally[1]} emissions overflowed the outbox")
-        told, journal = self._engine.applications, self._engine.journal
-        t, j = int(told.tally[0]), int(journal.tally[0])
-        return Outcome(
-            applications=told.record[:t].view(MESSAGE).copy(),
-            application_rows=told.row[:t].copy(),
-            journal=journal.record[:j].view(MESSAGE).copy(),
-            journal_rows=journal.row[:j].copy(),
-            events=int(self._engine.meters.events[0]),
-            trace=self.state.trace,
-            forgotten=self._forgotten(),
+    def _empty_logs(self) -> None:
+        """Take what the engine kept: letters to the ledger, the journal to the trace."""
+        if self.engine.out.tally[1] > 0:
+            raise RuntimeError(f"{self.engine.out.tally[1]} emissions overflowed the outbox")
+        told, rows = taken(self.engine.applications)
+        mine = told["kind"] == self.cast.delivered
+        some = told[mine]
+        self.ledger.deliver(
+            some["event"].astype(np.int64), rows[mine], some["at"], some["hops"].astype(np.int64)
         )
+        if self._trace is not None:
+            heard, heard_by = taken(self.engine.journal)
+            self._trace.write(heard, heard_by, told, rows, self._changes)
+
+    def _open(self) -> None:
+        """Boots, then subscriptions, at time 0."""
+        if self.cast.boots:
+            up = np.flatnonzero(self.setting.up)
+            self._post(letters(np.zeros(len(up)), up, BOOT, -1))
+        opening = self._voice.opening(self.demand)
+        self._post(opening)
+        # Who is not there yet says it when it comes.
+        late = self.setting.missing()
+        self._unsaid = {int(row): part(opening, opening.row == row) for row in late}
+
+    def _open_late(self) -> None:
+        """Subscriptions of nodes that were not there at time 0 and come up now."""
+        if not self._unsaid:
+            return
+        for k in np.flatnonzero(self._changes.kind == NODE_UP):
+            said = self._unsaid.pop(int(self._changes.a[k]), None)
+            if said is not None:
+                self._post(said._replace(at=said.at + self._changes.t[k]))
+
+    def _post(self, some: Letters) -> None:
+        for first in range(0, len(some.at), _AT_ONCE):
+            batch = part(some, slice(first, first + _AT_ONCE))
+            self._grow(len(batch.at) + 1)
+            _post_all(self.engine, batch)
+
+
+def _word(seed: int, name: int) -> int:
+    return int(_seeded(np.uint64(seed), name))
+
+
+@kernel
+def _seeded(seed, name):
+    return seeded(seed, name)
+
+
+@kernel
+def _post_all(engine, some):
+    for k in range(some.at.shape[0]):
+        engines.letter(
+            engine, some.at[k], some.row[k], ANY_LIFE, some.kind[k], some.topic[k], some.walk[k],
+            some.event[k],
+        )  # fmt: skip

@@ -73,7 +73,7 @@ def _placed(listed: Listed, path: Path, columns: tuple[str, ...]) -> Listed:
 
 
 def table_of(path: Path) -> Table:
-    """The table in a file, with or without a header as its suffix says."""
+    """A table of links or positions; its form follows from the suffix (.gz may follow)."""
     return csv_table(path) if suffix(path) in _CSV else blank_table(path)
 
 

@@ -25,6 +25,11 @@ class FaultEvents(NamedTuple):
     b: npt.NDArray[np.int32]  # row at the other end of a link, a < b; -1 for nodes
 
 
+def part(of: FaultEvents, which: slice | npt.NDArray[np.bool_]) -> FaultEvents:
+    """Some of the events, in their order."""
+    return FaultEvents(of.t[which], of.kind[which], of.a[which], of.b[which])
+
+
 class Outages(NamedTuple):
     """Times during which a cause holds something down: [begin, end), end inf for ever."""
 
@@ -100,7 +105,8 @@ def _cast(word, lot):
 
 
 @inlined
-def _exponential(word, mean):
+def exponential(word, mean):
+    """The dice after it, and an exponential time of that mean."""
     # Von Neumann's comparisons: no logarithm, whose last bit differs between machines. A run of
     # falling uniforms that ends after an odd number of them keeps its first.
     whole = 0.0
@@ -126,13 +132,13 @@ def _come_and_go(chosen, fault, mean_up, mean_down, until, node, begin, end):
     for c in range(chosen.shape[0]):
         # The first die is the lot of `_cast`.
         word = advanced(seeded(fault, chosen[c]))
-        word, t = _exponential(word, mean_up)
+        word, t = exponential(word, mean_up)
         while t < until:
-            word, down = _exponential(word, mean_down)
+            word, down = exponential(word, mean_down)
             if count < node.shape[0]:
                 node[count], begin[count], end[count] = chosen[c], t, t + down
             count += 1
-            word, up = _exponential(word, mean_up)
+            word, up = exponential(word, mean_up)
             t = t + down + up
     return count
 

@@ -71,3 +71,17 @@ Over = Annotated[
 BothWays = Annotated[
     bool, typer.Option("--both-ways/--either-way", help="Over T there and back, or one of them.")
 ]
+ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A TOML file.")]
+SystemName = Annotated[
+    str | None, typer.Option("--system", metavar="NAME", help="This system, not the file's.")
+]
+ScenarioSeed = Annotated[
+    int | None, typer.Option("--seed", metavar="N", callback=_seed, help="In place of the file's.")
+]
+Changed = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="FIELD=VALUE", help="Replace a field; may be repeated."),
+]
+TraceFile = Annotated[
+    Path | None, typer.Option("--trace", metavar="FILE", help="Keep all that happens, as Parquet.")
+]

@@ -1,0 +1,89 @@
+"""halfway reproduce: a paper's figures, published beside measured."""
+
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from halfway.cli.options import AsJson, Master, Out, Partitions, RootSeed, ScaleName, What
+from halfway.cli.screen import INTERRUPTED, RUNS_FAILED, console, warn
+
+if TYPE_CHECKING:
+    from halfway.report.publication import Publication
+
+
+def reproduce(
+    what: What = "",
+    scale: ScaleName = "quick",
+    out: Out = Path("halfway-results"),
+    as_json: AsJson = False,
+    master: Master = None,
+    partitions: Partitions = None,
+    seed: RootSeed = None,
+) -> None:
+    """Measure what a paper printed, and judge cell by cell whether it comes out.
+
+    \b
+    Prints published beside measured with 95 % intervals, and leaves in DIR a
+    page with the plots (index.html), verdicts.csv, verdicts.jsonl,
+    summaries.csv and figures/. A verdict that differs is a result, not an
+    error. Interrupt it at any time: the same command goes on from there.
+
+    \b
+    halfway reproduce                                everything, quickly
+    halfway reproduce directional-walks/figure-6 --scale paper
+    halfway reproduce --json | jq 'select(.verdict == "differs")'
+    """
+    from halfway.papers import PAPERS
+    from halfway.report.listing import chosen
+
+    figures = chosen(PAPERS, what)  # a slip of the finger is told before Spark is loaded
+    from halfway.report.edition import claim, publish
+
+    claim(out)
+    from halfway.pipeline.reproduce import reproduce as run
+    from halfway.report.progress import Told
+    from halfway.report.publication import publication_of
+
+    begun = time.monotonic()
+    quiet = as_json or not (sys.stdout.isatty() and sys.stderr.isatty())
+    with _interruptible(out), Told(sys.stderr, "starting Spark", bar=not quiet) as told:
+        result = run(figures, scale, out / "runs", master, told, partitions=partitions, seed=seed)
+        told.phase("writing the page")
+        command = shlex.join(["halfway", *sys.argv[1:]])
+        publication = publication_of(figures, scale, result, command, time.monotonic() - begun)
+        page = publish(out, publication)
+    _print_result(publication, page, as_json)
+    if publication.errors:
+        warn(
+            f"{publication.errors} runs ended in errors and are kept with their messages in "
+            f"{out / 'runs'}; the first: {' '.join(publication.first_error.split())}"
+        )
+        raise typer.Exit(RUNS_FAILED)
+
+
+def _print_result(publication: "Publication", page: Path, as_json: bool) -> None:
+    from halfway.report.tables import verdicts_jsonl
+    from halfway.report.terminal import print_figure, print_run
+
+    if as_json:
+        typer.echo(verdicts_jsonl(publication.verdicts), nl=False)
+        return
+    screen = console()
+    for paper, figure in publication.figures:
+        print_figure(screen, paper, figure, publication.of(paper, figure))
+    print_run(screen, publication, page)
+
+
+@contextmanager
+def _interruptible(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        warn(f"interrupted; what is finished is in {out}, and the same command goes on from there")
+        raise typer.Exit(INTERRUPTED) from None

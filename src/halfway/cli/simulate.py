@@ -1,0 +1,58 @@
+"""halfway simulate: one system on a scenario, message by message."""
+
+import typer
+
+from halfway.cli.options import AsJson, Changed, ScenarioFile, ScenarioSeed, SystemName, TraceFile
+from halfway.cli.screen import console, patience
+from halfway.problem import Problem
+
+
+def simulate(
+    scenario: ScenarioFile,
+    system: SystemName = None,
+    seed: ScenarioSeed = None,
+    changes: Changed = None,
+    trace: TraceFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run one system on a scenario, message by message, and print its meters.
+
+    \b
+    A scenario is a TOML file; examples/scenarios has some to begin with:
+      system = "gossip"            seconds = 60        seed = 1
+      [network]   kind = "unit-disk" (n, degree or radius), "file" (path, …),
+                  "random-waypoint" (n, width, height, radius, speed, pause)
+                  or "recorded" (path, radius)
+      [radio]     kind = "ideal", "distance", "contention" or "wired"
+      [workload]  topics, publishers_each, subscribers_each, events, every_s
+      [[faults]]  fault = "crash", "churn", "link-cut" or "partition"
+      [options.gossip]  the numbers of a system; a wrong name shows them all
+    What is wrong is named by field, value and what is allowed.
+
+    \b
+    halfway simulate examples/scenarios/sensor-field.toml
+    halfway simulate mesh.toml --system flooding --seed 7 --json
+    halfway simulate mesh.toml --set workload.events=100 --trace run.parquet
+    """
+    from halfway.scenario.reading import read_scenario
+
+    given = dict(_assignment(change) for change in changes or [])
+    if seed is not None:
+        given["seed"] = str(seed)
+    read = read_scenario(scenario, given)
+    from halfway.report.outcome import outcome_json, print_outcome
+    from halfway.scenario.staging import simulation_of
+
+    with patience("running (the first time, the system is compiled)"):
+        told = simulation_of(read, system=system, trace=trace).run()
+    if as_json:
+        typer.echo(outcome_json(told))
+    else:
+        print_outcome(console(), told)
+
+
+def _assignment(change: str) -> tuple[str, str]:
+    field, equals, value = change.partition("=")
+    if not equals or not field.strip():
+        raise Problem(f"--set {change}: it must be FIELD=VALUE", remedy="workload.events=20")
+    return field.strip(), value.strip()

@@ -1,0 +1,52 @@
+"""Which events a node has heard of: a window over ascending ids, because a mote has no heap.
+
+Ids ascend from 0 in the order in which events are published, as any int32. What a window has no
+room for any more counts as heard: an old event is never revived, it can only be lost.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import inlined
+
+_NONE = np.int32(-1)
+
+
+def nothing_heard(n: int, window: int) -> npt.NDArray[np.int32]:
+    """The memory of n nodes that have heard of nothing, [n, window]: an id, or -1, at each place.
+
+    Exact while every event still on its way is less than `window` ids behind the newest one.
+    The window is rounded up to a power of two, because a division costs more than all the rest.
+    """
+    return np.full((n, 1 << max(window - 1, 0).bit_length()), _NONE, np.int32)
+
+
+@inlined
+def is_news(seen, i, event):
+    """Whether row i hears of an event for the first time; from now on it has heard of it."""
+    place = np.uint32(event) & np.uint32(seen.shape[1] - 1)
+    if event <= seen[i, place]:
+        return False
+    seen[i, place] = event
+    return True
+
+
+@inlined
+def is_among_the_newest(newest, i, topic, event):
+    """Whether row i hears for the first time of an event of a topic; from now on it has.
+
+    newest [n, topics, window]: the window's largest ids of each topic, each plus 1; 0 nothing. An
+    id below all those of a full window counts as heard. Unlike `is_news` this is exact for ids with
+    gaps as well, such as those of one topic among many, and costs a look at the whole window.
+    """
+    key = np.uint32(np.uint32(event) + np.uint32(1))
+    least = 0
+    for place in range(newest.shape[2]):
+        if newest[i, topic, place] == key:
+            return False
+        if newest[i, topic, place] < newest[i, topic, least]:
+            least = place
+    if key <= newest[i, topic, least]:
+        return False
+    newest[i, topic, least] = key
+    return True

@@ -1,0 +1,78 @@
+"""A scenario file read and checked: what is wrong is named by field, value and what is allowed."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from halfway.problem import Problem
+from halfway.scenario.schema import FromFile, Recorded, Scenario
+
+
+def read_scenario(path: str | Path, changes: Mapping[str, str] | None = None) -> Scenario:
+    """Read and check a scenario file; relative paths in it are relative to it.
+
+    changes: "workload.events" -> "20" and the like replace what the file says. Raises Problem.
+    """
+    where = Path(path)
+    try:
+        plain = tomllib.loads(where.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "this is no text in UTF-8"
+        raise Problem(str(reason).lower(), where=str(path)) from None
+    except tomllib.TOMLDecodeError as error:
+        raise Problem(f"this is no TOML: {error}", where=str(path)) from None
+    for field, value in (changes or {}).items():
+        _set(plain, field, value)
+    return _checked(plain, where)
+
+
+def _set(plain: dict[str, Any], field: str, value: str) -> None:
+    """Replace one value, written as in TOML (bare words are texts)."""
+    try:
+        new = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        new = value
+    *tables, name = field.split(".")
+    inner: Any = plain
+    for table in tables:
+        inner = inner.setdefault(table, {}) if isinstance(inner, dict) else None
+    if not isinstance(inner, dict):
+        raise Problem(f"--set {field}: there is no such table in the scenario")
+    inner[name] = new
+
+
+def _checked(plain: dict[str, Any], where: Path) -> Scenario:
+    try:
+        scenario = msgspec.convert(plain, Scenario)
+    except msgspec.ValidationError as error:
+        raise _explained(str(error), plain, where) from None
+    network, radio = scenario.network, scenario.radio
+    home = where.parent
+    if isinstance(network, FromFile):
+        beside = None if network.positions is None else str(home / network.positions)
+        network = msgspec.structs.replace(network, path=str(home / network.path), positions=beside)
+    elif isinstance(network, Recorded):
+        network = msgspec.structs.replace(network, path=str(home / network.path))
+    if radio.ratios is not None:
+        radio = msgspec.structs.replace(radio, ratios=str(home / radio.ratios))
+    return msgspec.structs.replace(scenario, network=network, radio=radio)
+
+
+def _explained(said: str, plain: dict[str, Any], where: Path) -> Problem:
+    """The checker's sentence, with the field's value put in."""
+    what, _, at = said.partition(" - at `")
+    field = at.rstrip("`").removeprefix("$").lstrip(".")
+    value: Any = plain
+    for name, place in re.findall(r"([^.\[\]]+)|\[(\d+)\]", field):
+        try:
+            value = value[int(place)] if place else value[name]
+        except (KeyError, IndexError, TypeError):
+            value = None
+    shown = "" if value is None or isinstance(value, dict | list) else f" = {value!r}"
+    what = what[:1].lower() + what[1:]
+    remedy = "halfway simulate --help shows the fields" if "unknown field" in what else ""
+    return Problem(f"{field}{shown}: {what}" if field else what, where=str(where), remedy=remedy)

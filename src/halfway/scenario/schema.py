@@ -1,0 +1,98 @@
+"""The scenario file's fields: types, defaults and what is allowed in each."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from halfway.sim.energy import Power
+from halfway.sim.radios import IdealAir, Radio
+from halfway.world.faults import Fault
+
+_MOST_NODES = 10_000_000
+Seconds = Annotated[float, Meta(gt=0.0, le=1e9)]
+Length = Annotated[float, Meta(gt=0.0, le=1e9)]
+Count = Annotated[int, Meta(ge=1, le=_MOST_NODES)]
+Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Range = tuple[Annotated[float, Meta(ge=0.0, le=1e6)], Annotated[float, Meta(ge=0.0, le=1e6)]]
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of a scenario; what it does not know it refuses."""
+
+
+class UnitDisk(_Part, frozen=True, kw_only=True, tag_field="kind", tag="unit-disk"):
+    """Uniform points in the unit square, linked below a radius or for a mean degree."""
+
+    n: Annotated[int, Meta(ge=2, le=_MOST_NODES)]
+    radius: Annotated[float, Meta(gt=0.0, le=2.0)] | None = None
+    degree: Annotated[float, Meta(gt=0.0, le=1e6)] | None = None
+
+
+class FromFile(_Part, frozen=True, kw_only=True, tag_field="kind", tag="file"):
+    """A network of the user's own: GraphML, CSV or blank-parted links."""
+
+    path: str
+    quality: str = ""  # one column or two, parted by a comma
+    over: float | None = None
+    both_ways: bool = True
+    positions: str | None = None
+    largest: bool = True
+
+
+class Waypoint(_Part, frozen=True, kw_only=True, tag_field="kind", tag="random-waypoint"):
+    """Nodes that go from point to point in a rectangle, metres and seconds."""
+
+    n: Annotated[int, Meta(ge=2, le=1_000_000)]
+    width: Length
+    height: Length
+    radius: Length
+    speed: Range
+    pause: Range = (0.0, 0.0)
+
+
+class Recorded(_Part, frozen=True, kw_only=True, tag_field="kind", tag="recorded"):
+    """Movement from a file: ns-2 setdest with its churn, or CSV tracks."""
+
+    path: str
+    radius: Length
+    begin_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0  # the file's time that is our 0
+
+
+class Workload(_Part, frozen=True, kw_only=True):
+    """Who subscribes and who publishes when; roles are drawn by the seed."""
+
+    topics: Annotated[int, Meta(ge=1, le=100_000)] = 1
+    publishers_each: Count = 1
+    subscribers_each: Count = 1
+    events: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 10
+    every_s: Seconds = 1.0
+    start_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 1.0
+    arrivals: Literal["regular", "poisson"] = "regular"
+
+
+class Draw(_Part, frozen=True, kw_only=True):
+    """What a node draws, in watts, and the bit rate of radios that have none of their own."""
+
+    tx_w: Annotated[float, Meta(ge=0.0, le=1e6)] = Power().tx_w
+    rx_w: Annotated[float, Meta(ge=0.0, le=1e6)] = Power().rx_w
+    idle_w: Annotated[float, Meta(ge=0.0, le=1e6)] = Power().idle_w
+    bit_rate: Annotated[float, Meta(gt=0.0, le=1e15)] = Power().bit_rate
+
+
+class Scenario(_Part, frozen=True, kw_only=True):
+    """A whole scenario. Times in seconds; lengths in the network's or the movement's units."""
+
+    network: UnitDisk | FromFile | Waypoint | Recorded
+    system: str = "flooding"
+    title: str = ""
+    seconds: Seconds = 60.0
+    seed: Seed = 1
+    hello_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 1.0
+    window: Annotated[int, Meta(ge=1, le=1_000_000)] = 256
+    stretch: bool = True
+    radio: Radio = IdealAir()
+    faults: list[Fault] = []
+    workload: Workload = Workload()
+    options: dict[str, dict[str, float | int | bool]] = {}  # system -> its numbers
+    power: Draw = Draw()

@@ -1,0 +1,80 @@
+"""From a scenario to a simulation: the network, the movement and the workload that it names."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from halfway.problem import Problem
+from halfway.scenario.schema import FromFile, Recorded, Scenario, UnitDisk, Waypoint
+from halfway.sim.energy import Power
+from halfway.sim.moving import Motion
+from halfway.sim.simulation import Simulation
+from halfway.sim.systems import Value
+from halfway.world.demand import Drawn
+from halfway.world.imported import read_network
+from halfway.world.motion import Legs, Presence
+from halfway.world.network import Network
+from halfway.world.random_waypoint import Wandering
+from halfway.world.trace_files import Traces, read_motion
+from halfway.world.unit_disk import connected_unit_disk
+
+
+def simulation_of(
+    scenario: Scenario, *, system: str | None = None, trace: Path | None = None
+) -> Simulation:
+    """The simulation that a scenario describes, of its system or of another one.
+
+    The scenario's seed draws the network, the roles and everything else, each with dice of its
+    own, so that another system meets the same network and the same workload.
+    """
+    network, motion = network_of(scenario)
+    n = network.n if network is not None else motion.n if motion is not None else 0
+    name = system or scenario.system
+    options: Mapping[str, Value] = scenario.options.get(name, {})
+    return Simulation(
+        name, network, motion=motion, workload=demand_of(scenario, n), radio=scenario.radio,
+        faults=scenario.faults, seconds=scenario.seconds, seed=scenario.seed,
+        hello_s=scenario.hello_s, window=scenario.window, options=options,
+        power=Power(**msgspec.structs.asdict(scenario.power)), trace=trace,
+        stretch=scenario.stretch,
+    )  # fmt: skip
+
+
+def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
+    """The network that a scenario names, or its moving nodes; drawn ones by the seed."""
+    match scenario.network:
+        case UnitDisk(n=n, radius=radius, degree=degree):
+            if (radius is None) == (degree is None):
+                raise Problem("network: either `radius` or `degree` is wanted, and not both")
+            r = radius if radius is not None else float(np.sqrt((degree or 0.0) / (np.pi * n)))
+            return connected_unit_disk(n, r, scenario.seed).network, None
+        case FromFile() as file:
+            return read_network(
+                file.path, quality=file.quality, threshold=file.over, both_ways=file.both_ways,
+                positions_from=file.positions, largest=file.largest,
+            ), None  # fmt: skip
+        case Waypoint() as model:
+            course = Wandering(
+                model.n, model.width, model.height, speed=model.speed, pause=model.pause,
+                seconds=scenario.seconds, seed=scenario.seed,
+            )  # fmt: skip
+            return None, Motion(course, model.radius)
+        case Recorded() as file:
+            traces = _from(read_motion(file.path), file.begin_s)
+            return None, Motion(traces.legs, file.radius, traces.presence)
+
+
+def demand_of(scenario: Scenario, n: int) -> Drawn:
+    """The workload of a scenario among n nodes."""
+    plain = msgspec.structs.asdict(scenario.workload)
+    return Drawn(n=n, seed=scenario.seed, **plain)
+
+
+def _from(traces: Traces, begin_s: float) -> Traces:
+    """The same movement, with that time as its 0."""
+    legs, presence = traces.legs, traces.presence
+    legs = Legs(legs.first, legs.t0 - begin_s, legs.t1 - begin_s, *legs[3:])
+    presence = Presence(presence.first, presence.t0 - begin_s, presence.t1 - begin_s)
+    return traces._replace(legs=legs, presence=presence)

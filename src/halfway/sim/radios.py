@@ -1,0 +1,117 @@
+"""Radios as a user declares them: one small structure each, made when a run begins."""
+
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from halfway.problem import Problem
+from halfway.sim.energy import Power, air_seconds
+from halfway.sim.flight import HEARD, SENT, Engine
+from halfway.sim.radio import Ideal, distances, lossy
+from halfway.world.link_quality import measured_success
+from halfway.world.network import Network
+
+_LONGEST_S = 1e6
+
+
+class Airtime(NamedTuple):
+    """How long every node sent and received, [n] seconds each."""
+
+    sent: npt.NDArray[np.float64]
+    heard: npt.NDArray[np.float64]
+
+
+class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
+                tag_field="kind"):  # fmt: skip
+    """What all declarations share."""
+
+    success: float = 1.0  # probability of a reception, over every link
+    ratios: str | None = None  # or a table of links with measured ratios, …
+    ratio_columns: tuple[
+        str, ...
+    ] = ()  # … and the column, or the two (there, back), that hold them
+
+    def made(self, network: Network, moving: bool, seed: int) -> Any:
+        """The radio for one run."""
+        raise NotImplementedError
+
+    def grown(self, radio: Any, slots: int) -> Any:
+        """The same radio for a pool of so many slots."""
+        del slots
+        return radio
+
+    def copies(self, widest: int) -> int:
+        """Slots that one emission may need, where a node has at most so many neighbours."""
+        del widest
+        return 1
+
+    def airtime(self, radio: Any, engine: Engine, power: Power) -> Airtime:
+        """Counted records, each on the air for its bytes at the bit rate; nobody overhears."""
+        del radio
+        volume = engine.meters.volume
+        if not len(volume):
+            volume = engine.meters.traffic * engine.bytes_of[0]
+        rate = power.bit_rate
+        return Airtime(air_seconds(volume[:, SENT], rate), air_seconds(volume[:, HEARD], rate))
+
+    def counted(self, radio: Any) -> dict[str, int]:
+        """What the radio itself counted, by name."""
+        del radio
+        return {}
+
+    def _checked_delay(self, name: str, value: float) -> float:
+        if not 0.0 <= value <= _LONGEST_S:
+            raise Problem(f"radio: {name} = {value:g}: it must be from 0 to {_LONGEST_S:g} s")
+        return float(value)
+
+    def _with_losses(self, radio: Any, network: Network, moving: bool, seed: int) -> Any:
+        if not 0.0 <= self.success <= 1.0:
+            raise Problem(f"radio: success = {self.success:g}: it must be from 0 to 1")
+        if self.ratios is not None:
+            if moving:
+                raise Problem("radio: measured ratios need nodes that stand still")
+            success = measured_success(network, self.ratios, self.ratio_columns)
+            return lossy(radio, success * self.success, network, seed)
+        if self.success == 1.0:
+            return radio
+        return lossy(radio, self.success, None if moving else network, seed)
+
+
+class IdealAir(_Declared, frozen=True, kw_only=True, tag="ideal"):
+    """Everybody in reach hears everything, after the same delay (with a chance, if asked)."""
+
+    delay_s: float = 0.001
+
+    def made(self, network: Network, moving: bool, seed: int) -> Any:
+        """The radio for one run."""
+        delay_s = self._checked_delay("delay_s", self.delay_s)
+        return self._with_losses(Ideal(delay_s), network, moving, seed)
+
+
+class DistanceAir(_Declared, frozen=True, kw_only=True, tag="distance"):
+    """A delay that grows with the distance: delay_s + distance / speed.
+
+    speed in the network's units a second (where those are metres, light makes 3e8).
+    """
+
+    delay_s: float = 0.0
+    speed: float
+
+    def made(self, network: Network, moving: bool, seed: int) -> Any:
+        """The radio for one run; Problem for nodes that move, or whose places nobody knows."""
+        if moving:
+            remedy = 'use radio kind "ideal" or "contention"'
+            raise Problem("delays by distance need nodes that stand still", remedy=remedy)
+        if network.position is None:
+            raise Problem("delays by distance need a network with positions", where=network.name)
+        if not 0.0 < self.speed < np.inf:
+            raise Problem(f"radio: speed = {self.speed:g}: it must be positive and finite")
+        rows = np.repeat(np.arange(network.n), network.degree)
+        gap = network.position[rows] - network.position[network.who]
+        delay = self._checked_delay("delay_s", self.delay_s) + np.hypot(*gap.T) / self.speed
+        return self._with_losses(distances(network, delay), network, moving, seed)
+
+
+Radio = IdealAir | DistanceAir

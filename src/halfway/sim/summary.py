@@ -1,0 +1,87 @@
+"""From a simulation to its outcome: every meter read once."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.sim.energy import spent
+from halfway.sim.flight import HEARD, SENT
+from halfway.sim.outcome import Outcome, by_kind, load, spread
+from halfway.sim.setting import seconds_up
+
+if TYPE_CHECKING:
+    from halfway.sim.simulation import Simulation
+
+
+def outcome(run: "Simulation") -> Outcome:
+    """The meters of a simulation as it is now."""
+    ledger, meters, kinds = run.ledger, run.engine.meters, run.cast.kinds
+    air = run.declared.airtime(run.radio, run.engine, run.power)
+    energy = spent(run.power, air.sent, air.heard, seconds_up(run.setting))
+    sent, heard = (int(meters.traffic[:, way].sum()) for way in (SENT, HEARD))
+    size = run.engine.bytes_of
+    state_bytes = sum(part.nbytes for part in arrays(run.cast.state))
+    return Outcome(
+        system=run.system,
+        nodes=run.setting.n,
+        seconds=run.at,
+        seed=run.seed,
+        events=int(meters.events[0]),
+        published=ledger.published,
+        unpublished=ledger.unpublished,
+        expected=ledger.expected,
+        delivered=ledger.delivered,
+        duplicates=ledger.duplicates,
+        unasked=ledger.unasked,
+        late=ledger.late,
+        caught_up=ledger.caught_up,
+        delivery_ratio=ledger.delivery_ratio,
+        latency_s=spread(ledger.latency_s),
+        hops=spread(ledger.hops),
+        stretch=spread(ledger.stretch),
+        sent=by_kind(meters.sent_kind, kinds),
+        heard=by_kind(meters.heard_kind, kinds),
+        bytes_sent=int((meters.sent_kind * size).sum()),
+        bytes_heard=int((meters.heard_kind * size).sum()),
+        heard_per_delivery=heard / ledger.delivered if ledger.delivered else float("nan"),
+        sent_per_delivery=sent / ledger.delivered if ledger.delivered else float("nan"),
+        load=load(meters.traffic),
+        involved=int((meters.traffic[:, SENT] > 0).sum()),
+        energy_tx=float(energy.tx.sum()),
+        energy_rx=float(energy.rx.sum()),
+        energy_idle=float(energy.idle.sum()),
+        energy_largest=float(energy.total.max()),
+        state_bytes_per_node=state_bytes / run.setting.n,
+        radio=run.declared.counted(run.radio),
+        digest=digest(run),
+    )
+
+
+def arrays(state: Any) -> Iterator[npt.NDArray[Any]]:
+    """Every array of a state, those of nested tuples as well."""
+    for part in state:
+        if isinstance(part, tuple):
+            yield from arrays(part)
+        elif isinstance(part, np.ndarray):
+            yield part
+
+
+def state_digest(state: Any) -> str:
+    """Hex digest of a state's bytes."""
+    whole = hashlib.sha256()
+    for part in arrays(state):
+        whole.update(np.ascontiguousarray(part).tobytes())
+    return whole.hexdigest()[:16]
+
+
+def digest(run: "Simulation") -> str:
+    """Hex digest of what every node remembers and of what was counted."""
+    meters, whole = run.engine.meters, hashlib.sha256()
+    for part in (meters.traffic, meters.sent_kind, meters.heard_kind, meters.events):
+        whole.update(part.tobytes())
+    return hashlib.sha256((state_digest(run.cast.state) + whole.hexdigest()).encode()).hexdigest()[
+        :16
+    ]

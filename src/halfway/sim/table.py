@@ -1,0 +1,55 @@
+"""The systems by name, with what a user may set of each; naming one imports only that one."""
+
+from halfway.problem import Problem
+from halfway.protocols import SYSTEMS as MODULES
+from halfway.sim.systems import Option, Spreading, System
+
+_LONG = 1e9
+
+
+def _seconds(default: float, what: str) -> Option:
+    return Option(default, 0.0, _LONG, f"seconds; {what}")
+
+
+def _count(default: int, what: str, low: int = 0, high: int = 1_000_000) -> Option:
+    return Option(default, low, high, what)
+
+
+_OPTIONS = {
+    "flooding": {"wait": _seconds(0.01, "between hearing an event and repeating it")},
+    "gossip": {
+        "fanout": _count(3, "distinct neighbours told in a round; -1: all by one broadcast", -1),
+        "rounds": _count(3, "rounds in which a node tells an event", 1),
+        "period": _seconds(1.0, "from one round to the next"),
+        "jitter": _seconds(0.5, "each wait is longer by a random part of it"),
+        "chance": Option(1.0, 0.0, 1.0, "probability that a node tells an event at all"),
+        "sure_hops": _count(1, "nodes that heard it after fewer hops always tell it", 0, 65_535),
+    },
+    "anti-entropy": {
+        "period": _seconds(1.0, "from one round of a node to its next"),
+        "jitter": _seconds(0.5, "each wait is longer by a random part of it"),
+        "pages": _count(1, "pages of 256 events that a round compares", 1, 1000),
+        "batch": _count(8, "events sent, and wished, in answer to one record", 1, 256),
+    },
+    "rumor": {
+        "spawn": Option(1.0, 0.0, 1.0, "probability that a witnessing sends an agent"),
+        "agent_steps": _count(100, "an agent's time to live"),
+        "query_steps": _count(300, "a query's time to live"),
+        "patience": _seconds(5.0, "until an unanswered query is repeated"),
+        "retries": _count(5, "repetitions of a query before it is given up"),
+    },
+}  # fmt: skip
+
+TABLE = {
+    name: System(
+        name, MODULES.get(name, "halfway.protocols." + name.replace("-", "_")), Spreading, options
+    )
+    for name, options in _OPTIONS.items()
+}
+
+
+def named(name: str) -> System:
+    """The system of that name; Problem for an unknown one, with those that there are."""
+    if name not in TABLE:
+        raise Problem(f"'{name}' is no system", remedy=f"one of {', '.join(TABLE)}")
+    return TABLE[name]

@@ -1,0 +1,182 @@
+"""Worlds that change in the middle of a run: drawn, run by the engine in pieces, and told."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from halfway.core.around import Around
+from halfway.core.message import APP
+from halfway.sim import changes as happening
+from halfway.sim import engine as engines
+from halfway.sim.flight import taken
+from halfway.sim.links import roomy
+from halfway.world.network import Network
+from tests.protocols.worlds import networks
+from tests.sim.slow_engine import Change, Links, Record, Seen
+
+NODES = (happening.NODE_DOWN, happening.NODE_UP)
+CUTS = (happening.LINK_DOWN, happening.LINK_UP)
+REACH = (happening.LINK_GONE, happening.LINK_NEAR)
+KNOWLEDGE = (happening.FORGOTTEN, happening.KNOWN)
+
+
+@dataclass(frozen=True)
+class World:
+    """A network, what happens to it, and what applications tell their nodes (at, row, event)."""
+
+    network: Network
+    letters: list[tuple[float, int, int]]
+    changes: list[Change]
+    moves: bool = False
+    boots: bool = False
+    shared: bool = True  # what nodes know is what is in reach
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """How a run is cut up: small logs and pools, stops at times and after numbers of records."""
+
+    untils: list[float] = field(default_factory=list)  # seconds, ascending
+    records: int = engines.NEVER  # more of them at each call
+    applications: int = 4096
+    journal: int = 1 << 15  # room beyond what one transmission may need
+    slots: int = 4096
+    bytes_of: Any = 100
+
+
+@dataclass
+class Told:
+    """What a run left."""
+
+    engine: engines.Engine
+    reach: Links
+    knows: Links
+    journal: list[Seen] = field(default_factory=list)
+    told: list[Seen] = field(default_factory=list)
+    stops: list[tuple[float, int]] = field(default_factory=list)  # (until, journal's length)
+    counts: list[tuple[int, int]] = field(default_factory=list)  # (asked for, delivered)
+
+
+@st.composite
+def worlds(draw: st.DrawFn, moves: bool = False) -> World:
+    """A few nodes, a few seconds; all times are quarters, so that ties abound."""
+    network = draw(networks(connected=draw(st.booleans()), most=7))
+    quarters = st.integers(0, 16).map(lambda k: k / 4)
+    row = st.integers(0, network.n - 1)
+    letters = draw(st.lists(st.tuples(quarters, row, st.integers(0, 2)), min_size=1, max_size=5))
+    shared = draw(st.booleans())
+    # To take a place out of the lists of a still network would take it from its radio as well.
+    links = REACH + KNOWLEDGE if moves else CUTS if shared else CUTS + KNOWLEDGE
+    pairs = st.tuples(row, row).filter(lambda pair: pair[0] != pair[1])
+    if network.links:
+        a = np.repeat(np.arange(network.n), network.degree)
+        there = st.sampled_from(list(zip(a.tolist(), network.who.tolist(), strict=True)))
+        pairs = st.one_of(there, there, pairs)
+    change = st.one_of(
+        st.builds(Change, quarters, st.sampled_from(NODES), row, st.just(-1)),
+        st.builds(
+            lambda t, kind, pair: Change(t, kind, *pair), quarters, st.sampled_from(links), pairs
+        ),
+    )
+    changes = sorted(
+        draw(st.lists(change, min_size=draw(st.sampled_from([0, 6])), max_size=14)),
+        key=lambda change: change.t,
+    )
+    return World(network, letters, changes, moves, draw(st.booleans()), shared)
+
+
+def pieces() -> st.SearchStrategy[Pieces]:
+    """Everything that may stop a run."""
+    return st.builds(
+        Pieces,
+        untils=st.lists(st.integers(0, 48).map(lambda k: k / 8), max_size=6).map(sorted),
+        records=st.sampled_from([engines.NEVER, 1, 3]),
+        applications=st.sampled_from([1, 3, 4096]),
+        journal=st.sampled_from([0, 5, 4096]),
+        slots=st.sampled_from([0, 4096]),
+        bytes_of=st.sampled_from([100, np.arange(256)]),
+    )
+
+
+def links_of(lists: Around) -> Links:
+    """Neighbour lists as sets; they must ascend."""
+    rows = [lists.who[a:b].tolist() for a, b in zip(lists.first, lists.last, strict=True)]
+    assert all(row == sorted(set(row)) for row in rows)
+    return [set(row) for row in rows]
+
+
+def tight(lists: Around) -> Around:
+    """The same lists in arrays of their own, without any room."""
+    who = lists.who.copy()
+    return Around(lists.first.copy(), lists.last.copy(), who, who, lists.x, lists.y)
+
+
+def changes_of(world: World) -> happening.Changes:
+    """What happens, as the engine wants it."""
+    columns = zip(*world.changes, strict=True) if world.changes else ([],) * 4
+    return happening.changes(*columns)
+
+
+def engine_of(world: World, given: Pieces, kind: int, spare: int) -> engines.Engine:
+    """An engine with the letters of the applications in its queue."""
+    engine = engines.engine(
+        world.network.n, len(world.letters) + given.slots, given.applications,
+        spare + given.journal, 0 if world.moves else len(world.network.who), given.bytes_of,
+    )  # fmt: skip
+    for at, row, event in world.letters:
+        engines.post(engine, at, row, kind, 0, 0, event)
+    return engine
+
+
+def run(
+    protocol: tuple[Any, Any, Any], kind: int, radio: Any, world: World, given: Pieces, most: int
+) -> Told:
+    """Run a protocol (state, rules, book) until nothing is left to do, whatever stops it.
+
+    kind: of the letters. most: emissions of one call of the handler.
+    """
+    state, rules, book = protocol
+    spare = max(world.network.n * most, 1)
+    engine = engine_of(world, given, kind, spare)
+    reach = tight(world.network.around())
+    around = reach if world.shared else tight(reach)
+    changes, told = changes_of(world), Told(engine, [], [])
+    untils, records = [*given.untils, np.inf], given.records
+    while untils:
+        why = engines.run(
+            state, rules, around, book, engine, radio, reach, world.boots, changes, untils[0],
+            records, spare,
+        )  # fmt: skip
+        if why in (engines.IDLE, engines.UNTIL):
+            _empty(engine, told)
+            told.stops.append((untils.pop(0), len(told.journal)))
+        elif why == engines.COUNTED:
+            told.counts.append((records, int(engine.meters.events[0])))
+            records = int(engine.meters.events[0]) + given.records
+        elif why == engines.LOG_FULL:
+            _empty(engine, told)
+        elif why == engines.LISTS_FULL:
+            assert world.moves or not world.shared
+            reach = roomy(reach) if world.moves else reach
+            around = reach if world.shared else roomy(around)
+        else:
+            assert why == engines.CROWDED
+            engine = engines.grown(engine)
+    assert why == engines.IDLE
+    assert list(engine.out.tally) == [len(engine.out.free), 0], "a slot was lost"
+    told.engine, told.reach, told.knows = engine, links_of(reach), links_of(around)
+    return told
+
+
+def _empty(engine: engines.Engine, told: Told) -> None:
+    for kept, log in ((told.journal, engine.journal), (told.told, engine.applications)):
+        for m, row in zip(*taken(log), strict=True):
+            numbers = (m["kind"], m["next"], m["event"], m["args"][0], m["source"], m["hops"])
+            kept.append(Seen(float(m["at"]), int(row), Record(*map(int, numbers))))
+
+
+def on_air(seen: list[Seen]) -> list[Seen]:
+    """Those that came from somebody else."""
+    return [one for one in seen if one.record.to not in (APP, one.record.source)]

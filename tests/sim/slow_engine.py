@@ -1,0 +1,187 @@
+"""The engine's slow twin: one queue entry for every possible reception, dictionaries and sets.
+
+Nothing of the engine is used but the numbers of kinds. A radio of one delay tries every node that
+there is, and asks on arrival who is in reach; a radio with a delay for every link tries its links.
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from halfway.core.message import APP, BOOT, EVERYONE
+from halfway.sim.changes import (
+    FORGOTTEN,
+    KNOWN,
+    LINK_DOWN,
+    LINK_GONE,
+    LINK_NEAR,
+    LINK_UP,
+    NODE_DOWN,
+    NODE_UP,
+)
+from tests.protocols.slow_world import Dice
+
+Links = list[set[int]]  # by row
+
+
+class Record(NamedTuple):
+    """What travels."""
+
+    kind: int
+    to: int  # a name, EVERYONE or APP
+    event: int
+    arg: int
+    source: int
+    hops: int
+
+
+class Seen(NamedTuple):
+    """A record that reached a row, or the row's application."""
+
+    at: float
+    row: int
+    record: Record
+
+
+class Emission(NamedTuple):
+    """What a handler wants to be sent."""
+
+    after: float
+    kind: int
+    to: int
+    event: int
+    arg: int
+
+
+class Change(NamedTuple):
+    """Something happens to the world."""
+
+    t: float
+    kind: int
+    a: int
+    b: int
+
+
+Handler = Callable[[int, Record, list[int]], Iterable[Emission]]
+
+
+@dataclass
+class SlowRadio:
+    """Delays and probabilities of reception by link, or one for all."""
+
+    delay: float | dict[tuple[int, int], float]
+    success: float | dict[tuple[int, int], float] = 1.0
+    dice: Dice | None = None
+
+    def lasts(self, a: int, b: int) -> float | None:
+        """Seconds from one row to another; None where there never is a link."""
+        return self.delay.get((a, b)) if isinstance(self.delay, dict) else self.delay
+
+    def succeeds(self, a: int, b: int) -> bool:
+        """Draw whether this reception succeeds."""
+        share = self.success[a, b] if isinstance(self.success, dict) else self.success
+        return self.dice is None or self.dice.real() < share
+
+
+class SlowEngine:
+    """A world of nodes; `reach` is who hears whom, `knows` whom each knows (may be the same)."""
+
+    def __init__(
+        self, reach: Links, knows: Links, handle: Handler, radio: SlowRadio, boots: bool
+    ) -> None:
+        self.n = len(reach)
+        self.reach, self.knows, self.boots = reach, knows, boots
+        self.handle, self.radio = handle, radio
+        self.up = set(range(self.n))
+        self.lives = [0] * self.n
+        self.cut: set[frozenset[int]] = set()
+        self.now = 0.0
+        self.journal: list[Seen] = []
+        self.told: list[Seen] = []
+        self.sent: Counter[tuple[int, int]] = Counter()  # (row, kind)
+        self.heard: Counter[tuple[int, int]] = Counter()
+        self._due: list[tuple[float, int, Callable[..., None], tuple[object, ...]]] = []
+        self._order = 0
+
+    def post(self, at: float, row: int, kind: int, event: int) -> None:
+        """A letter from the application: it only asks that the node is up."""
+        self._push(at, self._held, None, Record(kind, row, event, 0, row, 0))
+
+    def run(self, changes: list[Change]) -> "SlowEngine":
+        """Until nothing is due; what happens at a time happens before what is due then."""
+        k = 0
+        while k < len(changes) or self._due:
+            if k < len(changes) and (not self._due or changes[k].t <= self._due[0][0]):
+                self.now = changes[k].t
+                self._happen(*changes[k][1:])
+                k += 1
+            else:
+                self.now, _, call, given = heapq.heappop(self._due)
+                call(*given)
+        return self
+
+    def _push(self, at: float, call: Callable[..., None], *given: object) -> None:
+        heapq.heappush(self._due, (at, self._order, call, given))
+        self._order += 1
+
+    def _happen(self, kind: int, a: int, b: int) -> None:
+        if kind == NODE_DOWN:
+            self.up.discard(a)
+        elif kind == NODE_UP and a not in self.up:
+            self.up.add(a)
+            self.lives[a] += 1
+            if self.boots:
+                boot = Record(int(BOOT), a, -1, 0, a, 0)
+                self._push(self.now, self._held, self.lives[a], boot)
+        elif kind == LINK_DOWN and b in self.reach[a]:
+            self.cut.add(frozenset((a, b)))
+        elif kind == LINK_UP:
+            self.cut.discard(frozenset((a, b)))
+        for come, go, lists in ((LINK_NEAR, LINK_GONE, self.reach), (KNOWN, FORGOTTEN, self.knows)):
+            if kind == come:
+                lists[a].add(b)
+                lists[b].add(a)
+            elif kind == go:
+                lists[a].discard(b)
+                lists[b].discard(a)
+
+    def _held(self, life: int | None, record: Record) -> None:
+        """A timer, a delayed record or a letter is due, if its node is still there to send it."""
+        row = record.source
+        if row not in self.up or life not in (None, self.lives[row]):
+            return
+        if record.to == APP:
+            self.told.append(Seen(self.now, row, record))
+        elif record.to == row:
+            self._deliver(row, record)
+        else:
+            self._transmit(record)
+
+    def _transmit(self, record: Record) -> None:
+        self.sent[record.source, record.kind] += 1
+        for row in range(self.n) if record.to == EVERYONE else [record.to]:
+            lasts = self.radio.lasts(record.source, row)
+            if lasts is not None:
+                self._push(self.now + lasts, self._arrive, row, record)
+
+    def _arrive(self, row: int, record: Record) -> None:
+        """Only now it is asked who is there; the sender may be dead by now."""
+        link = record.source, row
+        if row not in self.up or row not in self.reach[record.source]:
+            return
+        if frozenset(link) in self.cut or not self.radio.succeeds(*link):
+            return
+        self.heard[row, record.kind] += 1
+        self._deliver(row, record)
+
+    def _deliver(self, row: int, record: Record) -> None:
+        self.journal.append(Seen(self.now, row, record))
+        for after, kind, to, event, arg in self.handle(row, record, sorted(self.knows[row])):
+            hops = record.hops + (to not in (APP, row))
+            said = Record(kind, to, event, arg, row, hops)
+            if to in (APP, row) or after > 0.0:
+                self._push(self.now + after, self._held, self.lives[row], said)
+            else:
+                self._transmit(said)

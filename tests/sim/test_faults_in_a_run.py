@@ -1,0 +1,197 @@
+"""Faults and moving nodes in the middle of a flood, each promise by its name."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halfway.core.message import BOOT
+from halfway.problem import Problem
+from halfway.protocols import flooding
+from halfway.sim import engine as engines
+from halfway.sim.changes import LINK_DOWN, LINK_GONE, LINK_NEAR, NODE_DOWN, NODE_UP, changes
+from halfway.sim.flight import HEARD, SENT
+from halfway.sim.links import roomy
+from halfway.sim.radio import Ideal, distances, lossy
+from halfway.world.faults import Crash, Fault, Partition, schedule
+from halfway.world.moving_grid import MovingGrid, network_at
+from halfway.world.network import Network
+from halfway.world.random_waypoint import random_waypoint
+from tests.networks import disk, from_links, line
+from tests.protocols.worlds import component, networks
+from tests.sim.changing import Pieces, Told, World, links_of, on_air, run, tight
+from tests.sim.slow_engine import Change
+
+WAIT, HOP, EVENTS = 0.25, 0.25, 3
+WHOLE = Pieces()
+
+
+def flood(world: World, given: Pieces = WHOLE, radio: Any = None) -> Told:
+    """Flood what applications publish."""
+    state = flooding.state(np.arange(world.network.n, dtype=np.int32), EVENTS, 1)
+    protocol = state, flooding.Rules(WAIT), flooding.Book(EVENTS)
+    return run(protocol, flooding.PUBLISH, radio or Ideal(HOP), world, given, 2)
+
+
+def suffering(network: Network, *faults: Fault) -> list[Change]:
+    """What some faults do to a network."""
+    found = schedule(faults, network, seed=1, seconds=1000.0)
+    return [Change(*one) for one in zip(*(part.tolist() for part in found), strict=True)]
+
+
+def reached(told: Told, event: int) -> set[int]:
+    """Rows that know of an event."""
+    return {one.row for one in told.journal if one.record.event == event}
+
+
+def apart(network: Network, side: set[int]) -> Network:
+    """A network without the links between a side and the others."""
+    pairs = [(i, int(z)) for i in range(network.n) for z in network.neighbours(i)]
+    return from_links(network.n, [(a, b) for a, b in pairs if (a in side) == (b in side)])
+
+
+def test_a_crashed_node_neither_sends_nor_hears() -> None:
+    letters = [(0.0, 0, 0), (10.0, 0, 1), (15.0, 2, 1), (30.0, 0, 2)]
+    network = line(5)
+    told = flood(World(network, letters, suffering(network, Crash(node=2, at=9.0, for_=11.0))))
+    assert [reached(told, event) for event in range(3)] == [{*range(5)}, {0, 1}, {*range(5)}]
+    assert not [one for one in told.journal if 9.0 <= one.at < 20.0 and one.row == 2]
+    assert told.engine.meters.traffic[:, SENT].tolist() == [3, 3, 2, 2, 2]
+    assert told.engine.meters.traffic[:, HEARD].tolist() == [3, 5, 4, 4, 2]
+
+
+@given(networks(connected=False), st.data())
+def test_flooding_reaches_exactly_the_component_of_those_who_are_left(
+    network: Network, data: st.DataObject
+) -> None:
+    row = st.integers(0, network.n - 1)
+    dead, source = data.draw(st.sets(row)), data.draw(row)
+    faults = [Crash(node=node, at=1.0) for node in dead]
+    told = flood(World(network, [(0.0, source, 0), (20.0, source, 1)], suffering(network, *faults)))
+    left = component(apart(network, dead), source)
+    # Between two that are dead the links are still there.
+    assert reached(told, 1) == (set() if source in dead else left)
+    assert reached(told, 0) <= component(network, source)
+
+
+@given(networks(connected=False), st.data())
+def test_a_partition_heals_without_ghosts(network: Network, data: st.DataObject) -> None:
+    row = st.integers(0, network.n - 1)
+    side, source = data.draw(st.sets(row)), data.draw(row)
+    begin, end = 1.0, 21.0
+    split = suffering(network, Partition(nodes=frozenset(side), at=begin, for_=end - begin))
+    told = flood(World(network, [(0.6, source, 0), (5.0, source, 1), (30.0, source, 2)], split))
+    assert reached(told, 1) == component(apart(network, side), source)
+    assert reached(told, 2) == component(network, source)
+    for one in on_air(told.journal):
+        if begin <= one.at < end:  # wherever it was when the network fell apart
+            assert (one.row in side) == (one.record.source in side)
+        assert one.record.event == 2 or one.at < end
+
+
+def test_what_is_on_the_air_when_a_link_is_mended_is_heard() -> None:
+    network = line(2)
+    split = suffering(network, Partition(nodes=frozenset([0]), at=1.0, for_=1.0))
+    assert reached(flood(World(network, [(1.5, 0, 0)], split)), 0) == {0, 1}
+    assert reached(flood(World(network, [(1.49, 0, 0)], split)), 0) == {0}
+
+
+def test_a_run_in_many_pieces_is_the_whole_run() -> None:
+    network = disk(n=40, radius=0.3, seed=1)
+    hurt = suffering(network, Crash(share=0.2, at=0.6, for_=0.7),
+                     Partition(line=(0.5, 0.0, 0.5, 1.0), at=0.9, for_=2.0))  # fmt: skip
+    world = World(network, [(0.0, 0, 0), (1.0, 7, 1), (2.0, 3, 2)], hurt)
+    whole = flood(world)
+    many = flood(world, Pieces([k / 16 for k in range(100)], 7, 1, 1, 0))
+    assert len(many.counts) > 40
+    assert (many.journal, many.reach) == (whole.journal, whole.reach)
+    assert np.array_equal(many.engine.meters.traffic, whole.engine.meters.traffic)
+
+
+def test_meters_count_what_the_journal_tells() -> None:
+    size = np.arange(256) ** 2
+    network = disk(n=40, radius=0.3, seed=1)
+    hurt = suffering(network, Crash(share=0.3, at=0.6, for_=0.7))
+    told = flood(World(network, [(0.0, 0, 0), (1.0, 7, 1)], hurt), replace(WHOLE, bytes_of=size))
+    meters, heard = told.engine.meters, on_air(told.journal)
+    said = [one for one in told.journal if one.record.kind == flooding.REPEAT]
+    assert meters.traffic.sum(axis=0).tolist() == [len(said), len(heard)]
+    assert meters.volume[:, HEARD].sum() == sum(size[one.record.kind] for one in heard)
+    assert meters.volume[:, SENT].sum() == len(said) * size[flooding.FLOOD]
+    assert meters.events[0] == len(told.journal)
+
+
+def test_a_later_reception_of_a_broadcast_waits_for_the_world_and_for_the_caller() -> None:
+    network = from_links(3, [(0, 1), (0, 2)])
+    slow = distances(network, [0.25, 0.5, 0.25, 0.5])
+    calm = World(network, [(0.0, 0, 0)], [])
+    told = flood(calm, replace(WHOLE, untils=[0.6]), slow)
+    assert reached(told, 0) == {0, 1, 2}
+    assert told.stops[0] == (0.6, sum(one.at <= 0.6 for one in told.journal))
+    for t, those in ((0.6, {0, 1}), (0.75, {0, 1}), (0.8, {0, 1, 2})):
+        hurt = replace(calm, changes=[Change(t, NODE_DOWN, 2, -1)])
+        assert reached(flood(hurt, WHOLE, slow), 0) == those
+
+
+def test_who_comes_into_reach_while_it_is_on_the_air_hears_it() -> None:
+    alone = World(line(1), [(0.0, 0, 0)], [])
+    for t, kind, those in ((0.5, LINK_NEAR, {0, 1}), (0.51, LINK_NEAR, {0})):
+        moving = replace(alone, network=from_links(2, []), moves=True)
+        assert reached(flood(replace(moving, changes=[Change(t, kind, 0, 1)])), 0) == those
+    for t, those in ((0.5, {0}), (0.51, {0, 1})):
+        gone = World(line(2), [(0.0, 0, 0)], [Change(t, LINK_GONE, 0, 1)], moves=True)
+        assert reached(flood(gone), 0) == those
+
+
+def test_a_node_that_fails_again_at_once_is_booted_for_its_last_life_only() -> None:
+    fates = [Change(t, kind, 1, -1) for t, kind in (
+        (1.0, NODE_DOWN), (2.0, NODE_UP), (2.0, NODE_DOWN), (2.0, NODE_UP), (3.0, NODE_DOWN),
+    )]  # fmt: skip
+    told = flood(World(line(2), [(9.0, 1, 0)], fates, boots=True))
+    assert [(one.at, one.row, one.record.kind) for one in told.journal] == [(2.0, 1, int(BOOT))]
+
+
+def test_cuts_without_room_and_losses_without_a_network_are_refused() -> None:
+    network = line(3)
+    state = flooding.state(np.arange(3, dtype=np.int32), EVENTS, 1)
+    engine, around = engines.engine(3, 8, 8), network.around()
+    with pytest.raises(ValueError, match="without room for cuts"):
+        engines.run(
+            state, flooding.Rules(WAIT), around, flooding.Book(EVENTS), engine, Ideal(HOP), around,
+            False, changes([0.0], [LINK_DOWN], [0], [1]), np.inf, engines.NEVER, 2,
+        )  # fmt: skip
+    with pytest.raises(Problem, match="2 probabilities of reception for links that come and go"):
+        lossy(Ideal(HOP), [0.5, 0.5], None, 1)
+    with pytest.raises(Problem, match="3 probabilities of reception for 4 directed links"):
+        lossy(Ideal(HOP), [0.5] * 3, network, 1)
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 2**32), st.sampled_from([8.0, 25.0, 60.0]))
+def test_a_moving_grid_fed_slice_by_slice_leaves_its_own_lists(seed: int, radius: float) -> None:
+    legs = random_waypoint(25, 100, 60, speed=(1, 30), pause=(0, 2), seconds=20.0, seed=seed)
+    grid = MovingGrid(legs, radius)
+    reach = tight(grid.links().around())
+    state = flooding.state(np.arange(legs.n, dtype=np.int32), EVENTS, 1)
+    engine = engines.engine(legs.n, 4096, 8)
+    for event in range(EVENTS):
+        engines.post(engine, 5.0 * event, event, flooding.PUBLISH, 0, 0, event)
+    for stop in (0.3, 4.0, 4.5, 11.0, 19.0):
+        found = grid.advance(stop)
+        moved = changes(found.t, np.where(found.up, LINK_NEAR, LINK_GONE), found.a, found.b)
+        until = np.nextafter(stop, 0.0)  # what changes at `stop` itself comes with the next slice
+        while (
+            engines.run(
+                state, flooding.Rules(WAIT), reach, flooding.Book(EVENTS), engine, Ideal(0.01),
+                reach, False, moved, until, engines.NEVER, 2 * legs.n,
+            )
+            == engines.LISTS_FULL
+        ):  # fmt: skip
+            reach = roomy(reach)
+        assert moved.tally[0] == len(found.t)
+        now = network_at(legs, radius, stop)
+        assert links_of(reach) == [set(now.neighbours(i).tolist()) for i in range(now.n)]
+    assert state.seen.any(axis=0).all()

@@ -1,0 +1,161 @@
+"""Settings against their definition: what nodes know is what worked `hello_s` ago, no more."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halfway.core.around import Around
+from halfway.problem import Problem
+from halfway.sim.changes import FORGOTTEN, KNOWN, LINK_DOWN, LINK_GONE, LINK_NEAR, NODE_DOWN
+from halfway.sim.moving import Motion
+from halfway.sim.setting import Setting, seconds_up
+from halfway.world.faults import Churn, Crash, LinkCut, Partition, schedule
+from halfway.world.motion import Legs, Presence
+from halfway.world.moving_grid import network_at
+from halfway.world.network import Network
+from halfway.world.outages import FaultEvents
+from halfway.world.random_waypoint import random_waypoint
+from tests.networks import disk
+
+SECONDS, RADIUS = 8.0, 30.0
+FAULTS = [
+    Churn(mean_up_s=3.0, mean_down_s=1.0, share=0.5),
+    Crash(node=1, at=2.5, for_=2.0),
+    Partition(nodes=frozenset({0, 2, 4, 6}), at=1.25, for_=3.0),
+]
+
+Links = set[tuple[int, int]]
+
+
+def lists(around: Around) -> Links:
+    return {
+        (row, int(b))
+        for row in range(len(around.first))
+        for b in around.who[around.first[row] : around.last[row]]
+    }
+
+
+def links_of(network: Network) -> Links:
+    return lists(network.around())
+
+
+def state_at(events: FaultEvents, t: float) -> tuple[set[int], Links]:
+    """Who is down, and what is cut, just before t."""
+    down: set[int] = set()
+    cut: Links = set()
+    for k in range(int(np.searchsorted(events.t, t, side="left"))):
+        a, b = int(events.a[k]), int(events.b[k])
+        holder: set = down if events.kind[k] < LINK_DOWN else cut  # type: ignore[type-arg]
+        for thing in [a] if events.kind[k] < LINK_DOWN else [(a, b), (b, a)]:
+            (holder.add if events.kind[k] in (NODE_DOWN, LINK_DOWN) else holder.discard)(thing)
+    return down, cut
+
+
+def works(near: Links, events: FaultEvents, t: float) -> Links:
+    down, cut = state_at(events, t)
+    return {(a, b) for a, b in near - cut if a not in down and b not in down}
+
+
+class Followed:
+    """A setting whose changes are made in sets, window by window."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting, self.reach, self.known = setting, lists(setting.reach), lists(setting.around)
+
+    def go(self, end: float) -> None:
+        told = self.setting.advance(end)
+        assert (np.diff(told.t) >= 0).all()
+        for kind, a, b in zip(told.kind.tolist(), told.a.tolist(), told.b.tolist(), strict=True):
+            both = {(a, b), (b, a)}
+            if kind in (LINK_NEAR, LINK_GONE):
+                assert (kind == LINK_NEAR) != (both <= self.reach)
+                self.reach = self.reach | both if kind == LINK_NEAR else self.reach - both
+            elif kind in (KNOWN, FORGOTTEN):
+                self.known = self.known | both if kind == KNOWN else self.known - both
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 2.0]), st.integers(1, 5))
+def test_still_nodes_know_what_worked_a_hello_ago(seed: int, hello_s: float, pieces: int) -> None:
+    network = disk(n=12, radius=0.5, seed=seed % 7)
+    a = int(np.argmax(network.degree))
+    faults = [*FAULTS, LinkCut(a=a, b=int(network.neighbours(a)[0]), at=0.5, for_=5.0)]
+    setting = Setting(network, None, faults, seed=seed, seconds=SECONDS, hello_s=hello_s)
+    events = schedule(faults, network, seed, SECONDS)
+    followed = Followed(setting)
+    for end in np.linspace(0.0, SECONDS, pieces + 1)[1:]:
+        followed.go(float(end))
+        assert followed.known == works(links_of(network), events, end - hello_s)
+        down, _ = state_at(events, float(end))
+        assert set(np.flatnonzero(~setting.up)) == down
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 2**32), st.sampled_from([0.5, 2.0]), st.booleans())
+def test_moving_nodes_know_what_worked_a_hello_ago(
+    seed: int, hello_s: float, windows: bool
+) -> None:
+    n = 12
+    legs = random_waypoint(n, 100.0, 60.0, speed=(5, 20), pause=(0, 1), seconds=SECONDS, seed=seed)
+    motion = Motion(Windows(legs) if windows else legs, RADIUS)
+    setting = Setting(None, motion, FAULTS, seed=seed, seconds=SECONDS, hello_s=hello_s)
+    events = schedule(FAULTS, n, seed, SECONDS)
+    followed = Followed(setting)
+    while setting.at < SECONDS:
+        end = setting.window_end(SECONDS)
+        followed.go(end)
+        _, cut = state_at(events, end)
+        # Just before the end: what changes at it belongs to the next window.
+        assert followed.reach == links_of(network_at(legs, RADIUS, np.nextafter(end, 0.0))) - cut
+        if end > hello_s:
+            ago = np.nextafter(end - hello_s, 0.0)
+            near = links_of(network_at(legs, RADIUS, ago))
+            assert followed.known == works(near, events, end - hello_s)
+
+
+class Windows:
+    """Legs handed out as if only a window of them were known."""
+
+    def __init__(self, legs: Legs) -> None:
+        self.whole, self.n = legs, legs.n
+
+    def legs(self, t0: float, t1: float) -> Legs:
+        kept = []
+        for i in range(self.n):
+            mine = np.arange(self.whole.first[i], self.whole.first[i + 1])
+            begun = int((self.whole.t0[mine] <= t0).sum())
+            kept.append(mine[max(begun - 1, 0) :][self.whole.t0[mine[max(begun - 1, 0) :]] <= t1])
+        first = np.cumsum([0, *map(len, kept)])
+        order = np.concatenate(kept)
+        return Legs(first, *(column[order] for column in self.whole[1:]))
+
+
+def test_who_is_absent_is_down_until_he_comes() -> None:
+    legs = random_waypoint(3, 10.0, 10.0, speed=(1, 2), seconds=10.0, seed=1)
+    presence = Presence(np.array([0, 1, 3, 4]), np.array([0.0, 2.0, 6.0, 0.0]),
+                        np.array([np.inf, 4.0, 9.0, 5.0]))  # fmt: skip
+    crash = [Crash(node=1, at=3.0, for_=4.0), Crash(node=2, at=4.0, for_=2.0)]
+    motion = Motion(legs, 20.0, presence)
+    setting = Setting(None, motion, crash, seed=1, seconds=10.0)
+    while setting.at < 10.0:
+        setting.advance(setting.window_end(10.0))
+    # Row 1 is there in [2, 4) and [6, 9) but crashed in [3, 7); row 2 leaves at 5 for good.
+    assert list(seconds_up(setting)) == pytest.approx([10.0, 3.0, 4.0])
+
+
+def test_where_nothing_changes_nodes_know_the_very_lists() -> None:
+    network = disk(n=12, radius=0.5, seed=1)
+    setting = Setting(network, None, [], seed=1, seconds=5.0)
+    assert setting.around is setting.reach
+    assert setting.now() is network
+
+
+def test_a_setting_is_either_still_or_moving() -> None:
+    network = disk(n=5, radius=0.9, seed=1)
+    legs = random_waypoint(3, 10.0, 10.0, speed=(1, 2), seconds=10.0, seed=1)
+    for pair in ((None, None), (network, Motion(legs, 1.0))):
+        with pytest.raises(Problem, match="either a network"):
+            Setting(*pair, [], seed=1, seconds=5.0)
+    with pytest.raises(Problem, match="hello_s = -1"):
+        Setting(network, None, [], seed=1, seconds=5.0, hello_s=-1.0)
