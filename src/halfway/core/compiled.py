@@ -85,3 +85,8 @@ def embedded(function: F) -> F:
     """
     only = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return _njit(function, error_model="numpy", forceinline=True, **only)
+
+
+def apart(function: F) -> F:
+    """Like `embedded`, but compiled once and called: for what is long and wanted in many places."""
+    return _njit(function, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)

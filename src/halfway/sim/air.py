@@ -96,7 +96,7 @@ def arrive(engine, radio, reach, slot, cursor):
 
 
 @embedded
-def changed(engine, radio, reach, kind, a, b):
+def changed(engine, radio, reach, kind, a, b, at):
     """What is on the air finds whoever is there when it arrives."""
 
 

@@ -169,7 +169,7 @@ def happen(engine, radio, around, reach, boots, changes, k):
         else:
             exclude(lists, a, b)
             exclude(lists, b, a)
-    changed(engine, radio, reach, kind, a, b)
+    changed(engine, radio, reach, kind, a, b, changes.t[k])
     return True
 
 

@@ -3,6 +3,7 @@
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS as MODULES
 from halfway.sim.systems import Option, Spreading, System
+from halfway.sim.walking import Walking
 
 _LONG = 1e9
 
@@ -40,11 +41,24 @@ _OPTIONS = {
     },
 }  # fmt: skip
 
+_WALKS = {
+    "pace_s": _seconds(0.01, "a walk rests on each node"),
+    "hear": Option(True, False, True, "a neighbour that carries the other trace is met as well"),
+    "most_steps": _count(100_000, "steps after which a walk ends", 1, 2**31 - 1),
+    "retries": _count(0, "repetitions of a hop that is not acknowledged; 0: none is", 0, 100),
+    "patience_s": _seconds(0.1, "until a hop counts as failed; more than there and back"),
+    "relaunch_s": _seconds(10.0, "until a walk that met nobody is launched again; 0: never"),
+    "launches": _count(10, "launches in a row that nobody answers", 1, 1000),
+    "refresh_s": _seconds(0.0, "from a launch to the next in any case; 0: never"),
+    "hold": _count(8, "events that a publisher keeps until the meeting", 0, 8),
+}
+
 TABLE = {
-    name: System(
-        name, MODULES.get(name, "halfway.protocols." + name.replace("-", "_")), Spreading, options
-    )
-    for name, options in _OPTIONS.items()
+    **{name: System(name, MODULES[name], Spreading, own) for name, own in _OPTIONS.items()},
+    **{
+        name: System(name, MODULES[name], Walking, _WALKS)
+        for name in ("directional-walk", "random-walk")
+    },
 }
 
 
