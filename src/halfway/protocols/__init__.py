@@ -14,4 +14,5 @@ SYSTEMS = {
     "gossip": "halfway.protocols.gossip",
     "anti-entropy": "halfway.protocols.anti_entropy",
     "rumor": "halfway.protocols.rumor",
+    "cell-hash": "halfway.protocols.cell_hash",
 }
