@@ -37,7 +37,7 @@ _OPTIONS = {
         "agent_steps": _count(100, "an agent's time to live"),
         "query_steps": _count(300, "a query's time to live"),
         "patience": _seconds(5.0, "until an unanswered query is repeated"),
-        "retries": _count(5, "repetitions of a query before it is given up"),
+        "retries": _count(1000, "repetitions of a query before it is given up"),
     },
 }  # fmt: skip
 
@@ -50,7 +50,7 @@ _WALKS = {
     "relaunch_s": _seconds(10.0, "until a walk that met nobody is launched again; 0: never"),
     "launches": _count(10, "launches in a row that nobody answers", 1, 1000),
     "refresh_s": _seconds(0.0, "from a launch to the next in any case; 0: never"),
-    "hold": _count(8, "events that a publisher keeps until the meeting", 0, 8),
+    "hold": _count(8, "events that a publisher keeps for a subscriber until they met", 0, 1000),
 }
 
 TABLE = {
