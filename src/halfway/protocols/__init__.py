@@ -6,4 +6,5 @@ The table gives the module of each system's name, so that naming one compiles on
 SYSTEMS = {
     "directional-walk": "halfway.protocols.directional_walk",
     "random-walk": "halfway.protocols.random_walk",
+    "voronoi-brokers": "halfway.protocols.voronoi_brokers",
 }

@@ -2,6 +2,7 @@
 
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS as MODULES
+from halfway.sim.broking import Broking
 from halfway.sim.systems import Option, Spreading, System
 
 _LONG = 1e9
@@ -38,11 +39,33 @@ _OPTIONS = {
         "patience": _seconds(5.0, "until an unanswered query is repeated"),
         "retries": _count(5, "repetitions of a query before it is given up"),
     },
+    "voronoi-brokers": {
+        "brokers": _count(20, "k: brokers", 1, 10_000),
+        "nearest": _count(4, "l: brokers that a node keeps", 1, 5),
+        "copies": _count(2, "m: brokers that carry an event of another one", 1, 64),
+        "epidemic": Option(False, 0, 1, "every broker gets every event"),
+        "by_ability": Option(True, 0, 1, "the ablest nodes are brokers; else any"),
+        "replace": Option(False, 0, 1, "a region whose broker is gone elects another"),
+        "period": _seconds(2.0, "between a broker's broadcasts"),
+        "expiry": _seconds(5.0, "until what is not heard again is forgotten"),
+        "election": _seconds(2.0, "of the bootstrap"),
+        "renew": _seconds(20.0, "until a subscriber registers anew"),
+        "patience": _seconds(0.5, "until a hop that nobody takes is tried again"),
+        "tries": _count(20, "times that it is tried"),
+        "wait": _seconds(0.01, "until a flood is repeated, at most"),
+        "space": _count(1024, "events that a broker has room for", 1),
+        "batch": _count(64, "subscriptions, and events, sent in one go", 1, 256),
+    },
 }  # fmt: skip
+
+_VOICES: dict[str, type] = {"voronoi-brokers": Broking}
 
 TABLE = {
     name: System(
-        name, MODULES.get(name, "halfway.protocols." + name.replace("-", "_")), Spreading, options
+        name,
+        MODULES.get(name, "halfway.protocols." + name.replace("-", "_")),
+        _VOICES.get(name, Spreading),
+        options,
     )
     for name, options in _OPTIONS.items()
 }
