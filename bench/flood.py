@@ -1,34 +1,42 @@
-"""Floods side by side: our engine, the same loop in C, and Python's heapq.
+"""Floods side by side: our engine, C with three queues, Python's heapq, SimPy, and ns-3.
 
-Every contender floods the same events over the same network and delivers the same records in one
-order: the counts are compared, and a hash over (time, node, event, kind) of every delivery.
+Every contender floods over the same network. Where the model is the same, so are the deliveries and
+their order, which is compared as a hash over (time, node, event, kind).
+python bench/flood.py [--json] [--rounds N] [--small]
 """
 
 import argparse
-import ctypes
-import heapq
 import json
+import re
+import resource
+import statistics
+import subprocess
 import sys
+import tempfile
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+import flood_natives as natives
+import flood_python as slow
 from halfway.protocols import flooding
 from halfway.sim import engine as engines
 from halfway.sim.changes import none
 from halfway.sim.radio import Distances, Ideal, distances
 from halfway.world.network import Network
 from halfway.world.unit_disk import draw_positions, unit_disk
-from side_by_side import YARDSTICK, Row, c_library, race, remark, spoken
+from side_by_side import YARDSTICK, race, remark, spoken
 
-HERE = Path(__file__).parent
 SEED = 3
 HOP = WAIT = 1e-3  # seconds
-HEAPQ_EVENTS = 20  # Python is slow: it floods fewer events, and its rate is what counts
+FEW = 10  # the slow ones flood fewer events, and their rate is what counts
+MILLION = 10**6
+WINDOW = 16  # events that our nodes remember; one is over before the next is published
 
 
 class Flood(NamedTuple):
@@ -45,6 +53,29 @@ class Flood(NamedTuple):
         """The row that publishes each event."""
         return (np.arange(self.events) * 7 % self.network.n).astype(np.int32)
 
+    @property
+    def few(self) -> "Flood":
+        """The same with fewer events."""
+        return self._replace(events=min(self.events, FEW))
+
+    def job(self, hashed: bool = False) -> slow.Job:
+        """The same for a contender in Python."""
+        same = np.full(len(self.network.who), HOP)
+        delay = same if self.delay is None else self.delay
+        return slow.job(self.network, delay, WAIT, self.publishers)._replace(hashed=hashed)
+
+
+class Score(NamedTuple):
+    """One contender in one race, as --json prints it."""
+
+    name: str
+    work: str
+    events: int  # delivered
+    seconds: float
+    rate: float  # events a second
+    bytes_per_node: float | None
+    ratio_to_c: float | None
+
 
 def floods(large: bool) -> list[Flood]:
     """The races, small ones first."""
@@ -54,9 +85,12 @@ def floods(large: bool) -> list[Flood]:
         Flood("2,000 nodes, one delay", small, 100, None, 1 << 17),
         Flood("2,000 nodes, a delay a link", small, 100, delay, 1 << 17),
     ]
-    if large:
-        found.append(Flood("1,000,000 nodes, one delay", disk(10**6, 15.0), 2, None, 1 << 21))
-    return found
+    return [*found, million()] if large else found
+
+
+def million() -> Flood:
+    """The large race."""
+    return Flood("1,000,000 nodes, one delay", disk(MILLION, 15.0), 2, None, 1 << 21)
 
 
 def disk(n: int, degree: float) -> Network:
@@ -74,20 +108,15 @@ class Ours:
         if flood.delay is not None:
             self.radio = distances(network, flood.delay)
         self.journal, self.spare = journal, 3 * int(network.degree.max())
-        self.rules, self.book = flooding.Rules(WAIT), flooding.Book(flood.events)
+        self.rules, self.book = flooding.Rules(WAIT), flooding.Book(1)
 
-    def fresh(self) -> tuple[flooding.FloodState, engines.Engine]:
-        """A world in which nothing has happened yet, all events posted."""
+    def run(self) -> tuple[flooding.FloodState, engines.Engine]:
+        """Flood everything."""
         n = self.flood.network.n
-        state = flooding.state(np.arange(n, dtype=np.int32), self.flood.events, 1)
+        state = flooding.state(np.arange(n, dtype=np.int32), WINDOW, 1)
         engine = engines.engine(n, self.flood.slots, 16, self.journal)
         for event, row in enumerate(self.flood.publishers):
             engines.post(engine, float(event), int(row), flooding.PUBLISH, 0, 0, event)
-        return state, engine
-
-    def run(self) -> engines.Engine:
-        """Flood everything."""
-        state, engine = self.fresh()
         why = engines.run(
             state,
             self.rules,
@@ -104,93 +133,154 @@ class Ours:
         )
         if why != engines.IDLE:
             raise RuntimeError(f"the engine stopped early: {why}")
-        return engine
+        return state, engine
 
-    def bytes_per_node(self) -> float:
-        """State, neighbour lists, radio and pool."""
-        state, engine = self.fresh()
-        whole = sum(a.nbytes for a in (*state, *self.around[:3]))
-        whole += sum(a.nbytes for a in (*engine.out, *engine.queue, *engine.flight))
+    def counted(self) -> tuple[int, int]:
+        """Events delivered; bytes of state, lists, radio, meters and what is in use of the pool."""
+        state, engine = self.run()
+        slots = len(engine.out.free)
+        # Low slots are taken first, so those ever written are those in use at the fullest moment.
+        used = int((engine.out.pool.kind != 0).sum())
+        pooled = held((engine.out, engine.flight, engine.queue)) - engine.queue.ring.nbytes
+        whole = held((state, self.around[:3], engine.alive, engine.meters, engine.queue.ring))
         if isinstance(self.radio, Distances):
-            whole += self.radio.delay.nbytes + self.radio.turn.nbytes
-        return whole / self.flood.network.n
+            whole += held((self.radio.delay, self.radio.turn))
+        return int(engine.meters.events[0]), whole + pooled * used // slots
+
+    def order(self) -> tuple[int, int]:
+        """Events delivered, and the hash of their order, from the journal."""
+        _, engine = self.run()
+        count, told = int(engine.journal.tally[0]), slow.Order()
+        record, rows = engine.journal.record[:count], engine.journal.row[:count]
+        columns = (record["at"], rows, record["event"], record["kind"])
+        for delivery in zip(*(column.tolist() for column in columns), strict=True):
+            told.add(*delivery)
+        return count, told.value
 
 
-def in_c(library: ctypes.CDLL, flood: Flood, shared: bool, hashed: bool = False) -> tuple[int, int]:
-    """Deliveries and the hash of their order, by the C loop."""
-    order = ctypes.c_uint64(0)
-    published = np.arange(flood.events, dtype=np.float64)
-    library.flood.restype = ctypes.c_int64
-    delivered = library.flood(
-        ctypes.c_uint32(flood.network.n), address(flood.network.start), address(flood.network.who),
-        None if flood.delay is None else address(flood.delay), ctypes.c_double(HOP),
-        ctypes.c_double(WAIT), ctypes.c_int32(flood.events), address(flood.publishers),
-        address(published), ctypes.c_int(shared), ctypes.c_uint32(c_slots(flood)),
-        ctypes.byref(order) if hashed else None,
-    )  # fmt: skip
-    return int(delivered), order.value
+def held(arrays: Any) -> int:
+    """Bytes of a tuple of arrays and of such tuples."""
+    return arrays.nbytes if isinstance(arrays, np.ndarray) else sum(held(a) for a in arrays)
 
 
-def c_slots(flood: Flood) -> int:
-    """The C heap queues every reception: it needs a slot for each that is in flight."""
-    return flood.slots * 8
+def check_order(flood: Flood, library: Any) -> None:
+    """Stop unless everybody who shares the model delivers the same in the same order."""
+    found = {"Python heapq": slow.with_heapq(flood.job(hashed=True))}
+    room = found["Python heapq"][0] + 4 * int(flood.network.degree.max())
+    found["halfway"] = Ours(flood, journal=room).order()
+    if "SimPy, callbacks" in slow.contenders():
+        found["SimPy, callbacks"] = slow.with_callbacks(flood.job(hashed=True))
+    for name, loop in natives.LOOPS.items() if library else ():
+        found[name] = natives.InC(library, flood, HOP, WAIT).run(loop, hashed=True)[:2]
+    if len(set(found.values())) != 1:
+        raise SystemExit(f"{flood.name}: deliveries and their order differ: {found}")
 
 
-def address(array: np.ndarray) -> ctypes.c_void_p:
-    """Of an array that outlives the call."""
-    return array.ctypes.data_as(ctypes.c_void_p)
+class Contender(NamedTuple):
+    """One that runs in a race: what it delivers in a run, and the bytes that it holds for it."""
+
+    name: str
+    events: int
+    size: int
+    run: Callable[[], object]
 
 
-def with_heapq(flood: Flood) -> int:
-    """The textbook loop: one entry a reception, tuples in a heap."""
-    start, who = flood.network.start.tolist(), flood.network.who.tolist()
-    delay = None if flood.delay is None else flood.delay.astype(np.float64).tolist()
-    seen = [bytearray(flood.events) for _ in range(flood.network.n)]
-    queue = [
-        (float(event), event, int(row), event, flooding.PUBLISH)
-        for event, row in enumerate(flood.publishers)
-    ]
-    order, delivered = flood.events, 0
-    while queue:
-        at, _, i, event, kind = heapq.heappop(queue)
-        delivered += 1
-        if kind == flooding.REPEAT:
-            for g in range(start[i], start[i + 1]):
-                hop = HOP if delay is None else delay[g]
-                heapq.heappush(queue, (at + hop, order, who[g], event, flooding.FLOOD))
-                order += 1
-        elif not seen[i][event]:
-            seen[i][event] = 1
-            heapq.heappush(queue, (at + WAIT, order, i, event, flooding.REPEAT))
-            order += 1
-    return delivered
+def fast(flood: Flood, library: Any) -> list[Contender]:
+    """Ours and the loops in C."""
+    ours = Ours(flood)
+    found = [Contender("halfway", *ours.counted(), ours.run)]
+    if library:
+        in_c = natives.InC(library, flood, HOP, WAIT)
+        for name, loop in natives.LOOPS.items():
+            told = in_c.run(loop)
+            found.append(
+                Contender(name, told.delivered, told.held, lambda loop=loop: in_c.run(loop))
+            )
+    return found
 
 
-def order_hash(ours: Ours) -> int:
-    """The C loop's hash, over our journal."""
-    engine = ours.run()
-    count = int(engine.journal.tally[0])
-    record, rows = engine.journal.record[:count], engine.journal.row[:count]
-    mask, value = 2**64 - 1, 0
-    bits = np.ascontiguousarray(record["at"]).view(np.uint64)
-    for at, row, event, kind in zip(
-        bits.tolist(), rows.tolist(), record["event"].tolist(), record["kind"].tolist(), strict=True
-    ):
-        value = (value ^ at) * 0x9E3779B97F4A7C15 & mask
-        value = (value ^ (row << 40 | event << 8 | kind)) * 0xBF58476D1CE4E5B9 & mask
-    return value
+def in_python(flood: Flood) -> list[Contender]:
+    """The contenders in Python."""
+    job, found = flood.job(), []
+    for name, contender in slow.contenders().items():
+        tracemalloc.start()
+        delivered, _ = contender(job)
+        size = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        found.append(Contender(name, delivered, size, lambda run=contender: run(job)))
+    return found
 
 
-def checked(flood: Flood, library: ctypes.CDLL | None) -> int:
-    """Deliveries of the flood, after everybody agreed on their order for some of its events."""
-    few = flood._replace(events=min(flood.events, 2))
-    few_count = with_heapq(few) if flood.network.n <= 10_000 else None
-    if library and flood.network.n <= 10_000:
-        counted, order = in_c(library, few, shared=False, hashed=True)
-        ours = order_hash(Ours(few, journal=counted + 4 * int(flood.network.degree.max())))
-        if (counted, order) != (few_count, ours):
-            raise SystemExit(f"{flood.name}: the order of events differs between contenders")
-    return int(Ours(flood).run().meters.events[0])
+class InNs3:
+    """ns-3, which needs more events for the same deliveries, and is taken at its own clock's word:
+    that leaves out its start and the building of its network."""
+
+    def __init__(self, flood: Flood, ns3: natives.Ns3) -> None:
+        self.flood, self.ns3, self.taken = flood, ns3, list[float]()
+
+    def run(self) -> natives.InNs3:
+        """Flood everything."""
+        told = self.ns3.run(self.flood, HOP, WAIT)
+        self.taken.append(told.seconds)
+        return told
+
+    def contender(self) -> Contender:
+        """As one in a race."""
+        told = self.run()
+        remark(
+            f"ns-3 executes {told.executed:,} events of its own for {told.delivered:,} deliveries"
+        )
+        return Contender("ns-3, packets", told.delivered, told.held, self.run)
+
+
+def scores(flood: Flood, library: Any, ns3: natives.Ns3 | None, rounds: int) -> list[Score]:
+    """One race; where the network is small, with the slow ones, on fewer events."""
+    contenders, packets = fast(flood, library), None
+    if flood.network.n < MILLION:
+        check_order(flood._replace(events=2), library)
+        contenders += in_python(flood.few)
+        packets = InNs3(flood.few, ns3) if ns3 else None
+        contenders += [packets.contender()] if packets else []
+    for one in contenders:  # as many for each event: every node hears it once over every link
+        if one.events * flood.events not in (
+            contenders[0].events * flood.events,
+            contenders[0].events * flood.few.events,
+        ):
+            raise SystemExit(f"{flood.name}: {one.name} delivers {one.events:,}")
+    rows = race({one.name: one.run for one in contenders}, flood.name, rounds)
+    seconds = {row.name: row.seconds for row in rows}
+    if packets:
+        seconds["ns-3, packets"] = statistics.median(packets.taken[2:])
+    rate = {one.name: one.events / seconds[one.name] for one in contenders}
+    c = rate.get(YARDSTICK)
+    return [
+        Score(
+            one.name, flood.name, one.events, seconds[one.name], rate[one.name],
+            one.size / flood.network.n, c / rate[one.name] if c else None,
+        )
+        for one in contenders
+    ]  # fmt: skip
+
+
+def peak_bytes() -> int:
+    """The most memory that this process ever had resident."""
+    status = Path("/proc/self/status")
+    if status.exists():  # getrusage would tell the parent's peak if that was higher
+        return int(re.findall(r"VmHWM:\s+(\d+) kB", status.read_text())[0]) * 1024
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size if sys.platform == "darwin" else size * 1024
+
+
+def say_peak() -> None:
+    """Run the million nodes in a process of their own and say what it took in all."""
+    done = subprocess.run(
+        [sys.executable, __file__, "--peak"], capture_output=True, text=True, check=True
+    )
+    degree, events, size = done.stdout.split()
+    remark(
+        f"{MILLION:,} nodes of mean degree {degree}, {int(events):,} events: "
+        f"a whole process, network and run, peaks at {int(size) / 2**20:,.0f} MiB"
+    )
 
 
 def main() -> None:
@@ -199,40 +289,37 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one object a contender a line")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--small", action="store_true", help="leave the million nodes out")
+    parser.add_argument("--peak", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    library = c_library(HERE / "flood.c")
-    for flood in floods(not chosen.small):
-        events = checked(flood, library)
-        ours = Ours(flood)
-        contenders: dict[str, Callable[[], object]] = {"halfway": ours.run}
-        if library:
-            contenders[YARDSTICK] = lambda flood=flood: in_c(library, flood, shared=False)
-            if flood.delay is None:
-                contenders["C, our queue"] = lambda flood=flood: in_c(library, flood, shared=True)
-        rows = race(contenders, flood.name, chosen.rounds, events)
-        if flood.network.n <= 10_000:
-            few = flood._replace(events=HEAPQ_EVENTS)
-            share = HEAPQ_EVENTS / flood.events
-            (slow,) = race({"Python heapq": lambda few=few: with_heapq(few)}, "", 2, events * share)
-            c = next((row.rate for row in rows if row.name == YARDSTICK), None)
-            rows.append(slow._replace(work=flood.name, ratio_to_c=c / slow.rate if c else None))
-        show(rows, events, ours.bytes_per_node(), chosen.json)
+    if chosen.peak:
+        flood = million()
+        events, _ = Ours(flood).counted()
+        sys.stdout.write(f"{flood.network.degree.mean():.2f} {events} {peak_bytes()}\n")
+        return
+    if not chosen.small:
+        say_peak()
+    library = natives.loops_in_c()
+    with tempfile.TemporaryDirectory() as folder:
+        ns3 = natives.with_ns3(Path(folder))
+        for flood in floods(not chosen.small):
+            show(scores(flood, library, ns3, chosen.rounds), chosen.json)
 
 
-def show(rows: list[Row], events: int, bytes_per_node: float, as_json: bool) -> None:
+def show(race_scores: list[Score], as_json: bool) -> None:
     """One object a contender a line, or a table."""
     if as_json:
-        for row in rows:
-            own = bytes_per_node if row.name == "halfway" else None
-            told = {**row._asdict(), "events": events, "bytes_per_node": own}
-            sys.stdout.write(json.dumps(told) + "\n")
+        for score in race_scores:
+            sys.stdout.write(json.dumps(score._asdict()) + "\n")
         return
-    table = Table("contender", "median", "ns an event", "× C")
-    for row in rows:
-        ratio = "-" if row.ratio_to_c is None else f"{row.ratio_to_c:.2f}"
-        table.add_row(row.name, spoken(row.seconds), f"{1e9 / row.rate:.1f}", ratio)
-    Console().print(f"{rows[0].work}: {events:,} events", table, highlight=False)
-    remark(f"halfway holds {bytes_per_node:,.0f} bytes a node here, pool and queue included")
+    table = Table("contender", "events", "median", "ns an event", "× C", "bytes a node")
+    for score in race_scores:
+        ratio = "-" if score.ratio_to_c is None else f"{score.ratio_to_c:.3g}"
+        size = "-" if score.bytes_per_node is None else f"{score.bytes_per_node:,.0f}"
+        table.add_row(
+            score.name, f"{score.events:,}", spoken(score.seconds), f"{1e9 / score.rate:.1f}",
+            ratio, size,
+        )  # fmt: skip
+    Console().print(race_scores[0].work, table, highlight=False)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from halfway.core.dice import (
     advanced,
+    dice,
     fraction,
     high_half,
     joined,
@@ -76,3 +77,9 @@ def test_picks_are_uniform_and_names_are_independent() -> None:
     expected = draws / bound**2
     chi2 = ((counts - expected) ** 2 / expected).sum()
     assert chi2 < 88.4  # 48 degrees of freedom, one in 3,000 by chance, and the draws are fixed
+
+
+@given(st.integers(0, 2**64 - 1), st.lists(st.integers(0, 2**31 - 1), max_size=5))
+def test_a_rows_dice_depend_on_the_seed_and_its_name_alone(seed: int, names: list[int]) -> None:
+    words = dice(np.array(names, np.int32), seed)
+    assert [int(word) for word in words] == [int(seeded(np.uint64(seed), n)) for n in names]

@@ -46,6 +46,7 @@ class World:
     book: Any
     letters: list[Letter]
     most: int = LONE_SLOTS  # emissions of one call
+    down: tuple[int, ...] = ()  # rows that never hear anything
 
     def names(self) -> Any:
         """Every node's name: its row."""
@@ -88,6 +89,7 @@ def drive(world: World, journal: int = 1 << 16) -> Driven:
     state = world.fresh(world.names())
     spare = max(int(world.network.degree.max(initial=1)), 1) * world.most
     engine = engines.engine(world.network.n, 4 * spare + len(world.letters), 1 << 12, journal)
+    engine.alive[list(world.down)] = 0
     for letter in world.letters:
         at, row, kind, topic, event, walk = letter
         engines.post(engine, at, row, kind, topic, walk, event)

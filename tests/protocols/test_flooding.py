@@ -69,3 +69,12 @@ def test_each_hop_costs_the_wait_and_the_way() -> None:
     run = flooded(line(6), letters, wait=0.25)
     assert run.told["hops"] == 5
     np.testing.assert_allclose(run.told["at"], 1.0 + 5 * (0.25 + HOP))
+
+
+def test_a_small_window_still_tells_every_event_that_is_over_before_its_place_is_taken() -> None:
+    letters = [Letter(0.0, 5, flooding.SUBSCRIBE, 0)]
+    letters += [Letter(1.0 + event, 0, flooding.PUBLISH, 0, event) for event in range(50)]
+    letters += [Letter(90.0, 2, flooding.PUBLISH, 0, 7)]  # an old one is not revived
+    rules, book = flooding.Rules(0.01), flooding.Book(1)
+    here = World(line(6), flooding, lambda n: flooding.state(n, 1, 1), rules, book, letters, most=2)
+    assert drive(here).letters(flooding.DELIVERED) == [(5, 0, event) for event in range(50)]

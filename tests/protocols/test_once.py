@@ -1,5 +1,6 @@
 """Once: every protocol is one function, whether its node is a row among many or alone."""
 
+import importlib
 import subprocess
 import sys
 from typing import Any
@@ -7,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.core.message import BOOT
+from halfway.core.message import BOOT, MESSAGE
+from halfway.protocols import SYSTEMS as PROTOCOLS
 from halfway.protocols import (
     anti_entropy,
     directional_walk,
@@ -19,7 +21,7 @@ from halfway.protocols import (
 )
 from halfway.world.workload import distinct_pairs
 from tests.networks import disk
-from tests.protocols.lone import Letter, World, drive, faults
+from tests.protocols.lone import Letter, World, arrays, drive, emitted_by, faults
 
 EVENTS, TOPICS = 5, 2
 _NETWORK = disk(n=30, radius=0.32, seed=4)
@@ -53,8 +55,25 @@ def _walks(protocol: Any) -> World:
     )
 
 
+def _careful(protocol: Any) -> World:
+    """The same with every care: each hop is repeated once, for its answer comes late, and two
+    neighbours never answer; walks are launched again and again."""
+    plain = _walks(protocol)
+    rules = plain.rules._replace(
+        most_steps=30, retries=1, patience_s=0.0015, relaunch_s=8.0, launches=2, refresh_s=25.0,
+        until_s=40.0, hold=2,
+    )  # fmt: skip
+    letters = [letter._replace(at=min(letter.at, 60.0)) for letter in plain.letters]
+    early = [letter._replace(at=0.1) for letter in letters if letter.kind == rendezvous.PUBLISH]
+    back = [Letter(20.0, letter.row, BOOT) for letter in early[:2]]
+    down = tuple(row for row in (3, 11) if row not in {letter.row for letter in letters})
+    return World(**{**vars(plain), "rules": rules, "letters": letters + early + back, "down": down})
+
+
 def world(system: str) -> World:
     """A small run of a system that makes every kind of its records."""
+    if system.startswith("careful "):
+        return _careful({"directional": directional_walk, "random": random_walk}[system[8:]])
     if system in ("directional-walk", "random-walk"):
         return _walks({"directional-walk": directional_walk, "random-walk": random_walk}[system])
     protocol, rules = {
@@ -67,6 +86,8 @@ def world(system: str) -> World:
     book, letters = flooding.Book(TOPICS), _letters(flooding)
     if system == "anti-entropy":
         letters += [Letter(0.0, row, BOOT) for row in range(_NETWORK.n)]
+    if system == "rumor":
+        letters += [Letter(0.9 + row / 64, row, BOOT) for row in range(0, _NETWORK.n, 3)]
 
     def fresh(names: Any) -> Any:
         seed = () if protocol is flooding else (9,)
@@ -75,15 +96,18 @@ def world(system: str) -> World:
     return World(_NETWORK, protocol, fresh, rules, book, letters)  # type: ignore[arg-type]
 
 
+_CARE = {10, 11, 12, 13, 14, int(BOOT)}
 # What each run must have shown to be worth comparing: the kinds of the protocol's own records.
 KINDS = {
     "flooding": {1, 2, 3, 5},
     "gossip": {1, 2, 3, 5},
     "broadcast gossip": {1, 2, 3, 5},
-    "anti-entropy": {1, 2, 3, 5, 7, 8, 255},
-    "rumor": {1, 2, 3, 5, 6, 7, 8},
+    "anti-entropy": {1, 2, 3, 5, 7, 8, int(BOOT)},
+    "rumor": {1, 2, 3, 5, 6, 7, 8, 11, int(BOOT)},
     "directional-walk": {1, 2, 3, 4, 5, 6},
     "random-walk": {1, 2, 3, 4, 5, 6},
+    "careful directional": {1, 2, 3, 4, 5, 6} | _CARE,
+    "careful random": {1, 2, 3, 4, 5, 6} | _CARE,
 }
 SYSTEMS = tuple(KINDS)
 
@@ -93,17 +117,56 @@ def test_a_lone_node_says_what_its_row_says_and_a_row_writes_only_itself(system:
     here = world(system)
     driven = drive(here)
     assert set(driven.records["kind"]) == KINDS[system]
-    tales = system == "directional-walk"  # only these ask what neighbours told of theirs
+    tales = "directional" in system  # only these ask what neighbours told of theirs
     assert faults(here, driven, lone_rows=_SOME, tales=tales) == []
 
 
-@pytest.mark.parametrize("system", ["flooding", "gossip", "anti-entropy", "rumor"])
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_no_call_emits_more_than_the_protocol_says(system: str) -> None:
     here = world(system)
     state = here.fresh(here.names())
     most = here.protocol.most_emissions(state, here.rules)
     assert most <= 64
     assert faults(World(**{**vars(here), "most": most}), drive(here), slots=most) == []
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_kind_that_nobody_knows_changes_nothing(system: str) -> None:
+    """Also a letter from a newer version of a node, with whatever it holds."""
+    here = world(system)
+    state = drive(here).state
+    before = [part.copy() for part in arrays(state)]
+    record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    record.at, record.source, record.next, record.topic, record.event = 1.0, 1, 0, 1, 3
+    record.args[:] = 1
+    for kind in (200, 0, 99):
+        record.kind = kind
+
+        def call(message: Any, out: Any) -> None:
+            here.protocol.handle(
+                state, here.rules, here.network.around(), here.book, np.uint32(0), message, out
+            )
+
+        assert emitted_by(call, record, 64) == []
+    for old, new in zip(before, arrays(state), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+@pytest.mark.parametrize("system", PROTOCOLS)
+def test_every_module_has_the_same_face(system: str) -> None:
+    module = importlib.import_module(PROTOCOLS[system])
+    for name in ("State", "Rules", "Book", "state", "most_emissions", "handle", "KINDS"):
+        assert hasattr(module, name), name
+    assert hasattr(module, "BOOT") == (255 in module.KINDS)
+    assert {module.PUBLISH, module.DELIVERED} <= set(module.KINDS)
+    assert len(set(module.KINDS.values())) == len(module.KINDS)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_kind_has_a_name(system: str) -> None:
+    here = world(system)
+    run = drive(here)
+    assert set(run.records["kind"]) | set(run.told["kind"]) <= set(here.protocol.KINDS)
 
 
 def test_cheats_are_caught() -> None:
@@ -113,7 +176,7 @@ def test_cheats_are_caught() -> None:
 
     def writes_next_row(state, rules, around, book, i, message, out):  # type: ignore[no-untyped-def]
         flooding.handle(state, rules, around, book, i, message, out)
-        state.seen[(int(i) + 1) % len(state.seen), 0] += 1
+        state.seen[(int(i) + 1) % len(state.seen), 0] += 1  # a window's place: an event id
 
     def counts_nodes(state, rules, around, book, i, message, out):  # type: ignore[no-untyped-def]
         flooding.handle(state, rules, around, book, i, message, out)

@@ -184,3 +184,21 @@ def test_a_full_memory_forgets_its_oldest_and_says_so() -> None:
     run = routed(star, NO_AGENTS, letters, 1, branches=4)
     assert [row for row, _, event in run.letters(rumor.DELIVERED) if event == 1] == [3, 4, 5, 6]
     assert run.state.branches[0] == 6
+
+
+def test_a_node_that_comes_back_asks_again_for_what_is_open_and_only_once() -> None:
+    """Its RETRYs may have died or not: those of an earlier life are void. Nothing after the end."""
+    letters = [Letter(0.0, 0, rumor.SUBSCRIBE, topic) for topic in (0, 2)]
+    letters += [Letter(0.5, 0, int(rumor.BOOT)), Letter(50.0, 0, int(rumor.BOOT))]
+    run = routed(line(9), rumor.Rules(0.0, 0, 4, 1.0, 3), letters, 1)
+    assert len(run.received(rumor.QUERY)) == 2 * 4 * (2 + 3)
+    assert run.letters(rumor.UNANSWERED) == [(0, 0, -1), (0, 2, -1)]
+    assert run.told["at"] == pytest.approx(4.5)
+
+
+def test_an_answered_query_is_not_asked_again_on_return() -> None:
+    letters = [Letter(0.0, 0, rumor.PUBLISH, 0, 0), Letter(1.0, 3, rumor.SUBSCRIBE, 0)]
+    letters += [Letter(40.0, 3, int(rumor.BOOT))]
+    run = routed(line(4), NO_AGENTS, letters, 1)
+    assert run.letters(rumor.ATTACHED) == [(3, 0, 0)]
+    assert run.records["at"][run.records["kind"] == rumor.QUERY].max() < 40.0

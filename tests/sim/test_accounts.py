@@ -76,6 +76,15 @@ def test_a_delivery_counts_once_and_keeps_its_delay() -> None:
     assert books.delivery_ratio == pytest.approx(2 / 3)
 
 
+def test_who_was_down_catches_up_and_is_not_expected() -> None:
+    books = ledger([[1, 2, 3]])
+    publish(books, 0, 1.0, 0, 0, down=[3])
+    deliver(books, (0, 3, 5.0, 1), (0, 1, 2.0, 1))
+    deliver(books, (0, 3, 6.0, 1))
+    assert (books.expected, books.delivered, books.caught_up, books.duplicates) == (2, 1, 1, 1)
+    assert books.delivery_ratio == 0.5
+
+
 def test_an_event_closes_when_a_window_of_newer_ones_was_published() -> None:
     books = ledger([[1]], window=2)
     for event in range(3):

@@ -15,7 +15,7 @@ from halfway.protocols import flooding
 from halfway.sim import engine as engines
 from halfway.sim.changes import none
 from halfway.sim.flight import HEARD, SENT
-from halfway.sim.queue import drop_top, push, queue, reserved, top_slot
+from halfway.sim.queue import drop_top, first_at, top_slot
 from halfway.sim.radio import Distances, Ideal, Lossy, distances, lossy
 from halfway.world.network import Network
 from tests.networks import disk, from_links, line
@@ -155,24 +155,6 @@ def test_a_run_until_a_time_can_be_continued() -> None:
     assert journal(engine) == whole
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=60))
-def test_the_queue_is_a_stable_priority_queue(steps: list[tuple[int, bool]]) -> None:
-    fast, slow, order = queue(64), [], 0
-    for time, take in steps:
-        if take and slow:
-            assert int(top_slot(fast)) == heapq.heappop(slow)[2]
-            drop_top(fast)
-        elif len(slow) < 60:
-            assert reserved(fast, 1) == order
-            push(fast, float(time), order, order)
-            heapq.heappush(slow, (float(time), order, order))
-            order += 1
-    while slow:
-        assert int(top_slot(fast)) == heapq.heappop(slow)[2]
-        drop_top(fast)
-    assert fast.tally[0] == 0
-
-
 def test_a_grown_engine_goes_on_where_it_was() -> None:
     engine = engines.engine(3, 4, 8)
     for event in range(3):
@@ -180,7 +162,10 @@ def test_a_grown_engine_goes_on_where_it_was() -> None:
     larger = engines.grown(engine)
     assert list(larger.out.tally) == [5, 0]
     assert sorted(larger.out.free[:5]) == [3, 4, 5, 6, 7]
-    assert list(larger.queue.at[:3]) == list(engine.queue.at[:3])
+    for event in range(3):
+        assert first_at(larger.queue) == 1.0 + event
+        assert larger.out.pool["event"][top_slot(larger.queue)] == event
+        drop_top(larger.queue)
     emit(larger.out, 1, 0.0, APP)
     emit(larger.out, 1, 0.0, EVERYONE)
     assert list(larger.out.pool["event"][:3]) == [0, 1, 2]

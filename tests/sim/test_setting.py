@@ -40,7 +40,7 @@ def links_of(network: Network) -> Links:
     return lists(network.around())
 
 
-def state_at(events: FaultEvents, n: int, t: float) -> tuple[set[int], Links]:
+def state_at(events: FaultEvents, t: float) -> tuple[set[int], Links]:
     """Who is down, and what is cut, just before t."""
     down: set[int] = set()
     cut: Links = set()
@@ -52,8 +52,8 @@ def state_at(events: FaultEvents, n: int, t: float) -> tuple[set[int], Links]:
     return down, cut
 
 
-def works(near: Links, events: FaultEvents, n: int, t: float) -> Links:
-    down, cut = state_at(events, n, t)
+def works(near: Links, events: FaultEvents, t: float) -> Links:
+    down, cut = state_at(events, t)
     return {(a, b) for a, b in near - cut if a not in down and b not in down}
 
 
@@ -86,8 +86,8 @@ def test_still_nodes_know_what_worked_a_hello_ago(seed: int, hello_s: float, pie
     followed = Followed(setting)
     for end in np.linspace(0.0, SECONDS, pieces + 1)[1:]:
         followed.go(float(end))
-        assert followed.known == works(links_of(network), events, network.n, end - hello_s)
-        down, _ = state_at(events, network.n, float(end))
+        assert followed.known == works(links_of(network), events, end - hello_s)
+        down, _ = state_at(events, float(end))
         assert set(np.flatnonzero(~setting.up)) == down
 
 
@@ -105,13 +105,13 @@ def test_moving_nodes_know_what_worked_a_hello_ago(
     while setting.at < SECONDS:
         end = setting.window_end(SECONDS)
         followed.go(end)
-        _, cut = state_at(events, n, end)
+        _, cut = state_at(events, end)
         # Just before the end: what changes at it belongs to the next window.
         assert followed.reach == links_of(network_at(legs, RADIUS, np.nextafter(end, 0.0))) - cut
         if end > hello_s:
             ago = np.nextafter(end - hello_s, 0.0)
             near = links_of(network_at(legs, RADIUS, ago))
-            assert followed.known == works(near, events, n, end - hello_s)
+            assert followed.known == works(near, events, end - hello_s)
 
 
 class Windows:

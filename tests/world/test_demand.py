@@ -1,4 +1,4 @@
-"""Who subscribes and publishes: roles are distinct, events ascend, and nothing depends on pieces."""
+"""Who subscribes and publishes: distinct roles, ascending events, the same in any pieces."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,7 @@
 """Motion: legs as data, and a random waypoint model that is stationary where it says so."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 from halfway.problem import Problem
 from halfway.world.motion import Legs, check_legs, positions, still
-from halfway.world.random_waypoint import random_waypoint
+from halfway.world.random_waypoint import Wandering, random_waypoint
 
 TINY = 1e-3  # seconds over which a speed is measured
 
@@ -178,3 +180,18 @@ def test_legs_that_make_no_sense_are_refused() -> None:
     check_legs(legs_of([(0, 5, 0, 0, 1, 1)], [(0, 5, 0, 0, 1, 1)]))
     with pytest.raises(Problem, match="pairs"):
         still([[1.0, 2.0, 3.0]])
+
+
+@given(st.integers(0, 2**32), st.lists(st.floats(0.1, 9.0), min_size=1, max_size=12))
+def test_a_course_told_in_windows_is_the_whole_one(seed: int, widths: list[float]) -> None:
+    model: dict[str, Any] = {"speed": (1, 15), "pause": (0, 3), "seconds": 40.0, "seed": seed}
+    whole, course = random_waypoint(9, 50, 20, **model), Wandering(9, 50, 20, **model)
+    for _ in range(2):  # a course that is asked again from the start begins anew
+        t = 0.0
+        for width in widths:
+            legs = course.legs(t, t + width)
+            check_legs(legs)
+            for at in (t, t + 0.37 * width, t + width):
+                if at < 40.0:
+                    assert np.array_equal(positions(legs, at), positions(whole, at))
+            t += width

@@ -76,3 +76,17 @@ def inlined(function: F) -> F:
     Without it numba leaves a call behind that costs 36 ns instead of 12-14 an event.
     """
     return _njit(function, error_model="numpy", forceinline=True)
+
+
+def embedded(function: F) -> F:
+    """Like `inlined`, for what only compiled code ever calls: a third less to compile.
+
+    The wrapper that Python would call is left out, which unpacks every array of every argument.
+    """
+    only = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return _njit(function, error_model="numpy", forceinline=True, **only)
+
+
+def apart(function: F) -> F:
+    """Like `embedded`, but compiled once and called: for what is long and wanted in many places."""
+    return _njit(function, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -64,6 +64,10 @@ BOOT_NUMBER = 0  # place in a ROUND's `args`: which BOOT its rounds began with
 NEWEST = 0  # place in a DIGEST's `reals`: the newest event that its sender has heard of
 
 
+# An event is kept and handed on when somebody asks: a record's hops are not its way from the start.
+HOPS_TELL = False
+
+
 class Rules(NamedTuple):
     """The scalars of anti-entropy, the same on every node."""
 

@@ -8,31 +8,41 @@ import numpy.typing as npt
 from halfway.core.compiled import inlined
 from halfway.core.dice import fraction, mixed, pick
 from halfway.core.handler import handles
+from halfway.core.message import BOOT
+from halfway.protocols import rendezvous
 from halfway.protocols.rendezvous import (
-    STEP,
-    STEPS,
-    WALK_ID,
+    DELIVERED,
+    KINDS,
+    LAUNCH,
+    NEVER,
+    PUBLISH,
     Book,
     Rules,
     Trace,
-    arrived,
-    dice_of,
-    send_step,
-    settle,
+    draws,
     trace,
 )
+from halfway.protocols.walk_launch import go_on, leg
 
 __all__ = [
+    "BOOT",
+    "DELIVERED",
+    "KINDS",
+    "LAUNCH",
+    "PUBLISH",
     "Book",
     "DirectionalState",
     "Rules",
     "State",
     "handle",
     "least",
+    "most_emissions",
     "nth",
     "penalty",
     "state",
 ]
+
+_SHUNNED = np.float32(np.inf)
 
 
 class DirectionalState(NamedTuple):
@@ -51,9 +61,16 @@ State = DirectionalState
 
 
 def state(
-    names: npt.NDArray[np.int32], degree: int, topics: int, seed: int, marks: int | None = None
+    names: npt.NDArray[np.int32],
+    degree: int,
+    topics: int,
+    seed: int,
+    marks: int | None = None,
+    **memory: int,
 ) -> DirectionalState:
     """Nodes that no walk has passed; `degree` is the largest, `marks` a node's memory for weights.
+
+    memory: `slots`, `window` and `hold` of `rendezvous.trace`.
 
     We forget the oldest mark of a full memory, because a mote has no heap; `marks[i]` above the
     capacity tells that it happened. By default there is room for what a node sees of its topics:
@@ -62,7 +79,7 @@ def state(
     n = len(names)
     marks = min(max(64, 2 * topics), 1024) if marks is None else marks
     return DirectionalState(
-        trace(names, topics, seed),
+        trace(names, topics, seed, **memory),
         np.zeros((n, degree), np.float32),
         np.full((n, marks), -1, np.int32),
         np.full((n, marks), -1, np.int32),
@@ -70,6 +87,11 @@ def state(
         np.zeros((n, marks), np.float32),
         np.zeros(n, np.int64),
     )
+
+
+def most_emissions(state: DirectionalState, rules: Rules) -> int:
+    """The most records that one call of `handle` emits."""
+    return rendezvous.most_emissions(state.trace, rules)
 
 
 @inlined
@@ -103,8 +125,10 @@ def penalty(value, degree_behind):
 
 @inlined
 def told(around, neighbour):
-    """Where the list begins and ends that the neighbour at that position told."""
+    """Where the list begins and ends that the neighbour at that position told; empty if none."""
     row = around.place[neighbour]
+    if row < 0:
+        return np.int64(0), np.int64(0)
     return np.int64(around.first[row]), np.int64(around.last[row])
 
 
@@ -150,15 +174,16 @@ def commonality(around, x, z):
 
 
 @inlined
-def weigh(state, around, i, x, walk):
+def weigh(state, around, i, x, degree, walk):
     """Fill row i's weights for a walk that came from its neighbour at position x."""
-    first, last = np.int64(around.first[i]), np.int64(around.last[i])
-    for z in range(last - first):
+    first = np.int64(around.first[i])
+    for z in range(degree):
         state.weight[i, z] = commonality(around, first + x, first + z)
     for mark in range(min(state.marks[i], state.marked_walk.shape[1])):
         if (
             state.marked_walk[i, mark] == walk
             and state.marked_from[i, mark] == around.who[first + x]
+            and state.marked_to[i, mark] < degree
         ):
             state.weight[i, state.marked_to[i, mark]] = state.marked_weight[i, mark]
 
@@ -186,16 +211,36 @@ def mark(state, i, walk, came_from, towards, weight):
 @inlined
 def away(state, around, i, came_from, walk, value):
     """[drw Fig. 3, lines 3-4] the neighbour of least weight, ties uniformly; raise its weight."""
+    return away_but(state, around, i, came_from, walk, value, NEVER)
+
+
+@inlined
+def away_but(state, around, i, came_from, walk, value, shunned):
+    """The same, but not to one neighbour.
+
+    Whoever it came from being no neighbour (a launch, or nodes that move), all weigh the same. The
+    shunned neighbour, which did not answer, is taken only where there is no other.
+    """
     first, last = np.int64(around.first[i]), np.int64(around.last[i])
-    x = 0
-    while around.who[first + x] != came_from:
+    degree = min(last - first, state.weight.shape[1])
+    x = np.int64(0)
+    while x < degree and around.who[first + x] != came_from:
         x += 1
-    weigh(state, around, i, x, walk)
-    minimum, ties = least(state.weight[i], last - first)
+    if x < degree:
+        weigh(state, around, i, x, degree, walk)
+    else:
+        for z in range(degree):
+            state.weight[i, z] = 0.0
+    if shunned != NEVER and degree > 1:
+        for z in range(degree):
+            if around.who[first + z] == shunned:
+                state.weight[i, z] = _SHUNNED
+    minimum, ties = least(state.weight[i], degree)
     z = nth(state.weight[i], minimum, pick(value, ties))
-    behind_first, behind_last = told(around, first + x)
-    raised = state.weight[i, z] + penalty(value, behind_last - behind_first)
-    mark(state, i, walk, came_from, z, raised)
+    if x < degree:
+        behind_first, behind_last = told(around, first + x)
+        raised = state.weight[i, z] + penalty(value, behind_last - behind_first)
+        mark(state, i, walk, came_from, z, raised)
     return around.who[first + z]
 
 
@@ -203,10 +248,8 @@ def away(state, around, i, came_from, walk, value):
 def handle(state, rules, around, book, i, message, out):
     """A node's whole behaviour, one message at a time."""
     memory = state.trace
-    if message.kind != STEP:
-        settle(memory, rules, around, i, message, out)
-    elif not arrived(memory, rules, i, message, out):
-        walk = message.args[WALK_ID]
-        word = dice_of(message)
-        towards = away(state, around, i, message.source, walk, mixed(word))
-        send_step(memory, rules, i, walk, word, message.args[STEPS] + 1, towards, out)
+    drawn, slot = draws(memory, rules, around, i, message, out)
+    if drawn:
+        walk, word, came_from, shunned = leg(memory, i, message, slot)
+        towards = away_but(state, around, i, came_from, walk, mixed(word), shunned)
+        go_on(memory, rules, i, message, slot, word, towards, out)

@@ -5,23 +5,39 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfway.core.compiled import inlined
 from halfway.core.dice import mixed, pick
 from halfway.core.handler import handles
+from halfway.core.message import BOOT
+from halfway.protocols import rendezvous
 from halfway.protocols.rendezvous import (
-    STEP,
-    STEPS,
-    WALK_ID,
+    DELIVERED,
+    KINDS,
+    LAUNCH,
+    NEVER,
+    PUBLISH,
     Book,
     Rules,
     Trace,
-    arrived,
-    dice_of,
-    send_step,
-    settle,
+    draws,
     trace,
 )
+from halfway.protocols.walk_launch import go_on, leg
 
-__all__ = ["Book", "RandomState", "Rules", "State", "handle", "state"]
+__all__ = [
+    "BOOT",
+    "DELIVERED",
+    "KINDS",
+    "LAUNCH",
+    "PUBLISH",
+    "Book",
+    "RandomState",
+    "Rules",
+    "State",
+    "handle",
+    "most_emissions",
+    "state",
+]
 
 
 class RandomState(NamedTuple):
@@ -33,21 +49,41 @@ class RandomState(NamedTuple):
 State = RandomState
 
 
-def state(names: npt.NDArray[np.int32], degree: int, topics: int, seed: int) -> RandomState:
-    """Nodes that no walk has passed. `degree` is not needed here, but asked of every system."""
+def state(
+    names: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **memory: int
+) -> RandomState:
+    """Nodes that no walk has passed. `degree` is not needed here, but asked of every system.
+
+    memory: `slots`, `window` and `hold` of `rendezvous.trace`.
+    """
     del degree
-    return RandomState(trace(names, topics, seed))
+    return RandomState(trace(names, topics, seed, **memory))
+
+
+def most_emissions(state: RandomState, rules: Rules) -> int:
+    """The most records that one call of `handle` emits."""
+    return rendezvous.most_emissions(state.trace, rules)
+
+
+@inlined
+def anywhere(around, i, value, shunned):
+    """Any neighbour, each equally likely; the shunned one only where there is no other."""
+    first, last = np.int64(around.first[i]), np.int64(around.last[i])
+    if shunned == NEVER or last - first == 1:
+        return around.who[first + pick(value, last - first)]
+    place = first
+    while place < last and around.who[place] != shunned:
+        place += 1
+    chosen = first + np.int64(pick(value, last - first - (place < last)))
+    return around.who[chosen + (chosen >= place)]
 
 
 @handles(RandomState)
 def handle(state, rules, around, book, i, message, out):
     """A node's whole behaviour, one message at a time."""
     memory = state.trace
-    if message.kind != STEP:
-        settle(memory, rules, around, i, message, out)
-    elif not arrived(memory, rules, i, message, out):
-        word = dice_of(message)
-        first, last = around.first[i], around.last[i]
-        towards = around.who[first + pick(mixed(word), last - first)]
-        steps = message.args[STEPS] + 1
-        send_step(memory, rules, i, message.args[WALK_ID], word, steps, towards, out)
+    drawn, slot = draws(memory, rules, around, i, message, out)
+    if drawn:
+        _, word, _, shunned = leg(memory, i, message, slot)
+        towards = anywhere(around, i, mixed(word), shunned)
+        go_on(memory, rules, i, message, slot, word, towards, out)

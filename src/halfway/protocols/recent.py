@@ -29,3 +29,24 @@ def is_news(seen, i, event):
         return False
     seen[i, place] = event
     return True
+
+
+@inlined
+def is_among_the_newest(newest, i, topic, event):
+    """Whether row i hears for the first time of an event of a topic; from now on it has.
+
+    newest [n, topics, window]: the window's largest ids of each topic, each plus 1; 0 nothing. An
+    id below all those of a full window counts as heard. Unlike `is_news` this is exact for ids with
+    gaps as well, such as those of one topic among many, and costs a look at the whole window.
+    """
+    key = np.uint32(np.uint32(event) + np.uint32(1))
+    least = 0
+    for place in range(newest.shape[2]):
+        if newest[i, topic, place] == key:
+            return False
+        if newest[i, topic, place] < newest[i, topic, least]:
+            least = place
+    if key <= newest[i, topic, least]:
+        return False
+    newest[i, topic, least] = key
+    return True

@@ -17,10 +17,8 @@ where a topic has several publishers, a subscriber hears that one and whoever se
 
 from typing import NamedTuple
 
-import numpy as np
-
 from halfway.core.compiled import inlined
-from halfway.core.dice import drawn, pick, uniform
+from halfway.core.dice import drawn, uniform
 from halfway.core.handler import handles
 from halfway.core.message import APP, BOOT
 from halfway.core.outbox import emit
@@ -36,6 +34,7 @@ from halfway.protocols.rumor_memory import (
     state,
     trail,
 )
+from halfway.protocols.rumor_walker import AGENT, QUERY, STEPS_LEFT, alone, onwards, walker
 
 __all__ = [
     "BOOT",
@@ -52,9 +51,7 @@ __all__ = [
 ]
 
 # Kinds beside those of the application (PUBLISH, SUBSCRIBE, DELIVERED), which are flooding's.
-# Between neighbours:
-AGENT = 2  # tells of the way to `topic`, and perhaps to a second one
-QUERY = 3  # from the subscriber `target`: who knows of `topic`?
+# Between neighbours, beside the AGENT and the QUERY of `rumor_walker`:
 ANSWER = 6  # back to `target`, with the latest event
 DATA = 7  # an event, to those who asked
 # To oneself:
@@ -79,9 +76,7 @@ KINDS = {
     int(BOOT): "boot",
 }
 
-# Places in `args`. Of an AGENT and a QUERY alike:
-STEPS_LEFT = 0  # steps that it may still make: its time to live
-VISITED, VISITED_END = 4, 8  # the nodes before `source`, the latest first; -1 none
+# Places in `args` beside those of `rumor_walker`.
 # Of an AGENT: distance of `source` from `topic`, the second topic (-1 none) and its distance.
 DISTANCE, SECOND, SECOND_DISTANCE = 1, 2, 3
 # Of a QUERY and its ANSWER: the subscriber's number for it. Of a RETRY: how often it asked, and
@@ -105,59 +100,7 @@ State = RumorState
 def most_emissions(state: RumorState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
     del rules
-    return max(state.branch_topic.shape[1] + 2, 3)
-
-
-@inlined
-def visited(message, place):
-    """A node that the walker remembers; nobody if the walker only sets out with this message."""
-    return message.args[place] if message.kind in (AGENT, QUERY) else NONE
-
-
-@inlined
-def was_visited(message, name):
-    """Whether a walker remembers that node."""
-    found = name == message.source
-    for place in range(VISITED, VISITED_END):
-        found = found or name == visited(message, place)
-    return found
-
-
-@inlined
-def alone(around, i):
-    """Whether there is nobody to walk to, at the moment."""
-    return around.first[i] == around.last[i]
-
-
-@inlined
-def onwards(state, around, i, message):
-    """A random neighbour that the walker does not remember; any if it remembers them all."""
-    first, last = np.int64(around.first[i]), np.int64(around.last[i])
-    fresh = np.int64(0)
-    for e in range(first, last):
-        fresh += not was_visited(message, around.who[e])
-    value = drawn(state, i)
-    if fresh == 0:
-        return around.who[first + pick(value, last - first)]
-    rank = np.int64(pick(value, fresh))
-    chosen = first - 1
-    while rank >= 0:
-        chosen += 1
-        if not was_visited(message, around.who[chosen]):
-            rank -= 1
-    return around.who[chosen]
-
-
-@inlined
-def walker(message, kind, steps_left, towards, out):
-    """An AGENT or QUERY that leaves this node, remembering whom its message came from."""
-    o = emit(out, kind, 0.0, towards)
-    o.topic = message.topic
-    o.args[STEPS_LEFT] = steps_left
-    o.args[VISITED] = message.source
-    for place in range(VISITED + 1, VISITED_END):
-        o.args[place] = visited(message, place - 1)
-    return o
+    return max(int(state.branch_topic.shape[1]) + 2, 3)
 
 
 @inlined
@@ -288,22 +231,23 @@ def pass_on(state, i, message, out):
 
 
 @inlined
-def give_up_or_ask(state, rules, around, i, message, out):
-    """The patience for a query is over."""
-    if state.asking[i, message.topic] == 0 or message.args[BOOT_NUMBER] != state.boots[i]:
-        return  # answered, or asked again since the node came back
-    if state.attached[i, message.topic] == 1 or state.distance[i, message.topic] == 0:
-        state.asking[i, message.topic] = 0
-    elif message.args[ATTEMPT] < rules.retries:
-        ask(state, rules, around, i, message, message.args[ATTEMPT] + 1, out)
-    else:
-        state.asking[i, message.topic] = 0
+def attempt_after(state, rules, i, message, out):
+    """The patience for a query is over: which attempt is due now; -1 if none."""
+    topic, attempt = message.topic, message.args[ATTEMPT] + 1
+    if state.asking[i, topic] == 0 or message.args[BOOT_NUMBER] != state.boots[i]:
+        return -1  # answered, or asked again since the node came back
+    if state.attached[i, topic] == 0 and state.distance[i, topic] != 0:
+        if attempt <= rules.retries:
+            return attempt
         tell(message, UNANSWERED, 0.0, APP, out)
+    state.asking[i, topic] = 0
+    return -1
 
 
 @handles(RumorState)
 def handle(state, rules, around, book, i, message, out):
     """A node's whole behaviour, one message at a time."""
+    attempt = -1  # at a query that this call sends; asked in one place, because it compiles long
     if message.kind == DATA:
         pass_on(state, i, message, out)
     elif message.kind == AGENT:
@@ -312,18 +256,19 @@ def handle(state, rules, around, book, i, message, out):
         take_in_query(state, around, i, message, out)
     elif message.kind == ANSWER:
         take_in_answer(state, i, message, out)
-    elif message.kind == RETRY:
-        give_up_or_ask(state, rules, around, i, message, out)
     elif message.kind == PUBLISH:
         witness(state, rules, around, i, message, out)
+    elif message.kind == RETRY:
+        attempt = attempt_after(state, rules, i, message, out)
     elif message.kind == SUBSCRIBE:
         state.subscribed[i, message.topic] = 1
-        if state.distance[i, message.topic] != 0:
-            ask(state, rules, around, i, message, 0, out)
+        attempt = -1 if state.distance[i, message.topic] == 0 else 0
+    elif message.kind == RESUME:
+        attempt = 0
+        resume(state, i, message.topic + 1, out)
     elif message.kind == BOOT:
         # RETRYs died with the node, so a query that was lost meanwhile would never be repeated.
         state.boots[i] += 1
         resume(state, i, 0, out)
-    elif message.kind == RESUME:
-        ask(state, rules, around, i, message, 0, out)
-        resume(state, i, message.topic + 1, out)
+    if attempt >= 0:
+        ask(state, rules, around, i, message, attempt, out)

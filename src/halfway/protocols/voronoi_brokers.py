@@ -179,6 +179,37 @@ def publish(state, rules, around, i, message, out):
     o.event = message.event
 
 
+@kernel
+def hear_seldom(state, rules, around, i, kind, message, out):
+    """What is not an everyday matter."""
+    if kind == ABILITY:
+        tell_ability(state, i, message.target, message.reals[SKILL], 0.0, out)
+    elif kind == ELECT:
+        elect(state, i)
+    elif kind == CALL:
+        hear_call(state, rules, i, message, out)
+    elif kind == SETTLE:
+        settle(state, i, message)
+    elif kind == BOOT:
+        begin(state, rules, i, message, out)
+    elif kind == SUBSCRIBE:
+        new = subscribe(state, i, message.topic, message.event)
+        if new and state.me[i].home != NOBODY:
+            enrol(state, rules, around, i, message.at, out)
+
+
+@kernel
+def hear_on_the_way(state, rules, around, i, kind, message, out):
+    """What goes hop by hop: it is for this broker, or for one that is farther on."""
+    if kind == REPORT and message.kind != PARKED:
+        note_exit(state, i, message.args[OTHER], message.source, message.at)
+    at_end = message.target == state.name[i] or (kind == NEWS and state.me[i].broker == 1)
+    if at_end and state.me[i].broker == 1:
+        consume(state, rules, around, i, kind, message, out)
+    elif not at_end:
+        carry(state, rules, around, i, kind, message, out)
+
+
 @handles(VoronoiState)
 def handle(state, rules, around, book, i, message, out):
     """A node's whole behaviour, one message at a time."""
@@ -190,28 +221,11 @@ def handle(state, rules, around, book, i, message, out):
             meet(state, rules, around, i, message.target, message, out)
     elif kind == FLOOD:
         hear_flood(state, rules, i, message, out)
-    elif kind >= REPORT and kind <= EVENT:
-        if kind == REPORT and message.kind != PARKED and message.source != state.name[i]:
-            note_exit(state, i, message.args[OTHER], message.source, message.at)
-        at_end = message.target == state.name[i] or (kind == NEWS and state.me[i].broker == 1)
-        if at_end and state.me[i].broker == 1:
-            consume(state, rules, around, i, kind, message, out)
-        elif not at_end:
-            carry(state, rules, around, i, kind, message, out)
+    elif REPORT <= kind <= EVENT:
+        hear_on_the_way(state, rules, around, i, kind, message, out)
     elif kind == TICK:
         tick(state, rules, around, i, message, out)
     elif kind == PUBLISH:
         publish(state, rules, around, i, message, out)
-    elif kind == ABILITY:
-        tell_ability(state, i, message.target, message.reals[SKILL], 0.0, out)
-    elif kind == ELECT:
-        elect(state, i)
-    elif kind == CALL:
-        hear_call(state, rules, i, message, out)
-    elif kind == SETTLE:
-        settle(state, i, message)
-    elif kind == BOOT:
-        begin(state, rules, i, message, out)
-    elif kind == SUBSCRIBE:
-        if subscribe(state, i, message.topic, message.event) and state.me[i].home != NOBODY:
-            enrol(state, rules, around, i, message.at, out)
+    else:
+        hear_seldom(state, rules, around, i, kind, message, out)

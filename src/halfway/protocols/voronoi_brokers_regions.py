@@ -210,9 +210,9 @@ def forget(state, rules, around, i, now, out):
         and rules.replace
         and state.me[i].broker == 0
         and state.me[i].called != state.me[i].home
+        and around.first[i] < around.last[i]
     ):
-        if around.first[i] < around.last[i]:
-            call(state, rules, i, state.me[i].home, state.name[i], state.me[i].ability, out)
+        call(state, rules, i, state.me[i].home, state.name[i], state.me[i].ability, out)
     attach(state, rules, around, i, now, out)
 
 
@@ -247,9 +247,9 @@ def hear_call(state, rules, i, message, out):
 @kernel
 def settle(state, i, message):
     """The ablest of a region whose broker is gone takes its place, unless it came back."""
-    if state.me[i].called == message.target and state.me[i].best == state.name[i]:
-        if state.me[i].broker == 0:
-            promote(state, i, message.target)
+    ablest = state.me[i].called == message.target and state.me[i].best == state.name[i]
+    if ablest and state.me[i].broker == 0:
+        promote(state, i, message.target)
 
 
 @kernel

@@ -20,6 +20,7 @@ from halfway.protocols.voronoi_brokers_state import (
     REGISTER,
     SEEN_WORDS,
     SUBSCRIPTION,
+    TELLER,
     VERSION,
 )
 
@@ -75,6 +76,7 @@ def learn(state, i, p, message):
     state.register[i, p].high = message.event
     for a in range(MOST_NEAREST):
         state.register[i, p].near[a] = message.args[NEAR + a]
+    state.register[i, p].told_by = NOBODY
     # Whoever is registered here would have told the newer version here as well.
     state.register[i, p].local = 0
     state.me[i].change += 1
@@ -110,8 +112,8 @@ def leave(state, i, message):
 def hear_of(state, i, message):
     """Another broker tells of a subscription."""
     p = place_in(state, i, message.args[KEY])
-    if p != _NONE:
-        learn(state, i, p, message)
+    if p != _NONE and learn(state, i, p, message):
+        state.register[i, p].told_by = message.args[TELLER]
 
 
 @kernel
@@ -181,32 +183,42 @@ def account(state, i, broker, now):
     if state.contacts[i, oldest].broker != broker:
         state.contacts[i, oldest].broker = broker
         state.contacts[i, oldest].told = 0
+        state.contacts[i, oldest].next = 0.0
     state.contacts[i, oldest].at = now
     return oldest
+
+
+@kernel
+def next_change(state, i, told, broker):
+    """The place that changed first after a number of changes, but for what that broker told."""
+    found = np.int64(_NONE)
+    for p in range(state.register.shape[1]):
+        change = state.register[i, p].change
+        first = found == _NONE or change < state.register[i, found].change
+        if first and change > told and state.register[i, p].told_by != broker:
+            found = p
+    return found
 
 
 @kernel
 def tell_changes(state, rules, around, i, broker, now, out):
     """[drip §V-B] "broker nodes exchange their subscriptions when they can communicate"."""
     c = account(state, i, broker, now)
-    if state.contacts[i, c].told >= state.me[i].change:
+    if state.contacts[i, c].told >= state.me[i].change or now < state.contacts[i, c].next:
         return
+    # We wait between two exchanges, because a version that is overtaken need not travel.
+    state.contacts[i, c].next = now + rules.exchange
     for _ in range(rules.batch):
-        next_one = np.int64(_NONE)
-        for p in range(state.register.shape[1]):
-            if state.register[i, p].change > state.contacts[i, c].told and (
-                next_one == _NONE
-                or state.register[i, p].change < state.register[i, next_one].change
-            ):
-                next_one = p
-        if next_one == _NONE:
+        p = next_change(state, i, state.contacts[i, c].told, broker)
+        if p == _NONE:
             state.contacts[i, c].told = state.me[i].change
             return
-        state.contacts[i, c].told = state.register[i, next_one].change
+        state.contacts[i, c].told = state.register[i, p].change
         o = launch(state, rules, around, i, SUBSCRIPTION, broker, now, out)
-        o.topic = state.register[i, next_one].low
-        o.event = state.register[i, next_one].high
-        o.args[VERSION] = state.register[i, next_one].version
-        o.args[KEY] = state.register[i, next_one].key
+        o.topic = state.register[i, p].low
+        o.event = state.register[i, p].high
+        o.args[VERSION] = state.register[i, p].version
+        o.args[TELLER] = state.name[i]
+        o.args[KEY] = state.register[i, p].key
         for a in range(MOST_NEAREST):
-            o.args[NEAR + a] = state.register[i, next_one].near[a]
+            o.args[NEAR + a] = state.register[i, p].near[a]

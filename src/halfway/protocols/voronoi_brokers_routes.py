@@ -16,7 +16,7 @@ from halfway.protocols.voronoi_brokers_state import (
 )
 
 
-@inlined
+@kernel
 def is_neighbour(around, i, name):
     """Whether row i knows a neighbour of that name."""
     low, high = np.int64(around.first[i]), np.int64(around.last[i])
@@ -30,7 +30,7 @@ def is_neighbour(around, i, name):
     return low < last and around.who[low] == name
 
 
-@inlined
+@kernel
 def slot_of(state, i, broker):
     """The place of a broker in row i's list, or -1."""
     for s in range(state.near.shape[1]):
@@ -47,18 +47,18 @@ def is_nearer(state, i, s, t):
     return state.near[i, s].name < state.near[i, t].name
 
 
-@inlined
+@kernel
 def nearest(state, i, besides):
     """The place of the nearest broker, another one than `besides`; -1 if there is none."""
     found = -1
     for s in range(state.near.shape[1]):
-        if state.near[i, s].name != NOBODY and s != besides:
-            if found < 0 or is_nearer(state, i, s, found):
-                found = s
+        other = state.near[i, s].name != NOBODY and s != besides
+        if other and (found < 0 or is_nearer(state, i, s, found)):
+            found = s
     return found
 
 
-@inlined
+@kernel
 def has_door(state, rules, around, i, s, now):
     """Whether a neighbour of row i is in the region of the s-th broker of its list."""
     fresh = state.near[i, s].door_at + rules.expiry >= now
@@ -94,7 +94,7 @@ def step_up(state, around, i, broker):
     return NOBODY
 
 
-@inlined
+@kernel
 def step_across(state, rules, around, i, broker, now):
     """The neighbour that is next on the way into another broker's region, or NOBODY.
 
@@ -109,9 +109,10 @@ def step_across(state, rules, around, i, broker, now):
     if state.me[i].broker == 0 and s >= 0 and has_door(state, rules, around, i, s, now):
         return state.near[i, s].door
     for e in range(EXITS):
-        if state.exits[i, e].to == broker and state.exits[i, e].at + rules.expiry >= now:
-            if is_neighbour(around, i, state.exits[i, e].via):
-                return state.exits[i, e].via
+        fresh = state.exits[i, e].at + rules.expiry >= now
+        way = fresh and state.exits[i, e].to == broker
+        if way and is_neighbour(around, i, state.exits[i, e].via):
+            return state.exits[i, e].via
     return NOBODY
 
 

@@ -52,7 +52,8 @@ KINDS = {
 # Places in `args`. A DIGEST says which events, bit by bit from the id `event` on, a broker holds.
 SEQUENCE, STANDS_FOR, DIGEST = 0, 1, 2  # of a BEACON; DIGEST of a REPORT as well
 OTHER = 0  # of a REPORT
-VERSION, BASE, KEY, NEAR = 0, 1, 2, 3  # of a REGISTER, a SUBSCRIPTION; VERSION, KEY of a QUIT
+VERSION, BASE, KEY, NEAR = 0, 1, 2, 3  # of a REGISTER; but for BASE of a SUBSCRIPTION, a QUIT
+TELLER = 1  # of a SUBSCRIPTION: the broker that sends it
 ROLE = 0  # of an EVENT
 ROUND = 0  # of a FLOOD
 CANDIDATE = 0  # of a CALL
@@ -85,6 +86,7 @@ class Rules(NamedTuple):
     expiry: float  # seconds after which what was not heard again is forgotten
     election: float  # seconds that the bootstrap takes
     renew: float  # seconds after which a subscriber registers anew, if it did not move before
+    exchange: float  # seconds, at least, between telling the same broker of subscriptions
     patience: float  # seconds until a hop that nobody takes is tried again
     tries: int  # times that it is tried
     wait: float  # seconds; a flood is repeated after a part of it
@@ -155,10 +157,11 @@ ENTRY = np.dtype(
         ("low", "<i4"),
         ("high", "<i4"),
         ("change", "<i4"),  # when it changed, in changes of the register
+        ("told_by", "<i4"),  # the broker that told it, -1
         ("near", "<i4", (MOST_NEAREST,)),  # brokers that its subscriber is near to
     ]
 )
-CONTACT = np.dtype([("at", "<f8"), ("broker", "<i4"), ("told", "<i4")])
+CONTACT = np.dtype([("at", "<f8"), ("next", "<f8"), ("broker", "<i4"), ("told", "<i4")])
 
 
 class VoronoiState(NamedTuple):
@@ -213,7 +216,7 @@ def state(
         wish=_records(WISH, n, own, none=("high",)),
         heard=_records(HEARD, n, wide, none=("mark", "seen", "flooded", "held")),
         relays=np.full((n, wide, rules.copies), -1, np.int32),
-        register=_records(ENTRY, n, hashed, none=("key", "high")),
+        register=_records(ENTRY, n, hashed, none=("key", "high", "told_by")),
         contacts=_records(CONTACT, n, CONTACTS, none=("broker",)),
     )
 

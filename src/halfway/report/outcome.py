@@ -49,6 +49,14 @@ def _rows(told: Outcome) -> Table:
          f"{told.energy_idle:.3g}; most at one node {told.energy_largest:.3g}"),
         ("memory", f"{told.state_bytes_per_node:,.0f} bytes", "the protocol's state, a node"),
     ]  # fmt: skip
+    if told.caught_up:
+        rows.append(
+            (
+                "caught up",
+                f"{told.caught_up:,}",
+                "told to subscribers that were down when the event was published",
+            )
+        )
     if told.unasked:
         rows.append(("unasked", f"{told.unasked:,}", "told to applications that did not ask"))
     for name, count in told.radio.items():

@@ -16,7 +16,7 @@ from halfway.world.demand import Drawn
 from halfway.world.imported import read_network
 from halfway.world.motion import Legs, Presence
 from halfway.world.network import Network
-from halfway.world.random_waypoint import random_waypoint
+from halfway.world.random_waypoint import Wandering
 from halfway.world.trace_files import Traces, read_motion
 from halfway.world.unit_disk import connected_unit_disk
 
@@ -56,11 +56,11 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
                 positions_from=file.positions, largest=file.largest,
             ), None  # fmt: skip
         case Waypoint() as model:
-            legs = random_waypoint(
+            course = Wandering(
                 model.n, model.width, model.height, speed=model.speed, pause=model.pause,
                 seconds=scenario.seconds, seed=scenario.seed,
             )  # fmt: skip
-            return None, Motion(legs, model.radius)
+            return None, Motion(course, model.radius)
         case Recorded() as file:
             traces = _from(read_motion(file.path), file.begin_s)
             return None, Motion(traces.legs, file.radius, traces.presence)

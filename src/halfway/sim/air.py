@@ -6,7 +6,7 @@ comes up, so they are those in reach at that moment; else they are met in order 
 
 import numpy as np
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import embedded
 from halfway.core.message import EVERYONE
 from halfway.sim.flight import FLYING, OVER, SPREADING, count_heard, count_sent, is_up
 from halfway.sim.links import place_of
@@ -23,7 +23,7 @@ from halfway.sim.radio import (
 )
 
 
-@inlined
+@embedded
 def depart(engine, radio, reach, slot):
     """It is on the air, and arrives when the radio says."""
     message = engine.out.pool[slot]
@@ -51,7 +51,7 @@ def depart(engine, radio, reach, slot):
     push(engine.queue, message.at, engine.flight.order[slot] + turn, slot)
 
 
-@inlined
+@embedded
 def hears(engine, radio, place, row, kind):
     """Whether a row hears what comes over the link at that place; counted if so."""
     if not is_up(engine, row):
@@ -64,7 +64,7 @@ def hears(engine, radio, place, row, kind):
     return True
 
 
-@inlined
+@embedded
 def arrive(engine, radio, reach, slot, cursor):
     """The next neighbour whose turn has come and who hears it."""
     message = engine.out.pool[slot]
@@ -95,8 +95,8 @@ def arrive(engine, radio, reach, slot, cursor):
     return DONE, LAST
 
 
-@inlined
-def changed(engine, radio, reach, kind, a, b):
+@embedded
+def changed(engine, radio, reach, kind, a, b, at):
     """What is on the air finds whoever is there when it arrives."""
 
 

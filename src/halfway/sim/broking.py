@@ -41,7 +41,7 @@ class Broking:
         )  # fmt: skip
         most = module.most_emissions(state, rules)
         book = module.Book(scene.window)
-        return Cast(state, rules, book, most, True, module.DELIVERED, module.KINDS)
+        return Cast(state, rules, book, most, True, module.DELIVERED, False, module.KINDS)
 
     def opening(self, demand: Demand) -> Letters:
         """A letter for each interval: `topic` its first number, `event` its last."""

@@ -8,7 +8,7 @@ happens to the world at a time comes before the records that are due at that tim
 import numpy as np
 
 from halfway.core.borrowed import borrowed
-from halfway.core.compiled import inlined, kernel
+from halfway.core.compiled import embedded, kernel
 from halfway.core.handler import handle
 from halfway.core.message import APP, BOOT
 from halfway.core.outbox import emit
@@ -51,7 +51,7 @@ NEVER = 2**62  # a number of records that no run reaches
 MOST_HOPS = 65_535  # what a record can count; it stays there
 
 
-@inlined
+@embedded
 def send_off(engine, radio, reach, row, now, hops, before):
     """Queue what a row has just emitted, in the order of emission."""
     out = engine.out
@@ -73,7 +73,7 @@ def send_off(engine, radio, reach, row, now, hops, before):
             push(engine.queue, record.at, reserved(engine.queue, 1), slot)
 
 
-@inlined
+@embedded
 def deliver(state, rules, around, book, engine, radio, reach, row, slot):
     """Let a row hear the record in that slot."""
     message = engine.out.pool[slot]
@@ -86,7 +86,7 @@ def deliver(state, rules, around, book, engine, radio, reach, row, slot):
     send_off(engine, radio, reach, np.int32(row), now, hops, before)
 
 
-@inlined
+@embedded
 def come_up(engine, radio, reach, slot):
     """The first row that the record which came up is for, or DONE or QUEUED; and the cursor."""
     phase = engine.flight.phase[slot]
@@ -110,7 +110,7 @@ def come_up(engine, radio, reach, slot):
     return QUEUED, LAST
 
 
-@inlined
+@embedded
 def letter(engine, at, row, life, kind, topic, walk, event):
     """Queue a letter to a node from outside the network, for one of its lives or any."""
     record = emit(engine.out, kind, at, row)
@@ -133,7 +133,7 @@ def post(engine, at, row, kind, topic, walk, event):
     letter(engine, at, row, ANY_LIFE, kind, topic, walk, event)
 
 
-@inlined
+@embedded
 def cut_or_mend(engine, reach, a, b, broken):
     """A link that stays in its lists carries nothing from now on, or carries again."""
     there, back = place_of(reach, a, b), place_of(reach, b, a)
@@ -144,7 +144,7 @@ def cut_or_mend(engine, reach, a, b, broken):
         engine.cut[back] = broken
 
 
-@inlined
+@embedded
 def happen(engine, radio, around, reach, boots, changes, k):
     """Let a change of the world happen. False if a list has no room for it: nothing is done then.
 
@@ -169,11 +169,11 @@ def happen(engine, radio, around, reach, boots, changes, k):
         else:
             exclude(lists, a, b)
             exclude(lists, b, a)
-    changed(engine, radio, reach, kind, a, b)
+    changed(engine, radio, reach, kind, a, b, changes.t[k])
     return True
 
 
-@inlined
+@embedded
 def next_change(engine, changes, until):
     """When the world changes next, inf if never. A transmission's receptions later than that wait.
 
@@ -203,7 +203,7 @@ def run(state, rules, around, book, engine, radio, reach, boots, changes, until,
     told, journal = engine.applications, engine.journal
     world = next_change(engine, changes, until)
     while True:
-        at = first_at(waiting)
+        at = first_at(waiting) if waiting.tally[0] > 0 else np.inf
         if min(at, world) > until or (at == np.inf and world == np.inf):
             return UNTIL if waiting.tally[0] > 0 or world < np.inf else IDLE
         if engine.meters.events[0] >= most:

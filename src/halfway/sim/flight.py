@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import embedded
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import Outbox, outbox
-from halfway.sim.queue import Queue, queue
+from halfway.sim.queue import Queue, enlarged, queue
 
 # Where a record in a slot stands. A radio may have phases of its own from OWN_PHASES on.
 HELD, FLYING, SPREADING, OVER, OWN_PHASES = 0, 1, 2, 3, 4
@@ -98,17 +98,15 @@ def engine(
 def grown(old: Engine) -> Engine:
     """The same engine with twice the room for records in flight."""
     slots = len(old.out.free)
-    out, waiting, flight = outbox(2 * slots), queue(2 * slots), _flight(2 * slots)
+    out, flight = outbox(2 * slots), _flight(2 * slots)
     free = int(old.out.tally[0])
     out.pool[:slots] = old.out.pool[:slots]
     out.free[:free] = old.out.free[:free]
     out.free[free : free + slots] = np.arange(2 * slots - 1, slots - 1, -1, dtype=np.uint32)
     out.tally[:] = (free + slots, old.out.tally[1])
-    waiting.at[:slots], waiting.key[:slots] = old.queue.at, old.queue.key
-    waiting.tally[:] = old.queue.tally
     for name in Flight._fields:
         getattr(flight, name)[:slots] = getattr(old.flight, name)
-    return old._replace(out=out, queue=waiting, flight=flight)
+    return old._replace(out=out, queue=enlarged(old.queue, 2 * slots), flight=flight)
 
 
 def _flight(slots: int) -> Flight:
@@ -134,7 +132,7 @@ def taken(some: Log) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
     return some.record[:count].view(MESSAGE).copy(), some.row[:count].copy()
 
 
-@inlined
+@embedded
 def keep(some, record, row):
     """Copy a record into a log that has room."""
     place = some.tally[0]
@@ -143,13 +141,13 @@ def keep(some, record, row):
     some.tally[0] += 1
 
 
-@inlined
+@embedded
 def is_up(engine, row):
     """Whether a node is there to send and to hear."""
     return engine.life[row] & np.uint32(1) == 0
 
 
-@inlined
+@embedded
 def count_sent(engine, row, kind):
     """One transmission of a row."""
     engine.meters.traffic[row, SENT] += 1
@@ -158,7 +156,7 @@ def count_sent(engine, row, kind):
     engine.meters.sent_kind[kind] += 1
 
 
-@inlined
+@embedded
 def count_heard(engine, row, kind):
     """One reception of a row."""
     engine.meters.traffic[row, HEARD] += 1

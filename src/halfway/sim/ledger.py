@@ -15,24 +15,27 @@ class Ledger:
     An event is expected at every subscriber of its topic that is up when it is published, but for
     its own publisher; an event whose publisher is down is not published at all. A delivery counts
     once for each (event, subscriber); what comes again is a duplicate, what comes for an event that
-    is no longer open is late.
+    is no longer open is late, and what comes to a subscriber that was down when the event was
+    published is caught up with: welcome, but not expected.
     """
 
-    def __init__(self, demand: Demand, n: int, window: int) -> None:
+    def __init__(self, demand: Demand, n: int, window: int, hops_tell: bool = True) -> None:
         self.published = self.unpublished = self.expected = 0
-        self.delivered = self.duplicates = self.late = self.unasked = 0
+        self.delivered = self.duplicates = self.late = self.unasked = self.caught_up = 0
         self.latency_s, self.hops, self.stretch = Histogram(), Histogram(), Histogram()
         # Every delivery as (event, row, seconds since its publication), if somebody wants to know.
         self.told: list[tuple[Longs, Longs, Reals]] | None = None
         self._wants = np.zeros((n, demand.topics), bool)
         for topic, rows in enumerate(demand.subscribers):
             self._wants[rows, topic] = True
+        self._hops_tell = hops_tell
         self._rows, self._window, self._n, self._newest = demand.subscribers, window, n, -1
         # By event modulo the window:
         self._event = np.full(window, -1, np.int64)
         self._at, self._topic = np.zeros(window), np.zeros(window, np.int32)
         self._publisher = np.full(window, -1, np.int32)
         self._steps: dict[int, npt.NDArray[np.int32]] = {}  # open event -> distances of all rows
+        self._missed: dict[int, npt.NDArray[np.int32]] = {}  # open event -> subscribers then down
         self._told = np.zeros(0, np.int64)  # (event, row) of open events, packed, ascending
 
     def publish(
@@ -51,7 +54,11 @@ class Ledger:
         self.published += 1
         self.expected += int(up[rows].sum()) - int(self._wants[row, topic])
         place = event % self._window
-        self._steps.pop(int(self._event[place]), None)
+        for kept in (self._steps, self._missed):
+            kept.pop(int(self._event[place]), None)
+        missed = rows[~up[rows]]
+        if len(missed):
+            self._missed[event] = missed
         self._event[place], self._at[place] = event, some.t[k]
         self._topic[place], self._publisher[place] = topic, row
         if steps is not None:
@@ -75,15 +82,24 @@ class Ledger:
         again = is_open & asked & (~first | np.isin(code, self._told))
         self.duplicates += int(again.sum())
         new = is_open & asked & ~again
+        self._told_before(code[new])
+        for one in self._missed.keys() & set(event[new].tolist()):
+            missed = new & (event == one) & np.isin(row, self._missed[one])
+            self.caught_up += int(missed.sum())
+            new &= ~missed
         self.delivered += int(new.sum())
         self.latency_s.add(at[new] - self._at[place[new]])
         if self.told is not None:
             self.told.append((event[new], row[new], at[new] - self._at[place[new]]))
-        self.hops.add(hops[new])
-        self._enter_stretch(event[new], row[new], hops[new])
+        if self._hops_tell:
+            self.hops.add(hops[new])
+            self._enter_stretch(event[new], row[new], hops[new])
+
+    def _told_before(self, code: npt.NDArray[np.int64]) -> None:
+        """Remember (event, row) pairs; those of closed events are forgotten."""
         oldest = (self._newest - self._window + 1) * self._n
         kept = self._told[self._told >= oldest]
-        self._told = np.sort(np.concatenate((kept, code[new])))
+        self._told = np.sort(np.concatenate((kept, code)))
 
     def _enter_stretch(
         self, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],

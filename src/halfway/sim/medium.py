@@ -8,7 +8,8 @@ arrive(engine, radio, reach, slot, cursor): the slot came up (FRESH), or is aske
     delivery with the cursor that it gave. Gives (row, cursor): the next row that hears the record
     now, and where to go on, or LAST if there is nobody else; instead of a row DONE when the slot is
     free, QUEUED when it comes up once more (or the radio keeps it in a line of its own).
-changed(engine, radio, reach, kind, a, b): the world changed, after the engine has taken note.
+changed(engine, radio, reach, kind, a, b, at): the world changed at that time (seconds), after the
+    engine has taken note.
 """
 
 from collections.abc import Callable
@@ -45,9 +46,9 @@ def arrive(engine: Any, radio: Any, reach: Any, slot: int, cursor: Any) -> Any:
     return _ARRIVE[type(radio)](engine, radio, reach, slot, cursor)
 
 
-def changed(engine: Any, radio: Any, reach: Any, kind: int, a: int, b: int) -> None:
+def changed(engine: Any, radio: Any, reach: Any, kind: int, a: int, b: int, at: float) -> None:
     """Let the radio know of a change of the world."""
-    _CHANGED[type(radio)](engine, radio, reach, kind, a, b)
+    _CHANGED[type(radio)](engine, radio, reach, kind, a, b, at)
 
 
 @overload(depart, jit_options={"forceinline": True})
@@ -63,6 +64,6 @@ def _arrive(engine, radio, reach, slot, cursor):
 
 
 @overload(changed, jit_options={"forceinline": True})
-def _changed(engine, radio, reach, kind, a, b):
+def _changed(engine, radio, reach, kind, a, b, at):
     way = _CHANGED[radio.instance_class]
-    return lambda engine, radio, reach, kind, a, b: way(engine, radio, reach, kind, a, b)
+    return lambda engine, radio, reach, kind, a, b, at: way(engine, radio, reach, kind, a, b, at)

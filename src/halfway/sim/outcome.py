@@ -46,9 +46,10 @@ class Outcome:
     duplicates: int  # told again to an application that knew
     unasked: int  # told to an application that did not subscribe
     late: int  # told after the event was forgotten by the accounts
+    caught_up: int  # told to a subscriber that was down when the event was published
     delivery_ratio: float
     latency_s: Spread
-    hops: Spread
+    hops: Spread  # transmissions in the chain of records from the publisher to the notification
     stretch: Spread  # hops over those of a shortest path when the event was published
     sent: Mapping[str, int]  # transmissions by kind
     heard: Mapping[str, int]  # receptions by kind

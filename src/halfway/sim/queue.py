@@ -1,104 +1,167 @@
-"""The event queue: a binary heap of 16-byte entries in the total order (time, then insertion).
+"""The event queue's face: entries in the total order (time, then insertion), earliest first.
 
 An entry is a transmission, not a reception: its receivers are found when it comes up.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 
 from halfway.core.compiled import inlined
+from halfway.sim.calendar import (
+    ALL_NEAR,
+    BUCKET,
+    CROWD,
+    CROWDED,
+    ENTRIES,
+    FEW,
+    IN_RING,
+    NONE,
+    ORDER,
+    PASSED,
+    PATIENCE,
+    RUN,
+    SLOT,
+    SLOT_BITS,
+    TAKEN,
+    Queue,
+    bucket_of,
+    earlier,
+    enlarged,
+    fetch,
+    place,
+    queue,
+)
+from halfway.sim.heap import add, drop
+from halfway.sim.width import adapt, rescale, spread_if_worth_it
 
-SLOT_BITS = 28
-_SHIFT = np.uint64(SLOT_BITS)
-_SLOT = np.uint64((1 << SLOT_BITS) - 1)
-
-
-class Queue(NamedTuple):
-    """Entries by time; `key` breaks ties and says which slot of the pool the record is in."""
-
-    at: npt.NDArray[np.float64]  # [slots]
-    key: npt.NDArray[np.uint64]  # [slots] order << 28 | slot
-    tally: npt.NDArray[np.int64]  # [2] entries; next order
-
-
-def queue(slots: int) -> Queue:
-    """An empty queue for as many entries as the pool has slots."""
-    return Queue(np.empty(slots), np.empty(slots, np.uint64), np.zeros(2, np.int64))
+__all__ = [
+    "SLOT_BITS",
+    "Queue",
+    "comes_first",
+    "drop_top",
+    "enlarged",
+    "first_at",
+    "push",
+    "queue",
+    "reserved",
+    "top_slot",
+]
 
 
 @inlined
 def reserved(queue, count):
     """The first of `count` consecutive order numbers: a transmission takes one a receiver."""
-    order = queue.tally[1]
-    queue.tally[1] += count
+    order = queue.tally[ORDER]
+    queue.tally[ORDER] += count
     return order
 
 
 @inlined
-def rise(queue, i, at, key):
-    """Sift an entry up from place i, past all that come later."""
-    while i > 0:
-        parent = (i - 1) >> 1
-        ahead = queue.at[parent]
-        if ahead < at or (ahead == at and queue.key[parent] < key):
-            break
-        queue.at[i] = ahead
-        queue.key[i] = queue.key[parent]
-        i = parent
-    queue.at[i] = at
-    queue.key[i] = key
-
-
-@inlined
 def push(queue, at, order, slot):
-    """Sift an entry up; whatever comes at the same time keeps its order."""
-    key = (np.uint64(order) << _SHIFT) | np.uint64(slot)
-    i = queue.tally[0]
-    queue.tally[0] += 1
-    rise(queue, i, at, key)
+    """Put an entry in; whatever comes at the same time keeps its order."""
+    queue.tally[ENTRIES] += 1
+    place(queue, at, (np.int64(order) << SLOT_BITS) | np.int64(slot), np.uint32(slot))
 
 
 @inlined
 def first_at(queue):
-    """Time of the earliest entry; inf when there is none."""
-    return queue.at[0] if queue.tally[0] > 0 else np.inf
+    """Time of the earliest entry (seconds), which is found by this: there must be one."""
+    if queue.tally[RUN] == NONE and queue.near.held[0] == 0:
+        advance(queue)
+    elif queue.near.held[0] > CROWDED:
+        spread_if_worth_it(queue)
+    return queue.at[np.uint32(queue.tally[RUN])] if run_is_first(queue) else queue.near.at[0]
 
 
 @inlined
 def top_slot(queue):
-    """Slot of the earliest entry."""
-    return np.uint32(queue.key[0] & _SLOT)
+    """Slot of the earliest entry, after `first_at`."""
+    if run_is_first(queue):
+        return np.uint32(queue.tally[RUN])
+    return np.uint32(queue.near.key[0] & SLOT)
 
 
 @inlined
 def drop_top(queue):
-    """Take the earliest entry out: walk the hole down, then sift the last entry up from there."""
-    queue.tally[0] -= 1
-    last = queue.tally[0]
-    at, key = queue.at[last], queue.key[last]
-    i = 0
-    child = 1
-    # The last entry nearly always belongs near the leaves, so comparing with it on the way down
-    # would be wasted.
-    while child < last:
-        right = child + 1
-        if right < last and (
-            queue.at[right] < queue.at[child]
-            or (queue.at[right] == queue.at[child] and queue.key[right] < queue.key[child])
-        ):
-            child = right
-        queue.at[i] = queue.at[child]
-        queue.key[i] = queue.key[child]
-        i = child
-        child = 2 * i + 1
-    rise(queue, i, at, key)
+    """Take the earliest entry out, after `first_at`."""
+    queue.tally[ENTRIES] -= 1
+    queue.tally[TAKEN] += 1
+    if run_is_first(queue):
+        queue.tally[RUN] = queue.after[np.uint32(queue.tally[RUN])]
+    else:
+        drop(queue.near)
 
 
 @inlined
 def comes_first(queue, at, order):
-    """Whether an event at that time with that order number comes before all that is queued."""
-    if queue.tally[0] == 0 or at < queue.at[0]:
-        return True
-    return at == queue.at[0] and np.uint64(order) < (queue.key[0] >> _SHIFT)
+    """Whether an event at that time with that order number surely comes before all that is queued.
+
+    It may say no where a look into the buckets would say yes: that look must not be taken before
+    everything that is due earlier has been pushed.
+    """
+    key = np.int64(order) << SLOT_BITS
+    run = queue.tally[RUN]
+    if run != NONE and not earlier(at, key, queue.at[np.uint32(run)], queue.key[np.uint32(run)]):
+        return False
+    if queue.near.held[0] > 0:
+        return earlier(at, key, queue.near.at[0], queue.near.key[0])
+    return run != NONE or bucket_of(queue, at) <= queue.tally[BUCKET]
+
+
+@inlined
+def run_is_first(queue):
+    """Whether the earliest entry, once settled, is the run's and not the near heap's."""
+    run = queue.tally[RUN]
+    if run == NONE or queue.near.held[0] == 0:
+        return run != NONE
+    slot = np.uint32(run)
+    return earlier(queue.at[slot], queue.key[slot], queue.near.at[0], queue.near.key[0])
+
+
+@inlined
+def advance(queue):
+    """Go on to the next bucket that is not empty, and take it in hand."""
+    tally, far = queue.tally, queue.far
+    if tally[TAKEN] >= tally[PATIENCE]:
+        adapt(queue)
+        if tally[RUN] != NONE or queue.near.held[0] > 0:
+            return
+    if tally[IN_RING] == 0:
+        tally[BUCKET] = ALL_NEAR
+        if far.held[0] > FEW:
+            rescale(queue, queue.scale[0], far.at[0])
+            tally[BUCKET] = bucket_of(queue, far.at[0])
+    else:
+        mask = queue.ring.shape[0] - 1
+        number = tally[BUCKET] + 1
+        limit = bucket_of(queue, far.at[0]) if far.held[0] > 0 else ALL_NEAR
+        while number < limit and queue.ring[np.uint32(number & mask)] == NONE:
+            number += 1
+        tally[PASSED] += number - tally[BUCKET]
+        tally[BUCKET] = number
+        pour(queue, np.uint32(number & mask))
+    fetch(queue)
+
+
+@inlined
+def pour(queue, spot):
+    """Make a bucket's list the run; what is not in order there goes into the near heap."""
+    last = queue.ring[spot]
+    if last == NONE:
+        return
+    queue.ring[spot] = NONE
+    kept = queue.after[last]
+    queue.after[last] = NONE
+    queue.tally[RUN] = kept
+    queue.tally[IN_RING] -= 1
+    slot = queue.after[kept]
+    while slot != NONE:
+        queue.tally[IN_RING] -= 1
+        following = queue.after[slot]
+        if earlier(queue.at[kept], queue.key[kept], queue.at[slot], queue.key[slot]):
+            queue.after[kept] = slot
+            kept = slot
+        else:
+            queue.tally[CROWD] += queue.at[kept] != queue.at[slot]
+            add(queue.near, queue.at[slot], queue.key[slot])
+        slot = following
+    queue.after[kept] = NONE

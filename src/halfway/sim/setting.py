@@ -60,6 +60,11 @@ class Setting:
         self.up = np.ones(self.n, bool)
         self.down_s = np.zeros(self.n)  # seconds that each node was down so far
 
+    def missing(self) -> npt.NDArray[np.int32]:
+        """Rows that are down from time 0 on."""
+        first = (self._faults.t == 0.0) & (self._faults.kind == NODE_DOWN)
+        return np.asarray(self._faults.a[first])
+
     def window_end(self, until: float) -> float:
         """Where the window that begins now ends, `until` at the latest."""
         if self._moving is None:

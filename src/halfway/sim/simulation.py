@@ -26,6 +26,7 @@ from halfway.sim.trace import Trace
 from halfway.world.demand import Demand
 from halfway.world.faults import Fault
 from halfway.world.network import Network
+from halfway.world.outages import NODE_UP
 
 _LETTERS = 4096  # room for letters to applications between two looks at them
 _JOURNAL = 65_536  # records that wait to be written to a trace
@@ -97,7 +98,7 @@ class Simulation:
         moving = motion is not None
         self.radio = self.declared.made(self.setting.start, moving, _word(seed, _AIR))
         self.power = checked(power or Power())
-        self.ledger = Ledger(self.demand, n, window)
+        self.ledger = Ledger(self.demand, n, window, self.cast.hops_tell)
         self.at = 0.0
         self._publishing = Publishing(self.demand, self.ledger, self.setting, stretch)
         self._trace = None if trace is None else Trace(trace, self)
@@ -126,6 +127,7 @@ class Simulation:
                 self._publishing.begin_window()
                 self._changes = self.setting.advance(self.setting.window_end(self.seconds))
                 self._publishing.note(self._changes)
+                self._open_late()
             end = min(target, self.setting.at)
             if not self._piece(end, most, stop):
                 break
@@ -192,7 +194,20 @@ class Simulation:
         if self.cast.boots:
             up = np.flatnonzero(self.setting.up)
             self._post(letters(np.zeros(len(up)), up, BOOT, -1))
-        self._post(self._voice.opening(self.demand))
+        opening = self._voice.opening(self.demand)
+        self._post(opening)
+        # Who is not there yet says it when it comes.
+        late = self.setting.missing()
+        self._unsaid = {int(row): part(opening, opening.row == row) for row in late}
+
+    def _open_late(self) -> None:
+        """Subscriptions of nodes that were not there at time 0 and come up now."""
+        if not self._unsaid:
+            return
+        for k in np.flatnonzero(self._changes.kind == NODE_UP):
+            said = self._unsaid.pop(int(self._changes.a[k]), None)
+            if said is not None:
+                self._post(said._replace(at=said.at + self._changes.t[k]))
 
     def _post(self, some: Letters) -> None:
         for first in range(0, len(some.at), _AT_ONCE):

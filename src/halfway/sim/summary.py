@@ -37,6 +37,7 @@ def outcome(run: "Simulation") -> Outcome:
         duplicates=ledger.duplicates,
         unasked=ledger.unasked,
         late=ledger.late,
+        caught_up=ledger.caught_up,
         delivery_ratio=ledger.delivery_ratio,
         latency_s=spread(ledger.latency_s),
         hops=spread(ledger.hops),

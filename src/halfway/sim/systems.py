@@ -38,7 +38,7 @@ def letters(at: Any, row: Any, kind: Any, topic: Any, walk: Any = 0, event: Any 
     return Letters(when, whole[0], kinds, *whole[2:])
 
 
-def part(of: Letters, which: slice) -> Letters:
+def part(of: Letters, which: slice | npt.NDArray[np.bool_]) -> Letters:
     """Some of the letters, in their order."""
     return Letters(
         of.at[which], of.row[which], of.kind[which], of.topic[which], of.walk[which],
@@ -55,6 +55,7 @@ class Cast(NamedTuple):
     most: int  # records that one call of its handler may emit
     boots: bool  # whether nodes want a BOOT at the start and when they come back
     delivered: int  # the kind of a letter that tells an application of an event
+    hops_tell: bool  # whether its hops are those from the publisher
     kinds: Mapping[int, str]
 
 
@@ -145,7 +146,9 @@ class Spreading:
         most = module.most_emissions(state, rules)
         boots = hasattr(module, "BOOT")
         book = module.Book(scene.window)
-        return Cast(state, rules, book, most, boots, module.DELIVERED, module.KINDS)
+        # An event that a node keeps and hands on when asked travels in records of many chains.
+        hops_tell = getattr(module, "HOPS_TELL", True)
+        return Cast(state, rules, book, most, boots, module.DELIVERED, hops_tell, module.KINDS)
 
     def opening(self, demand: Demand) -> Letters:
         """Subscriptions."""

@@ -4,6 +4,7 @@ from halfway.problem import Problem
 from halfway.protocols import SYSTEMS as MODULES
 from halfway.sim.broking import Broking
 from halfway.sim.systems import Option, Spreading, System
+from halfway.sim.walking import Walking
 
 _LONG = 1e9
 
@@ -50,6 +51,7 @@ _OPTIONS = {
         "expiry": _seconds(5.0, "until what is not heard again is forgotten"),
         "election": _seconds(2.0, "of the bootstrap"),
         "renew": _seconds(20.0, "until a subscriber registers anew"),
+        "exchange": _seconds(5.0, "at least, between telling the same broker of subscriptions"),
         "patience": _seconds(0.5, "until a hop that nobody takes is tried again"),
         "tries": _count(20, "times that it is tried"),
         "wait": _seconds(0.01, "until a flood is repeated, at most"),
@@ -60,14 +62,27 @@ _OPTIONS = {
 
 _VOICES: dict[str, type] = {"voronoi-brokers": Broking}
 
+_WALKS = {
+    "pace_s": _seconds(0.01, "a walk rests on each node"),
+    "hear": Option(True, False, True, "a neighbour that carries the other trace is met as well"),
+    "most_steps": _count(100_000, "steps after which a walk ends", 1, 2**31 - 1),
+    "retries": _count(0, "repetitions of a hop that is not acknowledged; 0: none is", 0, 100),
+    "patience_s": _seconds(0.1, "until a hop counts as failed; more than there and back"),
+    "relaunch_s": _seconds(10.0, "until a walk that met nobody is launched again; 0: never"),
+    "launches": _count(10, "launches in a row that nobody answers", 1, 1000),
+    "refresh_s": _seconds(0.0, "from a launch to the next in any case; 0: never"),
+    "hold": _count(8, "events that a publisher keeps until the meeting", 0, 8),
+}
+
 TABLE = {
-    name: System(
-        name,
-        MODULES.get(name, "halfway.protocols." + name.replace("-", "_")),
-        _VOICES.get(name, Spreading),
-        options,
-    )
-    for name, options in _OPTIONS.items()
+    **{
+        name: System(name, MODULES[name], _VOICES.get(name, Spreading), own)
+        for name, own in _OPTIONS.items()
+    },
+    **{
+        name: System(name, MODULES[name], Walking, _WALKS)
+        for name in ("directional-walk", "random-walk")
+    },
 }
 
 

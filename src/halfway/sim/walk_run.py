@@ -2,6 +2,7 @@
 
 import importlib
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +15,6 @@ from halfway.sim.changes import none
 from halfway.sim.radio import Ideal
 from halfway.sim.walks import Reading, System, checked_pairs
 from halfway.world.network import Network
-
-# A handler of the walk systems emits at most: TRACE and two MATCH, or TRACE and one STEP.
-_MOST_EMISSIONS = 3
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,8 @@ class WalkRun:
         most_steps: int = 1_000_000,
         journal: int = 0,
     ) -> None:
-        if system not in SYSTEMS:
-            raise Problem(f"'{system}' is not a system", remedy=f"one of {', '.join(SYSTEMS)}")
+        if system not in get_args(System):
+            raise Problem(f"'{system}' is no walk", remedy=f"one of {', '.join(get_args(System))}")
         if k < 1:
             raise Problem(f"k is {k}", remedy="one walk makes a step while the other makes k >= 1")
         protocol = importlib.import_module(SYSTEMS[system])
@@ -64,7 +62,7 @@ class WalkRun:
         self._rules = rendezvous.Rules((1.0, 1.0 / k), reading == "heard", most_steps)
         self._book = rendezvous.Book(len(self.pairs))
         self._k = k
-        self._spare = _MOST_EMISSIONS * max(widest, 1)
+        self._spare = protocol.most_emissions(self.state, self._rules) * max(widest, 1)
         self._radio = Ideal(0.0)
         letters = 64 + 4 * len(self.pairs)
         self._engine = engines.engine(network.n, max(letters, 2 * self._spare), letters, journal)

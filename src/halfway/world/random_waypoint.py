@@ -4,6 +4,7 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from halfway.core.compiled import inlined, kernel
 from halfway.core.dice import advanced, mixed, pick, seeded, uniform
@@ -51,22 +52,59 @@ def random_waypoint(
     nodes gather in the centre meanwhile. Discard the beginning, or do not use it.
     Raises Problem for bad values.
     """
-    _check_waypoint(n, width, height, speed, pause, seconds, seed, start)
-    (slow, fast), (short, long) = speed, pause
-    trip = _mean_distance(width, height) * _mean_slowness(slow, fast)
-    rest = (short + long) / 2.0
-    pausing = rest / (rest + trip) if start == "stationary" else -1.0
-    bands = math.ceil(math.log2(fast / slow)) if start == "stationary" else 0
-    area, chance = (float(width), float(height)), float(pausing)
-    model = _Waypoint(*area, float(slow), float(fast), float(short), float(long), chance, bands)
-    room = int(n * (1.2 * seconds / (rest + trip) + 2.0)) + 64
-    first, columns = np.empty(n + 1, np.int64), [np.empty(room) for _ in range(6)]
-    i, k = 0, 0
-    while i < n:
-        i, k = _wander(model, np.uint64(seed), float(seconds), Legs(first, *columns), i, k)
-        if i < n:  # the guess was low: grow, and walk this node again
-            columns = [np.concatenate((column, np.empty(room))) for column in columns]
-    return Legs(first, *(column[:k].copy() for column in columns))
+    course = Wandering(
+        n, width, height, speed=speed, pause=pause, seconds=seconds, seed=seed, start=start
+    )
+    return course.legs(0.0, seconds)
+
+
+class Wandering:
+    """The random waypoint model window by window: the same paths, without keeping what is past.
+
+    Arguments as of `random_waypoint`. Windows that begin before the last one's end start anew.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        width: float,
+        height: float,
+        *,
+        speed: tuple[float, float],
+        pause: tuple[float, float] = (0.0, 0.0),
+        seconds: float,
+        seed: int,
+        start: Literal["stationary", "uniform"] = "stationary",
+    ) -> None:
+        _check_waypoint(n, width, height, speed, pause, seconds, seed, start)
+        (slow, fast), (short, long) = speed, pause
+        trip = _mean_distance(width, height) * _mean_slowness(slow, fast)
+        rest = (short + long) / 2.0
+        pausing = rest / (rest + trip) if start == "stationary" else -1.0
+        bands = math.ceil(math.log2(fast / slow)) if start == "stationary" else 0
+        area, chance = (float(width), float(height)), float(pausing)
+        speeds = float(slow), float(fast), float(short), float(long)
+        self._model = _Waypoint(*area, *speeds, chance, bands)
+        self.n, self._seed, self._seconds, self._cycle = n, seed, float(seconds), rest + trip
+        self._begin()
+
+    def _begin(self) -> None:
+        self._ahead, self._told = _at_the_start(self._model, self.n, self._seed), 0.0
+
+    def legs(self, t0: float, t1: float) -> Legs:
+        """Legs that tell where everybody is in [t0, t1]; nobody sets out at or after `seconds`."""
+        if t0 < self._told:
+            self._begin()
+        until = min(t1, self._seconds)
+        room = int(self.n * (1.2 * max(until - self._told, 0.0) / self._cycle + 3.0)) + 64
+        self._told = t1
+        first, columns = np.empty(self.n + 1, np.int64), [np.empty(room) for _ in range(6)]
+        i, k = 0, 0
+        while i < self.n:
+            i, k = _wander(self._model, until, self._ahead, Legs(first, *columns), i, k)
+            if i < self.n:  # the guess was low: grow, and walk this node again
+                columns = [np.concatenate((column, np.empty(room))) for column in columns]
+        return Legs(first, *(column[:k].copy() for column in columns))
 
 
 def _mean_distance(width: float, height: float) -> float:
@@ -187,12 +225,25 @@ def _trip(model, word, x, y):
     return word, x1, y1, math.sqrt((x1 - x) * (x1 - x) + (y1 - y) * (y1 - y)) / v
 
 
+class _Ahead(NamedTuple):
+    """Where every node is in its wandering: its dice, its last leg told, and the leg after it."""
+
+    word: npt.NDArray[np.uint64]  # [n]
+    last: npt.NDArray[np.float64]  # [n, 6] t0, t1, x0, y0, x1, y1; t1 < t0 before the first
+    t: npt.NDArray[np.float64]  # [n] seconds, when the next leg begins
+    leg: npt.NDArray[np.float64]  # [n, 5] x0, y0, x1, y1 of the next leg, and how long it lasts
+
+
+def _at_the_start(model: _Waypoint, n: int, seed: int) -> _Ahead:
+    last = np.tile([0.0, -1.0, 0.0, 0.0, 0.0, 0.0], (n, 1))
+    ahead = _Ahead(np.empty(n, np.uint64), last, np.zeros(n), np.empty((n, 5)))
+    _set_out(model, np.uint64(seed), ahead)
+    return ahead
+
+
 @kernel
-def _wander(model, seed, until, legs, begin, k):
-    # Nodes from `begin` on, legs from k on; where it stopped, for want of room.
-    room = legs.t0.shape[0]
-    for i in range(begin, legs.first.shape[0] - 1):
-        legs.first[i] = begun = k
+def _set_out(model, seed, ahead):
+    for i in range(ahead.word.shape[0]):
         word = advanced(seeded(seed, i))
         t = 0.0
         if uniform(mixed(word)) < model.pausing or model.pausing < 0.0:
@@ -202,15 +253,43 @@ def _wander(model, seed, until, legs, begin, k):
             word, x1, y1, lasts = _trip(model, word, x, y)
         else:
             word, x, y, x1, y1, lasts = _under_way(model, word)
+        ahead.word[i], ahead.t[i] = word, t
+        ahead.leg[i] = (x, y, x1, y1, lasts)
+
+
+@inlined
+def _tell(legs, k, leg):
+    legs.t0[k], legs.t1[k] = leg[0], leg[1]
+    legs.x0[k], legs.y0[k], legs.x1[k], legs.y1[k] = leg[2], leg[3], leg[4], leg[5]
+
+
+@kernel
+def _wander(model, until, ahead, legs, begin, k):
+    # Nodes from `begin` on, legs from k on; where it stopped, for want of room. A node's legs are
+    # the last one told before and those that begin before `until`: one at least.
+    room = legs.t0.shape[0]
+    for i in range(begin, legs.first.shape[0] - 1):
+        legs.first[i] = begun = k
+        # Nothing of this node is kept unless all of it has room.
+        word, t = ahead.word[i], ahead.t[i]
+        x, y, x1, y1 = ahead.leg[i, 0], ahead.leg[i, 1], ahead.leg[i, 2], ahead.leg[i, 3]
+        lasts = ahead.leg[i, 4]
+        last = ahead.last[i].copy()
+        if last[1] >= last[0]:
+            if k == room:
+                return i, begun
+            _tell(legs, k, last)
+            k += 1
         while t < until or k == begun:
             if k == room:
                 return i, begun
-            legs.t0[k], legs.x0[k], legs.y0[k] = t, x, y
-            t += lasts
-            legs.t1[k], legs.x1[k], legs.y1[k] = t, x1, y1
+            last[:] = (t, t + lasts, x, y, x1, y1)
+            _tell(legs, k, last)
             k += 1
             word, rest = _between(word, model.short, model.long)
-            t, x, y = t + rest, x1, y1
+            t, x, y = t + lasts + rest, x1, y1
             word, x1, y1, lasts = _trip(model, word, x, y)
+        ahead.word[i], ahead.t[i], ahead.last[i] = word, t, last
+        ahead.leg[i] = (x, y, x1, y1, lasts)
     legs.first[-1] = k
     return legs.first.shape[0] - 1, k

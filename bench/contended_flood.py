@@ -1,0 +1,60 @@
+"""A flood under contention beside one on an ideal radio: CPU time an event, in one run."""
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.networks import disk
+
+from halfway.protocols import flooding
+from halfway.sim import engine as engines
+from halfway.sim.changes import none
+from halfway.sim.contention import WIFI_A, contention
+from halfway.sim.flight import SENT
+from halfway.sim.radio import Ideal
+
+NODES, RADIUS, EVENTS, ROUNDS = 200, 0.13, 200, 5
+
+
+def flood(radio: Any, events: int) -> tuple[float, int, int, float]:
+    """CPU seconds, records delivered, transmissions, and the share of node-event pairs reached."""
+    network = disk(n=NODES, radius=RADIUS, seed=1)
+    engine, around = engines.engine(NODES, 1 << 14, 16), network.around()
+    state = flooding.state(np.arange(NODES, dtype=np.int32), events, 1)
+    for event in range(events):
+        engines.post(engine, float(event), event % NODES, flooding.PUBLISH, 0, 0, event)
+    began = time.process_time()
+    engines.run(
+        state, flooding.Rules(0.0), around, flooding.Book(events), engine, radio, around, False,
+        none(), np.inf, engines.NEVER, 2 * int(network.degree.max()),
+    )  # fmt: skip
+    took = time.process_time() - began
+    sent = int(engine.meters.traffic[:, SENT].sum())
+    return took, int(engine.meters.events[0]), sent, float(state.seen.mean())
+
+
+def main() -> None:
+    """Both, in turns; the median of each."""
+    for radio in (Ideal(1e-3), contention(NODES, 1, WIFI_A)):
+        flood(radio, 1)
+    rows: dict[str, list[Any]] = {"ideal": [], "contended": []}
+    for seed in range(ROUNDS):
+        rows["ideal"].append(flood(Ideal(1e-3), EVENTS))
+        rows["contended"].append(flood(contention(NODES, seed, WIFI_A), EVENTS))
+    for name, runs in rows.items():
+        took, events, sent, reached = (
+            float(np.median(column)) for column in zip(*runs, strict=True)
+        )
+        sys.stdout.write(
+            f"{name}: {took / events * 1e9:.0f} ns an event, {took / sent * 1e9:.0f} ns a "
+            f"transmission, {events:.0f} events, {sent:.0f} transmissions, {reached:.4f} reached\n"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""Event queues side by side: our calendar, the binary heap it is built of, and a heap of four.
+
+Each loop takes the earliest entry and pushes one for it, on loads from one walk to 10⁵ timers.
+python bench/queues.py [--json] [--rounds N]
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from halfway.core.borrowed import borrowed
+from halfway.sim import heap as heaps
+from halfway.sim import queue as queues
+from side_by_side import race
+
+SEED, STEPS = 5, 400_000
+AHEAD = 1 << 16  # delays that are drawn once and taken in turn
+
+
+class Load(NamedTuple):
+    """So many entries wait; each that is taken is pushed again after the next delay."""
+
+    name: str
+    waiting: int
+    first: np.ndarray  # [waiting] seconds
+    ahead: np.ndarray  # [AHEAD] seconds
+
+
+def loads() -> list[Load]:
+    """From a queue of one to crowded ones, evenly spread and not."""
+    rng = np.random.default_rng(SEED)
+    periods = rng.uniform(1.0, 1000.0, AHEAD)
+    steps = np.full(AHEAD, 1e-3)
+    rare = np.where(rng.random(AHEAD) < 0.01, periods, 1e-3)
+    quantised = rng.choice([0.25, 0.5, 0.625], AHEAD)
+
+    def spread(n: int, delays: np.ndarray) -> np.ndarray:
+        return rng.random(n) * rng.choice(delays, n)
+
+    return [
+        Load("one walk", 1, np.zeros(1), steps),
+        Load("20 walks", 20, spread(20, steps), steps),
+        Load("a walk among 10,000 timers", 10_001, spread(10_001, periods) + 5.0, rare),
+        Load("200 waiting, exponential", 200, np.zeros(200), rng.exponential(1.0, AHEAD)),
+        Load("100,000 waiting, exponential", 10**5, np.zeros(10**5), rng.exponential(1.0, AHEAD)),
+        Load("100,000 timers, 1 to 1,000 s", 10**5, spread(10**5, periods), periods),
+        Load("2,000 waiting, three delays", 2000, np.zeros(2000), quantised),
+        Load("delays from 1 ns to 10⁶ s", 2000, np.zeros(2000), 10.0 ** rng.uniform(-9, 6, AHEAD)),
+    ]
+
+
+def looping(make: Any, push: Any, first_at: Any, top: Any, drop: Any) -> Callable[[Load], int]:
+    """A compiled loop over one queue; gives a checksum of the order in which entries came."""
+
+    @numba.njit(error_model="numpy")
+    def loop(queue, first, ahead, steps):  # type: ignore[no-untyped-def]
+        queue = borrowed(queue)
+        for slot in range(first.shape[0]):
+            push(queue, first[slot], slot, np.uint32(slot))
+        seen = np.uint64(0)
+        for step in range(steps):
+            at = first_at(queue)
+            slot = top(queue)
+            drop(queue)
+            seen = seen * np.uint64(6364136223846793005) + np.uint64(slot)
+            push(queue, at + ahead[step & (AHEAD - 1)], first.shape[0] + step, slot)
+        return seen
+
+    return lambda load: int(loop(make(load.waiting), load.first, load.ahead, STEPS))
+
+
+@numba.njit(error_model="numpy", forceinline=True)
+def heap_push(heap, at, order, slot):  # type: ignore[no-untyped-def]
+    """As `queue.push`."""
+    heaps.add(heap, at, (np.int64(order) << queues.SLOT_BITS) | np.int64(slot))
+
+
+@numba.njit(error_model="numpy", forceinline=True)
+def heap_first(heap):  # type: ignore[no-untyped-def]
+    """As `queue.first_at`."""
+    return heap.at[0]
+
+
+@numba.njit(error_model="numpy", forceinline=True)
+def heap_top(heap):  # type: ignore[no-untyped-def]
+    """As `queue.top_slot`."""
+    return np.uint32(heap.key[0] & np.int64((1 << queues.SLOT_BITS) - 1))
+
+
+@numba.njit(error_model="numpy", forceinline=True)
+def rise_by_four(heap, i, at, key):  # type: ignore[no-untyped-def]
+    """As `heap.rise`, with four children a place."""
+    while i > 0:
+        parent = (i - 1) >> 2
+        ahead = heap.at[parent]
+        if ahead < at or (ahead == at and heap.key[parent] < key):
+            break
+        heap.at[i] = ahead
+        heap.key[i] = heap.key[parent]
+        i = parent
+    heap.at[i] = at
+    heap.key[i] = key
+
+
+@numba.njit(error_model="numpy", forceinline=True)
+def push_by_four(heap, at, order, slot):  # type: ignore[no-untyped-def]
+    """As `queue.push`."""
+    i = heap.held[0]
+    heap.held[0] += 1
+    rise_by_four(heap, i, at, (np.int64(order) << queues.SLOT_BITS) | np.int64(slot))
+
+
+@numba.njit(error_model="numpy", forceinline=True)
+def drop_by_four(heap):  # type: ignore[no-untyped-def]
+    """As `heap.drop`."""
+    heap.held[0] -= 1
+    last = heap.held[0]
+    at, key = heap.at[last], heap.key[last]
+    i = 0
+    while 4 * i + 1 < last:
+        child = 4 * i + 1
+        for other in range(child + 1, min(child + 4, last)):
+            if heap.at[other] < heap.at[child] or (
+                heap.at[other] == heap.at[child] and heap.key[other] < heap.key[child]
+            ):
+                child = other
+        heap.at[i] = heap.at[child]
+        heap.key[i] = heap.key[child]
+        i = child
+    rise_by_four(heap, i, at, key)
+
+
+CONTENDERS = {
+    "calendar": looping(
+        queues.queue, queues.push, queues.first_at, queues.top_slot, queues.drop_top
+    ),
+    "heap": looping(heaps.heap, heap_push, heap_first, heap_top, heaps.drop),
+    "heap of four": looping(heaps.heap, push_by_four, heap_first, heap_top, drop_by_four),
+}
+
+
+def main() -> None:
+    """Run every load and print it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="one object a contender a line")
+    parser.add_argument("--rounds", type=int, default=7)
+    chosen = parser.parse_args()
+    table = Table("load", *(f"{name}, ns" for name in CONTENDERS), "calendar × heap")
+    for load in loads():
+        orders = {loop(load) for loop in CONTENDERS.values()}
+        if len(orders) != 1:
+            raise SystemExit(f"{load.name}: the contenders' orders differ")
+        rows = race(
+            {name: lambda loop=loop, load=load: loop(load) for name, loop in CONTENDERS.items()},
+            load.name,
+            chosen.rounds,
+            STEPS,
+        )
+        if chosen.json:
+            for row in rows:
+                sys.stdout.write(json.dumps(row._asdict()) + "\n")
+        ratio = rows[0].seconds / rows[1].seconds
+        table.add_row(load.name, *(f"{1e9 / row.rate:.1f}" for row in rows), f"{ratio:.2f}")
+    if not chosen.json:
+        Console().print("Take the earliest, push another", table, highlight=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""How many pairs of walks meet, and how many events arrive, where every reception may fail.
+
+No race: a table for `docs/models/walks-under-loss.md`. Networks are paired over all settings, and
+the intervals take them as clusters.
+"""
+
+import argparse
+import importlib
+from typing import NamedTuple
+
+import numpy as np
+from rich.console import Console
+
+from halfway.protocols import SYSTEMS, rendezvous
+from halfway.sim import engine as engines
+from halfway.sim.radio import Ideal, lossy
+from halfway.world.network import Network
+from halfway.world.unit_disk import connected_unit_disk
+from halfway.world.workload import distinct_pairs
+
+NODES, RADIUS, PAIRS, EVENTS = 200, 0.13, 5, 10
+HOP = 1e-3  # seconds; a walk rests one second on a node
+PUBLISHED = 1000.0  # seconds: when the first event is published
+LOSSES = (0.0, 0.05, 0.1, 0.2, 0.3)
+_PLAIN = rendezvous.Rules((1.0, 1.0), True, 500, patience_s=0.05)
+_AGAIN = {"relaunch_s": 150.0, "launches": 6}
+SETTINGS = {
+    "as published": _PLAIN,
+    "relaunch": _PLAIN._replace(**_AGAIN),
+    "retries": _PLAIN._replace(retries=6),
+    "both": _PLAIN._replace(retries=6, **_AGAIN),
+}
+
+
+class Result(NamedTuple):
+    """What one network shows under one setting."""
+
+    met: float  # share of topics both of whose initiators were told of the meeting
+    arrived: float  # share of events that reached their subscriber
+    sent: float  # transmissions a topic, until all is over
+
+
+def measured(
+    system: str, network: Network, rules: rendezvous.Rules, loss: float, seed: int
+) -> Result:
+    """One run: all pairs of a network at once."""
+    protocol = importlib.import_module(SYSTEMS[system])
+    pairs = distinct_pairs(network.n, PAIRS, seed)
+    widest = int(network.degree.max())
+    state = protocol.state(np.arange(network.n, dtype=np.int32), widest, PAIRS, seed)
+    spare = protocol.most_emissions(state, rules) * widest
+    engine = engines.engine(network.n, 4096 + 2 * spare, 1 << 12)
+    for topic, ends in enumerate(pairs):
+        for w in (0, 1):
+            engines.post(engine, 0.5 * w, int(ends[w]), rendezvous.LAUNCH, topic, 2 * topic + w, -1)
+        for event in range(EVENTS):
+            at = PUBLISHED + event
+            number = topic * EVENTS + event
+            engines.post(engine, at, int(ends[0]), rendezvous.PUBLISH, topic, 0, number)
+    radio = lossy(Ideal(HOP), 1.0 - loss, network, seed)
+    around, book = network.around(), rendezvous.Book(PAIRS)
+    why = engines.run(state, rules, around, book, engine, radio, np.inf, spare)
+    if why != engines.IDLE:
+        raise RuntimeError(f"the engine stopped early: {why}")
+    log = engine.applications
+    told, rows = log.record[: int(log.tally[0])], log.row[: int(log.tally[0])]
+    matched = (told["kind"] == rendezvous.MATCHED) & (told["at"] < PUBLISHED)
+    ends_told = set(zip(told["topic"][matched].tolist(), rows[matched].tolist(), strict=True))
+    both = sum(
+        (t, int(a)) in ends_told and (t, int(b)) in ends_told for t, (a, b) in enumerate(pairs)
+    )
+    arrived = int((told["kind"] == rendezvous.DELIVERED).sum())
+    sent = int(engine.meters.sent.sum())
+    return Result(both / PAIRS, arrived / (PAIRS * EVENTS), sent / PAIRS)
+
+
+def interval(values: np.ndarray) -> tuple[float, float]:
+    """The mean over networks, and half the width of its 95 % interval (normal)."""
+    return float(values.mean()), 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5
+
+
+def main() -> None:
+    """Measure and print one table a system."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--networks", type=int, default=40)
+    parser.add_argument("--system", nargs="+", default=["directional-walk"])
+    chosen = parser.parse_args()
+    disks = [connected_unit_disk(NODES, RADIUS, seed).network for seed in range(chosen.networks)]
+    degree = np.mean([network.degree.mean() for network in disks])
+    console = Console(highlight=False)
+    for system in chosen.system:
+        console.print(f"{system}, {chosen.networks} networks of mean degree {degree:.1f}")
+        console.print(
+            "| loss | setting | met % | arrived % | sent a topic |\n|---|---|---|---|---|"
+        )
+        for loss in LOSSES:
+            for name, rules in SETTINGS.items():
+                found = np.array(
+                    [measured(system, disk, rules, loss, s) for s, disk in enumerate(disks)]
+                )
+                met, arrived, sent = (interval(column) for column in found.T)
+                shares = [f"{100 * mean:.1f} ± {100 * half:.1f}" for mean, half in (met, arrived)]
+                row = f"| {loss:.2f} | {name} | {' | '.join(shares)} | "
+                console.print(f"{row}{sent[0]:.0f} ± {sent[1]:.0f} |", soft_wrap=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""How applications speak to systems whose publishers and subscribers each send a walk."""
+
+from collections.abc import Mapping
+from types import ModuleType
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.protocols import rendezvous
+from halfway.sim.systems import Cast, Letters, Scene, Value, letters
+from halfway.world.demand import Demand, Publications
+
+
+class Walking:
+    """Walks join one publisher to one subscriber [drw §3]: each pair of a topic is one of theirs.
+
+    What a demand calls a topic is therefore as many topics of the protocol as the topic has pairs
+    of a publisher and a subscriber, and an event is published once for each subscriber.
+    """
+
+    def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
+        self.module, self.values = module, dict(values)
+        self._first: dict[tuple[int, int], int] = {}  # (topic, publisher) -> its first pair
+        self._pairs: npt.NDArray[np.int32] = np.zeros((0, 2), np.int32)
+        self._upto: dict[int, int] = {}
+
+    def cast(self, scene: Scene) -> Cast:
+        """The system on a network."""
+        self._number(scene.demand)
+        names, values = np.arange(scene.n, dtype=np.int32), self.values
+        never = np.inf
+        rules = rendezvous.Rules(
+            pace=(float(values["pace_s"]), float(values["pace_s"])),
+            hear=bool(values["hear"]),
+            most_steps=int(values["most_steps"]),
+            retries=int(values["retries"]),
+            patience_s=float(values["patience_s"]),
+            relaunch_s=float(values["relaunch_s"]) or never,
+            launches=int(values["launches"]),
+            refresh_s=float(values["refresh_s"]) or never,
+            until_s=scene.seconds,
+            hold=int(values["hold"]),
+        )
+        pairs = max(len(self._pairs), 1)
+        state = self.module.state(names, scene.widest, pairs, scene.seed)
+        most = self.module.most_emissions(state, rules)
+        book, kinds = rendezvous.Book(pairs), self.module.KINDS
+        return Cast(state, rules, book, most, True, rendezvous.DELIVERED, True, kinds)
+
+    def _number(self, demand: Demand) -> None:
+        """Give each pair of a publisher and a subscriber of one topic its number."""
+        pairs: list[tuple[int, int]] = []
+        for topic, publishers in enumerate(demand.publishers):
+            for publisher in publishers.tolist():
+                self._first[topic, publisher] = len(pairs)
+                wants = demand.subscribers[topic].tolist()
+                pairs += [(publisher, row) for row in wants if row != publisher]
+                self._upto[self._first[topic, publisher]] = len(pairs)
+        self._pairs = np.array(pairs, np.int32).reshape(-1, 2)
+
+    def opening(self, demand: Demand) -> Letters:
+        """Both walks of every pair set out, the subscriber's half a step later."""
+        del demand
+        pair = np.repeat(np.arange(len(self._pairs)), 2)
+        side = np.tile([0, 1], len(self._pairs))
+        at = 0.5 * float(self.values["pace_s"]) * side
+        return letters(at, self._pairs.ravel(), rendezvous.LAUNCH, pair, walk=2 * pair + side)
+
+    def publishing(self, some: Publications) -> Letters:
+        """A letter for each event and each subscriber."""
+        at, row, pair, event = [], [], [], []
+        for k in range(len(some.t)):
+            first = self._first[int(some.topic[k]), int(some.row[k])]
+            for one in range(first, self._upto[first]):
+                at.append(some.t[k])
+                row.append(some.row[k])
+                pair.append(one)
+                event.append(some.event[k])
+        return letters(at, row, rendezvous.PUBLISH, pair, event=event)

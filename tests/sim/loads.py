@@ -1,0 +1,93 @@
+"""Loads on a contended medium: who is saturated, who sends at random times, who hears whom."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfway.sim import engine as engines
+from halfway.sim.changes import none
+from halfway.sim.contention import Contention, Timing, contention
+from halfway.sim.flight import HEARD, SENT
+from halfway.world.network import Network
+from tests.networks import from_links, line
+from tests.sim import script
+
+Letter = tuple[float, int, int, int]  # (time, row, to or -1, relays)
+
+
+class Saturated(NamedTuple):
+    """What came of it."""
+
+    received: float  # receptions by transmissions, and by hearers where all are meant
+    busy: float  # share of time with something on the air
+    frames: int  # transmissions
+
+
+def play(
+    network: Network, radio: Contention, letters: list[Letter], until: float = np.inf, **room: Any
+) -> engines.Engine:
+    """Let rows say things until a time, in a pool that never needs to grow."""
+    n, around = network.n, network.around()
+    engine = engines.engine(n, 2 * len(letters) + 64, 1, **room)
+    for event, (at, row, to, relays) in enumerate(letters):
+        engines.post(engine, at, row, script.SAY, to, relays, event)
+    why = engines.run(
+        script.ScriptState(np.zeros(n, np.int64)), script.Rules(0.0), around, 0, engine, radio,
+        around, False, none(), until, engines.NEVER, n,
+    )  # fmt: skip
+    assert why in (engines.IDLE, engines.UNTIL)
+    return engine
+
+
+def domain(n: int) -> Network:
+    """Everybody hears everybody."""
+    return from_links(n, [(a, b) for a in range(n) for b in range(a + 1, n)])
+
+
+def saturated(
+    n: int, timing: Timing, seconds: float, seed: int, unicast: bool = False
+) -> Saturated:
+    """Everybody in one place always has something to say, to all or each to the next."""
+    frame = (timing.header_bytes + 112) * 8 / timing.bit_rate
+    # Enough for a few to send at a time, as many do in a crowd.
+    each = int((3 + n / 8) * seconds / (frame + timing.difs_s) / n) + 20
+    radio = contention(n, seed, timing._replace(line_limit=each))
+    letters = [(0.0, i, (i + 1) % n if unicast else -1, 0) for i in range(n) for _ in range(each)]
+    engine = play(domain(n), radio, letters, until=seconds)
+    assert radio.station.length.min() > 0, "somebody ran out of things to say"
+    sent, heard = (int(engine.meters.traffic[:, k].sum()) for k in (SENT, HEARD))
+    busy = float(radio.station[0].sending_s + radio.station[0].hearing_s) / seconds
+    return Saturated(heard / sent / (1 if unicast else n - 1), busy, sent)
+
+
+def hidden(timing: Timing, seconds: float, seed: int, rate: float = 0.0) -> float:
+    """Share of broadcasts from the two ends of a line that the node between them receives.
+
+    rate: of Poisson arrivals at each end (1/s); 0 if both always have something to say.
+    """
+    frame = (timing.header_bytes + 112) * 8 / timing.bit_rate
+    each = int(seconds / (frame + timing.difs_s)) + 20
+    # Half a microsecond apart: nothing begins exactly where something else ends.
+    letters = [(i * 2.5e-7, i, -1, 0) for i in (0, 2) for _ in range(each)]
+    if rate > 0:
+        letters = [letter for i in (0, 2) for letter in arrivals(i, -1, rate, seconds, seed)]
+    radio = contention(3, seed, timing._replace(line_limit=each))
+    traffic = play(line(3), radio, letters, until=seconds).meters.traffic
+    return float(traffic[1, HEARD] / traffic[:, SENT].sum())
+
+
+def arrivals(row: int, to: int, rate: float, seconds: float, seed: int) -> list[Letter]:
+    """Letters at the times of a Poisson process."""
+    rng = np.random.default_rng((seed, row))
+    times = np.sort(rng.uniform(0, seconds, rng.poisson(rate * seconds)))
+    return [(float(at), row, to, 0) for at in times]
+
+
+def poisson_domain(
+    n: int, timing: Timing, seconds: float, rate: float, seed: int
+) -> tuple[float, float]:
+    """Unicast at `rate` (1/s) from each in one place: share carried in the end; share repeated."""
+    letters = [letter for i in range(n) for letter in arrivals(i, (i + 1) % n, rate, seconds, seed)]
+    traffic = play(domain(n), contention(n, seed, timing), letters).meters.traffic
+    carried, sent = int(traffic[:, HEARD].sum()), int(traffic[:, SENT].sum())
+    return carried / len(letters), 1 - len(letters) / sent

@@ -1,0 +1,289 @@
+"""A contended medium as plainly as Python can say it: who heard a frame is asked of the past.
+
+Every transmission is kept for ever with its beginning and its end, and so is every time at which a
+link or a node was there. A frame is received if nothing in that history speaks against it. Nothing
+of the package is used; the dice are those of `slow_world`.
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from math import inf
+from typing import Any
+
+from tests.protocols.slow_world import Dice
+
+Span = list[float]  # [from, until)
+
+
+@dataclass
+class Frame:
+    """What a node has to say, and how far it got with it."""
+
+    source: int
+    to: int  # -1: all
+    event: int
+    relays: int
+    attempts: int = 0
+    told: bool = False
+
+
+@dataclass
+class Sending:
+    """Something on the air, once."""
+
+    by: int
+    span: Span
+    whole: bool = True
+
+
+@dataclass
+class Node:
+    """One station."""
+
+    dice: Dice
+    up: list[Span] = field(default_factory=lambda: [[-inf, inf]])
+    life: int = 0
+    line: list[Frame] = field(default_factory=list)
+    contends: bool = False
+    cw: int = 0
+    left: int = 0
+    begin: float = 0.0
+    access: float | None = None
+    since: float = 0.0  # the head has been there
+    quiet: float | None = 0.0  # since then; None while it is not
+    ticket: int = 0
+
+
+class SlowMedium:
+    """The medium, the script's two rules, and the world's changes."""
+
+    def __init__(self, n: int, links: set[tuple[int, int]], timing: Any, seed: int, wait: float):
+        word = Dice(seed, 0xB0FF).word
+        self.timing, self.wait, self.now = timing, wait, 0.0
+        self.nodes = [Node(Dice(word, name)) for name in range(n)]
+        self.links: dict[frozenset[int], list[Span]] = {}
+        for a, b in links:
+            self.links[frozenset((a, b))] = [[-inf, inf]]
+        self.air: list[Sending] = []
+        self.heard: list[tuple[float, int, int, int, int]] = []  # time, row, kind, event, source
+        self.tally: Counter[tuple[str, int]] = Counter()
+        self.due: list[tuple[float, int, int, Callable[..., None], tuple[Any, ...]]] = []
+        self.sequence = count()
+
+    def at(self, time: float, rank: int, call: Callable[..., None], *given: Any) -> None:
+        """rank: 0 the world, 1 what ends, 2 what begins."""
+        heapq.heappush(self.due, (time, rank, next(self.sequence), call, given))
+
+    def run(self) -> None:
+        """Until nothing is due."""
+        while self.due:
+            self.now, _, _, call, given = heapq.heappop(self.due)
+            call(*given)
+            self.listen()
+
+    # What is there, and what was.
+
+    def is_up(self, i: int) -> bool:
+        """Now."""
+        return self.nodes[i].up[-1][1] == inf
+
+    def reach(self, a: int, b: int) -> list[Span]:
+        """When a and b were in reach of each other."""
+        return self.links.get(frozenset((a, b)), [])
+
+    def in_reach(self, a: int, b: int) -> bool:
+        """Now."""
+        spans = self.reach(a, b)
+        return bool(spans) and spans[-1][1] == inf
+
+    def is_busy(self, i: int) -> bool:
+        """Whether i sends or senses somebody who does."""
+        return any(
+            sending.span[1] == inf and (sending.by == i or self.in_reach(sending.by, i))
+            for sending in self.air
+        )
+
+    def makes_out(self, i: int, sending: Sending) -> bool:
+        """Whether nothing in the past kept i from receiving what ends now."""
+        start, end = sending.span[0], self.now
+        steady = [self.nodes[i].up, self.reach(sending.by, i)]
+        if not all(any(s[0] <= start and end < s[1] for s in spans) for spans in steady):
+            return False
+        for other in self.air:
+            if other is sending:
+                continue
+            near = [[-inf, inf]] if other.by == i else self.reach(other.by, i)
+            for span in near:
+                if max(start, other.span[0], span[0]) < min(end, other.span[1], span[1]):
+                    return False
+        return True
+
+    # Contending.
+
+    def listen(self) -> None:
+        """Freeze and resume every countdown as the medium is now."""
+        timing = self.timing
+        for i, node in enumerate(self.nodes):
+            if self.is_busy(i):
+                node.quiet = None
+            elif node.quiet is None:
+                node.quiet = self.now
+            if not node.contends:
+                node.access = None
+            elif node.quiet is None:
+                if node.access is not None and node.access > self.now + timing.sense_s:
+                    node.access = None
+                    node.ticket += 1
+                    end, slots = node.begin + timing.slot_s, 0
+                    while end <= self.now + 1e-3 * timing.slot_s and slots < node.left:
+                        slots, end = slots + 1, node.begin + (slots + 2) * timing.slot_s
+                    node.left -= slots
+            elif node.access is None:
+                node.begin = max(max(node.quiet, node.since) + timing.difs_s, self.now)
+                node.access = node.begin + node.left * timing.slot_s
+                node.ticket += 1
+                self.at(node.access, 2, self.access, i, node.ticket)
+
+    def contend(self, i: int, cw: int) -> None:
+        """The head of the line draws."""
+        node = self.nodes[i]
+        node.contends, node.cw, node.left = True, cw, node.dice.index(cw + 1)
+
+    def line_up(self, frame: Frame) -> None:
+        """Into the line, if there is room."""
+        node = self.nodes[frame.source]
+        if len(node.line) == self.timing.line_limit:
+            self.tally["line full", frame.source] += 1
+            return
+        node.line.append(frame)
+        if len(node.line) == 1:
+            node.since = self.now
+            self.contend(frame.source, self.timing.cw_min)
+
+    def leave(self, i: int) -> None:
+        """The head is done with."""
+        node = self.nodes[i]
+        node.line.pop(0)
+        node.since = self.now
+        if node.line:
+            self.contend(i, self.timing.cw_min)
+
+    # Sending.
+
+    def send(self, i: int, size: float, ended: Callable[..., None], *given: Any) -> None:
+        """Put something on the air."""
+        self.tally["frames", i] += 1
+        sending = Sending(i, [self.now, inf])
+        self.air.append(sending)
+        self.at(self.now + size * 8.0 / self.timing.bit_rate, 1, ended, sending, *given)
+
+    def hearers(self, sending: Sending) -> list[int]:
+        """End it; who made it out."""
+        got = [i for i in range(len(self.nodes)) if self.makes_out(i, sending)]
+        sending.span[1] = self.now
+        for i in range(len(self.nodes)):
+            if self.is_up(i) and self.in_reach(i, sending.by) and i not in got:
+                self.tally["spoilt", i] += 1
+        return got
+
+    def access(self, i: int, ticket: int) -> None:
+        """A countdown is over, unless it was frozen."""
+        node = self.nodes[i]
+        if ticket != node.ticket or node.access is None:
+            return
+        node.contends, node.access = False, None
+        frame = node.line[0]
+        frame.attempts += 1
+        self.send(i, self.timing.header_bytes + 112, self.ended, frame)
+
+    def ended(self, sending: Sending, frame: Frame) -> None:
+        """A frame is over."""
+        if not sending.whole:
+            return
+        got = self.hearers(sending)
+        if frame.to < 0:
+            self.leave(frame.source)
+            for i in got:
+                self.deliver(i, frame)
+        elif frame.to in got:
+            if not frame.told:
+                frame.told = True
+                self.deliver(frame.to, frame)
+            self.at(self.now + self.timing.sifs_s, 2, self.answer, frame)
+        else:
+            self.at(self.now + self.timing.sifs_s + self.timing.slot_s, 1, self.failed, frame)
+
+    def answer(self, frame: Frame) -> None:
+        """Acknowledge, if that is possible."""
+        sends = any(s.by == frame.to and s.span[1] == inf for s in self.air)
+        if sends or not self.is_up(frame.to):
+            self.at(self.now + self.timing.slot_s, 1, self.failed, frame)
+        else:
+            self.tally["answers", frame.to] += 1
+            self.send(frame.to, self.timing.ack_bytes, self.answered, frame)
+
+    def answered(self, sending: Sending, frame: Frame) -> None:
+        """An acknowledgement is over."""
+        got = self.hearers(sending) if sending.whole else []
+        if frame.source not in got:
+            self.failed(frame)
+        elif any(frame is waiting for waiting in self.nodes[frame.source].line):
+            self.leave(frame.source)
+
+    def failed(self, frame: Frame) -> None:
+        """Again, or never."""
+        i = frame.source
+        if not any(frame is waiting for waiting in self.nodes[i].line):
+            return
+        if frame.attempts > self.timing.retries:
+            self.tally["unheard", i] += 1
+            self.leave(i)
+        else:
+            self.contend(i, min(2 * (self.nodes[i].cw + 1) - 1, self.timing.cw_max))
+
+    # The script.
+
+    def deliver(self, i: int, frame: Frame) -> None:
+        """Frame received: pass it on or answer."""
+        self.heard.append((self.now, i, 2, frame.event, frame.source))
+        if frame.relays % 2 == 1:
+            self.line_up(Frame(i, frame.source, frame.event, frame.relays - 1))
+        elif frame.relays > 0:
+            again = Frame(i, -1, frame.event, frame.relays - 1)
+            self.at(self.now + self.wait, 1, self.say, again, self.nodes[i].life)
+
+    def say(self, frame: Frame, life: int) -> None:
+        """A letter to a node: life -1 is its application's."""
+        node = self.nodes[frame.source]
+        if self.is_up(frame.source) and life in {-1, node.life}:
+            self.heard.append((self.now, frame.source, 1, frame.event, frame.source))
+            self.line_up(frame)
+
+    # The world.
+
+    def link(self, a: int, b: int, there: bool) -> None:
+        """A link comes or goes."""
+        spans = self.links.setdefault(frozenset((a, b)), [])
+        if there and not self.in_reach(a, b):
+            spans.append([self.now, inf])
+        elif not there and self.in_reach(a, b):
+            spans[-1][1] = self.now
+
+    def node(self, i: int, there: bool) -> None:
+        """A node comes up or goes down."""
+        node = self.nodes[i]
+        if there == self.is_up(i):
+            return
+        node.life += 1
+        if there:
+            node.up.append([self.now, inf])
+            return
+        node.up[-1][1] = self.now
+        self.tally["flushed", i] += len(node.line)
+        node.line, node.contends, node.access = [], False, None
+        for sending in self.air:
+            if sending.by == i and sending.span[1] == inf:
+                sending.span[1], sending.whole = self.now, False

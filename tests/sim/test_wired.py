@@ -1,0 +1,164 @@
+"""Links with a bandwidth against queues of plain Python; refusals."""
+
+import heapq
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halfway.problem import Problem
+from halfway.sim import engine as engines
+from halfway.sim.changes import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP, changes, none
+from halfway.sim.wired import wired
+from halfway.world.network import Network
+from tests.networks import from_links, line
+from tests.sim import script
+
+Heard = tuple[float, int, int, int]  # (time, row, kind, event)
+Letter = tuple[float, int, int, int]  # (time, row, to or -1, relays)
+SIZE = 8 * 112  # bits of a record
+
+
+def run(network: Network, radio: Any, letters: list[Letter], world: Any) -> list[Heard]:
+    """What rows received, in order."""
+    engine = engines.engine(network.n, 64, 1, journal=20_000, cuts=len(network.who))
+    for event, (at, row, to, relays) in enumerate(letters):
+        engines.post(engine, at, row, script.SAY, to, relays, event)
+    around, state = network.around(), script.ScriptState(np.zeros(network.n, np.int64))
+    while True:
+        why = engines.run(
+            state, script.Rules(0.25), around, 0, engine, radio, around, False, world, np.inf,
+            engines.NEVER, network.n,
+        )  # fmt: skip
+        if why == engines.IDLE:
+            break
+        engine = engines.grown(engine)
+    assert engine.out.tally[0] == len(engine.out.free)
+    assert engine.out.tally[1] == 0
+    told = zip(engine.journal.record, engine.journal.row, strict=True)
+    known = [(float(m["at"]), int(row), int(m["kind"]), int(m["event"])) for m, row in told]
+    return known[: int(engine.journal.tally[0])]
+
+
+def slow(  # noqa: PLR0912, PLR0915 - all of it in one place
+    network: Network, delay: Any, rate: Any, limit: float, letters: list[Letter], world: list[Any]
+) -> tuple[list[Heard], list[int]]:
+    """The same, with a list of what is in each link."""
+    due: list[Any] = []
+    number = count()
+    inside: dict[int, list[dict[str, Any]]] = {p: [] for p in range(len(network.who))}
+    dropped, heard = [0] * len(network.who), []
+    down, cut, life = set(), set(), [0] * network.n
+
+    def at(time: float, *what: Any) -> None:
+        heapq.heappush(due, (time, 0 if what[0] == "world" else 1, next(number), what))
+
+    def send(now: float, row: int, to: int, event: int, relays: int) -> None:
+        places = range(network.start[row], network.start[row + 1])
+        # The record itself takes the first link, after its copies have taken the others.
+        for p in [*places[1:], *places[:1]] if to < 0 else places:
+            if to < 0 or network.who[p] == to:
+                ends = [x["ends"] for x in inside[p] if not x["lost"]]
+                begins = max([now, *ends])
+                if begins - now > limit:
+                    dropped[p] += 1
+                    continue
+                record = {"ends": begins + SIZE / rate[p], "lost": False}
+                inside[p].append(record)
+                at(record["ends"] + delay[p], "over", p, record, row, event, relays)
+
+    for event, (time, row, to, relays) in enumerate(letters):
+        at(time, "say", row, to, event, relays, None)
+    for time, kind, a, b in world:
+        at(time, "world", kind, a, b)
+    while due:
+        now, _, _, what = heapq.heappop(due)
+        if what[0] == "world":
+            _, kind, a, b = what
+            if kind in (NODE_DOWN, NODE_UP):
+                if (kind == NODE_DOWN) == (a in down):
+                    continue
+                life[a] += 1
+                (down.add if kind == NODE_DOWN else down.discard)(a)
+            ends = {a, b}
+            for p, records in inside.items():
+                owner = int(np.searchsorted(network.start, p, "right")) - 1
+                mine = {owner, int(network.who[p])} == ends if b >= 0 else owner == a
+                if mine and kind in (NODE_DOWN, LINK_DOWN):
+                    for record in records:
+                        record["lost"] = True
+                if mine and b >= 0:
+                    (cut.add if kind == LINK_DOWN else cut.discard)(p)
+        elif what[0] == "say":
+            _, row, to, event, relays, lived = what
+            if row not in down and lived in {None, life[row]}:
+                heard.append((now, row, script.SAY, event))
+                send(now, row, to, event, relays)
+        else:
+            _, p, record, source, event, relays = what
+            row = int(network.who[p])
+            if record["lost"] or p in cut or row in down:
+                continue
+            heard.append((now, row, script.DATA, event))
+            if relays % 2 == 1:
+                send(now, row, source, event, relays - 1)
+            elif relays > 0:
+                at(now + 0.25, "say", row, -1, event, relays - 1, life[row])
+    return heard, dropped
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_every_link_is_a_queue(data: st.DataObject) -> None:
+    n = data.draw(st.integers(2, 6))
+    pairs = [(a, b) for a in range(n) for b in range(a + 1, n)]
+    network = from_links(n, data.draw(st.sets(st.sampled_from(pairs))))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    m = len(network.who)
+    delay = rng.choice([0.0, 0.25, 0.3], m)
+    rate = rng.choice([SIZE, 3 * SIZE, np.inf], m)
+    limit = data.draw(st.sampled_from([0.0, 1.0, np.inf]))
+    letter = st.tuples(
+        st.sampled_from([0.0, 0.25, 0.5, 1.1]), st.integers(0, n - 1), st.integers(-1, n - 1),
+        st.integers(0, 4),
+    )  # fmt: skip
+    letters = [
+        (at, row, -1 if row == to else to, relays)
+        for at, row, to, relays in data.draw(st.lists(letter, max_size=10))
+    ]
+    kinds = st.sampled_from([NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP])
+    change = st.tuples(st.sampled_from([0.25, 0.6, 1.1, 2.0]), kinds, st.sampled_from(pairs))
+    world = [
+        (at, kind, a, b if kind in (LINK_DOWN, LINK_UP) else -1)
+        for at, kind, (a, b) in sorted(data.draw(st.lists(change, max_size=4)))
+    ]
+    radio = wired(network, delay, rate, limit)
+    happens = changes(*zip(*world, strict=True)) if world else none()
+    heard, dropped = slow(network, delay, rate, limit, letters, world)
+    assert run(network, radio, letters, happens) == heard
+    assert list(radio.dropped) == dropped
+
+
+def test_a_burst_leaves_one_by_one() -> None:
+    radio = wired(line(2), 0.5, SIZE / 0.125)
+    heard = run(line(2), radio, [(0.0, 0, 1, 0)] * 3, none())
+    assert [at for at, *_, kind, _ in heard if kind == script.DATA] == [0.625, 0.75, 0.875]
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ((-1.0,), "delay_s is negative"),
+        ((np.inf,), "delay_s is negative or infinite"),
+        (([0.1, 0.2, 0.3],), "3 values for 2 directed links"),
+        ((0.1, 0.0), "bandwidth is not positive"),
+        ((0.1, np.nan), "bandwidth is not positive"),
+        ((0.1, 1e6, -1.0), "limit_s is -1.0"),
+    ],
+)
+def test_links_refuse_what_is_none(given: tuple[Any, ...], named: str) -> None:
+    with pytest.raises(Problem, match=named):
+        wired(line(2), *given)
