@@ -6,6 +6,7 @@ SHELL := /bin/sh
 BIN := .venv/bin
 OUT ?= results/demo
 PYTEST_FLAGS ?=
+JOBS ?= 2
 BENCH_FLAGS ?=
 UPGRADE ?=
 
@@ -23,8 +24,8 @@ demo: setup ## The first paper's numbers beside the published ones, small scale;
 	@$(BIN)/halfway reproduce directional-walks --scale quick --out $(OUT)
 	@ls $(OUT)/*.html | sed 's/^/The page: /'
 
-test: setup ## The tests, without the slow proofs; PYTEST_FLAGS="-k walks"
-	@$(BIN)/pytest $(PYTEST_FLAGS)
+test: setup ## The tests, without the slow proofs, JOBS side by side; PYTEST_FLAGS="-k walks"
+	@$(BIN)/pytest -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)
 
 check: setup ## Style, types and the house tests
 	@$(BIN)/ruff check .

@@ -89,7 +89,7 @@ def drive(world: World, journal: int = 1 << 16) -> Driven:
     state = world.fresh(world.names())
     spare = max(int(world.network.degree.max(initial=1)), 1) * world.most
     engine = engines.engine(world.network.n, 4 * spare + len(world.letters), 1 << 12, journal)
-    engine.alive[list(world.down)] = 0
+    engine.life[list(world.down)] += 1  # odd while down
     for letter in world.letters:
         at, row, kind, topic, event, walk = letter
         engines.post(engine, at, row, kind, topic, walk, event)

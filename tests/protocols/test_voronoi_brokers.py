@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import outbox
 from halfway.protocols import voronoi_brokers as drip
@@ -21,6 +22,42 @@ from tests.networks import disk
 
 K, L = 7, 3
 OPTIONS = {"brokers": K, "nearest": L, "copies": 2}
+
+
+# What only compiled code may call, for Python.
+@kernel
+def registered(state, i, message):  # type: ignore[no-untyped-def]
+    registers.register(state, i, message)
+
+
+@kernel
+def left(state, i, message):  # type: ignore[no-untyped-def]
+    registers.leave(state, i, message)
+
+
+@kernel
+def heard_of(state, i, message):  # type: ignore[no-untyped-def]
+    registers.hear_of(state, i, message)
+
+
+@kernel
+def took(state, rules, i, event, topic, role, now, out):  # type: ignore[no-untyped-def]
+    events.take_event(state, rules, i, event, topic, role, now, out)
+
+
+@kernel
+def digested(state, i, o):  # type: ignore[no-untyped-def]
+    events.write_digest(state, i, o)
+
+
+@kernel
+def told_of(message, event):  # type: ignore[no-untyped-def]
+    return events.is_told(message, event)
+
+
+@kernel
+def shared(epidemic, role, copies, requested, interested, known):  # type: ignore[no-untyped-def]
+    return events.share(epidemic, role, copies, requested, interested, known)
 
 
 def rules(**other: float) -> drip.Rules:
@@ -163,8 +200,8 @@ def test_no_subscription_is_lost_in_ten_thousand_histories() -> None:
             state.register[:] = fresh
         for k in rng.permutation(len(post)):
             broker, what, version = post[k]
-            handler = {"register": registers.register, "quit": registers.leave,
-                       "told": registers.hear_of}[what]  # fmt: skip
+            handler = {"register": registered, "quit": left,
+                       "told": heard_of}[what]  # fmt: skip
             handler(brokers[broker], 0, letters[version])
         local = [int(state.register.local.sum()) for state in brokers]
         assert local == [int(b == visits[-1]) for b in range(3)], (visits, post)
@@ -179,8 +216,8 @@ def test_who_gets_a_copy(requested: bool, interested: bool, known: bool, copies:
     relay, aim, none = states.RELAY, states.DESTINATION, states.NOTHING
     requested = requested or interested
     for role in (states.DESTINATION, states.RELAY, states.SOURCE):
-        got = events.share(False, role, copies, requested, interested, known)
-        assert events.share(True, role, copies, requested, interested, known) in (
+        got = shared(False, role, copies, requested, interested, known)
+        assert shared(True, role, copies, requested, interested, known) in (
             (none,) if known else (relay,)
         )
         if role == states.DESTINATION:
@@ -202,11 +239,11 @@ def test_the_less_related_and_the_older_are_deleted(topics: list[int], space: in
     for subscriber, low in enumerate((0, 2, 2, 5)):
         letter = registration(1)
         letter.args[states.KEY], letter.topic, letter.event = subscriber, low, low + 2
-        registers.hear_of(state, 0, letter)
+        heard_of(state, 0, letter)
     wanted = [sum(low <= topic <= low + 2 for low in (0, 2, 2, 5)) for topic in range(10)]
     kept: list[int] = []
     for event, topic in enumerate(topics):
-        events.take_event(state, tight, 0, event, topic, states.SOURCE, float(event), out)
+        took(state, tight, 0, event, topic, states.SOURCE, float(event), out)
         kept.append(event)
         if len(kept) > space:
             kept.remove(min(kept, key=lambda e: (wanted[topics[e]], e)))
@@ -219,9 +256,9 @@ def test_digests_tell_what_is_held() -> None:
     state, out = lone_broker(), outbox(16)
     held = {0, 1, 31, 32, 40, 63}
     for event in sorted(held):
-        events.take_event(state, rules(), 0, event, 1, states.RELAY, 0.0, out)
+        took(state, rules(), 0, event, 1, states.RELAY, 0.0, out)
     record = np.zeros(1, MESSAGE).view(np.recarray)[0]
-    events.write_digest(state, 0, record)
-    told = {event for event in range(200) if events.is_told(record, event)}
+    digested(state, 0, record)
+    told = {event for event in range(200) if told_of(record, event)}
     assert {event for event in told if event < 192} == held
-    assert all(events.is_told(record, record.event - back) for back in range(1, 5))
+    assert all(told_of(record, record.event - back) for back in range(1, 5))

@@ -88,5 +88,12 @@ def embedded(function: F) -> F:
 
 
 def apart(function: F) -> F:
-    """Like `embedded`, but compiled once and called: for what is long and wanted in many places."""
-    return _njit(function, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    """Like `embedded`, but a call: compiled once, never copied into its callers.
+
+    For the parts of a large handler, and for what is long and wanted in many places. Numba lets a
+    callee inherit `forceinline` from whoever has it compiled, so the kernels below a handler would
+    all be copied into it, once for each place that uses them. Where they are many, and use each
+    other, that is exponential: minutes instead of seconds.
+    """
+    only = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return _njit(function, error_model="numpy", forceinline=False, **only)

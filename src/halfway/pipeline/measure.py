@@ -60,6 +60,7 @@ def estimate(
         "upper_whisker": float(inside.max()),
         "minimum": float(value.min()),
         "maximum": float(value.max()),
+        "outliers": 1.0 - inside.size / value.size,
         "boot_mean": tuple(boot_mean.tolist()),
         "boot_median": tuple(boot_median.tolist()),
     }

@@ -35,6 +35,7 @@ class Summary(msgspec.Struct, frozen=True):
     # differences between points on the same networks stay paired.
     boot_mean: tuple[float, ...]
     boot_median: tuple[float, ...]
+    outliers: float = 0.0  # share of the values beyond the whiskers
 
 
 @dataclass(frozen=True)

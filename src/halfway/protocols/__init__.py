@@ -10,8 +10,10 @@ SYSTEMS = {
     "directional-walk": "halfway.protocols.directional_walk",
     "random-walk": "halfway.protocols.random_walk",
     "voronoi-brokers": "halfway.protocols.voronoi_brokers",
+    "walk-overlay": "halfway.protocols.walk_overlay",
     "flooding": "halfway.protocols.flooding",
     "gossip": "halfway.protocols.gossip",
     "anti-entropy": "halfway.protocols.anti_entropy",
     "rumor": "halfway.protocols.rumor",
+    "cell-hash": "halfway.protocols.cell_hash",
 }

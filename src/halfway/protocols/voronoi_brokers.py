@@ -13,7 +13,7 @@ the replacement of a broker that is gone.
 
 from typing import NamedTuple
 
-from halfway.core.compiled import inlined, kernel
+from halfway.core.compiled import apart, embedded
 from halfway.core.dice import drawn, uniform
 from halfway.core.handler import handles
 from halfway.core.message import BOOT
@@ -96,7 +96,7 @@ class Book(NamedTuple):
     events: int
 
 
-@inlined
+@embedded
 def plan_tick(state, rules, i, now, wait, out):
     """A letter to oneself for the next period, unless it would come too late."""
     if now + wait <= rules.until:
@@ -104,7 +104,7 @@ def plan_tick(state, rules, i, now, wait, out):
         o.args[BOOT_NUMBER] = state.me[i].boots
 
 
-@kernel
+@apart
 def begin(state, rules, i, message, out):
     """The start, or a return: what others know of this node and what it does in turn."""
     state.me[i].boots += 1
@@ -119,7 +119,7 @@ def begin(state, rules, i, message, out):
     plan_tick(state, rules, i, message.at, wait, out)
 
 
-@kernel
+@apart
 def tick(state, rules, around, i, message, out):
     """Once a period: a broker's beacon, or what a node reports and renews."""
     if message.args[BOOT_NUMBER] != state.me[i].boots:
@@ -139,14 +139,14 @@ def tick(state, rules, around, i, message, out):
         enrol(state, rules, around, i, now, out)
 
 
-@kernel
+@apart
 def meet(state, rules, around, i, broker, message, out):
     """Another broker can be reached: tell it what it may not know."""
     tell_changes(state, rules, around, i, broker, message.at, out)
     give_events(state, rules, around, i, broker, message, message.at, out)
 
 
-@kernel
+@apart
 def consume(state, rules, around, i, kind, message, out):
     """What came hop by hop and is for this broker."""
     if kind == REPORT:
@@ -166,7 +166,7 @@ def consume(state, rules, around, i, kind, message, out):
         take_event(state, rules, i, message.event, message.topic, SOURCE, message.at, out)
 
 
-@kernel
+@apart
 def publish(state, rules, around, i, message, out):
     """[drip §V-A] "Having detected new events, nodes publish them to their local broker nodes"."""
     note_event(state, i, message.event)
@@ -179,7 +179,7 @@ def publish(state, rules, around, i, message, out):
     o.event = message.event
 
 
-@kernel
+@apart
 def hear_seldom(state, rules, around, i, kind, message, out):
     """What is not an everyday matter."""
     if kind == ABILITY:
@@ -198,7 +198,7 @@ def hear_seldom(state, rules, around, i, kind, message, out):
             enrol(state, rules, around, i, message.at, out)
 
 
-@kernel
+@apart
 def hear_on_the_way(state, rules, around, i, kind, message, out):
     """What goes hop by hop: it is for this broker, or for one that is farther on."""
     if kind == REPORT and message.kind != PARKED:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfway.core.compiled import inlined, kernel
+from halfway.core.compiled import apart, embedded
 from halfway.core.dice import advanced, mixed, seeded, uniform
 from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
@@ -30,7 +30,7 @@ from halfway.protocols.voronoi_brokers_state import (
 _ROUNDS = 1 << 20  # more than a region is flooded with one event
 
 
-@inlined
+@embedded
 def share(epidemic, role, copies, requested, interested, known):
     """What another broker gets from a holder: a role, or NOTHING.
 
@@ -48,13 +48,13 @@ def share(epidemic, role, copies, requested, interested, known):
     return DESTINATION
 
 
-@inlined
+@embedded
 def note_event(state, i, event):
     """Somebody knows of that event."""
     state.me[i].newest = max(state.me[i].newest, np.int32(event))
 
 
-@kernel
+@apart
 def inform(state, i, event, topic, out):
     """Tell the application of an event, once, if it wants it."""
     place = event & (state.heard.shape[1] - 1)
@@ -65,7 +65,7 @@ def inform(state, i, event, topic, out):
         o.event = event
 
 
-@kernel
+@apart
 def flood(state, i, place, out):
     """[drip §V-A] "the broker node will flood the event only in its Voronoi region"."""
     o = emit(out, FLOOD, 0.0, EVERYONE)
@@ -76,7 +76,7 @@ def flood(state, i, place, out):
     state.heard[i, place].rounds += 1
 
 
-@inlined
+@embedded
 def hear_flood(state, rules, i, message, out):
     """Repeat a flood of one's own region, once a round; other regions' are nobody's business."""
     if state.me[i].home != message.target or state.me[i].broker == 1:
@@ -99,7 +99,7 @@ def hear_flood(state, rules, i, message, out):
     o.args[ROUND] = message.args[ROUND]
 
 
-@kernel
+@apart
 def related(state, i, topic, local):
     """Subscriptions of row i's register that want a topic; of its own region, or of any."""
     count = 0
@@ -109,7 +109,7 @@ def related(state, i, topic, local):
     return count
 
 
-@kernel
+@apart
 def make_room(state, rules, i):
     """[drip §V-A] Delete what is less related to the subscriptions; among equals, what is older."""
     while state.me[i].live > rules.space:
@@ -119,12 +119,12 @@ def make_room(state, rules, i):
                 count = np.int64(related(state, i, state.heard[i, place].topic, False))
                 older = worst >= 0 and state.heard[i, place].held < state.heard[i, worst].held
                 if worst < 0 or count < least or (count == least and older):
-                    worst, least = place, count
+                    worst, least = np.int64(place), count
         state.heard[i, worst].role = GONE
         state.me[i].live -= 1
 
 
-@kernel
+@apart
 def take_event(state, rules, i, event, topic, role, now, out):
     """A copy comes to a broker: keep it, and flood the region if somebody there wants it."""
     place = np.int64(event) & (state.heard.shape[1] - 1)
@@ -149,7 +149,7 @@ def take_event(state, rules, i, event, topic, role, now, out):
     make_room(state, rules, i)
 
 
-@kernel
+@apart
 def write_digest(state, i, o):
     """Which of the newest events a broker holds, or held: bits from the id `event` on."""
     base = max(state.me[i].newest - 32 * WORDS + 1, 0)
@@ -163,7 +163,7 @@ def write_digest(state, i, o):
         o.args[DIGEST + w] = np.int32(word)
 
 
-@inlined
+@embedded
 def is_told(message, event):
     """Whether a digest has an event, or is past it."""
     bit = np.int64(event) - message.event
@@ -174,7 +174,7 @@ def is_told(message, event):
     return (message.args[DIGEST + (bit >> 5)] >> (bit & 31)) & 1 == 1
 
 
-@inlined
+@embedded
 def interest(state, i, topic, broker):
     """Whether anybody requested a topic, and whether a subscriber is near that broker."""
     requested, interested = False, False
@@ -186,7 +186,7 @@ def interest(state, i, topic, broker):
     return requested, interested
 
 
-@inlined
+@embedded
 def copies_left(state, i, place, broker):
     """Copies that a source may still give; a relay of its own may get the same one again."""
     left = 0
@@ -197,7 +197,7 @@ def copies_left(state, i, place, broker):
     return left
 
 
-@inlined
+@embedded
 def is_relay(state, i, place, broker):
     """Whether a source gave its copy to that broker."""
     found = False
@@ -206,7 +206,7 @@ def is_relay(state, i, place, broker):
     return found
 
 
-@kernel
+@apart
 def give_events(state, rules, around, i, broker, message, now, out):
     """Hand over what another broker shall have; its digest came with a REPORT or its BEACON."""
     wide, given = state.heard.shape[1], 0
@@ -240,7 +240,7 @@ def give_events(state, rules, around, i, broker, message, now, out):
             o.args[ROLE] = what
 
 
-@kernel
+@apart
 def catch_up(state, rules, i, message, out):
     """Flood what somebody who registered wants, and has not seen, and is here."""
     wide, given = state.heard.shape[1], 0

@@ -1,6 +1,6 @@
 """Regions of DRIP: the election of brokers, their beacons, each node's list, bridges, deputies."""
 
-from halfway.core.compiled import inlined, kernel
+from halfway.core.compiled import apart, embedded
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
 from halfway.protocols.voronoi_brokers_events import write_digest
@@ -26,13 +26,13 @@ from halfway.protocols.voronoi_brokers_state import (
 _LONG_AGO = -1e9  # seconds: whatever was to be renewed is due
 
 
-@inlined
+@embedded
 def is_abler(skill, name, other_skill, other):
     """Whether one is abler than another; names break ties, and nobody is less than anybody."""
     return other == NOBODY or skill > other_skill or (skill == other_skill and name < other)
 
 
-@kernel
+@apart
 def rank(state, i, name, skill):
     """Enter somebody among the ablest; False if there is no place, or it is known."""
     k = state.able.shape[1]
@@ -51,7 +51,7 @@ def rank(state, i, name, skill):
     return True
 
 
-@kernel
+@apart
 def tell_ability(state, i, name, skill, wait, out):
     """[drip §IV-A] "all nodes broadcast their existing information including their ξ"."""
     if rank(state, i, name, skill):
@@ -60,7 +60,7 @@ def tell_ability(state, i, name, skill, wait, out):
         o.reals[SKILL] = skill
 
 
-@kernel
+@apart
 def elect(state, i):
     """[drip §IV-A] "the top k nodes with the largest ξ … will be marked"."""
     state.me[i].elected = 1
@@ -72,7 +72,7 @@ def elect(state, i):
             promote(state, i, NOBODY)
 
 
-@kernel
+@apart
 def promote(state, i, instead_of):
     """This node is a broker from now on; it is its own local broker."""
     state.me[i].broker = 1
@@ -82,7 +82,7 @@ def promote(state, i, instead_of):
     state.me[i].renewed = _LONG_AGO
 
 
-@kernel
+@apart
 def send_beacon(state, i, now, out):
     """[drip §IV-B] "its node ID, region ID, sequence number, source time-stamp"."""
     state.me[i].sequence += 1
@@ -96,7 +96,7 @@ def send_beacon(state, i, now, out):
     write_digest(state, i, o)
 
 
-@inlined
+@embedded
 def repeat_beacon(state, i, message, out):
     """Pass a beacon on, and tell with it whose region this is."""
     o = emit(out, BEACON, 0.0, EVERYONE)
@@ -108,7 +108,7 @@ def repeat_beacon(state, i, message, out):
     o.reals[SINCE] = message.reals[SINCE]
 
 
-@inlined
+@embedded
 def enter(state, i, message):
     """The list rule; whether the beacon changed row i's list, and is to be passed on.
 
@@ -144,7 +144,7 @@ def enter(state, i, message):
     return True
 
 
-@inlined
+@embedded
 def is_farther(state, i, s, t):
     """Whether the s-th broker of the list is farther than the t-th; names break ties."""
     if state.near[i, s].delay != state.near[i, t].delay:
@@ -152,7 +152,7 @@ def is_farther(state, i, s, t):
     return state.near[i, s].name > state.near[i, t].name
 
 
-@inlined
+@embedded
 def attach(state, rules, around, i, now, out):
     """[drip §IV-B] "always chooses the broker with the min(Delay)"; handover if that is another."""
     if state.me[i].broker == 1:
@@ -163,7 +163,7 @@ def attach(state, rules, around, i, now, out):
     move(state, rules, around, i, state.near[i, s].name, now, out)
 
 
-@kernel
+@apart
 def move(state, rules, around, i, broker, now, out):
     """[drip §V-A] Handover: a Quit to the last local broker, and the copy to the new one."""
     if state.me[i].home != NOBODY:
@@ -172,7 +172,7 @@ def move(state, rules, around, i, broker, now, out):
     enrol(state, rules, around, i, now, out)
 
 
-@inlined
+@embedded
 def hear_beacon(state, rules, around, i, message, out):
     """A broker exists: list it, attach to the nearest, step down if it is back."""
     s = slot_of(state, i, message.topic)
@@ -196,7 +196,7 @@ def hear_beacon(state, rules, around, i, message, out):
         repeat_beacon(state, i, message, out)
 
 
-@kernel
+@apart
 def forget(state, rules, around, i, now, out):
     """Entries that were not renewed are dropped, but for the last one: better late than nobody."""
     stale = False
@@ -216,7 +216,7 @@ def forget(state, rules, around, i, now, out):
     attach(state, rules, around, i, now, out)
 
 
-@kernel
+@apart
 def call(state, rules, i, gone, name, skill, out):
     """Ours: those who lost the same broker find out who of them is the ablest."""
     if state.me[i].called != gone:
@@ -236,7 +236,7 @@ def call(state, rules, i, gone, name, skill, out):
     o.reals[SKILL] = state.me[i].best_skill
 
 
-@kernel
+@apart
 def hear_call(state, rules, i, message, out):
     """Join in, if the same broker was the local one."""
     if state.me[i].broker == 0 and message.target in (state.me[i].home, state.me[i].called):
@@ -244,7 +244,7 @@ def hear_call(state, rules, i, message, out):
         call(state, rules, i, message.target, name, skill, out)
 
 
-@kernel
+@apart
 def settle(state, i, message):
     """The ablest of a region whose broker is gone takes its place, unless it came back."""
     ablest = state.me[i].called == message.target and state.me[i].best == state.name[i]
@@ -252,7 +252,7 @@ def settle(state, i, message):
         promote(state, i, message.target)
 
 
-@kernel
+@apart
 def report(state, rules, around, i, now, out):
     """[drip §V-B] A bridge node's report: its two nearest brokers, and a neighbour beyond."""
     first = nearest(state, i, -1)

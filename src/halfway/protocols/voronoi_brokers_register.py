@@ -7,7 +7,7 @@ node that goes from A to B and back to A may be heard in any order.
 
 import numpy as np
 
-from halfway.core.compiled import inlined, kernel
+from halfway.core.compiled import apart, embedded
 from halfway.protocols.voronoi_brokers_routes import is_nearer, launch
 from halfway.protocols.voronoi_brokers_state import (
     BASE,
@@ -27,7 +27,7 @@ from halfway.protocols.voronoi_brokers_state import (
 _NONE = -1
 
 
-@kernel
+@apart
 def subscribe(state, i, low, high):
     """Keep an interval of topics, if there is room for one more. Whether it is new."""
     free = _NONE
@@ -43,7 +43,7 @@ def subscribe(state, i, low, high):
     return True
 
 
-@inlined
+@embedded
 def wants(state, i, topic):
     """Whether the application of row i subscribed to a topic."""
     for k in range(state.wish.shape[1]):
@@ -52,7 +52,7 @@ def wants(state, i, topic):
     return False
 
 
-@kernel
+@apart
 def place_in(state, i, key):
     """The place of a subscription in row i's register, a new one if need be; -1 if it is full."""
     places = state.register.shape[1]
@@ -66,7 +66,7 @@ def place_in(state, i, key):
     return np.int64(_NONE)
 
 
-@kernel
+@apart
 def learn(state, i, p, message):
     """What a REGISTER or a SUBSCRIPTION says of a place; False if a newer one is known."""
     if message.args[VERSION] <= state.register[i, p].version:
@@ -84,7 +84,7 @@ def learn(state, i, p, message):
     return True
 
 
-@kernel
+@apart
 def register(state, i, message):
     """A node of the region registers. Its place, or -1 if it is no news."""
     p = place_in(state, i, message.args[KEY])
@@ -96,7 +96,7 @@ def register(state, i, message):
     return np.int64(_NONE)
 
 
-@kernel
+@apart
 def leave(state, i, message):
     """[drip §V-A] "a Quit message to its previous local broker, which would delete"."""
     p = place_in(state, i, message.args[KEY])
@@ -108,7 +108,7 @@ def leave(state, i, message):
             state.register[i, p].local = 0
 
 
-@kernel
+@apart
 def hear_of(state, i, message):
     """Another broker tells of a subscription."""
     p = place_in(state, i, message.args[KEY])
@@ -116,7 +116,7 @@ def hear_of(state, i, message):
         state.register[i, p].told_by = message.args[TELLER]
 
 
-@kernel
+@apart
 def quit_home(state, rules, around, i, broker, now, out):
     """Tell the broker that was the local one that this node registers elsewhere."""
     own = state.wish.shape[1]
@@ -127,7 +127,7 @@ def quit_home(state, rules, around, i, broker, now, out):
             o.args[KEY] = state.name[i] * own + k
 
 
-@kernel
+@apart
 def list_nearest(state, i, o):
     """Write the brokers that row i is near to into a record; a broker is nearest to itself."""
     count = 0
@@ -142,7 +142,7 @@ def list_nearest(state, i, o):
             o.args[NEAR + before] = state.near[i, s].name
 
 
-@kernel
+@apart
 def enrol(state, rules, around, i, now, out):
     """[drip §V-A] A node "registers to its new local broker with the copy of its subscriptions"."""
     own, window = state.wish.shape[1], state.heard.shape[1]
@@ -170,7 +170,7 @@ def enrol(state, rules, around, i, now, out):
                 o.reals[w] = np.float64(word)
 
 
-@inlined
+@embedded
 def account(state, i, broker, now):
     """The place of row i's account with another broker; the one not met for longest makes room."""
     oldest = 0
@@ -188,7 +188,7 @@ def account(state, i, broker, now):
     return oldest
 
 
-@kernel
+@apart
 def next_change(state, i, told, broker):
     """The place that changed first after a number of changes, but for what that broker told."""
     found = np.int64(_NONE)
@@ -196,11 +196,11 @@ def next_change(state, i, told, broker):
         change = state.register[i, p].change
         first = found == _NONE or change < state.register[i, found].change
         if first and change > told and state.register[i, p].told_by != broker:
-            found = p
+            found = np.int64(p)
     return found
 
 
-@kernel
+@apart
 def tell_changes(state, rules, around, i, broker, now, out):
     """[drip §V-B] "broker nodes exchange their subscriptions when they can communicate"."""
     c = account(state, i, broker, now)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfway.core.compiled import inlined, kernel
+from halfway.core.compiled import apart, embedded
 from halfway.core.outbox import emit
 from halfway.protocols.voronoi_brokers_state import (
     EVENT,
@@ -16,7 +16,7 @@ from halfway.protocols.voronoi_brokers_state import (
 )
 
 
-@kernel
+@apart
 def is_neighbour(around, i, name):
     """Whether row i knows a neighbour of that name."""
     low, high = np.int64(around.first[i]), np.int64(around.last[i])
@@ -30,7 +30,7 @@ def is_neighbour(around, i, name):
     return low < last and around.who[low] == name
 
 
-@kernel
+@apart
 def slot_of(state, i, broker):
     """The place of a broker in row i's list, or -1."""
     for s in range(state.near.shape[1]):
@@ -39,7 +39,7 @@ def slot_of(state, i, broker):
     return -1
 
 
-@inlined
+@embedded
 def is_nearer(state, i, s, t):
     """Whether the s-th broker of row i's list is nearer than the t-th; names break ties."""
     if state.near[i, s].delay != state.near[i, t].delay:
@@ -47,7 +47,7 @@ def is_nearer(state, i, s, t):
     return state.near[i, s].name < state.near[i, t].name
 
 
-@kernel
+@apart
 def nearest(state, i, besides):
     """The place of the nearest broker, another one than `besides`; -1 if there is none."""
     found = -1
@@ -58,7 +58,7 @@ def nearest(state, i, besides):
     return found
 
 
-@kernel
+@apart
 def has_door(state, rules, around, i, s, now):
     """Whether a neighbour of row i is in the region of the s-th broker of its list."""
     fresh = state.near[i, s].door_at + rules.expiry >= now
@@ -67,7 +67,7 @@ def has_door(state, rules, around, i, s, now):
     )
 
 
-@kernel
+@apart
 def note_exit(state, i, broker, via, now):
     """A way out to a broker's region begins at a neighbour."""
     oldest = 0
@@ -82,7 +82,7 @@ def note_exit(state, i, broker, via, now):
     state.exits[i, oldest].at = now
 
 
-@inlined
+@embedded
 def step_up(state, around, i, broker):
     """The neighbour whose way to a broker of row i's list is known, or NOBODY.
 
@@ -94,7 +94,7 @@ def step_up(state, around, i, broker):
     return NOBODY
 
 
-@kernel
+@apart
 def step_across(state, rules, around, i, broker, now):
     """The neighbour that is next on the way into another broker's region, or NOBODY.
 
@@ -116,7 +116,7 @@ def step_across(state, rules, around, i, broker, now):
     return NOBODY
 
 
-@kernel
+@apart
 def launch(state, rules, around, i, kind, target, now, out):
     """A record on its way to a broker, or parked here for a while; the caller fills in the rest."""
     if kind in (EVENT, SUBSCRIPTION):
@@ -135,7 +135,7 @@ def launch(state, rules, around, i, kind, target, now, out):
     return o
 
 
-@kernel
+@apart
 def carry(state, rules, around, i, kind, message, out):
     """Pass on what is for a broker elsewhere; after too many tries, or hops, it is lost."""
     tries = message.reals[TRIES] + 1.0 if message.kind == PARKED else 0.0

@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,21 @@ def walk_svg(network: "Network", meeting: "Meeting", *, title: str = "") -> str:
 
 
 def _rendered(network: "Network", meeting: "Meeting", title: str, form: str) -> bytes:
+    def paint(figure: Figure, axes: Axes, place: npt.NDArray[np.float64]) -> None:
+        _draw_traces(axes, place, meeting)
+        _draw_path(axes, place, meeting)
+        _draw_ends(axes, network, place, meeting)
+        _caption(figure, axes, network, meeting, title)
+
+    return rendered(network, paint, form)
+
+
+def rendered(
+    network: "Network",
+    paint: Callable[[Figure, Axes, npt.NDArray[np.float64]], None],
+    form: str,
+) -> bytes:
+    """A network as a picture, and on it what `paint` draws; the same bytes for the same calls."""
     with mpl.rc_context():
         mpl.rcdefaults()  # the user's own style would change the bytes
         mpl.rcParams.update(_SETTINGS)
@@ -86,10 +102,7 @@ def _rendered(network: "Network", meeting: "Meeting", title: str, form: str) -> 
         axes.margins(0.025)
         axes.set_aspect("equal")
         _draw_network(axes, network, place)
-        _draw_traces(axes, place, meeting)
-        _draw_path(axes, place, meeting)
-        _draw_ends(axes, network, place, meeting)
-        _caption(figure, axes, network, meeting, title)
+        paint(figure, axes, place)
         page = io.BytesIO()
         figure.savefig(page, format=form, dpi=160, metadata=_METADATA[form])
     data = page.getvalue()

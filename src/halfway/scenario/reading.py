@@ -10,6 +10,7 @@ import msgspec
 
 from halfway.problem import Problem
 from halfway.scenario.schema import FromFile, Recorded, Scenario
+from halfway.sim.radios import DistanceAir, IdealAir
 
 
 def read_scenario(path: str | Path, changes: Mapping[str, str] | None = None) -> Scenario:
@@ -57,7 +58,7 @@ def _checked(plain: dict[str, Any], where: Path) -> Scenario:
         network = msgspec.structs.replace(network, path=str(home / network.path), positions=beside)
     elif isinstance(network, Recorded):
         network = msgspec.structs.replace(network, path=str(home / network.path))
-    if radio.ratios is not None:
+    if isinstance(radio, IdealAir | DistanceAir) and radio.ratios is not None:
         radio = msgspec.structs.replace(radio, ratios=str(home / radio.ratios))
     return msgspec.structs.replace(scenario, network=network, radio=radio)
 

@@ -6,7 +6,8 @@ import numpy.typing as npt
 from halfway.sim.histogram import Histogram
 from halfway.world.demand import Demand, Publications
 
-Longs, Reals = npt.NDArray[np.int64], npt.NDArray[np.float64]
+Longs = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
 
 
 class Ledger:

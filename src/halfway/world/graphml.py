@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import NamedTuple
 from xml.parsers import expat
 
 import numpy as np
@@ -10,7 +11,9 @@ from halfway.problem import Problem
 from halfway.world.compressed import Listed
 from halfway.world.opened import content
 
-_PLACES = (("x", "y"), ("longitude", "latitude"), ("lon", "lat"))
+_PLANE = ("x", "y")
+_PLACES = (_PLANE, ("longitude", "latitude"), ("lon", "lat"))
+_SPEED = "linkspeedraw"  # bits a second, as the Internet Topology Zoo names it
 _CUT = {
     expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS],
     expat.errors.codes[expat.errors.XML_ERROR_UNCLOSED_TOKEN],
@@ -24,9 +27,23 @@ def graphml(path: Path) -> Listed:
 
     Positions are the node keys x and y or Longitude and Latitude, in the file's units.
     """
+    return graphml_links(path).listed
+
+
+class GraphmlLinks(NamedTuple):
+    """A GraphML file with what it tells about links."""
+
+    listed: Listed
+    speed_bps: np.ndarray[tuple[int], np.dtype[np.float64]]  # [links as listed] NaN: not given
+    geographic: bool  # positions are longitude and latitude in degrees, not x and y
+
+
+def graphml_links(path: Path) -> GraphmlLinks:
+    """Like `graphml`, with the edge key LinkSpeedRaw."""
     reader = _Reader(path)
     reader.read(content(path))
-    return reader.listed()
+    listed = reader.listed()
+    return GraphmlLinks(listed, np.array(reader.speeds), reader.pair() != _PLANE)
 
 
 class _Reader:
@@ -36,7 +53,9 @@ class _Reader:
         self.path = path
         self.nodes: dict[str, dict[str, float]] = {}  # id -> name of the key -> value
         self.links: list[tuple[str, str, str]] = []  # from, to, where it stands
+        self.speeds: list[float] = []  # of each link, NaN where none is given
         self.places: dict[str, str] = {}  # id of a key -> x, y, longitude…
+        self.speed_keys: set[str] = set()  # ids of the keys for speeds
         self.graphs = 0
         self.inside: list[str] = []  # the open elements
         self.open_nodes: list[str] = []  # a node may hold a graph with nodes of its own
@@ -84,14 +103,17 @@ class _Reader:
         elif kind == "edge":
             ends = [self.attribute("edge", end, given) for end in ("source", "target")]
             self.links.append((ends[0], ends[1], self.here()))
+            self.speeds.append(math.nan)
         elif kind == "data":
             self.key, self.text = self.attribute("data", "key", given), ""
         self.inside.append(kind)
 
     def key_started(self, given: dict[str, str]) -> None:
-        name = given.get("attr.name", "").lower()
-        if given.get("for", "all") in ("node", "all") and any(name in pair for pair in _PLACES):
+        name, target = given.get("attr.name", "").lower(), given.get("for", "all")
+        if target in ("node", "all") and any(name in pair for pair in _PLACES):
             self.places[self.attribute("key", "id", given)] = name
+        if target in ("edge", "all") and name == _SPEED:
+            self.speed_keys.add(self.attribute("key", "id", given))
 
     def attribute(self, kind: str, name: str, given: dict[str, str]) -> str:
         if not given.get(name):
@@ -106,16 +128,24 @@ class _Reader:
         kind = self.inside.pop()
         if kind == "node":
             self.open_nodes.pop()
-        if kind != "data" or self.inside[-1] != "node" or self.key not in self.places:
+        if kind != "data":
             return
+        if self.inside[-1] == "node" and self.key in self.places:
+            owner = f"node '{self.open_nodes[-1]}'"
+            name = self.places[self.key]
+            self.nodes[self.open_nodes[-1]][name] = self.number(name, owner)
+        elif self.inside[-1] == "edge" and self.key in self.speed_keys:
+            self.speeds[-1] = self.number("LinkSpeedRaw", "an edge")
+
+    def number(self, name: str, owner: str) -> float:
         try:
             value = float(self.text)
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
-            what = f"'{self.text.strip()[:40]}' is not a number in {self.places[self.key]}"
-            raise Problem(f"{what} of node '{self.open_nodes[-1]}'", where=self.here())
-        self.nodes[self.open_nodes[-1]][self.places[self.key]] = value
+            what = f"'{self.text.strip()[:40]}' is not a number in {name} of {owner}"
+            raise Problem(what, where=self.here())
+        return value
 
     def listed(self) -> Listed:
         index = {name: i for i, name in enumerate(self.nodes)}
@@ -129,12 +159,15 @@ class _Reader:
             raise Problem("no links", where=str(self.path))
         return Listed(list(index), ends, self.positions(), {})
 
-    def positions(self) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    def pair(self) -> tuple[str, str]:
         # The pair of names that most nodes have; the others' positions are unknown.
         def known(pair: tuple[str, str]) -> int:
             return sum(pair[0] in place and pair[1] in place for place in self.nodes.values())
 
-        x, y = max(_PLACES, key=known)
+        return max(_PLACES, key=known)
+
+    def positions(self) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+        x, y = self.pair()
         found = np.full((len(self.nodes), 2), np.nan)
         for i, place in enumerate(self.nodes.values()):
             if x in place and y in place:

@@ -12,7 +12,7 @@ from halfway.world.graphml import graphml
 from halfway.world.link_table import Quality, Table, blank_table, csv_table, links, positions
 from halfway.world.network import Network
 
-_GRAPHML = (".graphml", ".xml")
+GRAPHML = (".graphml", ".xml")
 _CSV = (".csv",)
 _BLANKS = (".txt", ".tsv", ".tab", ".dat", ".edges", ".edgelist", ".links", ".intra")
 _MOST_QUALITIES = 2
@@ -49,8 +49,8 @@ def read_network(
     where = Path(path)
     chosen = Quality(_names(quality), threshold or 0.0, both_ways)
     _check(where, chosen, threshold)
-    kind = _suffix(where)
-    if kind in _GRAPHML:
+    kind = suffix(where)
+    if kind in GRAPHML:
         if source or target or chosen.columns or only:
             raise Problem("GraphML has no columns to choose from", where=str(where))
         listed = graphml(where)
@@ -58,7 +58,7 @@ def read_network(
         listed = links(table_of(where), (source, target), chosen, only or {})
     if positions_from is not None:
         listed = _placed(listed, Path(positions_from), _names(position_columns))
-    return network_of(listed, _stem(where), largest=largest)
+    return network_of(listed, stem(where), largest=largest)
 
 
 def _placed(listed: Listed, path: Path, columns: tuple[str, ...]) -> Listed:
@@ -74,19 +74,22 @@ def _placed(listed: Listed, path: Path, columns: tuple[str, ...]) -> Listed:
 
 def table_of(path: Path) -> Table:
     """A table of links or positions; its form follows from the suffix (.gz may follow)."""
-    return csv_table(path) if _suffix(path) in _CSV else blank_table(path)
+    return csv_table(path) if suffix(path) in _CSV else blank_table(path)
 
 
-def _suffix(path: Path) -> str:
+def suffix(path: Path, more: tuple[str, ...] = ()) -> str:
+    """The suffix that names the format, in lower case; Problem if it is none of ours or of more."""
     kind = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
-    if kind not in (*_GRAPHML, *_CSV, *_BLANKS):
-        known = ", ".join((*_GRAPHML, *_CSV, *_BLANKS))
+    known = (*more, *GRAPHML, *_CSV, *_BLANKS)
+    if kind not in known:
         what = "this is a directory, not a file" if path.is_dir() else f"unknown suffix '{kind}'"
-        raise Problem(what, where=str(path), remedy=f"networks end in {known}, or one of these .gz")
+        remedy = f"networks end in {', '.join(known)}, or one of these .gz"
+        raise Problem(what, where=str(path), remedy=remedy)
     return kind
 
 
-def _stem(path: Path) -> str:
+def stem(path: Path) -> str:
+    """The file's name without its suffixes."""
     return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).stem
 
 

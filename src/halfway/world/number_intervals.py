@@ -66,7 +66,7 @@ class NumberIntervals:
 
     def take(self, until: float, most: int) -> Publications:
         """The next publications before a time, `most` at the most; each is told once."""
-        first, t = self._told, []
+        first, t = self._told, list[float]()
         while len(t) < most and self.next_at() < until:
             t.append(self._due)
             self._told += 1

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from halfway.pipeline.run import Observations, Run
 from halfway.sim.moving import Motion
-from halfway.sim.radios import IdealAir, Radio
+from halfway.sim.radios import ContendedAir, IdealAir, Radio
 from halfway.sim.simulation import Simulation
 from halfway.world.number_intervals import NumberIntervals
 from halfway.world.random_waypoint import random_waypoint
@@ -44,8 +44,8 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
 
 
 def _radio(name: str) -> Radio:
-    assert name == "ideal"
-    return IdealAir()
+    # [drip §VI-A] "The IEEE 802.11 protocol": at 1 Mb/s all of this would drown in its own reports.
+    return ContendedAir(medium="wifi-a") if name == "contention" else IdealAir()
 
 
 def broking(run: Run) -> Observations:

@@ -1,0 +1,132 @@
+"""Filters on the content of events: conjunctions of intervals, and which filter covers which.
+
+[Carzaniga, Rosenblum & Wolf 2001, §3] a filter is a set of constraints on attributes, all of which
+must hold. A constraint here is a closed interval of doubles: x = 3 is [3, 3], x < 3 ends at the
+double below 3, words are numbered by whoever keeps the book. So both relations below are exact.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import inlined, kernel
+from halfway.problem import Problem
+
+Interval = tuple[float, float]
+
+
+class Filters(NamedTuple):
+    """Filter f has the constraints first[f]:first[f+1], attributes ascending, each at most once.
+
+    An event without the attribute (NaN) fails the constraint; no constraint takes every event.
+    """
+
+    first: npt.NDArray[np.int32]  # [filters + 1]
+    attribute: npt.NDArray[np.int32]  # [constraints]
+    low: npt.NDArray[np.float64]  # [constraints] least value that passes
+    high: npt.NDArray[np.float64]  # [constraints] greatest; below `low` where nothing passes
+
+
+def filters(wanted: Sequence[Mapping[int, Interval | Sequence[Interval]]]) -> Filters:
+    """Filters from attribute -> (low, high), or several such intervals that must all hold.
+
+    Raises Problem for a bound that is not a number and for a negative attribute.
+    """
+    first, attribute, low, high = [0], [], [], []
+    for f, constraints in enumerate(wanted):
+        for a in sorted(constraints):
+            least, most = _intersection(f, a, constraints[a])
+            attribute.append(a)
+            low.append(least)
+            high.append(most)
+        first.append(len(attribute))
+    return Filters(
+        np.array(first, np.int32),
+        np.array(attribute, np.int32),
+        np.array(low, np.float64),
+        np.array(high, np.float64),
+    )
+
+
+def below(value: float) -> float:
+    """The greatest double less than a value: the end of the interval that `x < value` means."""
+    return float(np.nextafter(value, -np.inf))
+
+
+def above(value: float) -> float:
+    """The least double greater than a value: the begin of the interval that `x > value` means."""
+    return float(np.nextafter(value, np.inf))
+
+
+def _intersection(
+    f: int, attribute: int, given: Interval | Sequence[Interval]
+) -> tuple[float, float]:
+    intervals = np.atleast_2d(np.asarray(given, np.float64))
+    where = f"filter {f}, attribute {attribute}"
+    if intervals.ndim != 2 or intervals.shape[1] != 2:
+        raise Problem("an interval is not a pair (low, high)", where=where)
+    if np.isnan(intervals).any():
+        raise Problem("a bound is not a number", where=where, remedy="use ±inf for an open end")
+    if attribute < 0:
+        raise Problem("attributes are numbered from 0", where=where)
+    return float(intervals[:, 0].max()), float(intervals[:, 1].min())
+
+
+@inlined
+def matches(filters, f, values):
+    """Whether an event's values [attributes] (NaN where it has none) pass every constraint of f."""
+    for c in range(filters.first[f], filters.first[f + 1]):
+        a = filters.attribute[c]
+        if a >= values.shape[0] or not filters.low[c] <= values[a] <= filters.high[c]:
+            return False
+    return True
+
+
+@inlined
+def is_empty(filters, f):
+    """Whether no event at all passes."""
+    for c in range(filters.first[f], filters.first[f + 1]):
+        if filters.low[c] > filters.high[c]:
+            return True
+    return False
+
+
+@inlined
+def covers(filters, f, g):
+    """[Carzaniga et al., §3.3] whether every event that passes g passes f as well. Exact."""
+    if is_empty(filters, g):
+        return True
+    k, last = filters.first[g], filters.first[g + 1]
+    for c in range(filters.first[f], filters.first[f + 1]):
+        a = filters.attribute[c]
+        while k < last and filters.attribute[k] < a:
+            k += 1
+        # Where g says nothing of the attribute, an event without it passes g and fails f.
+        if k == last or filters.attribute[k] != a:
+            return False
+        if filters.low[k] < filters.low[c] or filters.high[k] > filters.high[c]:
+            return False
+    return True
+
+
+@kernel
+def matching(filters, values):
+    """bool [events, filters]: which events (values [events, attributes]) pass which filters."""
+    found = np.empty((values.shape[0], filters.first.shape[0] - 1), np.bool_)
+    for e in range(found.shape[0]):
+        for f in range(found.shape[1]):
+            found[e, f] = matches(filters, f, values[e])
+    return found
+
+
+@kernel
+def covering(filters):
+    """bool [filters, filters]: [f, g] where f covers g."""
+    many = filters.first.shape[0] - 1
+    found = np.empty((many, many), np.bool_)
+    for f in range(many):
+        for g in range(many):
+            found[f, g] = covers(filters, f, g)
+    return found

@@ -1,0 +1,248 @@
+"""Paper 3, declared: the points of each panel of Figure 3 and of the theorem, scales, readings."""
+
+from halfway.papers.georendezvous import claims, claims_beyond
+from halfway.papers.georendezvous.claims import CLIENTS, FAIR_SIZES, FEW_POINTS, POINTS, SIZES
+from halfway.papers.georendezvous.points import (
+    detour_point,
+    loss_point,
+    rival_point,
+    signalling_point,
+    theorem_point,
+    tree_point,
+)
+from halfway.pipeline.run import Point
+from halfway.pipeline.study import Figure, Paper, Plot, Scale
+
+UNIFORM = (
+    "networks: n points uniform in the unit square (no torus), linked below the radius that gives "
+    "a mean of 45 neighbours with the border counted, redrawn till connected; every number of "
+    "points and every reading meets the same networks and pairs"
+)
+CELLS = (
+    "cells: squares of side r/(2 √2), the largest whose neighbours always hear each other, from "
+    "the corner of the square; closer is the total order (distance, x, y); a tour ends on the "
+    "first directed edge met again"
+)
+DIRECT = (
+    "direct path: the same routing to the subscriber's cell, in hops between cells, on both sides "
+    "of the ratio; pairs in one cell are dropped; overheads are ratios of averages over pairs"
+)
+POINTS_READ = (
+    "points: uniform in the square by a keyed hash of (topic, i), the first of more points are "
+    "those of fewer; best: fewest hops publisher - home - subscriber; closest: to the hashed point"
+)
+KNOWN = f"known: {claims.READINGS['known']} (the paper's footnote 1)"
+TOURED = f"toured: {claims.READINGS['toured']}, on its way and in its hop count"
+TREES = (
+    "the text does not determine the tree: all links once (the union of every path's hops), once "
+    "a point (each point has a tree of its own), once a subscriber (homes send to each "
+    "subscriber on its own, publishers to each home once)"
+)
+SHORTEST = (
+    "d(A, B): hops of a shortest path between nodes; every node is tried as R; below n = 600 whole "
+    "hops dominate k l and nothing is judged"
+)
+INTERVALS = (
+    "95 % intervals: bootstrap over networks (pairs on one network are not independent), "
+    "Student's t with one degree less than there are networks"
+)
+MESSAGES = (
+    "message by message on an ideal radio (1 ms a hop): beacons, renewals, every member of a cell "
+    "keeps its keys; a notification goes round the home perimeter"
+)
+SOME: dict[Scale, int] = {"quick": 8, "paper": 40}
+MANY: dict[Scale, int] = {"quick": 30, "paper": 200}
+
+
+def _signalling(_scale: Scale) -> list[Point]:
+    return [signalling_point(points) for points in claims_beyond.POINTS]
+
+
+def _losses(_scale: Scale) -> list[Point]:
+    return [
+        loss_point(points, tried, loss)
+        for points, tried in claims_beyond.DESIGNS
+        for loss in claims_beyond.LOSSES
+    ]
+
+
+def _rivals(_scale: Scale) -> list[Point]:
+    return [rival_point(system) for system in claims_beyond.SYSTEMS]
+
+
+def _figure_3a(reading: str) -> list[Point]:
+    return [detour_point(n, i, i, reading) for n in claims.SIZES_SHOWN for i in POINTS]
+
+
+def _figure_3b(_scale: Scale) -> list[Point]:
+    return [detour_point(n, i, i) for n in SIZES for i in FEW_POINTS]
+
+
+def _figure_3c(_scale: Scale) -> list[Point]:
+    tried = [detour_point(600, 8, m) for m in range(1, 9)]
+    return [*tried, detour_point(600, 2, 2)]
+
+
+def _figure_3d(_scale: Scale) -> list[Point]:
+    return [tree_point(k, reading) for reading in TREE_READINGS for k in CLIENTS]
+
+
+def _theorem(_scale: Scale) -> list[Point]:
+    return [theorem_point(n, k) for n in FAIR_SIZES for k in claims.SLACKS]
+
+
+def _networks(_scale: Scale) -> list[Point]:
+    return [detour_point(n, 8, 8) for n in SIZES]
+
+
+TREE_READINGS = ("all links once", "once a point", "once a subscriber")
+SAME = (UNIFORM, CELLS, DIRECT, POINTS_READ, KNOWN, INTERVALS)
+
+PAPER = Paper(
+    name="georendezvous",
+    title="Reducing Latency in Rendezvous-Based Publish-Subscribe Systems for Wireless Ad Hoc "
+    "Networks",
+    authors="Nuno Carvalho, Filipe Araújo, Luís Rodrigues",
+    year=2006,
+    figures=(
+        Figure(
+            "section-4",
+            "The networks: mean degree",
+            _networks,
+            MANY,
+            claims.judge_networks,
+            (UNIFORM, CELLS, INTERVALS),
+        ),
+        Figure(
+            "figure-3a",
+            "Overhead of routing through the best of several rendezvous cells",
+            lambda _scale: _figure_3a("known"),
+            MANY,
+            claims.judge_figure_3a,
+            SAME,
+            plots=(
+                Plot(
+                    "bars",
+                    "overhead",
+                    "points",
+                    "n",
+                    "rendezvous cells",
+                    "hops / hops of the direct path",
+                    statistic="mean",
+                    where={"reading": "known"},
+                ),
+            ),
+        ),
+        Figure(
+            "figure-3a-toured",
+            "Figure 3(a) if every message goes round the home perimeter",
+            lambda _scale: _figure_3a("toured"),
+            MANY,
+            claims.judge_figure_3a_toured,
+            (UNIFORM, CELLS, DIRECT, POINTS_READ, TOURED, INTERVALS),
+        ),
+        Figure(
+            "figure-3b",
+            "Overhead against the size of the network",
+            _figure_3b,
+            MANY,
+            claims.judge_figure_3b,
+            SAME,
+            plots=(
+                Plot(
+                    "bars",
+                    "overhead",
+                    "n",
+                    "system",
+                    "nodes",
+                    "hops / hops of the direct path",
+                    colour="points",
+                    statistic="mean",
+                    where={"reading": "known"},
+                ),
+            ),
+        ),
+        Figure(
+            "figure-3c",
+            "Overhead when only the closest of 8 rendezvous cells are tried",
+            _figure_3c,
+            MANY,
+            claims.judge_figure_3c,
+            SAME,
+            plots=(
+                Plot(
+                    "bars",
+                    "overhead",
+                    "tried",
+                    "n",
+                    "closest rendezvous cells tried, of 8",
+                    "hops / hops of the direct path",
+                    statistic="mean",
+                    where={"points": 8},
+                ),
+            ),
+        ),
+        Figure(
+            "figure-3d",
+            "Length of the notification tree with 8 rendezvous cells against one",
+            _figure_3d,
+            MANY,
+            claims.judge_figure_3d,
+            (UNIFORM, CELLS, POINTS_READ, TREES, INTERVALS),
+            plots=(
+                Plot(
+                    "bars",
+                    "tree ratio",
+                    "clients",
+                    "reading",
+                    "subscribers",
+                    "hops with 8 points / with 1",
+                    statistic="mean",
+                ),
+            ),
+        ),
+        Figure(
+            "theorem-3.1",
+            "A random node is a good rendezvous with a probability that does not vanish",
+            _theorem,
+            MANY,
+            claims.judge_theorem,
+            (UNIFORM, SHORTEST, INTERVALS),
+            plots=(
+                Plot(
+                    "bars",
+                    "share",
+                    "n",
+                    "k",
+                    "nodes",
+                    "share of nodes within l + 2 k l",
+                    statistic="mean",
+                ),
+            ),
+        ),
+        Figure(
+            "signalling",
+            "What a stable subscriber costs beyond what it needs, message by message",
+            _signalling,
+            SOME,
+            claims_beyond.judge_signalling,
+            (UNIFORM, CELLS, MESSAGES, INTERVALS),
+        ),
+        Figure(
+            "beyond-loss",
+            "Beyond the paper: members of the rendezvous cell die without a word",
+            _losses,
+            SOME,
+            claims_beyond.judge_loss,
+            (UNIFORM, CELLS, MESSAGES, INTERVALS),
+        ),
+        Figure(
+            "beyond-systems",
+            "Beyond the paper: path lengths beside a single point and directional walks",
+            _rivals,
+            MANY,
+            claims_beyond.judge_rivals,
+            (UNIFORM, CELLS, POINTS_READ, INTERVALS),
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Paper 5: the underlay-aware overlay (Kumar, Bellur & Kranthi Kiran 2007); cited as `uas`."""

@@ -1,0 +1,217 @@
+"""Paper 5, judged: the lemma, and every claim of §5, each per reading and model."""
+
+import math
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from halfway.papers.published import published
+from halfway.papers.underlay_siena.points import (
+    BALANCES,
+    BROKERS,
+    CALM_S,
+    EVENT_COUNTS,
+    EVENTS,
+    FAULTS,
+    REPAIRS,
+    RUSH_S,
+    VARIANTS,
+    WHERE,
+)
+from halfway.pipeline.judge import judge_number, judge_order, judge_range
+from halfway.pipeline.measure import around, difference, ratio
+from halfway.pipeline.run import Scalar
+from halfway.pipeline.study import Summaries, Summary
+from halfway.pipeline.verdict import Opinion, Verdict
+
+HERE = Path(__file__).parent
+_row = partial(Verdict, "underlay-siena")
+COMPARABLE = (0.75, 1.25)  # what "comparable" standard deviations are taken to mean
+DENOMINATORS = {"overlay": "overlay links", "used": "used wires", "physical": "all wires"}
+
+
+def judge_table_2(found: Summaries) -> Iterator[Verdict]:
+    """[uas Table 2] the parameters as printed, counted on what a run made."""
+    for row in published(HERE / "table-2.csv"):
+        seen = found.find(row.metric)
+        estimate = (seen.mean, seen.mean_low, seen.mean_high)
+        yield _row(
+            "table-2", {}, row.metric, row.value, *estimate, seen.networks, "as printed",
+            *judge_number(row.value, *estimate, relative=0.0, rounding=row.rounding),
+        )  # fmt: skip
+    seen = found.find("dispersion of clients")
+    estimate = (seen.mean, seen.mean_low, seen.mean_high)
+    yield _row(
+        "table-2", {}, "variance / mean of clients over brokers", "uniform", *estimate,
+        seen.networks, "each client at a uniform broker: 1 − 1 / brokers is expected",
+        *judge_range(1 - 1 / BROKERS, 1 - 1 / BROKERS, *estimate, rounding=0.05),
+    )  # fmt: skip
+
+
+def judge_lemma(found: Summaries) -> Iterator[Verdict]:
+    """[uas §4.2] premise and conclusion, counted over every single failure."""
+    for reading, remedy in VARIANTS:
+        at = partial(found.find, reading=reading, remedy=remedy)
+        cell: dict[str, Scalar] = {"reading": reading, "remedy": remedy}
+        name = f"{reading}; {'as printed' if remedy == 'none' else f'remedy: {remedy}'}"
+        for metric, claim in (("premise", "every broker"), ("guaranteed", "every broker")):
+            seen = at(metric)
+            whole = seen.minimum == 1.0
+            opinion: Opinion = "agrees" if whole else "differs"
+            reason = f"{100 * seen.mean:.1f} % of the brokers below the root"
+            if metric == "premise":
+                opinion = "agrees" if whole else "impossible as printed"
+                reason += "; the root's children have no grandparent, and "
+                reason += f"{100 * at('two links').mean:.0f} % of the nodes have but two links"
+            what = {
+                "premise": "share with x, y, z disjoint in pairs",
+                "guaranteed": "share with x and y, and z past the parent, all the way up",
+            }[metric]
+            yield _row(
+                "lemma", cell, what, claim, seen.mean, seen.mean_low, seen.mean_high,
+                seen.networks, name, opinion, reason,
+            )  # fmt: skip
+        seen, harmful, every = at("losses"), at("harmful"), at("failures")
+        told = f"{harmful.mean:.1f} of {every.mean:.0f} failures cut somebody off"
+        yield _row(
+            "lemma", cell, "live brokers cut off, summed over all single failures", 0, seen.mean,
+            seen.mean_low, seen.mean_high, seen.networks, name,
+            "agrees" if seen.maximum == 0 else "differs", told,
+        )  # fmt: skip
+
+
+def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
+    """[uas §5] delivery is higher in underlay-aware SIENA, and the more so the more fails."""
+    for where in WHERE:
+        for repair in REPAIRS:
+            gaps = []
+            for faults in FAULTS:
+                at = partial(found.find, "delivered", where=where, faults=faults)
+                plain, aware = at(repair="unmodified"), at(repair=repair)
+                gaps.append((plain, aware))
+                gap = difference(plain, aware, "mean")
+                cell: dict[str, Scalar] = {"where": where, "repair": repair, "faults": faults}
+                shown = f"{aware.mean:.2f} % against {plain.mean:.2f} %"
+                opinion, reason = judge_order(*gap, equal=0.0)
+                yield _row(
+                    "figure-5", cell, "delivered, unmodified − underlay-aware %", "higher", *gap,
+                    plain.networks, f"faults on {where}; {repair}", opinion, f"{shown}; {reason}",
+                )  # fmt: skip
+            fall = _widening(gaps[0], gaps[-1])
+            cell = {"where": where, "repair": repair}
+            yield _row(
+                "figure-5", cell, f"gap at {FAULTS[0]} − gap at {FAULTS[-1]} faults %", "increases",
+                *fall, gaps[0][0].networks, f"faults on {where}; {repair}",
+                *judge_order(*fall, equal=0.0),
+            )  # fmt: skip
+
+
+def _widening(
+    few: tuple[Summary, Summary], many: tuple[Summary, Summary]
+) -> tuple[float, float, float]:
+    """The gap with few faults less that with many, paired; with its 95 % interval."""
+
+    def gap(pair: tuple[Summary, Summary]) -> tuple[float, np.ndarray]:
+        plain, aware = pair
+        return aware.mean - plain.mean, np.subtract(aware.boot_mean, plain.boot_mean)
+
+    (small, small_boot), (large, large_boot) = gap(few), gap(many)
+    value = small - large
+    return value, *around(value, small_boot - large_boot, few[0].networks)
+
+
+def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
+    """[uas §5] latency grows with the events in SIENA, and is reduced by the second paths."""
+    models = [("selective", CALM_S), ("selective", RUSH_S), ("everybody", RUSH_S)]
+    for interest, window in models:
+        at = partial(found.find, "latency", interest=interest, window_s=window, queueing="overlay")
+        name = f"{_pace(window)}, {interest}, a queue an overlay link"
+        growth = ratio(
+            at(events=EVENT_COUNTS[0], balance="direct"), at(events=EVENTS, balance="direct"),
+            "mean",
+        )  # fmt: skip
+        yield _row(
+            "figure-6", {"interest": interest, "window_s": window},
+            f"latency of SIENA, {EVENT_COUNTS[0]} / {EVENTS} events", "increases", *growth,
+            at(events=EVENTS, balance="direct").networks, name, *judge_order(*growth),
+        )  # fmt: skip
+        for events in EVENT_COUNTS:
+            yield from _latencies(found, events, interest, window, "overlay")
+    for interest in ("selective", "everybody"):
+        yield from _latencies(found, EVENTS, interest, RUSH_S, "underlay")
+
+
+def _latencies(
+    found: Summaries, events: int, interest: str, window: float, queueing: str
+) -> Iterator[Verdict]:
+    at = partial(
+        found.find, "latency", events=events, interest=interest, window_s=window,
+        queueing=queueing,
+    )  # fmt: skip
+    where = "an overlay link" if queueing == "overlay" else "a link of the underlay"
+    plain = at(balance="direct")
+    for balance in BALANCES:
+        share = ratio(at(balance=balance), plain, "mean")
+        opinion, reason = judge_order(*share)
+        yield _row(
+            "figure-6",
+            {"events": events, "interest": interest, "window_s": window, "queueing": queueing,
+             "balance": balance},
+            "mean latency, underlay-aware / unmodified", "reduced", *share, plain.networks,
+            f"{balance}; {_pace(window)}, {interest}, a queue {where}", opinion,
+            f"unmodified {plain.mean:.2f} ms; {reason}",
+        )  # fmt: skip
+
+
+def _pace(window: float) -> str:
+    return f"all events within {window:g} s"
+
+
+def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
+    """[uas §5] the average link load is less in underlay-aware SIENA."""
+    for cell, name, plain, aware in _stressed(found, "load"):
+        share = ratio(aware, plain, "mean")
+        opinion, reason = judge_order(*share)
+        yield _row(
+            "figure-7", cell, "mean load of a link, underlay-aware / unmodified", "less", *share,
+            plain.networks, name, opinion, f"unmodified {plain.mean:.2f} kB; {reason}",
+        )  # fmt: skip
+
+
+def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
+    """[uas §5] the standard deviation of loads is comparable to that of unmodified SIENA."""
+    for cell, name, plain, aware in _stressed(found, "deviation"):
+        share = ratio(aware, plain, "mean")
+        opinion, reason = judge_range(*COMPARABLE, *share, rounding=0.0)
+        reason = f"unmodified {plain.mean:.2f} kB; {reason}"
+        if plain.maximum == 0:
+            opinion = "differs"
+            reason = f"every link of SIENA carries every event once; here {aware.mean:.0f} kB"
+            share = (math.nan, math.nan, math.nan)
+        values = tuple(None if math.isnan(value) else value for value in share)
+        yield _row(
+            "figure-8", cell, "deviation of link loads, underlay-aware / unmodified",
+            "comparable", values[0], values[1], values[2], plain.networks,
+            f"{name}; comparable: within 25 %", opinion, reason,
+        )  # fmt: skip
+
+
+def _stressed(
+    found: Summaries, what: str
+) -> Iterator[tuple[dict[str, Scalar], str, Summary, Summary]]:
+    """Cells of Figures 7 and 8: other denominators than overlay links only at the last size."""
+    for interest in ("selective", "everybody"):
+        for balance in BALANCES:
+            for over, links in DENOMINATORS.items():
+                for events in EVENT_COUNTS if over == "overlay" else (EVENTS,):
+                    at = partial(
+                        found.find, f"{over} {what}", events=events, interest=interest,
+                        window_s=RUSH_S, queueing="overlay",
+                    )  # fmt: skip
+                    cell: dict[str, Scalar] = {
+                        "over": links, "interest": interest, "balance": balance, "events": events,
+                    }  # fmt: skip
+                    name = f"over {links}; {balance}; {interest}"
+                    yield cell, name, at(balance="direct"), at(balance=balance)

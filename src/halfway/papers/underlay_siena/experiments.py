@@ -1,0 +1,106 @@
+"""Paper 5, declared: figures, scales, readings and pictures."""
+
+from halfway.papers.underlay_siena import claims, points
+from halfway.pipeline.study import Figure, Paper, Plot, Scale
+
+UNDERLAY = (
+    "underlay: 10,000 nodes by BRITE's incremental AS-level Waxman (m = 2, α 0.15, β 0.2, side "
+    "1000 km), bandwidths uniform in 10…1024 Mb/s, delay = length / c; routes of fewest hops"
+)
+OVERLAY = (
+    "overlay: 100 brokers on uniform nodes, joining in the order of drawing; reading *around*: the "
+    "leg to the alternate is led around the direct path; both remedies, which are ours: an "
+    "alternate is asked for again when the parent gains a child, and a second path may have no "
+    "broker on it"
+)
+CLIENTS = (
+    "content: 1,000 clients at uniform brokers, one filter each; *selective* takes one event in a "
+    "hundred, *everybody* takes all; events of 50 bytes from uniform clients at uniform times"
+)
+PATHS = (
+    "paths: *tested* keeps the routers' own routes where they happen to be disjoint, *around* "
+    "leads the leg to the alternate around the direct path, *free* both legs; as printed is "
+    "without remedies"
+)
+FAILURES = (
+    "faults come one after another, evenly over the run, and stay: uniform among all links, all "
+    "nodes, the nodes and links *used* by direct paths, or the brokers; the root's node is spared; "
+    "notifications for clients of a dead broker count as lost"
+)
+REPAIR = (
+    "*fails over only*: alternate and grandparent paths as they were built; *repairs*: a hundredth "
+    "of the run after each fault the brokers join again, on what is left of the underlay"
+)
+QUEUES = (
+    "queues: first in, first out, one for each direction of each overlay link (delay the sum, "
+    "bandwidth the least of its path), or of each link of the underlay; all events within 10 s, "
+    "when hardly anything waits, or 0.1 s"
+)
+BALANCE = (
+    "balance: *halves* takes the two paths in turn, *least-wait* the one whose first queue is "
+    "shorter, *earliest* the one on which wait and unloaded travel together take less"
+)
+INTERVALS = (
+    "95 % intervals: bootstrap over networks (overlay, clients and faults drawn anew with each), "
+    "Student's t with one degree less than there are networks; systems paired by network"
+)
+REPLICATES: dict[Scale, int] = {"quick": 4, "paper": 20}  # [uas §5] "twenty simulation runs"
+
+
+def _rush_bars(metric: str, title: str) -> Plot:
+    return Plot(
+        "bars", metric, "events", "interest", "events", title, colour="balance", statistic="mean"
+    )
+
+
+PAPER = Paper(
+    name="underlay-siena",
+    title="Adding Underlay Aware Fault Tolerance to Hierarchical Event Broker Networks",
+    authors="Madhu Kumar S. D., Umesh Bellur, Erusu Kranthi Kiran",
+    year=2007,
+    figures=(
+        Figure(
+            "table-2", "Simulation parameters", points.table_2, REPLICATES,
+            claims.judge_table_2, (UNDERLAY, CLIENTS),
+        ),
+        Figure(
+            "lemma", "Every single failure of a node or link but the root's node",
+            points.lemma, REPLICATES, claims.judge_lemma, (UNDERLAY, OVERLAY, PATHS, INTERVALS),
+        ),
+        Figure(
+            "figure-5", "Notifications delivered against the number of faults",
+            points.figure_5, REPLICATES, claims.judge_figure_5,
+            (UNDERLAY, OVERLAY, CLIENTS, FAILURES, REPAIR, INTERVALS),
+            plots=(
+                Plot(
+                    "bars", "delivered", "faults", "where", "faults",
+                    "notifications delivered (%)", colour="repair", statistic="mean",
+                ),
+            ),
+        ),
+        Figure(
+            "figure-6", "Delivery latency against the number of events",
+            points.figure_6, REPLICATES, claims.judge_figure_6,
+            (UNDERLAY, OVERLAY, CLIENTS, QUEUES, BALANCE, INTERVALS),
+            plots=(
+                Plot(
+                    "bars", "latency", "events", "window_s", "events",
+                    "mean latency of a notification (ms)", colour="balance",
+                    where={"interest": "selective", "queueing": "overlay"}, statistic="mean",
+                ),
+            ),
+        ),
+        Figure(
+            "figure-7", "Average load of links against the number of events",
+            points.figure_7, REPLICATES, claims.judge_figure_7,
+            (UNDERLAY, OVERLAY, CLIENTS, QUEUES, BALANCE, INTERVALS),
+            plots=(_rush_bars("overlay load", "mean load of an overlay link (kB)"),),
+        ),
+        Figure(
+            "figure-8", "Standard deviation of the loads of links against the number of events",
+            points.figure_7, REPLICATES, claims.judge_figure_8,
+            (UNDERLAY, OVERLAY, CLIENTS, QUEUES, BALANCE, INTERVALS),
+            plots=(_rush_bars("overlay deviation", "deviation of overlay links' loads (kB)"),),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,114 @@
+"""The points of paper 5's figures: which parameters are run."""
+
+from halfway.pipeline.run import Point, Scalar
+from halfway.pipeline.study import Scale
+
+_ROOM = "halfway.papers.underlay_siena.measurements"
+NETWORK = ("n", "brokers")
+SYSTEMS = ("broker-tree", "underlay-tree")
+
+NODES, BROKERS, CLIENTS, EVENTS = 10_000, 100, 1000, 10_000  # [uas §5, Table 2]
+FAULTS = (5, 10, 20, 40)  # the figure's axis is not in the text
+WHERE = ("links", "nodes", "used", "brokers")
+REPAIRS = ("repairs", "fails over only")
+TAU = 0.01  # of the run; the paper leaves τ open
+EVENT_COUNTS = (1000, 4000, 7000, 10_000)  # [uas §5] "from 1000 to 10000"
+BALANCES = ("halves", "least-wait", "earliest")
+CALM_S, RUSH_S = 10.0, 0.1  # seconds in which all events are published: without and with queues
+# reading of the paths, remedy
+VARIANTS = (
+    ("tested", "none"),
+    ("around", "none"),
+    ("free", "none"),
+    ("around", "retry"),
+    ("around", "bare path"),
+    ("tested", "both"),
+    ("around", "both"),
+)
+
+_OVERLAY: dict[str, Scalar] = {
+    "n": NODES,
+    "brokers": BROKERS,
+    "reading": "around",
+    "remedy": "both",
+}
+_CONTENT: dict[str, Scalar] = {"clients": CLIENTS, "interest": "selective"}
+
+
+def table_2(_scale: Scale) -> list[Point]:
+    """[uas Table 2] one point: the parameters of every run."""
+    given = {**_OVERLAY, **_CONTENT, "events": EVENTS, "system": "underlay-tree"}
+    return [Point(f"{_ROOM}:parameters", given, NETWORK, 1000.0)]
+
+
+def lemma(_scale: Scale) -> list[Point]:
+    """[uas §4.2] one point a reading and remedy."""
+    return [
+        Point(
+            f"{_ROOM}:lemma",
+            {**_OVERLAY, "reading": reading, "remedy": remedy, "system": "underlay-tree"},
+            NETWORK,
+            1500.0,
+        )
+        for reading, remedy in VARIANTS
+    ]
+
+
+def figure_5(_scale: Scale) -> list[Point]:
+    """[uas Fig. 5] one point a fault model, number of faults, system and way of repair."""
+    return [
+        delivery_point(where, faults, system, repair)
+        for where in WHERE
+        for faults in FAULTS
+        for system, repair in (
+            ("broker-tree", "unmodified"),
+            *(("underlay-tree", repair) for repair in REPAIRS),
+        )
+    ]
+
+
+def delivery_point(where: str, faults: int, system: str, repair: str) -> Point:
+    """One point of Figure 5."""
+    given = {**_OVERLAY, **_CONTENT, "events": EVENTS, "where": where, "faults": faults}
+    given |= {"system": system, "repair": repair, "tau": TAU}
+    return Point(f"{_ROOM}:deliveries", given, NETWORK, 80.0 + 6.0 * faults)
+
+
+def figure_6(_scale: Scale) -> list[Point]:
+    """[uas Fig. 6] calm and rush by number of events; what queues where, and who wants what."""
+    queued: list[tuple[int, str, float, str]] = [
+        (events, interest, window, "overlay")
+        for events in EVENT_COUNTS
+        for interest, window in (
+            ("selective", CALM_S),
+            ("selective", RUSH_S),
+            ("everybody", RUSH_S),
+        )
+    ]
+    queued += [(EVENTS, interest, RUSH_S, "underlay") for interest in ("selective", "everybody")]
+    return [point for given in queued for point in _balanced(*given)]
+
+
+def figure_7(_scale: Scale) -> list[Point]:
+    """[uas Figs. 7-8] the same runs in a rush, for who carries what."""
+    return [
+        point
+        for events in EVENT_COUNTS
+        for interest in ("selective", "everybody")
+        for point in _balanced(events, interest, RUSH_S, "overlay")
+    ]
+
+
+def _balanced(events: int, interest: str, window_s: float, queueing: str) -> list[Point]:
+    ways = [("broker-tree", "direct"), *(("underlay-tree", balance) for balance in BALANCES)]
+    return [load_point(events, interest, window_s, queueing, *way) for way in ways]
+
+
+def load_point(
+    events: int, interest: str, window_s: float, queueing: str, system: str, balance: str
+) -> Point:
+    """One point of Figures 6 to 8."""
+    given = {**_OVERLAY, **_CONTENT, "events": events, "interest": interest}
+    given |= {"window_s": window_s, "queueing": queueing, "system": system, "balance": balance}
+    each_ms = 0.03 if interest == "everybody" else 0.01
+    return Point(f"{_ROOM}:loads", given, NETWORK, 40.0 + events * each_ms)

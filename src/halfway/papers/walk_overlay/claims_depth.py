@@ -1,0 +1,98 @@
+"""Paper 2, §VI-B judged: how much of the network the overlay spans."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from halfway.papers.walk_overlay.claims_path import COUNTS, SIZES, WALKS
+from halfway.papers.walk_overlay.estimates import correlation, estimated, means
+from halfway.pipeline.judge import Judged, judge_order, judge_range
+from halfway.pipeline.measure import difference, ratio
+from halfway.pipeline.run import Scalar
+from halfway.pipeline.study import Summaries
+from halfway.pipeline.verdict import Verdict
+
+_row = partial(Verdict, "walk-overlay")
+
+FIRST = (2, 3, 4, 5, 6, 7, 8, 9, 10)  # [dwo Fig. 10]
+MANY = (50, 75, 100, 250, 500)  # where the depth has long reached its maximum
+NEAR, SIMILAR, WEAK = 0.9, 0.1, 0.1  # what "maximum", "very similar" and "no correlation" allow
+_POOLS = (
+    (FIRST, "2 to 10"), (MANY, "50 to 500"), *(((c,), str(c)) for c in (2, 10, 100)),
+)  # fmt: skip
+_INTERVAL_OR = "an interval that reaches 0, or |r| below"
+
+
+def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
+    """[dwo §VI-B] "depths are very similar for all cases", and the largest is "reached early"."""
+    for n in SIZES:
+        for count in COUNTS[n]:
+            at = partial(found.find, "depth", n=n, initiators=count)
+            apart = difference(at(system=WALKS[0]), at(system=WALKS[1]), "mean")
+            yield _row(
+                "figure-9", {"n": n, "initiators": count}, "mean depth, DRW - PRW",
+                "very similar", *apart, at(system=WALKS[0]).networks,
+                f"similar: less than {SIMILAR} of the network's extent apart",
+                *judge_range(-SIMILAR, SIMILAR, *apart, rounding=0.0),
+            )  # fmt: skip
+        for system in WALKS:
+            seen = found.find("depth", n=n, initiators=10, system=system)
+            missing = (1 - seen.mean, 1 - seen.mean_high, 1 - seen.mean_low)
+            yield _row(
+                "figure-9", {"n": n, "system": system, "initiators": 10}, "1 - mean depth",
+                "maximum reached very early", *missing, seen.networks,
+                f"'reached' is a depth above {NEAR}, 'very early' ten initiators",
+                *judge_order(*missing, equal=1 - NEAR),
+            )  # fmt: skip
+
+
+def judge_figure_10(found: Summaries) -> Iterator[Verdict]:
+    """[dwo §VI-B] the first few initiators, and the correlation that is said not to exist."""
+    for n in SIZES:
+        for system in WALKS:
+            at = partial(found.find, "depth", n=n, system=system)
+            share = ratio(at(initiators=2), at(initiators=3), "mean")
+            cell: dict[str, Scalar] = {"n": n, "system": system}
+            yield _row(
+                "figure-10", cell, "mean depth, two / three initiators",
+                "importantly increased with three", *share, at(initiators=2).networks,
+                "mean depth", *judge_order(*share),
+            )  # fmt: skip
+            later = estimated(_later_rise(found, n, system), at(initiators=2).networks)
+            yield _row(
+                "figure-10", cell, "largest later rise of depth - that from 2 to 3",
+                "importantly increased with three", *later, at(initiators=2).networks,
+                "'importantly': more than any step between 3 and 10 initiators",
+                *judge_order(*later, equal=0.0),
+            )  # fmt: skip
+        at = partial(found.find, "depth", n=n, initiators=2)
+        share = ratio(at(system=WALKS[1]), at(system=WALKS[0]), "mean")
+        yield _row(
+            "figure-10", {"n": n, "initiators": 2}, "mean depth, PRW / DRW", "DRWs deeper", *share,
+            at(system=WALKS[0]).networks, "mean depth", *judge_order(*share),
+        )  # fmt: skip
+    for n in SIZES:
+        for system in WALKS:
+            for counts, which in _POOLS:
+                r = correlation(found, counts, n=n, system=system)
+                yield _row(
+                    "figure-10", {"n": n, "system": system, "initiators": which},
+                    "correlation of active nodes and depth", "no correlation", *r,
+                    found.find("depth", n=n, system=system, initiators=2).networks,
+                    f"Pearson's r over all overlays of these initiators; none: {_INTERVAL_OR} "
+                    f"{WEAK}", *_uncorrelated(*r),
+                )  # fmt: skip
+
+
+def _later_rise(found: Summaries, n: int, system: str) -> np.ndarray:
+    table, _ = means(found, "depth", FIRST, n=n, system=system)
+    rises = table[:, 1:] - table[:, :-1]
+    return np.asarray(rises[:, 1:].max(axis=1) - rises[:, 0])
+
+
+def _uncorrelated(r: float, low: float, high: float) -> Judged:
+    shown = f"r = {r:.2f} [{low:.2f}, {high:.2f}]"
+    if abs(r) < WEAK or low <= 0 <= high:
+        return "agrees", f"{shown}, cannot be told from none"
+    return "differs", f"{shown}: overlays with more nodes reach farther"

@@ -1,0 +1,221 @@
+"""Paper 2, §VI-A and the counts of §VI, judged: how many nodes the overlay takes."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from halfway.papers.walk_overlay.estimates import (
+    Estimate,
+    estimated,
+    means,
+    slope,
+    spread,
+    straightness,
+)
+from halfway.pipeline.judge import judge_number, judge_order
+from halfway.pipeline.measure import ratio
+from halfway.pipeline.run import Scalar
+from halfway.pipeline.study import Summaries
+from halfway.pipeline.verdict import Verdict
+
+_row = partial(Verdict, "walk-overlay")
+
+SIZES = (1000, 2000, 3000)
+WALKS = ("directional-walk", "random-walk")
+_FEW = (2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 40, 50, 75, 100, 250, 500)
+COUNTS: dict[int, tuple[int, ...]] = {  # [dwo §VI] total numbers of publishers and subscribers
+    1000: (*_FEW, 625, 750, 875),
+    2000: (*_FEW, 1000, 1250, 1500, 1750),
+    3000: (*_FEW, 1000, 1500, 1875, 2250, 2625),
+}
+SETS = 10
+NETWORKS = 100
+PRINTED = {1000: 20_000, 2000: 21_000, 3000: 22_000}
+SHOWN = (2, 3, 5, 10, 20, 50, 100, 500)  # the counts that claims "in all cases" are shown at
+LOGARITHMIC = tuple(count for count in _FEW if count <= 100)  # where n does not bound the path
+STRAIGHT = 0.97  # R² above which a line is called straight
+
+
+def judge_networks(found: Summaries) -> Iterator[Verdict]:
+    """[dwo §VI] the counts of simulations as printed, and how hard it is to get networks."""
+    for n in SIZES:
+        told = NETWORKS * len(COUNTS[n])
+        whole = sum(PRINTED.values())
+        yield _row(
+            "section-6", {"n": n}, "simulations", PRINTED[n], float(told), None, None, NETWORKS,
+            "as told: 100 networks for each number of initiators",
+            "impossible as printed",
+            f"{len(COUNTS[n])} numbers of initiators on 100 networks are {told:,}; with {SETS} "
+            f"sets of initiators a network they are {SETS * told:,}, and with both walks the "
+            f"{2 * whole:,} of the whole",
+        )  # fmt: skip
+    seen = found.find("draws", n=1000, system=WALKS[0], initiators=2)
+    share = (1 / seen.mean, 1 / seen.mean_high, 1 / max(seen.mean_low, 1.0))
+    yield _row(
+        "section-6", {"n": 1000}, "share of draws that are connected", "hard to obtain", *share,
+        seen.networks, "below 1000; 'hard' is less than one in four, at 1000 itself",
+        *judge_order(*share, equal=0.25),
+    )  # fmt: skip
+    for n in SIZES:
+        for system in WALKS:
+            seen = found.find("unjoined", n=n, system=system, initiators=2)
+            yield _row(
+                "section-6", {"n": n, "system": system}, "walks that met nobody", 0.0, seen.mean,
+                seen.mean_low, seen.mean_high, seen.networks,
+                "the algorithm goes back \"in order to assure intersections\"",
+                *judge_number(0.0, seen.mean, seen.mean_low, seen.mean_high, relative=0.0,
+                              rounding=0.0),
+            )  # fmt: skip
+
+
+def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
+    """[dwo §VI-A] all that is said about the number of nodes in the active path."""
+    yield from _fewer(found)
+    yield from _logarithms(found)
+    yield from _densities(found)
+    yield from _reliable(found)
+
+
+def _fewer(found: Summaries) -> Iterator[Verdict]:
+    """ "overlay layers that use PRWs present larger active paths" """
+    for n in SIZES:
+        for count in COUNTS[n]:
+            at = partial(found.find, "active", n=n, initiators=count)
+            share = ratio(at(system=WALKS[0]), at(system=WALKS[1]), "mean")
+            yield _row(
+                "figure-8", {"n": n, "initiators": count}, "mean active nodes, DRW / PRW",
+                "PRWs larger", *share, at(system=WALKS[0]).networks, "all nodes of all walks",
+                *judge_order(*share),
+            )  # fmt: skip
+
+
+def _logarithms(found: Summaries) -> Iterator[Verdict]:
+    for system in WALKS:
+        slopes = {}
+        for n in SIZES:
+            for counts, which in ((LOGARITHMIC, "up to 100"), (COUNTS[n], "all")):
+                table, networks = means(found, "active", counts, n=n, system=system)
+                straight = straightness(table[0], np.log(counts))
+                cell: dict[str, Scalar] = {"n": n, "system": system, "initiators": which}
+                yield _row(
+                    "figure-8", cell, "R² of mean active nodes over ln(initiators)",
+                    "logarithmic", straight, None, None, networks,
+                    f"a line with R² above {STRAIGHT}; no interval",
+                    "agrees" if straight > STRAIGHT else "differs",
+                    "each initiator is an active node itself: no logarithm can last"
+                    if which == "all" else "",
+                )  # fmt: skip
+            slopes[n] = slope(means(found, "active", LOGARITHMIC, n=n, system=system)[0],
+                              LOGARITHMIC)  # fmt: skip
+        networks = found.find("active", n=SIZES[0], system=system, initiators=2).networks
+        for less, more in ((1000, 2000), (2000, 3000)):
+            growth = estimated(slopes[less] / slopes[more], networks, log=True)
+            yield _row(
+                "figure-8", {"system": system, "n": f"{less} / {more}"},
+                "active nodes per ln(initiators), less / more dense",
+                "the base decreases with density", *growth, networks,
+                "up to 100 initiators; a smaller base is a steeper line", *judge_order(*growth),
+            )  # fmt: skip
+            shares = (slopes[less] / less, slopes[more] / more)
+            relative = estimated(shares[1] / shares[0], networks, log=True)
+            claim = "less dense grow faster" if system == WALKS[1] else "almost identical"
+            opinion = (
+                judge_order(*relative)
+                if system == WALKS[1]
+                else judge_number(1.0, *relative, relative=0.1, rounding=0.0)
+            )
+            yield _row(
+                "figure-8", {"system": system, "n": f"{more} / {less}"},
+                "share of n per ln(initiators), more / less dense", claim, *relative, networks,
+                "up to 100 initiators; 'proportionally' is per node of the network", *opinion,
+            )  # fmt: skip
+    yield _dramatic(found)
+
+
+def _dramatic(found: Summaries) -> Verdict:
+    """ "the change on the base is more dramatic for DRWs" """
+    change = []
+    for system in WALKS:
+        ends = [
+            slope(means(found, "active", LOGARITHMIC, n=n, system=system)[0], LOGARITHMIC)
+            for n in (1000, 3000)
+        ]
+        change.append(np.abs(np.log(ends[1] / ends[0])))
+    networks = found.find("active", n=1000, system=WALKS[0], initiators=2).networks
+    apart: Estimate = estimated(change[1] - change[0], networks)
+    return _row(
+        "figure-8", {}, "|ln slope(3000) / slope(1000)|, PRW - DRW", "more dramatic for DRWs",
+        *apart, networks, "up to 100 initiators; whichever way it goes",
+        *judge_order(*apart, equal=0.0),
+    )  # fmt: skip
+
+
+def _densities(found: Summaries) -> Iterator[Verdict]:
+    """ "the more nodes we have in the network, the more nodes we have in the active path" """
+    for system in WALKS:
+        for less, more in ((1000, 2000), (2000, 3000)):
+            for count in SHOWN:
+                at = partial(found.find, "active", system=system, initiators=count)
+                share = ratio(at(n=less), at(n=more), "mean")
+                cell: dict[str, Scalar] = {
+                    "system": system, "n": f"{less} / {more}", "initiators": count,
+                }  # fmt: skip
+                yield _row(
+                    "figure-8", cell, "mean active nodes, less / more nodes",
+                    "more nodes, larger paths", *share, at(n=less).networks,
+                    "all nodes of all walks", *judge_order(*share),
+                )  # fmt: skip
+            full = [means(found, "active", SHOWN, n=n, system=system)[0] / n for n in (more, less)]
+            networks = found.find("active", n=less, system=system, initiators=2).networks
+            share = estimated((full[0] / full[1]).max(axis=1), networks, log=True)
+            yield _row(
+                "figure-8", {"system": system, "n": f"{more} / {less}"},
+                "largest ratio of shares of n that are active", "less dense saturate before",
+                *share, networks, f"over the numbers of initiators {_listed(SHOWN)}",
+                *judge_order(*share),
+            )  # fmt: skip
+
+
+def _reliable(found: Summaries) -> Iterator[Verdict]:
+    """ "DRWs present a more reliable performance": fewer outliers, a smaller spread"""
+    for n in SIZES:
+        shares = [
+            float(np.mean([
+                found.find("active", n=n, system=system, initiators=count).outliers
+                for count in COUNTS[n]
+            ]))
+            for system in WALKS
+        ]  # fmt: skip
+        networks = found.find("active", n=n, system=WALKS[0], initiators=2).networks
+        yield _row(
+            "figure-8", {"n": n}, "share of outliers, DRW / PRW", "PRWs have more outliers",
+            shares[0] / shares[1] if shares[1] else float("nan"), None, None, networks,
+            "beyond 1.5 interquartile ranges of their own box; mean over all numbers of initiators",
+            "agrees" if shares[0] < shares[1] else "differs",
+            f"{shares[0]:.2%} against {shares[1]:.2%}; no interval".replace("%", " %"),
+        )  # fmt: skip
+        for count in SHOWN:
+            wide = [spread(found, "active", n=n, system=s, initiators=count) for s in WALKS]
+            against = estimated(wide[0][0] / wide[1][0], networks, log=True)
+            yield _row(
+                "figure-8", {"n": n, "initiators": count},
+                "coefficient of variation of active nodes, DRW / PRW", "more reliable", *against,
+                networks, "standard deviation / mean", *judge_order(*against),
+            )  # fmt: skip
+            apart = [wide[s][0] * _mean(found, n, count, s) for s in (0, 1)]
+            against = estimated(apart[0] / apart[1], networks, log=True)
+            yield _row(
+                "figure-8", {"n": n, "initiators": count},
+                "standard deviation of active nodes, DRW / PRW", "more reliable", *against,
+                networks, "in nodes", *judge_order(*against),
+            )  # fmt: skip
+
+
+def _mean(found: Summaries, n: int, count: int, which: int) -> np.ndarray:
+    row = found.find("active", n=n, system=WALKS[which], initiators=count)
+    return np.array((row.mean, *row.boot_mean))
+
+
+def _listed(counts: Sequence[int]) -> str:
+    return ", ".join(map(str, counts))

@@ -1,0 +1,63 @@
+"""Estimates that paper 2's claims need beyond means: slopes, spreads, correlations; all paired."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.pipeline.measure import around
+from halfway.pipeline.study import Summaries, Summary
+
+Estimate = tuple[float, float, float]  # value and its 95 % interval
+Floats = npt.NDArray[np.float64]
+
+
+def means(found: Summaries, metric: str, counts: Sequence[int], **cell: Any) -> tuple[Floats, int]:
+    """[1 + resamples, counts] means of a metric by number of initiators; the estimate is row 0."""
+    rows = [found.find(metric, initiators=count, **cell) for count in counts]
+    table = np.array([(row.mean, *row.boot_mean) for row in rows]).T
+    return table, min(row.networks for row in rows)
+
+
+def estimated(table: Floats, networks: int, *, log: bool = False) -> Estimate:
+    """The first of the values [1 + resamples] with its interval, on a log scale if asked."""
+    if not log:
+        return float(table[0]), *around(float(table[0]), table[1:], networks)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(table)
+    low, high = around(float(logs[0]), logs[1:], networks)
+    return float(table[0]), math.exp(low), math.exp(high)
+
+
+def slope(table: Floats, counts: Sequence[int]) -> Floats:
+    """[rows] what a unit of ln(initiators) adds, by least squares, for each row of the table."""
+    axis = np.log(counts) - np.log(counts).mean()
+    return np.asarray(table @ axis / (axis @ axis))
+
+
+def straightness(values: Floats, axis: Floats) -> float:
+    """R² of the straight line through values over an axis."""
+    return float(np.corrcoef(values, axis)[0, 1] ** 2)
+
+
+def spread(found: Summaries, metric: str, **cell: Any) -> tuple[Floats, int]:
+    """[1 + resamples] coefficient of variation: standard deviation / mean."""
+    once, twice = found.find(metric, **cell), found.find(f"{metric} squared", **cell)
+    mean, square = _drawn(once), _drawn(twice)
+    return np.sqrt(np.maximum(square - mean**2, 0.0)) / mean, once.networks
+
+
+def correlation(found: Summaries, counts: Sequence[int], **cell: Any) -> Estimate:
+    """Pearson's r of active nodes and depth over all overlays of these numbers of initiators."""
+    names = ("active", "depth", "active squared", "depth squared", "active x depth")
+    tables = [means(found, name, counts, **cell) for name in names]
+    a, d, aa, dd, ad = (table.mean(axis=1) for table, _ in tables)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = (ad - a * d) / np.sqrt((aa - a * a) * (dd - d * d))
+    return estimated(r, tables[0][1])
+
+
+def _drawn(row: Summary) -> Floats:
+    return np.array((row.mean, *row.boot_mean))

@@ -1,0 +1,257 @@
+"""Paper 2, declared: the points of each figure, their scales, readings and pictures."""
+
+from halfway.papers.walk_overlay import claims_depth, claims_events, claims_path, claims_walks
+from halfway.pipeline.run import Point, Scalar
+from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale
+
+_MEASUREMENTS = "halfway.papers.walk_overlay.measurements"
+
+RADIUS = 0.05  # [dwo §VI] unit square, not a torus
+NETWORK = ("n", "radius")
+WALKS, SIZES, COUNTS = claims_path.WALKS, claims_path.SIZES, claims_path.COUNTS
+
+UNIFORM = (
+    "networks: n points uniform in the unit square (no torus), linked below r = 0.05, redrawn till "
+    "connected; every walk and number of initiators meets the same networks"
+)
+BUILT = (
+    "the first two walks together, the others one by one; an initiator that sits on a walk is in; "
+    "a walk meets another as soon as a neighbour of its head is part of it, and steps onto that; "
+    "the first meeting ends both walks"
+)
+MARKED = (
+    "N(v) counts from when the walk leaves v (Algorithm 2 and Figure 5; equation 4 would count it "
+    "at once); ties and several neighbours of other walks: uniformly"
+)
+SETS = (
+    "each network is used for ten sets of initiators, as 100 networks for each number of "
+    "initiators would not give the printed number of simulations"
+)
+ACTIVE = "active path: all nodes of all walks, dead ends included"
+PURE = "pure walks may revisit, choose uniformly, and meet in the same way"
+INTERVALS = (
+    "95 % intervals: bootstrap over networks (overlays on one network are not independent), "
+    "Student's t with one degree less than there are networks"
+)
+FILTERED = (
+    "50 initiators: half subscribe (four subscriptions each, 64 topics; by content with intervals "
+    "of two attributes), half publish; one filter for each overlay neighbour; a subscription is "
+    "entered under its narrowest attribute, in at most four dyadic cells"
+)
+_CONSTRUCTION = (UNIFORM, BUILT, MARKED, PURE, SETS, ACTIVE, INTERVALS)
+
+
+def overlay_point(n: int, system: str, initiators: int, marking: str = "left") -> Point:
+    """Overlays of a number of initiators on a network of n nodes."""
+    parameters: dict[str, Scalar] = {
+        "n": n,
+        "radius": RADIUS,
+        "system": system,
+        "initiators": initiators,
+        "sets": claims_path.SETS,
+        "marking": marking,
+    }
+    cost_ms = 4.0 + 0.004 * n
+    return Point(f"{_MEASUREMENTS}:overlays", parameters, NETWORK, cost_ms)
+
+
+def recipe_point(
+    n: int, system: str, alpha: float = 1.0, beta: float = 0.0, branches: int = 1
+) -> Point:
+    """Pairs of walks that follow one form of cost (2)."""
+    parameters: dict[str, Scalar] = {
+        "n": n,
+        "radius": RADIUS,
+        "system": system,
+        "alpha": alpha,
+        "beta": beta,
+        "branches": branches,
+        "sets": claims_path.SETS,
+        "alone": 30,
+    }
+    return Point(f"{_MEASUREMENTS}:recipes", parameters, NETWORK, 10.0)
+
+
+def stopping_point(n: int, system: str, initiators: int) -> Point:
+    """Walks that join an overlay of so many initiators."""
+    parameters: dict[str, Scalar] = {
+        "n": n,
+        "radius": RADIUS,
+        "system": system,
+        "initiators": initiators,
+        "sets": 100,
+    }
+    return Point(f"{_MEASUREMENTS}:stopping", parameters, NETWORK, 60.0)
+
+
+def events_point(n: int, content: bool, bits_each: int) -> Point:
+    """Subscriptions on an overlay, and events across it."""
+    parameters: dict[str, Scalar] = {
+        "n": n,
+        "radius": RADIUS,
+        "initiators": claims_events.INITIATORS,
+        "content": content,
+        "bits each": bits_each,
+    }
+    return Point("halfway.papers.walk_overlay.event_layer:traffic", parameters, NETWORK, 200.0)
+
+
+def _events(_scale: Scale) -> list[Point]:
+    return [events_point(n, content, bits) for n in SIZES for content in (False, True)
+            for bits in claims_events.BITS]  # fmt: skip
+
+
+def _overlays(_scale: Scale) -> list[Point]:
+    return [overlay_point(n, system, i) for n in SIZES for system in WALKS for i in COUNTS[n]]
+
+
+def _first_overlays(_scale: Scale) -> list[Point]:
+    counts = (*claims_depth.FIRST, *claims_depth.MANY)
+    return [overlay_point(n, system, i) for n in SIZES for system in WALKS for i in counts]
+
+
+def _networks(_scale: Scale) -> list[Point]:
+    return [overlay_point(n, system, 2) for n in SIZES for system in WALKS]
+
+
+def _recipes(_scale: Scale) -> list[Point]:
+    directional = [
+        recipe_point(n, WALKS[0], alpha, beta, branches)
+        for n in SIZES
+        for alpha, beta in claims_walks.WEIGHTS
+        for branches in claims_walks.BRANCHES
+    ]
+    return directional + [recipe_point(n, WALKS[1]) for n in SIZES]
+
+
+def _joining(_scale: Scale) -> list[Point]:
+    return [stopping_point(n, system, i) for n in SIZES for system in WALKS
+            for i in claims_walks.JOINED]  # fmt: skip
+
+
+def _figure_4_svg() -> str:
+    from halfway.papers.walk_overlay.picture import figure_4  # draws: loads matplotlib
+
+    return figure_4()
+
+
+def _figure_6_svg() -> str:
+    from halfway.papers.walk_overlay.picture import figure_6
+
+    return figure_6()
+
+
+NETWORKS: dict[Scale, int] = {"quick": 12, "paper": claims_path.NETWORKS}
+ONE: dict[Scale, int] = {"quick": 1, "paper": 1}
+
+PAPER = Paper(
+    name="walk-overlay",
+    title="Design of a Novel Network Architecture for Distributed Event-Based Systems Using "
+    "Directional Random Walks in an Ubiquitous Sensing Scenario",
+    authors="Cristina Muñoz, Pierre Leone",
+    year=2014,
+    figures=(
+        Figure(
+            "section-4",
+            "Cost (2) with its two weights, and walks of one and two branches",
+            _recipes,
+            NETWORKS,
+            claims_walks.judge_section_4,
+            (UNIFORM, BUILT, MARKED, INTERVALS),
+        ),
+        Figure(
+            "section-6",
+            "The networks, the number of simulations, and whether walks meet",
+            _networks,
+            NETWORKS,
+            claims_path.judge_networks,
+            (UNIFORM, SETS, INTERVALS),
+        ),
+        Figure(
+            "figure-4",
+            "Two directional walks intersecting",
+            lambda _scale: [],
+            ONE,
+            lambda _found: [],
+            (BUILT, MARKED),
+            drawing=Drawing(
+                _figure_4_svg,
+                "Two directional walks on a network of the paper's kind, each until the first of "
+                "them meets the other. The paper shows another instance.",
+            ),
+        ),
+        Figure(
+            "figure-6",
+            "An overlay of directional walks: publishers, subscribers and brokers",
+            lambda _scale: [],
+            ONE,
+            lambda _found: [],
+            (BUILT, MARKED),
+            drawing=Drawing(
+                _figure_6_svg,
+                "Ten initiators (green circles) and the brokers where their walks met (yellow "
+                "squares), as in the paper, which shows another instance.",
+            ),
+        ),
+        Figure(
+            "figure-8",
+            "Nodes in the active path for numbers of publishers and subscribers",
+            _overlays,
+            NETWORKS,
+            claims_path.judge_figure_8,
+            _CONSTRUCTION,
+            plots=(
+                Plot("boxplot", "active", "initiators", "system", "publishers and subscribers",
+                     "nodes in the active path", colour="n"),
+            ),
+        ),
+        Figure(
+            "figure-9",
+            "Depth of the overlay for numbers of publishers and subscribers",
+            _overlays,
+            NETWORKS,
+            claims_depth.judge_figure_9,
+            _CONSTRUCTION,
+            plots=(
+                Plot("boxplot", "depth", "initiators", "system", "publishers and subscribers",
+                     "depth", colour="n"),
+            ),
+        ),
+        Figure(
+            "figure-10",
+            "Depth for few publishers and subscribers, and what it has to do with active nodes",
+            _first_overlays,
+            NETWORKS,
+            claims_depth.judge_figure_10,
+            _CONSTRUCTION,
+            plots=(
+                Plot("boxplot", "depth", "initiators", "system", "publishers and subscribers",
+                     "depth", colour="n"),
+            ),
+        ),
+        Figure(
+            "bloom",
+            "Bloom filters at brokers: what they cost and save, and that nothing is lost (ours)",
+            _events,
+            {"quick": 6, "paper": 20},
+            claims_events.judge_bloom,
+            (UNIFORM, BUILT, FILTERED, INTERVALS),
+            plots=(
+                Plot("bars", "bloom", "bits each", "n", "bits of a filter for each subscription",
+                     "mean transmissions of an event", colour="content", statistic="mean"),
+            ),
+        ),
+        Figure(
+            "stopping-rule",
+            "When a walk that has found nobody may give up (ours)",
+            _joining,
+            NETWORKS,
+            claims_walks.judge_stopping,
+            (UNIFORM, BUILT, MARKED, INTERVALS),
+            plots=(
+                Plot("boxplot", "steps", "initiators", "system", "initiators already there",
+                     "steps until the walk is joined", colour="n", log=True),
+            ),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,119 @@
+"""What one run of paper 2's construction does: draw the network, build overlays, observe them."""
+
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.papers.walk_overlay.claims_walks import MULTIPLES
+from halfway.pipeline.run import Observations, Run
+from halfway.sim.overlay import Overlays
+from halfway.world.extent import farthest
+from halfway.world.network import Network
+from halfway.world.unit_disk import Draw, connected_unit_disk
+
+
+@lru_cache(maxsize=2)
+def drawn(n: int, radius: float, seed: int) -> tuple[Draw, Overlays, float]:
+    """The connected network of a seed, overlays on it, and its largest distance."""
+    draw = connected_unit_disk(n, radius, seed)
+    return draw, Overlays(draw.network), extent(draw.network)
+
+
+def extent(network: Network) -> float:
+    """The largest Euclidean distance between two nodes."""
+    assert network.position is not None
+    return farthest(network.position)
+
+
+def initiator_sets(n: int, count: int, sets: int, seed: int) -> npt.NDArray[np.int64]:
+    """[sets, count] distinct rows each, uniform. A longer list begins with the shorter ones."""
+    dice = np.random.default_rng(seed)
+    return np.array([dice.permutation(n)[:count] for _ in range(sets)])
+
+
+def overlays(run: Run) -> Observations:
+    """[dwo §VI] Overlays of a number of initiators on one network; a unit is a set of initiators.
+
+    active: nodes of all walks. needed: those left without dead ends. depth: equation (5).
+    The products serve spread and correlation. draws, degree: as in paper 1. unjoined: walks that
+    stayed alone. retreats: steps back.
+    """
+    with run.timed("network"):
+        draw, walks, whole = drawn(run["n"], run["radius"], run.network_seed)
+    active, needed, depth, retreats, unjoined = np.empty((5, run["sets"]))
+    for s, rows in enumerate(
+        initiator_sets(run["n"], run["initiators"], run["sets"], run.workload_seed)
+    ):
+        with run.timed("walk"):
+            overlay = walks.build(
+                rows, seed=(run.dice_seed + s) % 2**64, system=run["system"], marking=run["marking"]
+            )
+        active[s], needed[s] = len(overlay.rows), len(overlay.needed())
+        depth[s], retreats[s] = overlay.depth(whole), overlay.retreats
+        unjoined[s] = np.count_nonzero(~overlay.joined)
+    return {
+        "active": active,
+        "needed": needed,
+        "depth": depth,
+        "active squared": active**2,
+        "depth squared": depth**2,
+        "active x depth": active * depth,
+        "retreats": retreats,
+        "unjoined": unjoined,
+        "draws": np.array([draw.draws]),
+        "degree": np.array([draw.network.degree.mean()]),
+    }
+
+
+def recipes(run: Run) -> Observations:
+    """[dwo (2)] Pairs of walks of a recipe, and how far a lone one gets; a unit is a pair.
+
+    steps: of both walks until they meet. path: hops between the initiators through the meeting.
+    active: nodes of both walks. reach: the largest distance between the nodes of a lone walk of
+    `alone` steps (both branches together) / the network's largest distance.
+    """
+    with run.timed("network"):
+        _, walks, whole = drawn(run["n"], run["radius"], run.network_seed)
+    place = walks.network.position
+    assert place is not None
+    steps, path, active, reach = np.empty((4, run["sets"]))
+    recipe = {
+        "system": run["system"],
+        "alpha": run["alpha"],
+        "beta": run["beta"],
+        "branches": run["branches"],
+    }
+    for s, rows in enumerate(initiator_sets(run["n"], 2, run["sets"], run.workload_seed)):
+        seed = (run.dice_seed + s) % 2**64
+        with run.timed("walk"):
+            pair = walks.build(rows, seed=seed, **recipe)
+            lone = walks.build(rows, seed=seed, together=1, most_steps=run["alone"], **recipe)
+        steps[s], path[s] = pair.steps.sum(), len(pair.needed()) - 1
+        active[s] = len(pair.rows)
+        reach[s] = farthest(place[lone.rows[lone.walk == 0]]) / whole
+    return {"steps": steps, "path": path, "active": active, "reach": reach}
+
+
+def stopping(run: Run) -> Observations:
+    """When may a walk give up? A unit is a walk that joins an overlay of other initiators.
+
+    The first half of the walks tells the mean number of steps; the others are late if they take
+    more than a multiple of it: they would have been given up though there was somebody to meet.
+    steps: of all. spent: what a given-up walk would cost, in multiples of n, for each multiple.
+    """
+    with run.timed("network"):
+        _, walks, _ = drawn(run["n"], run["radius"], run.network_seed)
+    rows = initiator_sets(run["n"], run["initiators"] + 1, run["sets"], run.workload_seed)
+    steps = np.empty(run["sets"])
+    for s in range(run["sets"]):
+        with run.timed("walk"):
+            overlay = walks.build(rows[s], seed=(run.dice_seed + s) % 2**64, system=run["system"])
+        # With one initiator there, the two set out together: its steps are both walks' own.
+        steps[s] = overlay.steps[-1] if run["initiators"] > 1 else overlay.steps.sum()
+    walked = steps[steps > 0]  # whoever sat on a walk did not walk
+    known, tried = walked[: len(walked) // 2], walked[len(walked) // 2 :]
+    mean = known.mean()
+    late = {f"late after {c} means": tried > c * mean for c in MULTIPLES}
+    spent = {f"spent after {c} means": np.array([c * mean / run["n"]]) for c in MULTIPLES}
+    return {"steps": walked, **late, **spent}

@@ -1,0 +1,27 @@
+"""Figures 4 and 6: two walks that meet, and an overlay of ten initiators with its brokers."""
+
+from halfway.papers.walk_overlay.measurements import initiator_sets
+from halfway.report.overlay_picture import overlay_svg
+from halfway.sim.overlay import Overlay, Overlays
+from halfway.world.unit_disk import connected_unit_disk
+
+# The paper shows instances and does not say which; these have its kind of network.
+_N, _RADIUS, _SEED = 1000, 0.05, 2
+
+
+def instance(count: int, seed: int = _SEED) -> Overlay:
+    """An overlay of so many initiators."""
+    network = connected_unit_disk(_N, _RADIUS, seed).network
+    return Overlays(network).build(initiator_sets(_N, count, 1, seed)[0], seed=seed)
+
+
+def figure_4() -> str:
+    """The picture as SVG; the same bytes each time."""
+    overlay = instance(2)
+    return overlay_svg(overlay, title=f"{len(overlay.rows)} nodes until two walks meet")
+
+
+def figure_6() -> str:
+    """The picture as SVG; the same bytes each time."""
+    overlay = instance(10)
+    return overlay_svg(overlay, title=f"10 initiators, {len(overlay.rows)} of {_N} nodes")

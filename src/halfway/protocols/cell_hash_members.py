@@ -1,0 +1,202 @@
+"""The members of a cell: coming, staying, going, and what becomes of the keys [geo §2.1].
+
+A newcomer first listens: JOIN, answers HERE and the shelf from those who are there, then HELLO. The
+last one to leave a cell, and the homes beside a cell that fills, route their entries anew.
+"""
+
+import numpy as np
+
+from halfway.core.cells import cell_of, hashed
+from halfway.core.compiled import apart
+from halfway.core.dice import uniform
+from halfway.core.message import EVERYONE
+from halfway.core.outbox import emit
+from halfway.protocols.cell_hash_routing import (
+    ADVERT,
+    CLIENT_X,
+    CLIENT_Y,
+    GOAL_X,
+    GOAL_Y,
+    HANDED,
+    STAMP,
+    TELL,
+    UNTIL,
+    blank,
+    dispatch,
+)
+from halfway.protocols.cell_hash_shelf import CELL_X, CELL_Y, give
+from halfway.protocols.cell_hash_tables import (
+    NONE,
+    OWN,
+    drawn,
+    forget,
+    forget_silent,
+    meet,
+    member,
+    speaks,
+)
+
+# Kinds. Between members of a cell and its neighbours:
+JOIN = np.uint8(10)  # who is there? I am coming into this cell
+HERE = np.uint8(11)  # I am
+HELLO = np.uint8(12)  # a beacon: I take part, in this cell
+GONE = np.uint8(13)
+# To oneself:
+READY = np.uint8(30)  # the newcomer has listened long enough
+BEACON = np.uint8(31)
+RENEW = np.uint8(32)
+LIFE = 0  # in their `args`: the life that they belong to
+
+_BEACONS_MISSED = 2.5  # a node that missed so many is gone
+
+
+@apart
+def say(state, i, kind, towards, out):
+    """A word about one's own cell."""
+    o = emit(out, kind, 0.0, towards)
+    o.args[CELL_X], o.args[CELL_Y] = state.cell[i, 0], state.cell[i, 1]
+
+
+@apart
+def remind(state, i, kind, after, out):
+    """A letter to oneself that is void after the next boot."""
+    o = emit(out, kind, after, state.name[i])
+    o.args[LIFE] = state.life[i]
+
+
+@apart
+def look_up(state, rules, around, i):
+    """Where the node is now. True if that is another cell than before."""
+    state.place[i, 0], state.place[i, 1] = around.x[i], around.y[i]
+    x, y = cell_of(around.x[i], 0.0, rules.side), cell_of(around.y[i], 0.0, rules.side)
+    moved = x != state.cell[i, 0] or y != state.cell[i, 1]
+    state.cell[i, 0], state.cell[i, 1] = x, y
+    return moved
+
+
+@apart
+def boot(state, rules, around, i, out):
+    """Switched on, or again: ask who is there, and listen."""
+    state.life[i] += 1
+    look_up(state, rules, around, i)
+    for s in range(state.near.name.shape[1]):
+        state.near.until[i, s] = -1.0
+    for e in range(state.shelf.until.shape[1]):
+        state.shelf.until[i, e] = -1.0
+    come(state, rules, i, out)
+    # Spread over the period, because otherwise all nodes of a network would beacon at once.
+    remind(state, i, BEACON, rules.beacon * (0.5 + 0.5 * uniform(drawn(state, i))), out)
+    remind(state, i, RENEW, rules.renew * (0.5 + 0.5 * uniform(drawn(state, i))), out)
+
+
+@apart
+def come(state, rules, i, out):
+    """Announce oneself in a cell; READY will follow."""
+    state.present[i] = 0
+    say(state, i, JOIN, EVERYONE, out)
+    remind(state, i, READY, rules.patience, out)
+
+
+@apart
+def ready(state, rules, i, message, out):
+    """[geo §2.1] take part. In a cell that was empty, keys may still be on their way."""
+    state.present[i] = 1
+    if member(state, i, OWN) == NONE:
+        state.young_until[i] = message.at + rules.patience
+    say(state, i, HELLO, EVERYONE, out)
+
+
+@apart
+def greeted(state, rules, i, message, out):
+    """JOIN, HERE, HELLO, GONE: who is where; and what follows for what this cell keeps."""
+    x, y = message.args[CELL_X], message.args[CELL_Y]
+    if message.kind == JOIN:
+        if state.present[i] == 1:
+            say(state, i, HERE, message.source, out)
+            if x == state.cell[i, 0] and y == state.cell[i, 1] and speaks(state, i):
+                give(state, i, message.source, message.at, out)
+    elif message.kind == GONE:
+        forget(state, i, message.source)
+    else:
+        until = message.at + _BEACONS_MISSED * rules.beacon
+        filled = meet(state, i, message.source, x, y, until)
+        if filled and message.kind == HELLO and state.present[i] == 1:
+            if speaks(state, i):
+                look_again(state, rules, i, NONE, NONE, message.at, out)
+            warn_homes(state, rules, i, message.at, out)
+
+
+@apart
+def beacon(state, rules, around, i, message, out):
+    """Say that one is there; notice who is not any more, and whether one has moved."""
+    forget_silent(state, i, message.at)
+    was_x, was_y = state.cell[i, 0], state.cell[i, 1]
+    if state.present[i] == 1 and look_up(state, rules, around, i):
+        now_x, now_y = state.cell[i, 0], state.cell[i, 1]
+        state.cell[i, 0], state.cell[i, 1] = was_x, was_y
+        leave(state, rules, i, message, out)
+        state.cell[i, 0], state.cell[i, 1] = now_x, now_y
+        for e in range(state.shelf.until.shape[1]):
+            state.shelf.until[i, e] = -1.0
+        come(state, rules, i, out)
+    elif state.present[i] == 1:
+        say(state, i, HELLO, EVERYONE, out)
+    remind(state, i, BEACON, rules.beacon, out)
+
+
+@apart
+def leave(state, rules, i, message, out):
+    """Take leave: the last of a cell hands its keys to whoever is the home without it."""
+    say(state, i, GONE, EVERYONE, out)
+    state.present[i] = 0
+    if member(state, i, OWN) == NONE:
+        look_again(state, rules, i, NONE, NONE, message.at, out)
+
+
+@apart
+def at_goal(state, rules, i, topic, number):
+    """Whether a rendezvous point lies in this very cell."""
+    x, y = hashed(rules.key, topic, number)
+    here = cell_of(x, 0.0, rules.side) == state.cell[i, 0]
+    return here and cell_of(y, 0.0, rules.side) == state.cell[i, 1]
+
+
+@apart
+def look_again(state, rules, i, topic, number, now, out):
+    """Route the entries of one point (NONE: of all) anew: they end up where the home is now."""
+    # Advertisements last: a home that has one knows who waits for that publisher.
+    for last in range(2):
+        for e in range(state.shelf.what.shape[1]):
+            other = topic >= 0 and (
+                state.shelf.topic[i, e] != topic or state.shelf.number[i, e] != number
+            )
+            turn = (state.shelf.what[i, e] == ADVERT) == (last == 1)
+            if turn and not other and state.shelf.until[i, e] > now:
+                route_entry(state, rules, i, e, out)
+
+
+@apart
+def route_entry(state, rules, i, e, out):
+    """An entry of the shelf on its way to the home of its point, unless that must be here."""
+    shelf = state.shelf
+    if state.present[i] == 1 and at_goal(state, rules, i, shelf.topic[i, e], shelf.number[i, e]):
+        return  # nobody can be closer than this
+    o = blank(
+        state, rules, i, shelf.what[i, e], shelf.topic[i, e], shelf.number[i, e],
+        shelf.publisher[i, e], shelf.subscriber[i, e], out,
+    )  # fmt: skip
+    o.reals[CLIENT_X], o.reals[CLIENT_Y] = shelf.x[i, e], shelf.y[i, e]
+    o.reals[UNTIL], o.reals[STAMP] = shelf.until[i, e], shelf.stamp[i, e]
+    o["flags"] = HANDED
+    dispatch(state, rules, i, o)
+
+
+@apart
+def warn_homes(state, rules, i, now, out):
+    """A cell beside home perimeters has filled: their homes look again whether they still are."""
+    tours = state.tours
+    for t in range(tours.topic.shape[1]):
+        if tours.until[i, t] > now:
+            o = blank(state, rules, i, TELL, tours.topic[i, t], tours.number[i, t], NONE, NONE, out)
+            o.args[GOAL_X], o.args[GOAL_Y] = tours.x[i, t], tours.y[i, t]
+            dispatch(state, rules, i, o)

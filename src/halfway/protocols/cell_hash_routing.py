@@ -1,0 +1,222 @@
+"""Cell Hash Routing [geo §2.1] on local knowledge: a message finds the home of a cell, or a client.
+
+The decision is `core.cells.decide`, the one that the bulk driver makes; here it is made by a node
+that knows its own cell and, by beacons, who is in the adjacent ones.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from halfway.core.cells import CELL_SIDE_RADII, HOME, cell_of, decide, direction, hashed
+from halfway.core.compiled import apart
+from halfway.core.outbox import emit
+from halfway.problem import Problem
+from halfway.protocols.cell_hash_tables import (
+    NONE,
+    OWN,
+    knows,
+    mask_of,
+    member,
+    nearest_way,
+    note_tour,
+)
+
+# Numbers that are handed to functions have a type of their own: a bare one would have each
+# function compiled for its value.
+# Kinds that are routed. To the home of a rendezvous point:
+ADVERT = np.uint8(20)  # `args[PUBLISHER]` will publish on `topic`
+INTEREST = np.uint8(21)  # `target` wants `topic`
+PRUNE = np.uint8(22)  # `target` hears `args[PUBLISHER]` better through another point
+NOTIFY = np.uint8(23)  # an event, to the point
+TELL = np.uint8(
+    24
+)  # to a cell: one beside the perimeter has filled or emptied, look whose home you are
+# To a client, `target`:
+WANTED = np.uint8(25)  # somebody waits at the point for what you publish
+UNWANTED = np.uint8(26)  # nobody does any more
+NOTE = np.uint8(27)  # an event, from the point
+
+# Where routed messages keep things. In `args`:
+GOAL_X, GOAL_Y = 0, 1  # the cell that it is for
+ENTRY_X, ENTRY_Y, FIRST = 2, 3, 4  # where and by which way it entered perimeter mode
+NUMBER, PUBLISHER, HOPS = 5, 6, 7
+# In `reals`:
+CLIENT_X, CLIENT_Y = 0, 1  # the client's cell
+FROM_X, FROM_Y = 2, 3  # the cell that it came from
+UNTIL = 4  # how long an entry that is handed over shall be kept; 0: as the rules say
+STAMP = 5  # of an INTEREST or PRUNE: its subscriber's clock; 0 where it only renews
+# In `flags`:
+TOURING, ARRIVED, HANDED, WAITED = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
+
+
+class Rules(NamedTuple):
+    """The scalars of the system, the same on every node."""
+
+    key: np.uint64  # of the hash
+    side: float  # of a cell, in the unit of the positions; at most reach * CELL_SIDE_RADII
+    points: int  # [geo §2.3] n, rendezvous points a topic; 32 at most
+    tried: int  # [geo §2.4] m, the closest ones that a subscriber tries
+    beacon: float  # seconds between two beacons of a node
+    renew: float  # seconds between two repetitions of an advertisement or subscription
+    lifetime: float  # seconds that an entry is kept; more than `renew`
+    patience: float  # seconds that a newcomer listens before it takes part
+    most_hops: int  # a message that made that many transmissions ends
+
+
+MOST_POINTS = 32  # one bit each
+
+
+def rules(
+    radius: float,
+    key: int = 0,
+    *,
+    points: int = 8,
+    tried: int = 2,
+    beacon: float = 1.0,
+    renew: float = 10.0,
+    lifetime: float = 25.0,
+    patience: float = 0.5,
+    most_hops: int = 2000,
+) -> Rules:
+    """The scalars of the system, checked; radius is a node's reach, times are in seconds.
+
+    Raises Problem for values under which keys would be lost even if nobody moves.
+    """
+    if not radius > 0.0:
+        raise Problem(f"radius = {radius:g}: it must be a positive length")
+    if not 0 <= key < 2**64:
+        raise Problem(f"key = {key}: it must be an integer from 0 to 2^64 - 1")
+    if not 1 <= tried <= points <= MOST_POINTS:
+        raise Problem(
+            f"tried = {tried}, points = {points}",
+            remedy=f"1 <= tried <= points <= {MOST_POINTS}",
+        )
+    if not 0.0 < renew < lifetime:
+        raise Problem(
+            f"renew = {renew:g} s, lifetime = {lifetime:g} s",
+            remedy="a lifetime is longer than the time between renewals, best twice as long",
+        )
+    if not 0.0 < patience < beacon:
+        raise Problem(
+            f"patience = {patience:g} s, beacon = {beacon:g} s", remedy="0 < patience < beacon"
+        )
+    if not 1 <= most_hops <= 30_000:
+        raise Problem(f"most_hops = {most_hops}", remedy="1 to 30,000")
+    side = radius * CELL_SIDE_RADII
+    return Rules(np.uint64(key), side, points, tried, beacon, renew, lifetime, patience, most_hops)
+
+
+@apart
+def to_client(kind):
+    """Whether a kind is for one node rather than for a cell."""
+    return kind >= WANTED
+
+
+@apart
+def blank(state, rules, i, kind, topic, number, publisher, target, out):
+    """A message to a rendezvous point of a topic, not yet on its way."""
+    o = emit(out, kind, 0.0, state.name[i])
+    x, y = hashed(rules.key, topic, number)
+    o.topic = topic
+    o.target = target
+    o.args[GOAL_X] = cell_of(x, 0.0, rules.side)
+    o.args[GOAL_Y] = cell_of(y, 0.0, rules.side)
+    o.args[NUMBER] = number
+    o.args[PUBLISHER] = publisher
+    o.reals[CLIENT_X] = state.cell[i, 0]
+    o.reals[CLIENT_Y] = state.cell[i, 1]
+    return o
+
+
+@apart
+def copied(message, kind, towards, out):
+    """The same message once more, not yet on its way."""
+    o = emit(out, kind, 0.0, towards)
+    o["flags"] = message["flags"]
+    o.target = message.target
+    o.topic = message.topic
+    o.event = message.event
+    for a in range(8):
+        o.args[a] = message.args[a]
+    for a in range(6):
+        o.reals[a] = message.reals[a]
+    return o
+
+
+@apart
+def hop(state, i, o, towards):
+    """Send a message on to a node."""
+    o.next = towards
+    o.args[HOPS] += 1
+    o.reals[FROM_X], o.reals[FROM_Y] = state.cell[i, 0], state.cell[i, 1]
+
+
+@apart
+def dispatch(state, rules, i, o):
+    """Let a message go on from row i: to its client, to the next cell, or it has ARRIVED here."""
+    me = state.name[i]
+    o.next = me
+    if to_client(o.kind) and o.target == me:
+        o["flags"] |= ARRIVED
+        return
+    if o.args[HOPS] >= rules.most_hops:
+        o.kind = 0
+        state.lost[i, 0] += 1
+        return
+    if to_client(o.kind) and knows(state, i, o.target):
+        hop(state, i, o, o.target)
+        return
+    if state.present[i] == 0:
+        leave_behind(state, i, o)
+        return
+    way = routed_way(state, i, o)
+    towards = member(state, i, way) if way != HOME else NONE
+    if way == HOME or towards == NONE:
+        o["flags"] |= ARRIVED
+        return
+    hop(state, i, o, towards)
+
+
+@apart
+def routed_way(state, i, o):
+    """The decision, and what of it the message must carry. A direction, or HOME."""
+    x, y = state.cell[i, 0], state.cell[i, 1]
+    touring = o["flags"] & TOURING
+    back = direction(x, y, int(o.reals[FROM_X]), int(o.reals[FROM_Y]))
+    if touring == 1 and back == -1:
+        touring = 0  # whoever should have it moved on meanwhile: begin anew from here
+    way, touring, entry_x, entry_y, first = decide(
+        mask_of(state, i), x, y, o.args[GOAL_X], o.args[GOAL_Y],
+        touring, o.args[ENTRY_X], o.args[ENTRY_Y], o.args[FIRST], back,
+    )  # fmt: skip
+    o["flags"] = (np.int64(o["flags"]) & 0xFE) | touring
+    o.args[ENTRY_X], o.args[ENTRY_Y], o.args[FIRST] = entry_x, entry_y, first
+    return way
+
+
+@apart
+def leave_behind(state, i, o):
+    """A node that has left its cell passes messages to whoever is closest, closer or not."""
+    way = nearest_way(state, i, o.args[GOAL_X], o.args[GOAL_Y])
+    towards = member(state, i, OWN)
+    if towards == NONE and way >= 0:
+        towards = member(state, i, way)
+    o["flags"] = np.int64(o["flags"]) & 0xFE
+    if towards == NONE:
+        o.kind = 0
+        state.lost[i, 0] += 1
+        return
+    hop(state, i, o, towards)
+
+
+@apart
+def forward(state, rules, i, message, out):
+    """A routed message that is not for this node goes on."""
+    o = copied(message, message.kind, state.name[i], out)
+    dispatch(state, rules, i, o)
+    if o["flags"] & TOURING and o.kind in (ADVERT, INTEREST):
+        note_tour(
+            state, i, o.topic, o.args[NUMBER], o.args[ENTRY_X], o.args[ENTRY_Y],
+            message.at + rules.lifetime, message.at,
+        )  # fmt: skip

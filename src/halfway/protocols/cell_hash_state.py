@@ -1,0 +1,127 @@
+"""What a node of Cell Hash Routing remembers: who is near, what its cell keeps, its own wishes.
+
+Every table is a fixed number of places a row; a place is free when its `until` has passed. Tables
+are arrays of records, because a compiled call hands over every array of the state by itself.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.dice import seeded
+
+# A member of the own or an adjacent cell, by beacons.
+NEAR = np.dtype(
+    [
+        ("until", "<f8"),  # seconds; believed to be there so long
+        ("name", "<i4"),
+        ("x", "<i4"),  # column of its cell
+        ("y", "<i4"),
+    ],
+    align=True,
+)
+# What a cell keeps for a rendezvous point that it is home of; each member has all of it.
+ENTRY = np.dtype(
+    [
+        ("until", "<f8"),  # seconds
+        # INTEREST, PRUNE: the subscriber's clock when it tried, pruned; ADVERT: when it came here
+        ("stamp", "<f8"),
+        ("what", "<u1"),  # ADVERT, INTEREST or PRUNE
+        ("wanted", "<u1"),  # ADVERT: what its publisher was told
+        ("topic", "<i4"),
+        ("number", "<i4"),  # which of the topic's points
+        ("publisher", "<i4"),  # name; -1 for an INTEREST
+        ("subscriber", "<i4"),  # name; -1 for an ADVERT
+        ("x", "<i4"),  # column of the client's cell
+        ("y", "<i4"),
+    ],
+    align=True,
+)
+# A home perimeter that this node was passed on: whom to tell when a cell next door fills.
+TOUR = np.dtype(
+    [
+        ("until", "<f8"),
+        ("topic", "<i4"),
+        ("number", "<i4"),
+        ("x", "<i4"),  # column of the home
+        ("y", "<i4"),
+    ],
+    align=True,
+)
+# A publisher whose points a subscriber has compared.
+RIVALS = np.dtype(
+    [
+        ("until", "<f8"),
+        ("topic", "<i4"),
+        ("name", "<i4"),
+        ("pruned", "<u4"),  # a bit per point that was pruned for this publisher
+    ],
+    align=True,
+)
+
+
+class CellState(NamedTuple):
+    """One node: where it is, whether it takes part, its tables, its publisher and subscriber."""
+
+    name: npt.NDArray[np.int32]  # [n]
+    dice: npt.NDArray[np.uint64]  # [n] chooses among the members of a cell
+    cell: npt.NDArray[np.int64]  # [n, 2] column, row
+    place: npt.NDArray[np.float64]  # [n, 2] position when the cell was last looked up
+    present: npt.NDArray[np.uint8]  # [n] 1 between READY and leaving: others may send through it
+    life: npt.NDArray[np.int32]  # [n] counts boots and leaves: timers of an earlier life are void
+    young_until: npt.NDArray[np.float64]  # [n] a cell just filled waits for what it shall keep
+    lost: npt.NDArray[np.int64]  # [n, 2] messages that found no way on; entries that found no room
+    near: npt.NDArray[np.void]  # [n, seats] NEAR
+    shelf: npt.NDArray[np.void]  # [n, room] ENTRY
+    tours: npt.NDArray[np.void]  # [n, room] TOUR
+    advertised: npt.NDArray[np.uint8]  # [n, T]
+    subscribed: npt.NDArray[np.uint8]  # [n, T]
+    wanted_until: npt.NDArray[np.float64]  # [n, T, I] a point has takers for what is published here
+    best: npt.NDArray[np.int32]  # [n, E] point that an event came through soonest; -1 not yet
+    hops: npt.NDArray[np.int32]  # [n, E] by how many hops
+    rivals: npt.NDArray[np.void]  # [n, rivals] RIVALS
+
+
+def state(
+    names: npt.NDArray[np.int32],
+    topics: int,
+    points: int,
+    events: int,
+    seed: int,
+    *,
+    seats: int = 96,
+    room: int = 64,
+    rivals: int = 16,
+) -> CellState:
+    """Nodes that were never switched on.
+
+    seats: neighbours that a node can know; room: entries a cell can keep, and homes whose
+    perimeter it can remember being on; rivals: pairs of topic and publisher a subscriber can hear.
+    """
+    n, never = len(names), -1.0
+    return CellState(
+        name=names,
+        dice=np.array([seeded(np.uint64(seed), name) for name in names], np.uint64),
+        cell=np.zeros((n, 2), np.int64),
+        place=np.zeros((n, 2)),
+        present=np.zeros(n, np.uint8),
+        life=np.zeros(n, np.int32),
+        young_until=np.full(n, never),
+        lost=np.zeros((n, 2), np.int64),
+        near=_empty(n, seats, NEAR),
+        shelf=_empty(n, room, ENTRY),
+        tours=_empty(n, room, TOUR),
+        advertised=np.zeros((n, topics), np.uint8),
+        subscribed=np.zeros((n, topics), np.uint8),
+        wanted_until=np.full((n, topics, points), never),
+        best=np.full((n, events), -1, np.int32),
+        hops=np.zeros((n, events), np.int32),
+        rivals=_empty(n, rivals, RIVALS),
+    )
+
+
+def _empty(n: int, places: int, kind: np.dtype[np.void]) -> npt.NDArray[np.void]:
+    table = np.zeros((n, places), kind)
+    table["until"] = -1.0
+    return table.view(np.recarray)

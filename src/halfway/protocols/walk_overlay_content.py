@@ -1,0 +1,163 @@
+"""What subscriptions and events stand for: topics, intervals of attributes, and items of filters.
+
+A filter knows only items, so an interval is cut into dyadic cells, and an event asks for the cell
+of each length that its value lies in. A subscription is entered under its narrowest attribute
+alone, with a few cells that cover it: whatever it matches asks for one of them, so nothing is lost.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.bloom import may_hold
+from halfway.core.compiled import inlined
+from halfway.core.dice import seeded
+from halfway.problem import Problem
+
+LEVELS = 6  # the narrowest cells are 2^-6 of an attribute's range
+PIECES = 4  # cells that cover an interval, at most
+_WHOLE = 1000  # in place of an attribute: the whole topic
+
+
+class Subscription(NamedTuple):
+    """A topic, and for each attribute an interval [low, high); none for whatever value."""
+
+    topic: int
+    intervals: tuple[tuple[float, float] | None, ...] = ()
+
+
+class Book(NamedTuple):
+    """What the numbers of subscriptions and events stand for; attributes lie in [0, 1)."""
+
+    topic: npt.NDArray[np.int32]  # [subscriptions]
+    low: npt.NDArray[np.float64]  # [subscriptions, attributes]
+    high: npt.NDArray[np.float64]  # [subscriptions, attributes] exclusive
+    first: npt.NDArray[np.int64]  # [subscriptions + 1] items of s: item[first[s]:first[s + 1]]
+    item: npt.NDArray[np.uint64]  # [items]
+    event_topic: npt.NDArray[np.int32]  # [events]
+    value: npt.NDArray[np.float64]  # [events, attributes]
+
+
+def book(
+    subscriptions: Sequence[Subscription],
+    events: Sequence[tuple[int, Sequence[float]]],
+    key: int,
+) -> Book:
+    """The book of these subscriptions and events (topic, values); `key` keys every hash.
+
+    Raises Problem for attributes of different number, values that are not finite, or an interval
+    that is empty.
+    """
+    widths = {len(values) for _, values in events} | {len(s.intervals) for s in subscriptions}
+    attributes = max(widths, default=0)
+    low = np.full((len(subscriptions), attributes), -np.inf)
+    high = np.full((len(subscriptions), attributes), np.inf)
+    items: list[list[int]] = []
+    for s, subscription in enumerate(subscriptions):
+        for a, interval in enumerate(subscription.intervals):
+            if interval is not None:
+                low[s, a], high[s, a] = interval
+        if not (low[s] < high[s]).all():
+            raise Problem(f"subscription {s} holds an empty interval", remedy="[low, high)")
+        items.append(_items(subscription, key))
+    value = np.zeros((len(events), attributes))
+    for e, (_, values) in enumerate(events):
+        if len(values) != attributes or not np.isfinite(values).all():
+            raise Problem(f"event {e} has the values {tuple(values)}", remedy=f"{attributes} reals")
+        value[e] = values
+    return Book(
+        np.array([s.topic for s in subscriptions], np.int32),
+        low,
+        high,
+        np.cumsum([0, *map(len, items)]).astype(np.int64),
+        np.array([item for one in items for item in one], np.uint64),
+        np.array([topic for topic, _ in events], np.int32),
+        value,
+    )
+
+
+def _items(subscription: Subscription, key: int) -> list[int]:
+    """The items under which a subscription is entered."""
+    narrow = [
+        (high - low, a, low, high)
+        for a, interval in enumerate(subscription.intervals)
+        if interval is not None
+        for low, high in [(max(interval[0], 0.0), min(interval[1], 1.0))]
+    ]
+    whole = [int(item_of(np.uint64(key), subscription.topic, _WHOLE, 0, 0))]
+    if not narrow or min(narrow)[0] >= 1.0:
+        return whole
+    _, a, low, high = min(narrow)
+    return [
+        int(item_of(np.uint64(key), subscription.topic, a, level, cell))
+        for level, cell in covering(low, high)
+    ]
+
+
+def covering(low: float, high: float) -> list[tuple[int, int]]:
+    """At most PIECES dyadic cells (level, number) that cover [low, high), clipped to [0, 1)."""
+    level = LEVELS
+    while True:
+        first, last = (int(cell_of(end, level)) for end in (low, np.nextafter(high, -1.0)))
+        cells = _merged(first, last, level)
+        if len(cells) <= PIECES:
+            return cells
+        level -= 1
+
+
+def _merged(first: int, last: int, level: int) -> list[tuple[int, int]]:
+    """Cells first…last of a level, two halves joined wherever both are there."""
+    cells = []
+    while first <= last:
+        if first & 1 or level == 0:
+            cells.append((level, first))
+            first += 1
+        if first <= last and not last & 1 and level > 0:
+            cells.append((level, last))
+            last -= 1
+        first, last, level = first >> 1, last >> 1, level - 1
+        if level < 0:
+            break
+    return cells
+
+
+@inlined
+def cell_of(value, level):
+    """The dyadic cell of a value at a level; whatever lies outside [0, 1) is in the outermost."""
+    cells = np.int64(1) << np.int64(level)
+    clipped = min(max(value, 0.0), 1.0)
+    return min(np.int64(clipped * np.float64(cells)), cells - np.int64(1))
+
+
+@inlined
+def item_of(key, topic, attribute, level, cell):
+    """The word that stands for a cell of an attribute of a topic in every filter."""
+    return seeded(seeded(seeded(key, topic), attribute * 64 + level), cell)
+
+
+@inlined
+def matches(book, s, event):
+    """Whether subscription s really wants the event: what decides at the subscriber itself."""
+    if book.topic[s] != book.event_topic[event]:
+        return False
+    for a in range(book.value.shape[1]):
+        value = book.value[event, a]
+        if value < book.low[s, a] or value >= book.high[s, a]:
+            return False
+    return True
+
+
+@inlined
+def admits(words, book, event, key, bits, hashes):
+    """Whether a filter says that somebody behind it may want the event; never a wrong no."""
+    topic = book.event_topic[event]
+    if may_hold(words, item_of(key, topic, _WHOLE, 0, 0), bits, hashes):
+        return True
+    for a in range(book.value.shape[1]):
+        for level in range(LEVELS + 1):
+            cell = cell_of(book.value[event, a], level)
+            if may_hold(words, item_of(key, topic, a, level, cell), bits, hashes):
+                return True
+    return False

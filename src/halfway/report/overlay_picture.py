@@ -1,0 +1,64 @@
+"""Pictures of overlays, in the colours of paper 2: green initiators, yellow brokers, walks."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from halfway.report.files import write_whole
+from halfway.report.pictures import checked_format, rendered
+
+if TYPE_CHECKING:
+    from halfway.sim.overlay import Overlay
+
+_INK, _WALK, _GREEN, _YELLOW = "#1c2733", "#0072B2", "#009E73", "#F0C419"
+
+
+def overlay_svg(overlay: "Overlay", *, title: str = "") -> str:
+    """An overlay on its network as SVG text; laid out by hops where there are no positions."""
+    return _drawn(overlay, title, "svg").decode()
+
+
+def draw_overlay(overlay: "Overlay", file: Path, *, title: str = "") -> None:
+    """The same to a file (png, svg or pdf by suffix). Raises Problem for another suffix."""
+    write_whole(file, _drawn(overlay, title, checked_format(file)))
+
+
+def _drawn(overlay: "Overlay", title: str, form: str) -> bytes:
+    def paint(figure: Figure, axes: Axes, place: npt.NDArray[np.float64]) -> None:
+        links = LineCollection(list(place[overlay.links]), colors=_WALK, linewidths=2.0, zorder=4)
+        axes.add_collection(links)
+        x, y = place[overlay.rows].T
+        axes.scatter(x, y, s=7, color=_WALK, linewidths=0, zorder=5)
+        for rows, form_of, colour, size in _marks(overlay):
+            x, y = place[rows].T
+            axes.scatter(
+                x, y, marker=form_of, s=size, color=colour, edgecolors=_INK,
+                linewidths=1.0, zorder=6,
+            )  # fmt: skip
+        figure.text(0.5, 0.968, title, ha="center", va="center", color=_INK, fontsize=12)
+        axes.legend(
+            handles=_legend(overlay), loc="upper center", bbox_to_anchor=(0.5, -0.005), ncols=3,
+            frameon=False, labelcolor=_INK, fontsize=9.5,
+        )  # fmt: skip
+
+    return rendered(overlay.network, paint, form)
+
+
+def _marks(overlay: "Overlay") -> list[tuple[npt.NDArray[np.int64], str, str, float]]:
+    return [(overlay.brokers, "s", _YELLOW, 95.0), (overlay.initiators, "o", _GREEN, 60.0)]
+
+
+def _legend(overlay: "Overlay") -> list[Line2D]:
+    names = ("broker: where two walks met", "publisher or subscriber")
+    marks = [
+        Line2D([], [], marker=form, linestyle="", markersize=8, markerfacecolor=colour,
+               markeredgecolor=_INK, label=name)
+        for name, (_, form, colour, _) in zip(names, _marks(overlay), strict=True)
+    ]  # fmt: skip
+    return [*marks, Line2D([], [], color=_WALK, linewidth=2, label="directional walks")]

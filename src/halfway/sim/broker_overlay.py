@@ -1,0 +1,262 @@
+"""An overlay of brokers as a tree whose links know the paths under them; who still reaches whom.
+
+The whole overlay in one place, for experiments in bulk. `overlay_join` and `overlay_repair` change
+it; here it only tells what is there.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from halfway.problem import Problem
+from halfway.world.routes import Closed, Doubles, Rows, all_open, by_hops, places_on
+from halfway.world.underlay import Underlay
+
+NOBODY = -1
+# How the alternate path may run [uas §3.1]. tested: routers' own routes, kept only if they happen
+# to be disjoint; around: the leg to the alternate is led around the direct path; free: both legs.
+PathReading = Literal["tested", "around", "free"]
+READINGS: tuple[PathReading, ...] = ("tested", "around", "free")
+# [uas §4.1] after τ the child joins its grandparent or its alternate.
+Refuge = Literal["grandparent", "alternate"]
+
+
+class Route(NamedTuple):
+    """A path of the underlay between two brokers, both ends included."""
+
+    rows: Rows  # [hops + 1]
+    places: Rows  # [hops] of `network.who`, in the direction from the first row
+
+    def is_open(self, closed: Closed) -> bool:
+        """Whether every node and link of it is up."""
+        return not (closed.rows[self.rows].any() or closed.places[self.places].any())
+
+    @property
+    def hops(self) -> int:
+        """Links of the underlay that it takes."""
+        return len(self.places)
+
+
+class Rules(NamedTuple):
+    """How an overlay is built and mended; the two remedies are ours."""
+
+    reading: PathReading = "around"
+    # We let a broker without alternate ask again when its parent gains a child, because the paper's
+    # first brokers find nobody to ask.
+    retry: bool = True
+    # We give a broker that finds no alternate a second path without a broker on it, because every
+    # later guarantee below it hangs on its own.
+    bare_path: bool = True
+    refuge: Refuge = "grandparent"
+
+
+@dataclass
+class Broker:
+    """One broker: who is above it, and by which ways [uas §4 "The Data Structures"]."""
+
+    number: int  # in order of joining; its name
+    row: int  # of the underlay
+    parent: int = NOBODY  # C; NOBODY at the root
+    direct: Route | None = None  # x: this broker … parent; None at the root, or if there is no way
+    alternate: int = NOBODY  # A: the broker on `second`; NOBODY where there is none on it
+    second: Route | None = None  # y: this broker … (alternate …) parent
+    bend: int = 0  # place of the alternate in second.rows
+    grandparent: int = NOBODY  # P, whom `upper` leads to
+    upper: Route | None = None  # z: this broker … grandparent, not through the parent
+
+
+@dataclass
+class Overlay:
+    """Brokers by number over an underlay, some of whose nodes and links may be down."""
+
+    underlay: Underlay
+    rules: Rules = field(default_factory=Rules)
+    brokers: dict[int, Broker] = field(default_factory=dict)
+    root: int = NOBODY
+    joined: int = 0  # numbers given so far
+
+    @cached_property
+    def closed(self) -> Closed:
+        """What is down; marked by `set_row` and `set_link`."""
+        return all_open(self.underlay.network)
+
+    @cached_property
+    def hop(self) -> Doubles:
+        """[m] weights under which a route is as short as it has hops."""
+        # We take routes of fewest hops, because the paper measures nearness in IP hops.
+        return by_hops(self.underlay.network)
+
+    def twin(self) -> "Overlay":
+        """The same overlay with a history of its own from here on."""
+        brokers = {number: replace(broker) for number, broker in self.brokers.items()}
+        other = Overlay(self.underlay, self.rules, brokers, self.root, self.joined)
+        other.closed.rows[:], other.closed.places[:] = self.closed
+        return other
+
+    def __getitem__(self, number: int) -> Broker:
+        return self.brokers[number]
+
+    def set_row(self, row: int, *, down: bool) -> None:
+        """A node of the underlay fails, or comes back."""
+        self.closed.rows[row] = down
+
+    def set_link(self, a: int, b: int, *, down: bool) -> None:
+        """A link of the underlay fails in both directions, or comes back."""
+        self.closed.places[self.underlay.place(a, b)] = down
+        self.closed.places[self.underlay.place(b, a)] = down
+
+    def is_up(self, number: int) -> bool:
+        """Whether there is such a broker and its node is up."""
+        return number in self.brokers and not self.closed.rows[self.brokers[number].row]
+
+    def route(self, rows: Rows) -> Route | None:
+        """The route along these rows; None where there are none."""
+        if not len(rows):
+            return None
+        return Route(rows, places_on(self.underlay.network, rows))
+
+    def children(self, number: int) -> list[int]:
+        """Numbers of the brokers whose parent this is, ascending."""
+        return [b.number for b in self.brokers.values() if b.parent == number]
+
+    def neighbours(self, number: int) -> list[int]:
+        """[uas §4] the neighbours of a broker in the tree: its parent and its children."""
+        parent = self.brokers[number].parent
+        return ([parent] if parent != NOBODY else []) + self.children(number)
+
+    def ancestors(self, number: int) -> Iterator[int]:
+        """Parent, grandparent … root. Raises RuntimeError on a cycle."""
+        above = self.brokers[number].parent
+        for _ in range(len(self.brokers)):
+            if above == NOBODY:
+                return
+            yield above
+            above = self.brokers[above].parent
+        raise RuntimeError(f"broker {number} lies on a cycle")
+
+    def is_below(self, number: int, above: int) -> bool:
+        """Whether a broker is `above` itself or a descendant of it."""
+        return number == above or above in self.ancestors(number)
+
+
+def checked_rules(rules: Rules) -> Rules:
+    """The rules, or a Problem that names what is wrong with them."""
+    if rules.reading not in READINGS:
+        what = f"'{rules.reading}' is not a reading of the alternate path"
+        raise Problem(what, remedy=f"one of {', '.join(READINGS)}")
+    if rules.refuge not in ("grandparent", "alternate"):
+        raise Problem(f"'{rules.refuge}' is no refuge", remedy="grandparent or alternate")
+    return rules
+
+
+def way_up(overlay: Overlay, broker: Broker) -> tuple[int, Route] | None:
+    """Whom a broker's messages for the root reach next, and by which path; None if nobody.
+
+    [uas §4.1] the direct path, else the alternate one, else the one to the grandparent. The last
+    also serves where the parent lives and only both paths to it are dead: nobody is evicted.
+    """
+    closed = overlay.closed
+    if overlay.is_up(broker.parent):
+        for route in (broker.direct, broker.second):
+            if route is not None and route.is_open(closed):
+                return broker.parent, route
+    upper = broker.upper
+    if upper is not None and overlay.is_up(broker.grandparent) and upper.is_open(closed):
+        return broker.grandparent, upper
+    return None
+
+
+def connected(overlay: Overlay) -> set[int]:
+    """Numbers of the live brokers whose messages reach the root by the paths they have."""
+    return {number for number, top in tops(overlay).items() if top == overlay.root}
+
+
+def connected_plainly(overlay: Overlay) -> set[int]:
+    """The same for unmodified SIENA, whose brokers have the direct path alone."""
+    return {number for number, top in tops_plainly(overlay).items() if top == overlay.root}
+
+
+def tops(overlay: Overlay) -> dict[int, int]:
+    """Of each live broker the highest one that its messages reach; who shares it can talk."""
+    next_up = {}
+    for number, broker in overlay.brokers.items():
+        if overlay.is_up(number):
+            way = way_up(overlay, broker)
+            next_up[number] = NOBODY if way is None else way[0]
+    return _climbed(next_up)
+
+
+def tops_plainly(overlay: Overlay) -> dict[int, int]:
+    """The same for unmodified SIENA."""
+    next_up = {}
+    for number, broker in overlay.brokers.items():
+        if overlay.is_up(number):
+            direct = broker.direct
+            led = direct is not None and direct.is_open(overlay.closed)
+            next_up[number] = broker.parent if led and overlay.is_up(broker.parent) else NOBODY
+    return _climbed(next_up)
+
+
+def _climbed(next_up: dict[int, int]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for number in next_up:
+        chain, here = [number], number
+        while here not in found and next_up[here] != NOBODY:
+            here = next_up[here]
+            chain.append(here)
+        top = found.get(here, here)
+        found.update(dict.fromkeys(chain, top))
+    return found
+
+
+def has_second(broker: Broker) -> bool:
+    """Whether x and y are there and share nothing but their ends."""
+    if broker.direct is None or broker.second is None:
+        return False
+    inner, others = broker.direct.rows[1:-1], broker.second.rows
+    # Paths without a common inner node share a link only where both are that link.
+    return not np.isin(inner, others).any() and not (len(inner) == 0 and len(others) == 2)
+
+
+def has_upper(overlay: Overlay, broker: Broker) -> bool:
+    """Whether z avoids the parent; below the root, whose death the paper leaves out, always."""
+    if broker.parent == overlay.root:
+        return True
+    if broker.upper is None or broker.parent not in overlay.brokers:
+        return False
+    above = overlay[broker.parent]
+    return broker.grandparent == above.parent and above.row not in broker.upper.rows
+
+
+def level(overlay: Overlay, number: int) -> int:
+    """A broker's own guarantee: 3 = x, y and z; 2 = x and y; 1 = x and z; 0 = x alone, or nothing.
+
+    The root has 3. See `guarantee` for what the brokers above it leave of that.
+    """
+    if number == overlay.root:
+        return 3
+    broker = overlay[number]
+    if broker.direct is None:
+        return 0
+    return 2 * has_second(broker) + has_upper(overlay, broker)
+
+
+def guarantee(overlay: Overlay, number: int) -> int:
+    """The least level on the way from a broker to the root: 3 survives every single failure."""
+    return min(level(overlay, each) for each in (number, *overlay.ancestors(number)))
+
+
+def meets_premise(overlay: Overlay, broker: Broker) -> bool:
+    """[uas §4.2] the lemma's premise: x, y and z are there and disjoint in pairs, z without C.
+
+    Disjoint: no node in common but the broker itself, and the parent where x and y end.
+    """
+    x, y, z = broker.direct, broker.second, broker.upper
+    if x is None or y is None or z is None or not has_second(broker):
+        return False
+    if broker.parent == NOBODY or overlay[broker.parent].row in z.rows:
+        return False
+    return not (np.isin(x.rows[1:], z.rows[1:]).any() or np.isin(y.rows[1:], z.rows[1:]).any())

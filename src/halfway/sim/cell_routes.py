@@ -1,0 +1,110 @@
+"""Cell Hash Routing over a network in bulk: routes, paths through rendezvous points, trees."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.cells import CELL_SIDE_RADII
+from halfway.problem import Problem
+from halfway.sim import cell_kernels as kernels
+from halfway.world.network import Network
+
+Counts = npt.NDArray[np.int64]
+
+
+class Route(NamedTuple):
+    """One message on its way to a cell."""
+
+    home: tuple[int, int]  # column, row of the cell where it ends
+    hops: int  # until it was there
+    hops_toured: int  # with the tour that shows it to be the home
+    cells: list[tuple[int, int]]  # from the sender's to the home
+
+
+class Ways(NamedTuple):
+    """How notifications of P pairs may go, through each of I points."""
+
+    through: Counts  # [P, I] hops publisher - home - subscriber; -1 in different components
+    tour: Counts  # [P, I] hops of the home's tour; 0 where the point's cell is populated
+    direct: Counts  # [P] hops publisher - subscriber, routed in the same way
+    off: npt.NDArray[np.float64]  # [P, I] squared distance of the subscriber from the point
+    empty: npt.NDArray[np.uint8]  # [P, I] 1 where nobody is in the point's cell
+
+    def shortest(self, tried: int, *, points: int | None = None, toured: bool = False) -> Counts:
+        """[P] hops through the best of the `tried` closest of the first `points`; -1 if none.
+
+        [geo §2.4] closest: of the subscriber to the hashed point, as the crow flies.
+        """
+        points = self.off.shape[1] if points is None else points
+        order = np.argsort(self.off[:, :points], axis=1, kind="stable")[:, :tried]
+        hops = np.where(self.through < 0, np.iinfo(np.int64).max, self.through + toured * self.tour)
+        best = np.take_along_axis(hops, order, axis=1).min(axis=1)
+        return np.where(self.direct < 0, -1, best)
+
+
+class CellRoutes:
+    """The cells of one network in the unit square, and the routes over them.
+
+    radius: reach of a node, in the unit of the positions; cells are as large as it allows
+    (`CELL_SIDE_RADII`), the first one's corner is the origin. Raises Problem without positions, or
+    with positions outside the unit square.
+    """
+
+    def __init__(self, network: Network, radius: float) -> None:
+        if network.position is None:
+            raise Problem("cells need to know where the nodes are", where=network.name)
+        position = network.position
+        if not (position.min() >= 0.0 and position.max() <= 1.0):
+            raise Problem(
+                "cells are laid over the unit square, and a node lies outside of it",
+                where=network.name,
+                remedy="scale the positions and the radius",
+            )
+        if not radius > 0.0:
+            raise Problem(f"radius = {radius:g}: it must be a positive length")
+        self.network, self.side = network, radius * CELL_SIDE_RADII
+        self.cell = np.floor(position / self.side).astype(np.int64)  # [n, 2] column, row
+        width = int(np.floor(1.0 / self.side)) + 1
+        self.populated = np.zeros((width, width), np.bool_)  # [row, column]
+        self.populated[self.cell[:, 1], self.cell[:, 0]] = True
+        self.mask = kernels.surroundings(self.populated)
+
+    def route(self, source: int, column: int, row: int) -> Route:
+        """A message from a node to whoever is the home of a cell."""
+        path = np.empty(8 * self.mask.size, np.int64)
+        x, y = self.cell[source]
+        home_x, home_y, hops, toured = kernels.path_of(self.mask, x, y, column, row, path)
+        width = self.mask.shape[1]
+        cells = [(int(c) % width, int(c) // width) for c in path[: hops + 1]]
+        return Route((int(home_x), int(home_y)), int(hops), int(toured), cells)
+
+    def ways(self, pairs: Counts, points: int, key: int) -> Ways:
+        """How pair p's notifications may go through `points` points of topic p; pairs [P, 2]."""
+        shape = len(pairs), points
+        legs, off = np.empty((*shape, 3), np.int64), np.empty(shape)
+        empty = np.empty(shape, np.uint8)
+        position = np.asarray(self.network.position)
+        kernels.legs(
+            self.mask, self.side, position, self.cell, pairs, np.uint64(key), legs, off, empty
+        )
+        through = np.where(legs[:, :, 0] < 0, -1, legs[:, :, 0] + legs[:, :, 2])
+        ends = np.hstack([self.cell[pairs[:, 0]], self.cell[pairs[:, 1]]])
+        found = np.empty((len(pairs), 4), np.int64)
+        kernels.routed(self.mask, ends, found)
+        direct = np.where((found[:, :2] == ends[:, 2:]).all(axis=1), found[:, 2], -1)
+        return Ways(through, legs[:, :, 1], direct, off, empty)
+
+    def trees(
+        self, publisher: Counts, subscribers: Counts, *, points: int, tried: int, key: int
+    ) -> Counts:
+        """[T, 3] hops of one notification's tree: links used once, once a point, once a subscriber.
+
+        publisher [T], subscribers [T, k]: rows. -1 where they are in different components.
+        """
+        hops = np.empty((len(publisher), 3), np.int64)
+        kernels.trees(
+            self.mask, self.side, np.asarray(self.network.position), self.cell, publisher,
+            subscribers, np.uint64(key), points, tried, hops,
+        )  # fmt: skip
+        return hops

@@ -1,0 +1,110 @@
+"""A town: cell hashing message by message, on a clock that stops where the measurement wants."""
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.message import BOOT, MESSAGE
+from halfway.protocols import cell_hash
+from halfway.protocols.cell_hash_routing import ARRIVED, INTEREST, NOTE, PRUNE
+from halfway.sim import changes
+from halfway.sim import engine as engines
+from halfway.sim.radio import Ideal
+from halfway.world.network import Network
+
+HOP_S = 1e-3
+
+
+class Town:
+    """A run of cell hashing that can be stopped, looked at and told things.
+
+    journal: records to keep; 0 keeps none. room: entries that a cell can keep.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        rules: cell_hash.Rules,
+        *,
+        topics: int,
+        events: int,
+        journal: int = 0,
+        room: int = 64,
+        seed: int = 7,
+    ) -> None:
+        self.network, self.rules, self.events = network, rules, events
+        n, widest = network.n, max(int(network.degree.max(initial=1)), 1)
+        names = np.arange(n, dtype=np.int32)
+        self.state = cell_hash.state(
+            names, topics, rules.points, events, seed, seats=widest + 2, room=room
+        )
+        self.spare = widest * cell_hash.most_emissions(self.state, rules)
+        self.engine = engines.engine(n, 2 * self.spare, 1 << 14, journal)
+        self.around = network.around()
+        self.now = 0.0
+
+    def tell(self, at: float, row: int, kind: int, topic: int = -1, event: int = -1) -> None:
+        """A letter from the application of a row."""
+        engines.post(self.engine, at, row, kind, topic, 0, event)
+
+    def boot(self, at: float, *rows: int) -> None:
+        """Switch nodes on; all of them if none is named."""
+        for row in rows or range(self.network.n):
+            self.tell(at, row, int(BOOT))
+
+    def kill(self, *rows: int) -> None:
+        """Switch nodes off without a word."""
+        for row in rows:
+            self.engine.life[row] += np.uint32(self.engine.life[row] % 2 == 0)
+
+    def run(self, until: float) -> None:
+        """Let time pass, up to `until` in seconds."""
+        self.now = until
+        while True:
+            why = engines.run(
+                self.state, self.rules, self.around, cell_hash.Book(self.events), self.engine,
+                Ideal(HOP_S), self.around, True, changes.none(), until, engines.NEVER, self.spare,
+            )  # fmt: skip
+            if why in (engines.IDLE, engines.UNTIL):
+                return
+            if why != engines.CROWDED:
+                raise RuntimeError("the journal of this town is too short")
+            self.engine = engines.grown(self.engine)
+
+    def delivered(self) -> list[tuple[int, int]]:
+        """(event, row) of every delivery, in order."""
+        told = self.engine.applications
+        count = int(told.tally[0])
+        records = told.record[:count].view(MESSAGE)
+        return [
+            (int(record["event"]), int(row))
+            for record, row in zip(records, told.row[:count], strict=True)
+            if record["kind"] == cell_hash.DELIVERED
+        ]
+
+    def heard(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
+        """The journal: records received, and the rows that received them."""
+        journal = self.engine.journal
+        count = int(journal.tally[0])
+        return journal.record[:count].view(MESSAGE), journal.row[:count]
+
+    def ended(self, kind: int, topic: int) -> int:
+        """How many messages of a topic came where they were going, whatever hops they took."""
+        records, rows = self.heard()
+        mine = (records["kind"] == kind) & (records["topic"] == topic)
+        there = (records["flags"] & ARRIVED) > 0
+        if kind == NOTE:
+            there |= records["target"] == rows
+        return int((mine & there).sum())
+
+    def unneeded(self, topic: int) -> int:
+        """[geo §4] subscriptions, notifications and prunes of one event beyond the needed two."""
+        told = (self.ended(int(kind), topic) for kind in (INTEREST, NOTE, PRUNE))
+        return sum(told) - 2
+
+    def keeps(self, what: int, topic: int, number: int) -> set[tuple[int, int]]:
+        """Cells with a member that takes part and keeps an entry of that kind, now."""
+        shelf = self.state.shelf
+        mine = (shelf["what"] == what) & (shelf["topic"] == topic) & (shelf["number"] == number)
+        holders = (mine & (shelf["until"] > self.now)).any(axis=1)
+        up = (self.engine.life % 2 == 0) & (self.state.present == 1)
+        return {(int(x), int(y)) for x, y in self.state.cell[np.flatnonzero(holders & up)]}

@@ -1,0 +1,162 @@
+"""Overlays of walks built in bulk on one network: who is in, where walks met, what it took."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.problem import Problem
+from halfway.sim import overlay_walks as kernels
+from halfway.sim.meeting import Ground
+from halfway.world.extent import farthest
+from halfway.world.network import Network
+
+System = Literal["directional-walk", "random-walk"]
+# left: the neighbours of a node count from when the walk leaves it (Algorithm 2, Figure 5);
+# reached: from when it gets there (equation 4).
+Marking = Literal["left", "reached"]
+
+MOST_STEPS_PER_NODE = 10_000
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """One overlay. Rows are the network's; walk w is that of initiator w."""
+
+    network: Network
+    initiators: npt.NDArray[np.int64]  # [I] rows
+    rows: npt.NDArray[np.int64]  # [k] all nodes of all walks, in the order in which they came
+    walk: npt.NDArray[np.int64]  # [k] the walk that added each
+    back: npt.NDArray[np.int64]  # [k] row the walk had come from; itself at an initiator
+    steps: npt.NDArray[np.int64]  # [I] steps of each walk, those back included; 0: sat on a walk
+    met_from: npt.NDArray[np.int64]  # [I] the walk's last row of its own, -1 if it met nobody
+    met_at: npt.NDArray[np.int64]  # [I] the row of another walk that it met, -1 if none
+    retreats: int  # steps back of all walks
+
+    @cached_property
+    def links(self) -> npt.NDArray[np.int64]:
+        """[k - parts, 2] the overlay's links: where a walk came from, and where it met."""
+        inner = self.rows != self.back
+        met = self.met_from >= 0
+        trails = np.column_stack([self.back[inner], self.rows[inner]])
+        meetings = np.column_stack([self.met_from[met], self.met_at[met]])
+        return np.concatenate([trails, meetings])
+
+    @cached_property
+    def joined(self) -> npt.NDArray[np.bool_]:
+        """[I] whether the walk met another or was met by one."""
+        walk_of = np.full(self.network.n, -1)
+        walk_of[self.rows] = self.walk
+        met = self.met_at >= 0
+        joined = met.copy()
+        joined[walk_of[self.met_at[met]]] = True
+        return joined
+
+    @property
+    def brokers(self) -> npt.NDArray[np.int64]:
+        """Rows where walks met, ascending [dwo §III: "the meeting point between two DRWs"]."""
+        return np.unique(self.met_at[self.met_at >= 0])
+
+    def depth(self, whole: float | None = None) -> float:
+        """[dwo (5)] largest distance between overlay nodes / largest in the network (`whole`)."""
+        place = self.network.position
+        if place is None:
+            raise Problem("a depth needs positions", where=self.network.name)
+        return farthest(place[self.rows]) / (farthest(place) if whole is None else whole)
+
+    def needed(self) -> npt.NDArray[np.int64]:
+        """Rows left, ascending, when every node that is a dead end and no initiator has gone."""
+        kept = np.zeros(self.network.n, np.bool_)
+        kept[self.rows] = True
+        ends = np.bincount(self.links.ravel(), minlength=self.network.n)
+        ends[self.initiators] += self.network.n  # an initiator never counts as a dead end
+        kernels.prune(self.network.n, self.links, ends, kept)
+        return np.flatnonzero(kept)
+
+
+class Overlays:
+    """Overlays on one network, many in sequence; what a network costs once is paid here.
+
+    Raises Problem for a network with a node that has no neighbour.
+    """
+
+    def __init__(self, network: Network) -> None:
+        if network.n < 2 or network.degree.min() == 0:
+            raise Problem(
+                "a walk cannot leave a node without neighbours",
+                where=network.name,
+                remedy="take the largest component, or more range",
+            )
+        self.network = network
+        self._ground = Ground(network.start, network.who)
+        self._field = kernels.field(network.n, int(network.degree.max()))
+
+    def build(
+        self,
+        initiators: npt.ArrayLike,
+        *,
+        seed: int,
+        system: System = "directional-walk",
+        alpha: float = 1.0,
+        beta: float = 0.0,
+        branches: int = 1,
+        marking: Marking = "left",
+        together: int = 2,
+        most_steps: int | None = None,
+    ) -> Overlay:
+        """[dwo Alg. 1] Build an overlay from distinct initiators [I]: rows, in their order.
+
+        alpha, beta: weights of first and second neighbourhoods [dwo (2)]. together: walks that set
+        out at the same time, 1 or 2; the others follow one by one. A walk is given up after
+        `most_steps` (default: 10,000 a node). Raises Problem for anything else.
+        """
+        rows = self._checked(initiators)
+        if system not in get_args(System):
+            raise Problem(
+                f"'{system}' is not a walk", remedy=f"one of {', '.join(get_args(System))}"
+            )
+        if marking not in get_args(Marking):
+            raise Problem(f"marking is '{marking}'", remedy="'left' or 'reached'")
+        if branches not in (1, 2) or together not in (1, 2):
+            raise Problem(
+                f"{branches} branches, {together} walks together", remedy="1 or 2 of each"
+            )
+        if not (alpha >= 0.0 and beta >= 0.0 and alpha + beta < np.inf):
+            raise Problem(f"alpha = {alpha}, beta = {beta}", remedy="finite weights from 0 up")
+        recipe = kernels.Recipe(
+            system == "random-walk", float(alpha), float(beta), branches, marking == "reached"
+        )
+        limit = MOST_STEPS_PER_NODE * self.network.n if most_steps is None else most_steps
+        told = kernels.built(self.network.n, len(rows))
+        kernels.build(
+            self._ground, self._field, recipe, told, rows, together, np.uint64(seed), limit
+        )
+        count = int(told.tally[0])
+        order = told.order[:count].astype(np.int64)
+        return Overlay(
+            network=self.network,
+            initiators=rows,
+            rows=order,
+            walk=told.walk[:count].astype(np.int64),
+            back=self._field.back[order].astype(np.int64),
+            steps=told.steps,
+            met_from=told.met_from.astype(np.int64),
+            met_at=told.met_at.astype(np.int64),
+            retreats=int(told.tally[1]),
+        )
+
+    def _checked(self, initiators: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        rows = np.ascontiguousarray(initiators, np.int64)
+        if rows.ndim != 1 or len(rows) < 2:
+            raise Problem(f"{rows.size} initiators", remedy="an overlay needs two")
+        if not 0 <= rows.min() <= rows.max() < self.network.n:
+            raise Problem(
+                f"an initiator is row {rows.min() if rows.min() < 0 else rows.max()}",
+                where=self.network.name,
+                remedy=f"its rows are 0 to {self.network.n - 1}",
+            )
+        if len(np.unique(rows)) != len(rows):
+            raise Problem("an initiator is named twice", where=self.network.name)
+        return rows

@@ -1,0 +1,219 @@
+"""Every single failure of an underlay, which live brokers of an overlay it cuts off, and why."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import kernel
+from halfway.sim.broker_overlay import (
+    Broker,
+    Overlay,
+    Route,
+    connected,
+    guarantee,
+    level,
+    meets_premise,
+    tops,
+)
+from halfway.world.routes import route, shortest
+
+Cause = Literal[
+    "the underlay is cut",  # from the root: no overlay could help
+    "the parent is cut off",  # the underlay leads to the root, but not to the parent
+    "the grandparent is cut off",  # the parent failed, and the underlay does not lead to the next
+    "no second path",  # the underlay has one to the parent, the overlay does not
+    "no path past the parent",  # the underlay has one to the grandparent, the overlay does not
+]
+_WAYS = 3  # paths a broker: x, y, z
+
+
+class _Ways(NamedTuple):
+    """The overlay as arrays; broker k is the k-th in order of number, path 3 k + (0, 1, 2)."""
+
+    row: npt.NDArray[np.int64]  # [brokers] of the underlay
+    target: npt.NDArray[np.int64]  # [3 brokers] who stands at the end of each path; -1: no path
+    root: int
+    first: npt.NDArray[np.int64]  # [nodes + links + 1] element e lies on paths[first[e]:first[e+1]]
+    paths: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SingleFailures:
+    """What each single failure does; elements are the nodes (rows), then the links."""
+
+    lost: npt.NDArray[np.int64]  # [elements] live brokers that no longer reach the root
+    broker: npt.NDArray[np.int64]  # [losses] number of each such broker …
+    element: npt.NDArray[np.int64]  # [losses] … and what failed
+
+
+class Census(NamedTuple):
+    """How many brokers have which guarantee."""
+
+    own: tuple[int, int, int, int]  # by level 0…3, the root among those of 3
+    whole: tuple[int, int, int, int]  # likewise, with what the brokers above leave of it
+    premise: int  # brokers that meet the premise of the paper's lemma
+    brokers: int
+
+
+def census(overlay: Overlay) -> Census:
+    """Count the brokers of an overlay by guarantee level."""
+    own = Counter(level(overlay, number) for number in overlay.brokers)
+    whole = Counter(guarantee(overlay, number) for number in overlay.brokers)
+    premise = sum(meets_premise(overlay, broker) for broker in overlay.brokers.values())
+    return Census(
+        (own[0], own[1], own[2], own[3]),
+        (whole[0], whole[1], whole[2], whole[3]),
+        premise,
+        len(overlay.brokers),
+    )
+
+
+def single_failures(overlay: Overlay) -> SingleFailures:
+    """Let every node but the root's fail alone, then every link, and see who reaches the root.
+
+    The overlay must be whole: nothing down. The root's own node is not counted: lost is 0 there.
+    """
+    ways = _ways(overlay)
+    elements = len(ways.first) - 1
+    lost = np.zeros(elements, np.int64)
+    pairs = np.empty((elements * 4 + 64, 2), np.int64)
+    nodes = overlay.underlay.network.n
+    while True:
+        count = int(_fail_each(*ways, nodes, lost, pairs))
+        if count <= len(pairs):
+            break
+        pairs = np.empty((count, 2), np.int64)
+    numbers = np.array(sorted(overlay.brokers), np.int64)
+    return SingleFailures(lost, numbers[pairs[:count, 0]], pairs[:count, 1].copy())
+
+
+def single_failures_slowly(overlay: Overlay) -> dict[int, set[int]]:
+    """The same by failing and healing one element after another: element -> brokers cut off."""
+    network, found = overlay.underlay.network, {}
+    for row in range(network.n):
+        if row == overlay[overlay.root].row:
+            continue
+        overlay.set_row(row, down=True)
+        found[row] = {n for n in overlay.brokers if overlay.is_up(n)} - connected(overlay)
+        overlay.set_row(row, down=False)
+    link, owner = overlay.underlay.link, overlay.underlay.owner
+    for place in np.flatnonzero(owner < network.who):
+        a, b = int(owner[place]), int(network.who[place])
+        overlay.set_link(a, b, down=True)
+        found[network.n + int(link[place])] = set(overlay.brokers) - connected(overlay)
+        overlay.set_link(a, b, down=False)
+    return {element: some for element, some in found.items() if some}
+
+
+def causes(overlay: Overlay, failures: SingleFailures) -> Counter[Cause]:
+    """Why each loss happened: what the underlay no longer has, or a path that the overlay lacks.
+
+    A broker is lost where the first broker on its way up that cannot go on has neither x nor y
+    (its parent lives) or no z (its parent is what failed).
+    """
+    found: Counter[Cause] = Counter()
+    for element in np.unique(failures.element):
+        _mark(overlay, int(element), down=True)
+        # One search from the root tells who has a way at all; one more for each stuck broker.
+        top = overlay[overlay.root].row
+        tree = shortest(overlay.underlay.network, overlay.hop, top, overlay.closed)
+        highest, known = tops(overlay), dict[int, Cause]()
+        for number in failures.broker[failures.element == element].tolist():
+            if tree.parent[overlay[number].row] < 0:
+                found["the underlay is cut"] += 1
+                continue
+            stuck = highest[number]
+            if stuck not in known:
+                known[stuck] = _cause(overlay, overlay[stuck])
+            found[known[stuck]] += 1
+        _mark(overlay, int(element), down=False)
+    return found
+
+
+def _cause(overlay: Overlay, stuck: Broker) -> Cause:
+    if overlay.is_up(stuck.parent):
+        return "no second path" if _leads(overlay, stuck, stuck.parent) else "the parent is cut off"
+    led = _leads(overlay, stuck, overlay[stuck.parent].parent)
+    return "no path past the parent" if led else "the grandparent is cut off"
+
+
+def _leads(overlay: Overlay, broker: Broker, other: int) -> bool:
+    ends = (broker.row, overlay[other].row)
+    return len(route(overlay.underlay.network, overlay.hop, *ends, overlay.closed)) > 0
+
+
+def _mark(overlay: Overlay, element: int, *, down: bool) -> None:
+    network = overlay.underlay.network
+    if element < network.n:
+        overlay.set_row(element, down=down)
+        return
+    at = np.flatnonzero(overlay.underlay.link == element - network.n)[0]
+    overlay.set_link(int(overlay.underlay.owner[at]), int(network.who[at]), down=down)
+
+
+def _ways(overlay: Overlay) -> _Ways:
+    numbers = sorted(overlay.brokers)
+    index = {number: k for k, number in enumerate(numbers)}
+    target = np.full(_WAYS * len(numbers), -1, np.int64)
+    lies: list[npt.NDArray[np.int64]] = []
+    nodes = overlay.underlay.network.n
+    for k, number in enumerate(numbers):
+        broker = overlay[number]
+        ends = (broker.parent, broker.parent, broker.grandparent)
+        some = (broker.direct, broker.second, broker.upper)
+        for w, (end, way) in enumerate(zip(ends, some, strict=True)):
+            if way is not None and end in index:
+                target[_WAYS * k + w] = index[end]
+                on = _elements(way, nodes, overlay)
+                lies.append(np.column_stack((on, np.full(len(on), _WAYS * k + w))))
+    pairs = np.concatenate(lies) if lies else np.empty((0, 2), np.int64)
+    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    elements = nodes + overlay.underlay.network.links
+    first = np.searchsorted(pairs[:, 0], np.arange(elements + 1)).astype(np.int64)
+    rows = np.array([overlay[number].row for number in numbers], np.int64)
+    return _Ways(rows, target, index[overlay.root], first, pairs[:, 1].astype(np.int64))
+
+
+def _elements(route: Route, nodes: int, overlay: Overlay) -> npt.NDArray[np.int64]:
+    links = overlay.underlay.link[route.places].astype(np.int64) + nodes
+    return np.unique(np.concatenate((route.rows.astype(np.int64), links)))
+
+
+@kernel
+def _fail_each(row, target, root, first, paths, nodes, lost, pairs):
+    # Returns how many losses there were; those beyond the room of `pairs` are only counted.
+    brokers = row.shape[0]
+    dead = np.zeros(target.shape[0], np.bool_)
+    count = 0
+    for e in range(lost.shape[0]):
+        lost[e] = 0
+        if e == row[root] or first[e] == first[e + 1]:
+            continue
+        for p in range(first[e], first[e + 1]):
+            dead[paths[p]] = True
+        for k in range(brokers):
+            if row[k] == e:
+                continue
+            here, steps = k, 0
+            while here != root and steps <= brokers:
+                way = -1
+                for w in range(3):
+                    p = 3 * here + w
+                    # A path ends at a broker, so it is dead where that broker's node is.
+                    if way < 0 and target[p] >= 0 and not dead[p]:
+                        way = target[p]
+                if way < 0:
+                    break
+                here = way
+                steps += 1
+            if here != root:
+                lost[e] += 1
+                if count < pairs.shape[0]:
+                    pairs[count, 0], pairs[count, 1] = k, e
+                count += 1
+        for p in range(first[e], first[e + 1]):
+            dead[paths[p]] = False
+    return count

@@ -1,0 +1,121 @@
+"""Overlays for t failures at once, the future work of paper 5: a ladder of disjoint paths.
+
+[uas §6] "overlay networks which can tolerate a larger number of node and link failures for general
+topologies". Ours: a broker keeps t + 1 disjoint paths to its parent, and to its i-th ancestor
+t + 1 - i disjoint paths that avoid the i ancestors below that one. If the lowest i ancestors are
+what failed, t - i failures are left for t + 1 - i paths, so one of them lives; the ancestor that it
+leads to stands before the same t failures, and so on up to the root. With t = 1 this is x, y and z.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from halfway.problem import Problem
+from halfway.sim.broker_overlay import Overlay, Route
+from halfway.sim.overlay_join import avoided
+from halfway.world.disjoint import disjoint_paths
+
+Hindrance = Literal[
+    "none",
+    "the underlay is cut",  # t or fewer failures part the broker from the root: no overlay can help
+    "too few links at the broker",
+    "too few links at an ancestor",
+    "a cut before an ancestor",  # the links would do, nodes between are too few
+]
+
+
+@dataclass(frozen=True)
+class Rung:
+    """The disjoint paths of a broker to one ancestor."""
+
+    ancestor: int  # its number
+    wanted: int  # paths
+    routes: tuple[Route, ...]
+
+
+Ladder = tuple[Rung, ...]
+
+
+def ladder(overlay: Overlay, number: int, t: int) -> Ladder:
+    """A broker's paths to its next t + 1 ancestors, or to the root; as many as there are.
+
+    Raises Problem for t < 1.
+    """
+    if t < 1:
+        raise Problem(f"t = {t}", remedy="an overlay shall tolerate at least one failure")
+    rungs: list[Rung] = []
+    passed: list[int] = []
+    for i, ancestor in enumerate(overlay.ancestors(number)):
+        if i > t:
+            break
+        target = overlay[ancestor].row
+        with avoided(overlay, passed):
+            found = disjoint_paths(
+                overlay.underlay.network, overlay.hop, overlay[number].row, target, t + 1 - i,
+                overlay.closed,
+            )  # fmt: skip
+        routes = tuple(route for rows in found if (route := overlay.route(rows)) is not None)
+        rungs.append(Rung(ancestor, t + 1 - i, routes))
+        passed.append(target)
+    return tuple(rungs)
+
+
+def is_full(rungs: Ladder) -> bool:
+    """Whether every rung has the paths that it wants."""
+    return all(len(rung.routes) == rung.wanted for rung in rungs)
+
+
+def connected_by(overlay: Overlay, ladders: dict[int, Ladder]) -> set[int]:
+    """Live brokers that reach the root over their ladders, whatever is down."""
+    next_up: dict[int, int] = {}
+    for number, rungs in ladders.items():
+        if overlay.is_up(number):
+            live = (
+                rung.ancestor
+                for rung in rungs
+                if overlay.is_up(rung.ancestor)
+                and any(route.is_open(overlay.closed) for route in rung.routes)
+            )
+            above = next(live, None)
+            if above is not None:
+                next_up[number] = above
+    reached = set()
+    for number in [*ladders, overlay.root]:
+        here = number
+        while here != overlay.root and here in next_up:
+            here = next_up[here]
+        if here == overlay.root and overlay.is_up(number):
+            reached.add(number)
+    return reached
+
+
+def hindrance(overlay: Overlay, number: int, t: int) -> Hindrance:
+    """Why a broker below the root cannot have a full ladder for t failures; "none" if it can."""
+    network = overlay.underlay.network
+    rungs = ladder(overlay, number, t)
+    if is_full(rungs):
+        return "none"
+    ends = overlay[number].row, overlay[overlay.root].row
+    if len(disjoint_paths(network, overlay.hop, *ends, t + 1, overlay.closed)) <= t:
+        few = network.degree[ends[0]] <= t
+        return "too few links at the broker" if few else "the underlay is cut"
+    short = next(rung for rung in rungs if len(rung.routes) < rung.wanted)
+    if network.degree[overlay[short.ancestor].row] < short.wanted:
+        return "too few links at an ancestor"
+    return "a cut before an ancestor"
+
+
+def hindrances(overlay: Overlay, t: int) -> Counter[Hindrance]:
+    """Count the brokers below the root by what keeps them from tolerating t failures."""
+    return Counter(hindrance(overlay, n, t) for n in overlay.brokers if n != overlay.root)
+
+
+def tolerates(overlay: Overlay, t: int) -> set[int]:
+    """Brokers that t failures of anything but the root's node never cut off: theirs and all
+    ladders above them are full."""
+    full = {
+        number: number == overlay.root or is_full(ladder(overlay, number, t))
+        for number in overlay.brokers
+    }
+    return {n for n in full if full[n] and all(full[above] for above in overlay.ancestors(n))}

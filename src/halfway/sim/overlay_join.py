@@ -1,0 +1,261 @@
+"""[uas §4, Algorithm 1] Join: how a broker finds its parent, its alternate and its grandparent."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+
+import numpy as np
+
+from halfway.problem import Problem
+from halfway.sim.broker_overlay import NOBODY, Broker, Overlay, Route, connected
+from halfway.world.disjoint import disjoint_pair
+from halfway.world.routes import Rows, Tree, path, route, shortest
+
+
+def join(overlay: Overlay, row: int) -> int:
+    """A new broker on a node of the underlay; returns its number. The first becomes the root.
+
+    [uas §4] the parent is the nearest broker in IP hops; of equally near ones the first that
+    joined. Raises Problem for a node that is down, carries a broker, or reaches none.
+    """
+    _check_row(overlay, row)
+    broker = Broker(overlay.joined, row)
+    if overlay.root == NOBODY:
+        overlay.root = broker.number
+    else:
+        tree = shortest(overlay.underlay.network, overlay.hop, row, overlay.closed)
+        parent = nearest(overlay, tree, sorted(connected(overlay)))
+        if parent == NOBODY:
+            label = overlay.underlay.network.label(row)
+            raise Problem(f"node {label} reaches no broker that reaches the root")
+        overlay.brokers[broker.number] = broker
+        attach(overlay, broker, parent, tree)
+    overlay.brokers[broker.number] = broker
+    overlay.joined += 1
+    if overlay.rules.retry and broker.parent != NOBODY:
+        retry_below(overlay, broker.parent)
+    return broker.number
+
+
+def nearest(overlay: Overlay, tree: Tree, numbers: list[int]) -> int:
+    """Of some brokers the one with the fewest hops from the tree's source, NOBODY if none has."""
+    found, least = NOBODY, np.inf
+    for number in numbers:
+        hops = tree.weight[overlay[number].row]
+        if hops < least:
+            found, least = number, float(hops)
+    return found
+
+
+def attach(overlay: Overlay, broker: Broker, parent: int, tree: Tree | None = None) -> None:
+    """[uas §4, Algorithm 1] make a broker the child of `parent`, and look for y and z.
+
+    tree: shortest paths from the broker, where the caller has them. Raises RuntimeError for a
+    parent below the broker: that would be a cycle.
+    """
+    if overlay.is_below(parent, broker.number):
+        raise RuntimeError(f"broker {parent} is below broker {broker.number}")
+    overlay.brokers[broker.number] = broker
+    broker.parent = parent
+    network = overlay.underlay.network
+    broker.direct = broker.second = broker.upper = None
+    broker.alternate = broker.grandparent = NOBODY
+    if overlay.closed.rows[broker.row]:
+        return
+    if tree is None:
+        tree = shortest(network, overlay.hop, broker.row, overlay.closed)
+    if overlay.is_up(parent):
+        broker.direct = overlay.route(path(tree, overlay[parent].row))
+        choose_second(overlay, broker, tree)
+    choose_upper(overlay, broker, tree)
+
+
+def retry_below(overlay: Overlay, parent: int) -> None:
+    """[remedy] the children of a broker that have no second path ask again for an alternate."""
+    for child in overlay.children(parent):
+        if overlay[child].second is None:
+            choose_second(overlay, overlay[child])
+
+
+def choose_second(overlay: Overlay, broker: Broker, tree: Tree | None = None) -> None:
+    """[uas §4] Find Alternate: the nearest neighbour of the parent with a path disjoint from x.
+
+    `tree` as in `attach`. Leaves `second` None where there is no such neighbour and no remedy.
+    """
+    broker.alternate, broker.second, broker.bend = NOBODY, None, 0
+    direct = broker.direct
+    if direct is None or not direct.is_open(overlay.closed) or not overlay.is_up(broker.parent):
+        return
+    if overlay.rules.reading == "tested":
+        _choose_tested(overlay, broker, tree)
+    else:
+        _choose_around(overlay, broker)
+    if broker.second is None and overlay.rules.bare_path:
+        _choose_bare(overlay, broker)
+
+
+def candidates(overlay: Overlay, broker: Broker) -> list[int]:
+    """Live neighbours of the parent that may be an alternate, ascending: neither the broker
+    itself nor anyone below it, whose ways lead through it."""
+    return sorted(
+        number
+        for number in overlay.neighbours(broker.parent)
+        if overlay.is_up(number) and not overlay.is_below(number, broker.number)
+    )
+
+
+def _choose_tested(overlay: Overlay, broker: Broker, tree: Tree | None) -> None:
+    # [uas §3.1] the legs are the routers' own; disjointness is a matter of luck.
+    network = overlay.underlay.network
+    if tree is None:
+        tree = shortest(network, overlay.hop, broker.row, overlay.closed)
+    inner = _inner(broker.direct)
+    parent = overlay[broker.parent].row
+    some = candidates(overlay, broker)
+    for number in sorted(some, key=lambda number: (tree.weight[overlay[number].row], number)):
+        leg, link = path(tree, overlay[number].row), _link_to_parent(overlay, broker, number)
+        if not len(leg) or not len(link) or parent in leg or broker.row in link:
+            continue
+        if not np.isin(inner, np.concatenate((leg, link))).any():
+            _set_second(overlay, broker, number, leg, link)
+            return
+
+
+def _link_to_parent(overlay: Overlay, broker: Broker, alternate: int) -> Rows:
+    """The rows alternate … parent under the overlay link of two neighbours; [0] if it is down."""
+    upwards = alternate == overlay[broker.parent].parent
+    link = overlay[broker.parent if upwards else alternate].direct
+    if link is None or not link.is_open(overlay.closed):
+        return np.empty(0, np.int32)
+    return link.rows[::-1].copy() if upwards else link.rows
+
+
+def _choose_around(overlay: Overlay, broker: Broker) -> None:
+    network = overlay.underlay.network
+    inner, parent = _inner(broker.direct), overlay[broker.parent]
+    some = candidates(overlay, broker)
+    some = [number for number in some if overlay[number].row not in inner]
+    if not some:
+        return
+    with avoided(overlay, [*inner, parent.row]):
+        first = shortest(network, overlay.hop, broker.row, overlay.closed)
+    last = None
+    if overlay.rules.reading == "free":
+        with avoided(overlay, [*inner, broker.row]):
+            last = shortest(network, overlay.hop, parent.row, overlay.closed)
+    for number in sorted(some, key=lambda number: (first.weight[overlay[number].row], number)):
+        leg = path(first, overlay[number].row)
+        if last is None:
+            link = _link_to_parent(overlay, broker, number)
+        else:
+            link = path(last, overlay[number].row)[::-1].copy()
+        if len(leg) and len(link) and broker.row not in link and not np.isin(inner, link).any():
+            _set_second(overlay, broker, number, leg, link)
+            return
+
+
+def _choose_bare(overlay: Overlay, broker: Broker) -> None:
+    network, direct = overlay.underlay.network, broker.direct
+    assert direct is not None
+    ends = (broker.row, overlay[broker.parent].row)
+    with avoided(overlay, direct.rows[1:-1]), link_avoided(overlay, direct):
+        beside = route(network, overlay.hop, *ends, overlay.closed)
+    if len(beside):
+        broker.second = overlay.route(beside)
+        return
+    # We may move x as well, because the shortest path can lie across every second one; and where
+    # the underlay has cut nodes or bridges the two share these and nothing else.
+    pair = _least_shared(overlay, direct)
+    if pair is not None:
+        broker.direct, broker.second = overlay.route(pair[0]), overlay.route(pair[1])
+
+
+def _least_shared(overlay: Overlay, direct: Route) -> tuple[Rows, Rows] | None:
+    """Two paths between the ends of a route that share only what every path between them takes."""
+    stops = [int(direct.rows[0])]
+    for row in direct.rows[1:-1].tolist():
+        with avoided(overlay, [row]):
+            way = route(
+                overlay.underlay.network, overlay.hop, stops[0], int(direct.rows[-1]),
+                overlay.closed,
+            )  # fmt: skip
+        if not len(way):
+            stops.append(row)
+    stops.append(int(direct.rows[-1]))
+    one, two = [direct.rows[:1]], [direct.rows[:1]]
+    for a, b in pairwise(stops):
+        pair = disjoint_pair(overlay.underlay.network, overlay.hop, a, b, overlay.closed)
+        bridge = np.array([a, b], np.int32)  # no cut node between them and no two paths: one link
+        one.append((bridge if pair is None else pair[0])[1:])
+        two.append((bridge if pair is None else pair[1])[1:])
+    first, second = np.concatenate(one), np.concatenate(two)
+    return None if np.array_equal(first, second) else (first, second)
+
+
+def choose_upper(overlay: Overlay, broker: Broker, tree: Tree | None = None) -> None:
+    """[uas §4] Find Node_disjointPath(P, C): a path to the grandparent that misses the parent."""
+    broker.grandparent, broker.upper = NOBODY, None
+    if broker.parent == NOBODY or overlay.closed.rows[broker.row]:
+        return
+    parent = overlay[broker.parent]
+    if not overlay.is_up(parent.parent):
+        return
+    broker.grandparent, target = parent.parent, overlay[parent.parent].row
+    network = overlay.underlay.network
+    if overlay.rules.reading == "tested":
+        if tree is None:
+            rows = route(network, overlay.hop, broker.row, target, overlay.closed)
+        else:
+            rows = path(tree, target)
+        if parent.row in rows:
+            return
+    else:
+        with avoided(overlay, [parent.row]):
+            rows = route(network, overlay.hop, broker.row, target, overlay.closed)
+    broker.upper = overlay.route(rows)
+
+
+@contextmanager
+def avoided(overlay: Overlay, rows: list[int] | Rows) -> Iterator[None]:
+    """Close some rows of the underlay for a search."""
+    flags = overlay.closed.rows
+    some = np.asarray(rows, np.int64)
+    before = flags[some].copy()
+    flags[some] = True
+    try:
+        yield
+    finally:
+        flags[some] = before
+
+
+@contextmanager
+def link_avoided(overlay: Overlay, direct: Route) -> Iterator[None]:
+    """Close a path's own link for a search if it has only one."""
+    flags = overlay.closed.places
+    some = direct.places if direct.hops == 1 else direct.places[:0]
+    before = flags[some].copy()
+    flags[some] = True
+    try:
+        yield
+    finally:
+        flags[some] = before
+
+
+def _inner(direct: Route | None) -> Rows:
+    assert direct is not None
+    return direct.rows[1:-1]
+
+
+def _set_second(overlay: Overlay, broker: Broker, number: int, leg: Rows, link: Rows) -> None:
+    broker.alternate, broker.bend = number, len(leg) - 1
+    broker.second = overlay.route(np.concatenate((leg, link[1:])))
+
+
+def _check_row(overlay: Overlay, row: int) -> None:
+    network = overlay.underlay.network
+    if not 0 <= row < network.n:
+        raise Problem(f"there is no row {row} in 0…{network.n - 1}", where=network.name)
+    if overlay.closed.rows[row]:
+        raise Problem(f"node {network.label(row)} is down: no broker can join there")
+    if any(broker.row == row for broker in overlay.brokers.values()):
+        raise Problem(f"node {network.label(row)} carries a broker already")

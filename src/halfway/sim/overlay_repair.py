@@ -1,0 +1,139 @@
+"""[uas §4, Algorithm 2 and §4.1] Leave, and what brokers do about failures after the time τ.
+
+One operation at a time: the paper's transactions, with their order already settled.
+"""
+
+from collections.abc import Iterator
+
+from halfway.sim.broker_overlay import NOBODY, Broker, Overlay, connected
+from halfway.sim.overlay_join import attach, choose_second, choose_upper, nearest, retry_below
+from halfway.world.routes import shortest
+
+
+def leave(overlay: Overlay, number: int) -> None:
+    """[uas §4, Algorithm 2] a broker goes: its children join its parent, then all is put right.
+
+    Of a dead broker its parent does this on its behalf, from its replica [uas §4.1]. Where the
+    parent is dead too, we let the children join the next live broker above, because the paper
+    has one failure at a time. The last broker leaves an empty overlay.
+    """
+    children = overlay.children(number)
+    if number == overlay.root:
+        _succeed(overlay, children)
+        del overlay.brokers[number]
+    else:
+        above = next(
+            (each for each in overlay.ancestors(number) if overlay.is_up(each)),
+            overlay[number].parent,
+        )
+        for child in children:
+            attach(overlay, overlay[child], above)
+        del overlay.brokers[number]
+    put_right(overlay)
+
+
+def _succeed(overlay: Overlay, children: list[int]) -> None:
+    # We make the root's first live child its successor, the others join it, because the paper
+    # leaves the death of the root open; every child of the root knows the others from its Join.
+    heir = next((child for child in children if overlay.is_up(child)), NOBODY)
+    if heir == NOBODY and children:
+        heir = children[0]
+    overlay.root = heir
+    if heir == NOBODY:
+        return
+    root = overlay[heir]
+    root.parent = root.alternate = root.grandparent = NOBODY
+    root.direct = root.second = root.upper = None
+    for child in children:
+        if child != heir:
+            attach(overlay, overlay[child], heir)
+
+
+def mend(overlay: Overlay) -> None:
+    """[uas §4.1] everything that τ after failures is done about them.
+
+    Dead brokers leave; a broker whose direct path is dead joins another parent; alternates and
+    grandparents are chosen again where theirs are gone. Where the underlay has no way left, a
+    broker keeps its parent and tries again at the next call.
+    """
+    for number in sorted(overlay.brokers):
+        if not overlay.is_up(number) and len(overlay.brokers) > 1:
+            leave(overlay, number)
+    for number in sorted(overlay.brokers):
+        broker = overlay[number]
+        if number != overlay.root and overlay.is_up(number) and not _is_served(overlay, broker):
+            _join_again(overlay, broker)
+    put_right(overlay)
+
+
+def _is_served(overlay: Overlay, broker: Broker) -> bool:
+    direct = broker.direct
+    return overlay.is_up(broker.parent) and direct is not None and direct.is_open(overlay.closed)
+
+
+def _join_again(overlay: Overlay, broker: Broker) -> None:
+    tree = shortest(overlay.underlay.network, overlay.hop, broker.row, overlay.closed)
+    for parent in _refuges(overlay, broker, tree):
+        if (
+            overlay.is_up(parent)
+            and not overlay.is_below(parent, broker.number)
+            and tree.parent[overlay[parent].row] >= 0
+        ):
+            attach(overlay, broker, parent, tree)
+            return
+
+
+def _refuges(overlay: Overlay, broker: Broker, tree: object) -> Iterator[int]:
+    """Brokers to try as the next parent, in order.
+
+    [uas §4.1] the grandparent or the alternate. We add the old parent by a new route, because the
+    root's children have no grandparent, and then the nearest that still reaches the root.
+    """
+    parent = overlay.brokers.get(broker.parent)
+    grandparent = parent.parent if parent is not None else NOBODY
+    two = [grandparent, broker.alternate]
+    # Who is asked must reach the root, or a broker could join one that waits for it.
+    served = connected(overlay)
+    yield from (
+        number
+        for number in (two if overlay.rules.refuge == "grandparent" else two[::-1])
+        if number in served
+    )
+    if broker.parent in served:
+        yield broker.parent
+    others = sorted(n for n in served if not overlay.is_below(n, broker.number))
+    yield nearest(overlay, tree, others)  # type: ignore[arg-type]
+
+
+def put_right(overlay: Overlay) -> None:
+    """Choose anew every alternate and grandparent path that is gone, dead or no longer one.
+
+    [uas §4, Algorithm 2] "C.Reset GrandParent()", "C.Choose Alternate()". An alternate is one as
+    long as it is next to the parent, in the tree, and not below the broker.
+    """
+    for number in sorted(overlay.brokers):
+        broker = overlay[number]
+        if number == overlay.root or not overlay.is_up(number):
+            continue
+        if _second_is_gone(overlay, broker):
+            choose_second(overlay, broker)
+        grandparent = overlay[broker.parent].parent
+        upper = broker.upper
+        if broker.grandparent != grandparent or upper is None or not upper.is_open(overlay.closed):
+            choose_upper(overlay, broker)
+    if overlay.rules.retry:
+        for number in sorted(overlay.brokers):
+            retry_below(overlay, number)
+
+
+def _second_is_gone(overlay: Overlay, broker: Broker) -> bool:
+    second = broker.second
+    if second is None or not second.is_open(overlay.closed):
+        return True
+    if broker.alternate == NOBODY:
+        return False
+    return (
+        not overlay.is_up(broker.alternate)
+        or broker.alternate not in overlay.neighbours(broker.parent)
+        or overlay.is_below(broker.alternate, broker.number)
+    )

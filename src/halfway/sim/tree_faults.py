@@ -1,0 +1,112 @@
+"""[uas Fig. 5] How many notifications still arrive while nodes and links of the underlay fail."""
+
+from itertools import pairwise
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.problem import Problem
+from halfway.sim.broker_overlay import NOBODY, Overlay, tops, tops_plainly
+from halfway.sim.overlay_repair import mend
+from halfway.world.content import Content
+
+# Where faults strike [uas Table 2, "Failure distribution random"]. used: nodes and links under the
+# direct paths, which both systems have; the root's node is spared in every model.
+Where = Literal["links", "nodes", "used", "brokers"]
+TreeSystem = Literal["broker-tree", "underlay-tree"]
+Element = tuple[int, int]  # the two rows of a link; a node's row twice
+
+
+def draw_faults(overlay: Overlay, where: Where, count: int, seed: int) -> list[Element]:
+    """Distinct elements that fail, in order; fewer come first in the same order.
+
+    Raises Problem if there are not so many.
+    """
+    network = overlay.underlay.network
+    root = overlay[overlay.root].row
+    owner = overlay.underlay.owner
+    links = np.column_stack((owner, network.who)).astype(np.int64)[owner < network.who]
+    nodes = np.flatnonzero(np.arange(network.n) != root)
+    if where == "links":
+        some = links
+    elif where == "nodes":
+        some = np.column_stack((nodes, nodes))
+    elif where == "brokers":
+        rows = np.array([b.row for b in overlay.brokers.values() if b.row != root])
+        some = np.column_stack((rows, rows))
+    elif where == "used":
+        some = _used(overlay, root)
+    else:
+        raise Problem(f"'{where}' is no place of faults", remedy=f"one of {get_args(Where)}")
+    if count > len(some):
+        raise Problem(f"{count} faults, but only {len(some)} elements can fail")
+    order = np.random.default_rng(seed).permutation(len(some))[:count]
+    return [(int(a), int(b)) for a, b in some[order]]
+
+
+def _used(overlay: Overlay, root: int) -> npt.NDArray[np.int64]:
+    found: set[Element] = set()
+    for broker in overlay.brokers.values():
+        if broker.direct is not None:
+            rows = broker.direct.rows.tolist()
+            found.update((row, row) for row in rows if row != root)
+            found.update((min(pair), max(pair)) for pair in pairwise(rows))
+    return np.array(sorted(found), np.int64)
+
+
+def delivered_share(
+    overlay: Overlay,
+    system: TreeSystem,
+    content: Content,
+    faults: list[Element],
+    *,
+    tau: float = 0.01,
+    mends: bool = True,
+) -> float:
+    """Share of the notifications that arrive, of all that brute force would deliver.
+
+    The faults strike one after another, evenly over the run, and stay. Unmodified SIENA never
+    changes; the other fails over at once and, if it `mends`, repairs a time `tau` (a share of the
+    run) after each fault. What is on its way when a fault strikes is not counted as lost, and
+    clients of a dead broker stay there: their notifications are lost to both systems.
+    The overlay is used up. Raises Problem for an unknown system.
+    """
+    if system not in get_args(TreeSystem):
+        raise Problem(f"'{system}' is no broker tree", remedy=f"one of {get_args(TreeSystem)}")
+    total = int(content.wanted.sum())
+    if total == 0:
+        return 1.0
+    spacing = 1.0 / (len(faults) + 1)
+    moments = [(spacing * (k + 1), fault) for k, fault in enumerate(faults)]
+    repairs = [(at + tau, None) for at, _ in moments if mends and system == "underlay-tree"]
+    arrived, begun = 0, 0
+    for at, fault in [*sorted([*moments, *repairs], key=lambda pair: pair[0]), (np.inf, None)]:
+        ended = int(np.searchsorted(content.at, at))
+        arrived += _arrived(overlay, system, content, slice(begun, ended))
+        begun = ended
+        if fault is not None:
+            strike(overlay, fault)
+        elif at < np.inf:
+            mend(overlay)
+    return arrived / total
+
+
+def strike(overlay: Overlay, fault: Element) -> None:
+    """Let an element fail for good."""
+    a, b = fault
+    if a == b:
+        overlay.set_row(a, down=True)
+    else:
+        overlay.set_link(a, b, down=True)
+
+
+def _arrived(overlay: Overlay, system: TreeSystem, content: Content, events: slice) -> int:
+    if events.start >= events.stop:
+        return 0
+    brokers = content.wanted.shape[1]
+    top = np.full(brokers, NOBODY)
+    for number, highest in (tops if system == "underlay-tree" else tops_plainly)(overlay).items():
+        top[number] = highest
+    together = (top[:, None] == top[None, :]) & (top[:, None] != NOBODY)
+    return int((content.wanted[events] * together[content.publisher[events]]).sum())

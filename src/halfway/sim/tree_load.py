@@ -1,0 +1,218 @@
+"""[uas Figs. 6-8] Events through a broker tree whose paths queue: latency, and who carries what."""
+
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import inlined, kernel
+from halfway.problem import Problem
+from halfway.sim.tree_ways import DOWN, UP, WAYS, Places, Stress, Ways
+from halfway.world.content import Content
+from halfway.world.routes import popped, risen
+
+# Which of its two paths a message takes [uas §5]. direct: the first, as unmodified SIENA; halves:
+# each in turn; least-wait: the one whose first queue is shorter in seconds; earliest: the one on
+# which wait and unloaded travel together take less.
+Balance = Literal["direct", "halves", "least-wait", "earliest"]
+BALANCES: tuple[Balance, ...] = get_args(Balance)
+
+_KILOBYTE = 1000.0
+_u4 = np.uint32
+
+
+class Passage(NamedTuple):
+    """What a run of events leaves."""
+
+    latency_s: float  # mean over notifications, from publishing to the client's broker
+    notifications: int
+    uses: Places  # [4 brokers] messages on each route
+
+
+class Loads(NamedTuple):
+    """Mean and standard deviation of the loads of links, in kilobytes (1,000 bytes)."""
+
+    overlay_mean: float
+    overlay_deviation: float
+    used_mean: float  # over links of the underlay that lie under any overlay link
+    used_deviation: float
+    all_mean: float  # over all links of the underlay
+    all_deviation: float
+
+
+class _Flight(NamedTuple):
+    """Messages under way, by slot."""
+
+    event: npt.NDArray[np.int64]  # [slots]
+    route: npt.NDArray[np.int64]  # [slots]
+    stage: npt.NDArray[np.int64]  # [slots] queues of the route that it has passed
+    key: npt.NDArray[np.float64]  # [slots + 1] the heap: times …
+    slot: npt.NDArray[np.int32]  # [slots + 1] … and slots
+    free: npt.NDArray[np.int32]  # [slots] a stack of the free ones
+
+
+def passage(paths: Ways, content: Content, balance: Balance, window_s: float) -> Passage:
+    """Send every event of a workload through the tree within `window_s` seconds.
+
+    [Carzaniga et al. 2001, §4.2] an event goes up to the root, and down where somebody wants it.
+    Brokers forward without delay. Raises Problem for an unknown balance and a window that is not
+    positive.
+    """
+    if balance not in BALANCES:
+        raise Problem(f"'{balance}' is no balance", remedy=f"one of {', '.join(BALANCES)}")
+    if not 0 < window_s < np.inf:
+        raise Problem(f"a window of {window_s} s", remedy="it must be positive and finite")
+    below = wanted_below(paths.parent, content.wanted)
+    first_child, child = _children(paths.parent)
+    uses = np.zeros(len(paths.unloaded_s), np.int64)
+    slots = 1 << 12
+    while True:
+        uses[:] = 0
+        flight = _flight(slots)
+        total, count, crowded = _drive(
+            paths, first_child, child, content.at * window_s, content.publisher, content.wanted,
+            below, BALANCES.index(balance), flight, uses,
+        )  # fmt: skip
+        if not crowded:
+            return Passage(total / max(count, 1), int(count), uses)
+        slots *= 4
+
+
+def _flight(slots: int) -> _Flight:
+    return _Flight(
+        np.zeros(slots, np.int64),
+        np.zeros(slots, np.int64),
+        np.zeros(slots, np.int64),
+        np.empty(slots + 1),
+        np.empty(slots + 1, np.int32),
+        np.arange(slots, dtype=np.int32),
+    )
+
+
+def wanted_below(parent: Places, wanted: Places) -> npt.NDArray[np.bool_]:
+    """[events, brokers] whether anyone at a broker or below it wants the event."""
+    below = wanted > 0
+    for broker in _from_the_leaves(parent):
+        if parent[broker] >= 0:
+            below[:, parent[broker]] |= below[:, broker]
+    return below
+
+
+def loads(passed: Passage, on: Stress, message_bytes: float) -> Loads:
+    """The loads that a passage put on links."""
+    link = _carried(passed.uses, on.first_link, on.link, on.links) * message_bytes / _KILOBYTE
+    wire = _carried(passed.uses, on.first_wire, on.wire, on.wires) * message_bytes / _KILOBYTE
+    # The unused ones have no load at all: sums need no list of which they are.
+    used_mean = wire.sum() / on.used_wires
+    used_square = (wire * wire).sum() / on.used_wires
+    return Loads(
+        float(link.mean()), float(link.std()),
+        float(used_mean), float(np.sqrt(max(used_square - used_mean * used_mean, 0.0))),
+        float(wire.mean()), float(wire.std()),
+    )  # fmt: skip
+
+
+def _carried(uses: Places, first: Places, which: Places, many: int) -> npt.NDArray[np.float64]:
+    return np.bincount(which, np.repeat(uses, np.diff(first)), many).astype(np.float64)
+
+
+def _children(parent: Places) -> tuple[Places, Places]:
+    order = np.argsort(parent, kind="stable")
+    first = np.searchsorted(parent[order], np.arange(len(parent) + 1))
+    return first.astype(np.int64), order.astype(np.int64)
+
+
+def _from_the_leaves(parent: Places) -> list[int]:
+    depth = np.zeros(len(parent), np.int64)
+    for broker in range(len(parent)):
+        above = parent[broker]
+        while above >= 0:
+            depth[broker] += 1
+            above = parent[above]
+    return np.argsort(-depth, kind="stable").tolist()  # type: ignore[no-any-return]
+
+
+@inlined
+def _wait(free_at, paths, route, now):
+    ready = free_at[paths.queue[paths.first[route]]]
+    return max(ready - now, 0.0)
+
+
+@inlined
+def _chosen(paths, broker, direction, balance, turn, free_at, now):
+    # The route of a message between a broker and its parent.
+    direct = WAYS * broker + direction
+    second = direct + 2
+    if balance == 0 or paths.first[second] == paths.first[second + 1]:
+        return direct
+    if balance == 1:
+        turn[direct] ^= 1
+        return direct if turn[direct] == 1 else second
+    one, two = _wait(free_at, paths, direct, now), _wait(free_at, paths, second, now)
+    if balance == 3:
+        one += paths.unloaded_s[direct]
+        two += paths.unloaded_s[second]
+    return second if two < one else direct
+
+
+@inlined
+def _enqueued(paths, flight, free_at, slot, now, count):
+    # Into the next queue of its route; the heap then knows when it comes out at the other end.
+    q = paths.queue[paths.first[flight.route[slot]] + flight.stage[slot]]
+    begun = max(now, free_at[q])
+    free_at[q] = begun + paths.service_s[q]
+    flight.stage[slot] += 1
+    risen(flight.key, flight.slot, _u4(count), free_at[q] + paths.delay_s[q], np.int32(slot))
+    return count + 1
+
+
+@kernel
+def _drive(
+    paths, first_child, child, at, publisher, wanted, below, balance, flight, uses
+):  # fmt: skip
+    # Returns the sum of latencies, the notifications, and whether there were too few slots.
+    parent = paths.parent
+    slots = flight.free.shape[0]
+    free_at = np.zeros(paths.service_s.shape[0])
+    turn = np.zeros(uses.shape[0], np.uint8)
+    total, notified, count, free, event = 0.0, 0, 0, slots, 0
+    while event < at.shape[0] or count > 0:
+        # A broker is reached: by an event of its own, or by a message that comes out of a queue.
+        if count == 0 or (event < at.shape[0] and at[event] <= flight.key[0]):
+            now, e, here, source = at[event], event, publisher[event], -1
+            event += 1
+        else:
+            now, slot = flight.key[0], np.int64(flight.slot[0])
+            count -= 1
+            popped(flight.key, flight.slot, _u4(count))
+            route = flight.route[slot]
+            if paths.first[route] + flight.stage[slot] < paths.first[route + 1]:
+                count = _enqueued(paths, flight, free_at, slot, now, count)
+                continue
+            e, broker = flight.event[slot], route // WAYS
+            goes_up = route % 2 == UP
+            here = parent[broker] if goes_up else broker
+            source = broker if goes_up else parent[broker]
+            flight.free[free] = slot
+            free += 1
+        total += wanted[e, here] * (now - at[e])
+        notified += wanted[e, here]
+        if free <= first_child[here + 1] - first_child[here]:
+            return total, notified, True
+        for c in range(first_child[here] - 1, first_child[here + 1]):
+            if c < first_child[here]:
+                to, direction = here, UP
+                if parent[here] < 0 or parent[here] == source:
+                    continue
+            else:
+                to, direction = child[c], DOWN
+                if to == source or not below[e, to]:
+                    continue
+            free -= 1
+            slot = np.int64(flight.free[free])
+            flight.event[slot] = e
+            flight.route[slot] = _chosen(paths, to, direction, balance, turn, free_at, now)
+            flight.stage[slot] = 0
+            uses[flight.route[slot]] += 1
+            count = _enqueued(paths, flight, free_at, slot, now, count)
+    return total, notified, False

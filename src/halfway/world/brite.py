@@ -1,0 +1,229 @@
+"""Files of the topology generator BRITE, of its Java and its C++ edition, read and written.
+
+The editions differ in the order of the model's numbers, in tabs and blanks, and in digits: C++
+gives two decimals, and no delay between AS nodes (-1).
+"""
+
+import math
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.problem import Problem
+from halfway.world.compressed import Listed
+from halfway.world.network import Network
+from halfway.world.opened import content
+from halfway.world.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Ends, Underlay, underlay_of
+from halfway.world.waxman import BANDWIDTHS, PLACEMENTS, Waxman
+
+FORMS = ("java", "c++")
+_WAXMAN = ("1", "3")  # router level and AS level; both write the same numbers
+_INCREMENTAL = 1.0
+_NUMBERS = 11  # on the model's line
+_NODE = ("id", "x", "y")
+_EDGE = ("id", "from", "to", "length", "delay", "bandwidth")
+_DIRECTION = 9  # the field that is U or D
+_PART = {True: "\t", False: " "}  # of the Java edition, of the C++ edition
+_MILLI, _MEGA = 1e-3, 1e6
+
+
+class Brite(NamedTuple):
+    """What a .brite file holds."""
+
+    underlay: Underlay  # positions in km, `labels` the file's ids
+    model: Waxman | None  # None for another model, or one that did not grow by the node
+
+
+class _Lines(NamedTuple):
+    """The lines of one block of the file, with the number of each."""
+
+    path: Path
+    head: tuple[int, str]
+    body: list[tuple[int, list[str]]]
+
+
+def read_brite(path: str | Path, *, largest: bool = False) -> Brite:
+    """Read a .brite file (.gz may follow).
+
+    A link takes the delay of the file (ms), or where that is -1 its length (km) over the speed of
+    light; its bandwidth is in Mb/s, infinite where it is -1. Directions are dropped and counted in
+    `left_out`. largest: only the largest component. Raises Problem with file and line.
+    """
+    where = Path(path)
+    body = content(where).replace(b"\0", b"").decode("utf-8", "replace")
+    lines = list(enumerate(body.splitlines(), start=1))
+    model = next((line for _, line in lines if line.lstrip().startswith("Model")), "")
+    nodes, edges = _block(where, lines, "Nodes"), _block(where, lines, "Edges")
+    index: dict[str, int] = {}
+    position = np.empty((len(nodes.body), 2))
+    for i, (number, fields) in enumerate(nodes.body):
+        if fields[0] in index:
+            raise Problem(f"node {fields[0]} is there already", where=f"{where}:{number}")
+        index[fields[0]] = i
+        position[i] = [_number(nodes, number, fields, column, _NODE) for column in (1, 2)]
+    ends, delay_s, bandwidth_bps, directed = _links(edges, index)
+    listed = Listed(list(index), ends, position, {"directions of links": directed})
+    name = where.name.removesuffix(".gz").removesuffix(".brite")
+    return Brite(underlay_of(listed, delay_s, bandwidth_bps, name, largest=largest), _model(model))
+
+
+def write_brite(path: str | Path, underlay: Underlay, model: Waxman, form: str = "java") -> None:
+    """Write a .brite file as BRITE's Java or C++ edition does ("java" or "c++").
+
+    Ids are the network's labels where these are 0…n-1 in some order, else the rows. "java" keeps
+    every digit, "c++" two decimals and no delays. Raises Problem where positions are unknown or the
+    file cannot be written.
+    """
+    if form not in FORMS:
+        raise Problem(f"form = '{form}': it must be one of {', '.join(FORMS)}")
+    network = underlay.network
+    if network.position is None:
+        raise Problem("a .brite file needs the position of every node", where=network.name)
+    names = _ids(network)
+    java = form == "java"
+    text = [f"Topology: ( {network.n} Nodes, {network.links} Edges )", _head(model, java), ""]
+    text += _node_lines(network, network.position, names, java)
+    text += ["", *_edge_lines(underlay, network.position, names, java)]
+    try:
+        Path(path).write_text("\n".join(text) + "\n", encoding="utf-8")
+    except OSError as error:
+        what = f"cannot be written ({error.strerror or error})"
+        raise Problem(what, where=str(path)) from None
+
+
+def _ids(network: Network) -> npt.NDArray[np.int64]:
+    rows = np.arange(network.n)
+    if network.labels is None or set(network.labels.astype(str)) != set(map(str, rows)):
+        return rows
+    return network.labels.astype(np.int64)
+
+
+def _node_lines(
+    network: Network, position: Doubles, names: npt.NDArray[np.int64], java: bool
+) -> list[str]:
+    lines = [f"Nodes: ( {network.n} )" if java else f"Nodes: ({network.n})"]
+    for i in np.argsort(names):
+        x, y = position[i].tolist()
+        whole = java and x.is_integer() and y.is_integer()
+        place = (f"{x:.0f}", f"{y:.0f}") if whole else (_digits(x, java), _digits(y, java))
+        degree = str(network.degree[i])
+        fields = [str(names[i]), *place, degree, degree, str(names[i]), "AS_NODE", ""]
+        lines.append(_PART[java].join(fields))
+    return lines
+
+
+def _edge_lines(
+    underlay: Underlay, position: Doubles, names: npt.NDArray[np.int64], java: bool
+) -> list[str]:
+    links = underlay.network.links
+    lines = [f"Edges: ( {links} )" if java else f"Edges: ({links}):"]
+    ends = np.column_stack((names[underlay.owner], names[underlay.network.who]))
+    later = np.flatnonzero(ends[:, 0] > ends[:, 1])  # each link once, from the later id
+    for number, k in enumerate(later[np.lexsort((ends[later, 1], ends[later, 0]))]):
+        a, b = ends[k].tolist()
+        length_km = math.dist(position[underlay.owner[k]], position[underlay.network.who[k]])
+        delay = _digits(float(underlay.delay_s[k]) / _MILLI, java) if java else "-1"
+        mbps = float(underlay.bandwidth_bps[k]) / _MEGA
+        speed = _digits(mbps if math.isfinite(mbps) else -1.0, java)
+        fields = [number, a, b, _digits(length_km, java), delay, speed, a, b, "E_AS", "U"]
+        lines.append(_PART[java].join(map(str, fields)))
+    return lines
+
+
+def _digits(value: float, java: bool) -> str:
+    return repr(value) if java else f"{value:.2f}"
+
+
+def _block(path: Path, lines: list[tuple[int, str]], name: str) -> _Lines:
+    found = [k for k, (_, line) in enumerate(lines) if line.lstrip().startswith(name + ":")]
+    if not found:
+        raise Problem(
+            f"there is no line '{name}:'", where=str(path), remedy="is this a BRITE file?"
+        )
+    first = found[0]
+    body = []
+    for number, line in lines[first + 1 :]:
+        fields = line.split()
+        if not fields or fields[0].startswith(("Nodes", "Edges")):
+            break
+        wanted = len(_NODE) if name == "Nodes" else len(_EDGE)
+        if len(fields) < wanted:
+            what = f"the line has {len(fields)} fields; {wanted} are the least of '{name}:'"
+            raise Problem(what, where=f"{path}:{number}")
+        body.append((number, fields))
+    number, head = lines[first]
+    count = re.search(r"\d+", head)
+    if count and int(count[0]) != len(body):
+        what = f"'{name}:' announces {count[0]}, but {len(body)} lines follow"
+        raise Problem(what, where=f"{path}:{number}")
+    if not body:
+        raise Problem(f"no line follows '{name}:'", where=f"{path}:{number}")
+    return _Lines(path, lines[first], body)
+
+
+def _links(edges: _Lines, index: dict[str, int]) -> tuple[Ends, Doubles, Doubles, int]:
+    # Ends, delays in seconds, bandwidths in bits a second, and how many had a direction.
+    ends = np.empty((len(edges.body), 2), np.int64)
+    delay_s, bandwidth_bps = np.empty((2, len(edges.body)))
+    directed = 0
+    for k, (number, fields) in enumerate(edges.body):
+        for side in (0, 1):
+            name = fields[1 + side]
+            if name not in index:
+                raise Problem(f"an edge to the unknown node {name}", where=f"{edges.path}:{number}")
+            ends[k, side] = index[name]
+        length_km, delay_ms, mbps = (_number(edges, number, fields, c, _EDGE) for c in (3, 4, 5))
+        light_s = max(length_km, 0.0) / SPEED_OF_LIGHT_KM_S
+        delay_s[k] = delay_ms * _MILLI if delay_ms >= 0 else light_s
+        bandwidth_bps[k] = mbps * _MEGA if mbps > 0 else math.inf
+        directed += fields[_DIRECTION : _DIRECTION + 1] == ["D"]
+    return ends, delay_s, bandwidth_bps, directed
+
+
+def _number(
+    block: _Lines, number: int, fields: list[str], column: int, names: tuple[str, ...]
+) -> float:
+    try:
+        value = float(fields[column])
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        what = f"'{fields[column][:40]}' is not a number in {names[column]}"
+        raise Problem(what, where=f"{block.path}:{number}:{column + 1}")
+    return value
+
+
+def _model(line: str) -> Waxman | None:
+    head = re.match(r"\s*Model\s*\(\s*(\d+)([^)]*)\)\s*:(.*)", line)
+    if not head or head[1] not in _WAXMAN:
+        return None
+    try:
+        given = [float(word) for word in head[3].split()]
+    except ValueError:
+        return None
+    if len(given) != _NUMBERS:
+        return None
+    n, side, square, placed, *middle, spread, least, most = given
+    # Only the Java edition names the model beside its number.
+    m, alpha, beta, growth = middle if "-" in head[2] else (*middle[1:], middle[0])
+    known = placed in (1, 2) and spread in (1, 2, 3, 4) and growth == _INCREMENTAL
+    if not known:
+        return None
+    return Waxman(
+        int(n), int(m), alpha, beta, int(side), int(square),
+        PLACEMENTS[int(placed) - 1], BANDWIDTHS[int(spread) - 1], least, most,
+    )  # fmt: skip
+
+
+def _head(model: Waxman, java: bool) -> str:
+    plane = f"{model.n} {model.side} {model.square} {PLACEMENTS.index(model.placement) + 1}"
+    spread = BANDWIDTHS.index(model.bandwidth) + 1
+    speeds = f"{spread} {model.least_mbps!r} {model.most_mbps!r}"
+    if java:
+        odds = f" {model.m}  {model.alpha!r} {model.beta!r} {_INCREMENTAL:.0f}"
+        return f"Model (3 - ASWaxman):  {plane} {odds} {speeds} "
+    odds = f"{_INCREMENTAL:.0f} {model.m} {model.alpha:g} {model.beta:g}"
+    return f"Model ( 3 ): {plane} {odds} {spread} {model.least_mbps:g} {model.most_mbps:g}\0"

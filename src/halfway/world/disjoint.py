@@ -1,0 +1,248 @@
+"""Paths that share no node but their ends: pairs (Suurballe) and more, of least total weight.
+
+Everyone here sees the whole network; protocols must not import this. Existence is exact; the
+weights are sums of doubles, and of equally light sets of paths any one may come.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from halfway.core.compiled import inlined, kernel
+from halfway.problem import Problem
+from halfway.world.network import Network
+from halfway.world.routes import (
+    Closed,
+    Doubles,
+    Flags,
+    Heap,
+    Rows,
+    all_open,
+    check_end,
+    check_weights,
+    popped,
+    risen,
+)
+
+_u4 = np.uint32
+
+
+def disjoint_pair(
+    network: Network, weight: Doubles, source: int, target: int, closed: Closed | None = None
+) -> tuple[Rows, Rows] | None:
+    """Two paths from source to target with no other node in common, of least total weight.
+
+    The lighter comes first. None where there are no two, by Menger's theorem exactly where one
+    node (or the link between the ends) lies on every path. weight [m] by place.
+    """
+    found = disjoint_paths(network, weight, source, target, 2, closed)
+    return (found[0], found[1]) if len(found) == 2 else None
+
+
+def disjoint_paths(
+    network: Network,
+    weight: Doubles,
+    source: int,
+    target: int,
+    most: int,
+    closed: Closed | None = None,
+) -> list[Rows]:
+    """As many paths as there are, up to `most`, with no node in common but both ends.
+
+    They have the least total weight that this many can have, the lightest comes first. Fewer than
+    `most` come exactly where no more exist. Raises Problem as `routes.shortest` does, and for
+    ends that are the same row.
+    """
+    return disjoint_legs(network, weight, source, {target: most}, closed)
+
+
+def disjoint_legs(
+    network: Network,
+    weight: Doubles,
+    source: int,
+    wanted: Mapping[int, int],
+    closed: Closed | None = None,
+) -> list[Rows]:
+    """Paths from one source, with no other node in common but ends, to several targets.
+
+    wanted: target -> number of paths that shall end there; no path passes through a target on its
+    way to another. As many paths as there are come, of the least total weight of so many, the
+    lightest first; compare their number with the sum of `wanted`.
+    """
+    shut = all_open(network) if closed is None else closed
+    check_weights(network, weight, shut)
+    check_end(network, source, shut)
+    flow = _Flow(
+        np.zeros(len(network.who), np.bool_),
+        np.zeros(network.n, np.bool_),
+        np.zeros(network.n, np.bool_),
+        np.zeros(network.n, np.int32),
+    )
+    for target, paths in wanted.items():
+        check_end(network, target, shut)
+        if target == source:
+            raise Problem(f"row {source} is both ends of a path", where=network.name)
+        if paths < 0:
+            raise Problem(f"{paths} paths to row {target}: it must be 0 or more")
+        flow.room[target], flow.ends[target] = min(paths, network.n), True
+    _augment(network.start, network.who, weight, shut, source, flow)
+    found = _followed(network, weight, source, flow.on)
+    return [rows for _, rows in sorted(found, key=lambda pair: (pair[0], pair[1].tolist()))]
+
+
+def _followed(
+    network: Network, weight: Doubles, source: int, taken: Flags
+) -> list[tuple[float, Rows]]:
+    found = []
+    for first in range(network.start[source], network.start[source + 1]):
+        rows, total, place = [source], 0.0, first if taken[first] else -1
+        while place >= 0:
+            total += float(weight[place])
+            rows.append(int(network.who[place]))
+            low, high = network.start[rows[-1]], network.start[rows[-1] + 1]
+            on = np.flatnonzero(taken[low:high])
+            place = int(low) + int(on[0]) if len(on) else -1
+        if len(rows) > 1:
+            found.append((total, np.array(rows, np.int32)))
+    return found
+
+
+# Min-cost flow by successive shortest paths with potentials (Suurballe 1974; Ahuja, Magnanti &
+# Orlin, Network Flows, 9.7). Every row i is split into a door in, 2 i, and a door out, 2 i + 1,
+# with one crossing between them; 2 n is the sink behind all targets. The two doors of a row that
+# no path crosses are as far away and are searched as one.
+
+
+class _Search(NamedTuple):
+    """What one search for an augmenting path writes; [2 n + 1], one a door and the sink."""
+
+    found: Doubles  # least reduced weight
+    prev: Rows  # the door before
+    via: Rows  # the place of the link between, where there is one
+    done: Flags
+    heap: Heap
+
+
+class _Flow(NamedTuple):
+    """The paths so far, and where more may end."""
+
+    on: Flags  # [m] a path takes this place
+    crossed: Flags  # [n] a path passes through
+    ends: Flags  # [n] the targets
+    room: Rows  # [n] paths that may still end there
+
+
+@kernel
+def _augment(start, who, weight, closed, source, flow):
+    # Sets flow.on: as many paths from source as there are and find room.
+    n = flow.room.shape[0]
+    sink = _u4(2 * n)
+    potential = np.zeros(2 * n + 1)
+    size = who.shape[0] + 2 * n + 2
+    search = _Search(
+        np.empty(2 * n + 1),
+        np.empty(2 * n + 1, np.int32),
+        np.empty(2 * n + 1, np.int32),
+        np.empty(2 * n + 1, np.bool_),
+        Heap(np.empty(size), np.empty(size, np.int32)),
+    )
+    for _ in range(flow.room.sum()):
+        _seek(start, who, weight, closed, source, flow, potential, search)
+        if not search.done[sink]:
+            return
+        furthest = search.found[sink]
+        for v in range(2 * n + 1):
+            potential[v] += search.found[v] if search.done[v] else furthest
+        _turn(search, sink, flow)
+
+
+@inlined
+def _reach(search, count, potential, u, v, weight, place):
+    # Offer the way over u to v; returns the heap's new count.
+    # A reduced weight is 0 or more, but for the rounding of sums that are equal in truth.
+    reached = search.found[u] + max(weight + potential[u] - potential[v], 0.0)
+    if reached < search.found[v] and not search.done[v]:
+        search.found[v], search.prev[v], search.via[v] = reached, u, place
+        risen(search.heap.key, search.heap.row, count, reached, v)
+        count += _u4(1)
+    return count
+
+
+@kernel
+def _seek(start, who, weight, closed, source, flow, potential, search):
+    # Dijkstra over doors from the source's door out, until the sink is done or nothing is left.
+    # Fields are read once: taken out of their tuples in the loop, they cost as much as the rest.
+    found, prev, via, done = search.found, search.prev, search.via, search.done
+    keys, rows = search.heap.key, search.heap.row
+    on, crossed, ends, room = flow.on, flow.crossed, flow.ends, flow.room
+    shut_rows, shut_places = closed.rows, closed.places
+    sink, first = _u4(2 * room.shape[0]), _u4(2 * source + 1)
+    found[:], done[:] = np.inf, False
+    found[first], prev[first] = 0.0, -1
+    risen(keys, rows, _u4(0), 0.0, first)
+    count = _u4(1)
+    while count > _u4(0):
+        u = _u4(rows[0])
+        count -= _u4(1)
+        popped(keys, rows, count)
+        if done[u]:
+            continue
+        done[u] = True
+        if u == sink:
+            return
+        i, out = u >> _u4(1), (u & _u4(1)) == _u4(1)
+        if out and crossed[i]:
+            count = _reach(search, count, potential, u, u - _u4(1), 0.0, -1)
+        elif not out and room[i] > 0:
+            count = _reach(search, count, potential, u, sink, 0.0, -1)
+        if not out and not crossed[i] and not ends[i]:
+            out = True
+            found[u + _u4(1)], done[u + _u4(1)] = found[u], True
+        if not out:
+            count = _taken_back(start, who, weight, flow, potential, search, count, u)
+            continue
+        near = found[u] + potential[u]
+        for place in range(start[i], start[i + _u4(1)]):
+            k = _u4(place)
+            j = _u4(who[k])
+            v = _u4(2) * j
+            reached = max(near + weight[k] - potential[v], found[u])
+            if reached >= found[v] or on[k] or shut_places[k] or shut_rows[j]:
+                continue
+            if done[v] or np.int64(j) == source:
+                continue
+            found[v], prev[v], via[v] = reached, u, place
+            risen(keys, rows, count, reached, v)
+            count += _u4(1)
+
+
+@inlined
+def _taken_back(start, who, weight, flow, potential, search, count, u):
+    # From the door in of a row that paths enter, back over the links by which they do.
+    i = u >> _u4(1)
+    for place in range(start[i], start[i + _u4(1)]):
+        j = _u4(who[_u4(place)])
+        for back in range(start[j], start[j + _u4(1)]):
+            k = _u4(back)
+            if flow.on[k] and _u4(who[k]) == i:
+                v = _u4(2) * j + _u4(1)
+                count = _reach(search, count, potential, u, v, -weight[k], back)
+    return count
+
+
+@inlined
+def _turn(search, sink, flow):
+    # Follow the path that was found back from the sink, and turn every arc on it round.
+    u = _u4(search.prev[sink])
+    flow.room[u >> _u4(1)] -= 1
+    while search.prev[u] >= 0:
+        v, u = u, _u4(search.prev[u])
+        if u >> _u4(1) == v >> _u4(1):  # in over its own way out: nobody crosses any more
+            flow.crossed[u >> _u4(1)] = False
+        elif (v & _u4(1)) == _u4(0):
+            flow.on[_u4(search.via[v])] = True
+            if (u & _u4(1)) == _u4(0):
+                flow.crossed[u >> _u4(1)] = True
+        else:
+            flow.on[_u4(search.via[v])] = False

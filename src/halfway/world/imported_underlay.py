@@ -1,0 +1,166 @@
+"""Real underlays from the user's files: BRITE, GraphML with places, tables of links with delays."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from halfway.problem import Problem
+from halfway.world.brite import read_brite
+from halfway.world.compressed import Listed
+from halfway.world.graphml import graphml_links
+from halfway.world.imported import GRAPHML, stem, suffix, table_of
+from halfway.world.link_table import Quality, Table, links
+from halfway.world.network import Network
+from halfway.world.underlay import (
+    SPEED_OF_LIGHT_KM_S,
+    Doubles,
+    Underlay,
+    by_place,
+    rows_of,
+    underlay_of,
+)
+from halfway.world.waxman import uniform_bandwidths
+
+EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
+_BRITE = ".brite"
+_ALL = Quality((), 0.0, True)
+_MILLI, _MEGA = 1e-3, 1e6
+_METRES_IN_KM = 1000.0
+HOP_S = 1e-3
+
+
+def read_underlay(
+    path: str | Path,
+    *,
+    delay_ms: str | None = None,
+    bandwidth_mbps: str | None = None,
+    hop_s: float = HOP_S,
+    largest: bool = False,
+) -> Underlay:
+    """Read an underlay; its format follows from the suffix (.gz may follow).
+
+    .brite: as `read_brite`. GraphML: a link's delay is the distance of its ends, on the great
+    circle (or in the plane, in km), over the speed of light; its bandwidth is LinkSpeedRaw. Tables:
+    delay_ms and bandwidth_mbps name columns (1, 2, 3… without a header); without delay_ms each
+    link takes hop_s, as in an AS graph, which tells neither places nor delays. A bandwidth that
+    nobody gives is infinite. largest: only the largest component. Raises Problem with file and
+    line.
+    """
+    where = Path(path)
+    kind = suffix(where, (_BRITE,))
+    columns = [name for name in (delay_ms, bandwidth_mbps) if name is not None]
+    if columns and kind in (_BRITE, *GRAPHML):
+        raise Problem(f"{kind} has no columns to choose from", where=str(where))
+    if not 0 <= hop_s < np.inf:
+        raise Problem(f"hop_s = {hop_s}: it must be 0 or more, and finite", where=str(where))
+    if kind == _BRITE:
+        return read_brite(where, largest=largest).underlay
+    if kind in GRAPHML:
+        return _from_graphml(where, largest)
+    table = table_of(where)
+    listed = links(table, (None, None), _ALL, {})
+    delay_s = np.full(len(listed.ends), hop_s)
+    if delay_ms is not None:
+        delay_s = _column(table, delay_ms) * _MILLI
+    bandwidth_bps = np.full(len(listed.ends), np.nan)
+    if bandwidth_mbps is not None:
+        bandwidth_bps = _column(table, bandwidth_mbps) * _MEGA
+    return underlay_of(listed, delay_s, bandwidth_bps, stem(where), largest=largest)
+
+
+def link_weights(network: Network, path: str | Path, column: str = "3") -> Doubles:
+    """[m] the weights by which a network's routers route, from a table with one line a link.
+
+    Of repeated lines the least counts; the file may list more links than the network has. Raises
+    Problem where a link has no weight.
+    """
+    table = table_of(Path(path))
+    listed = links(table, (None, None), _ALL, {})
+    weight = by_place(network, rows_of(network, listed), _column(table, column))
+    unknown = np.flatnonzero(np.isnan(weight))
+    if len(unknown):
+        a = int(np.searchsorted(network.start, unknown[0], side="right")) - 1
+        ends = f"{network.label(a)} and {network.label(int(network.who[unknown[0]]))}"
+        raise Problem(f"no weight of the link between {ends}", where=str(path))
+    return weight
+
+
+def with_drawn_bandwidths(
+    underlay: Underlay, seed: int, least_mbps: float = 10.0, most_mbps: float = 1024.0
+) -> Underlay:
+    """The same underlay; links of unknown bandwidth get one, uniform from least to most.
+
+    Every link has its own number among all links, so what is known does not shift the draws.
+    """
+    drawn = uniform_bandwidths(underlay.network.links, seed, least_mbps, most_mbps)
+    unknown = np.isinf(underlay.bandwidth_bps)
+    return replace(
+        underlay, bandwidth_bps=np.where(unknown, drawn[underlay.link], underlay.bandwidth_bps)
+    )
+
+
+def great_circle_km(a: Doubles, b: Doubles) -> Doubles:
+    """[links] distances of places [links, 2] in degrees (longitude, latitude), to whole metres.
+
+    Whole metres, because sines differ between machines in their last bit.
+    """
+    (east_a, north_a), (east_b, north_b) = np.radians(a).T, np.radians(b).T
+    chord = np.sin((north_b - north_a) / 2) ** 2
+    chord += np.cos(north_a) * np.cos(north_b) * np.sin((east_b - east_a) / 2) ** 2
+    length_km = 2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.clip(chord, 0.0, 1.0)))
+    rounded: Doubles = np.round(length_km * _METRES_IN_KM) / _METRES_IN_KM
+    return rounded
+
+
+def plane_km(a: Doubles, b: Doubles) -> Doubles:
+    """[links] distances of points [links, 2] in kilometres."""
+    x, y = (a - b).T
+    length_km: Doubles = np.sqrt(x * x + y * y)
+    return length_km
+
+
+def _from_graphml(path: Path, largest: bool) -> Underlay:
+    listed, speed_bps, geographic = graphml_links(path)
+    position = _completed(listed, path)
+    a, b = position[listed.ends[:, 0]], position[listed.ends[:, 1]]
+    length_km = great_circle_km(a, b) if geographic else plane_km(a, b)
+    speed = np.where(speed_bps > 0, speed_bps, np.nan)
+    return underlay_of(listed, length_km / SPEED_OF_LIGHT_KM_S, speed, stem(path), largest=largest)
+
+
+def _completed(listed: Listed, path: Path) -> Doubles:
+    # We put a node without a place at the mean of its placed neighbours, ring by ring around the
+    # known ones, because the delay of its links must come from somewhere.
+    position = listed.position.copy()
+    near: list[list[int]] = [[] for _ in listed.labels]
+    for a, b in listed.ends.tolist():
+        near[a].append(b)
+        near[b].append(a)
+    known = [not math.isnan(x + y) for x, y in position.tolist()]
+    if not any(known):
+        raise Problem(
+            "no node has a position: delays are unknown",
+            where=str(path),
+            remedy="give the nodes keys Longitude and Latitude, or x and y in kilometres",
+        )
+    while ring := [i for i in range(len(near)) if not known[i] and any(known[j] for j in near[i])]:
+        for i in ring:
+            position[i] = position[[j for j in near[i] if known[j]]].mean(axis=0)
+        for i in ring:
+            known[i] = True
+    # Who is not linked to anyone with a place has links of length 0, or none.
+    position[np.isnan(position)] = 0.0
+    return position
+
+
+def _column(table: Table, name: str) -> Doubles:
+    column = table.column(name)
+    found = np.empty(len(table.rows))
+    for k, (line, row) in enumerate(table.rows):
+        found[k] = table.number(row, line, column)
+        if not found[k] >= 0:
+            what = "no value" if np.isnan(found[k]) else f"{row[column].strip()} is negative"
+            raise table.problem(f"{what} in column {name}", line, column)
+    return found

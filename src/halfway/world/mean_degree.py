@@ -1,0 +1,32 @@
+"""The radius at which uniform points in the unit square have a wanted mean number of neighbours."""
+
+import math
+
+from halfway.problem import Problem
+
+
+def neighbour_probability(radius: float) -> float:
+    """P(two uniform points of the unit square are nearer than `radius` <= 1), border included.
+
+    The distribution of the distance of two points in a square: π r² - 8/3 r³ + r⁴/2.
+    """
+    return radius * radius * (math.pi - radius * (8.0 / 3.0 - radius / 2.0))
+
+
+def radius_of_degree(n: int, degree: float) -> float:
+    """Radius, in sides of the square, for a mean of `degree` neighbours among n nodes.
+
+    Raises Problem where no radius up to 1 gives that many.
+    """
+    if n < 2 or not 0 < degree <= (n - 1) * neighbour_probability(1.0):
+        raise Problem(
+            f"n = {n} nodes cannot have a mean of {degree:g} neighbours",
+            remedy=f"at most {max(n - 1, 0) * neighbour_probability(1.0):.4g} at radius 1",
+        )
+    low, high = 0.0, 1.0
+    while low < (middle := (low + high) / 2) < high:
+        if (n - 1) * neighbour_probability(middle) < degree:
+            low = middle
+        else:
+            high = middle
+    return high

@@ -1,0 +1,238 @@
+"""Weighted shortest paths over an underlay: what its routers would choose; ties by the lowest row.
+
+Everyone here sees the whole network; protocols must not import this.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import inlined, kernel
+from halfway.problem import Problem
+from halfway.world.network import Network
+
+_u4 = np.uint32
+Rows = npt.NDArray[np.int32]
+Doubles = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+class Closed(NamedTuple):
+    """What a route may not use."""
+
+    rows: Flags  # [n] these nodes; neither may a route begin or end there
+    places: Flags  # [m] these links, by place of `network.who`, in the direction of travel
+
+
+class Tree(NamedTuple):
+    """Shortest paths from one source to all; of equally short ones, at each node from its end
+    backwards, the one whose next to last row is lowest."""
+
+    source: int
+    weight: Doubles  # [n] of the path to each row; infinite where there is none
+    parent: Rows  # [n] the row before, the source's is itself; -1 where there is no path
+
+
+class Heap(NamedTuple):
+    """A binary heap of (key, row) with a count; entries whose row is done are passed over."""
+
+    key: Doubles
+    row: Rows
+
+
+def all_open(network: Network) -> Closed:
+    """Nothing is closed; mark rows and places in it at will."""
+    return Closed(np.zeros(network.n, np.bool_), np.zeros(len(network.who), np.bool_))
+
+
+def by_hops(network: Network) -> Doubles:
+    """[m] the weights that make a path's weight its number of hops."""
+    return np.ones(len(network.who))
+
+
+def shortest(network: Network, weight: Doubles, source: int, closed: Closed | None = None) -> Tree:
+    """Shortest paths from row `source` to all rows, around what is closed.
+
+    weight [m] by place, 0 or more and finite. Raises Problem for a source that is not there or
+    closed, and for weights that cannot be.
+    """
+    shut = all_open(network) if closed is None else closed
+    check_weights(network, weight, shut)
+    check_end(network, source, shut)
+    found = _room(network)
+    _from_one(network.start, network.who, weight, shut, source, -1, *found, heap_of(network))
+    return Tree(source, found[0], found[1])
+
+
+def shortest_from(
+    network: Network,
+    weight: Doubles,
+    sources: npt.NDArray[np.integer],
+    closed: Closed | None = None,
+) -> list[Tree]:
+    """`shortest` from each of many sources."""
+    shut = all_open(network) if closed is None else closed
+    check_weights(network, weight, shut)
+    heap, trees = heap_of(network), []
+    for source in map(int, sources):
+        check_end(network, source, shut)
+        found = _room(network)
+        _from_one(network.start, network.who, weight, shut, source, -1, *found, heap)
+        trees.append(Tree(source, found[0], found[1]))
+    return trees
+
+
+def route(
+    network: Network, weight: Doubles, source: int, target: int, closed: Closed | None = None
+) -> Rows:
+    """[hops + 1] the rows of the shortest path, both ends included; [0] where there is none.
+
+    The same rows as `path(shortest(…), target)`, but the search ends at the target.
+    """
+    shut = all_open(network) if closed is None else closed
+    check_weights(network, weight, shut)
+    check_end(network, source, shut)
+    check_end(network, target, shut)
+    found = _room(network)
+    _from_one(network.start, network.who, weight, shut, source, target, *found, heap_of(network))
+    return _walked_back(found[1], target)  # type: ignore[no-any-return]
+
+
+def path(tree: Tree, target: int) -> Rows:
+    """[hops + 1] the rows from the tree's source to `target`, both included; [0] if none leads."""
+    if not 0 <= target < len(tree.parent):
+        raise Problem(f"there is no row {target} in 0…{len(tree.parent) - 1}")
+    return _walked_back(tree.parent, target)  # type: ignore[no-any-return]
+
+
+def places_on(network: Network, rows: Rows) -> Rows:
+    """[hops] the places of `network.who` that a path takes, in order; Problem if it is none."""
+    places = _places_on(network.start, network.who, rows)
+    if len(places) and places.min() < 0:
+        k = int(np.argmin(places))
+        what = f"no link joins row {rows[k]} and row {rows[k + 1]}"
+        raise Problem(what, where=network.name)
+    return places  # type: ignore[no-any-return]
+
+
+def check_weights(network: Network, weight: Doubles, closed: Closed) -> None:
+    """Problem unless the weights are numbers of this network that a path can add up."""
+    if weight.shape != network.who.shape or closed.places.shape != network.who.shape:
+        what = f"weights of shape {weight.shape} are not one a place: ({len(network.who)},)"
+        raise Problem(what, where=network.name)
+    if closed.rows.shape != (network.n,):
+        what = f"closed rows of shape {closed.rows.shape} are not one a node: ({network.n},)"
+        raise Problem(what, where=network.name)
+    if len(weight) and not (weight.min() >= 0 and weight.max() < np.inf):
+        raise Problem("a weight is negative or not finite", where=network.name)
+
+
+def check_end(network: Network, row: int, closed: Closed) -> None:
+    """Problem unless a route may begin or end there."""
+    if not 0 <= row < network.n:
+        raise Problem(f"there is no row {row} in 0…{network.n - 1}", where=network.name)
+    if closed.rows[row]:
+        raise Problem(f"row {row} is closed: no route begins or ends there", where=network.name)
+
+
+def heap_of(network: Network, more: int = 0) -> Heap:
+    """Room for every entry that one search can make: one a place, and the source."""
+    size = len(network.who) + 1 + more
+    return Heap(np.empty(size), np.empty(size, np.int32))
+
+
+def _room(network: Network) -> tuple[Doubles, Rows, Flags]:
+    return (
+        np.full(network.n, np.inf),
+        np.full(network.n, -1, np.int32),
+        np.zeros(network.n, np.bool_),
+    )
+
+
+@inlined
+def risen(keys, rows, k, key, row):
+    """Put an entry at the hole k, or as far above it as it belongs."""
+    while k > _u4(0):
+        above = (k - _u4(1)) >> _u4(1)
+        if keys[above] <= key:
+            break
+        keys[k], rows[k] = keys[above], rows[above]
+        k = above
+    keys[k], rows[k] = key, row
+
+
+@inlined
+def popped(keys, rows, last):
+    """Remove the least entry, which the caller has read; `last` entries stay."""
+    # The hole sinks to the bottom along the lesser children without asking whether it may stop:
+    # the last entry nearly always belongs there, and a guess that fails costs more than a step.
+    k, below = _u4(0), _u4(2)
+    while below < last:
+        below -= _u4(keys[below - _u4(1)] < keys[below])
+        keys[k], rows[k] = keys[below], rows[below]
+        k = below
+        below = _u4(2) * k + _u4(2)
+    if below == last:
+        below -= _u4(1)
+        keys[k], rows[k] = keys[below], rows[below]
+        k = below
+    risen(keys, rows, k, keys[last], rows[last])
+
+
+@kernel
+def _from_one(start, who, weight, closed, source, target, found, parent, done, heap):
+    # Dijkstra; ends early when the target (-1: none) is done.
+    # Fields are read once: each time a loop takes an array out of a tuple, numba counts it.
+    keys, rows, shut_rows, shut_places = heap.key, heap.row, closed.rows, closed.places
+    found[source], parent[source] = 0.0, source
+    risen(keys, rows, _u4(0), 0.0, source)
+    count = _u4(1)
+    while count > _u4(0):
+        i = _u4(rows[0])
+        count -= _u4(1)
+        popped(keys, rows, count)
+        if done[i]:
+            continue
+        done[i] = True
+        if np.int64(i) == target:
+            break
+        near = found[i]
+        for place in range(start[i], start[i + _u4(1)]):
+            k = _u4(place)
+            j = _u4(who[k])
+            reached = near + weight[k]
+            if reached > found[j] or done[j] or shut_places[k] or shut_rows[j]:
+                continue
+            if reached < found[j]:
+                found[j], parent[j] = reached, i
+                risen(keys, rows, count, reached, j)
+                count += _u4(1)
+            elif np.int32(i) < parent[j]:
+                parent[j] = i
+
+
+@kernel
+def _walked_back(parent, target):
+    if parent[target] < 0:
+        return np.empty(0, np.int32)
+    hops, i = 0, target
+    while parent[i] != i:
+        i = parent[i]
+        hops += 1
+    rows = np.empty(hops + 1, np.int32)
+    i = target
+    for k in range(hops, -1, -1):
+        rows[k] = i
+        i = parent[i]
+    return rows
+
+
+@kernel
+def _places_on(start, who, rows):
+    places = np.full(max(rows.shape[0] - 1, 0), -1, np.int32)
+    for h in range(places.shape[0]):
+        for k in range(start[rows[h]], start[rows[h] + 1]):
+            if who[k] == rows[h + 1]:
+                places[h] = k
+    return places

@@ -1,0 +1,111 @@
+"""A wired network under an overlay: how long each link takes, and how much it carries."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.problem import Problem
+from halfway.world.compressed import Listed, network_of
+from halfway.world.network import Network
+
+SPEED_OF_LIGHT_KM_S = 299_792.458
+Doubles = npt.NDArray[np.float64]
+Ends = npt.NDArray[np.int64]
+Places = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Underlay:
+    """A network whose links have a delay and a bandwidth, the same in both directions.
+
+    Both arrays go by place: the value at k belongs to the link from the row that owns place k of
+    `network.who` to the row `network.who[k]`. Raises Problem where a value cannot be one.
+    """
+
+    network: Network
+    delay_s: Doubles  # [m] seconds that a bit travels; 0 or more
+    bandwidth_bps: Doubles  # [m] bits a second; positive, infinite where nothing is known
+
+    def __post_init__(self) -> None:
+        for name, value in (("delay_s", self.delay_s), ("bandwidth_bps", self.bandwidth_bps)):
+            if value.shape != self.network.who.shape:
+                what = f"{name} has the shape {value.shape}, not ({len(self.network.who)},)"
+                raise Problem(what, where=self.network.name)
+            if not np.array_equal(value, value[self.opposite]):
+                what = f"{name} is not the same in both directions of every link"
+                raise Problem(what, where=self.network.name)
+        if not (np.isfinite(self.delay_s).all() and (self.delay_s >= 0).all()):
+            raise Problem("a delay is negative or not finite", where=self.network.name)
+        if not (self.bandwidth_bps > 0).all():
+            raise Problem("a bandwidth is not positive", where=self.network.name)
+
+    @cached_property
+    def owner(self) -> Places:
+        """[m] the row in which each place of `network.who` lies: the end that sends."""
+        rows = np.arange(self.network.n, dtype=np.int32)
+        return np.repeat(rows, self.network.degree)
+
+    @cached_property
+    def opposite(self) -> Places:
+        """[m] the place of the same link in the other direction."""
+        # Entries lie in order of (owner, who); in order of (who, owner) they are their opposites.
+        return np.argsort(self.network.who, kind="stable").astype(np.int32)
+
+    @cached_property
+    def link(self) -> Places:
+        """[m] the number of the undirected link, 0…links-1, in order of its (lower, upper) row."""
+        lower = self.owner < self.network.who
+        number = np.cumsum(lower, dtype=np.int32) - np.int32(1)
+        return np.where(lower, number, number[self.opposite])
+
+    def place(self, a: int, b: int) -> int:
+        """The place of the link from row a to row b; Problem if they are not neighbours."""
+        near = self.network.neighbours(a) if 0 <= a < self.network.n else self.network.who[:0]
+        k = int(np.searchsorted(near, b))
+        if k == len(near) or near[k] != b:
+            raise Problem(f"no link joins row {a} and row {b}", where=self.network.name)
+        return int(self.network.start[a]) + k
+
+
+def underlay_of(
+    listed: Listed, delay_s: Doubles, bandwidth_bps: Doubles, name: str, *, largest: bool = False
+) -> Underlay:
+    """The underlay of a list of links, each with its delay and bandwidth [links, as listed].
+
+    A bandwidth is NaN where it is unknown. Of repeated links the shortest delay and the greatest
+    bandwidth count. Rows are in the order of `network_of`, `labels` are the list's.
+    """
+    network = network_of(listed, name, largest=largest)
+    ends = rows_of(network, listed)
+    greatest = -by_place(network, ends, -np.nan_to_num(bandwidth_bps, nan=0.0, posinf=np.inf))
+    greatest[greatest == 0] = np.inf
+    return Underlay(network, by_place(network, ends, delay_s), greatest)
+
+
+def rows_of(network: Network, listed: Listed) -> Ends:
+    """[links, 2] the ends of a list's links as rows of the network made of it; -1 if left out."""
+    assert network.labels is not None
+    row = {str(label): i for i, label in enumerate(network.labels)}
+    return np.array([row.get(label, -1) for label in listed.labels], np.int64)[listed.ends]
+
+
+def by_place(network: Network, ends: Ends, value: Doubles) -> Doubles:
+    """[m] the values of links [links, 2] (rows) laid out by place, both directions alike.
+
+    Of repeated links the least value counts; loops and unknown rows (-1) are passed over; NaN
+    where no link is listed.
+    """
+    real = (ends[:, 0] != ends[:, 1]) & (ends.min(axis=1, initial=0) >= 0)
+    a, b = ends[real].T
+    given, n = value[real], network.n
+    key = np.repeat(np.arange(n, dtype=np.int64), network.degree) * n + network.who
+    found, listed = np.full(len(key), np.inf), np.zeros(len(key), np.bool_)
+    for one, other in ((a, b), (b, a)):
+        wanted = one * n + other
+        place = np.minimum(np.searchsorted(key, wanted), max(len(key) - 1, 0))
+        there = key[place] == wanted if len(key) else np.zeros(len(wanted), bool)
+        np.minimum.at(found, place[there], given[there])
+        listed[place[there]] = True
+    return np.where(listed, found, np.nan)

@@ -1,0 +1,125 @@
+"""AS-level Waxman networks, grown one node at a time as the generator BRITE grows them.
+
+Source: Medina, Lakhina, Matta & Byers, MASCOTS 2001 (BRITE); Waxman, JSAC 1988. The rules were
+taken from the generator's behaviour: m links for each joining node to earlier ones, then m from
+each of the first m nodes to later ones, n x m in all. The dice are ours.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from halfway.core.dice import seeded
+from halfway.problem import Problem
+from halfway.world.compressed import Listed
+from halfway.world.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Ends, Underlay, underlay_of
+from halfway.world.waxman_growth import (
+    draw_exponential,
+    draw_heavy_tailed,
+    draw_uniform,
+    grow,
+    place_heavy_tailed,
+    place_randomly,
+)
+
+PLACEMENTS = ("random", "heavy-tailed")
+BANDWIDTHS = ("constant", "uniform", "heavy-tailed", "exponential")
+_PLACES, _LINKS, _SPEEDS = range(3)  # names of the dice
+_MOST_SIDE = 2**24  # squares of coordinates stay exact
+_MEGA = 1e6
+
+
+class Waxman(NamedTuple):
+    """The parameters of BRITE's AS-level Waxman model with incremental growth, and its defaults.
+
+    One unit of the plane is a kilometre. `alpha` is kept for the file's header only: it scales the
+    odds of all links alike, and a node that takes m links for certain is left with the same
+    choice whatever it is.
+    """
+
+    n: int = 10_000  # nodes
+    m: int = 2  # links that each node brings along
+    alpha: float = 0.15  # (0, 1]
+    beta: float = 0.2  # reach of links: the odds fall by e with each beta * sqrt(2) * side
+    side: int = 1000  # HS, of the plane; nodes stand on distinct whole numbers in it
+    square: int = 100  # LS, of the squares that a heavy-tailed placement fills
+    placement: str = "random"
+    bandwidth: str = "uniform"
+    least_mbps: float = 10.0
+    most_mbps: float = 1024.0
+
+    def reach(self) -> float:
+        """The length over which the odds of a link fall by e."""
+        return self.beta * math.sqrt(2.0) * self.side
+
+
+def waxman(parameters: Waxman, seed: int) -> Underlay:
+    """Draw an underlay; the same bytes from the same seed in [0, 2^64) on every machine.
+
+    `labels` number the nodes as they joined, `position` is in kilometres, a link's delay is its
+    length over the speed of light, bandwidths run from least to most (in Mb/s; of "constant"
+    all are the least, of "exponential" the least is the mean). Raises Problem for parameters out
+    of range.
+    """
+    _check(parameters, seed)
+    n, m = parameters.n, parameters.m
+    dice = [np.uint64(seeded(np.uint64(seed), name)) for name in (_PLACES, _LINKS, _SPEEDS)]
+    position = np.empty((n, 2))
+    if parameters.placement == "random":
+        place_randomly(position, parameters.side, dice[_PLACES])
+    else:
+        place_heavy_tailed(position, parameters.side, parameters.square, dice[_PLACES])
+    ends = np.empty((n * m, 2), np.int64)
+    links = int(grow(position, m, parameters.reach(), dice[_LINKS], ends))
+    bandwidth_bps = _bandwidths(parameters, links, dice[_SPEEDS])
+    return _laid_out(position, ends[:links], bandwidth_bps, f"Waxman n = {n}, m = {m}")
+
+
+def uniform_bandwidths(links: int, seed: int, least_mbps: float, most_mbps: float) -> Doubles:
+    """[links] bits a second, uniform from least to most (in Mb/s) [uas Table 2 and its text]."""
+    speed_mbps = np.empty(links)
+    word = np.uint64(seeded(np.uint64(seed), _SPEEDS))
+    draw_uniform(speed_mbps, least_mbps, most_mbps, word)
+    return speed_mbps * _MEGA
+
+
+def _laid_out(position: Doubles, ends: Ends, bandwidth_bps: Doubles, name: str) -> Underlay:
+    offset = position[ends[:, 0]] - position[ends[:, 1]]
+    length_km = np.sqrt(offset[:, 0] * offset[:, 0] + offset[:, 1] * offset[:, 1])
+    listed = Listed([str(i) for i in range(len(position))], ends, position, {})
+    return underlay_of(listed, length_km / SPEED_OF_LIGHT_KM_S, bandwidth_bps, name)
+
+
+def _bandwidths(given: Waxman, links: int, word: np.uint64) -> Doubles:
+    # We draw "uniform" from least to most, as BRITE in C++; in Java it is least + most * U.
+    speed_mbps = np.full(links, given.least_mbps, np.float64)
+    if given.bandwidth == "uniform":
+        draw_uniform(speed_mbps, given.least_mbps, given.most_mbps, word)
+    elif given.bandwidth == "heavy-tailed":
+        draw_heavy_tailed(speed_mbps, given.least_mbps, given.most_mbps, word)
+    elif given.bandwidth == "exponential":
+        draw_exponential(speed_mbps, given.least_mbps, word)
+    return speed_mbps * _MEGA
+
+
+def _check(given: Waxman, seed: int) -> None:
+    def refuse(wrong: bool, name: str, value: object, allowed: str) -> None:
+        if wrong:
+            raise Problem(f"{name} = {value}: it must be {allowed}", where="Waxman")
+
+    n, m, side = given.n, given.m, given.side
+    refuse(not 0 <= seed < 2**64, "seed", seed, "an integer from 0 to 2^64 - 1")
+    refuse(m < 1, "m", m, "at least 1")
+    refuse(not 2 * m <= n < 2**31, "n", n, f"at least 2 m = {2 * m} (and fewer than 2^31)")
+    refuse(not 1 <= side <= _MOST_SIDE, "side", side, f"from 1 to {_MOST_SIDE}")
+    refuse(n > side * side, "n", n, f"at most side^2 = {side * side}: places are whole numbers")
+    refuse(not 0 < given.alpha <= 1, "alpha", given.alpha, "over 0 and at most 1")
+    refuse(not 0 < given.beta < math.inf, "beta", given.beta, "positive and finite")
+    refuse(not 1 <= given.square <= side, "square", given.square, f"from 1 to the side, {side}")
+    kinds = ((given.placement, PLACEMENTS, "placement"), (given.bandwidth, BANDWIDTHS, "bandwidth"))
+    for value, known, name in kinds:
+        refuse(value not in known, name, f"'{value}'", f"one of {', '.join(known)}")
+    least, most = given.least_mbps, given.most_mbps
+    refuse(not 0 < least < math.inf, "least_mbps", least, "positive and finite")
+    refuse(not least <= most < math.inf, "most_mbps", most, f"finite and at least {least:g}")

@@ -1,0 +1,211 @@
+"""Brokers in a tree: they deliver what a list of all subscriptions would, and say little upward."""
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halfway.core.filters import Filters, covering, filters, matching
+from halfway.core.message import MESSAGE
+from halfway.protocols import broker_tree
+from halfway.protocols.subscriptions import (
+    CLIENT,
+    DETACH,
+    FREE,
+    NOTIFIED,
+    PUBLISH,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+    WANT,
+)
+from tests.networks import from_links
+from tests.protocols.lone import Driven, Letter, World, drive, faults
+
+SLOTS = 24
+BOUNDS = (0.0, 1.0, 2.0, 3.0)
+FILTERS: Filters = filters(
+    [{a: (low, high)} for a in (0, 1) for low in BOUNDS for high in BOUNDS if low <= high]
+    + [{0: (low, low + 1.0), 1: (0.0, high)} for low in BOUNDS for high in BOUNDS]
+    + [{}]
+)
+MANY = len(FILTERS.first) - 1
+VALUES = np.array(list(itertools.product((0.0, 1.0, 1.5, 3.0, 9.0, np.nan), repeat=2)))
+BOOK = broker_tree.Book(FILTERS, VALUES)
+COVERS, MATCHES = covering(FILTERS), matching(FILTERS, VALUES)
+
+
+class Step(NamedTuple):
+    """What one client does; a move is a detachment here and subscriptions elsewhere."""
+
+    kind: int
+    row: int
+    client: int
+    what: int  # a filter, or an event
+
+
+STEPS = st.lists(
+    st.builds(
+        Step,
+        st.sampled_from([SUBSCRIBE, SUBSCRIBE, UNSUBSCRIBE, PUBLISH, PUBLISH, DETACH]).map(int),
+        st.integers(0, 7),
+        st.integers(0, 2),
+        st.integers(0, 10_000),
+    ),
+    max_size=25,
+)
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> np.ndarray:
+    """Parents of up to eight brokers; the root has none."""
+    n = draw(st.integers(2, 8))
+    return np.array([-1, *(draw(st.integers(0, i - 1)) for i in range(1, n))], np.int32)
+
+
+def world(parents: np.ndarray, steps: list[Step]) -> World:
+    """Everything that one step sets off is over before the next one."""
+    n = len(parents)
+    network = from_links(n, [(int(p), i) for i, p in enumerate(parents) if p >= 0])
+    letters = [
+        Letter(
+            float(second), step.row % n, step.kind,
+            step.what % MANY, step.what % len(VALUES), step.client,
+        )
+        for second, step in enumerate(steps)
+    ]  # fmt: skip
+
+    def fresh(names: Any) -> broker_tree.BrokerTreeState:
+        return broker_tree.state(names, parents[names], SLOTS)
+
+    return World(network, broker_tree, fresh, broker_tree.Rules(), BOOK, letters, 2 * SLOTS + 2)
+
+
+def brute_force(
+    parents: np.ndarray, steps: list[Step]
+) -> tuple[list[tuple[int, int, int, int]], dict[tuple[int, int], set[int]]]:
+    """(second, row, client, event) of every notification, and who wants what at the end."""
+    wants: dict[tuple[int, int], set[int]] = {}
+    told = []
+    for second, step in enumerate(steps):
+        key, f = (step.row % len(parents), step.client), step.what % MANY
+        if step.kind == SUBSCRIBE:
+            wants.setdefault(key, set()).add(f)
+        elif step.kind == UNSUBSCRIBE:
+            wants.get(key, set()).discard(f)
+        elif step.kind == DETACH:
+            wants.pop(key, None)
+        else:
+            event = step.what % len(VALUES)
+            told += [
+                (second, *who, event)
+                for who, some in wants.items()
+                if MATCHES[event, [*some]].any()
+            ]
+    return sorted(told), wants
+
+
+def notified(driven: Driven) -> list[tuple[int, int, int, int]]:
+    """The same of a run."""
+    return sorted(
+        (int(letter["at"]), int(row), int(letter["target"]), int(letter["event"]))
+        for row, letter in zip(driven.told_rows, driven.told, strict=True)
+        if letter["kind"] == NOTIFIED
+    )
+
+
+@given(trees(), STEPS)
+def test_tables_with_covering_deliver_exactly_what_brute_force_delivers(
+    parents: np.ndarray, steps: list[Step]
+) -> None:
+    driven = drive(world(parents, steps))
+    expected, _ = brute_force(parents, steps)
+    assert notified(driven) == expected
+    assert not driven.state.table.refused.any()
+
+
+@given(trees(), STEPS)
+def test_a_parent_holds_the_maximal_filters_of_each_child_and_no_others(
+    parents: np.ndarray, steps: list[Step]
+) -> None:
+    driven = drive(world(parents, steps))
+    _, wants = brute_force(parents, steps)
+    below: list[set[int]] = [set() for _ in parents]
+    for (row, _client), some in wants.items():
+        above = row
+        while above >= 0:
+            below[above] |= some
+            above = int(parents[above])
+    held = driven.state.table
+    for child, parent in enumerate(parents):
+        if parent < 0:
+            continue
+        mine = held.filter[parent][held.via[parent] == child]
+        mine = mine[mine != FREE].tolist()
+        assert set(mine) <= below[child]
+        for f in below[child]:
+            assert sum(bool(COVERS[g, f]) for g in mine) >= 1
+        for f, g in itertools.permutations(mine, 2):
+            assert not COVERS[f, g], "two entries where one would do"
+
+
+def test_covered_subscriptions_stay_below() -> None:
+    """[Carzaniga et al. §4.2] only what is not covered travels further up."""
+    wide, narrow = 3, 2  # [0, 3] and [0, 2] on attribute 0
+    assert COVERS[wide, narrow]
+    parents = np.array([-1, 0, 1], np.int32)
+    steps = [Step(int(SUBSCRIBE), 2, 0, wide), Step(int(SUBSCRIBE), 2, 1, narrow)]
+    driven = drive(world(parents, steps))
+    assert len(driven.received(WANT)) == 2  # the wide one at brokers 1 and 0
+    back = [*steps, Step(int(UNSUBSCRIBE), 2, 0, wide), Step(int(PUBLISH), 0, 0, 0)]
+    assert notified(drive(world(parents, back))) == [(3, 2, 1, 0)]
+
+
+def test_a_client_that_moves_gets_what_is_published_where_it_then_is() -> None:
+    parents = np.array([-1, 0, 0], np.int32)
+    everything = MANY - 1
+    steps = [
+        Step(int(SUBSCRIBE), 1, 7, everything),
+        Step(int(PUBLISH), 2, 0, 4),
+        Step(int(DETACH), 1, 7, 0),
+        Step(int(PUBLISH), 2, 0, 5),  # between the two brokers: lost to it
+        Step(int(SUBSCRIBE), 2, 7, everything),
+        Step(int(PUBLISH), 0, 0, 6),
+    ]
+    assert notified(drive(world(parents, steps))) == [(1, 1, 7, 4), (5, 2, 7, 6)]
+
+
+def test_a_full_table_refuses_and_counts() -> None:
+    letters = [Letter(float(f), 1, int(SUBSCRIBE), f, walk=0) for f in range(5)]
+    here = world(np.array([-1, 0], np.int32), [])
+
+    def fresh(names: Any) -> broker_tree.BrokerTreeState:
+        return broker_tree.state(names, np.array([-1, 0], np.int32)[names], 3)
+
+    driven = drive(here.__class__(**{**vars(here), "letters": letters, "fresh": fresh}))
+    assert driven.state.table.refused.tolist() == [0, 2]
+
+
+@settings(max_examples=8)
+@given(trees(), STEPS)
+def test_a_lone_broker_says_what_its_row_says(parents: np.ndarray, steps: list[Step]) -> None:
+    here = world(parents, steps)
+    state = here.fresh(here.names())
+    assert broker_tree.most_emissions(state, here.rules) == here.most
+    assert faults(here, drive(here), lone_rows=(0, 1), slots=here.most) == []
+
+
+def test_unknown_kinds_are_ignored() -> None:
+    letters = [Letter(0.0, 0, 200, 3, 3), Letter(0.0, 1, 255, 3, 3)]
+    here = world(np.array([-1, 0], np.int32), [])
+    driven = drive(here.__class__(**{**vars(here), "letters": letters}))
+    assert len(driven.records) == 2
+    assert len(driven.told) == 0
+    assert (driven.state.table.filter == FREE).all()
+
+
+def test_the_place_of_a_client_is_that_of_the_letters_of_applications() -> None:
+    driven = drive(world(np.array([-1, 0], np.int32), [Step(int(SUBSCRIBE), 1, 2, 3)]))
+    assert driven.records[0]["args"][CLIENT] == 2
+    assert driven.records.dtype.itemsize == MESSAGE.itemsize

@@ -1,0 +1,20 @@
+"""Networks by their cells, for the tests of cell hashing."""
+
+import numpy as np
+
+from halfway.world.network import Network
+from halfway.world.unit_disk import unit_disk
+
+
+def built(cells: list[tuple[int, int]], radius: float = 0.5) -> Network:
+    """A network with a node in each of the given cells (column, row), twice for a cell twice.
+
+    Rows follow the cells' own order of a unit disk graph, not the order given.
+    """
+    side = radius * 0.35355339059327
+    seen: dict[tuple[int, int], int] = {}
+    position = []
+    for x, y in cells:
+        again = seen[x, y] = seen.get((x, y), 0) + 1
+        position.append((side * (x + 0.1 * (again % 9 + 1)), side * (y + 0.5)))
+    return unit_disk(np.array(position), radius)

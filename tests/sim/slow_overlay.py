@@ -1,0 +1,90 @@
+"""Algorithms 1 and 2 of paper 2 with sets, in the obvious way: the oracle of the bulk driver."""
+
+from halfway.world.network import Network
+from tests.protocols.slow_world import Dice
+
+
+class SlowWalk:
+    """One walk: its nodes in order, and the neighbourhoods that have counted so far."""
+
+    def __init__(self, row: int, seed: int, branches: int) -> None:
+        self.nodes = [row]
+        self.back = {row: row}
+        self.left: set[int] = set()  # nodes whose neighbours are in N(DRW)
+        self.heads = [row] * branches
+        self.dice = [Dice(Dice(seed, row).word, branch) for branch in range(branches)]
+        self.going = [True] * branches
+        self.steps = 0
+        self.met: tuple[int, int] | None = None
+
+
+def slow_overlay(
+    network: Network,
+    initiators: list[int],
+    seed: int,
+    *,
+    pure: bool = False,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    branches: int = 1,
+    early: bool = False,
+    together: int = 2,
+) -> list[SlowWalk]:
+    """The walks, whatever became of them; one that sat on another has no nodes."""
+    near = [set(map(int, network.neighbours(i))) for i in range(network.n)]
+    walks: list[SlowWalk] = []
+
+    def decide(walk: SlowWalk, branch: int) -> bool:
+        """One decision; whether the walk met another."""
+        y = walk.heads[branch]
+        if early and walk.steps > 0:
+            walk.left.add(y)
+        walk.steps += 1
+        value = walk.dice[branch].value()
+        draw = lambda rows: rows[(value >> 32) * len(rows) >> 32]  # noqa: E731
+        others = {i for other in walks if other is not walk for i in other.nodes}
+        if met := sorted(near[y] & others):
+            walk.met = y, draw(met)
+            return True
+        if pure:
+            free = sorted(near[y])
+        else:
+            first = set().union(*(near[j] for j in walk.left))
+            second = set().union(*(near[j] for j in first))
+            price = {
+                v: alpha * len(near[v] & first) + beta * len(near[v] & second)
+                for v in near[y] - set(walk.nodes)
+            }
+            free = sorted(v for v in price if price[v] == min(price.values()))
+        if not free:
+            walk.going[branch] = walk.back[y] != y
+            walk.heads[branch] = walk.back[y]
+        else:
+            z = draw(free)
+            walk.heads[branch] = z
+            if z not in walk.nodes:
+                walk.nodes.append(z)
+                walk.back[z] = y
+        if walk.going[branch]:
+            walk.left.add(y)
+        return False
+
+    def run(group: list[SlowWalk]) -> None:
+        walks.extend(group)
+        for _ in range(10**5):
+            for branch in range(branches):
+                for walk in group:
+                    if walk.going[branch] and decide(walk, branch):
+                        return
+            if not any(any(walk.going) for walk in group):
+                return
+
+    run([SlowWalk(row, seed, branches) for row in initiators[:together]])
+    for row in initiators[together:]:
+        if any(row in walk.nodes for walk in walks):
+            nothing = SlowWalk(row, seed, branches)
+            nothing.nodes = []
+            walks.append(nothing)
+        else:
+            run([SlowWalk(row, seed, branches)])
+    return walks

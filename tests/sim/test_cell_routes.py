@@ -1,0 +1,154 @@
+"""Cell routing ends, at the one right home; the bulk driver's paths and trees are what they say."""
+
+import numpy as np
+import pytest
+
+from halfway.core.cells import CELL_SIDE_RADII
+from halfway.problem import Problem
+from halfway.sim.cell_routes import CellRoutes
+from halfway.world.mean_degree import radius_of_degree
+from halfway.world.network import Network
+from halfway.world.unit_disk import unit_disk
+from halfway.world.workload import distinct_pairs
+from tests.networks import disk, line
+from tests.protocols.towns import built
+from tests.sim.cell_oracle import wrong_homes, wrong_in_every_population, wrong_in_random_grids
+
+
+def test_every_message_finds_the_right_home_over_every_small_population() -> None:
+    """[§2.1] "routing always converges in CHR": 3 x 3, from and to everywhere, and around it."""
+    assert wrong_in_every_population(2, 2) == (1152, 0)
+    assert wrong_in_every_population(3, 2) == (112_896, 0)
+
+
+def test_every_message_finds_the_right_home_over_every_population_of_sixteen_cells() -> None:
+    """The same for 4 x 4, and the cells around it: 18.9 million routes."""
+    assert wrong_in_every_population(4, 1) == (18_874_368, 0)
+
+
+def test_every_message_finds_the_right_home_in_random_grids() -> None:
+    tried, wrong = wrong_in_random_grids(5_000, 20, np.uint64(1))
+    assert tried > 50_000
+    assert wrong == 0
+
+
+@pytest.mark.slow
+def test_every_message_finds_the_right_home_in_many_random_grids() -> None:
+    tried, wrong = wrong_in_random_grids(100_000, 30, np.uint64(2))
+    assert tried > 2_000_000
+    assert wrong == 0
+
+
+def test_the_oracle_would_notice_a_wrong_home() -> None:
+    """What is passed to it is routed: a cell that only the oracle sees makes homes wrong."""
+    populated = np.zeros((5, 5), np.bool_)
+    populated[0, 0] = populated[1, 1] = populated[2, 2] = True
+    assert wrong_homes(populated, 0)[1] == 0
+    assert wrong_homes(populated, 0, hidden=(2, 2))[1] > 0
+
+
+@pytest.mark.parametrize(
+    ("cells", "start", "goal", "home"),
+    [
+        # A ring around an empty cell; the home is found from each side, ties by column, then row.
+        ([(0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (1, 2), (0, 2), (0, 1)], 4, (1, 1), (0, 1)),
+        # Two parts that do not touch: each has a home of its own.
+        ([(0, 0), (0, 1), (4, 0), (4, 1)], 0, (4, 0), (0, 0)),
+        # A cut cell is passed twice on a tour before the far arm is seen.
+        ([(2, 0), (2, 1), (2, 2), (1, 3), (3, 3), (4, 4), (0, 4)], 5, (0, 2), (1, 3)),
+    ],
+)
+def test_homes_drawn_by_hand(
+    cells: list[tuple[int, int]], start: int, goal: tuple[int, int], home: tuple[int, int]
+) -> None:
+    network = built(cells)
+    routes = CellRoutes(network, 0.5)
+    row = next(r for r in range(network.n) if tuple(routes.cell[r]) == cells[start])
+    assert routes.route(row, *goal).home == home
+
+
+def test_a_route_steps_from_cell_to_cell_and_is_told_in_full() -> None:
+    network, radius = _sparse(3)
+    routes = CellRoutes(network, radius)
+    width = len(routes.populated)
+    for source in range(0, network.n, 7):
+        for goal in ((0, 0), (width // 2, width // 2), (width - 1, 2)):
+            route = routes.route(source, *goal)
+            assert route.cells[0] == tuple(routes.cell[source])
+            assert route.cells[-1] == route.home
+            assert len(route.cells) == route.hops + 1
+            for a, b in zip(route.cells, route.cells[1:], strict=False):
+                assert max(abs(a[0] - b[0]), abs(a[1] - b[1])) == 1
+            assert route.hops_toured >= route.hops
+            assert (route.hops_toured > route.hops) == (route.home != goal and len(set(
+                map(tuple, routes.cell))) > 1)  # fmt: skip
+
+
+def test_paths_through_points_are_the_routes_put_together() -> None:
+    network, radius = _sparse(5)
+    routes = CellRoutes(network, radius)
+    pairs = distinct_pairs(network.n, 12, 1)
+    ways = routes.ways(pairs, 6, 77)
+    fewer = routes.ways(pairs, 3, 77)
+    assert (ways.through[:, :3] == fewer.through).all()  # the first points are the same
+    for p, (a, b) in enumerate(pairs):
+        there = routes.route(a, *routes.cell[b])
+        assert ways.direct[p] == (there.hops if there.home == tuple(routes.cell[b]) else -1)
+    best = [ways.shortest(k, points=k) for k in range(1, 7)]
+    for more, less in zip(best[1:], best, strict=False):
+        assert (more <= less).all()
+    assert (ways.shortest(6) == ways.through.min(axis=1)).all()
+    nearest = np.take_along_axis(ways.through, ways.off.argmin(axis=1)[:, None], axis=1)[:, 0]
+    assert (ways.shortest(1) == nearest).all()
+    assert (ways.shortest(6, toured=True) >= ways.shortest(6)).all()
+
+
+def test_a_tree_to_one_subscriber_is_a_path() -> None:
+    network, radius = _sparse(6)
+    routes = CellRoutes(network, radius)
+    pairs = distinct_pairs(network.n, 15, 2)
+    hops = routes.trees(pairs[:, 0].copy(), pairs[:, 1:].copy(), points=4, tried=2, key=5)
+    expected = routes.ways(pairs, 4, 5).shortest(2)
+    assert (hops[:, 2] == expected).all()
+    assert (hops[:, 0] <= hops[:, 1]).all()
+    assert (hops[:, 1] <= hops[:, 2]).all()
+
+
+def test_trees_share_hops_and_more_subscribers_need_more() -> None:
+    network, radius = _sparse(7)
+    routes = CellRoutes(network, radius)
+    dice = np.random.default_rng(1)
+    parties = np.array([dice.permutation(network.n)[:13] for _ in range(10)])
+    last = np.zeros((10, 3))
+    for k in (1, 3, 6, 12):
+        hops = routes.trees(
+            parties[:, 0].copy(), parties[:, 1 : k + 1].copy(), points=4, tried=2, key=5
+        )
+        there = hops[:, 0] >= 0  # a subscriber in another component has no tree
+        assert there.sum() >= 5
+        assert (hops >= last)[there].all()
+        assert (hops[:, 0] <= hops[:, 1]).all()
+        last = hops
+
+
+def test_cells_need_positions_in_the_square() -> None:
+    with pytest.raises(Problem, match="where the nodes are"):
+        CellRoutes(line(3), 0.1)
+    with pytest.raises(Problem, match="outside"):
+        CellRoutes(unit_disk(np.array([[0.0, 0.0], [1.5, 0.0]]), 2.0), 2.0)
+    with pytest.raises(Problem, match="radius"):
+        CellRoutes(disk(20, 0.6), 0.0)
+
+
+def test_cells_are_as_large_as_the_reach_allows() -> None:
+    network = disk(n=200, radius=0.2, seed=2)
+    routes = CellRoutes(network, 0.2)
+    assert routes.side == 0.2 * CELL_SIDE_RADII
+    for row in range(network.n):
+        near = np.abs(routes.cell - routes.cell[row]).max(axis=1) <= 1
+        assert set(np.flatnonzero(near)) - {row} <= set(map(int, network.neighbours(row)))
+
+
+def _sparse(seed: int) -> tuple[Network, float]:
+    radius = radius_of_degree(160, 16)
+    return disk(n=160, radius=radius, seed=seed), radius

@@ -1,0 +1,152 @@
+"""Overlays in bulk: the oracle's nodes one by one, and what must hold of every overlay."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halfway.problem import Problem
+from halfway.sim.overlay import Overlay, Overlays
+from halfway.world.network import Network
+from tests.networks import disk, from_links, line
+from tests.protocols.worlds import component, networks
+from tests.sim.slow_overlay import slow_overlay
+
+RECIPES: tuple[dict[str, Any], ...] = (
+    {},
+    {"system": "random-walk"},
+    {"marking": "reached"},
+    {"alpha": 0.5, "beta": 2.0},
+    {"branches": 2},
+    {"alpha": 0.0, "beta": 1.0, "branches": 2, "together": 1},
+    {"branches": 2, "system": "random-walk"},
+)
+
+
+def as_told_slowly(network: Network, initiators: list[int], seed: int, recipe: Any) -> Any:
+    """The oracle, asked in the words of the bulk driver."""
+    asked = dict(recipe)
+    asked["pure"] = asked.pop("system", "") == "random-walk"
+    asked["early"] = asked.pop("marking", "") == "reached"
+    return slow_overlay(network, initiators, seed, **asked)
+
+
+def agree(overlay: Overlay, walks: Any) -> None:
+    """Same nodes in the same order, same steps, same meetings."""
+    for w, walk in enumerate(walks):
+        mine = overlay.rows[overlay.walk == w].tolist()
+        assert mine == walk.nodes
+        assert overlay.back[overlay.walk == w].tolist() == [walk.back[i] for i in mine]
+        assert overlay.steps[w] == walk.steps
+        if walk.nodes:
+            met = (int(overlay.met_from[w]), int(overlay.met_at[w]))
+            assert met == (walk.met or (-1, -1))
+
+
+@settings(max_examples=120)
+@given(networks(connected=False), st.integers(0, 2**64 - 1), st.sampled_from(RECIPES), st.data())
+def test_the_bulk_driver_builds_what_the_oracle_builds(
+    network: Network, seed: int, recipe: Any, data: st.DataObject
+) -> None:
+    if network.degree.min() == 0:
+        network = from_links(network.n, [(i, i + 1) for i in range(network.n - 1)])
+    initiators = data.draw(st.permutations(range(network.n)))
+    initiators = initiators[: data.draw(st.integers(2, network.n))]
+    if recipe.get("system") == "random-walk" and len(component(network, 0)) < network.n:
+        return  # a pure walk in a component of its own never ends
+    overlay = Overlays(network).build(initiators, seed=seed, **recipe)
+    agree(overlay, as_told_slowly(network, initiators, seed, recipe))
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_oracle_agrees_on_unit_disks_overlay_after_overlay(recipe: Any) -> None:
+    network = disk(n=90, radius=0.2, seed=2)
+    overlays = Overlays(network)
+    for seed in range(4):
+        initiators = np.random.default_rng(seed).permutation(network.n)[:9].tolist()
+        overlay = overlays.build(initiators, seed=seed, **recipe)
+        agree(overlay, as_told_slowly(network, initiators, seed, recipe))
+
+
+@given(st.integers(0, 2**32), st.integers(2, 40), st.sampled_from(RECIPES))
+def test_an_overlay_is_a_tree_of_links_that_holds_every_initiator(
+    seed: int, count: int, recipe: Any
+) -> None:
+    network = disk(n=90, radius=0.2, seed=seed % 5)
+    initiators = np.random.default_rng(seed).permutation(network.n)[:count]
+    overlay = Overlays(network).build(initiators, seed=seed, **recipe)
+    assert overlay.joined.all()
+    assert len(set(overlay.rows)) == len(overlay.rows)
+    assert set(initiators) <= set(overlay.rows)
+    assert len(overlay.links) == len(overlay.rows) - 1
+    assert all(b in network.neighbours(a) for a, b in overlay.links)
+    tree = from_links(network.n, {(min(a, b), max(a, b)) for a, b in overlay.links.tolist()})
+    assert component(tree, int(initiators[0])) == set(overlay.rows)
+    needed = set(overlay.needed())
+    assert set(initiators) <= needed <= set(overlay.rows)
+    ends = {i for i in needed if len(needed & set(map(int, tree.neighbours(i)))) <= 1}
+    assert ends <= set(initiators)
+
+
+def test_an_initiator_on_a_walk_is_in_the_overlay_without_a_step() -> None:
+    overlay = Overlays(line(9)).build([0, 8, 3], seed=1)
+    assert (overlay.steps[2], overlay.met_at[2], overlay.met_from[2]) == (0, 3, -1)
+    assert overlay.joined.all()
+
+
+def test_neighbouring_initiators_meet_each_other_at_once() -> None:
+    overlay = Overlays(line(2)).build([1, 0], seed=1)
+    assert (overlay.steps.tolist(), overlay.met_at.tolist()) == ([1, 0], [0, -1])
+    assert overlay.joined.all()
+
+
+def test_a_component_is_exhausted_before_a_walk_gives_up() -> None:
+    network = from_links(7, [(0, 1), (1, 2), (1, 3), (4, 5), (5, 6)])
+    overlay = Overlays(network).build([0, 4], seed=1)
+    assert sorted(overlay.rows) == list(range(7))
+    assert not overlay.joined.any()
+    assert overlay.retreats == 3 + 2  # back from each node but the initiators
+
+
+def test_a_walk_never_revisits_unless_it_is_pure() -> None:
+    network = disk(n=90, radius=0.2, seed=1)
+    for seed in range(20):
+        overlay = Overlays(network).build([3, 80], seed=seed)
+        # Every step adds a node, goes back from one, or meets.
+        assert overlay.steps.sum() == len(overlay.rows) - 2 + overlay.retreats + 1
+    pure = Overlays(network).build([3, 80], seed=1, system="random-walk")
+    assert pure.steps.sum() > len(pure.rows) - 2 + pure.retreats + 1
+
+
+def test_walks_given_up_are_told() -> None:
+    network = disk(n=90, radius=0.2, seed=1)
+    overlay = Overlays(network).build([0, 89], seed=1, most_steps=2)
+    assert not overlay.joined.any()
+    assert overlay.steps.sum() == 2
+
+
+@pytest.mark.parametrize(
+    ("initiators", "given"),
+    [
+        ([0], {}),
+        ([0, 0], {}),
+        ([0, 9], {}),
+        ([-1, 2], {}),
+        ([0, 1], {"system": "straight"}),
+        ([0, 1], {"branches": 3}),
+        ([0, 1], {"together": 0}),
+        ([0, 1], {"alpha": -1.0}),
+        ([0, 1], {"beta": float("nan")}),
+        ([0, 1], {"marking": "never"}),
+    ],
+)
+def test_misuse_is_told(initiators: list[int], given: Any) -> None:
+    with pytest.raises(Problem):
+        Overlays(line(9)).build(initiators, seed=1, **given)
+
+
+def test_a_network_with_a_lone_node_is_refused() -> None:
+    with pytest.raises(Problem, match="without neighbours"):
+        Overlays(from_links(3, [(0, 1)]))

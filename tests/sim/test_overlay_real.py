@@ -1,0 +1,33 @@
+"""Single failures on real topologies: what the remedies leave is what the underlay lacks."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from halfway.sim.broker_overlay import Overlay, Rules
+from halfway.sim.overlay_census import causes, single_failures
+from halfway.sim.overlay_join import join
+from halfway.world.imported_underlay import read_underlay
+
+FILES = (
+    "topology_zoo/GtsCe.graphml",
+    "topology_zoo/Cogentco.graphml",
+    "topology_zoo/TataNld.graphml",
+    "topology_zoo/UsCarrier.graphml",
+    "topology_zoo/Kdl.graphml",
+)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_loss_is_for_want_of_a_second_path_that_is_there(data: Path, name: str) -> None:
+    underlay = read_underlay(data / name, largest=True)
+    overlay = Overlay(underlay, Rules())
+    rows = np.random.default_rng(1).choice(underlay.network.n, 30, replace=False)
+    for row in rows:
+        join(overlay, int(row))
+    failures = single_failures(overlay)
+    why = causes(overlay, failures)
+    assert sum(why.values()) == failures.lost.sum() == len(failures.broker)
+    assert why["no second path"] == why["no path past the parent"] == 0
+    assert why["the underlay is cut"] > 0  # none of these has a second way everywhere

@@ -1,0 +1,113 @@
+"""The bulk driver of overlays and the messages between neighbours build the same overlay."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from halfway.protocols import walk_overlay
+from halfway.protocols.walk_overlay_memory import CONNECTED, JOIN, LAUNCH, LOST, NEVER
+from halfway.sim.overlay import Overlay, Overlays
+from halfway.world.network import Network
+from tests.networks import disk, from_links, line
+from tests.protocols.lone import Driven, Letter, World, drive
+from tests.sim.test_overlay import RECIPES
+
+LONG = 1e6  # seconds: until nothing moves any more
+
+
+def rules(**given: Any) -> walk_overlay.Rules:
+    """Rules whose walks are slow enough for news of a meeting to overtake them."""
+    usual = walk_overlay.Rules(
+        pure=False, alpha=1.0, beta=0.0, branches=1, rest=4.0, patience=0.01, settle=2.0,
+        most_steps=1_000_000, filtered=True, bits=64, hashes=3, key=7,
+    )  # fmt: skip
+    return usual._replace(**given)
+
+
+def told_by_messages(network: Network, initiators: list[int], seed: int, recipe: Any) -> Driven:
+    """The same overlay, message by message: two at once a quarter of a step apart, then others."""
+    asked = dict(recipe)
+    asked["pure"] = asked.pop("system", "") == "random-walk"
+    together = asked.pop("together", 2)
+    slow = rules(**asked)
+    letters = []
+    for w, row in enumerate(initiators):
+        at = w * (slow.rest + slow.patience) / 4 if w < together else LONG * w
+        letters.append(Letter(at, row, LAUNCH if w < together else JOIN))
+    widest = int(network.degree.max())
+    world = World(
+        network, walk_overlay, lambda n: walk_overlay.state(n, widest, 0, 0, 2, seed), slow,
+        walk_overlay.book([], [], 7), letters,
+        walk_overlay.most_emissions(walk_overlay.state(np.zeros(1, np.int32), widest, 0, 0, 2, 1),
+                                    slow),
+    )  # fmt: skip
+    return drive(world, journal=1 << 20)
+
+
+def links_of(driven: Driven, network: Network) -> set[tuple[int, int]]:
+    """Pairs of overlay neighbours; both must know."""
+    linked = driven.state.linked
+    found = {(i, int(network.neighbours(i)[p])) for i, p in zip(*np.nonzero(linked), strict=True)}
+    assert found == {(b, a) for a, b in found}
+    return {(a, b) for a, b in found if a < b}
+
+
+def same(driven: Driven, overlay: Overlay) -> None:
+    """Same members, same links, same way back, one component, and nobody left seeking."""
+    members, passages = driven.state.members, driven.state.passages
+    assert set(np.flatnonzero(members.root != NEVER)) == set(overlay.rows)
+    assert links_of(driven, overlay.network) == {(min(a, b), max(a, b)) for a, b in overlay.links}
+    for w, row in enumerate(overlay.initiators):
+        for i, back in zip(overlay.rows[overlay.walk == w], overlay.back[overlay.walk == w],
+                           strict=True):  # fmt: skip
+            place = np.flatnonzero(passages.initiator[i] == row)
+            assert passages.back[i, place].tolist() == [back]
+    assert members.ever.max() <= passages.shape[1], "give the nodes more memory"
+
+
+@pytest.mark.parametrize("recipe", [r for r in RECIPES if "marking" not in r])
+def test_both_build_the_same_overlay(recipe: Any) -> None:
+    for seed in range(3):
+        network = disk(n=70, radius=0.22, seed=seed)
+        initiators = np.random.default_rng(seed).permutation(network.n)[:9].tolist()
+        overlay = Overlays(network).build(initiators, seed=seed, **recipe)
+        driven = told_by_messages(network, initiators, seed, recipe)
+        if overlay.joined[0]:
+            assert overlay.joined.all()
+            same(driven, overlay)
+            assert len(set(driven.state.members.root[overlay.rows])) == 1
+        if recipe.get("together", 2) == 2:
+            connected = driven.letters(CONNECTED)
+            assert sorted({row for row, _, _ in connected}) == sorted(initiators)
+
+
+@pytest.mark.parametrize(
+    "network", [line(2), line(9), from_links(6, [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (3, 5)])]
+)
+def test_both_agree_where_walks_must_turn_back(network: Network) -> None:
+    for a in range(network.n):
+        for b in range(network.n):
+            if a != b:
+                overlay = Overlays(network).build([a, b], seed=5)
+                same(told_by_messages(network, [a, b], 5, {}), overlay)
+
+
+def test_a_component_without_anybody_else_is_exhausted_and_the_initiator_told() -> None:
+    network = from_links(7, [(0, 1), (1, 2), (1, 3), (4, 5), (5, 6)])
+    driven = told_by_messages(network, [0, 4], 1, {})
+    assert [row for row, _, _ in driven.letters(LOST)] == [0, 4]
+    assert driven.letters(CONNECTED) == []
+    same(driven, Overlays(network).build([0, 4], seed=1))
+
+
+def test_a_walk_that_may_take_no_more_steps_goes_home_and_says_so() -> None:
+    network = line(30)
+    slow = rules(most_steps=5)
+    world = World(
+        network, walk_overlay, lambda n: walk_overlay.state(n, 2, 0, 0, 2, 3), slow,
+        walk_overlay.book([], [], 7), [Letter(0.0, 0, JOIN)],
+    )  # fmt: skip
+    driven = drive(world)
+    assert driven.letters(LOST) == [(0, -1, -1)]
+    assert np.flatnonzero(driven.state.members.root == 0).tolist() == [0, 1, 2, 3, 4, 5]

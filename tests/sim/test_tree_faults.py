@@ -1,0 +1,119 @@
+"""Figure 5's runs: deliveries under faults, against brute force over pairs of brokers."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halfway.problem import Problem
+from halfway.sim.broker_overlay import NOBODY, Overlay, Rules, way_up
+from halfway.sim.overlay_join import join
+from halfway.sim.tree_faults import delivered_share, draw_faults, strike
+from halfway.world.content import content
+from halfway.world.waxman import Waxman, waxman
+
+BROKERS = 20
+
+
+def grown(seed: int) -> Overlay:
+    """Brokers that joined on random nodes of a small Waxman network."""
+    overlay = Overlay(waxman(Waxman(n=120, side=100), seed), Rules())
+    for row in np.random.default_rng(seed).choice(120, BROKERS, replace=False):
+        join(overlay, int(row))
+    return overlay
+
+
+def talk(overlay: Overlay, system: str) -> set[tuple[int, int]]:
+    """Pairs of brokers joined by a chain of live hops, by search over the hops."""
+    near: dict[int, set[int]] = {k: set() for k in overlay.brokers if overlay.is_up(k)}
+    for number in list(near):
+        broker = overlay[number]
+        way = way_up(overlay, broker)
+        if system == "broker-tree" and way is not None and way[1] is not broker.direct:
+            way = None
+        if way is not None:
+            near[number].add(way[0])
+            near[way[0]].add(number)
+    found = set()
+    for start in near:
+        seen, waiting = {start}, [start]
+        while waiting:
+            new = near[waiting.pop()] - seen
+            seen |= new
+            waiting += new
+        found |= {(start, other) for other in seen}
+    return found
+
+
+@settings(max_examples=20)
+@given(
+    st.integers(0, 30),
+    st.sampled_from(["links", "nodes", "used", "brokers"]),
+    st.sampled_from(["broker-tree", "underlay-tree"]),
+)
+def test_what_is_delivered_is_what_brokers_that_can_talk_want(
+    seed: int, where: str, system: str
+) -> None:
+    overlay, drawn = grown(seed), content(BROKERS, 60, 50, "everybody", seed)
+    faults = draw_faults(overlay, where, 4, seed)  # type: ignore[arg-type]
+    share = delivered_share(overlay.twin(), system, drawn, faults, mends=False)  # type: ignore[arg-type]
+    arrived = 0
+    for event, at in enumerate(drawn.at):
+        now = overlay.twin()
+        for k, fault in enumerate(faults):
+            if (k + 1) / 5 <= at:
+                strike(now, fault)
+        pairs = talk(now, system)
+        for broker in range(BROKERS):
+            if (int(drawn.publisher[event]), broker) in pairs:
+                arrived += int(drawn.wanted[event, broker])
+    assert share == pytest.approx(arrived / drawn.wanted.sum())
+
+
+def test_the_underlay_aware_tree_never_delivers_less() -> None:
+    for seed in range(6):
+        overlay, drawn = grown(seed), content(BROKERS, 60, 200, "selective", seed)
+        faults = draw_faults(overlay, "used", 8, seed)
+        plain = delivered_share(overlay.twin(), "broker-tree", drawn, faults)
+        aware = delivered_share(overlay.twin(), "underlay-tree", drawn, faults, mends=False)
+        assert plain <= aware
+
+
+def test_without_faults_everything_arrives() -> None:
+    drawn = content(BROKERS, 60, 50, "selective", 1)
+    for system in ("broker-tree", "underlay-tree"):
+        assert delivered_share(grown(1), system, drawn, []) == 1.0
+
+
+def test_fewer_faults_are_the_first_of_more() -> None:
+    overlay = grown(2)
+    for where in ("links", "nodes", "used", "brokers"):
+        more = draw_faults(overlay, where, 12, 7)
+        assert draw_faults(overlay, where, 5, 7) == more[:5]
+        assert len(set(more)) == 12
+        assert all(overlay[overlay.root].row != a for a, b in more if a == b)
+
+
+def test_a_broken_broker_leaves_and_its_children_are_served_again() -> None:
+    overlay = grown(3)
+    number = next(k for k in overlay.brokers if k != overlay.root and overlay.children(k))
+    row = overlay[number].row
+    drawn = content(BROKERS, 200, 400, "everybody", 3)
+    share = delivered_share(overlay, "underlay-tree", drawn, [(row, row)], tau=0.0)
+    there = drawn.home == number
+    late = drawn.at >= 0.5
+    lost = late.sum() * there.sum()
+    lost += (late & (drawn.publisher == number)).sum() * (200 - there.sum())
+    assert number not in overlay.brokers
+    assert overlay.root != NOBODY
+    assert share == pytest.approx(1 - lost / drawn.wanted.sum())
+
+
+def test_what_cannot_be_asked_is_told() -> None:
+    overlay = grown(4)
+    with pytest.raises(Problem, match="'sky' is no place of faults"):
+        draw_faults(overlay, "sky", 1, 1)  # type: ignore[arg-type]
+    with pytest.raises(Problem, match="20 faults, but only 19 elements can fail"):
+        draw_faults(overlay, "brokers", 20, 1)
+    with pytest.raises(Problem, match="'tree' is no broker tree"):
+        delivered_share(overlay, "tree", content(BROKERS, 2, 2, "everybody", 1), [])  # type: ignore[arg-type]

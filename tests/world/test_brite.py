@@ -1,0 +1,120 @@
+"""BRITE's files in both forms: what is written is read again, and what is wrong is named."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from halfway.problem import Problem
+from halfway.world.brite import read_brite, write_brite
+from halfway.world.underlay import SPEED_OF_LIGHT_KM_S, Underlay
+from halfway.world.waxman import Waxman, waxman
+from tests.networks import line
+
+JAVA = """Topology: ( 3 Nodes, 3 Edges )
+Model (3 - ASWaxman):  3 100 10 2  1  0.15000000596046448 0.2 1 3 1.0 99.0 \n
+Nodes: ( 3 )
+0\t3\t4\t1\t1\t0\tAS_NODE\t
+7\t0\t0\t2\t2\t7\tAS_NODE\t
+9\t0\t8\t1\t1\t9\tAS_NODE\t\n
+Edges: ( 3 )
+0\t0\t7\t5.0\t2.5\t40.0\t0\t7\tE_AS\tU
+1\t7\t9\t8.0\t-1.0\t-1.0\t7\t9\tE_AS\tD
+2\t9\t9\t0.0\t0.0\t1.0\t9\t9\tE_AS\tU
+"""
+C = """Topology: ( 2 Nodes, 1 Edges )
+Model ( 1 ): 2 1000 100 1 1 2 0.15 0.2 2 10 1024\0\n
+Nodes: (2)
+0 3.00 4.00 1 1 -1 RT_NODE \n1 0.00 0.00 1 1 -1 RT_NODE \n
+Edges: (1):
+0 1 0 5.00 -1 313.38 -1 -1 E_RT U
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "net.brite"
+    path.write_text(text)
+    return path
+
+
+def test_a_file_of_the_java_edition(tmp_path: Path) -> None:
+    underlay, model = read_brite(written(tmp_path, JAVA))
+    network = underlay.network
+    zero, seven, nine = (network.row(name) for name in ("0", "7", "9"))
+    assert (network.n, network.links, network.name) == (3, 2, "net")
+    assert network.left_out == {"directions of links": 1, "loops": 1}
+    assert network.position is not None
+    assert network.position[[zero, seven, nine]].tolist() == [[3, 4], [0, 0], [0, 8]]
+    near, far = underlay.place(zero, seven), underlay.place(nine, seven)
+    assert underlay.delay_s[near] == 2.5e-3  # as the file says
+    assert underlay.delay_s[far] == 8.0 / SPEED_OF_LIGHT_KM_S  # the file does not say
+    assert underlay.bandwidth_bps[[near, far]].tolist() == [40e6, np.inf]
+    assert model == Waxman(
+        3, 1, 0.15000000596046448, 0.2, 100, 10, "heavy-tailed", "heavy-tailed", 1.0, 99.0
+    )
+
+
+def test_a_file_of_the_cpp_edition(tmp_path: Path) -> None:
+    underlay, model = read_brite(written(tmp_path, C))
+    assert underlay.delay_s.tolist() == [5.0 / SPEED_OF_LIGHT_KM_S] * 2
+    assert underlay.bandwidth_bps.tolist() == [313.38e6] * 2
+    assert model == Waxman(2, 2, 0.15, 0.2, 1000, 100, "random", "uniform", 10.0, 1024.0)
+
+
+@pytest.mark.parametrize(("form", "digits"), [("java", 1e-15), ("c++", 0.005)])
+def test_what_is_written_is_read_again(tmp_path: Path, form: str, digits: float) -> None:
+    model = Waxman(n=60, m=3, bandwidth="exponential", placement="heavy-tailed")
+    given, path = waxman(model, 1), tmp_path / "net.brite"
+    write_brite(path, given, model, form)
+    found, told = read_brite(path)
+    assert told == model
+    assert np.array_equal(found.network.labels, given.network.labels)  # type: ignore[arg-type]
+    assert np.array_equal(found.network.position, given.network.position)  # type: ignore[arg-type]
+    assert np.array_equal(found.network.who, given.network.who)
+    light_s = digits / SPEED_OF_LIGHT_KM_S
+    assert found.delay_s == pytest.approx(given.delay_s, rel=1e-12, abs=light_s)
+    assert found.bandwidth_bps == pytest.approx(given.bandwidth_bps, rel=1e-12, abs=digits * 1e6)
+
+
+def test_a_packed_file_is_read_too(tmp_path: Path) -> None:
+    path = tmp_path / "net.brite.gz"
+    path.write_bytes(gzip.compress(C.encode()))
+    assert read_brite(path).underlay.network.name == "net"
+
+
+def test_a_model_that_we_do_not_have_is_none(tmp_path: Path) -> None:
+    for head in ("Model (4 - ASBarabasi): 3 100 10 1 2 1 1 1.0 9.0", "no model at all"):
+        text = JAVA.replace(JAVA.splitlines()[1], head)
+        assert read_brite(written(tmp_path, text)).model is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("Nodes: ( 3 )", "Knots: ( 3 )", r"net.brite: there is no line 'Nodes:'"),
+        ("Edges: ( 3 )", "Edges: ( 4 )", "net.brite:9: 'Edges:' announces 4, but 3 lines follow"),
+        ("7\t0\t0\t", "0\t0\t0\t", "net.brite:6: node 0 is there already"),
+        ("7\t0\t0\t", "7\tx\t0\t", "net.brite:6:2: 'x' is not a number in x"),
+        ("1\t7\t9\t", "1\t7\t8\t", "net.brite:11: an edge to the unknown node 8"),
+        ("\t2.5\t", "\tnan\t", "net.brite:10:5: 'nan' is not a number in delay"),
+        ("\t5.0\t2.5\t40.0\t0\t7\tE_AS\tU", "", "net.brite:10: the line has 3 fields; 6 are"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(
+    tmp_path: Path, old: str, new: str, named: str
+) -> None:
+    assert JAVA.count(old) == 1
+    with pytest.raises(Problem, match=named):
+        read_brite(written(tmp_path, JAVA.replace(old, new)))
+
+
+def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
+    ones = np.ones(2)
+    with pytest.raises(Problem, match="needs the position of every node"):
+        write_brite(tmp_path / "net.brite", Underlay(line(2), ones, ones), Waxman())
+    underlay = waxman(Waxman(n=10), 1)
+    with pytest.raises(Problem, match="form = 'rust'"):
+        write_brite(tmp_path / "net.brite", underlay, Waxman(n=10), "rust")
+    with pytest.raises(Problem, match="cannot be written"):
+        write_brite(tmp_path / "no" / "net.brite", underlay, Waxman(n=10))

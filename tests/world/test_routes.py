@@ -1,0 +1,117 @@
+"""Weighted routes against scipy and against every path there is."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from halfway.problem import Problem
+from halfway.world.network import Network
+from halfway.world.routes import (
+    Closed,
+    Doubles,
+    all_open,
+    by_hops,
+    path,
+    places_on,
+    route,
+    shortest,
+    shortest_from,
+)
+from halfway.world.waxman import Waxman, waxman
+from tests.networks import from_links, line
+from tests.world.weighted import links_left, weighted
+
+Given = tuple[Network, Doubles, Closed]
+
+
+@given(weighted())
+def test_weights_of_routes(made: Given) -> None:
+    network, weight, closed = made
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(network.n))
+    graph.add_weighted_edges_from(links_left(network, weight, closed))
+    expected = nx.single_source_dijkstra_path_length(graph, 0)
+    tree = shortest(network, weight, 0, closed)
+    assert tree.weight.tolist() == [expected.get(i, np.inf) for i in range(network.n)]
+
+
+@given(weighted())
+def test_routes_keep_to_what_is_open_and_weigh_what_they_say(made: Given) -> None:
+    network, weight, closed = made
+    tree = shortest(network, weight, 0, closed)
+    for target in range(network.n):
+        rows = path(tree, target)
+        assert (len(rows) == 0) == np.isinf(tree.weight[target])
+        if len(rows):
+            places = places_on(network, rows)
+            assert (rows[0], rows[-1]) == (0, target)
+            assert weight[places].sum() == tree.weight[target]
+            assert not closed.places[places].any()
+            assert not closed.rows[rows].any()
+
+
+@given(weighted(least=1))
+def test_of_equal_ways_the_lowest_next_to_last_row_is_taken(made: Given) -> None:
+    network, weight, closed = made
+    tree = shortest(network, weight, 0, closed)
+    for b in range(1, network.n):
+        ways = [
+            a
+            for a, end, heavy in links_left(network, weight, closed)
+            if end == b and tree.weight[a] + heavy == tree.weight[b] < np.inf
+        ]
+        assert tree.parent[b] == min(ways, default=-1)
+
+
+@given(weighted(least=1))
+def test_a_route_to_one_is_the_way_in_the_tree_of_all(made: Given) -> None:
+    network, weight, closed = made
+    rows = route(network, weight, 0, 1, closed)
+    assert rows.tolist() == path(shortest(network, weight, 0, closed), 1).tolist()
+
+
+def test_ten_thousand_nodes_are_as_far_as_scipy_says() -> None:
+    underlay = waxman(Waxman(), 1)
+    network = underlay.network
+    shape = (network.n, network.n)
+    start = network.start.astype(np.int32)
+    graph = csr_array((underlay.delay_s, network.who, start), shape=shape)
+    sources = np.array([0, 77, 9999])
+    trees = shortest_from(network, underlay.delay_s, sources)
+    expected = dijkstra(graph, indices=sources)
+    assert np.array_equal(np.array([tree.weight for tree in trees]), expected)
+
+
+def test_hops_are_a_weight_too() -> None:
+    network = line(5)
+    assert shortest(network, by_hops(network), 0).weight.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_link_closed_in_one_direction_is_open_in_the_other() -> None:
+    network = from_links(2, [(0, 1)])
+    closed = all_open(network)
+    closed.places[0] = True  # from 0 to 1
+    assert route(network, by_hops(network), 0, 1, closed).tolist() == []
+    assert route(network, by_hops(network), 1, 0, closed).tolist() == [1, 0]
+
+
+def test_what_cannot_be_is_named() -> None:
+    network = line(3)
+    closed = all_open(network)
+    closed.rows[2] = True
+    weight = by_hops(network)
+    with pytest.raises(Problem, match="there is no row 3 in 0…2"):
+        shortest(network, weight, 3)
+    with pytest.raises(Problem, match="row 2 is closed"):
+        route(network, weight, 0, 2, closed)
+    with pytest.raises(Problem, match="a weight is negative"):
+        shortest(network, -weight, 0)
+    with pytest.raises(Problem, match="not one a place"):
+        shortest(network, weight[:-1], 0)
+    with pytest.raises(Problem, match="no link joins row 0 and row 2"):
+        places_on(network, np.array([0, 2], np.int32))
+    with pytest.raises(Problem, match="no row 7"):
+        path(shortest(network, weight, 0), 7)
