@@ -231,4 +231,4 @@ def _records(kind: np.dtype[np.void], *shape: int, none: tuple[str, ...]) -> np.
 
 def most_emissions(state: VoronoiState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
-    return 2 * rules.batch + 2 * state.wish.shape[1] + 8
+    return 2 * rules.batch + 2 * int(state.wish.shape[1]) + 8
