@@ -84,8 +84,11 @@ def hear_flood(state, rules, i, message, out):
     event = np.int64(message.event)
     place = event & (state.heard.shape[1] - 1)
     mark = np.int64(message.target) * _ROUNDS + message.args[ROUND]
-    if state.heard[i, place].flooded == event and state.heard[i, place].mark == mark:
-        return
+    # Rounds ascend, and two may be on their way at a time: an older one is never repeated.
+    last = state.heard[i, place].mark
+    if state.heard[i, place].flooded == event and last // _ROUNDS == message.target:
+        if mark <= last:
+            return
     state.heard[i, place].flooded = message.event
     state.heard[i, place].mark = mark
     note_event(state, i, message.event)

@@ -1,5 +1,7 @@
 """Regions of DRIP: the election of brokers, their beacons, each node's list, bridges, deputies."""
 
+import numpy as np
+
 from halfway.core.compiled import apart, embedded
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
@@ -116,7 +118,8 @@ def enter(state, i, message):
     We let a newer sequence number overwrite the broker's own entry even by a larger delay, because
     a list of smallest delays ever seen would never follow a broker that moves away.
     """
-    delay = message.at - message.reals[SINCE]
+    # We count microseconds, because no clock is finer: equal ways shall have equal delays.
+    delay = np.floor((message.at - message.reals[SINCE]) * 1e6 + 0.5)
     at = slot_of(state, i, message.target)
     if at >= 0:
         if message.args[SEQUENCE] <= state.near[i, at].sequence:

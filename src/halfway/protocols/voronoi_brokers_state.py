@@ -119,7 +119,7 @@ ME = np.dtype(
 ABLE = np.dtype([("skill", "<f8"), ("name", "<i4"), ("pad", "<i4")])
 NEAREST = np.dtype(
     [
-        ("delay", "<f8"),
+        ("delay", "<f8"),  # microseconds
         ("at", "<f8"),  # when its last beacon came
         ("door_at", "<f8"),  # when the door said so
         ("name", "<i4"),  # -1: nobody

@@ -29,7 +29,8 @@ ABLE = (
     "than k; shares are of those there are"
 )
 PARALLEL = (
-    "a broker may meet several at a time; beacons and reports every 2 s; nodes know at once who is "
+    "a broker may meet several at a time; beacons and reports every 2 s, "
+    "subscriptions to the same broker every 10 s; nodes know at once who is "
     "near; a hop that nobody takes waits for 0.5 s, 20 times at most"
 )
 CONTENTION = (

@@ -15,6 +15,7 @@ from halfway.world.random_waypoint import random_waypoint
 SIDE_M, RANGE_M = 1000.0, 120.0  # [drip §VI-A]
 SPEED, PAUSE = (10.0, 20.0), (2.0, 4.0)
 BEGIN_S, PATIENCE_S = 20.0, 60.0  # the first event; how long the last one is waited for
+EXCHANGE_S = 10.0  # between telling the same broker of subscriptions
 WINDOW = 512  # events that are remembered: all of a run
 
 Floats = npt.NDArray[np.float64]
@@ -30,7 +31,7 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
         run["n"], start_s=BEGIN_S, end_s=seconds - PATIENCE_S, seed=run.workload_seed
     )
     options = {
-        "brokers": run["k"], "nearest": run["l"], "copies": copies,
+        "brokers": run["k"], "nearest": run["l"], "copies": copies, "exchange": EXCHANGE_S,
         "epidemic": system == "sf", "by_ability": system != "random",
     }  # fmt: skip
     made = Simulation(
