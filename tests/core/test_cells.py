@@ -105,3 +105,13 @@ def test_points_are_spread_evenly_and_do_not_depend_on_how_many_there_are() -> N
         assert sum((count - 250) ** 2 / 250 for count in boxes.values()) < 37.7  # p = 0.001
     assert hashed(np.uint64(9), 5, 3) == hashed(np.uint64(9), 5, 3)
     assert hashed(np.uint64(8), 5, 3) != hashed(np.uint64(9), 5, 3)
+
+
+def test_a_tour_begins_anew_where_its_first_edge_is_not_the_first_any_more() -> None:
+    """A cell filled between the line to the goal and the edge that the tour began with."""
+    west, south = 4, 6
+    before, after = 1 << west, 1 << west | 1 << 3
+    way, touring, *entry, first = decide(before, 3, 3, 6, 3, 0, 0, 0, 0, 0)
+    assert (way, touring, entry, first) == (west, 1, [3, 3], west)
+    assert decide(before, 3, 3, 6, 3, 1, 3, 3, west, south)[0] == HOME
+    assert decide(after, 3, 3, 6, 3, 1, 3, 3, west, south) == (3, 1, 3, 3, 3)

@@ -171,7 +171,7 @@ def happen(deed: Deed, plain: Plain, lived: Lived) -> None:
     elif parent != NOBODY and deed.kind == "death":
         children = [k for k, above in plain.parent.items() if above == here]
         plain.remove(here)
-        lived.engine.alive[here] = 0
+        lived.engine.life[here] += 1  # odd: down
         for child in children:  # each of them notices, and so does the parent
             lived.say(child, DEAD, here)
         lived.say(parent, DEAD, here)
@@ -207,7 +207,7 @@ def test_deaths_leave_the_tree_that_the_bulk_overlay_leaves(victim: int) -> None
     lived = Lived(Trees(np.array(chain, np.int32), alternates))
     children = overlay.children(victim)
     leave(overlay, victim)
-    lived.engine.alive[victim] = 0
+    lived.engine.life[victim] += 1  # odd: down
     for child in children:
         lived.say(child, DEAD, victim)
     lived.say(chain[victim], DEAD, victim)

@@ -115,7 +115,7 @@ def test_a_tree_to_one_subscriber_is_a_path() -> None:
 
 
 def test_trees_share_hops_and_more_subscribers_need_more() -> None:
-    network, radius = _sparse(7)
+    network, radius = _sparse(7, degree=36)
     routes = CellRoutes(network, radius)
     dice = np.random.default_rng(1)
     parties = np.array([dice.permutation(network.n)[:13] for _ in range(10)])
@@ -149,6 +149,6 @@ def test_cells_are_as_large_as_the_reach_allows() -> None:
         assert set(np.flatnonzero(near)) - {row} <= set(map(int, network.neighbours(row)))
 
 
-def _sparse(seed: int) -> tuple[Network, float]:
-    radius = radius_of_degree(160, 16)
+def _sparse(seed: int, degree: float = 16) -> tuple[Network, float]:
+    radius = radius_of_degree(160, degree)
     return disk(n=160, radius=radius, seed=seed), radius

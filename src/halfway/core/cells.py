@@ -110,6 +110,11 @@ def decide(mask, x, y, dx, dy, touring, entry_x, entry_y, first, back):
     # [geo §2.1] "as soon as the message reaches some cell h, such that ||hd|| < ||c3 d||, the
     # message leaves the perimeter mode"
     if touring == 1 and not closer(x, y, entry_x, entry_y, dx, dy):
+        fresh = turned(mask, octant(dx - x, dy - y)) if x == entry_x and y == entry_y else first
+        if fresh != first:
+            # A cell beside the entry has filled or emptied during the tour, whose first edge would
+            # never be met again: the tour begins anew. In a still network this does not happen.
+            return fresh, 1, x, y, fresh
         way = turned(mask, back)
         # We end a tour on the first directed edge met again, because a tour passes the cells that
         # hold two parts of a face together more than once before it has seen all of it.

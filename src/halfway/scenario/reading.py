@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -22,8 +22,9 @@ def read_scenario(path: str | Path, changes: Mapping[str, str] | None = None) ->
     try:
         plain = tomllib.loads(where.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "this is no text in UTF-8"
-        raise Problem(str(reason).lower(), where=str(path)) from None
+        reason = getattr(error, "strerror", None)
+        what = str(reason).lower() if reason else "this is no text in UTF-8"
+        raise Problem(what, where=str(path)) from None
     except tomllib.TOMLDecodeError as error:
         raise Problem(f"this is no TOML: {error}", where=str(path)) from None
     for field, value in (changes or {}).items():
@@ -75,5 +76,29 @@ def _explained(said: str, plain: dict[str, Any], where: Path) -> Problem:
             value = None
     shown = "" if value is None or isinstance(value, dict | list) else f" = {value!r}"
     what = what[:1].lower() + what[1:]
-    remedy = "halfway simulate --help shows the fields" if "unknown field" in what else ""
-    return Problem(f"{field}{shown}: {what}" if field else what, where=str(where), remedy=remedy)
+    if "unknown field" in what or field.endswith(("kind", "fault")):
+        what += f"; allowed here: {', '.join(_allowed(field, value))}"
+    return Problem(f"{field}{shown}: {what}" if field else what, where=str(where))
+
+
+def _allowed(field: str, value: Any) -> list[str]:
+    """The names of a table's fields, or the kinds that there are of it."""
+    fields = {spec.name: spec.type for spec in msgspec.structs.fields(Scenario)}
+    top = re.split(r"[.\[]", field)[0]
+    if not top:
+        return list(fields)
+    kinds = _parts(fields.get(top))
+    tags = {str(part.__struct_config__.tag): part for part in kinds}
+    if field.endswith(("kind", "fault")):
+        return sorted(tags)
+    chosen = value.get("kind", value.get("fault")) if isinstance(value, dict) else None
+    part = tags.get(str(chosen), kinds[0] if kinds else None)
+    return [] if part is None else [spec.encode_name for spec in msgspec.structs.fields(part)]
+
+
+def _parts(declared: Any) -> list[Any]:
+    """The structures that a field may be, out of unions and lists."""
+    inner = get_args(declared)
+    if not inner:
+        return [declared] if hasattr(declared, "__struct_config__") else []
+    return [part for one in inner for part in _parts(one)]
