@@ -86,9 +86,9 @@ def hear_flood(state, rules, i, message, out):
     mark = np.int64(message.target) * _ROUNDS + message.args[ROUND]
     # Rounds ascend, and two may be on their way at a time: an older one is never repeated.
     last = state.heard[i, place].mark
-    if state.heard[i, place].flooded == event and last // _ROUNDS == message.target:
-        if mark <= last:
-            return
+    again = state.heard[i, place].flooded == event and last // _ROUNDS == message.target
+    if again and mark <= last:
+        return
     state.heard[i, place].flooded = message.event
     state.heard[i, place].mark = mark
     note_event(state, i, message.event)
