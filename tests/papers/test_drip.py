@@ -79,5 +79,5 @@ def test_an_epidemic_is_never_later_at_any_broker_without_contention() -> None:
 def test_more_copies_are_never_later_at_any_broker_without_contention() -> None:
     """[§VI-B] "more copies can enlarge the opportunity to deliver"."""
     told = pairwise(run(system="drip", other="drip", **{**SMALL, "other_m": 1, "m": 4}))
-    assert told["broker later"].mean() < 0.02
+    assert told["broker later"].sum() == 0
     assert len(told["broker later"]) > 50
