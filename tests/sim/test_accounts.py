@@ -30,6 +30,9 @@ def test_quantiles_of_a_histogram_are_near_those_of_the_values(
     assert told.quantile(share) == pytest.approx(exact, rel=0.008, abs=1e-300)
     assert told.mean == pytest.approx(np.mean(values))
     assert (told.count, told.largest) == (len(values), max(values))
+    whole = Histogram()
+    whole.add(values)
+    assert (whole.sum, whole.quantile(share)) == (told.sum, told.quantile(share))
 
 
 def test_small_whole_numbers_come_out_as_they_are() -> None:

@@ -48,6 +48,7 @@ UNTIL = 4  # how long an entry that is handed over shall be kept; 0: as the rule
 STAMP = 5  # of an INTEREST or PRUNE: its subscriber's clock; 0 where it only renews
 # In `flags`:
 TOURING, ARRIVED, HANDED, WAITED = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
+AGAIN = np.uint8(16)  # it has begun its route anew, far from where it entered its tour
 
 
 class Rules(NamedTuple):
@@ -61,7 +62,7 @@ class Rules(NamedTuple):
     renew: float  # seconds between two repetitions of an advertisement or subscription
     lifetime: float  # seconds that an entry is kept; more than `renew`
     patience: float  # seconds that a newcomer listens before it takes part
-    most_hops: int  # a message that made that many transmissions ends
+    most_hops: int  # a message that made so many transmissions ends; after a quarter it begins anew
 
 
 MOST_POINTS = 32  # one bit each
@@ -160,6 +161,9 @@ def dispatch(state, rules, i, o):
     if to_client(o.kind) and o.target == me:
         o["flags"] |= ARRIVED
         return
+    if o.args[HOPS] >= rules.most_hops // 4 and not o["flags"] & AGAIN:
+        # A cell that filled under a tour may have cut it off from where it began.
+        o["flags"] = (np.int64(o["flags"]) & 0xFE) | AGAIN
     if o.args[HOPS] >= rules.most_hops:
         o.kind = 0
         state.lost[i, 0] += 1

@@ -21,13 +21,18 @@ class Histogram:
         if not len(given):
             return
         self.count += len(given)
-        self.sum += float(given.sum())
         self.largest = max(self.largest, float(given.max()))
+        # One number after the other, known sums first: no last bit depends on the batches.
+        self.sum = float(np.add.accumulate(np.concatenate(([self.sum], given)))[-1])
         bins, which = np.unique(given.view(np.int64) >> _BITS, return_inverse=True)
-        counts, sums = np.bincount(which), np.bincount(which, given)
-        for place, many, total in zip(bins.tolist(), counts.tolist(), sums.tolist(), strict=True):
-            known, known_sum = self._bins.get(place, (0, 0.0))
-            self._bins[place] = known + many, known_sum + total
+        known = [self._bins.get(place, (0, 0.0)) for place in bins.tolist()]
+        before = np.array([total for _, total in known])
+        sums = np.bincount(
+            np.concatenate((np.arange(len(bins)), which)), np.concatenate((before, given))
+        )
+        counts = np.bincount(which)
+        for k, place in enumerate(bins.tolist()):
+            self._bins[place] = known[k][0] + int(counts[k]), float(sums[k])
 
     @property
     def mean(self) -> float:
