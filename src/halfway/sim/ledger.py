@@ -8,6 +8,9 @@ import numpy.typing as npt
 from halfway.sim.histogram import Histogram
 from halfway.world.demand import Demand, Publications
 
+Longs = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
 
 class Ledger:
     """Accounts of a run; an event is open until the `window`-th newer one is published.
@@ -24,6 +27,8 @@ class Ledger:
         self.published = self.unpublished = self.expected = 0
         self.delivered = self.duplicates = self.late = self.unasked = self.caught_up = 0
         self.latency_s, self.hops, self.stretch = Histogram(), Histogram(), Histogram()
+        # Every delivery as (event, row, seconds since its publication), if somebody wants to know.
+        self.told: list[tuple[Longs, Longs, Reals]] | None = None
         self._wants = np.zeros((n, demand.topics), bool)
         for topic, rows in enumerate(demand.subscribers):
             self._wants[rows, topic] = True
@@ -102,6 +107,8 @@ class Ledger:
             new &= ~missed
         self.delivered += int(new.sum())
         self.latency_s.add(at[new] - self._at[place[new]])
+        if self.told is not None:
+            self.told.append((event[new], row[new], at[new] - self._at[place[new]]))
         if self._hops_tell:
             self.hops.add(hops[new])
             self._enter_stretch(event[new], row[new], hops[new])
