@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import types
@@ -120,7 +119,7 @@ def test_alone_it_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     assert "walk" in told
 
 
-@pytest.mark.parametrize("command", ["list", "reproduce", "walk"])
+@pytest.mark.parametrize("command", ["list", "reproduce", "walk", "simulate"])
 def test_every_command_helps(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([command, "-h"]) == 0
     assert "Usage: halfway" in capsys.readouterr().out
@@ -447,5 +446,31 @@ def test_an_interrupt_from_outside_is_status_130() -> None:
         "sys.exit(cli.main(['list']))"
     )
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=False)
-    assert done.returncode in (cli.INTERRUPTED, -signal.SIGINT)
-    assert "Traceback" not in done.stderr
+    assert (done.returncode, done.stderr) == (cli.INTERRUPTED, "halfway: interrupted\n")
+
+
+def test_the_help_of_simulate_shows_every_table_of_a_scenario(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.main(["simulate", "--help"]) == 0
+    told = capsys.readouterr().out
+    for table in ("[network]", "[radio]", "[workload]", "[[faults]]", "[options.gossip]"):
+        assert table in told
+
+
+def test_the_list_tells_what_can_be_simulated(capsys: pytest.CaptureFixture[str]) -> None:
+    from halfway.report.listing import SIMULATED
+    from halfway.sim.table import TABLE
+
+    assert tuple(TABLE) == SIMULATED
+    assert cli.main(["list"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"halfway simulate: {', '.join(SIMULATED)}" in told
+
+
+def test_memory_that_is_not_there_is_no_mistake_of_ours(
+    fake: Fake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.fails = MemoryError("Unable to allocate 4.00 TiB")
+    assert cli.main(["reproduce"]) == cli.MENDABLE
+    assert "not enough memory: unable to allocate 4.00 TiB" in capsys.readouterr().err

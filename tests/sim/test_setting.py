@@ -80,7 +80,8 @@ class Followed:
 def test_still_nodes_know_what_worked_a_hello_ago(seed: int, hello_s: float, pieces: int) -> None:
     network = disk(n=12, radius=0.5, seed=seed % 7)
     a = int(np.argmax(network.degree))
-    faults = [*FAULTS, LinkCut(a=a, b=int(network.neighbours(a)[0]), at=0.5, for_=5.0)]
+    ends = network.label(a), network.label(int(network.neighbours(a)[0]))
+    faults = [*FAULTS, LinkCut(a=ends[0], b=ends[1], at=0.5, for_=5.0)]
     setting = Setting(network, None, faults, seed=seed, seconds=SECONDS, hello_s=hello_s)
     events = schedule(faults, network, seed, SECONDS)
     followed = Followed(setting)

@@ -215,10 +215,32 @@ def test_labels_name_nodes() -> None:
     plain_network = from_links(3, [(0, 1), (1, 2)])
     labels = np.array(["ann", "bob", "cy"])
     network = Network(plain_network.start, plain_network.who, labels=labels)
-    events = schedule([Crash(node="bob", at=0), LinkCut(a="cy", b=1, at=0)], network, 0, 1.0)
+    events = schedule([Crash(node="bob", at=0), LinkCut(a="cy", b="bob", at=0)], network, 0, 1.0)
     assert down_at(events, 0.0) == {(1, -1), (1, 2)}
-    with pytest.raises(Problem, match="node = 'dan'"):
-        schedule([Crash(node="dan", at=0)], network, 0, 1.0)
+    for stranger in ("dan", 1):  # where nodes have labels, a row is none
+        with pytest.raises(Problem, match=f"node: there is no node '{stranger}'.*ann, bob"):
+            schedule([Crash(node=stranger, at=0)], network, 0, 1.0)
+
+
+def test_numbers_are_labels_where_a_network_has_labels() -> None:
+    plain_network = from_links(3, [(0, 1), (1, 2)])
+    for labels in (np.array(["7", "2", "0"]), np.array([7, 2, 0], np.int32)):
+        network = Network(plain_network.start, plain_network.who, labels=labels)
+        faults = [Crash(node=0, at=0), LinkCut(a=2, b="7", at=0), Crash(node="7", at=0)]
+        assert down_at(schedule(faults, network, 0, 1.0), 0.0) == {(2, -1), (0, 1), (0, -1)}
+        apart = [Partition(nodes=frozenset({7, "2"}), at=0)]
+        assert down_at(schedule(apart, network, 0, 1.0), 0.0) == {(1, 2)}
+    # Rows of a drawn network lie in another order than its numbers.
+    drawn = disk(20, 0.5)
+    one = int(np.flatnonzero(drawn.labels != np.arange(20))[0])
+    events = schedule([Crash(node=int(drawn.label(one)), at=0)], drawn, 0, 1.0)
+    assert down_at(events, 0.0) == {(one, -1)}
+
+
+@pytest.mark.parametrize("tiny", [5e-324, 1e-9, 1e-5])
+def test_churn_too_fast_to_be_drawn_is_refused(tiny: float) -> None:
+    with pytest.raises(Problem, match=r"outages: more than 10,000,000.*longer mean_up_s"):
+        schedule([Churn(mean_up_s=tiny, mean_down_s=tiny)], 100, 1, SECONDS)
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return explained(BrokenPipeError())
     except (Exception, KeyboardInterrupt) as error:  # nothing gets past here as a traceback
         return explained(error)
+    if status == INTERRUPTED:  # the parser's way to say that Ctrl-C was pressed: it tells nobody
+        return explained(KeyboardInterrupt())
     return status if isinstance(status, int) else 0
 
 

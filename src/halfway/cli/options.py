@@ -12,6 +12,12 @@ def _seed(number: int | None) -> int | None:
     return number
 
 
+def _scenario_seed(number: int | None) -> int | None:
+    if number is not None and not 0 <= number < 2**63:  # a whole number of TOML has 64 bits, signed
+        raise typer.BadParameter(f"{number} is not in 0 ... 2^63 - 1")
+    return number
+
+
 What = Annotated[
     str, typer.Argument(metavar="PAPER[/FIGURE]", help="Everything, if it is not given.")
 ]
@@ -76,7 +82,10 @@ SystemName = Annotated[
     str | None, typer.Option("--system", metavar="NAME", help="This system, not the file's.")
 ]
 ScenarioSeed = Annotated[
-    int | None, typer.Option("--seed", metavar="N", callback=_seed, help="In place of the file's.")
+    int | None,
+    typer.Option(
+        "--seed", metavar="N", callback=_scenario_seed, help="Not the file's; 0 ... 2^63 - 1."
+    ),
 ]
 Changed = Annotated[
     list[str] | None,

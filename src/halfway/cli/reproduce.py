@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from halfway.cli.options import AsJson, Master, Out, Partitions, RootSeed, ScaleName, What
-from halfway.cli.screen import INTERRUPTED, RUNS_FAILED, console, warn
+from halfway.cli.screen import RUNS_FAILED, Interrupted, console, warn
 
 if TYPE_CHECKING:
     from halfway.report.publication import Publication
@@ -85,5 +85,5 @@ def _interruptible(out: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        warn(f"interrupted; what is finished is in {out}, and the same command goes on from there")
-        raise typer.Exit(INTERRUPTED) from None
+        what = f"interrupted; what is finished is in {out}, and the same command goes on from there"
+        raise Interrupted(what) from None

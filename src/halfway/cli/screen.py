@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 MENDABLE, RUNS_FAILED, OURS, INTERRUPTED = 2, 1, 70, 130
 
 
+class Interrupted(Exception):  # noqa: N818 - it is no error
+    """Somebody pressed Ctrl-C, and a command has something to say about it."""
+
+
 def explained(error: BaseException) -> int:
     """One line on stderr about what went wrong; the exit status that it deserves."""
     match error:
@@ -28,6 +32,12 @@ def explained(error: BaseException) -> int:
         case OSError():
             where = f"{error.filename}: " if error.filename else ""
             line, status = where + (error.strerror or str(error)).lower(), MENDABLE
+        case MemoryError():
+            what = " ".join(str(error).split()) or "no more could be had"
+            line = f"not enough memory: {what[:1].lower()}{what[1:]} (ask for less, or take more)"
+            status = MENDABLE
+        case Interrupted():
+            line, status = str(error), INTERRUPTED
         case KeyboardInterrupt() | typer.Abort():
             line, status = "interrupted", INTERRUPTED
         case _ if hasattr(error, "format_message"):  # the parser's own: misuse, with what it saw

@@ -20,13 +20,14 @@ def simulate(
     \b
     A scenario is a TOML file; examples/scenarios has some to begin with:
       system = "gossip"            seconds = 60        seed = 1
-      [network]   kind = "unit-disk" (n, degree or radius), "file" (path, …),
+      \\[network]   kind = "unit-disk" (n, degree or radius), "file" (path, …),
                   "random-waypoint" (n, width, height, radius, speed, pause)
                   or "recorded" (path, radius)
-      [radio]     kind = "ideal", "distance", "contention" or "wired"
-      [workload]  topics, publishers_each, subscribers_each, events, every_s
-      [[faults]]  fault = "crash", "churn", "link-cut" or "partition"
-      [options.gossip]  the numbers of a system; a wrong name shows them all
+      \\[radio]     kind = "ideal", "distance", "contention" or "wired"
+      \\[workload]  topics, publishers_each, subscribers_each, events, every_s
+      \\[\\[faults]]  fault = "crash", "churn", "link-cut" or "partition"
+      \\[options.gossip]  the numbers of a system; a wrong name shows them all
+    docs/scenarios.md has every field with its unit, default and range.
     What is wrong is named by field, value and what is allowed.
 
     \b
@@ -40,6 +41,10 @@ def simulate(
     if seed is not None:
         given["seed"] = str(seed)
     read = read_scenario(scenario, given)
+    if trace is not None:
+        from halfway.sim.trace import checked_target
+
+        checked_target(trace)  # told before anything runs
     from halfway.report.outcome import outcome_json, print_outcome
     from halfway.scenario.staging import simulation_of
 

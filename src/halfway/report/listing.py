@@ -12,6 +12,9 @@ from rich.text import Text
 from halfway.pipeline.study import Figure, Paper, Scale
 from halfway.problem import Problem
 
+# The systems of `halfway.sim.table`, which is not imported here: it loads the compiler.
+SIMULATED = ("flooding", "gossip", "anti-entropy", "rumor", "directional-walk", "random-walk")
+
 
 def print_papers(console: Console, papers: Iterable[Paper]) -> None:
     """Every paper with its figures and how many runs each takes, then the systems in them."""
@@ -21,7 +24,9 @@ def print_papers(console: Console, papers: Iterable[Paper]) -> None:
         console.print(Padding(head, (1, 0, 0, 0)))
         console.print(Padding(Text(paper.title, style="italic"), (0, 0, 1, 2)))
         console.print(_figures(paper))
-    console.print(Padding(Text(f"systems  {', '.join(systems(papers))}"), (1, 0, 0, 0)))
+    shown = f"systems of these figures: {', '.join(systems(papers))}"
+    console.print(Padding(Text(shown), (1, 0, 0, 0)))
+    console.print(Text(f"systems of halfway simulate: {', '.join(SIMULATED)}"))
 
 
 def chosen(papers: Mapping[str, Paper], what: str) -> list[tuple[Paper, Figure]]:

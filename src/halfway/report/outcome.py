@@ -12,7 +12,7 @@ from halfway.sim.outcome import Outcome, Spread
 
 def outcome_json(told: Outcome) -> str:
     """One JSON object; what nothing was counted for is null."""
-    return json.dumps(told.as_dict(), ensure_ascii=False)
+    return json.dumps(told.as_dict(), ensure_ascii=False, allow_nan=False)
 
 
 def print_outcome(console: Console, told: Outcome) -> None:

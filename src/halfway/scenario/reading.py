@@ -9,24 +9,36 @@ from typing import Any, get_args
 import msgspec
 
 from halfway.problem import Problem
-from halfway.scenario.schema import FromFile, Recorded, Scenario
+from halfway.scenario.schema import (
+    LEAST_HELLO_S,
+    LEAST_SPEED,
+    FromFile,
+    Recorded,
+    Scenario,
+    Waypoint,
+)
 from halfway.sim.radios import DistanceAir, IdealAir
+from halfway.sim.systems import check_option
+from halfway.sim.table import TABLE
 
 
 def read_scenario(path: str | Path, changes: Mapping[str, str] | None = None) -> Scenario:
     """Read and check a scenario file; relative paths in it are relative to it.
 
-    changes: "workload.events" -> "20" and the like replace what the file says. Raises Problem.
+    changes: "workload.events" -> "20", "faults[0].share" -> "0.5" and the like replace what the
+    file says. Raises Problem.
     """
     where = Path(path)
     try:
-        plain = tomllib.loads(where.read_text("utf-8"))
+        plain = tomllib.loads(where.read_text("utf-8-sig"))  # some editors begin with a mark
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None)
         what = str(reason).lower() if reason else "this is no text in UTF-8"
         raise Problem(what, where=str(path)) from None
     except tomllib.TOMLDecodeError as error:
         raise Problem(f"this is no TOML: {error}", where=str(path)) from None
+    except RecursionError:
+        raise Problem("this is nested too deeply", where=str(path)) from None
     for field, value in (changes or {}).items():
         _set(plain, field, value)
     return _checked(plain, where)
@@ -34,17 +46,35 @@ def read_scenario(path: str | Path, changes: Mapping[str, str] | None = None) ->
 
 def _set(plain: dict[str, Any], field: str, value: str) -> None:
     """Replace one value, written as in TOML (bare words are texts)."""
+    if len(f"{field}={value}".splitlines()) > 1:
+        raise Problem(f"--set {field}: field and value are one line")
     try:
         new = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         new = value
-    *tables, name = field.split(".")
+    except RecursionError:
+        raise Problem(f"--set {field}: this is nested too deeply") from None
+    *outer, last = re.findall(r"[^.\[\]]+", field) or [field]
     inner: Any = plain
-    for table in tables:
-        inner = inner.setdefault(table, {}) if isinstance(inner, dict) else None
-    if not isinstance(inner, dict):
+    for name in outer:
+        inner = inner.setdefault(name, {}) if isinstance(inner, dict) else _item(inner, name, field)
+    if isinstance(inner, list):
+        _item(inner, last, field)
+        inner[int(last)] = new
+    elif isinstance(inner, dict):
+        inner[last] = new
+    else:
         raise Problem(f"--set {field}: there is no such table in the scenario")
-    inner[name] = new
+
+
+def _item(inner: Any, name: str, field: str) -> Any:
+    """One of a list's items, by its place; Problem where it has none there."""
+    if not isinstance(inner, list):
+        raise Problem(f"--set {field}: there is no such table in the scenario")
+    if not re.fullmatch("[0-9]{1,9}", name) or int(name) >= len(inner):
+        what = f"--set {field}: [{name}] is none of its {len(inner)} places"
+        raise Problem(what, remedy="they are counted from 0" if inner else "the file has none")
+    return inner[int(name)]
 
 
 def _checked(plain: dict[str, Any], where: Path) -> Scenario:
@@ -52,6 +82,10 @@ def _checked(plain: dict[str, Any], where: Path) -> Scenario:
         scenario = msgspec.convert(plain, Scenario)
     except msgspec.ValidationError as error:
         raise _explained(str(error), plain, where) from None
+    try:
+        _check_together(scenario)
+    except Problem as problem:
+        raise Problem(problem.what, where=str(where), remedy=problem.remedy) from None
     network, radio = scenario.network, scenario.radio
     home = where.parent
     if isinstance(network, FromFile):
@@ -62,6 +96,28 @@ def _checked(plain: dict[str, Any], where: Path) -> Scenario:
     if isinstance(radio, IdealAir | DistanceAir) and radio.ratios is not None:
         radio = msgspec.structs.replace(radio, ratios=str(home / radio.ratios))
     return msgspec.structs.replace(scenario, network=network, radio=radio)
+
+
+def _check_together(scenario: Scenario) -> None:
+    """What no field shows alone, and what would be passed over in silence."""
+    for name, options in scenario.options.items():
+        if name not in TABLE:
+            what = f"options.{name}: '{name}' is no system"
+            raise Problem(what, remedy=f"one of {', '.join(TABLE)}")
+        for option, value in options.items():
+            check_option(TABLE[name], option, value)
+    radio, hello_s = scenario.radio, scenario.hello_s
+    if isinstance(radio, IdealAir | DistanceAir) and radio.ratio_columns and radio.ratios is None:
+        what = "radio.ratio_columns without radio.ratios: there is no table that has them"
+        raise Problem(what, remedy="name the table in `ratios`")
+    if isinstance(scenario.network, Waypoint | Recorded) and 0.0 < hello_s < LEAST_HELLO_S:
+        what = f"hello_s = {hello_s:g}: where nodes move it is 0, or {LEAST_HELLO_S:g} s or more"
+        raise Problem(what)
+    if isinstance(scenario.network, Waypoint):
+        for speed in scenario.network.speed:
+            if 0.0 < speed < LEAST_SPEED:
+                what = f"network.speed: {speed:g}: a speed is 0, or {LEAST_SPEED:g} or more"
+                raise Problem(what)
 
 
 def _explained(said: str, plain: dict[str, Any], where: Path) -> Problem:
@@ -76,6 +132,8 @@ def _explained(said: str, plain: dict[str, Any], where: Path) -> Problem:
             value = None
     shown = "" if value is None or isinstance(value, dict | list) else f" = {value!r}"
     what = what[:1].lower() + what[1:]
+    if field == "faults" and isinstance(value, dict):
+        what = "there may be many, so each begins with [[faults]], two brackets a side"
     if "unknown field" in what or field.endswith(("kind", "fault")):
         what += f"; allowed here: {', '.join(_allowed(field, value))}"
     return Problem(f"{field}{shown}: {what}" if field else what, where=str(where))

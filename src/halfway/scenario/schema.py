@@ -10,8 +10,10 @@ from halfway.sim.radios import IdealAir, Radio
 from halfway.world.faults import Fault
 
 _MOST_NODES = 10_000_000
+LEAST_HELLO_S = 1e-3  # where nodes move: below it, the world would change by tiny steps
+LEAST_SPEED = 1e-6
 Seconds = Annotated[float, Meta(gt=0.0, le=1e9)]
-Length = Annotated[float, Meta(gt=0.0, le=1e9)]
+Length = Annotated[float, Meta(ge=1e-6, le=1e9)]
 Count = Annotated[int, Meta(ge=1, le=_MOST_NODES)]
 Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Range = tuple[Annotated[float, Meta(ge=0.0, le=1e6)], Annotated[float, Meta(ge=0.0, le=1e6)]]
@@ -88,7 +90,7 @@ class Scenario(_Part, frozen=True, kw_only=True):
     title: str = ""
     seconds: Seconds = 60.0
     seed: Seed = 1
-    hello_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 1.0
+    hello_s: Annotated[float, Meta(ge=0.0)] = 1.0  # inf: nobody ever learns of a change
     window: Annotated[int, Meta(ge=1, le=1_000_000)] = 256
     stretch: bool = True
     radio: Radio = IdealAir()

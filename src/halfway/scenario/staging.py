@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from halfway.problem import Problem
 from halfway.scenario.schema import FromFile, Recorded, Scenario, UnitDisk, Waypoint
@@ -12,8 +11,10 @@ from halfway.sim.energy import Power
 from halfway.sim.moving import Motion
 from halfway.sim.simulation import Simulation
 from halfway.sim.systems import Value
+from halfway.sim.table import named
 from halfway.world.demand import Drawn
 from halfway.world.imported import read_network
+from halfway.world.mean_degree import radius_of_degree
 from halfway.world.motion import Legs, Presence
 from halfway.world.network import Network
 from halfway.world.random_waypoint import Wandering
@@ -29,9 +30,10 @@ def simulation_of(
     The scenario's seed draws the network, the roles and everything else, each with dice of its
     own, so that another system meets the same network and the same workload.
     """
+    name = scenario.system if system is None else system
+    named(name)  # a slip of the finger is told before a network is drawn
     network, motion = network_of(scenario)
     n = network.n if network is not None else motion.n if motion is not None else 0
-    name = system or scenario.system
     options: Mapping[str, Value] = scenario.options.get(name, {})
     return Simulation(
         name, network, motion=motion, workload=demand_of(scenario, n), radio=scenario.radio,
@@ -48,7 +50,7 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
         case UnitDisk(n=n, radius=radius, degree=degree):
             if (radius is None) == (degree is None):
                 raise Problem("network: either `radius` or `degree` is wanted, and not both")
-            r = radius if radius is not None else float(np.sqrt((degree or 0.0) / (np.pi * n)))
+            r = radius if radius is not None else radius_of_degree(n, degree or 0.0)
             return connected_unit_disk(n, r, scenario.seed).network, None
         case FromFile() as file:
             return read_network(

@@ -75,7 +75,7 @@ class Outcome:
         return self.energy_tx + self.energy_rx + self.energy_idle
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain numbers, texts and dictionaries, for JSON; nan becomes None."""
+        """Plain numbers, texts and dictionaries, for JSON; what is not finite becomes None."""
         flat = asdict(self)
         for name, value in list(flat.items()):
             if hasattr(value, "_asdict"):
@@ -87,9 +87,9 @@ class Outcome:
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def spread(values: Histogram) -> Spread:

@@ -107,12 +107,13 @@ class System:
     def speaking(self, given: Mapping[str, Value]) -> Voice:
         """Its voice with those options; Problem naming option, value and range for a bad one."""
         for name, value in given.items():
-            _check(self, name, value)
+            check_option(self, name, value)
         values = {name: given.get(name, option.default) for name, option in self.options.items()}
         return self.voice(importlib.import_module(self.module), values)  # type: ignore[no-any-return]
 
 
-def _check(system: System, name: str, value: Value) -> None:
+def check_option(system: System, name: str, value: Value) -> None:
+    """Problem naming option, value and range where a system has no such option or value."""
     if name not in system.options:
         known = ", ".join(system.options) or "none"
         raise Problem(f"'{name}' is no option of {system.name}", remedy=f"its options: {known}")
@@ -120,7 +121,8 @@ def _check(system: System, name: str, value: Value) -> None:
     whole = isinstance(option.default, int) and not isinstance(option.default, bool)
     number = isinstance(value, int | float) and not isinstance(value, bool)
     fits = isinstance(value, bool) if isinstance(option.default, bool) else number
-    if not fits or (whole and value != int(value)) or not option.low <= value <= option.high:
+    within = fits and option.low <= value <= option.high  # first: int() knows no nan and no inf
+    if not within or (whole and value != int(value)):
         sort = "true or false" if isinstance(option.default, bool) else (
             f"{'a whole number' if whole else 'a number'} from {option.low:g} to {option.high:g}"
         )  # fmt: skip

@@ -1,8 +1,12 @@
 """Everything that happened in a run, as Parquet rows; `replay.py` plays them again."""
 
 import json
+import os
+import stat
+import weakref
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -22,22 +26,50 @@ WHAT = ("heard", "told", *_CHANGES)
 PLAIN = ("at", "kind", "flags", "hops", "source", "target", "next", "topic", "event")
 
 
+_PARQUET = b"PAR1"  # what a Parquet file begins with
+
+
+def checked_target(path: Path) -> None:
+    """Nothing may be there yet but a Parquet file; Problem for anything that would be lost."""
+    try:
+        mode = path.lstat().st_mode
+        begins = b""
+        if stat.S_ISREG(mode):  # a fifo would wait for ever
+            with path.open("rb") as file:
+                begins = file.read(len(_PARQUET))
+    except FileNotFoundError:
+        if path.parent.is_dir():
+            return
+        raise Problem("cannot write a trace: no such directory", where=str(path)) from None
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    if stat.S_ISDIR(mode):
+        raise Problem("this is a directory; a trace is a file", where=str(path))
+    if begins != _PARQUET:
+        what = "a trace would replace it, and it is no Parquet file"
+        raise Problem(what, where=str(path), remedy="remove it, or name another file")
+
+
 class Trace:
-    """Writes a run's trace; memory holds one batch. The file is whole once `close` is called."""
+    """Writes a run's trace; memory holds one batch. The file is whole once `close` is called.
+
+    `abandon` drops what was written so far, and so does an error in a call or the end of a program
+    that never closed it. Raises Problem naming the file for whatever stands in the way.
+    """
 
     def __init__(self, path: Path, run: "Simulation") -> None:
         from pyarrow import parquet
 
+        checked_target(path)
         self.path = path
-        # Nothing that was there is lost before the new trace is whole.
-        self._partial = path.with_name(path.name + ".partial")
         self._kinds = [run.cast.kinds.get(kind, f"kind {kind}") for kind in range(256)]
         self._happened: Changes | None = None
         self._seen = 0
-        try:
-            self._file = parquet.ParquetWriter(self._partial, _schema(), compression="zstd")
-        except OSError as error:
-            raise Problem(f"cannot write a trace: {error.strerror}", where=str(path)) from None
+        # Nothing that was there is lost before the new trace is whole.
+        self._partial, stream = _beside(path)
+        self._file = parquet.ParquetWriter(stream, _schema(), compression="zstd")
+        self._stream = stream
+        self._sweep = weakref.finalize(self, _swept, self._file, stream, self._partial)
 
     def write(
         self, heard: npt.NDArray[np.void], heard_by: npt.NDArray[np.int64],
@@ -61,7 +93,12 @@ class Trace:
         # Stable: at one time the world changes first, and what was told comes after what was heard.
         order = np.argsort(records["at"], kind="stable")
         if len(order):
-            self._file.write_table(_table(what[order], row[order], records[order], self._kinds))
+            table = _table(what[order], row[order], records[order], self._kinds)
+            try:
+                self._file.write_table(table)
+            except OSError as error:
+                self.abandon()
+                raise _unwritable(self.path, error) from None
 
     def close(self, run: "Simulation") -> None:
         """Finish the file: who made it goes into its metadata."""
@@ -72,9 +109,47 @@ class Trace:
             "nodes": run.setting.n,
             "state": state_digest(run.cast.state),
         }
-        self._file.add_key_value_metadata({"halfway": json.dumps(about)})
-        self._file.close()
-        self._partial.replace(self.path)
+        try:
+            self._file.add_key_value_metadata({"halfway": json.dumps(about)})
+            self._file.close()
+            self._stream.close()
+            checked_target(self.path)  # a long run later, something else may be there
+            self._partial.replace(self.path)
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Drop what is not whole yet; nothing to do after `close`, or a second time."""
+        self._sweep()
+
+
+def _beside(path: Path) -> tuple[Path, BinaryIO]:
+    """A new file next to the target, whose name nobody else has."""
+    for number in range(1000):
+        partial = path.with_name(f"{path.name}.{os.getpid()}-{number}.partial")
+        try:
+            return partial, partial.open("xb")
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise _unwritable(path, error) from None
+    raise Problem("too many unfinished traces lie beside it", where=str(path))
+
+
+def _swept(writer: Any, stream: BinaryIO, partial: Path) -> None:
+    with suppress(Exception):  # its last words have nowhere to go
+        writer.close()
+    with suppress(OSError):
+        stream.close()
+    with suppress(OSError):
+        partial.unlink()
+
+
+def _unwritable(path: Path, error: OSError) -> Problem:
+    reason = (error.strerror or str(error)).lower()
+    return Problem(f"cannot write a trace: {reason}", where=str(path))
 
 
 def _schema() -> Any:

@@ -4,7 +4,7 @@ Overlapping causes nest: what two faults hold down comes up when the last of the
 times are drawn and joined stands in `outages.py`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 import numpy as np
@@ -24,9 +24,10 @@ from halfway.world.outages import (
 
 _LARGEST = 1e100
 _MOST_CUTS = 10_000_000  # pairs that a partition of nodes without a network may name
+_MOST_OUTAGES = 10_000_000  # that churn may be expected to draw
 _FOR = {"for_": "for"}  # `for` is a word of Python
 
-Node = int | str  # a row, or a label of the network
+Node = int | str  # the network's label of a node, which is its row where there are no labels
 
 
 class Crash(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
@@ -123,7 +124,7 @@ def _crash(fault: Crash, network: Network | int, n: int, word: np.uint64, where:
         chosen = _drawn(fault.share, n, word, where)
     else:
         assert fault.node is not None
-        chosen = np.array([_row(fault.node, network, n, "node", where)], np.int32)
+        chosen = np.array(_rows([fault.node], network, n, "node", where), np.int32)
     return outages(chosen, np.full(len(chosen), -1, np.int32), fault.at, fault.for_)
 
 
@@ -136,13 +137,17 @@ def _churn(fault: Churn, n: int, word: np.uint64, seconds: float, where: str) ->
         raise Problem(f"until = {until:g}: it must be 0 or more, and finite", where=where)
     chosen = _drawn(fault.share, n, word, where)
     means = float(fault.mean_up_s), float(fault.mean_down_s)
+    expected = len(chosen) * min(until, seconds) / (means[0] + means[1])
+    if expected > _MOST_OUTAGES:
+        what = f"about {expected:.3g} outages: more than {_MOST_OUTAGES:,}"
+        raise Problem(what, where=where, remedy="take a longer mean_up_s or mean_down_s")
     return coming_and_going(chosen, word, *means, float(min(until, seconds)))
 
 
 def _link_cut(fault: LinkCut, network: Network | int, n: int, where: str) -> Outages:
     _check_times(fault.at, fault.for_, where)
-    ends = [_row(node, network, n, name, where) for name, node in (("a", fault.a), ("b", fault.b))]
-    low, high = sorted(ends)
+    pair = (("a", fault.a), ("b", fault.b))
+    low, high = sorted(_rows([node], network, n, name, where)[0] for name, node in pair)
     if low == high:
         raise Problem(f"a = b = {fault.a}: a link has two ends", where=where)
     if isinstance(network, Network) and high not in network.neighbours(low):
@@ -158,8 +163,7 @@ def _partition(fault: Partition, network: Network | int, n: int, where: str) -> 
         left = _left_of(fault.line, network, where)
     else:
         left = np.zeros(n, bool)
-        for node in fault.nodes or ():
-            left[_row(node, network, n, "nodes", where)] = True
+        left[_rows(fault.nodes or (), network, n, "nodes", where)] = True
     if isinstance(network, Network):
         a = np.repeat(np.arange(n, dtype=np.int32), network.degree)
         cut = (a < network.who) & (left[a] != left[network.who])
@@ -193,16 +197,28 @@ def _check_times(at: float, for_: float | None, where: str) -> None:
         raise Problem(f"for = {for_:g}: it must be positive and finite, or left out", where=where)
 
 
-def _row(node: Node, network: Network | int, n: int, name: str, where: str) -> int:
-    if isinstance(node, str) and isinstance(network, Network):
-        try:
-            return network.row(node)
-        except Problem as problem:
-            what = f"{name} = '{node}': {problem.what}"
-            raise Problem(what, where=where, remedy=problem.remedy) from None
-    if isinstance(node, str) or not 0 <= node < n:
+def _rows(
+    nodes: Iterable[Node], network: Network | int, n: int, name: str, where: str
+) -> list[int]:
+    """The rows of nodes by their labels; a number is a label too, where there are any."""
+    if isinstance(network, int) or network.labels is None:
+        return [_as_row(node, n, name, where) for node in nodes]
+    known = {str(label): row for row, label in enumerate(network.labels.tolist())}
+    try:
+        # What is not known `row` tells about, with some labels that are.
+        return [
+            known[said] if (said := str(node)) in known else network.row(said) for node in nodes
+        ]
+    except Problem as problem:
+        what = f"{name}: {problem.what}"
+        raise Problem(what, where=where, remedy=problem.remedy) from None
+
+
+def _as_row(node: Node, n: int, name: str, where: str) -> int:
+    row = -1 if isinstance(node, str) and not (node.isascii() and node.isdecimal()) else int(node)
+    if not 0 <= row < n:
         raise Problem(f"{name} = {node}: rows go from 0 to {n - 1}", where=where)
-    return node
+    return row
 
 
 def _drawn(share: float, n: int, word: np.uint64, where: str) -> npt.NDArray[np.int32]:

@@ -11,6 +11,8 @@ from halfway.core.dice import advanced, mixed, pick, seeded, uniform
 from halfway.problem import Problem
 from halfway.world.motion import LARGEST, Legs
 
+_SMALLEST = 1e-6  # m, m/s: below it, quotients of lengths and speeds overflow
+
 
 class _Waypoint(NamedTuple):
     """The random waypoint model: metres, metres a second, seconds."""
@@ -139,13 +141,18 @@ def _check_waypoint(
     if not 1 <= n < 2**31:
         raise Problem(f"n = {n}: at least one node (and fewer than 2^31)", where=where)
     for name, length in (("width", width), ("height", height)):
-        if not 0.0 < length < LARGEST:
-            raise Problem(f"{name} = {length:g}: it must be positive and finite", where=where)
+        if not _SMALLEST <= length < LARGEST:
+            what = f"{name} = {length:g}: it must be {_SMALLEST:g} or more, and finite"
+            raise Problem(what, where=where)
     if start not in ("stationary", "uniform"):
         raise Problem(f"start = '{start}': it is 'stationary' or 'uniform'", where=where)
     if not (0.0 <= speed[0] <= speed[1] < LARGEST and speed[1] > 0.0):
         what = f"speed = ({speed[0]:g}, {speed[1]:g}): 0 <= low <= high, high > 0 is wanted"
         raise Problem(what, where=where)
+    for one in speed:
+        if 0.0 < one < _SMALLEST:
+            what = f"speed {one:g}: it must be 0, or {_SMALLEST:g} or more"
+            raise Problem(what, where=where)
     if start == "stationary" and not speed[0] > 0.0:
         what = "speed: a lowest speed of 0 has no stationary start, the nodes slow down for ever"
         raise Problem(what, where=where, remedy="take low > 0, or start = 'uniform'")

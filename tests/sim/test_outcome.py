@@ -1,0 +1,32 @@
+"""Outcomes as machines read them."""
+
+import json
+import math
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from halfway.report.outcome import outcome_json
+from halfway.sim.outcome import Load, Outcome, Spread
+
+
+def odd(value: Any) -> Outcome:
+    """An outcome whose numbers are all the same one."""
+    plain = {one.name: value for one in fields(Outcome)}
+    spread, kinds = Spread(*[value] * 5), {"flood": value}
+    distributions = dict.fromkeys(("latency_s", "hops", "stretch"), spread)
+    counted = dict.fromkeys(("sent", "heard", "radio"), kinds)
+    return Outcome(**(plain | distributions | counted | {"load": Load(*[value] * 4)}))
+
+
+def test_every_json_reader_can_read_an_outcome() -> None:
+    def refused(name: str) -> None:
+        raise AssertionError(name)
+
+    for value in (math.inf, -math.inf, math.nan, np.float32("inf"), np.float64("nan")):
+        told = json.loads(outcome_json(odd(value)), parse_constant=refused)
+        assert told["energy"] is None
+        assert told["latency_s"]["p99"] is None
+        assert told["sent"] == {"flood": None}
+    assert json.loads(outcome_json(odd(np.float32(1.5))))["load"]["gini"] == 1.5

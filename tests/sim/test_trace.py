@@ -1,0 +1,124 @@
+"""A trace's file: it replaces nothing but a trace, and leaves nothing behind that is not whole."""
+
+import os
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from halfway import cli
+from halfway.core.message import MESSAGE
+from halfway.problem import Problem
+from halfway.sim.trace import Trace, checked_target
+
+NOTHING = types.SimpleNamespace(
+    tally=np.zeros(1), t=np.zeros(0), a=np.zeros(0), b=np.zeros(0), kind=np.zeros(0, np.uint8)
+)
+RUN = types.SimpleNamespace(
+    system="none", seed=1, seconds=1.0, setting=types.SimpleNamespace(n=1),
+    cast=types.SimpleNamespace(kinds={}, state=(np.zeros(1),)),
+)  # fmt: skip
+
+
+def opened(path: Path) -> Trace:
+    return Trace(path, RUN)  # type: ignore[arg-type]
+
+
+def close(trace: Trace) -> None:
+    trace.close(RUN)  # type: ignore[arg-type]
+
+
+def write(trace: Trace, count: int = 1) -> None:
+    rows, none = np.zeros(count, np.int64), np.zeros(0, np.int64)
+    trace.write(np.zeros(count, MESSAGE), rows, np.zeros(0, MESSAGE), none, NOTHING)  # type: ignore[arg-type]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_trace_replaces_a_trace_and_nothing_lies_beside_it(tmp_path: Path) -> None:
+    file = tmp_path / "run.parquet"
+    for _ in range(2):
+        trace = opened(file)
+        write(trace)
+        close(trace)
+        trace.abandon()
+        assert names(tmp_path) == ["run.parquet"]
+    assert file.read_bytes()[:4] == b"PAR1"
+
+
+def test_what_a_trace_would_destroy_stops_it(tmp_path: Path) -> None:
+    text, link, pipe = tmp_path / "mesh.toml", tmp_path / "link", tmp_path / "pipe"
+    text.write_text("title = 'precious'")
+    link.symlink_to(text)
+    os.mkfifo(pipe)
+    before = names(tmp_path)
+    for path in (text, link, pipe, Path("/dev/null")):
+        with pytest.raises(Problem, match="no Parquet file") as caught:
+            opened(path)
+        assert caught.value.where == str(path)
+    for path in (tmp_path, Path()):
+        with pytest.raises(Problem, match="directory"):
+            opened(path)
+    for path in (tmp_path / "none" / "x", text / "x", tmp_path / ("x" * 300)):
+        with pytest.raises(Problem, match="cannot write a trace"):
+            opened(path)
+    assert names(tmp_path) == before
+    assert text.read_text() == "title = 'precious'"
+
+
+def test_two_traces_at_a_time_do_not_meet(tmp_path: Path) -> None:
+    one, other = opened(tmp_path / "x"), opened(tmp_path / "x")
+    assert len(names(tmp_path)) == 2
+    close(one)
+    close(other)
+    assert names(tmp_path) == ["x"]
+
+
+def test_an_abandoned_or_forgotten_trace_leaves_nothing(tmp_path: Path) -> None:
+    trace = opened(tmp_path / "x")
+    write(trace)
+    trace.abandon()
+    trace.abandon()
+    assert names(tmp_path) == []
+    trace = opened(tmp_path / "x")
+    del trace
+    assert names(tmp_path) == []
+
+
+def test_a_full_disk_is_told_by_the_file_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_table: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    trace = opened(tmp_path / "x")
+    monkeypatch.setattr(trace._file, "write_table", full)
+    with pytest.raises(Problem, match="x: cannot write a trace: no space left"):
+        write(trace)
+    assert names(tmp_path) == []
+
+
+def test_what_came_there_meanwhile_stays(tmp_path: Path) -> None:
+    trace = opened(tmp_path / "x")
+    (tmp_path / "x").write_text("mine")
+    with pytest.raises(Problem, match="no Parquet file"):
+        close(trace)
+    assert names(tmp_path) == ["x"]
+    assert (tmp_path / "x").read_text() == "mine"
+
+
+def test_the_command_tells_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mesh.toml"
+    # A network that could never be drawn: the trace is looked at first.
+    file.write_text('[network]\nkind = "unit-disk"\nn = 500\nradius = 0.001\n')
+    for target, told in ((str(file), "no Parquet file"), ("", "directory"), (".", "directory")):
+        assert cli.main(["simulate", str(file), "--trace", target]) == cli.MENDABLE
+        assert told in capsys.readouterr().err
+    checked_target(tmp_path / "new.parquet")
+    assert names(tmp_path) == ["mesh.toml"]
