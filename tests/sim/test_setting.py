@@ -146,6 +146,28 @@ def test_who_is_absent_is_down_until_he_comes() -> None:
     assert list(10.0 - setting.down_s(10.0)) == pytest.approx([10.0, 3.0, 4.0])
 
 
+def test_churn_is_drawn_span_by_span_and_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = disk(n=12, radius=0.5, seed=1)
+    faults = [Churn(mean_up_s=1.0, mean_down_s=0.5), Crash(node=3, at=7.0, for_=9.0)]
+
+    def told() -> tuple[list[tuple[float, int, int]], int]:
+        setting = Setting(network, None, faults, seed=5, seconds=60.0, hello_s=np.inf)
+        found: list[tuple[float, int, int]] = []
+        longest = 0
+        while setting.at < 60.0:
+            some = setting.advance(setting.window_end(60.0))
+            longest = max(longest, len(some.t))
+            found += zip(some.t.tolist(), some.kind.tolist(), some.a.tolist(), strict=True)
+        return found, longest
+
+    whole, longest = told()
+    assert longest == len(whole)
+    monkeypatch.setattr("halfway.sim.faulting._MOST_TURNS", 40)
+    pieces, longest = told()
+    assert pieces == whole
+    assert longest < len(whole) / 5
+
+
 def test_where_nothing_changes_nodes_know_the_very_lists() -> None:
     network = disk(n=12, radius=0.5, seed=1)
     setting = Setting(network, None, [], seed=1, seconds=5.0)

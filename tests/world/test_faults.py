@@ -279,3 +279,18 @@ def test_bad_runs_are_named() -> None:
             schedule([], n, seed, seconds)
     with pytest.raises(Problem, match="no link between 0 and 2"):
         schedule([LinkCut(a=0, b=2, at=1)], line(3), 0, 1.0)
+
+
+@given(st.integers(0, 2**32), st.lists(st.floats(0.0, 50.0), max_size=6))
+def test_pieces_of_a_schedule_are_the_whole(seed: int, cuts: list[float]) -> None:
+    faults = [
+        Churn(mean_up_s=4.0, mean_down_s=2.0, until=40.0),
+        Churn(mean_up_s=9.0, mean_down_s=0.5, share=0.5),
+        Crash(share=0.3, at=10.0, for_=7.0),
+        Partition(nodes=frozenset({0, 1}), at=5.0, for_=20.0),
+    ]
+    whole = schedule(faults, 6, seed, 50.0)
+    ends = [0.0, *sorted(cuts), 50.0]
+    parts = [schedule(faults, 6, seed, end, begin) for begin, end in pairwise(ends) if end > begin]
+    for column in range(4):
+        assert np.concatenate([part[column] for part in parts]).tolist() == whole[column].tolist()

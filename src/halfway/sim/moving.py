@@ -13,8 +13,6 @@ from halfway.world.moving_grid import MovingGrid
 from halfway.world.network import Network
 from halfway.world.outages import LINK_DOWN, FaultEvents
 
-_DEFAULT_WINDOW_S = 1.0
-
 
 class Course(Protocol):
     """Where nodes move, window by window, so that no run holds all of its motion at once."""
@@ -56,7 +54,7 @@ class Moving:
 
     def __init__(self, motion: Motion, window_s: float, cuts: FaultEvents) -> None:
         self._motion = motion
-        self.window_s = window_s if 0.0 < window_s < np.inf else _DEFAULT_WINDOW_S
+        self.window_s = window_s
         self._grid = self._grid_at(0.0)
         self.start: Network = self._grid.links()
         self._pairs = _Pairs(self.start, cuts)

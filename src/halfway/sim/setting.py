@@ -7,13 +7,13 @@ import numpy.typing as npt
 
 from halfway.problem import Problem
 from halfway.sim.changes import LINK_NEAR, Changes, merged
+from halfway.sim.faulting import Faulting
 from halfway.sim.hearsay import Hearsay
 from halfway.sim.links import roomy
 from halfway.sim.moving import Motion, Moving
-from halfway.world.faults import Fault, schedule
-from halfway.world.motion import Presence
+from halfway.world.faults import Fault
 from halfway.world.network import Network
-from halfway.world.outages import LINK_DOWN, NODE_DOWN, NODE_UP, FaultEvents, part
+from halfway.world.outages import NODE_UP, part
 
 
 class Setting:
@@ -41,22 +41,26 @@ class Setting:
         if (network is None) == (motion is None):
             raise Problem("a run needs either a network that stands or nodes that move, not both")
         where: Network | int = motion.n if motion is not None else network or 0
-        drawn = schedule(faults, where, seed, seconds)
-        self._faults = _nested(drawn, None if motion is None else motion.presence)
-        self._moving = None if motion is None else Moving(motion, hello_s, self._faults)
+        window_s = hello_s if 0.0 < hello_s < np.inf else 1.0
+        presence = None if motion is None else motion.presence
+        self._faulting = Faulting(faults, where, presence, seed, seconds, window_s)
+        cuts = self._faulting.cuts
+        self._moving = None if motion is None else Moving(motion, window_s, cuts)
         start = network if self._moving is None else self._moving.start
         assert start is not None
         self.start: Network = start
         self.n = self.start.n
-        self.hello_s, self.at, self._happened = hello_s, 0.0, 0
-        self.changes = motion is not None or len(self._faults.t) > 0
+        self.hello_s, self.at = hello_s, 0.0
+        self.changes = motion is not None or len(faults) > 0
         self.stands = motion is None
-        cuts = bool((self._faults.kind >= LINK_DOWN).any())
         # [m] 1 where a link that stands carries nothing; the engine writes it.
-        self.cut = np.zeros(len(self.start.who) if network is not None and cuts else 0, np.uint8)
+        self.cut = np.zeros(
+            len(self.start.who) if network is not None and len(cuts.t) else 0, np.uint8
+        )
         self.reach = self.start.around() if motion is None else roomy(self.start.around())
         self.around = roomy(self.reach) if self.changes else self.reach
         self._hearsay = Hearsay(self.reach, hello_s) if self.changes and hello_s < np.inf else None
+        self._missing = self._faulting.missing()
         self._most_receivers = 1
         self.up = np.ones(self.n, bool)
         # Of the window: when it began, who was up then and for how long not, and who turned when.
@@ -65,20 +69,16 @@ class Setting:
 
     def missing(self) -> npt.NDArray[np.int32]:
         """Rows that are down from time 0 on."""
-        first = (self._faults.t == 0.0) & (self._faults.kind == NODE_DOWN)
-        return np.asarray(self._faults.a[first])
+        return self._missing
 
     def window_end(self, until: float) -> float:
         """Where the window that begins now ends, `until` at the latest."""
-        if self._moving is None:
-            return until
-        return min(until, self._moving.window_end(self.at))
+        until = min(until, self._faulting.end if self._faulting.end > self.at else until)
+        return until if self._moving is None else min(until, self._moving.window_end(self.at))
 
     def advance(self, end: float) -> Changes:
         """All that happens in [at, end), and what nodes learn of it then; `at` is `end` after."""
-        last = int(np.searchsorted(self._faults.t, end, side="left"))
-        faults = part(self._faults, slice(self._happened, last))
-        self._happened = last
+        faults = self._faulting.take(end)
         happened = merged(faults)
         if self._moving is not None:
             if self.hello_s < np.inf:
@@ -137,40 +137,3 @@ class Setting:
         self._turns = list(zip(*columns, strict=True))
         for _, row, up in self._turns:
             self.up[row] = up
-
-
-def _nested(drawn: FaultEvents, presence: Presence | None) -> FaultEvents:
-    """Faults and absences together: a node is down while anything holds it down."""
-    if presence is None:
-        return drawn
-    absent = _absences(presence)
-    t = np.concatenate((drawn.t, absent.t))
-    kind = np.concatenate((drawn.kind, absent.kind))
-    a, b = np.concatenate((drawn.a, absent.a)), np.concatenate((drawn.b, absent.b))
-    order = np.lexsort((b, a, kind, t))
-    causes: dict[int, int] = {}
-    kept = []
-    for k in order:
-        if kind[k] <= NODE_UP:
-            before = causes.get(int(a[k]), 0)
-            causes[int(a[k])] = after = before + (1 if kind[k] == NODE_DOWN else -1)
-            if (before == 0) == (after == 0):
-                continue
-        kept.append(k)
-    return FaultEvents(t[kept], kind[kept], a[kept], b[kept])
-
-
-def _absences(presence: Presence) -> FaultEvents:
-    """Down from the start (time 0) or an interval's end, up from an interval's beginning."""
-    rows = np.repeat(np.arange(len(presence.first) - 1, dtype=np.int32), np.diff(presence.first))
-    late = presence.t0 > 0.0
-    first = np.full(len(presence.first) - 1, np.inf)
-    np.minimum.at(first, rows, presence.t0)
-    missing = np.flatnonzero(first > 0.0).astype(np.int32)
-    leaves = np.isfinite(presence.t1)
-    t = np.concatenate((np.zeros(len(missing)), presence.t1[leaves], presence.t0[late]))
-    downs = len(missing) + int(leaves.sum())
-    kind = np.where(np.arange(len(t)) < downs, NODE_DOWN, NODE_UP).astype(np.uint8)
-    a = np.concatenate((missing, rows[leaves], rows[late]))
-    some = t >= 0.0
-    return FaultEvents(t[some], kind[some], a[some], np.full(int(some.sum()), -1, np.int32))

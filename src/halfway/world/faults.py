@@ -85,9 +85,13 @@ Fault = Crash | Churn | LinkCut | Partition
 
 
 def schedule(
-    faults: Sequence[Fault], network: Network | int, seed: int, seconds: float
+    faults: Sequence[Fault],
+    network: Network | int,
+    seed: int,
+    seconds: float,
+    since: float = 0.0,
 ) -> FaultEvents:
-    """The events of some faults in [0, seconds).
+    """The events of some faults in [since, seconds); pieces that follow each other are the whole.
 
     network: one with links (and positions, for a partition by a line), or the number of nodes
         where links come and go; then a cut of a pair holds whenever the two are near.
@@ -108,12 +112,18 @@ def schedule(
             case Crash():
                 found.append(_crash(fault, network, n, dice_of(seed, index), where))
             case Churn():
-                found.append(_churn(fault, n, dice_of(seed, index), seconds, where))
+                found.append(_churn(fault, n, dice_of(seed, index), seconds, since, where))
             case LinkCut():
                 found.append(_link_cut(fault, network, n, where))
             case Partition():
                 found.append(_partition(fault, network, n, where))
-    return events(found, seconds)
+    return events(found, seconds, since)
+
+
+def turns_a_second(faults: Sequence[Fault], n: int) -> float:
+    """How many nodes churn is expected to turn off or on in a second, among n."""
+    churns = [fault for fault in faults if isinstance(fault, Churn)]
+    return sum(2.0 * n * fault.share / (fault.mean_up_s + fault.mean_down_s) for fault in churns)
 
 
 def _crash(fault: Crash, network: Network | int, n: int, word: np.uint64, where: str) -> Outages:
@@ -128,7 +138,9 @@ def _crash(fault: Crash, network: Network | int, n: int, word: np.uint64, where:
     return outages(chosen, np.full(len(chosen), -1, np.int32), fault.at, fault.for_)
 
 
-def _churn(fault: Churn, n: int, word: np.uint64, seconds: float, where: str) -> Outages:
+def _churn(
+    fault: Churn, n: int, word: np.uint64, seconds: float, since: float, where: str
+) -> Outages:
     for name, mean in (("mean_up_s", fault.mean_up_s), ("mean_down_s", fault.mean_down_s)):
         if not 0.0 < mean < _LARGEST:
             raise Problem(f"{name} = {mean:g}: it must be positive and finite", where=where)
@@ -137,11 +149,11 @@ def _churn(fault: Churn, n: int, word: np.uint64, seconds: float, where: str) ->
         raise Problem(f"until = {until:g}: it must be 0 or more, and finite", where=where)
     chosen = _drawn(fault.share, n, word, where)
     means = float(fault.mean_up_s), float(fault.mean_down_s)
-    expected = len(chosen) * min(until, seconds) / (means[0] + means[1])
+    expected = len(chosen) * max(min(until, seconds) - since, 0.0) / (means[0] + means[1])
     if expected > _MOST_OUTAGES:
         what = f"about {expected:.3g} outages: more than {_MOST_OUTAGES:,}"
         raise Problem(what, where=where, remedy="take a longer mean_up_s or mean_down_s")
-    return coming_and_going(chosen, word, *means, float(min(until, seconds)))
+    return coming_and_going(chosen, word, *means, float(min(until, seconds)), since)
 
 
 def _link_cut(fault: LinkCut, network: Network | int, n: int, where: str) -> Outages:

@@ -47,8 +47,11 @@ def outages(
     return Outages(a, b, begin, begin + (math.inf if for_ is None else for_))
 
 
-def events(held: Sequence[Outages], seconds: float) -> FaultEvents:
-    """What goes down and comes up in [0, seconds); who is held twice comes up at the last end."""
+def events(held: Sequence[Outages], seconds: float, since: float = 0.0) -> FaultEvents:
+    """What goes down and comes up in [since, seconds); who is held twice comes up at the last end.
+
+    Outages that ended before `since` need not be among those held.
+    """
     none = np.empty(0, np.int32)
     held = [Outages(none, none, np.empty(0), np.empty(0)), *held]
     begin = np.concatenate([some.begin for some in held])
@@ -64,6 +67,7 @@ def events(held: Sequence[Outages], seconds: float) -> FaultEvents:
     kind = np.concatenate((link, link[back] + np.uint8(1)))
     a, b = np.concatenate((a[:last], a[back])), np.concatenate((b[:last], b[back]))
     order = np.lexsort((b, a, kind, t))
+    order = order[t[order] >= since]
     return FaultEvents(t[order], kind[order], a[order], b[order])
 
 
@@ -80,13 +84,21 @@ def chosen_by_lot(count: int, n: int, word: np.uint64) -> npt.NDArray[np.int32]:
 
 
 def coming_and_going(
-    chosen: npt.NDArray[np.int32], word: np.uint64, mean_up: float, mean_down: float, until: float
+    chosen: npt.NDArray[np.int32],
+    word: np.uint64,
+    mean_up: float,
+    mean_down: float,
+    until: float,
+    since: float = 0.0,
 ) -> Outages:
-    """Exponential times up and down, from all up at 0; outages begin before `until`."""
-    room = int(1.2 * len(chosen) * until / (mean_up + mean_down)) + 64
+    """Exponential times up and down, from all up at 0: outages not over before `since`.
+
+    They begin before `until`. What is before `since` is drawn again, and not kept.
+    """
+    room = int(1.2 * len(chosen) * max(until - since, 0.0) / (mean_up + mean_down)) + 64
     while True:
         node, begin, end = np.empty(room, np.int32), np.empty(room), np.empty(room)
-        count = int(_come_and_go(chosen, word, mean_up, mean_down, until, node, begin, end))
+        count = int(_come_and_go(chosen, word, mean_up, mean_down, since, until, node, begin, end))
         if count <= room:
             none = np.full(count, -1, np.int32)
             return Outages(node[:count], none, begin[:count], end[:count])
@@ -126,8 +138,9 @@ def exponential(word, mean):
 
 
 @kernel
-def _come_and_go(chosen, fault, mean_up, mean_down, until, node, begin, end):
-    # Outages of the chosen nodes that begin before `until`: how many; no more than fit are kept.
+def _come_and_go(chosen, fault, mean_up, mean_down, since, until, node, begin, end):
+    # Outages of the chosen nodes that begin before `until` and last until `since` at least: how
+    # many; no more than fit are kept.
     count = 0
     for c in range(chosen.shape[0]):
         # The first die is the lot of `_cast`.
@@ -135,9 +148,10 @@ def _come_and_go(chosen, fault, mean_up, mean_down, until, node, begin, end):
         word, t = exponential(word, mean_up)
         while t < until:
             word, down = exponential(word, mean_down)
-            if count < node.shape[0]:
-                node[count], begin[count], end[count] = chosen[c], t, t + down
-            count += 1
+            if t + down >= since:
+                if count < node.shape[0]:
+                    node[count], begin[count], end[count] = chosen[c], t, t + down
+                count += 1
             word, up = exponential(word, mean_up)
             t = t + down + up
     return count
