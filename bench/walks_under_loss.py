@@ -14,6 +14,7 @@ from rich.console import Console
 from halfway.protocols import SYSTEMS, rendezvous
 from halfway.sim import engine as engines
 from halfway.sim.changes import none
+from halfway.sim.flight import SENT
 from halfway.sim.radio import Ideal, lossy
 from halfway.world.network import Network
 from halfway.world.unit_disk import connected_unit_disk
@@ -74,7 +75,7 @@ def measured(
         (t, int(a)) in ends_told and (t, int(b)) in ends_told for t, (a, b) in enumerate(pairs)
     )
     arrived = int((told["kind"] == rendezvous.DELIVERED).sum())
-    sent = int(engine.meters.sent.sum())
+    sent = int(engine.meters.traffic[:, SENT].sum())
     return Result(both / PAIRS, arrived / (PAIRS * EVENTS), sent / PAIRS)
 
 
