@@ -142,7 +142,7 @@ class Ours:
         # Low slots are taken first, so those ever written are those in use at the fullest moment.
         used = int((engine.out.pool.kind != 0).sum())
         pooled = held((engine.out, engine.flight, engine.queue)) - engine.queue.ring.nbytes
-        whole = held((state, self.around[:3], engine.alive, engine.meters, engine.queue.ring))
+        whole = held((state, self.around[:3], engine.life, engine.meters, engine.queue.ring))
         if isinstance(self.radio, Distances):
             whole += held((self.radio.delay, self.radio.turn))
         return int(engine.meters.events[0]), whole + pooled * used // slots

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from halfway.protocols import SYSTEMS, rendezvous
 from halfway.sim import engine as engines
+from halfway.sim.changes import none
 from halfway.sim.radio import Ideal, lossy
 from halfway.world.network import Network
 from halfway.world.unit_disk import connected_unit_disk
@@ -59,7 +60,10 @@ def measured(
             engines.post(engine, at, int(ends[0]), rendezvous.PUBLISH, topic, 0, number)
     radio = lossy(Ideal(HOP), 1.0 - loss, network, seed)
     around, book = network.around(), rendezvous.Book(PAIRS)
-    why = engines.run(state, rules, around, book, engine, radio, np.inf, spare)
+    why = engines.run(
+        state, rules, around, book, engine, radio, around, False, none(), np.inf, engines.NEVER,
+        spare,
+    )  # fmt: skip
     if why != engines.IDLE:
         raise RuntimeError(f"the engine stopped early: {why}")
     log = engine.applications

@@ -163,21 +163,21 @@ def test_a_crash_on_the_path_costs_the_events_until_the_next_refresh(protocol: M
     assert run.count(hop_care.LOST) == len(lost)
 
 
-@pytest.mark.parametrize("timers_live", [False, True])
-def test_an_initiator_that_comes_back_launches_anew(timers_live: bool) -> None:
-    """Whether its letters to itself came due while it was down or not."""
+@pytest.mark.parametrize(("down", "back"), [(True, 45.0), (True, 140.0), (False, 45.0)])
+def test_an_initiator_that_comes_back_launches_anew(down: bool, back: float) -> None:
+    """Its letters to itself died with it, due later or not; or they come, if it was never down."""
     rules = careful(refresh_s=50.0, until_s=400.0)
     run = WalkRun(random_walk, line(4), [(0, 3)], rules).until(40.0)
-    run.crash(0)
-    run.until(45.0 if timers_live else 140.0)
+    if down:
+        run.crash(0)
+    run.until(back)
     run.come_back(0)
     before = int(run.trace.walks.generation[0, 0])
     run.publish(390.0, 5)
     run.until(500.0)
     assert run.idle
     # Once on coming back and then every 50 s: a reminder of an older launch is void.
-    came_back = 45.0 if timers_live else 140.0
-    assert run.trace.walks.generation[0, 0] - before == 1 + (400.0 - came_back) // 50.0
+    assert run.trace.walks.generation[0, 0] - before == 1 + (400.0 - back) // 50.0
     assert run.events() == [5]
 
 

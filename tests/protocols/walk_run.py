@@ -8,6 +8,7 @@ import numpy as np
 from halfway.core.message import BOOT, MESSAGE
 from halfway.protocols import rendezvous
 from halfway.sim import engine as engines
+from halfway.sim.changes import NODE_DOWN, NODE_UP, changes, merged, none
 from halfway.sim.radio import Ideal, lossy
 from halfway.world.network import Network
 
@@ -36,6 +37,7 @@ class WalkRun:
         **memory: int,
     ) -> None:
         self.network, self.pairs, self.rules, self.now = network, pairs, rules, 0.0
+        self._around, self._changes = network.around(), none()
         names = np.arange(network.n, dtype=np.int32)
         widest = int(network.degree.max())
         self.state = protocol.state(names, widest, len(pairs), seed, **memory)
@@ -61,25 +63,29 @@ class WalkRun:
         """Let everything happen that is due until then."""
         while True:
             why = engines.run(
-                self.state, self.rules, self.network.around(), rendezvous.Book(len(self.pairs)),
-                self._engine, self.radio, time, self._spare,
+                self.state, self.rules, self._around, rendezvous.Book(len(self.pairs)),
+                self._engine, self.radio, self._around, False, self._changes, time,
+                engines.NEVER, self._spare,
             )  # fmt: skip
             if why in (engines.IDLE, engines.UNTIL):
                 break
             assert why == engines.CROWDED, "give this test longer logs"
             self._engine = engines.grown(self._engine)
         assert self._engine.out.tally[1] == 0
-        self.now, self.idle = time, why == engines.IDLE
+        self.now, self.idle, self._changes = time, why == engines.IDLE, none()
         return self
 
     def crash(self, row: int) -> None:
         """From now on that row is down."""
-        self._engine.alive[row] = 0
+        self._happens(NODE_DOWN, row)
 
     def come_back(self, row: int) -> None:
-        """That row is up again, with its memory."""
-        self._engine.alive[row] = 1
+        """That row is up again, with its memory; it boots, even if it was not down."""
+        self._happens(NODE_UP, row)
         self.letter(self.now, row, int(BOOT))
+
+    def _happens(self, kind: int, row: int) -> None:
+        self._changes = merged(self._changes, changes([self.now], [kind], [row], [-1]))
 
     def hearing(self, sender: int, receiver: int, success: float) -> None:
         """From now on the receiver hears the sender with that probability."""

@@ -123,7 +123,8 @@ def engine_of(world: World, given: Pieces, kind: int, spare: int) -> engines.Eng
     """An engine with the letters of the applications in its queue."""
     engine = engines.engine(
         world.network.n, len(world.letters) + given.slots, given.applications,
-        spare + given.journal, 0 if world.moves else len(world.network.who), given.bytes_of,
+        spare + given.journal, cuts=0 if world.moves else len(world.network.who),
+        bytes_of=given.bytes_of,
     )  # fmt: skip
     for at, row, event in world.letters:
         engines.post(engine, at, row, kind, 0, 0, event)

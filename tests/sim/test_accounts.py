@@ -63,8 +63,11 @@ def deliver(books: Ledger, *told: tuple[int, int, float, int]) -> None:
 def test_expected_are_the_subscribers_that_are_up_but_for_the_publisher() -> None:
     books = ledger([[1, 2, 3]])
     assert publish(books, 0, 1.0, 1, 0, down=[3])
+    books.settle(1.0)
     assert books.expected == 1  # 2: not 1, which publishes, and not 3, which is down
     assert not publish(books, 1, 2.0, 3, 0, down=[3])
+    assert (books.published, books.unpublished) == (1, 0), "before its time"
+    books.settle(np.inf)
     assert (books.published, books.unpublished, books.expected) == (1, 1, 1)
 
 
@@ -73,6 +76,7 @@ def test_a_delivery_counts_once_and_keeps_its_delay() -> None:
     publish(books, 0, 1.0, 0, 0)
     deliver(books, (0, 1, 1.5, 2), (0, 1, 1.75, 9), (0, 2, 3.0, 4))
     deliver(books, (0, 2, 4.0, 1), (0, 5, 4.0, 1))
+    books.settle(9.0)
     assert (books.delivered, books.duplicates, books.unasked, books.late) == (2, 2, 1, 0)
     assert (books.latency_s.mean, books.latency_s.largest) == (1.25, 2.0)
     assert books.hops.mean == 3.0
@@ -84,6 +88,7 @@ def test_who_was_down_catches_up_and_is_not_expected() -> None:
     publish(books, 0, 1.0, 0, 0, down=[3])
     deliver(books, (0, 3, 5.0, 1), (0, 1, 2.0, 1))
     deliver(books, (0, 3, 6.0, 1))
+    books.settle(9.0)
     assert (books.expected, books.delivered, books.caught_up, books.duplicates) == (2, 1, 1, 1)
     assert books.delivery_ratio == 0.5
 
@@ -92,8 +97,13 @@ def test_an_event_closes_when_a_window_of_newer_ones_was_published() -> None:
     books = ledger([[1]], window=2)
     for event in range(3):
         publish(books, event, float(event), 0, 0)
-    deliver(books, (0, 1, 9.0, 1), (1, 1, 9.0, 1), (2, 1, 9.0, 1))
-    assert (books.delivered, books.late) == (2, 1)
+    deliver(books, (0, 1, 1.5, 1), (1, 1, 9.0, 1), (2, 1, 9.0, 1))
+    assert (books.delivered, books.late) == (3, 0), "0 was told before 2 was published"
+    again = ledger([[1]], window=2)
+    for event in range(3):
+        publish(again, event, float(event), 0, 0)
+    deliver(again, (0, 1, 2.0, 1))
+    assert (again.delivered, again.late) == (0, 1)
 
 
 def test_stretch_is_hops_over_those_of_a_shortest_path() -> None:

@@ -4,11 +4,13 @@ Importing this costs no compiler and no Spark; `halfway list` does it.
 """
 
 from halfway.papers.directional_walks.experiments import PAPER as DIRECTIONAL_WALKS
+from halfway.papers.drip.experiments import PAPER as DRIP
 from halfway.papers.georendezvous.experiments import PAPER as GEORENDEZVOUS
 from halfway.papers.underlay_siena.experiments import PAPER as UNDERLAY_SIENA
 from halfway.papers.walk_overlay.experiments import PAPER as WALK_OVERLAY
 from halfway.pipeline.study import Paper
 
 PAPERS: dict[str, Paper] = {
-    paper.name: paper for paper in (DIRECTIONAL_WALKS, WALK_OVERLAY, GEORENDEZVOUS, UNDERLAY_SIENA)
+    paper.name: paper
+    for paper in (DIRECTIONAL_WALKS, WALK_OVERLAY, GEORENDEZVOUS, DRIP, UNDERLAY_SIENA)
 }

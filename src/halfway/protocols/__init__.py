@@ -9,6 +9,7 @@ wants that letter at the start and whenever a node comes back.
 SYSTEMS = {
     "directional-walk": "halfway.protocols.directional_walk",
     "random-walk": "halfway.protocols.random_walk",
+    "voronoi-brokers": "halfway.protocols.voronoi_brokers",
     "walk-overlay": "halfway.protocols.walk_overlay",
     "flooding": "halfway.protocols.flooding",
     "gossip": "halfway.protocols.gossip",

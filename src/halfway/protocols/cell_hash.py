@@ -108,6 +108,7 @@ KINDS = {
     READY: "ready",
     BEACON: "beacon",
     RENEW: "renew",
+    int(BOOT): "boot",
 }
 
 State = CellState

@@ -84,6 +84,10 @@ DISTANCE, SECOND, SECOND_DISTANCE = 1, 2, 3
 NUMBER, ATTEMPT, BOOT_NUMBER = 1, 2, 3
 
 
+# The first event comes with the answer to a query: its hops are those of the query as well.
+HOPS_TELL = False
+
+
 class Rules(NamedTuple):
     """The scalars of Rumor Routing, the same on every node."""
 

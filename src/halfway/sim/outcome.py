@@ -36,7 +36,7 @@ class Outcome:
 
     system: str
     nodes: int
-    seconds: float  # simulated
+    seconds: float  # simulated; all that was due before that time was delivered
     seed: int
     events: int  # records that reached a node or an application
     published: int
@@ -55,7 +55,7 @@ class Outcome:
     heard: Mapping[str, int]  # receptions by kind
     bytes_sent: int
     bytes_heard: int
-    heard_per_delivery: float  # receptions for each notification
+    heard_per_delivery: float  # receptions for each notification, expected or caught up with
     sent_per_delivery: float
     load: Load
     involved: int  # nodes that transmitted
@@ -63,6 +63,8 @@ class Outcome:
     energy_rx: float
     energy_idle: float
     energy_largest: float  # of one node
+    saturated: int  # nodes that sent and heard for longer than there was time: a contended radio
+    # would have lost some of it
     state_bytes_per_node: float
     radio: Mapping[str, int]  # what the radio counted beside that: collisions, drops, …
     digest: str  # of the final state and the meters: same seed, same digest

@@ -3,51 +3,53 @@
 import numpy as np
 import numpy.typing as npt
 
-from halfway.sim.changes import Changes, none
+from halfway.sim.changes import (
+    LINK_DOWN,
+    LINK_GONE,
+    LINK_NEAR,
+    LINK_UP,
+    NODE_DOWN,
+    NODE_UP,
+    Changes,
+    none,
+)
 from halfway.sim.ledger import Ledger
+from halfway.sim.links import compact, exclude, include, is_full, place_of, roomy
 from halfway.sim.setting import Setting
 from halfway.world.demand import Demand, Publications
-from halfway.world.outages import NODE_UP
 from halfway.world.paths import distances
 
 _MOST_AT_ONCE = 1024  # publications that are posted ahead
-_MOST_KEPT = 1 << 22  # distances kept for publishers of a network that stands
+_MOST_KEPT = 1 << 22  # distances kept while the network stays as it is
 
 
 class Publishing:
-    """Takes publications window by window; knows who is up at each, and how far away all others.
+    """Takes publications batch by batch; knows who is up at each, and how far away all others are.
 
-    Distances are those of the network as it is at the beginning of the window.
+    It follows the world ahead of the engine, up to each publication: who is up, which links work.
+    Batches end where the window or the demand says, never where a caller stops to look.
     """
 
     def __init__(self, demand: Demand, ledger: Ledger, setting: Setting, stretch: bool) -> None:
         self._demand, self._ledger, self._setting = demand, ledger, setting
-        self._stretch = stretch
-        self._up = setting.up.copy()
+        self._stretch, self._most = stretch, min(_MOST_AT_ONCE, ledger.window)
+        self._up = np.ones(setting.n, bool)
+        self._cut = setting.cut.copy()
+        follows = stretch and setting.changes
+        moves = follows and not setting.stands
+        self._links = roomy(setting.reach) if moves else setting.reach
         self._happened, self._next = none(), 0
-        self._network = setting.start
+        self._network, self._stale = setting.start, follows
         self._steps: dict[int, npt.NDArray[np.int32]] = {}
 
-    def begin_window(self) -> None:
-        """The world is about to go on; distances of events to come are those of now."""
-        self._up[:] = self._setting.up
-        due = self._demand.next_at() < self._setting.window_end(np.inf)
-        if self._setting.changes and self._stretch and due:
-            self._steps.clear()
-            self._network = self._setting.now()
-
     def note(self, happened: Changes) -> None:
-        """What happens in the window."""
-        nodes = happened.kind <= NODE_UP
-        self._happened = Changes(
-            happened.t[nodes], happened.kind[nodes], happened.a[nodes], happened.b[nodes],
-            happened.tally,
-        )  # fmt: skip
-        self._next = 0
+        """What happens in the window that begins; the last one is over."""
+        self._follow(np.inf)
+        self._happened, self._next = happened, 0
 
     def take(self, end: float) -> tuple[Publications, float]:
         """The next publications before a time, and up to when these are all."""
-        some = self._demand.take(end, _MOST_AT_ONCE)
+        some = self._demand.take(end, self._most)
         for k in range(len(some.t)):
             self._follow(some.t[k])
             steps = self._distances(int(some.row[k])) if self._stretch else None
@@ -55,11 +57,37 @@ class Publishing:
         return some, min(end, self._demand.next_at())
 
     def _follow(self, t: float) -> None:
-        while self._next < len(self._happened.t) and self._happened.t[self._next] <= t:
-            self._up[self._happened.a[self._next]] = self._happened.kind[self._next] == NODE_UP
+        """Let the world be what it is at a time: its changes come before what is due then."""
+        told = self._happened
+        while self._next < len(told.t) and told.t[self._next] <= t:
+            k = self._next
+            kind, a, b = int(told.kind[k]), int(told.a[k]), int(told.b[k])
             self._next += 1
+            if kind in (NODE_DOWN, NODE_UP):
+                self._up[a] = kind == NODE_UP
+                self._stale = True
+            elif self._stretch and kind in (LINK_DOWN, LINK_UP, LINK_NEAR, LINK_GONE):
+                self._relink(kind, a, b)
+                self._stale = True
+
+    def _relink(self, kind: int, a: int, b: int) -> None:
+        for one, other in ((a, b), (b, a)):
+            if kind in (LINK_DOWN, LINK_UP):
+                place = int(place_of(self._links, one, other))
+                if place >= 0:
+                    self._cut[place] = kind == LINK_DOWN
+            elif kind == LINK_GONE:
+                exclude(self._links, one, other)
+            else:
+                if is_full(self._links, one):
+                    self._links = roomy(self._links)
+                include(self._links, one, other)
 
     def _distances(self, row: int) -> npt.NDArray[np.int32]:
+        if self._stale and self._setting.changes:
+            self._network = compact(self._links, self._up, self._cut)
+            self._steps.clear()
+            self._stale = False
         if row not in self._steps:
             if (len(self._steps) + 1) * self._setting.n > _MOST_KEPT:
                 self._steps.clear()

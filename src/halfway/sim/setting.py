@@ -8,7 +8,7 @@ import numpy.typing as npt
 from halfway.problem import Problem
 from halfway.sim.changes import LINK_NEAR, Changes, merged
 from halfway.sim.hearsay import Hearsay
-from halfway.sim.links import compact, roomy
+from halfway.sim.links import roomy
 from halfway.sim.moving import Motion, Moving
 from halfway.world.faults import Fault, schedule
 from halfway.world.motion import Presence
@@ -50,6 +50,7 @@ class Setting:
         self.n = self.start.n
         self.hello_s, self.at, self._happened = hello_s, 0.0, 0
         self.changes = motion is not None or len(self._faults.t) > 0
+        self.stands = motion is None
         cuts = bool((self._faults.kind >= LINK_DOWN).any())
         # [m] 1 where a link that stands carries nothing; the engine writes it.
         self.cut = np.zeros(len(self.start.who) if network is not None and cuts else 0, np.uint8)
@@ -58,7 +59,9 @@ class Setting:
         self._hearsay = Hearsay(self.reach, hello_s) if self.changes and hello_s < np.inf else None
         self._most_receivers = 1
         self.up = np.ones(self.n, bool)
-        self.down_s = np.zeros(self.n)  # seconds that each node was down so far
+        # Of the window: when it began, who was up then and for how long not, and who turned when.
+        self._begin, self._turns = 0.0, list[tuple[float, int, bool]]()
+        self._up_before, self._down_before = self.up.copy(), np.zeros(self.n)
 
     def missing(self) -> npt.NDArray[np.int32]:
         """Rows that are down from time 0 on."""
@@ -89,7 +92,7 @@ class Setting:
         self._most_receivers = int(
             degree.max(initial=0) + np.bincount(ends, minlength=1).max(initial=0)
         )
-        self._note_down(happened, end)
+        self._note_down(happened)
         self.at = end
         if self._hearsay is None:
             return happened
@@ -111,19 +114,29 @@ class Setting:
             self.reach = roomy(self.reach)
         self.around = self.reach if shared else roomy(self.around)
 
-    def now(self) -> Network:
-        """What links work now, between windows, as a network (rows that are down have none)."""
-        if not self.changes:
-            return self.start
-        return compact(self.reach, self.up, self.cut)
+    def down_s(self, at: float) -> npt.NDArray[np.float64]:
+        """[n] seconds that each node was down until a time within the window."""
+        down, up = self._down_before.copy(), self._up_before.copy()
+        since = np.full(self.n, self._begin)
+        for t, row, rises in self._turns:
+            if t > at:
+                break
+            if rises:
+                down[row] += t - since[row]
+            up[row], since[row] = rises, t
+        down[~up] += at - since[~up]
+        return down
 
-    def _note_down(self, happened: Changes, end: float) -> None:
+    def _note_down(self, happened: Changes) -> None:
         """Keep the books of who is up, and for how long everybody was not."""
-        self.down_s[~self.up] += end - self.at
-        for k in np.flatnonzero(happened.kind <= NODE_UP):
-            row, rises = happened.a[k], happened.kind[k] == NODE_UP
-            self.up[row] = rises
-            self.down_s[row] += (happened.t[k] - end) if rises else (end - happened.t[k])
+        self._down_before = self.down_s(self.at)
+        self._up_before, self._begin = self.up.copy(), self.at
+        nodes = np.flatnonzero(happened.kind <= NODE_UP)
+        rises = happened.kind[nodes] == NODE_UP
+        columns = happened.t[nodes].tolist(), happened.a[nodes].tolist(), rises.tolist()
+        self._turns = list(zip(*columns, strict=True))
+        for _, row, up in self._turns:
+            self.up[row] = up
 
 
 def _nested(drawn: FaultEvents, presence: Presence | None) -> FaultEvents:
@@ -161,8 +174,3 @@ def _absences(presence: Presence) -> FaultEvents:
     a = np.concatenate((missing, rows[leaves], rows[late]))
     some = t >= 0.0
     return FaultEvents(t[some], kind[some], a[some], np.full(int(some.sum()), -1, np.int32))
-
-
-def seconds_up(setting: Setting) -> npt.NDArray[np.float64]:
-    """[n] how long each node was up until the end of the window."""
-    return np.asarray(setting.at - setting.down_s)

@@ -17,6 +17,7 @@ from halfway.sim.ledger import Ledger
 from halfway.sim.moving import Motion
 from halfway.sim.outcome import Outcome
 from halfway.sim.publishing import Publishing
+from halfway.sim.queue import first_at
 from halfway.sim.radios import IdealAir, Radio
 from halfway.sim.setting import Setting
 from halfway.sim.summary import outcome
@@ -30,7 +31,8 @@ from halfway.world.outages import NODE_UP
 
 _LETTERS = 4096  # room for letters to applications between two looks at them
 _JOURNAL = 65_536  # records that wait to be written to a trace
-_ASKED_EVERY = 10_000  # records between two questions whether to stop
+_ASKED_EVERY = 1_000  # records between two questions whether to stop
+_LOOK_EVERY = 1_000_000  # records after which an interrupt is heard
 _AT_ONCE = 65_536  # letters posted at once
 # Names of the dice, so that no two parts of a run ever share a stream.
 _NODES, _FAULTS, _AIR = 1, 2, 3
@@ -52,7 +54,7 @@ class Simulation:
     radio: a declaration of `halfway.sim.radios`; an ideal unit disk of 1 ms a hop by default.
     faults: crashes, churn, cut links and partitions of `halfway.world.faults`.
     workload: who subscribes and who publishes when, of `halfway.world.demand`.
-    seconds: how long it runs, at the most; it ends earlier when nothing is left to do.
+    seconds: how long it runs. Events near its end may find no time to arrive: leave them some.
     hello_s: nodes learn of their neighbours' comings and goings that much later (0: at once).
     seed: same seed, same bytes; nodes' dice, faults and losses have streams of their own.
     window: events that may be on their way at a time; older ones are forgotten by everybody.
@@ -92,6 +94,7 @@ class Simulation:
             seed=_word(seed, _FAULTS), seconds=self.seconds, hello_s=hello_s,
         )  # fmt: skip
         n, widest = self.setting.n, self.setting.widest()
+        _check_rows(self.demand, n)
         dice = _word(seed, _NODES)
         self.cast = self._voice.cast(Scene(n, widest, self.demand, window, self.seconds, dice))
         self.declared = radio or IdealAir()
@@ -99,12 +102,13 @@ class Simulation:
         self.radio = self.declared.made(self.setting.start, moving, _word(seed, _AIR))
         self.power = checked(power or Power())
         self.ledger = Ledger(self.demand, n, window, self.cast.hops_tell)
-        self.at = 0.0
+        self.at = self._posted_to = 0.0
         self._publishing = Publishing(self.demand, self.ledger, self.setting, stretch)
         self._trace = None if trace is None else Trace(trace, self)
         journal = 0 if trace is None else _JOURNAL
         self.engine = engines.engine(n, 1024, _LETTERS, journal)._replace(cut=self.setting.cut)
         self._changes = self.setting.advance(0.0)
+        self._unsaid: dict[int, Letters] = {}
         self._open()
 
     def run(
@@ -118,45 +122,50 @@ class Simulation:
 
         until: seconds; what is due at that very time is left for the next call (but not at the
         end). events: records delivered in all, after which no further transmission arrives.
-        stop: asked every 10,000 records and at the end of each window of the world.
+        stop: asked every 1,000 records and at the end of each window of the world.
         """
+        if until is not None and not until >= 0.0:
+            raise Problem(f"until = {until}: it must be 0 s or more")
         target = self.seconds if until is None else min(float(until), self.seconds)
         most = engines.NEVER if events is None else events
-        while self.at < target:
+        going = True
+        while self.at < target and going:
             if self.at >= self.setting.at:
-                self._publishing.begin_window()
                 self._changes = self.setting.advance(self.setting.window_end(self.seconds))
                 self._publishing.note(self._changes)
                 self._open_late()
-            end = min(target, self.setting.at)
-            if not self._piece(end, most, stop):
-                break
+            if self.at >= self._posted_to:
+                some, self._posted_to = self._publishing.take(self.setting.at)
+                self._post(self._voice.publishing(some))
+            going = self._piece(min(target, self._posted_to), most, stop)
         if self._trace is not None and self.at >= self.seconds:
             self._trace.close(self)
+            self._trace = None
         return outcome(self)
 
     def _piece(self, end: float, most: int, stop: Callable[["Simulation"], bool] | None) -> bool:
-        """Up to a time within the window; False if it stopped before, as asked."""
-        while self.at < end:
-            some, upto = self._publishing.take(end)
-            self._post(self._voice.publishing(some))
-            last = end == self.seconds and upto == end
-            until = upto if last else np.nextafter(upto, -np.inf)
-            while True:
-                delivered = int(self.engine.meters.events[0])
-                asked = most if stop is None else min(most, delivered + _ASKED_EVERY)
-                if not self._drive(until, asked):
-                    break
-                if int(self.engine.meters.events[0]) >= most or (stop and stop(self)):
-                    return False
-            self.at = upto
-        return not (stop and stop(self))
+        """Up to a time for which all publications are posted; False if it stopped, as asked."""
+        until = end if end == self.seconds else float(np.nextafter(end, -np.inf))
+        while True:
+            delivered = int(self.engine.meters.events[0])
+            further = _LOOK_EVERY if stop is None else _ASKED_EVERY
+            counted = self._drive(until, min(most, delivered + further))
+            if counted:
+                self.at = max(self.at, min(float(_next_at(self.engine)), end))
+            else:
+                self.at = end
+            if int(self.engine.meters.events[0]) >= most or (stop and stop(self)):
+                return False
+            if not counted:
+                return True
 
     def _drive(self, until: float, most: int) -> bool:
         """Let the engine run up to a time, making room as it asks. True if the count came first."""
         setting, cast = self.setting, self.cast
+        spare = cast.most * setting.most_receivers() * self.declared.copies(setting.widest())
+        if self._trace is not None and len(self.engine.journal.row) < 2 * spare:
+            self.engine = self.engine._replace(journal=engines.log(4 * spare))
         while True:
-            spare = cast.most * setting.most_receivers() * self.declared.copies(setting.widest())
             why = engines.run(
                 cast.state, cast.rules, setting.around, cast.book, self.engine, self.radio,
                 setting.reach, cast.boots, self._changes, until, most, spare,
@@ -216,6 +225,12 @@ class Simulation:
             _post_all(self.engine, batch)
 
 
+def _check_rows(demand: Demand, n: int) -> None:
+    for rows in (*demand.publishers, *demand.subscribers):
+        if len(rows) and rows[-1] >= n:
+            raise Problem(f"row {rows[-1]} publishes or subscribes, but there are {n} nodes")
+
+
 def _word(seed: int, name: int) -> int:
     return int(_seeded(np.uint64(seed), name))
 
@@ -223,6 +238,13 @@ def _word(seed: int, name: int) -> int:
 @kernel
 def _seeded(seed, name):
     return seeded(seed, name)
+
+
+@kernel
+def _next_at(engine):
+    if engine.queue.tally[0] == 0:
+        return np.inf
+    return first_at(engine.queue)
 
 
 @kernel

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from halfway.sim.energy import spent
 from halfway.sim.flight import HEARD, SENT
 from halfway.sim.outcome import Outcome, by_kind, load, spread
-from halfway.sim.setting import seconds_up
 
 if TYPE_CHECKING:
     from halfway.sim.simulation import Simulation
@@ -20,7 +19,10 @@ def outcome(run: "Simulation") -> Outcome:
     """The meters of a simulation as it is now."""
     ledger, meters, kinds = run.ledger, run.engine.meters, run.cast.kinds
     air = run.declared.airtime(run.radio, run.engine, run.power)
-    energy = spent(run.power, air.sent, air.heard, seconds_up(run.setting))
+    ledger.settle(run.at if run.at < run.seconds else np.inf)
+    up_s = run.at - run.setting.down_s(run.at)
+    energy = spent(run.power, air.sent, air.heard, up_s)
+    notified = ledger.delivered + ledger.caught_up
     sent, heard = (int(meters.traffic[:, way].sum()) for way in (SENT, HEARD))
     size = run.engine.bytes_of
     state_bytes = sum(part.nbytes for part in arrays(run.cast.state))
@@ -46,14 +48,15 @@ def outcome(run: "Simulation") -> Outcome:
         heard=by_kind(meters.heard_kind, kinds),
         bytes_sent=int((meters.sent_kind * size).sum()),
         bytes_heard=int((meters.heard_kind * size).sum()),
-        heard_per_delivery=heard / ledger.delivered if ledger.delivered else float("nan"),
-        sent_per_delivery=sent / ledger.delivered if ledger.delivered else float("nan"),
+        heard_per_delivery=heard / notified if notified else float("nan"),
+        sent_per_delivery=sent / notified if notified else float("nan"),
         load=load(meters.traffic),
         involved=int((meters.traffic[:, SENT] > 0).sum()),
         energy_tx=float(energy.tx.sum()),
         energy_rx=float(energy.rx.sum()),
         energy_idle=float(energy.idle.sum()),
         energy_largest=float(energy.total.max()),
+        saturated=int((air.sent + air.heard > up_s + 1e-9).sum()),
         state_bytes_per_node=state_bytes / run.setting.n,
         radio=run.declared.counted(run.radio),
         digest=digest(run),

@@ -2,6 +2,7 @@
 
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS as MODULES
+from halfway.sim.broking import Broking
 from halfway.sim.systems import Option, Spreading, System
 from halfway.sim.walking import Walking
 
@@ -37,9 +38,29 @@ _OPTIONS = {
         "agent_steps": _count(100, "an agent's time to live"),
         "query_steps": _count(300, "a query's time to live"),
         "patience": _seconds(5.0, "until an unanswered query is repeated"),
-        "retries": _count(5, "repetitions of a query before it is given up"),
+        "retries": _count(1000, "repetitions of a query before it is given up"),
+    },
+    "voronoi-brokers": {
+        "brokers": _count(20, "k: brokers", 1, 10_000),
+        "nearest": _count(4, "l: brokers that a node keeps", 1, 5),
+        "copies": _count(2, "m: brokers that carry an event of another one", 1, 64),
+        "epidemic": Option(False, 0, 1, "every broker gets every event"),
+        "by_ability": Option(True, 0, 1, "the ablest nodes are brokers; else any"),
+        "replace": Option(False, 0, 1, "a region whose broker is gone elects another"),
+        "period": _seconds(2.0, "between a broker's broadcasts"),
+        "expiry": _seconds(5.0, "until what is not heard again is forgotten"),
+        "election": _seconds(2.0, "of the bootstrap"),
+        "renew": _seconds(20.0, "until a subscriber registers anew"),
+        "exchange": _seconds(5.0, "at least, between telling the same broker of subscriptions"),
+        "patience": _seconds(0.5, "until a hop that nobody takes is tried again"),
+        "tries": _count(20, "times that it is tried"),
+        "wait": _seconds(0.01, "until a flood is repeated, at most"),
+        "space": _count(1024, "events that a broker has room for", 1),
+        "batch": _count(64, "subscriptions, and events, sent in one go", 1, 256),
     },
 }  # fmt: skip
+
+_VOICES: dict[str, type] = {"voronoi-brokers": Broking}
 
 _WALKS = {
     "pace_s": _seconds(0.01, "a walk rests on each node"),
@@ -50,11 +71,14 @@ _WALKS = {
     "relaunch_s": _seconds(10.0, "until a walk that met nobody is launched again; 0: never"),
     "launches": _count(10, "launches in a row that nobody answers", 1, 1000),
     "refresh_s": _seconds(0.0, "from a launch to the next in any case; 0: never"),
-    "hold": _count(8, "events that a publisher keeps until the meeting", 0, 8),
+    "hold": _count(8, "events that a publisher keeps for a subscriber until they met", 0, 1000),
 }
 
 TABLE = {
-    **{name: System(name, MODULES[name], Spreading, own) for name, own in _OPTIONS.items()},
+    **{
+        name: System(name, MODULES[name], _VOICES.get(name, Spreading), own)
+        for name, own in _OPTIONS.items()
+    },
     **{
         name: System(name, MODULES[name], Walking, _WALKS)
         for name in ("directional-walk", "random-walk")

@@ -42,10 +42,14 @@ class Walking:
             hold=int(values["hold"]),
         )
         pairs = max(len(self._pairs), 1)
-        state = self.module.state(names, scene.widest, pairs, scene.seed)
-        most = self.module.most_emissions(state, rules)
+        # What a publisher keeps until the meeting, it keeps for each of its pairs.
+        most = max((self._upto[first] - first for first in self._first.values()), default=0)
+        hold = max(int(values["hold"]) * most, 1)
+        rules = rules._replace(hold=int(values["hold"]) * most)
+        state = self.module.state(names, scene.widest, pairs, scene.seed, hold=hold)
+        emissions = self.module.most_emissions(state, rules)
         book, kinds = rendezvous.Book(pairs), self.module.KINDS
-        return Cast(state, rules, book, most, True, rendezvous.DELIVERED, True, kinds)
+        return Cast(state, rules, book, emissions, True, rendezvous.DELIVERED, True, kinds)
 
     def _number(self, demand: Demand) -> None:
         """Give each pair of a publisher and a subscriber of one topic its number."""

@@ -49,7 +49,7 @@ class Listed:
     """A demand given as lists.
 
     subscriptions: (row, topic) pairs; publications: (seconds, row, topic), in any order.
-    Raises Problem for a topic or row below 0, a time that is none, or a topic nobody subscribes.
+    Raises Problem for a topic or row below 0, and for a time that is none.
     """
 
     subscriptions: list[tuple[int, int]]
@@ -115,6 +115,9 @@ class Drawn:
         for name in ("topics", "publishers_each", "subscribers_each"):
             if getattr(self, name) < 1:
                 raise Problem(f"{name} = {getattr(self, name)}: it must be 1 or more")
+        if self.arrivals not in ("regular", "poisson") or not 0 <= self.seed < 2**64:
+            what = f"arrivals = '{self.arrivals}', seed = {self.seed}"
+            raise Problem(f"{what}: 'regular' or 'poisson', and 0 to 2^64 - 1 are wanted")
         roles = self.publishers_each + self.subscribers_each
         if roles > self.n:
             raise Problem(

@@ -1,0 +1,70 @@
+"""§V-C, judged: the printed mean and the printed meeting time beside exact values and draws."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from halfway.papers.drip.analysis import cut_mean, exact_mean, printed_mean, printed_meeting
+from halfway.pipeline.judge import judge_number, judge_order
+from halfway.pipeline.measure import ratio
+from halfway.pipeline.study import Summaries
+from halfway.pipeline.verdict import Verdict
+
+_row = partial(Verdict, "drip", "section-5c")
+
+DESTINATIONS, COPIES = (1, 2, 4, 5, 8), (1, 2, 4)
+GRIDS, BROKERS = (400, 2500), (5, 10, 20, 50)
+MEAN_TOLERANCE, MEETING_TOLERANCE = 0.01, 0.10
+
+
+def judge_analysis(found: Summaries) -> Iterator[Verdict]:
+    """[drip §V-C] E T as printed, as the cut gives it, exact; 1/λ; and what k does to it."""
+    for destinations in DESTINATIONS:
+        for copies in COPIES:
+            yield from _judge_mean(found, destinations, copies)
+    for grid in GRIDS:
+        for brokers in BROKERS:
+            yield _judge_meeting(found, grid, brokers)
+        yield _judge_brokers(found, grid)
+
+
+def _judge_mean(found: Summaries, destinations: int, copies: int) -> Iterator[Verdict]:
+    seen = found.find("wait", destinations=destinations, copies=copies)
+    estimate = (seen.mean, seen.mean_low, seen.mean_high)
+    exact = exact_mean(destinations, copies)
+    forms = {
+        "(l² + 3l)/(4mλ), as printed": printed_mean(destinations, copies),
+        "(5l - l²)/(4mλ), the cut as it integrates": cut_mean(destinations, copies),
+        "H_l/(mλ), exact": exact,
+    }
+    for reading, value in forms.items():
+        opinion, reason = judge_number(value, *estimate, relative=MEAN_TOLERANCE, rounding=0.0)
+        if opinion == "differs" and "exact" not in reading:
+            opinion = "impossible as printed"
+            reason = f"equation (1) has the mean H_l/(mλ) = {exact:.4g}; {reason}"
+        yield _row(
+            {"l": destinations, "m": copies}, "mean time until all l have it, in 1/λ", value,
+            *estimate, seen.networks, f"equation (1) drawn; {reading}", opinion, reason,
+        )  # fmt: skip
+
+
+def _judge_meeting(found: Summaries, grid: int, brokers: int) -> Verdict:
+    seen = found.find("meeting", grid=grid, brokers=brokers)
+    estimate = (seen.mean, seen.mean_low, seen.mean_high)
+    value = printed_meeting(grid, brokers)
+    return _row(
+        {"N": grid, "k": brokers}, "mean steps until two regions meet (1/λ)", value, *estimate,
+        seen.networks, "two walks on a torus within α, both moving; log natural",
+        *judge_number(value, *estimate, relative=MEETING_TOLERANCE),
+    )  # fmt: skip
+
+
+def _judge_brokers(found: Summaries, grid: int) -> Verdict:
+    few, many = (found.find("meeting", grid=grid, brokers=k) for k in (BROKERS[0], BROKERS[-1]))
+    printed = printed_meeting(grid, BROKERS[0]) / printed_meeting(grid, BROKERS[-1])
+    estimate = ratio(few, many, "mean")
+    opinion, reason = judge_order(*estimate)
+    return _row(
+        {"N": grid}, f"1/λ at k = {BROKERS[0]} / k = {BROKERS[-1]}", "decreasing", *estimate,
+        few.networks, "two walks on a torus within α", opinion,
+        f"{reason}; equation (2) has {printed:.3g}",
+    )  # fmt: skip

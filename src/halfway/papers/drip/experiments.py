@@ -1,0 +1,204 @@
+"""Paper 4, declared: the points of each figure, their scales and readings."""
+
+from halfway.papers.drip import claims, claims_analysis
+from halfway.papers.drip.claims import BROKERS, COPIES, NEAREST_3A, NEAREST_3B
+from halfway.pipeline.run import Point, Scalar
+from halfway.pipeline.study import Figure, Paper, Plot, Scale
+
+WAITS = "halfway.papers.drip.analysis:waits"
+BROKING = "halfway.papers.drip.measurements:broking"
+PAIRWISE = "halfway.papers.drip.measurements:pairwise"
+MEETINGS = "halfway.papers.drip.analysis:grid_meetings"
+
+INTERVALS = (
+    "95 % intervals: bootstrap over networks (what happens on one network is not independent), "
+    "Student's t with one degree less than there are networks"
+)
+EQUATION = (
+    "λ = 1: times in units of 1/λ; equation (1) is taken as the paper states it, and only what is "
+    "derived from it is judged; (l² + 3l)/4 is its second-order cut with one sign turned"
+)
+ENVIRONMENT = (
+    "200 nodes in 1,000 m x 1,000 m, range 120 m, random waypoint from its stationary state, 10-20 "
+    "m/s, pauses 2-4 s; events by a Poisson process of 0.8 a second, from 20 s until 60 s before "
+    "the end; every system and m meets the same motion, events and phases"
+)
+ABLE = (
+    "abilities are 1/rank for a random ranking; one node detects an event, drawn by ability; parts "
+    "of a network that are cut off when it begins elect brokers of their own, so there are more "
+    "than k; shares are of those there are"
+)
+PARALLEL = (
+    "a broker may meet several at a time; beacons and reports every 2 s, "
+    "subscriptions to the same broker every 10 s; nodes know at once who is "
+    "near; a hop that nobody takes waits for 0.5 s, 20 times at most"
+)
+CONTENTION = (
+    "contended air: CSMA/CA with 802.11a timing at 12 Mb/s; everything is on the air, beacons, "
+    "reports and subscriptions included; nodes know who is near a second late"
+)
+AXES = "the figures' curves are lost in the text: k = 10 to 40 and m = 1, 2, 4 are our choice"
+SF = "SF: the same protocol, but every broker gets every event; nothing else differs"
+NETWORK = ("n", "seconds")
+
+
+def _point(scale: Scale, measurement: str, **given: Scalar) -> Point:
+    seconds = 500.0 if scale == "paper" else 200.0
+    parameters: dict[str, Scalar] = {
+        "n": 200, "seconds": seconds, "radio": "ideal", "hello_s": 0.0, **given,
+    }  # fmt: skip
+    runs = 2.0 if measurement == PAIRWISE else 1.0
+    return Point(measurement, parameters, NETWORK, 7.0 * seconds * runs)
+
+
+def _figure_3a(scale: Scale) -> list[Point]:
+    return [
+        _point(scale, BROKING, system="drip", k=k, m=m, l=NEAREST_3A)
+        for k in BROKERS
+        for m in COPIES
+    ]
+
+
+def _figure_3b(scale: Scale) -> list[Point]:
+    ours = [
+        _point(scale, BROKING, system="drip", k=k, m=m, l=NEAREST_3B)
+        for k in BROKERS
+        for m in COPIES
+    ]
+    return ours + [_point(scale, BROKING, system="sf", k=k, m=1, l=NEAREST_3B) for k in BROKERS]
+
+
+def _pairs(scale: Scale) -> list[Point]:
+    return [
+        _point(scale, PAIRWISE, system=system, other="drip", k=20, l=NEAREST_3B, m=m, other_m=1)
+        for system, m in (("sf", 1), ("drip", 4))
+    ]
+
+
+def _figure_4(scale: Scale) -> list[Point]:
+    return [
+        _point(scale, BROKING, system=system, k=k, m=2, l=NEAREST_3B)
+        for k in BROKERS
+        for system in ("drip", "random")
+    ]
+
+
+def _contended(scale: Scale) -> list[Point]:
+    systems = [*(("drip", m) for m in claims.CONTENDED_COPIES), ("sf", 1), ("random", 1)]
+    return [
+        _point(
+            scale, BROKING, system=system, m=m, k=claims.CONTENDED, l=NEAREST_3B,
+            radio="contention", hello_s=1.0,
+        )
+        for system, m in systems
+    ]  # fmt: skip
+
+
+def _analysis(scale: Scale) -> list[Point]:
+    draws = 20_000 if scale == "paper" else 5_000
+    means = [
+        Point(WAITS, {"destinations": last, "copies": m, "draws": draws}, ("draws",), 20.0)
+        for last in claims_analysis.DESTINATIONS
+        for m in claims_analysis.COPIES
+    ]
+    pairs = 1000 if scale == "paper" else 300
+    return means + [
+        Point(MEETINGS, {"grid": n, "brokers": k, "draws": pairs}, ("grid",), 0.2 * n)
+        for n in claims_analysis.GRIDS
+        for k in claims_analysis.BROKERS
+    ]
+
+
+REPLICATES: dict[Scale, int] = {"quick": 4, "paper": 10}
+
+PAPER = Paper(
+    name="drip",
+    title="DRIP: A Dynamic VoRonoi RegIons-Based Publish/Subscribe Protocol in Mobile Networks",
+    authors="Quan Yuan, Jie Wu",
+    year=2009,
+    figures=(
+        Figure(
+            "figure-3a",
+            "Broker coverage against the number of brokers",
+            _figure_3a,
+            REPLICATES,
+            claims.judge_coverage,
+            (ENVIRONMENT, ABLE, PARALLEL, AXES, INTERVALS),
+            plots=(
+                Plot(
+                    "bars",
+                    "coverage",
+                    "k",
+                    "system",
+                    "brokers k",
+                    "share with a copy",
+                    colour="m",
+                    statistic="mean",
+                ),
+            ),
+        ),
+        Figure(
+            "figure-3b",
+            "Delivery delay against the number of brokers, beside an epidemic",
+            _figure_3b,
+            REPLICATES,
+            claims.judge_delay,
+            (ENVIRONMENT, ABLE, PARALLEL, SF, AXES, INTERVALS),
+            plots=(
+                Plot(
+                    "bars",
+                    "waited",
+                    "k",
+                    "system",
+                    "brokers k",
+                    "seconds, lost ones 60",
+                    colour="m",
+                    statistic="mean",
+                ),
+            ),
+        ),
+        Figure(
+            "figure-3b-pairs",
+            "Delivery delay pair by pair: SF and four copies against one copy",
+            _pairs,
+            {"quick": 3, "paper": 10},
+            claims.judge_pairs,
+            (ENVIRONMENT, ABLE, PARALLEL, SF, INTERVALS),
+        ),
+        Figure(
+            "figure-4",
+            "Delivery delay by the choice of brokers",
+            _figure_4,
+            REPLICATES,
+            claims.judge_selection,
+            (ENVIRONMENT, ABLE, PARALLEL, AXES, INTERVALS),
+            plots=(
+                Plot(
+                    "bars",
+                    "waited",
+                    "k",
+                    "system",
+                    "brokers k",
+                    "seconds, lost ones 60",
+                    statistic="mean",
+                ),
+            ),
+        ),
+        Figure(
+            "contended",
+            "Figures 3(b) and 4 where nodes contend for the air",
+            _contended,
+            {"quick": 2, "paper": 10},
+            claims.judge_contended,
+            (ENVIRONMENT, ABLE, CONTENTION, SF, INTERVALS),
+        ),
+        Figure(
+            "section-5c",
+            "The analytical study: time until all destinations have a copy, and until regions meet",
+            _analysis,
+            {"quick": 8, "paper": 20},
+            claims_analysis.judge_analysis,
+            (EQUATION, INTERVALS),
+        ),
+    ),
+)

@@ -1,0 +1,129 @@
+"""What one run of paper 4 does: nodes move, brokers carry events, and every delivery is kept."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.pipeline.run import Observations, Run
+from halfway.sim.moving import Motion
+from halfway.sim.radios import ContendedAir, IdealAir, Radio
+from halfway.sim.simulation import Simulation
+from halfway.world.number_intervals import NumberIntervals
+from halfway.world.random_waypoint import random_waypoint
+
+SIDE_M, RANGE_M = 1000.0, 120.0  # [drip §VI-A]
+SPEED, PAUSE = (10.0, 20.0), (2.0, 4.0)
+BEGIN_S, PATIENCE_S = 20.0, 60.0  # the first event; how long the last one is waited for
+EXCHANGE_S = 10.0  # between telling the same broker of subscriptions
+WINDOW = 512  # events that are remembered: all of a run
+
+Floats = npt.NDArray[np.float64]
+
+
+def simulation(run: Run, system: str, copies: int) -> Simulation:
+    """The paper's environment: 200 nodes, 1 km², random waypoint, number intervals."""
+    seconds = float(run["seconds"])
+    legs = random_waypoint(
+        run["n"], SIDE_M, SIDE_M, speed=SPEED, pause=PAUSE, seconds=seconds, seed=run.network_seed
+    )
+    demand = NumberIntervals(
+        run["n"], start_s=BEGIN_S, end_s=seconds - PATIENCE_S, seed=run.workload_seed
+    )
+    options = {
+        "brokers": run["k"], "nearest": run["l"], "copies": copies, "exchange": EXCHANGE_S,
+        "epidemic": system == "sf", "by_ability": system != "random",
+    }  # fmt: skip
+    made = Simulation(
+        "voronoi-brokers", motion=Motion(legs, RANGE_M), workload=demand, seconds=seconds,
+        # One seed for all points of a network: the same phases, so that copies alone differ.
+        seed=run.network_seed, hello_s=run["hello_s"], window=WINDOW, options=options,
+        radio=_radio(run["radio"]), stretch=False,
+    )  # fmt: skip
+    made.ledger.told = []
+    return made
+
+
+def _radio(name: str) -> Radio:
+    # [drip §VI-A] "The IEEE 802.11 protocol": at 1 Mb/s all of this would drown in its own reports.
+    return ContendedAir(medium="wifi-a") if name == "contention" else IdealAir()
+
+
+def broking(run: Run) -> Observations:
+    """[drip §VI-B] One network under one system; a unit is a delivery, or a pair that should be.
+
+    delay: seconds of each delivery. waited: the same, 60 s for what came later or never.
+    coverage: share of brokers that had a copy when a subscriber got it. union: that ever had one.
+    delivered: share of what was expected. brokers, sent: brokers elected, transmissions.
+    """
+    with run.timed("walk"):
+        made = simulation(run, run["system"], run["m"])
+        out = made.run()
+    event, _, delay = delivered(made)
+    brokers = made.cast.state.me.broker == 1
+    lost = np.full(out.expected - out.delivered, PATIENCE_S)
+    published = published_at(made)
+    covered, union = coverage(made, event, published[event] + delay, brokers)
+    return {
+        "delay": delay,
+        "waited": np.concatenate((np.minimum(delay, PATIENCE_S), lost)),
+        "coverage": covered,
+        "union": union,
+        "delivered": np.array([out.delivery_ratio]),
+        "brokers": np.array([float(brokers.sum())]),
+        "sent": np.array([float(sum(out.sent.values()))]),
+        "energy": np.array([out.energy]),
+    }
+
+
+def delivered(
+    made: Simulation,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
+    """Events, rows and delays (seconds) of all deliveries, in order of time."""
+    none = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    columns: Any = zip(none, *(made.ledger.told or []), strict=True)
+    event, row, delay = (np.concatenate(column) for column in columns)
+    return event, row, delay
+
+
+def published_at(made: Simulation) -> Floats:
+    """[events] when each was published."""
+    return made.demand.begun_again().take(np.inf, WINDOW).t
+
+
+def coverage(
+    made: Simulation, event: npt.NDArray[np.int64], at: Floats, brokers: npt.NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    """[deliveries] share of brokers with a copy at that time; [events] share that ever had one."""
+    heard = made.cast.state.heard[brokers]
+    place = event % heard.shape[1]
+    has = (heard.held[:, place] == event) & (heard.at[:, place] <= at)
+    every = np.unique(event)
+    ever = heard.held[:, every % heard.shape[1]] == every
+    return has.mean(axis=0), ever.mean(axis=0)
+
+
+def pairwise(run: Run) -> Observations:
+    """Two systems on the same network: is the first ever later? A unit is a pair both delivered.
+
+    later: 1 where `system` came later than `other` by more than a millisecond; missed: 1 where
+    `other` delivered and `system` did not. broker later: the same of copies at brokers.
+    """
+    found, copies = [], []
+    rival = (run["other"], run.parameters.get("other_m", run["m"]))
+    for system, m in ((run["system"], run["m"]), rival):
+        made = simulation(run, str(system), int(m))
+        made.run()
+        event, row, delay = delivered(made)
+        found.append(dict(zip(zip(event.tolist(), row.tolist(), strict=True), delay, strict=True)))
+        heard = made.cast.state.heard
+        copies.append(np.where(heard.held >= 0, heard.at, np.inf))
+    ours, others = found
+    both = [pair for pair in others if pair in ours]
+    later = [float(ours[pair] > others[pair] + 1e-3) for pair in both]
+    had = np.isfinite(copies[1])
+    return {
+        "later": np.array(later),
+        "missed": np.array([float(pair not in ours) for pair in others]),
+        "broker later": (copies[0] > copies[1] + 1e-3)[had].astype(np.float64),
+    }

@@ -1,0 +1,65 @@
+"""How applications speak to DRIP: topics are numbers, and subscriptions intervals of them."""
+
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.problem import Problem
+from halfway.sim.systems import Cast, Letters, Scene, Value, letters
+from halfway.world.demand import Demand, Publications
+from halfway.world.number_intervals import power_law
+
+
+class Broking:
+    """Intervals are the runs of neighbouring topics that a node wants.
+
+    Abilities are the demand's, where it has any (`ability` [n]); else a power law drawn by the run.
+    """
+
+    def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
+        self.module, self.values = module, dict(values)
+        nearest, copies, brokers = (values[name] for name in ("nearest", "copies", "brokers"))
+        if not values["epidemic"] and nearest + copies >= brokers:
+            what = f"nearest + copies = {nearest} + {copies}: it must be below brokers = {brokers}"
+            raise Problem(f"voronoi-brokers: {what}", remedy="more brokers, or fewer of the others")
+
+    def cast(self, scene: Scene) -> Cast:
+        """The system on a network."""
+        module, demand = self.module, scene.demand
+        rules = module.Rules(**self.values, until=scene.seconds)
+        per_row = np.zeros(scene.n, np.int64)
+        for row, _, _ in _intervals(demand):
+            per_row[row] += 1
+        own, places = max(int(per_row.max(initial=0)), 1), 2 * int(per_row.sum()) + 2
+        ability = getattr(demand, "ability", None)
+        state = module.state(
+            np.arange(scene.n, dtype=np.int32), rules,
+            power_law(scene.n, scene.seed) if ability is None else ability,
+            window=scene.window, own=own, places=places, seed=scene.seed,
+        )  # fmt: skip
+        most = module.most_emissions(state, rules)
+        book = module.Book(scene.window)
+        return Cast(state, rules, book, most, True, module.DELIVERED, False, module.KINDS)
+
+    def opening(self, demand: Demand) -> Letters:
+        """A letter for each interval: `topic` its first number, `event` its last."""
+        found: npt.NDArray[np.int32] = np.array(list(_intervals(demand)), np.int32).reshape(-1, 3)
+        zero = np.zeros(len(found))
+        return letters(zero, found[:, 0], self.module.SUBSCRIBE, found[:, 1], event=found[:, 2])
+
+    def publishing(self, some: Publications) -> Letters:
+        """A letter for each event."""
+        return letters(some.t, some.row, self.module.PUBLISH, some.topic, event=some.event)
+
+
+def _intervals(demand: Demand) -> Iterator[tuple[int, int, int]]:
+    """(row, first, last) of each run of topics, in order of the last ones."""
+    begun: dict[int, int] = {}
+    for topic in range(demand.topics + 1):
+        here = set(demand.subscribers[topic].tolist()) if topic < demand.topics else set()
+        for row in sorted(begun.keys() - here):
+            yield row, begun.pop(row), topic - 1
+        for row in here - begun.keys():
+            begun[row] = topic

@@ -1,0 +1,140 @@
+"""The number interval model: events are numbers, subscriptions intervals, the able detect more.
+
+After Huang & Garcia-Molina (MDM 2003) as Yuan & Wu 2009 use it. Topic v stands for the number v+1.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import kernel
+from halfway.core.dice import advanced, mixed, pick, seeded, uniform
+from halfway.problem import Problem
+from halfway.world.demand import Publications
+from halfway.world.outages import exponential
+
+_ABILITY, _SUBSCRIBER, _EVENT = 0x41, 0x42, 0x43  # names of the dice
+
+
+@dataclass
+class NumberIntervals:
+    """Nodes want intervals of numbers; events come as a Poisson process, detected by ability.
+
+    Each node subscribes with the chance `share` to one interval: a uniform centre, and a length
+    that is normal with `length` and `variance` (a sum of twelve uniforms), cut at both ends of
+    1…numbers. An event's number is uniform; the one node that detects it is drawn in proportion to
+    its ability, 1 / rank^1 for a random ranking: a power law. Raises Problem for bad values.
+    """
+
+    n: int
+    rate: float = 0.8  # events a second
+    start_s: float = 0.0
+    end_s: float = 500.0
+    share: float = 0.5
+    numbers: int = 100
+    length: float = 5.0
+    variance: float = 2.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.n < 2**31 or not 1 <= self.numbers <= 1_000_000:
+            raise Problem(f"n = {self.n}, numbers = {self.numbers}: at least one of each is wanted")
+        if not 0.0 < self.rate < 1e9 or not 0.0 <= self.share <= 1.0:
+            what = f"rate = {self.rate:g}, share = {self.share:g}"
+            raise Problem(f"{what}: a positive rate and a share from 0 to 1 are wanted")
+        if not (self.length >= 0.0 and self.variance >= 0.0):
+            raise Problem("a length and a variance below 0 make no interval")
+        self.topics = self.numbers
+        self.ability = power_law(self.n, self.seed)
+        self._upto = np.cumsum(self.ability)
+        self.low, self.high = _intervals(self)
+        everybody = np.arange(self.n, dtype=np.int32)
+        self.publishers = [everybody] * self.topics
+        self.subscribers = [
+            np.flatnonzero((self.low <= v) & (v <= self.high)).astype(np.int32)
+            for v in range(self.topics)
+        ]
+        self._told, self._due = 0, self.start_s + self._gap(0)
+
+    def _gap(self, event: int) -> float:
+        return float(_gap(np.uint64(self.seed), event, 1.0 / self.rate))
+
+    def next_at(self) -> float:
+        """When the next publication is due; inf when there is none."""
+        return self._due if self._due < self.end_s else np.inf
+
+    def take(self, until: float, most: int) -> Publications:
+        """The next publications before a time, `most` at the most; each is told once."""
+        first, t = self._told, list[float]()
+        while len(t) < most and self.next_at() < until:
+            t.append(self._due)
+            self._told += 1
+            self._due += self._gap(self._told)
+        event = np.arange(first, self._told, dtype=np.int32)
+        topic, lot = np.empty_like(event), np.empty(len(event))
+        _draw_events(np.uint64(self.seed), event, self.numbers, topic, lot)
+        row = np.searchsorted(self._upto, lot * self._upto[-1], side="right").astype(np.int32)
+        return Publications(np.array(t), np.minimum(row, np.int32(self.n - 1)), topic, event)
+
+    def begun_again(self) -> "NumberIntervals":
+        """The same demand with nothing told yet."""
+        return NumberIntervals(
+            self.n, self.rate, self.start_s, self.end_s, self.share, self.numbers, self.length,
+            self.variance, self.seed,
+        )  # fmt: skip
+
+
+def power_law(n: int, seed: int) -> npt.NDArray[np.float64]:
+    """[n] abilities 1, 1/2, … 1/n in a random order: a power law, and no powers to be rounded."""
+    lot = np.empty(n, np.uint64)
+    _lots(np.uint64(seed), lot)
+    ability = np.empty(n)
+    ability[np.argsort(lot, kind="stable")] = 1.0 / np.arange(1, n + 1)
+    return ability
+
+
+def _intervals(of: NumberIntervals) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """[n] first and last topic of every node's interval; last below first where there is none."""
+    drawn = np.empty((of.n, 3))
+    _draw_subscribers(np.uint64(of.seed), drawn)
+    centre = 1.0 + drawn[:, 1] * (of.numbers - 1)
+    half = np.maximum(of.length + np.sqrt(of.variance) * drawn[:, 2], 0.0) / 2.0
+    low = np.maximum(np.ceil(centre - half), 1.0).astype(np.int32) - 1
+    high = np.minimum(np.floor(centre + half), of.numbers).astype(np.int32) - 1
+    none = (drawn[:, 0] >= of.share) | (high < low)
+    return np.where(none, 0, low).astype(np.int32), np.where(none, -1, high).astype(np.int32)
+
+
+@kernel
+def _lots(seed, lot):
+    for i in range(lot.shape[0]):
+        lot[i] = mixed(advanced(seeded(seeded(seed, _ABILITY), i)))
+
+
+@kernel
+def _draw_subscribers(seed, drawn):
+    for i in range(drawn.shape[0]):
+        word = seeded(seeded(seed, _SUBSCRIBER), i)
+        for part in range(2):
+            word = advanced(word)
+            drawn[i, part] = uniform(mixed(word))
+        bell = -6.0
+        for _ in range(12):
+            word = advanced(word)
+            bell += uniform(mixed(word))
+        drawn[i, 2] = bell
+
+
+@kernel
+def _gap(seed, event, mean):
+    _, gap = exponential(seeded(seeded(seed, _EVENT + 1), event), mean)
+    return gap
+
+
+@kernel
+def _draw_events(seed, event, numbers, topic, lot):
+    for k in range(event.shape[0]):
+        word = advanced(seeded(seeded(seed, _EVENT), event[k]))
+        topic[k] = pick(mixed(word), numbers)
+        lot[k] = uniform(mixed(advanced(word)))

@@ -1,0 +1,83 @@
+"""Paper 4, sentence by sentence: the analysis, and claims of §VI that a small run can show."""
+
+import math
+
+import numpy as np
+import pytest
+
+from halfway.papers.drip import analysis
+from halfway.papers.drip.measurements import pairwise
+from halfway.pipeline.run import Run
+from halfway.world.number_intervals import NumberIntervals
+
+
+def run(**parameters: float | str) -> Run:
+    """One replicate with those parameters."""
+    return Run(parameters, 0, network_seed=3, workload_seed=4, dice_seed=5)
+
+
+@pytest.mark.parametrize(("destinations", "copies"), [(1, 1), (2, 1), (4, 2), (5, 3)])
+def test_the_exact_mean_is_that_of_equation_1(destinations: int, copies: int) -> None:
+    """[§V-C] P(T < t) = (1 - e^(-λmt))^l, integrated; the printed mean is another for l > 1."""
+    t = np.linspace(0.0, 60.0, 600_001)
+    late = 1.0 - (1.0 - np.exp(-copies * t)) ** destinations
+    mean = float(((late[1:] + late[:-1]) / 2).sum() * (t[1] - t[0]))
+    assert analysis.exact_mean(destinations, copies) == pytest.approx(mean, rel=1e-6)
+    assert (analysis.printed_mean(destinations, copies) == pytest.approx(mean, rel=1e-3)) == (
+        destinations == 1
+    )
+
+
+def test_draws_have_the_exact_mean() -> None:
+    """[§V-C] Monte Carlo within four standard errors."""
+    waits = analysis.waits(run(draws=20_000, destinations=5, copies=2))["wait"]
+    error = waits.std() / math.sqrt(len(waits))
+    assert abs(waits.mean() - analysis.exact_mean(5, 2)) < 4 * error
+
+
+def test_the_printed_meeting_time_is_negative_on_small_grids_and_blind_to_k() -> None:
+    """[§V-C] equation (2): below 0 at N = 100, and the same for 5 and 50 brokers at N = 10⁴."""
+    assert analysis.printed_meeting(100, 10) < 0.0
+    ratio = analysis.printed_meeting(1e4, 5) / analysis.printed_meeting(1e4, 50)
+    assert ratio == pytest.approx(1.0, abs=1e-3)
+    few, many = (
+        analysis.grid_meetings(run(grid=400, brokers=k, draws=200))["meeting"].mean()
+        for k in (5, 50)
+    )
+    assert 4 * few < many
+
+
+def test_intervals_are_as_the_paper_draws_them() -> None:
+    """[§VI-A] half of the nodes; centre in 1…100; length with mean 5, cut at the ends."""
+    demand = NumberIntervals(4000, seed=2)
+    has = demand.high >= demand.low
+    assert abs(has.mean() - 0.5) < 4 * 0.5 / math.sqrt(4000)
+    assert demand.low.min() >= 0
+    assert demand.high.max() <= 99
+    inner = has & (demand.low > 8) & (demand.high < 91)
+    # An interval of length x covers x whole numbers in the mean.
+    assert (demand.high - demand.low + 1)[inner].mean() == pytest.approx(5.0, abs=0.15)
+    some = demand.take(200.0, 10_000)
+    assert abs(len(some.t) - 160) < 4 * math.sqrt(160)
+    assert (np.diff(some.t) > 0).all()
+    top = np.argsort(-demand.ability)[:40]
+    share = demand.ability[top].sum() / demand.ability.sum()
+    assert abs(np.isin(some.row, top).mean() - share) < 4 * 0.5 / math.sqrt(len(some.t))
+
+
+SMALL = {"n": 100, "k": 10, "l": 4, "m": 1, "seconds": 150.0, "radio": "ideal", "hello_s": 0.0}
+
+
+def test_an_epidemic_is_never_later_at_any_broker_without_contention() -> None:
+    """[§VI-B] says the opposite of SF; without contention it cannot be."""
+    told = pairwise(run(system="sf", other="drip", **SMALL))
+    assert told["broker later"].sum() == 0
+    assert len(told["broker later"]) > 100
+    assert told["later"].mean() < 0.02
+
+
+def test_more_copies_are_never_later_at_any_broker_without_contention() -> None:
+    """[§VI-B] "more copies can enlarge the opportunity to deliver"."""
+    told = pairwise(run(system="drip", other="drip", **{**SMALL, "other_m": 1, "m": 4}))
+    assert told["broker later"].sum() == 0
+    assert len(told["broker later"]) > 50
