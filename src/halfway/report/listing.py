@@ -13,7 +13,15 @@ from halfway.pipeline.study import Figure, Paper, Scale
 from halfway.problem import Problem
 
 # The systems of `halfway.sim.table`, which is not imported here: it loads the compiler.
-SIMULATED = ("flooding", "gossip", "anti-entropy", "rumor", "directional-walk", "random-walk")
+SIMULATED = (
+    "flooding",
+    "gossip",
+    "anti-entropy",
+    "rumor",
+    "voronoi-brokers",
+    "directional-walk",
+    "random-walk",
+)
 
 
 def print_papers(console: Console, papers: Iterable[Paper]) -> None:
