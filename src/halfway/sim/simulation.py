@@ -137,7 +137,12 @@ class Simulation:
             if self.at >= self._posted_to:
                 some, self._posted_to = self._publishing.take(self.setting.at)
                 self._post(self._voice.publishing(some))
-            going = self._piece(min(target, self._posted_to), most, stop)
+            try:
+                going = self._piece(min(target, self._posted_to), most, stop)
+            except BaseException:  # an interrupt as well: half a trace is none
+                if self._trace is not None:
+                    self._trace.abandon()
+                raise
         if self._trace is not None and self.at >= self.seconds:
             self._trace.close(self)
             self._trace = None
