@@ -46,7 +46,7 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
 
 def _radio(name: str) -> Radio:
     # [drip §VI-A] "The IEEE 802.11 protocol": at 1 Mb/s all of this would drown in its own reports.
-    return ContendedAir(medium="wifi-a") if name == "contention" else IdealAir()
+    return ContendedAir(medium="wifi-a") if name == "contention" else IdealAir(delay_s=0.001)
 
 
 def broking(run: Run) -> Observations:
