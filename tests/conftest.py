@@ -1,6 +1,7 @@
 """What every test shares: hypothesis profiles, real data if there is any, and `--slow`.
 
-The compile cache stays where the user's environment puts it: kernels compile once, not per run.
+Kernels compile once, not per run, into a cache beside the user's own: the tests have protocols and
+radios of their own, and a program that knows no tests could not read a cache that names them.
 """
 
 import os
@@ -8,6 +9,11 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+
+# Before anything imports a kernel, and once: the tests' own processes inherit it.
+_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111
+if _CACHE.name != "halfway-tests":
+    os.environ["XDG_CACHE_HOME"] = str(_CACHE / "halfway-tests")
 
 # Before anything imports matplotlib: no test opens a window.
 os.environ["MPLBACKEND"] = "Agg"
