@@ -61,7 +61,7 @@ def main() -> None:
     ns3 = ns3_rows(parser.parse_args().ns3)
 
     def other(*case: object) -> str:
-        return interval(ns3[case]) if case in ns3 else "-"  # type: ignore[index]
+        return interval(ns3[case]) if case in ns3 else "-"
 
     say(
         "broadcast, one domain: share received | n ours exact textbook slotted ns-3",

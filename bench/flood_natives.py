@@ -56,7 +56,7 @@ class InC:
 
     def __init__(self, library: ctypes.CDLL, flood: Any, hop: float, wait: float) -> None:
         network: Network = flood.network
-        self.library, self.hash, self.held = library, ctypes.c_uint64(0), ctypes.c_uint64(0)
+        self.compiled, self.hash, self.held = library, ctypes.c_uint64(0), ctypes.c_uint64(0)
         published = np.arange(flood.events, dtype=np.float64)
         turn = None if flood.delay is None else distances(network, flood.delay).turn
         self.owners = (network.start, network.who, flood.delay, turn, flood.publishers, published)
@@ -71,7 +71,7 @@ class InC:
         """Flood everything by that loop."""
         self.task.order_hash = ctypes.addressof(self.hash) if hashed else None
         self.hash.value = 0
-        function = getattr(self.library, loop)
+        function = getattr(self.compiled, loop)
         function.restype = ctypes.c_int64
         delivered = function(ctypes.byref(self.task))
         return Told(int(delivered), self.hash.value, self.held.value)

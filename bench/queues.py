@@ -60,7 +60,7 @@ def looping(make: Any, push: Any, first_at: Any, top: Any, drop: Any) -> Callabl
     """A compiled loop over one queue; gives a checksum of the order in which entries came."""
 
     @numba.njit(error_model="numpy")
-    def loop(queue, first, ahead, steps):  # type: ignore[no-untyped-def]
+    def loop(queue, first, ahead, steps):
         queue = borrowed(queue)
         for slot in range(first.shape[0]):
             push(queue, first[slot], slot, np.uint32(slot))
@@ -77,25 +77,25 @@ def looping(make: Any, push: Any, first_at: Any, top: Any, drop: Any) -> Callabl
 
 
 @numba.njit(error_model="numpy", forceinline=True)
-def heap_push(heap, at, order, slot):  # type: ignore[no-untyped-def]
+def heap_push(heap, at, order, slot):
     """As `queue.push`."""
     heaps.add(heap, at, (np.int64(order) << queues.SLOT_BITS) | np.int64(slot))
 
 
 @numba.njit(error_model="numpy", forceinline=True)
-def heap_first(heap):  # type: ignore[no-untyped-def]
+def heap_first(heap):
     """As `queue.first_at`."""
     return heap.at[0]
 
 
 @numba.njit(error_model="numpy", forceinline=True)
-def heap_top(heap):  # type: ignore[no-untyped-def]
+def heap_top(heap):
     """As `queue.top_slot`."""
     return np.uint32(heap.key[0] & np.int64((1 << queues.SLOT_BITS) - 1))
 
 
 @numba.njit(error_model="numpy", forceinline=True)
-def rise_by_four(heap, i, at, key):  # type: ignore[no-untyped-def]
+def rise_by_four(heap, i, at, key):
     """As `heap.rise`, with four children a place."""
     while i > 0:
         parent = (i - 1) >> 2
@@ -110,7 +110,7 @@ def rise_by_four(heap, i, at, key):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(error_model="numpy", forceinline=True)
-def push_by_four(heap, at, order, slot):  # type: ignore[no-untyped-def]
+def push_by_four(heap, at, order, slot):
     """As `queue.push`."""
     i = heap.held[0]
     heap.held[0] += 1
@@ -118,7 +118,7 @@ def push_by_four(heap, at, order, slot):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(error_model="numpy", forceinline=True)
-def drop_by_four(heap):  # type: ignore[no-untyped-def]
+def drop_by_four(heap):
     """As `heap.drop`."""
     heap.held[0] -= 1
     last = heap.held[0]

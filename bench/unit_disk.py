@@ -26,10 +26,10 @@ class Rows:
     """Compressed rows that C allocated: freed with the object, after the clock, as ours are."""
 
     def __init__(self, library: ctypes.CDLL, who: ctypes.c_void_p, entries: int) -> None:
-        self.library, self.who, self.entries = library, who, entries
+        self.compiled, self.who, self.entries = library, who, entries
 
     def __del__(self) -> None:
-        self.library.forget(self.who)
+        self.compiled.forget(self.who)
 
 
 def with_c(library: ctypes.CDLL, points: Points, radius: float) -> Rows:

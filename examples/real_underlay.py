@@ -95,7 +95,7 @@ def failures(underlay: Underlay, brokers: int, seeds: range) -> Table:
             "the underlay is cut", "the parent is cut off", "the grandparent is cut off",
             "no second path", "no path past the parent",
         ):  # fmt: skip
-            rows[f"  {cause}"] = str(why[cause])  # type: ignore[index]
+            rows[f"  {cause}"] = str(why[cause])
         for what, count in sorted(deep.items(), key=lambda pair: -pair[1]):
             rows[f"two failures: {what}"] = f"{100 * count / below:.1f} %"
         columns.append(rows)
