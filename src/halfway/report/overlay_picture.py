@@ -1,6 +1,5 @@
 """Pictures of overlays, in the colours of paper 2: green initiators, yellow brokers, walks."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,8 +9,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from halfway.report.files import write_whole
-from halfway.report.pictures import checked_format, rendered
+from halfway.report.pictures import rendered
 
 if TYPE_CHECKING:
     from halfway.sim.overlay import Overlay
@@ -21,15 +19,10 @@ _INK, _WALK, _GREEN, _YELLOW = "#1c2733", "#0072B2", "#009E73", "#F0C419"
 
 def overlay_svg(overlay: "Overlay", *, title: str = "") -> str:
     """An overlay on its network as SVG text; laid out by hops where there are no positions."""
-    return _drawn(overlay, title, "svg").decode()
+    return _drawn(overlay, title).decode()
 
 
-def draw_overlay(overlay: "Overlay", file: Path, *, title: str = "") -> None:
-    """The same to a file (png, svg or pdf by suffix). Raises Problem for another suffix."""
-    write_whole(file, _drawn(overlay, title, checked_format(file)))
-
-
-def _drawn(overlay: "Overlay", title: str, form: str) -> bytes:
+def _drawn(overlay: "Overlay", title: str) -> bytes:
     def paint(figure: Figure, axes: Axes, place: npt.NDArray[np.float64]) -> None:
         links = LineCollection(list(place[overlay.links]), colors=_WALK, linewidths=2.0, zorder=4)
         axes.add_collection(links)
@@ -47,7 +40,7 @@ def _drawn(overlay: "Overlay", title: str, form: str) -> bytes:
             frameon=False, labelcolor=_INK, fontsize=9.5,
         )  # fmt: skip
 
-    return rendered(overlay.network, paint, form)
+    return rendered(overlay.network, paint, "svg")
 
 
 def _marks(overlay: "Overlay") -> list[tuple[npt.NDArray[np.int64], str, str, float]]:
