@@ -14,8 +14,8 @@ class Problem(Exception):  # noqa: N818 - it names what the user has, not our er
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only arguments do not survive the default pickling, and Spark pickles errors.
-        return _problem, (self.what, self.where, self.remedy)
+        return _problem, (type(self), self.what, self.where, self.remedy)
 
 
-def _problem(what: str, where: str, remedy: str) -> Problem:
-    return Problem(what, where=where, remedy=remedy)
+def _problem(sort: type[Problem], what: str, where: str, remedy: str) -> Problem:
+    return sort(what, where=where, remedy=remedy)

@@ -25,6 +25,11 @@ class Broking:
             what = f"nearest + copies = {nearest} + {copies}: it must be below brokers = {brokers}"
             raise Problem(f"voronoi-brokers: {what}", remedy="more brokers, or fewer of the others")
 
+    def unfit(self, scene: Scene) -> str:
+        """It runs everywhere."""
+        del scene
+        return ""
+
     def cast(self, scene: Scene) -> Cast:
         """The system on a network."""
         module, demand = self.module, scene.demand

@@ -93,7 +93,10 @@ class Moving:
         up = np.arange(len(code)) >= len(gone)
         a, b = (code // before.n).astype(np.int32), (code % before.n).astype(np.int32)
         more = LinkChanges(t, a, b, up)
-        return LinkChanges(*(np.concatenate(both) for both in zip(links, more, strict=True)))
+        return LinkChanges(
+            np.concatenate((links.t, more.t)), np.concatenate((links.a, more.a)),
+            np.concatenate((links.b, more.b)), np.concatenate((links.up, more.up)),
+        )  # fmt: skip
 
 
 def _codes(network: Network) -> npt.NDArray[np.int64]:

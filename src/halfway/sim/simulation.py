@@ -21,7 +21,7 @@ from halfway.sim.queue import first_at
 from halfway.sim.radios import IdealAir, Radio
 from halfway.sim.setting import Setting
 from halfway.sim.summary import outcome
-from halfway.sim.systems import Letters, Scene, letters, part
+from halfway.sim.systems import Letters, Scene, Unfit, letters, part
 from halfway.sim.table import named
 from halfway.sim.trace import Trace
 from halfway.world.demand import Demand
@@ -96,7 +96,13 @@ class Simulation:
         n, widest = self.setting.n, self.setting.widest()
         _check_rows(self.demand, n)
         dice = _word(seed, _NODES)
-        self.cast = self._voice.cast(Scene(n, widest, self.demand, window, self.seconds, dice))
+        reach = None if motion is None else motion.radius
+        scene = Scene(
+            n, widest, self.demand, window, self.seconds, dice, self.setting.start, reach
+        )  # fmt: skip
+        if why := self._voice.unfit(scene):
+            raise Unfit(f"{system} cannot run here: {why}")
+        self.cast = self._voice.cast(scene)
         self.declared = radio or IdealAir()
         moving = motion is not None
         self.radio = self.declared.made(self.setting.start, moving, _word(seed, _AIR))

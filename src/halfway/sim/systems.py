@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from halfway.problem import Problem
 from halfway.world.demand import Demand, Publications
+from halfway.world.network import Network
 
 Value = float | int | bool
 
@@ -62,6 +63,10 @@ class Cast(NamedTuple):
 class Voice(Protocol):
     """How applications speak to one system."""
 
+    def unfit(self, scene: "Scene") -> str:
+        """Why the system cannot honestly run there, as the end of a sentence; "" where it can."""
+        ...
+
     def cast(self, scene: "Scene") -> Cast:
         """The system on a network."""
         ...
@@ -76,7 +81,11 @@ class Voice(Protocol):
 
 
 class Scene(NamedTuple):
-    """What a system may know of a run when it is cast: sizes and seeds, never the network."""
+    """What a voice may know of a run when it casts its system.
+
+    The network and the reach are for what its paper grants: positions, a radio's range, or the
+    routes of an underlay. Whatever else a node learns, it learns by messages.
+    """
 
     n: int
     widest: int  # the largest number of neighbours that a node has room for
@@ -84,6 +93,12 @@ class Scene(NamedTuple):
     window: int  # events that may be on their way at a time
     seconds: float
     seed: int
+    start: Network  # at time 0; where nodes move, its links are those of that moment
+    reach: float | None  # of the radios of nodes that move; None where the network stands
+
+
+class Unfit(Problem):
+    """A system that cannot honestly run in a setting; `what` says why."""
 
 
 class Option(NamedTuple):
@@ -134,6 +149,11 @@ class Spreading:
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         self.module, self.values = module, dict(values)
+
+    def unfit(self, scene: Scene) -> str:
+        """It runs everywhere."""
+        del scene
+        return ""
 
     def cast(self, scene: Scene) -> Cast:
         """The system on a network."""

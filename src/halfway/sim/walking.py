@@ -24,6 +24,11 @@ class Walking:
         self._pairs: npt.NDArray[np.int32] = np.zeros((0, 2), np.int32)
         self._upto: dict[int, int] = {}
 
+    def unfit(self, scene: Scene) -> str:
+        """It runs everywhere."""
+        del scene
+        return ""
+
     def cast(self, scene: Scene) -> Cast:
         """The system on a network."""
         self._number(scene.demand)
