@@ -67,6 +67,11 @@ def of_metric(found: Any, metric: str) -> list[Verdict]:
     return [verdict for verdict in found if verdict.metric == metric]
 
 
+def panels() -> list[Verdict]:
+    """The verdicts on Figure 8 at each size."""
+    return [v for n in claims_path.SIZES for v in claims_path.judge_panels(n, built())]
+
+
 # §VI
 
 
@@ -88,7 +93,7 @@ def test_every_walk_finds_another() -> None:
 
 def test_pure_walks_present_larger_active_paths() -> None:
     """[§VI-A] "overlay layers that use PRWs present larger active paths"."""
-    found = of_metric(claims_path.judge_figure_8(built()), "mean active nodes, DRW / PRW")
+    found = of_metric(panels(), "mean active nodes, DRW / PRW")
     assert len(found) == 63
     assert all(float(v.measured or 9) < 1 for v in found)
 
@@ -96,7 +101,7 @@ def test_pure_walks_present_larger_active_paths() -> None:
 def test_no_logarithm_lasts() -> None:
     """[§VI-A] "the same logarithmic behavior": each initiator is an active node itself."""
     metric = "R² of mean active nodes over ln(initiators)"
-    lines = of_metric(claims_path.judge_figure_8(built()), metric)
+    lines = of_metric(panels(), metric)
     mine = [v for v in lines if v.cell["system"] == "directional-walk"]
     assert {v.verdict for v in mine if v.cell["initiators"] == "all"} == {"differs"}
 
@@ -271,25 +276,24 @@ def test_the_filters_in_bulk_are_those_of_the_messages() -> None:
     inside = sorted(history.members())
     for k, row in enumerate(inside[::3]):
         history.subscribe(row, k % len(SUBSCRIPTIONS))
-    links = [
-        (i, int(network.neighbours(i)[p]))
-        for i in inside
-        for p in np.flatnonzero(history.state.linked[i])
-    ]
+    place = {
+        (i, int(name)): p for i in inside for p, name in enumerate(history.state.links.name[i])
+    }
+    links = [pair for pair in place if pair[1] >= 0]
     overlay: Any = SimpleNamespace(
         rows=np.array(inside), links=np.array([(a, b) for a, b in links if a < b]),
         initiators=np.array([0]),
     )  # fmt: skip
     tree = Traffic.on(overlay)
-    wanted = history.state.wanted[tree.rows]
+    wanted = np.array([
+        np.isin(np.arange(len(SUBSCRIPTIONS)), history.state.wanted[row]) for row in tree.rows
+    ]).astype(np.uint8)  # fmt: skip
     size = Size(RULES.bits, RULES.hashes)
     below, above = filters(tree, wanted, BOOK, size)
     for i in range(1, len(tree.rows)):
         row, parent = int(tree.rows[i]), int(tree.rows[tree.parent[i]])
-        there = list(network.neighbours(parent)).index(row)
-        back = list(network.neighbours(row)).index(parent)
-        assert np.array_equal(history.state.heard[parent, there], below[i])
-        assert np.array_equal(history.state.heard[row, back], above[i])
+        assert np.array_equal(history.state.heard[parent, place[parent, row]], below[i])
+        assert np.array_equal(history.state.heard[row, place[row, parent]], above[i])
     down, up = (passes(words, BOOK, KEY, size) for words in (below, above))
     wants = due(wanted, BOOK)
     for event in range(0, len(BOOK.event_topic), 5):

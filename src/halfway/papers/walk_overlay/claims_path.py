@@ -29,6 +29,7 @@ COUNTS: dict[int, tuple[int, ...]] = {  # [dwo §VI] total numbers of publishers
     2000: (*_FEW, 1000, 1250, 1500, 1750),
     3000: (*_FEW, 1000, 1500, 1875, 2250, 2625),
 }
+PANELS = {1000: "figure-8ab", 2000: "figure-8cd", 3000: "figure-8ef"}  # directional, pure
 SETS = 10
 NETWORKS = 100
 PRINTED = {1000: 20_000, 2000: 21_000, 3000: 22_000}
@@ -69,45 +70,56 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
             )  # fmt: skip
 
 
+def judge_panels(n: int, found: Summaries) -> Iterator[Verdict]:
+    """[dwo §VI-A] what is said about the number of nodes in the active path, at one size."""
+    yield from _fewer(n, found)
+    yield from _straight(n, found)
+    yield from _reliable(n, found)
+
+
 def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
-    """[dwo §VI-A] all that is said about the number of nodes in the active path."""
-    yield from _fewer(found)
+    """[dwo §VI-A] what is said about it of one size beside another."""
     yield from _logarithms(found)
+    yield _dramatic(found)
     yield from _densities(found)
-    yield from _reliable(found)
 
 
-def _fewer(found: Summaries) -> Iterator[Verdict]:
+def _fewer(n: int, found: Summaries) -> Iterator[Verdict]:
     """ "overlay layers that use PRWs present larger active paths" """
-    for n in SIZES:
-        for count in COUNTS[n]:
-            at = partial(found.find, "active", n=n, initiators=count)
-            share = ratio(at(system=WALKS[0]), at(system=WALKS[1]), "mean")
+    for count in COUNTS[n]:
+        at = partial(found.find, "active", n=n, initiators=count)
+        share = ratio(at(system=WALKS[0]), at(system=WALKS[1]), "mean")
+        yield _row(
+            PANELS[n], {"n": n, "initiators": count}, "mean active nodes, DRW / PRW",
+            "PRWs larger", *share, at(system=WALKS[0]).networks, "all nodes of all walks",
+            *judge_order(*share),
+        )  # fmt: skip
+
+
+def _straight(n: int, found: Summaries) -> Iterator[Verdict]:
+    """ "the same logarithmic behavior" """
+    for system in WALKS:
+        for counts, which in ((LOGARITHMIC, "up to 100"), (COUNTS[n], "all")):
+            table, networks = means(found, "active", counts, n=n, system=system)
+            straight = straightness(table[0], np.log(counts))
+            cell: dict[str, Scalar] = {"n": n, "system": system, "initiators": which}
             yield _row(
-                "figure-8", {"n": n, "initiators": count}, "mean active nodes, DRW / PRW",
-                "PRWs larger", *share, at(system=WALKS[0]).networks, "all nodes of all walks",
-                *judge_order(*share),
+                PANELS[n], cell, "R² of mean active nodes over ln(initiators)",
+                "logarithmic", straight, None, None, networks,
+                f"a line with R² above {STRAIGHT}; no interval",
+                "agrees" if straight > STRAIGHT else "differs",
+                "each initiator is an active node itself: no logarithm can last"
+                if which == "all" else "",
             )  # fmt: skip
 
 
 def _logarithms(found: Summaries) -> Iterator[Verdict]:
+    """ "the base of the logarithm decreases as the density of the network is increased" """
     for system in WALKS:
-        slopes = {}
-        for n in SIZES:
-            for counts, which in ((LOGARITHMIC, "up to 100"), (COUNTS[n], "all")):
-                table, networks = means(found, "active", counts, n=n, system=system)
-                straight = straightness(table[0], np.log(counts))
-                cell: dict[str, Scalar] = {"n": n, "system": system, "initiators": which}
-                yield _row(
-                    "figure-8", cell, "R² of mean active nodes over ln(initiators)",
-                    "logarithmic", straight, None, None, networks,
-                    f"a line with R² above {STRAIGHT}; no interval",
-                    "agrees" if straight > STRAIGHT else "differs",
-                    "each initiator is an active node itself: no logarithm can last"
-                    if which == "all" else "",
-                )  # fmt: skip
-            slopes[n] = slope(means(found, "active", LOGARITHMIC, n=n, system=system)[0],
-                              LOGARITHMIC)  # fmt: skip
+        slopes = {
+            n: slope(means(found, "active", LOGARITHMIC, n=n, system=system)[0], LOGARITHMIC)
+            for n in SIZES
+        }
         networks = found.find("active", n=SIZES[0], system=system, initiators=2).networks
         for less, more in ((1000, 2000), (2000, 3000)):
             growth = estimated(slopes[less] / slopes[more], networks, log=True)
@@ -130,7 +142,6 @@ def _logarithms(found: Summaries) -> Iterator[Verdict]:
                 "share of n per ln(initiators), more / less dense", claim, *relative, networks,
                 "up to 100 initiators; 'proportionally' is per node of the network", *opinion,
             )  # fmt: skip
-    yield _dramatic(found)
 
 
 def _dramatic(found: Summaries) -> Verdict:
@@ -177,39 +188,38 @@ def _densities(found: Summaries) -> Iterator[Verdict]:
             )  # fmt: skip
 
 
-def _reliable(found: Summaries) -> Iterator[Verdict]:
+def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
     """ "DRWs present a more reliable performance": fewer outliers, a smaller spread"""
-    for n in SIZES:
-        shares = [
-            float(np.mean([
-                found.find("active", n=n, system=system, initiators=count).outliers
-                for count in COUNTS[n]
-            ]))
-            for system in WALKS
-        ]  # fmt: skip
-        networks = found.find("active", n=n, system=WALKS[0], initiators=2).networks
+    shares = [
+        float(np.mean([
+            found.find("active", n=n, system=system, initiators=count).outliers
+            for count in COUNTS[n]
+        ]))
+        for system in WALKS
+    ]  # fmt: skip
+    networks = found.find("active", n=n, system=WALKS[0], initiators=2).networks
+    yield _row(
+        PANELS[n], {"n": n}, "share of outliers, DRW / PRW", "PRWs have more outliers",
+        shares[0] / shares[1] if shares[1] else float("nan"), None, None, networks,
+        "beyond 1.5 interquartile ranges of their own box; mean over all numbers of initiators",
+        "agrees" if shares[0] < shares[1] else "differs",
+        f"{shares[0]:.2%} against {shares[1]:.2%}; no interval".replace("%", " %"),
+    )  # fmt: skip
+    for count in SHOWN:
+        wide = [spread(found, "active", n=n, system=s, initiators=count) for s in WALKS]
+        against = estimated(wide[0][0] / wide[1][0], networks, log=True)
         yield _row(
-            "figure-8", {"n": n}, "share of outliers, DRW / PRW", "PRWs have more outliers",
-            shares[0] / shares[1] if shares[1] else float("nan"), None, None, networks,
-            "beyond 1.5 interquartile ranges of their own box; mean over all numbers of initiators",
-            "agrees" if shares[0] < shares[1] else "differs",
-            f"{shares[0]:.2%} against {shares[1]:.2%}; no interval".replace("%", " %"),
+            PANELS[n], {"n": n, "initiators": count},
+            "coefficient of variation of active nodes, DRW / PRW", "more reliable", *against,
+            networks, "standard deviation / mean", *judge_order(*against),
         )  # fmt: skip
-        for count in SHOWN:
-            wide = [spread(found, "active", n=n, system=s, initiators=count) for s in WALKS]
-            against = estimated(wide[0][0] / wide[1][0], networks, log=True)
-            yield _row(
-                "figure-8", {"n": n, "initiators": count},
-                "coefficient of variation of active nodes, DRW / PRW", "more reliable", *against,
-                networks, "standard deviation / mean", *judge_order(*against),
-            )  # fmt: skip
-            apart = [wide[s][0] * _mean(found, n, count, s) for s in (0, 1)]
-            against = estimated(apart[0] / apart[1], networks, log=True)
-            yield _row(
-                "figure-8", {"n": n, "initiators": count},
-                "standard deviation of active nodes, DRW / PRW", "more reliable", *against,
-                networks, "in nodes", *judge_order(*against),
-            )  # fmt: skip
+        apart = [wide[s][0] * _mean(found, n, count, s) for s in (0, 1)]
+        against = estimated(apart[0] / apart[1], networks, log=True)
+        yield _row(
+            PANELS[n], {"n": n, "initiators": count},
+            "standard deviation of active nodes, DRW / PRW", "more reliable", *against,
+            networks, "in nodes", *judge_order(*against),
+        )  # fmt: skip
 
 
 def _mean(found: Summaries, n: int, count: int, which: int) -> np.ndarray:

@@ -15,6 +15,7 @@ _row = partial(Verdict, "walk-overlay")
 
 # [dwo (2)] α and β; the first is cost (3)
 WEIGHTS = ((1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.0, 1.0))
+RUMOR = (0.0, 0.0)  # nothing repels the walk but the nodes it passed
 BRANCHES = (1, 2)
 JOINED = (1, 5, 50)  # initiators that are there when the walk that may give up sets out
 MULTIPLES = (1, 2, 3, 5)  # of the mean number of steps, after which a walk may give up

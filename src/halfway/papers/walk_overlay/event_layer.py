@@ -7,7 +7,7 @@ from halfway.core.bloom import Size, expected_false_positives, with_bits
 from halfway.papers.walk_overlay.measurements import drawn, initiator_sets
 from halfway.pipeline.run import Observations, Run
 from halfway.protocols.walk_overlay import Book, Subscription, book
-from halfway.protocols.walk_overlay_memory import CHUNK_WORDS
+from halfway.protocols.walk_overlay_records import CHUNK_WORDS
 from halfway.sim.overlay_traffic import Traffic, due, filters, passes
 
 TOPICS = 64

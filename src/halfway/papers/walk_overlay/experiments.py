@@ -1,5 +1,7 @@
 """Paper 2, declared: the points of each figure, their scales, readings and pictures."""
 
+from functools import partial
+
 from halfway.papers.walk_overlay import claims_depth, claims_events, claims_path, claims_walks
 from halfway.pipeline.run import Point, Scalar
 from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale
@@ -101,8 +103,12 @@ def _events(_scale: Scale) -> list[Point]:
             for bits in claims_events.BITS]  # fmt: skip
 
 
-def _overlays(_scale: Scale) -> list[Point]:
-    return [overlay_point(n, system, i) for n in SIZES for system in WALKS for i in COUNTS[n]]
+def _panels(n: int, _scale: Scale) -> list[Point]:
+    return [overlay_point(n, system, i) for system in WALKS for i in COUNTS[n]]
+
+
+def _overlays(scale: Scale) -> list[Point]:
+    return [point for n in SIZES for point in _panels(n, scale)]
 
 
 def _first_overlays(_scale: Scale) -> list[Point]:
@@ -121,7 +127,8 @@ def _recipes(_scale: Scale) -> list[Point]:
         for alpha, beta in claims_walks.WEIGHTS
         for branches in claims_walks.BRANCHES
     ]
-    return directional + [recipe_point(n, WALKS[1]) for n in SIZES]
+    rumors = [recipe_point(n, WALKS[0], *claims_walks.RUMOR) for n in SIZES]
+    return directional + rumors + [recipe_point(n, WALKS[1]) for n in SIZES]
 
 
 def _joining(_scale: Scale) -> list[Point]:
@@ -193,9 +200,24 @@ PAPER = Paper(
                 "squares), as in the paper, which shows another instance.",
             ),
         ),
+        *(
+            Figure(
+                claims_path.PANELS[n],
+                f"Nodes in the active path for numbers of publishers and subscribers, n = {n}",
+                partial(_panels, n),
+                NETWORKS,
+                partial(claims_path.judge_panels, n),
+                _CONSTRUCTION,
+                plots=(
+                    Plot("boxplot", "active", "initiators", "system",
+                         "publishers and subscribers", "nodes in the active path"),
+                ),
+            )
+            for n in SIZES
+        ),
         Figure(
             "figure-8",
-            "Nodes in the active path for numbers of publishers and subscribers",
+            "Nodes in the active path, one size of network beside another",
             _overlays,
             NETWORKS,
             claims_path.judge_figure_8,
