@@ -134,6 +134,8 @@ def gather(field, ground, recipe, y, slot, stamp, first):
             field.bids[p] = PASSED
         elif field.owner[v] >= first:
             field.bids[p] = MET
+        elif recipe.pure:
+            field.bids[p] = 0.0  # it goes anywhere, whatever that costs
         else:
             counting(field, v, slot, stamp)
             field.bids[p] = cost(recipe.alpha, recipe.beta, field.near[v, slot], field.far[v, slot])
