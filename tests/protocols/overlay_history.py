@@ -7,10 +7,9 @@ import numpy as np
 from halfway.core.message import MESSAGE
 from halfway.protocols import walk_overlay
 from halfway.protocols.walk_overlay import Rules, Subscription
-from halfway.protocols.walk_overlay_memory import (
+from halfway.protocols.walk_overlay_records import (
     CONNECTED,
     DELIVERED,
-    GONE,
     JOIN,
     LAUNCH,
     LEAVE,
@@ -20,9 +19,11 @@ from halfway.protocols.walk_overlay_memory import (
     SUBSCRIBE,
     UNMATCHED,
     UNSUBSCRIBE,
+    WATCH,
 )
 from halfway.sim import engine as engines
 from halfway.sim.changes import none
+from halfway.sim.links import exclude, roomy
 from halfway.sim.radio import Ideal
 from halfway.world.network import Network
 
@@ -68,7 +69,8 @@ class History:
         )
         self.spare = widest * walk_overlay.most_emissions(self.state, rules)
         self.engine = engines.engine(network.n, 4 * self.spare, 256)
-        self.around = network.around()
+        self.around = roomy(network.around())  # what is known of neighbours
+        self.reach = network.around()
         self.wanted: dict[int, set[int]] = {row: set() for row in range(network.n)}
         self.told = 0  # letters to applications that were looked at
         self.dead: set[int] = set()
@@ -81,7 +83,7 @@ class History:
         """Until nothing moves; (kind, row, event) of what applications were told meanwhile."""
         while True:
             why = engines.run(
-                self.state, self.rules, self.around, BOOK, self.engine, Ideal(_HOP), self.around,
+                self.state, self.rules, self.around, BOOK, self.engine, Ideal(_HOP), self.reach,
                 False, none(), np.inf, engines.NEVER, self.spare,
             )  # fmt: skip
             if why == engines.IDLE:
@@ -118,11 +120,19 @@ class History:
         self.settle()
 
     def die(self, row: int) -> None:
-        """The node is no more, and the link layer tells its neighbours."""
+        """The node is no more, and is missed when its neighbours look for it."""
         self.dead.add(row)
         self.engine.life[row] += 1  # odd while down
-        for near in self.network.neighbours(row):
-            self.post(GONE, int(near), event=row, at=0.01)
+        for near in map(int, self.network.neighbours(row)):
+            exclude(self.around, near, row)
+            self.post(WATCH, near, at=0.01)
+        self.settle()
+
+    def sever(self, a: int, b: int) -> None:
+        """The link between two nodes is gone, and both look for each other."""
+        for one, other in ((a, b), (b, a)):
+            exclude(self.around, one, other)
+            self.post(WATCH, one, at=0.01)
         self.settle()
 
     def members(self) -> set[int]:
@@ -142,8 +152,8 @@ class History:
 
     def published(self, row: int, event: int) -> tuple[list[int], list[int]]:
         """Publish; (who was told, who should have been), sorted, however often it was told."""
-        self.state.seen[:] = 0  # the same event may be told again: as if it were another
-        self.post(PUBLISH, row, event=event)
+        self.state.seen[:] = -1  # the same event may be told again: as if it were another
+        self.post(PUBLISH, row, topic=EVENTS[event][0], event=event)
         letters = self.settle()
         told = sorted(to for kind, to, _ in letters if kind == DELIVERED)
         members = self.members()
@@ -157,9 +167,7 @@ class History:
         """Overlay links are mutual, between members, without a circle, one part a component."""
         members = self.members()
         links = {
-            (i, int(self.network.neighbours(i)[p]))
-            for i in members
-            for p in np.flatnonzero(self.state.linked[i])
+            (i, int(name)) for i in members for name in self.state.links.name[i] if name != NEVER
         }
         mutual = links == {(b, a) for a, b in links} and {b for _, b in links} <= members
         parts = len({frozenset(self.reached(i)) for i in members})

@@ -18,7 +18,9 @@ from halfway.protocols import (
     random_walk,
     rendezvous,
     rumor,
+    walk_overlay,
 )
+from halfway.protocols.walk_overlay_records import LEAVE, UNSUBSCRIBE
 from halfway.world.workload import distinct_pairs
 from tests.networks import disk
 from tests.protocols.lone import Letter, World, arrays, drive, emitted_by, faults
@@ -70,8 +72,40 @@ def _careful(protocol: Any) -> World:
     return World(**{**vars(plain), "rules": rules, "letters": letters + early + back, "down": down})
 
 
+def _overlay(retries: int) -> World:
+    """Five initiators of an overlay, two of which come back from a crash; one leaves. With care
+    each hop is repeated, for its answer comes late, and two neighbours never answer."""
+    rules = walk_overlay.Rules(
+        pure=False, alpha=1.0, beta=0.5, branches=2, rest=0.05, patience=0.01, settle=0.5,
+        most_steps=100, filtered=True, bits=64, hashes=2, key=3, retries=retries, answer_s=0.0015,
+        relaunch_s=4.0, launches=3, watch_s=2.0, keep=2, hold_s=30.0, until_s=50.0,
+    )  # fmt: skip
+    book = walk_overlay.book([walk_overlay.Subscription(topic) for topic in range(TOPICS)], [], 3)
+    rows = (0, 29, 12, 7, 20)
+    kinds = [walk_overlay.LAUNCH] * 2 + [walk_overlay.JOIN] * 3
+    letters = [Letter(0.3 * k, row, kinds[k]) for k, row in enumerate(rows)]
+    letters += [Letter(0.1, row, walk_overlay.SUBSCRIBE, row % TOPICS) for row in rows]
+    letters += [Letter(20.0, row, int(BOOT)) for row in (12, 29)]
+    letters += [Letter(40.0, 7, UNSUBSCRIBE, 1), Letter(41.0, 20, LEAVE)]
+    letters += [
+        Letter(8.0 * event, rows[event % 2], walk_overlay.PUBLISH, event % TOPICS, event)
+        for event in range(EVENTS)
+    ]
+    widest = int(_NETWORK.degree.max())
+
+    def fresh(names: Any) -> Any:
+        return walk_overlay.state(
+            names, widest, TOPICS, EVENTS, 2, 9, links=4, hold=2, watched=8 if retries else 0
+        )
+
+    down = (3, 11) if retries else ()
+    return World(_NETWORK, walk_overlay, fresh, rules, book, letters, down=down)
+
+
 def world(system: str) -> World:
     """A small run of a system that makes every kind of its records."""
+    if system.endswith("walk-overlay"):
+        return _overlay(2 if system.startswith("careful") else 0)
     if system.startswith("careful "):
         return _careful({"directional": directional_walk, "random": random_walk}[system[8:]])
     if system in ("directional-walk", "random-walk"):
@@ -109,6 +143,8 @@ KINDS = {
     "careful directional": {1, 2, 3, 4, 5, 6} | _CARE,
     "careful random": {1, 2, 3, 4, 5, 6} | _CARE,
 }
+_OVERLAY = {*range(1, 24), 25, int(BOOT)}
+KINDS |= {"walk-overlay": _OVERLAY, "careful walk-overlay": _OVERLAY | {24, 26}}
 SYSTEMS = tuple(KINDS)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfway.protocols import walk_overlay
-from halfway.protocols.walk_overlay_memory import CONNECTED, JOIN, LAUNCH, LOST, NEVER
+from halfway.protocols.walk_overlay_records import CONNECTED, JOIN, LAUNCH, LOST, NEVER
 from halfway.sim.overlay import Overlay, Overlays
 from halfway.world.network import Network
 from tests.networks import disk, from_links, line
@@ -47,8 +47,8 @@ def told_by_messages(network: Network, initiators: list[int], seed: int, recipe:
 
 def links_of(driven: Driven, network: Network) -> set[tuple[int, int]]:
     """Pairs of overlay neighbours; both must know."""
-    linked = driven.state.linked
-    found = {(i, int(network.neighbours(i)[p])) for i, p in zip(*np.nonzero(linked), strict=True)}
+    names = driven.state.links.name
+    found = {(i, int(name)) for i in range(network.n) for name in names[i] if name != NEVER}
     assert found == {(b, a) for a, b in found}
     return {(a, b) for a, b in found if a < b}
 

@@ -1,29 +1,26 @@
 """The overlay of directional walks (Muñoz & Leone 2014): merged network and overlay layer, events.
 
-Walks are in `walk_overlay_walks`, who is linked with whom in `walk_overlay_tree`, subscriptions and
-events in `walk_overlay_events`; this file hands each message to its room.
+Walks are in `walk_overlay_walks`, who is linked with whom in `walk_overlay_tree`, what becomes of
+it when neighbours go in `walk_overlay_repair`, filters and events in `walk_overlay_filters` and
+`walk_overlay_events`; this file hands each message to its room.
 """
-
-import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.message import APP, BOOT
 from halfway.core.outbox import emit
+from halfway.protocols.walk_overlay_care import arrived_before, give_up_hop, hop_of, overdue
 from halfway.protocols.walk_overlay_content import Book, Subscription, book
-from halfway.protocols.walk_overlay_events import (
-    chunk,
-    event,
-    forget_filters,
-    publish,
-    want,
-)
-from halfway.protocols.walk_overlay_memory import (
+from halfway.protocols.walk_overlay_events import chunk, publish, take_event
+from halfway.protocols.walk_overlay_filters import refresh, want
+from halfway.protocols.walk_overlay_launch import relaunch
+from halfway.protocols.walk_overlay_memory import OverlayState, link_of, state
+from halfway.protocols.walk_overlay_records import (
+    ACK,
     ANCHORED,
     ASK,
     BID,
     CHOOSE,
-    CHUNK,
     CHUNK_WORDS,
     CONNECTED,
     CUT,
@@ -31,39 +28,51 @@ from halfway.protocols.walk_overlay_memory import (
     ENDED,
     EVENT,
     FAR,
-    GONE,
     HEIR,
     IDENTITY,
     JOIN,
     JOINING,
+    KEEP,
     LAUNCH,
     LEAVE,
+    LEAVES,
     LINK,
     LOOK,
     NAMES,
     NEAR,
     NEVER,
+    PATIENCE,
     PUBLISH,
+    RANK,
+    RELAUNCH,
+    ROOT,
+    SERIAL,
     STANDING,
     STEP,
     SUBSCRIBE,
     UNSUBSCRIBE,
-    WHY,
-    OverlayState,
+    WATCH,
     Rules,
-    degree_of,
-    neighbour,
-    position_of,
-    state,
+)
+from halfway.protocols.walk_overlay_repair import (
+    back_again,
+    circle,
+    cut,
+    failed,
+    inherit,
+    initiate,
+    kept_up,
+    leave,
+    start_watch,
+    watch,
 )
 from halfway.protocols.walk_overlay_tree import (
-    CIRCLE,
-    LEAVES,
     anchored,
     identified,
     linked,
-    orphaned,
-    unlink,
+    made_ready,
+    of_component,
+    refuse,
 )
 from halfway.protocols.walk_overlay_walks import (
     bid,
@@ -72,7 +81,6 @@ from halfway.protocols.walk_overlay_walks import (
     count_near,
     ended,
     look,
-    set_out,
     step,
     take_bid,
 )
@@ -80,8 +88,11 @@ from halfway.protocols.walk_overlay_walks import (
 __all__ = [
     "BOOT",
     "DELIVERED",
+    "JOIN",
     "KINDS",
+    "LAUNCH",
     "PUBLISH",
+    "SUBSCRIBE",
     "Book",
     "Rules",
     "State",
@@ -93,126 +104,38 @@ __all__ = [
 ]
 
 State = OverlayState
-KINDS = {**NAMES, int(BOOT): "boot"}
+KINDS = NAMES
 
 
 def most_emissions(state: OverlayState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
-    del rules
-    degree, words = state.heard.shape[1:]
-    chunks = -(-words // CHUNK_WORDS)
-    return int(degree * (chunks + 1) + 10)
+    links, words = state.heard.shape[1:]
+    # An identity, news of an heir, chunks, and the kept events for each overlay neighbour.
+    told = links * (2 + -(-words // CHUNK_WORDS)) + max(links, state.kept.shape[1])
+    # Whatever is sent with care is followed by a letter to oneself.
+    return int(told * (1 + (rules.retries > 0)) + 12)
 
 
 @apart
-def initiate(state, rules, i, rank, out):
-    """[dwo Alg. 2] be an initiator: already in, or a component of one node that walks."""
+def from_application(state, rules, book, i, message, out):
+    """Letters from above."""
     members = state.members
-    if members.root[i] != NEVER:
-        emit(out, CONNECTED, 0.0, APP)
-        return
-    members.rank[i] = rank
-    members.root[i] = members.name[i]
-    members.towards[i] = members.name[i]
-    members.seeking[i] = 1
-    set_out(state, rules, i, 0.0, out)
-
-
-@apart
-def parted(state, rules, around, i, name, out):
-    """The link to an overlay neighbour is no more, whoever ended it."""
-    members = state.members
-    p = position_of(around, i, name)
-    if p < 0 or state.linked[i, p] == 0:
-        return
-    unlink(state, rules, around, i, p, out)
-    if members.towards[i] == name and orphaned(state, around, i, out):
-        set_out(state, rules, i, rules.settle, out)
-
-
-@apart
-def circle(state, rules, around, i, message, out):
-    """An identity from an overlay neighbour; the link goes if it closes a circle."""
-    p = identified(state, around, i, message, out)
-    if p >= 0:
-        unlink(state, rules, around, i, p, out)
-        emit(out, CUT, 0.0, message.source).args[WHY] = CIRCLE
-
-
-@apart
-def outside(state, around, i):
-    """Be out of the overlay; the application's subscriptions stay."""
-    members = state.members
-    for p in range(degree_of(around, i)):
-        state.linked[i, p] = 0
-        forget_filters(state, i, p)
-    members.root[i] = NEVER
-    members.towards[i] = NEVER
-    members.seeking[i] = 0
-
-
-@apart
-def leave(state, around, i, out):
-    """Tell every overlay neighbour that this node leaves."""
-    for p in range(degree_of(around, i)):
-        if state.linked[i, p] == 1:
-            emit(out, CUT, 0.0, neighbour(around, i, p))
-    outside(state, around, i)
-
-
-@apart
-def cut(state, rules, around, i, message, out):
-    """An overlay neighbour leaves, or the link to it closed a circle: then nobody is orphaned."""
-    if message.args[WHY] == LEAVES:
-        parted(state, rules, around, i, message.source, out)
-        return
-    p = position_of(around, i, message.source)
-    if p >= 0 and state.linked[i, p] == 1:
-        unlink(state, rules, around, i, p, out)
-
-
-@apart
-def inherit(state, around, i, message):
-    """A root that is an overlay neighbour tells who takes its place."""
-    p = position_of(around, i, message.source)
-    if p < 0 or state.linked[i, p] == 0:
-        return
-    state.members.heir_of[i] = message.source
-    state.members.heir[i] = message.target
-
-
-@apart
-def from_application(state, rules, around, book, i, message, out):
-    """Letters from above, and from the link layer below."""
-    if message.kind == LAUNCH:
-        initiate(state, rules, i, STANDING, out)
-    elif message.kind == JOIN:
-        initiate(state, rules, i, JOINING, out)
+    if message.kind in (LAUNCH, JOIN):
+        members.initiator[i] = 1
+        if members.root[i] != NEVER:  # [dwo Alg. 2, line 4] in already
+            emit(out, CONNECTED, 0.0, APP)
+        else:
+            rank = STANDING if message.kind == LAUNCH else JOINING
+            initiate(state, rules, i, rank, message.at, out)
     elif message.kind == PUBLISH:
-        publish(state, rules, around, book, i, message, out)
+        publish(state, rules, book, i, message, out)
     elif message.kind == SUBSCRIBE:
-        want(state, rules, around, book, i, message.topic, 1, out)
+        want(state, rules, book, i, message.topic, True, out)
     elif message.kind == UNSUBSCRIBE:
-        want(state, rules, around, book, i, message.topic, 0, out)
+        want(state, rules, book, i, message.topic, False, out)
     elif message.kind == LEAVE:
-        leave(state, around, i, out)
-    elif message.kind == GONE:
-        parted(state, rules, around, i, np.int32(message.event), out)
-
-
-@apart
-def of_tree(state, rules, around, i, message, out):
-    """What overlay neighbours tell each other about the overlay."""
-    if message.kind == LINK:
-        linked(state, rules, around, i, message, out)
-    elif message.kind == CUT:
-        cut(state, rules, around, i, message, out)
-    elif message.kind == IDENTITY:
-        circle(state, rules, around, i, message, out)
-    elif message.kind == ANCHORED:
-        anchored(state, i, out)
-    elif message.kind == HEIR:
-        inherit(state, around, i, message)
+        members.initiator[i] = 0
+        leave(state, rules, i, out)
 
 
 @apart
@@ -220,7 +143,7 @@ def of_walks(state, rules, around, i, message, out):
     """What nodes tell each other, and themselves, of walks that are under way."""
     kind = message.kind
     if kind == BID:
-        take_bid(state, around, i, message)
+        take_bid(state, i, message)
     elif kind == NEAR:
         count_near(state, rules, i, message, out)
     elif kind == FAR:
@@ -228,13 +151,69 @@ def of_walks(state, rules, around, i, message, out):
     elif kind == ASK:
         bid(state, rules, i, message, out)
     elif kind == STEP:
-        step(state, rules, around, i, message, out)
+        step(state, rules, i, message, out)
+        if state.members.root[i] != NEVER:
+            start_watch(state, rules, i, message.at, out)
     elif kind == LOOK:
         look(state, rules, around, i, message, out)
     elif kind == CHOOSE:
-        choose(state, rules, around, i, message, out)
-    elif kind == ENDED:
-        ended(state, i, message, out)
+        choose(state, rules, i, message, out)
+    elif kind == RELAUNCH:
+        relaunch(state, rules, i, message, out)
+
+
+@apart
+def with_answer(state, rules, book, i, message, out):
+    """What overlay neighbours tell each other, acknowledged where they want it."""
+    kind = message.kind
+    if arrived_before(state, i, message, out):
+        return
+    if kind == ENDED:
+        ended(state, rules, i, message, out)
+    elif kind == LINK:
+        linked(state, rules, i, message, out)
+    elif kind == CUT:
+        cut(state, rules, i, message, out)
+    elif kind == IDENTITY:
+        if identified(state, rules, i, message, out):
+            circle(state, rules, i, message.source, out)
+    elif kind == ANCHORED:
+        anchored(state, rules, i, message, out)
+    elif kind == HEIR:
+        inherit(state, i, message)
+    else:
+        of_events(state, rules, book, i, message, out)
+
+
+@apart
+def of_events(state, rules, book, i, message, out):
+    """Filters and events, from whoever believes in a link; if there is none it is told so."""
+    p = link_of(state, i, message.source)
+    if p < 0:
+        refuse(message.source, LEAVES, out)
+    if message.kind == EVENT:
+        take_event(state, rules, book, i, message, out)
+    elif p >= 0:
+        chunk(state, rules, book, i, p, message, out)
+
+
+@apart
+def acknowledged(state, rules, i, message, out):
+    """A hop with care has arrived; a link is ready then, and there is room for what is owed."""
+    h = hop_of(state, i, message.reals[SERIAL])
+    if h < 0 or state.hops.to[i, h] != message.source:
+        return
+    kind = state.hops.kind[i, h]
+    rank, root = state.hops.args[i, h][RANK], state.hops.args[i, h][ROOT]
+    give_up_hop(state, i, h)
+    p = link_of(state, i, message.source)
+    if kind == LINK and p >= 0:
+        made_ready(state, rules, i, p, out)
+        told = state.members.rank[i] == rank and state.members.root[i] == root
+        if not told and state.members.towards[i] != message.source:
+            of_component(state, rules, i, IDENTITY, message.source, 0, out)
+    elif state.members.owing[i] == 1:
+        refresh(state, rules, i, out)
 
 
 @apart
@@ -242,19 +221,24 @@ def act(state, rules, around, book, i, message, out):
     """What `handle` is, compiled once and called rather than inlined wherever the engine hands on
     a message: that would take minutes of compiling."""
     kind = message.kind
-    if kind <= GONE:
-        from_application(state, rules, around, book, i, message, out)
-    elif kind <= ENDED or kind in (LOOK, CHOOSE):
+    if kind <= LEAVE:
+        from_application(state, rules, book, i, message, out)
+    elif kind == WATCH:
+        watch(state, rules, around, i, message, out)
+    elif kind < ENDED or kind in (LOOK, CHOOSE, RELAUNCH):
         of_walks(state, rules, around, i, message, out)
-    elif kind <= HEIR:
-        of_tree(state, rules, around, i, message, out)
-    elif kind == CHUNK:
-        chunk(state, rules, around, i, message, out)
-    elif kind == EVENT:
-        event(state, rules, around, book, i, message, out)
+    elif kind <= EVENT:
+        with_answer(state, rules, book, i, message, out)
+    elif kind == KEEP:
+        kept_up(state, rules, i, message, out)
+    elif kind == ACK:
+        acknowledged(state, rules, i, message, out)
+    elif kind == PATIENCE:
+        h = overdue(state, rules, i, message, out)
+        if h >= 0:
+            failed(state, rules, i, h, message.at, out)
     elif kind == BOOT:
-        # What came before the crash is over: its neighbours were told that it is gone.
-        outside(state, around, i)
+        back_again(state, rules, i, message.at, out)
 
 
 @handles(OverlayState)

@@ -29,7 +29,10 @@ class Subscription(NamedTuple):
 
 
 class Book(NamedTuple):
-    """What the numbers of subscriptions and events stand for; attributes lie in [0, 1)."""
+    """What the numbers of subscriptions and events stand for; attributes lie in [0, 1).
+
+    Where no subscription has an interval, events need no entry: a message tells its topic.
+    """
 
     topic: npt.NDArray[np.int32]  # [subscriptions]
     low: npt.NDArray[np.float64]  # [subscriptions, attributes]
@@ -138,9 +141,9 @@ def item_of(key, topic, attribute, level, cell):
 
 
 @inlined
-def matches(book, s, event):
-    """Whether subscription s really wants the event: what decides at the subscriber itself."""
-    if book.topic[s] != book.event_topic[event]:
+def matches(book, s, topic, event):
+    """Whether subscription s really wants an event of a topic: what decides at the subscriber."""
+    if book.topic[s] != topic:
         return False
     for a in range(book.value.shape[1]):
         value = book.value[event, a]
@@ -150,9 +153,8 @@ def matches(book, s, event):
 
 
 @inlined
-def admits(words, book, event, key, bits, hashes):
+def admits(words, book, topic, event, key, bits, hashes):
     """Whether a filter says that somebody behind it may want the event; never a wrong no."""
-    topic = book.event_topic[event]
     if may_hold(words, item_of(key, topic, _WHOLE, 0, 0), bits, hashes):
         return True
     for a in range(book.value.shape[1]):

@@ -1,7 +1,8 @@
-"""What a node of the overlay remembers, its rules, and its kinds of messages: shared by its files.
+"""What a node of the overlay remembers: of itself, of walks, of its neighbours, of events.
 
 The overlay's components have identities: a rank and the name of a root. Where two meet, the one
-of higher rank wins (of equal ones, the lower name) and floods the other.
+of higher rank wins (of equal ones, the lower name) and floods the other. Neighbours are remembered
+by name, because positions in a list shift when nodes come and go.
 """
 
 from typing import NamedTuple
@@ -11,98 +12,11 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.dice import seeded
+from halfway.protocols.recent import nothing_heard
+from halfway.protocols.walk_overlay_records import NEVER
 
-# Kinds. Letters from the application, or from the link layer below:
-LAUNCH = 1  # be an initiator of the first two: part of the overlay once the walks have met
-JOIN = 2  # be an initiator that comes later
-PUBLISH = 3  # tell `event` to whoever wants it
-SUBSCRIBE = 4  # want what subscription `topic` of the book stands for
-UNSUBSCRIBE = 5
-LEAVE = 6  # out of the overlay
-GONE = 7  # from the link layer: the neighbour named `event` is dead
-# Between neighbours, of a walk:
-ASK = 8  # a walk's head to everyone: what does it cost to step on you?
-BID = 9  # the answer, in reals[0]
-STEP = 10  # to everyone: the walk leaves me for `target`; you are in N(DRW)
-NEAR = 11  # to everyone: I am in N(DRW)
-FAR = 12  # to everyone: I am in N²(DRW)
-ENDED = 13  # along the walk to its head: no need to go on
-# Between neighbours, of the overlay:
-LINK = 14  # be my overlay neighbour
-CUT = 15  # be it no more
-IDENTITY = 16  # our component's, from now on
-ANCHORED = 17  # towards the root: we are in an overlay that stands; no need to walk
-HEIR = 18  # a root to everyone: who takes its place
-# Between overlay neighbours, of the events:
-CHUNK = 19  # a piece of the filter for what lies behind me
-EVENT = 20
-# To oneself:
-LOOK = 21  # a walk has rested here: ask around
-CHOOSE = 22  # the bids are in
-# To the application:
-CONNECTED = 23  # your walk need not go on: you are in the overlay
-LOST = 24  # your walk saw everybody there is, or took too many steps
-DELIVERED = 25  # an event that matches
-UNMATCHED = 26  # a PUBLISH from outside the overlay: nobody to tell it to
-
-NAMES = {
-    LAUNCH: "launch",
-    JOIN: "join",
-    PUBLISH: "publish",
-    SUBSCRIBE: "subscribe",
-    UNSUBSCRIBE: "unsubscribe",
-    LEAVE: "leave",
-    GONE: "gone",
-    ASK: "ask",
-    BID: "bid",
-    STEP: "step",
-    NEAR: "near",
-    FAR: "far",
-    ENDED: "ended",
-    LINK: "link",
-    CUT: "cut",
-    IDENTITY: "identity",
-    ANCHORED: "anchored",
-    HEIR: "heir",
-    CHUNK: "chunk",
-    EVENT: "event",
-    LOOK: "look",
-    CHOOSE: "choose",
-    CONNECTED: "connected",
-    LOST: "lost",
-    DELIVERED: "delivered",
-    UNMATCHED: "unmatched",
-}  # for people
-
-# Where messages of a walk keep things in `args`.
-INITIATOR, NUMBER, BRANCH, DICE_LOW, DICE_HIGH, STEPS, RANK, ROOT = range(8)
-# And those of the overlay why they were sent; a record's `flags` mean something else in Python.
-WHY = 0
-CHUNK_WORDS = 7  # of a filter in a message, behind the chunk's number
-
-NEVER = np.int32(-1)
-# Ranks of components. A component of a lost part has one more than what it was lost from.
-JOINING, STANDING = -1, 0
 # What a walk did to a node. DONE is its first branch's; the second has the bit after it.
 VISITED, MARKED, SECOND, DONE = 1, 2, 4, 8
-
-
-class Rules(NamedTuple):
-    """The scalars of the system, the same on every node."""
-
-    pure: bool  # walks are pure random walks
-    alpha: float  # [dwo (2)]
-    beta: float  # [dwo (2)]; 0: no FAR is ever sent
-    branches: int  # [dwo §IV] 1 or 2
-    rest: float  # seconds a walk rests on a node before it asks; marks are told meanwhile
-    patience: float  # seconds until all bids are in
-    settle: float  # seconds a lost part waits before it walks, while its identity spreads
-    most_steps: int  # a branch gives up then; the paper leaves stopping open
-    filtered: bool  # False: events go everywhere in the overlay
-    bits: int  # of a filter: a multiple of 32
-    hashes: int
-    key: int  # of every hash
-
 
 # Records rather than an array for each field: numba hands every array of a state to every function,
 # and compiling took three times as long.
@@ -122,68 +36,120 @@ MEMBER = np.dtype(
     [
         ("dice", "<u8"),  # seeds the walks that start here
         ("ever", "<i8"),  # walks ever met; beyond the places the oldest is forgotten
+        ("sent", "<i8"),  # hops sent with care, each its serial number, from 1
+        ("answered", "<i8"),  # hops taken in and acknowledged
+        ("crowded", "<i8"),  # hops sent without care, because there was no place to watch over them
+        ("held", "<i8"),  # events ever kept
+        ("watches", "<i8"),  # looks at overlay neighbours
         ("name", "<i4"),
+        ("initiator", "<i4"),  # 1 where the application publishes or subscribes
         ("walks", "<i4"),  # walks that have started here
+        ("attempt", "<i4"),  # walks in a row before the latest that found nobody
         ("going", "<i4"),  # branches of the latest that have not ended
-        ("seeking", "<i4"),  # 1 at a root whose component has yet to find the overlay
+        ("seeking", "<i4"),  # SEEKING or IN_DOUBT at a root that walks, else 0
         ("rank", "<i4"),  # of its component
         ("root", "<i4"),  # name of its component's root; -1 outside the overlay
         ("towards", "<i4"),  # overlay neighbour towards the root; itself there
         ("heir_of", "<i4"),  # the root that told its heir last
         ("heir", "<i4"),
+        ("heir_seeks", "<i4"),  # 1 if that root's component has yet to find the overlay
+        ("watching", "<i4"),  # 1 while a WATCH is under way
+        ("owing", "<i4"),  # 1 if a neighbour is still to be told a chunk
+        ("refused", "<i4"),  # subscriptions and links for which there was no place
     ]
 )
+OVERLAY_LINK = np.dtype(
+    [
+        ("name", "<i4"),  # the overlay neighbour's; -1 free
+        ("ready", "<i4"),  # 1 once it knows of the link
+    ]
+)
+# A hop with care that is in flight, as it was sent.
+HOP = np.dtype(
+    [
+        ("kind", "<i4"),  # 0: this place is free
+        ("to", "<i4"),  # the neighbour's name
+        ("serial", "<i4"),
+        ("tries", "<i4"),  # repetitions so far
+        ("topic", "<i4"),
+        ("event", "<i4"),
+        ("args", "<i4", (8,)),
+    ]
+)
+KEPT = np.dtype([("at", "<f8"), ("topic", "<i4"), ("event", "<i4")])
+ANSWERED = 16  # hops that a node remembers having taken in: the sender's name, its number
 
 
 class OverlayState(NamedTuple):
     """What a node remembers of itself, of walks, and of what it and others want."""
 
     members: npt.NDArray[np.void]  # [n] MEMBER
-    linked: npt.NDArray[np.uint8]  # [n, degree] 1 at overlay neighbours, by position
+    links: npt.NDArray[np.void]  # [n, links] OVERLAY_LINK: its overlay neighbours
     passages: npt.NDArray[np.void]  # [n, places] PASSAGE: the walks it has to do with
-    bids: npt.NDArray[np.float64]  # [n, 2, degree] of each branch's decision at hand
-    wanted: npt.NDArray[np.uint8]  # [n, subscriptions] 1 where the application subscribed
+    asked: npt.NDArray[np.int32]  # [n, branches, degree] who may answer each branch's head
+    bids: npt.NDArray[np.float64]  # [n, branches, degree] and what they bid
+    wanted: npt.NDArray[np.int32]  # [n, own] subscriptions of the application; -1 free
     own: npt.NDArray[np.uint32]  # [n, words] the filter of what is wanted here
-    heard: npt.NDArray[np.uint32]  # [n, degree, words] what lies behind each overlay neighbour
-    told: npt.NDArray[np.uint32]  # [n, degree, words] what it was told lies behind us
-    seen: npt.NDArray[np.uint8]  # [n, events] 1 once an event was here
+    heard: npt.NDArray[np.uint32]  # [n, links, words] what lies behind each overlay neighbour
+    told: npt.NDArray[np.uint32]  # [n, links, words] what it was told lies behind us
+    seen: npt.NDArray[np.int32]  # [n, window] events that were here, see `recent`
+    kept: npt.NDArray[np.void]  # [n, hold] KEPT: the last events, for neighbours still to come
+    hops: npt.NDArray[np.void]  # [n, watched] HOP: in flight
+    answered: npt.NDArray[np.int32]  # [n, ANSWERED, 2] hops taken in: whose, and its number
 
 
 def state(
     names: npt.NDArray[np.int32],
     degree: int,
-    subscriptions: int,
-    events: int,
+    own: int,
+    window: int,
     words: int,
     seed: int,
+    *,
     places: int = 32,
+    links: int | None = None,
+    branches: int = 2,
+    hold: int = 0,
+    watched: int = 0,
 ) -> OverlayState:
-    """Nodes outside any overlay; `degree` the largest, `words` of a filter, `places` for walks."""
+    """Nodes outside any overlay; degree: neighbours that a node can ask, `words` of a filter.
+
+    Room for each node: `own` subscriptions, `window` events that it knows again, `places` for
+    walks, `links` for overlay neighbours (default: `degree`), `hold` events that it keeps, and
+    `watched` hops in flight with care (0: none).
+    """
     n = len(names)
+    most = degree if links is None else links
     members = np.zeros(n, MEMBER).view(np.recarray)
     members.name = names
     members.dice = [seeded(np.uint64(seed), name) for name in names]
-    passages = np.zeros((n, places), PASSAGE).view(np.recarray)
     for field in ("root", "towards", "heir_of", "heir"):
         members[field] = NEVER
+    passages = np.zeros((n, places), PASSAGE).view(np.recarray)
     for field in ("initiator", "back", "forth", "forth_second"):
         passages[field] = NEVER
+    overlay = np.zeros((n, most), OVERLAY_LINK).view(np.recarray)
+    overlay.name = NEVER
     return OverlayState(
         members=members,
-        linked=np.zeros((n, degree), np.uint8),
+        links=overlay,
         passages=passages,
-        bids=np.zeros((n, 2, degree)),
-        wanted=np.zeros((n, subscriptions), np.uint8),
+        asked=np.full((n, branches, degree), NEVER),
+        bids=np.zeros((n, branches, degree)),
+        wanted=np.full((n, own), NEVER),
         own=np.zeros((n, words), np.uint32),
-        heard=np.zeros((n, degree, words), np.uint32),
-        told=np.zeros((n, degree, words), np.uint32),
-        seen=np.zeros((n, events), np.uint8),
+        heard=np.zeros((n, most, words), np.uint32),
+        told=np.zeros((n, most, words), np.uint32),
+        seen=nothing_heard(n, window),
+        kept=np.zeros((n, hold), KEPT).view(np.recarray),
+        hops=np.zeros((n, watched), HOP).view(np.recarray),
+        answered=np.zeros((n, ANSWERED, 2), np.int32),
     )
 
 
 @inlined
-def position_of(around, i, name):
-    """Where a name stands among a node's neighbours; -1 if it is none."""
+def is_neighbour(around, i, name):
+    """Whether a node knows a neighbour of that name."""
     first, last = np.int64(around.first[i]), np.int64(around.last[i])
     end = last
     while first < last:
@@ -192,17 +158,22 @@ def position_of(around, i, name):
             first = middle + 1
         else:
             last = middle
-    found = first < end and around.who[first] == name
-    return first - np.int64(around.first[i]) if found else np.int64(-1)
+    return first < end and around.who[first] == name
 
 
 @inlined
-def neighbour(around, i, p):
-    """The name of the neighbour at a position."""
-    return around.who[np.int64(around.first[i]) + p]
+def link_of(state, i, name):
+    """The place of an overlay neighbour; -1 if it is none. Of NEVER: the first free place."""
+    for p in range(state.links.shape[1]):
+        if state.links.name[i, p] == name:
+            return np.int64(p)
+    return np.int64(-1)
 
 
 @inlined
-def degree_of(around, i):
-    """How many neighbours a node has."""
-    return np.int64(around.last[i]) - np.int64(around.first[i])
+def links_of(state, i):
+    """How many overlay neighbours a node has."""
+    count = 0
+    for p in range(state.links.shape[1]):
+        count += state.links.name[i, p] != NEVER
+    return count

@@ -1,4 +1,4 @@
-"""Who is in the overlay with whom: links, the identity of components, and what death does to them.
+"""Who is in the overlay with whom: links, and the identity of components.
 
 Links are made where a walk steps on a node nobody has, and where it meets another component. A
 component's identity floods along its links; whoever hears it from two sides cuts the second, so
@@ -8,34 +8,35 @@ that the overlay stays a tree however many walks met at once.
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.core.message import APP, EVERYONE
+from halfway.core.message import APP
 from halfway.core.outbox import emit
-from halfway.protocols.walk_overlay_events import forget_filters, refresh
-from halfway.protocols.walk_overlay_memory import (
+from halfway.protocols.walk_overlay_care import forget_hops, with_care
+from halfway.protocols.walk_overlay_filters import forget_filters, refresh, relink
+from halfway.protocols.walk_overlay_memory import DONE, link_of
+from halfway.protocols.walk_overlay_records import (
     ANCHORED,
     BRANCH,
+    CIRCLE,
     CONNECTED,
     CUT,
-    DONE,
     ENDED,
     HEIR,
+    HEIR_NAME,
     IDENTITY,
     INITIATOR,
-    JOINING,
+    LEAF,
+    LEAVES,
     LINK,
+    MERGER,
     NEVER,
     NUMBER,
     RANK,
     ROOT,
+    SEEKING,
+    SEEKS,
     STANDING,
     WHY,
-    degree_of,
-    neighbour,
-    position_of,
 )
-
-LEAF, MERGER = 0, 1  # in args[WHY] of a LINK: who was outside joins, or two components meet
-LEAVES, CIRCLE = 0, 1  # in args[WHY] of a CUT: its sender leaves, or the link closes a circle
 
 
 @apart
@@ -45,124 +46,158 @@ def wins(rank, root, other_rank, other_root):
 
 
 @apart
-def linked_at(state, around, i, p):
-    """Make the neighbour at a position an overlay neighbour of which nothing is known yet."""
-    state.linked[i, p] = 1
-    forget_filters(state, i, p)
-    tell_heir(state, around, i)
+def is_stranger(state, i, message):
+    """Whether a record with an identity comes from another component than this node's."""
+    members = state.members
+    return members.root[i] != message.args[ROOT] or members.rank[i] != message.args[RANK]
 
 
 @apart
-def tell_heir(state, around, i):
-    """Who takes this root's place: its overlay neighbour of the lowest name. Told by the caller."""
+def of_component(state, rules, i, kind, to, why, out):
+    """A record, with care, with this node's identity."""
+    o = emit(out, kind, 0.0, to)
+    o.args[RANK] = state.members.rank[i]
+    o.args[ROOT] = state.members.root[i]
+    o.args[WHY] = why
+    with_care(state, rules, i, o, to, out)
+
+
+@apart
+def refuse(to, why, out):
+    """Tell somebody once that it is no overlay neighbour."""
+    emit(out, CUT, 0.0, to).args[WHY] = why
+
+
+@apart
+def tell_heir(state, rules, i, p, out):
+    """Tell the overlay neighbour at a place who takes this root's place."""
+    members, to = state.members, state.links.name[i, p]
+    if to != NEVER and state.links.ready[i, p] == 1:
+        o = emit(out, HEIR, 0.0, to)
+        o.args[HEIR_NAME] = members.heir[i]
+        o.args[SEEKS] = members.heir_seeks[i]
+        with_care(state, rules, i, o, to, out)
+
+
+@apart
+def announce(state, rules, i, newcomer, out):
+    """A root's heir is its overlay neighbour of the lowest name. Who does not know it is told.
+
+    newcomer: the place of a new overlay neighbour, -1 without one.
+    """
     members = state.members
     if members.towards[i] != members.name[i]:
         return
+    heir = NEVER
+    for p in range(state.links.shape[1]):
+        name = state.links.name[i, p]
+        if name != NEVER and state.links.ready[i, p] == 1 and (heir == NEVER or name < heir):
+            heir = name
+    changed = members.heir_of[i] != members.name[i] or members.heir[i] != heir
+    seeks = np.int32(members.seeking[i] == SEEKING)
+    changed = changed or members.heir_seeks[i] != seeks
     members.heir_of[i] = members.name[i]
-    members.heir[i] = NEVER
-    for p in range(degree_of(around, i) - 1, -1, -1):
-        if state.linked[i, p] == 1:
-            members.heir[i] = neighbour(around, i, p)
+    members.heir[i] = heir
+    members.heir_seeks[i] = seeks
+    for p in range(state.links.shape[1]):
+        if changed or p == newcomer:
+            tell_heir(state, rules, i, p, out)
 
 
 @apart
-def announce(state, i, out):
-    """A root tells its neighbours its heir."""
-    members = state.members
-    if members.towards[i] == members.name[i]:
-        o = emit(out, HEIR, 0.0, EVERYONE)
-        o.target = members.heir[i]
+def made_ready(state, rules, i, p, out):
+    """The overlay neighbour at a place knows of the link: it is told what lies behind it."""
+    state.links.ready[i, p] = 1
+    announce(state, rules, i, p, out)
+    refresh(state, rules, i, out)
 
 
 @apart
-def of_component(state, i, kind, towards, out):
-    """A record with this node's identity."""
-    o = emit(out, kind, 0.0, towards)
-    o.args[RANK] = state.members.rank[i]
-    o.args[ROOT] = state.members.root[i]
-    return o
+def ask_for_link(state, rules, i, name, why, out):
+    """Make a neighbour an overlay neighbour; with care it is one once it has answered."""
+    if link_of(state, i, name) >= 0:
+        return
+    p = relink(state, i, name)
+    if p < 0:
+        return
+    forget_hops(state, i, name)
+    of_component(state, rules, i, LINK, name, why, out)
+    if rules.retries == 0:
+        made_ready(state, rules, i, p, out)
 
 
 @apart
-def join_leaf(state, rules, around, i, p, message, out):
+def join_leaf(state, rules, i, message, out):
     """A node outside any overlay is stepped on: it becomes part of the walk's component."""
     members = state.members
     members.rank[i] = message.args[RANK]
     members.root[i] = message.args[ROOT]
     members.towards[i] = message.source
-    linked_at(state, around, i, p)
-    of_component(state, i, LINK, message.source, out).args[WHY] = LEAF
-    refresh(state, rules, around, i, out)
+    ask_for_link(state, rules, i, message.source, LEAF, out)
 
 
 @apart
-def link_to(state, rules, around, i, p, out):
-    """A walk meets another component at the neighbour at that position."""
-    if state.linked[i, p] == 1:
-        return
-    linked_at(state, around, i, p)
-    of_component(state, i, LINK, neighbour(around, i, p), out).args[WHY] = MERGER
-    announce(state, i, out)
-    refresh(state, rules, around, i, out)
-
-
-@apart
-def linked(state, rules, around, i, message, out):
+def linked(state, rules, i, message, out):
     """A neighbour wants to be an overlay neighbour."""
-    members = state.members
-    p = position_of(around, i, message.source)
+    members, name = state.members, message.source
+    same = not is_stranger(state, i, message)
+    known = link_of(state, i, name) >= 0
+    if members.root[i] == NEVER:
+        refuse(name, LEAVES, out)
+        return
+    if same and not known and message.args[WHY] == MERGER:
+        refuse(name, CIRCLE, out)
+        return
+    # One that we know may have asked at the same time, or be back and know nothing of us.
+    p = relink(state, i, name)
     if p < 0:
+        refuse(name, LEAVES, out)
         return
-    rank, root = message.args[RANK], message.args[ROOT]
-    same = members.root[i] == root and members.rank[i] == rank
-    if state.linked[i, p] == 1:
-        # Both asked at once. One of them must compare identities: the one of the lower name.
-        if members.name[i] < message.source and not same:
-            resolve(state, around, i, p, rank, root, out)
-        return
-    if members.root[i] == NEVER or (same and message.args[WHY] == MERGER):
-        # It would close a circle, or we have left meanwhile.
-        emit(out, CUT, 0.0, message.source).args[WHY] = CIRCLE
-        return
-    linked_at(state, around, i, p)
-    announce(state, i, out)
+    forget_hops(state, i, name)
     if not same:
-        resolve(state, around, i, p, rank, root, out)
-    refresh(state, rules, around, i, out)
+        resolve(state, rules, i, name, message.args[RANK], message.args[ROOT], out)
+    made_ready(state, rules, i, p, out)
 
 
 @apart
-def resolve(state, around, i, p, rank, root, out):
+def resolve(state, rules, i, name, rank, root, out):
     """Two identities meet over a link: the one that wins goes over to the other side."""
     members = state.members
     if wins(members.rank[i], members.root[i], rank, root):
-        of_component(state, i, IDENTITY, neighbour(around, i, p), out)
+        of_component(state, rules, i, IDENTITY, name, 0, out)
     else:
-        adopt(state, around, i, p, rank, root, out)
+        adopt(state, rules, i, name, rank, root, out)
 
 
 @apart
-def adopt(state, around, i, p, rank, root, out):
-    """Take the identity that came from the neighbour at p, and pass it on to all others."""
+def adopt(state, rules, i, name, rank, root, out):
+    """Take the identity that came from an overlay neighbour, and pass it on to all others."""
     members = state.members
     was_root = members.towards[i] == members.name[i]
     standing = members.rank[i] >= STANDING and (
-        members.seeking[i] == 0 or members.rank[i] == STANDING
+        members.seeking[i] != SEEKING or members.rank[i] == STANDING
     )
     members.rank[i] = rank
     members.root[i] = root
-    members.towards[i] = neighbour(around, i, p)
-    for q in range(degree_of(around, i)):
-        if state.linked[i, q] == 1 and q != p:
-            of_component(state, i, IDENTITY, neighbour(around, i, q), out)
+    members.towards[i] = name
+    spread(state, rules, i, name, out)
     if was_root:
         if standing:  # an overlay that stood was found, or the other of the first two walks
-            emit(out, ANCHORED, 0.0, members.towards[i])
-        rest(state, i, out)
+            of_component(state, rules, i, ANCHORED, name, 0, out)
+        rest(state, rules, i, out)
 
 
 @apart
-def rest(state, i, out):
+def spread(state, rules, i, but, out):
+    """Tell the identity to all overlay neighbours but one."""
+    for q in range(state.links.shape[1]):
+        to = state.links.name[i, q]
+        if to != NEVER and to != but and state.links.ready[i, q] == 1:
+            of_component(state, rules, i, IDENTITY, to, 0, out)
+
+
+@apart
+def rest(state, rules, i, out):
     """This node's walk need not go on."""
     members, passages = state.members, state.passages
     if members.seeking[i] == 0:
@@ -180,69 +215,39 @@ def rest(state, i, out):
                     o.args[INITIATOR] = members.name[i]
                     o.args[NUMBER] = members.walks[i]
                     o.args[BRANCH] = branch
+                    with_care(state, rules, i, o, onto, out)
 
 
 @apart
-def identified(state, around, i, message, out):
-    """An overlay neighbour tells the identity that it has taken."""
+def identified(state, rules, i, message, out):
+    """An overlay neighbour tells the identity that it has taken; True if that shows a circle."""
     members = state.members
-    p = position_of(around, i, message.source)
-    if p < 0 or state.linked[i, p] == 0:
-        return np.int64(-1)
-    rank, root = message.args[RANK], message.args[ROOT]
-    if members.rank[i] == rank and members.root[i] == root:
-        if message.source != members.towards[i]:
-            return p  # heard from two sides: a circle
-    elif wins(members.rank[i], members.root[i], rank, root):
-        of_component(state, i, IDENTITY, message.source, out)
-    else:
-        adopt(state, around, i, p, rank, root, out)
-    return np.int64(-1)
+    if link_of(state, i, message.source) < 0:
+        return False
+    if not is_stranger(state, i, message):
+        return message.source != members.towards[i]  # heard from two sides
+    resolve(state, rules, i, message.source, message.args[RANK], message.args[ROOT], out)
+    return False
 
 
 @apart
-def anchored(state, i, out):
-    """News for the root, on its way there."""
+def anchored(state, rules, i, message, out):
+    """News for the root, on its way there; of another component than this one it is old news."""
     members = state.members
+    if members.root[i] == NEVER or is_stranger(state, i, message):
+        return
     if members.towards[i] == members.name[i]:
-        rest(state, i, out)
-    elif members.towards[i] != NEVER:
-        emit(out, ANCHORED, 0.0, members.towards[i])
-
-
-@apart
-def unlink(state, rules, around, i, p, out):
-    """The overlay neighbour at a position is one no more."""
-    state.linked[i, p] = 0
-    forget_filters(state, i, p)
-    tell_heir(state, around, i)
-    announce(state, i, out)
-    refresh(state, rules, around, i, out)
-
-
-@apart
-def orphaned(state, around, i, out):
-    """The way to the root is lost. True if this part has to walk for the rest of the overlay.
-
-    We let the root's heir take its place and every other part look for the rest under an identity
-    of its own, because the paper leaves failures open.
-    """
-    members = state.members
-    lost = members.towards[i]
-    members.towards[i] = members.name[i]
-    seeks = True
-    # A root that is one no more may have told an heir long ago.
-    heir = members.heir_of[i] == lost and members.heir[i] == members.name[i]
-    if heir and members.root[i] == lost:
-        seeks = members.rank[i] == JOINING  # of a component that was still looking itself
+        rest(state, rules, i, out)
+        announce(state, rules, i, -1, out)
     else:
-        members.rank[i] = max(members.rank[i], STANDING) + 1
-        members.root[i] = members.name[i]
-        for q in range(degree_of(around, i)):
-            if state.linked[i, q] == 1:
-                of_component(state, i, IDENTITY, neighbour(around, i, q), out)
-    if seeks:
-        members.seeking[i] = 1
-    tell_heir(state, around, i)
-    announce(state, i, out)
-    return seeks
+        of_component(state, rules, i, ANCHORED, members.towards[i], 0, out)
+
+
+@apart
+def unlink(state, rules, i, p, out):
+    """The overlay neighbour at a place is one no more."""
+    forget_hops(state, i, state.links.name[i, p])
+    state.links.name[i, p] = NEVER
+    forget_filters(state, i, p)
+    announce(state, rules, i, -1, out)
+    refresh(state, rules, i, out)

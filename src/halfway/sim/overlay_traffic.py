@@ -12,7 +12,7 @@ import numpy.typing as npt
 from halfway.core.bloom import Size
 from halfway.core.compiled import kernel
 from halfway.protocols.walk_overlay_content import Book, admits, matches
-from halfway.protocols.walk_overlay_events import insert_all
+from halfway.protocols.walk_overlay_filters import insert_all
 from halfway.sim.overlay import Overlay
 
 Bools = npt.NDArray[np.bool_]
@@ -102,7 +102,8 @@ def filters(
     """Bloom filters [k, words] of the links from each node's parent, and to it."""
     own = np.zeros((len(wanted), size.words), np.uint32)
     for i in np.flatnonzero(wanted.any(axis=1)):
-        insert_all(own[i], wanted[i], book, size.bits, size.hashes)
+        some = np.flatnonzero(wanted[i]).astype(np.int32)
+        insert_all(own[i], some, book, size.bits, size.hashes)
     below, above = traffic.behind(own)
     return below.astype(np.uint32), above.astype(np.uint32)
 
@@ -125,7 +126,7 @@ def due(wanted: npt.NDArray[np.uint8], book: Book) -> Bools:
 def _admitted(words, book, key, bits, hashes, told):
     for i in range(told.shape[0]):
         for e in range(told.shape[1]):
-            told[i, e] = admits(words[i], book, e, key, bits, hashes)
+            told[i, e] = admits(words[i], book, book.event_topic[e], e, key, bits, hashes)
 
 
 @kernel
@@ -134,4 +135,4 @@ def _matched(wanted, book, told):
         for s in range(wanted.shape[1]):
             if wanted[i, s] == 1:
                 for e in range(told.shape[1]):
-                    told[i, e] = told[i, e] or matches(book, s, e)
+                    told[i, e] = told[i, e] or matches(book, s, book.event_topic[e], e)

@@ -1,0 +1,110 @@
+"""How the overlay's walks set out, what nodes remember of each, and when they are given up."""
+
+import numpy as np
+
+from halfway.core.compiled import apart
+from halfway.core.dice import high_half, low_half, seeded
+from halfway.core.message import APP
+from halfway.core.outbox import emit
+from halfway.protocols.walk_overlay_memory import VISITED
+from halfway.protocols.walk_overlay_records import (
+    BRANCH,
+    DICE_HIGH,
+    DICE_LOW,
+    IN_DOUBT,
+    INITIATOR,
+    LOOK,
+    LOST,
+    NEVER,
+    NUMBER,
+    RELAUNCH,
+    STEPS,
+)
+from halfway.protocols.walk_overlay_tree import announce
+
+
+@apart
+def known(state, i, initiator, number):
+    """The place of a walk in a node's memory; -1 if it is not there."""
+    passages, members = state.passages, state.members
+    for s in range(min(members.ever[i], passages.shape[1])):
+        if passages.initiator[i, s] == initiator and passages.number[i, s] == number:
+            return np.int64(s)
+    return np.int64(-1)
+
+
+@apart
+def place_for(state, i, initiator, number):
+    """The same, made if need be over the oldest; whoever needs more is told by `ever`."""
+    passages, members = state.passages, state.members
+    s = known(state, i, initiator, number)
+    if s >= 0:
+        return s
+    s = np.int64(members.ever[i] % passages.shape[1])
+    members.ever[i] += 1
+    passages.initiator[i, s] = initiator
+    passages.number[i, s] = number
+    passages.did[i, s] = 0
+    passages.back[i, s] = NEVER
+    passages.forth[i, s] = NEVER
+    passages.forth_second[i, s] = NEVER
+    passages.near[i, s] = 0
+    passages.far[i, s] = 0
+    return s
+
+
+@apart
+def of_walk(message, kind, after, towards, out):
+    """A record of the same walk as the one that was received, with its dice and steps."""
+    o = emit(out, kind, after, towards)
+    for a in range(STEPS + 1):
+        o.args[a] = message.args[a]
+    return o
+
+
+@apart
+def set_out(state, rules, i, after, attempt, now, out):
+    """Start a walk here: a LOOK for each branch; `attempt` walks in a row found nobody."""
+    members, passages = state.members, state.passages
+    members.walks[i] += 1
+    members.going[i] = rules.branches
+    members.attempt[i] = attempt
+    number = members.walks[i]
+    s = place_for(state, i, members.name[i], number)
+    passages.did[i, s] |= VISITED
+    passages.back[i, s] = members.name[i]
+    for branch in range(rules.branches):
+        # Half a step between the branches: then all heads take turns.
+        later = after + 0.5 * (rules.rest + rules.patience) * branch
+        word = seeded(members.dice[i], 2 * (number - 1) + branch)
+        o = emit(out, LOOK, rules.rest + later, members.name[i])
+        o.args[INITIATOR] = members.name[i]
+        o.args[NUMBER] = number
+        o.args[BRANCH] = branch
+        o.args[DICE_LOW] = low_half(word)
+        o.args[DICE_HIGH] = high_half(word)
+    later = after + rules.relaunch_s
+    if attempt + 1 < rules.launches and later < np.inf and now + later <= rules.until_s:
+        o = emit(out, RELAUNCH, later, members.name[i])
+        o.args[NUMBER] = number
+
+
+@apart
+def relaunch(state, rules, i, message, out):
+    """The walk has found nobody for so long: its head may be dead."""
+    members = state.members
+    if members.seeking[i] != 0 and members.walks[i] == message.args[NUMBER]:
+        attempt = members.attempt[i] + np.int32(1)
+        set_out(state, rules, i, 0.0, attempt, message.at, out)
+
+
+@apart
+def give_up(state, rules, i, out):
+    """A branch is back at its initiator and has nowhere to go; the last one says so."""
+    members = state.members
+    members.going[i] -= 1
+    if members.going[i] == 0:
+        if members.seeking[i] == IN_DOUBT or members.attempt[i] + 1 >= rules.launches:
+            members.seeking[i] = 0
+            announce(state, rules, i, -1, out)
+        emit(out, LOST, 0.0, APP)
