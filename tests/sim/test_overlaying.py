@@ -1,0 +1,137 @@
+"""The overlay of walks as a system: everybody is told, through loss, crashes, cuts and motion."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from halfway.sim.overlaying import initiators
+from halfway.sim.radios import IdealAir
+from halfway.sim.simulation import Simulation
+from halfway.sim.systems import Unfit
+from halfway.sim.table import named
+from halfway.world.demand import Drawn, Listed
+from halfway.world.faults import Churn, Crash, Partition
+from halfway.world.network import Network
+from halfway.world.unit_disk import connected_unit_disk
+from tests.networks import line
+
+N = 40
+
+
+def field(seed: int) -> Network:
+    """A connected network of sensors."""
+    return connected_unit_disk(N, 0.28, seed=seed).network
+
+
+def demand(seed: int, **given: Any) -> Drawn:
+    """Two topics, a publisher and five subscribers each."""
+    usual: dict[str, Any] = {"topics": 2, "subscribers_each": 5, "events": 20, "start_s": 4.0}
+    return Drawn(n=N, seed=seed, **{**usual, **given})
+
+
+def simulated(seed: int, seconds: float = 40.0, **given: Any) -> Simulation:
+    """A run of the overlay."""
+    usual: dict[str, Any] = {"workload": demand(seed)}
+    return Simulation("walk-overlay", field(seed), seconds=seconds, seed=seed, **{**usual, **given})
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_without_faults_everybody_is_told_once(seed: int) -> None:
+    told = simulated(seed).run()
+    assert (told.delivery_ratio, told.expected) == (1.0, 100)
+    assert told.duplicates == told.unasked == told.late == 0
+
+
+@pytest.mark.parametrize("options", [
+    {"hold": 0, "retries": 0, "relaunch_s": 0.0, "watch_s": 0.0}, {"pure": True},
+    {"branches": 2, "beta": 0.5, "links": 3},
+])  # fmt: skip
+def test_without_faults_no_care_is_needed_once_the_overlay_stands(options: Any) -> None:
+    for seed in range(3):
+        told = simulated(seed, options=options, workload=demand(seed, start_s=15.0)).run()
+        assert told.delivery_ratio == 1.0
+        assert told.duplicates == told.unasked == 0
+        assert ("ack" in told.sent) == ("retries" not in options)
+
+
+def test_what_is_published_before_the_overlay_stands_waits_for_it() -> None:
+    early = demand(3, start_s=0.0, every_s=0.05)
+    assert simulated(3, workload=early).run().delivery_ratio == 1.0
+    assert simulated(3, workload=early, options={"hold": 0}).run().delivery_ratio < 1.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_tenth_of_all_receptions_lost_loses_nothing(seed: int) -> None:
+    told = simulated(seed, radio=IdealAir(success=0.9)).run()
+    assert told.delivery_ratio == 1.0
+    assert told.duplicates == told.unasked == 0
+
+
+def test_without_care_it_does() -> None:
+    options = {"retries": 0, "relaunch_s": 0.0, "watch_s": 0.0, "hold": 0}
+    ratios = [
+        simulated(seed, radio=IdealAir(success=0.9), options=options).run().delivery_ratio
+        for seed in range(4)
+    ]
+    assert min(ratios) < 0.9
+
+
+FAULTS = {
+    "crash": Crash(share=0.2, at=15.0),
+    "churn": Churn(mean_up_s=30.0, mean_down_s=5.0, share=0.3, until=30.0),
+    "partition": Partition(line=(0.5, 0.0, 0.5, 1.0), at=10.0, for_=8.0),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_overlay_mends(fault: str) -> None:
+    delivered = expected = 0
+    for seed in range(4):
+        told = simulated(seed, seconds=60.0, faults=[FAULTS[fault]]).run()
+        delivered += told.delivered
+        expected += told.expected
+        assert told.unasked == told.duplicates == 0
+        assert told.sent["link"] > simulated(seed).run().sent["link"]
+    assert delivered >= 0.97 * expected
+
+
+def test_a_subscriber_that_comes_late_hears_what_comes_after() -> None:
+    late = Crash(node=8, at=0.0, for_=10.0)
+    wishes = Listed([(8, 0), (3, 0)], [(2.0 + k, 0, 0) for k in range(20)])
+    told = Simulation("walk-overlay", line(9), workload=wishes, seconds=60.0, faults=[late]).run()
+    assert told.delivery_ratio == 1.0
+    assert told.caught_up == 8  # the events of its absence that the others kept
+
+
+def test_every_publisher_and_subscriber_walks_once() -> None:
+    some = Listed([(1, 0), (2, 0), (1, 1)], [(1.0, 5, 0), (2.0, 1, 1), (3.0, 2, 0)])
+    assert initiators(some).tolist() == [2, 5, 1]
+    voice = named("walk-overlay").speaking({})
+    whole: Any = simulated(1, workload=some, seconds=1.0)
+    said = voice.opening(some)
+    assert said.row[said.kind == whole._voice.module.LAUNCH].tolist() == [2, 5]
+    assert said.row[said.kind == whole._voice.module.JOIN].tolist() == [1]
+    assert np.diff(said.at[3:]).min() > 0
+
+
+def test_what_nodes_remember_is_as_large_as_what_is_asked_of_them() -> None:
+    few, many = (
+        simulated(1, workload=demand(1, topics=topics)).run().state_bytes_per_node
+        for topics in (1, 6)
+    )
+    assert few < many < 2 * few
+    short, long = (
+        simulated(1, seconds=80.0, workload=demand(1, events=events)) for events in (1, 60)
+    )
+    assert short.cast.book.topic.nbytes == long.cast.book.topic.nbytes
+    assert long.cast.book.event_topic.nbytes == 0
+    assert short.run().state_bytes_per_node == long.run().state_bytes_per_node
+
+
+def test_filters_that_fit_nowhere_are_refused() -> None:
+    wide = Listed([(topic % 400, topic) for topic in range(100_000)], [])
+    network = connected_unit_disk(400, 0.12, seed=1).network
+    options = {"false_positives": 1e-6}
+    with pytest.raises(Unfit, match="GB"):
+        Simulation("walk-overlay", network, workload=wide, seconds=1.0, options=options)
