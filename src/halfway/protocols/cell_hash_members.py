@@ -6,11 +6,12 @@ last one to leave a cell, and the homes beside a cell that fills, route their en
 
 import numpy as np
 
-from halfway.core.cells import cell_of, hashed
 from halfway.core.compiled import apart
 from halfway.core.dice import uniform
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
+from halfway.protocols.cell_hash_care import care_for_nothing
+from halfway.protocols.cell_hash_keepers import ALL, drop_others, leads
 from halfway.protocols.cell_hash_routing import (
     ADVERT,
     CLIENT_X,
@@ -24,15 +25,17 @@ from halfway.protocols.cell_hash_routing import (
     blank,
     dispatch,
 )
-from halfway.protocols.cell_hash_shelf import CELL_X, CELL_Y, give
+from halfway.protocols.cell_hash_shelf import CELL_X, CELL_Y, give, hand_down
 from halfway.protocols.cell_hash_tables import (
     NONE,
     OWN,
+    cell_at,
     drawn,
     forget,
     forget_silent,
     meet,
     member,
+    point_of,
     speaks,
 )
 
@@ -68,7 +71,7 @@ def remind(state, i, kind, after, out):
 def look_up(state, rules, around, i):
     """Where the node is now. True if that is another cell than before."""
     state.place[i, 0], state.place[i, 1] = around.x[i], around.y[i]
-    x, y = cell_of(around.x[i], 0.0, rules.side), cell_of(around.y[i], 0.0, rules.side)
+    x, y = cell_at(rules, around.x[i], around.y[i])
     moved = x != state.cell[i, 0] or y != state.cell[i, 1]
     state.cell[i, 0], state.cell[i, 1] = x, y
     return moved
@@ -83,6 +86,7 @@ def boot(state, rules, around, i, out):
         state.near.until[i, s] = -1.0
     for e in range(state.shelf.until.shape[1]):
         state.shelf.until[i, e] = -1.0
+    care_for_nothing(state, i)
     come(state, rules, i, out)
     # Spread over the period, because otherwise all nodes of a network would beacon at once.
     remind(state, i, BEACON, rules.beacon * (0.5 + 0.5 * uniform(drawn(state, i))), out)
@@ -113,15 +117,15 @@ def greeted(state, rules, i, message, out):
     if message.kind == JOIN:
         if state.present[i] == 1:
             say(state, i, HERE, message.source, out)
-            if x == state.cell[i, 0] and y == state.cell[i, 1] and speaks(state, i):
-                give(state, i, message.source, message.at, out)
+            if x == state.cell[i, 0] and y == state.cell[i, 1]:
+                give(state, rules, i, message.source, message.at, out)
     elif message.kind == GONE:
         forget(state, i, message.source)
     else:
         until = message.at + _BEACONS_MISSED * rules.beacon
         filled = meet(state, i, message.source, x, y, until)
         if filled and message.kind == HELLO and state.present[i] == 1:
-            if speaks(state, i):
+            if rules.keepers != ALL or speaks(state, i):
                 look_again(state, rules, i, NONE, NONE, message.at, out)
             warn_homes(state, rules, i, message.at, out)
 
@@ -129,7 +133,8 @@ def greeted(state, rules, i, message, out):
 @apart
 def beacon(state, rules, around, i, message, out):
     """Say that one is there; notice who is not any more, and whether one has moved."""
-    forget_silent(state, i, message.at)
+    if forget_silent(state, i, message.at):
+        hand_down(state, rules, i, message.at, out)
     was_x, was_y = state.cell[i, 0], state.cell[i, 1]
     if state.present[i] == 1 and look_up(state, rules, around, i):
         now_x, now_y = state.cell[i, 0], state.cell[i, 1]
@@ -140,6 +145,7 @@ def beacon(state, rules, around, i, message, out):
             state.shelf.until[i, e] = -1.0
         come(state, rules, i, out)
     elif state.present[i] == 1:
+        drop_others(state, rules, i)
         say(state, i, HELLO, EVERYONE, out)
     remind(state, i, BEACON, rules.beacon, out)
 
@@ -151,14 +157,16 @@ def leave(state, rules, i, message, out):
     state.present[i] = 0
     if member(state, i, OWN) == NONE:
         look_again(state, rules, i, NONE, NONE, message.at, out)
+    else:
+        hand_down(state, rules, i, message.at, out)
 
 
 @apart
 def at_goal(state, rules, i, topic, number):
     """Whether a rendezvous point lies in this very cell."""
-    x, y = hashed(rules.key, topic, number)
-    here = cell_of(x, 0.0, rules.side) == state.cell[i, 0]
-    return here and cell_of(y, 0.0, rules.side) == state.cell[i, 1]
+    x, y = point_of(rules, topic, number)
+    column, row = cell_at(rules, x, y)
+    return column == state.cell[i, 0] and row == state.cell[i, 1]
 
 
 @apart
@@ -171,7 +179,11 @@ def look_again(state, rules, i, topic, number, now, out):
                 state.shelf.topic[i, e] != topic or state.shelf.number[i, e] != number
             )
             turn = (state.shelf.what[i, e] == ADVERT) == (last == 1)
-            if turn and not other and state.shelf.until[i, e] > now:
+            live = turn and not other and state.shelf.until[i, e] > now
+            if live and (
+                rules.keepers == ALL
+                or leads(state, rules, i, state.shelf.topic[i, e], state.shelf.number[i, e])
+            ):
                 route_entry(state, rules, i, e, out)
 
 
@@ -188,7 +200,7 @@ def route_entry(state, rules, i, e, out):
     o.reals[CLIENT_X], o.reals[CLIENT_Y] = shelf.x[i, e], shelf.y[i, e]
     o.reals[UNTIL], o.reals[STAMP] = shelf.until[i, e], shelf.stamp[i, e]
     o["flags"] = HANDED
-    dispatch(state, rules, i, o)
+    dispatch(state, rules, i, o, out)
 
 
 @apart
@@ -199,4 +211,4 @@ def warn_homes(state, rules, i, now, out):
         if tours.until[i, t] > now:
             o = blank(state, rules, i, TELL, tours.topic[i, t], tours.number[i, t], NONE, NONE, out)
             o.args[GOAL_X], o.args[GOAL_Y] = tours.x[i, t], tours.y[i, t]
-            dispatch(state, rules, i, o)
+            dispatch(state, rules, i, o, out)

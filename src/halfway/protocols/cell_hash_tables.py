@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from halfway.core.cells import closer, direction, hashed
+from halfway.core.cells import cell_of, closer, direction, hashed
 from halfway.core.compiled import apart
 from halfway.core.dice import advanced, mixed, pick
 
 NONE = np.int32(-1)
 NOWHERE = np.int64(-1)
+NO_WAY, NO_ROOM, NO_CARE = 0, 1, 2  # columns of `lost`
 OWN = np.int64(8)  # what `direction_of` says of the own cell
 
 
@@ -16,6 +17,19 @@ def drawn(state, i):
     """The next value of a node's dice."""
     state.dice[i] = advanced(state.dice[i])
     return mixed(state.dice[i])
+
+
+@apart
+def point_of(rules, topic, number):
+    """[geo §2.3] Where a rendezvous point is, in the rectangle that all nodes agree on."""
+    x, y = hashed(rules.key, topic, number)
+    return rules.low_x + x * rules.wide, rules.low_y + y * rules.high
+
+
+@apart
+def cell_at(rules, x, y):
+    """The cell of a place, column and row."""
+    return cell_of(x, rules.low_x, rules.side), cell_of(y, rules.low_y, rules.side)
 
 
 @apart
@@ -46,7 +60,7 @@ def meet(state, i, name, x, y, until):
     if way == -1 or place == NOWHERE:
         if known != NOWHERE:
             near.until[i, known] = -1.0
-        state.lost[i, 1] += way != -1
+        state.lost[i, NO_ROOM] += way != -1
         return False
     near.name[i, place] = name
     near.x[i, place], near.y[i, place] = x, y
@@ -64,10 +78,14 @@ def forget(state, i, name):
 
 @apart
 def forget_silent(state, i, now):
-    """Forget whom no beacon has been heard from."""
+    """Forget whom no beacon has been heard from. Whether one of them was of the own cell."""
+    own = False
     for s in range(state.near.name.shape[1]):
+        if 0.0 < state.near.until[i, s] <= now:
+            own |= direction_of(state, i, state.near.x[i, s], state.near.y[i, s]) == OWN
         if state.near.until[i, s] <= now:
             state.near.until[i, s] = -1.0
+    return own
 
 
 @apart
@@ -165,7 +183,7 @@ def put(state, i, what, topic, number, publisher, subscriber, x, y, until, stamp
                 e = np.int64(free)
                 break
         if e == NOWHERE:
-            state.lost[i, 1] += 1
+            state.lost[i, NO_ROOM] += 1
             return e
         shelf.wanted[i, e] = 0
         shelf.until[i, e], shelf.stamp[i, e] = until, stamp
@@ -182,14 +200,16 @@ def put(state, i, what, topic, number, publisher, subscriber, x, y, until, stamp
 def note_tour(state, i, topic, number, x, y, until, now):
     """Remember to be on the perimeter of a point's home, in place of what is oldest."""
     tours = state.tours
-    place = 0
+    place, known = 0, False
     for t in range(tours.topic.shape[1]):
-        same = tours.topic[i, t] == topic and tours.number[i, t] == number
-        if tours.until[i, t] > now and same:
+        known = (
+            tours.until[i, t] > now and tours.topic[i, t] == topic and tours.number[i, t] == number
+        )
+        if known or tours.until[i, t] < tours.until[i, place]:
             place = t
+        if known:
             break
-        if tours.until[i, t] < tours.until[i, place]:
-            place = t
+    state.lost[i, NO_ROOM] += tours.until[i, place] > now and not known
     tours.topic[i, place], tours.number[i, place] = topic, number
     tours.x[i, place], tours.y[i, place] = x, y
     tours.until[i, place] = until
@@ -198,7 +218,7 @@ def note_tour(state, i, topic, number, x, y, until, now):
 @apart
 def distance_to(state, rules, i, topic, number):
     """Squared distance of a node from a rendezvous point, as the crow flies."""
-    x, y = hashed(rules.key, topic, number)
+    x, y = point_of(rules, topic, number)
     across, up = state.place[i, 0] - x, state.place[i, 1] - y
     return across * across + up * up
 

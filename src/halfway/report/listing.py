@@ -21,6 +21,7 @@ SIMULATED = (
     "voronoi-brokers",
     "directional-walk",
     "random-walk",
+    "cell-hash",
 )
 
 

@@ -3,6 +3,7 @@
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS as MODULES
 from halfway.sim.broking import Broking
+from halfway.sim.celling import SYSTEM as CELL_HASH
 from halfway.sim.systems import Option, Spreading, System
 from halfway.sim.walking import Walking
 
@@ -83,6 +84,7 @@ TABLE = {
         name: System(name, MODULES[name], Walking, _WALKS)
         for name in ("directional-walk", "random-walk")
     },
+    CELL_HASH.name: CELL_HASH,
 }
 
 

@@ -90,8 +90,8 @@ def loss(run: Run) -> Observations:
 
 def _strike(town: Town, pairs: npt.NDArray[np.int64], topic: int, how: str) -> bool:
     """Kill members of the cell that a topic's events come through. False if a client is there."""
-    best = int(town.state.best[pairs[topic, 1], topic])
-    homes = town.keeps(int(INTEREST), topic, best) if best >= 0 else set()
+    best = town.came_through(int(pairs[topic, 1]), topic)
+    homes = town.keeps(int(INTEREST), topic, best[0]) if best else set()
     if len(homes) != 1:
         return False
     (home,) = homes
