@@ -158,7 +158,10 @@ def arrived(state, rules, i, message, out):
     elif kind == NOTIFY:
         notify(state, rules, i, message, out)
     elif kind == TELL:
-        look_again(state, rules, i, message.topic, message.args[NUMBER], message.at, out)
+        look_again(
+            state, rules, i, message.topic, message.args[NUMBER],
+            state.cell[i, 0], state.cell[i, 1], message.at, out,
+        )  # fmt: skip
     elif message.target != state.name[i]:
         return  # a client that is not there any more; what is kept for it will expire
     elif kind == NOTE:

@@ -9,7 +9,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.dice import seeded
-from halfway.protocols.cell_hash_tables import OWN, direction_of, speaks
+from halfway.protocols.cell_hash_tables import OWN, speaks, way_to
 
 ALL = 0  # of `rules.keepers`
 
@@ -26,8 +26,7 @@ def heavier(state, rules, i, name, topic, number):
     own = weight(rules, name, topic, number)
     count = np.int64(state.present[i] == 1 and weight(rules, state.name[i], topic, number) > own)
     for s in range(state.near.name.shape[1]):
-        here = direction_of(state, i, state.near.x[i, s], state.near.y[i, s]) == OWN
-        if state.near.until[i, s] > 0.0 and here:
+        if way_to(state, i, s) == OWN:
             count += weight(rules, state.near.name[i, s], topic, number) > own
     return count
 
@@ -63,8 +62,7 @@ def first_keeper(state, rules, i, topic, number):
     if state.present[i] == 1:
         best = weight(rules, state.name[i], topic, number)
     for s in range(state.near.name.shape[1]):
-        here = direction_of(state, i, state.near.x[i, s], state.near.y[i, s]) == OWN
-        if state.near.until[i, s] > 0.0 and here:
+        if way_to(state, i, s) == OWN:
             own = weight(rules, state.near.name[i, s], topic, number)
             if own > best:
                 best, name = own, state.near.name[i, s]

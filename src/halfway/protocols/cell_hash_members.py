@@ -6,6 +6,7 @@ last one to leave a cell, and the homes beside a cell that fills, route their en
 
 import numpy as np
 
+from halfway.core.cells import closer
 from halfway.core.compiled import apart
 from halfway.core.dice import uniform
 from halfway.core.message import EVERYONE
@@ -30,6 +31,7 @@ from halfway.protocols.cell_hash_tables import (
     NONE,
     OWN,
     cell_at,
+    direction_of,
     drawn,
     forget,
     forget_silent,
@@ -113,21 +115,22 @@ def ready(state, rules, i, message, out):
 @apart
 def greeted(state, rules, i, message, out):
     """JOIN, HERE, HELLO, GONE: who is where; and what follows for what this cell keeps."""
-    x, y = message.args[CELL_X], message.args[CELL_Y]
+    x, y = np.int64(message.args[CELL_X]), np.int64(message.args[CELL_Y])
+    until = message.at + _BEACONS_MISSED * rules.beacon
     if message.kind == JOIN:
-        if state.present[i] == 1:
+        meet(state, i, message.source, x, y, np.uint8(0), until)
+        if state.present[i] == 1 and direction_of(state, i, x, y) >= 0:
             say(state, i, HERE, message.source, out)
             if x == state.cell[i, 0] and y == state.cell[i, 1]:
                 give(state, rules, i, message.source, message.at, out)
     elif message.kind == GONE:
         forget(state, i, message.source)
     else:
-        until = message.at + _BEACONS_MISSED * rules.beacon
-        filled = meet(state, i, message.source, x, y, until)
+        filled = meet(state, i, message.source, x, y, np.uint8(1), until)
         if filled and message.kind == HELLO and state.present[i] == 1:
             if rules.keepers != ALL or speaks(state, i):
-                look_again(state, rules, i, NONE, NONE, message.at, out)
-            warn_homes(state, rules, i, message.at, out)
+                look_again(state, rules, i, NONE, NONE, x, y, message.at, out)
+            warn_homes(state, rules, i, x, y, message.at, out)
 
 
 @apart
@@ -156,33 +159,39 @@ def leave(state, rules, i, message, out):
     say(state, i, GONE, EVERYONE, out)
     state.present[i] = 0
     if member(state, i, OWN) == NONE:
-        look_again(state, rules, i, NONE, NONE, message.at, out)
+        x, y = state.cell[i, 0], state.cell[i, 1]
+        look_again(state, rules, i, NONE, NONE, x, y, message.at, out)
     else:
         hand_down(state, rules, i, message.at, out)
 
 
 @apart
-def at_goal(state, rules, i, topic, number):
-    """Whether a rendezvous point lies in this very cell."""
-    x, y = point_of(rules, topic, number)
-    column, row = cell_at(rules, x, y)
-    return column == state.cell[i, 0] and row == state.cell[i, 1]
+def is_closer(state, rules, topic, number, ax, ay, bx, by):
+    """Whether cell a comes before cell b as the home of a rendezvous point."""
+    column, row = cell_at(rules, *point_of(rules, topic, number))
+    return closer(ax, ay, bx, by, column, row)
 
 
 @apart
-def look_again(state, rules, i, topic, number, now, out):
-    """Route the entries of one point (NONE: of all) anew: they end up where the home is now."""
+def look_again(state, rules, i, topic, number, x, y, now, out):
+    """Route the entries of one point (NONE: of all) anew: they end up where the home is now.
+
+    (x, y): the cell that has filled, to which no other points can go than those that it is closer
+    to; the own cell: whatever has happened.
+    """
+    shelf = state.shelf
+    here_x, here_y = state.cell[i, 0], state.cell[i, 1]
     # Advertisements last: a home that has one knows who waits for that publisher.
     for last in range(2):
-        for e in range(state.shelf.what.shape[1]):
-            other = topic >= 0 and (
-                state.shelf.topic[i, e] != topic or state.shelf.number[i, e] != number
-            )
-            turn = (state.shelf.what[i, e] == ADVERT) == (last == 1)
-            live = turn and not other and state.shelf.until[i, e] > now
-            if live and (
-                rules.keepers == ALL
-                or leads(state, rules, i, state.shelf.topic[i, e], state.shelf.number[i, e])
+        for e in range(shelf.what.shape[1]):
+            turn = (shelf.what[i, e] == ADVERT) == (last == 1) and shelf.until[i, e] > now
+            mine = topic < 0 or (shelf.topic[i, e] == topic and shelf.number[i, e] == number)
+            if not turn or not mine:
+                continue
+            key = shelf.topic[i, e], shelf.number[i, e]
+            anywhere = x == here_x and y == here_y
+            if (anywhere or is_closer(state, rules, *key, x, y, here_x, here_y)) and (
+                rules.keepers == ALL or leads(state, rules, i, *key)
             ):
                 route_entry(state, rules, i, e, out)
 
@@ -191,8 +200,6 @@ def look_again(state, rules, i, topic, number, now, out):
 def route_entry(state, rules, i, e, out):
     """An entry of the shelf on its way to the home of its point, unless that must be here."""
     shelf = state.shelf
-    if state.present[i] == 1 and at_goal(state, rules, i, shelf.topic[i, e], shelf.number[i, e]):
-        return  # nobody can be closer than this
     o = blank(
         state, rules, i, shelf.what[i, e], shelf.topic[i, e], shelf.number[i, e],
         shelf.publisher[i, e], shelf.subscriber[i, e], out,
@@ -204,11 +211,14 @@ def route_entry(state, rules, i, e, out):
 
 
 @apart
-def warn_homes(state, rules, i, now, out):
-    """A cell beside home perimeters has filled: their homes look again whether they still are."""
+def warn_homes(state, rules, i, x, y, now, out):
+    """A cell beside home perimeters has filled: homes that are farther off look again."""
     tours = state.tours
     for t in range(tours.topic.shape[1]):
-        if tours.until[i, t] > now:
+        if tours.until[i, t] > now and is_closer(
+            state, rules, tours.topic[i, t], tours.number[i, t], x, y,
+            np.int64(tours.x[i, t]), np.int64(tours.y[i, t]),
+        ):  # fmt: skip
             o = blank(state, rules, i, TELL, tours.topic[i, t], tours.number[i, t], NONE, NONE, out)
             o.args[GOAL_X], o.args[GOAL_Y] = tours.x[i, t], tours.y[i, t]
             dispatch(state, rules, i, o, out)

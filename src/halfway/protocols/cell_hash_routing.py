@@ -126,9 +126,10 @@ def rules(
         what = f"keepers = {keepers}, retries = {retries}, answer = {answer:g} s"
         raise Problem(what, remedy="the first two are 0 or more, the last is over 0")
     side = radius * CELL_SIDE_RADII
+    low_x, low_y, wide, high = map(float, area)
     return Rules(
         np.uint64(key), side, points, tried, beacon, renew, lifetime, patience, most_hops,
-        *map(float, area), keepers, retries, answer,
+        low_x, low_y, wide, high, keepers, retries, answer,
     )  # fmt: skip
 
 

@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from halfway.core.dice import seeded
 
-# A member of the own or an adjacent cell, by beacons.
+# Who is in the own or an adjacent cell, by beacons: a member, or a newcomer who only listens yet.
 NEAR = np.dtype(
     [
         ("until", "<f8"),  # seconds; believed to be there so long
         ("name", "<i4"),
         ("x", "<i4"),  # column of its cell
         ("y", "<i4"),
+        ("takes_part", "<u1"),  # 0: notifications for it may be handed to it, nothing else
     ],
     align=True,
 )

@@ -16,7 +16,7 @@ from halfway.world.unit_disk import unit_disk
 
 _TOUCHING = 1.5  # sides: cells whose centres are nearer than that touch, corners included
 _SPARE = 2  # times what the busiest cell needs at the start: homes move where nodes go and come
-_HOPS = 32  # watched over at a time, beside the notifications of one event
+_HOPS = 32  # watched over at a time, beside all that is handed over or notified at once
 
 
 class Ground(NamedTuple):
@@ -51,9 +51,9 @@ def ground(scene: Scene, slack: float) -> Ground | None:
     if not reach > 0.0:
         return None
     low, high = position.min(axis=0), position.max(axis=0)
-    area = (float(low[0]), float(low[1]), *map(float, high - low))
+    area = float(low[0]), float(low[1]), float(high[0] - low[0]), float(high[1] - low[1])
     if low.min() >= 0.0 and high.max() <= 1.0:
-        area = (0.0, 0.0, 1.0, 1.0)
+        area = 0.0, 0.0, 1.0, 1.0
     cell = np.floor((position - area[:2]) / (reach * CELL_SIDE_RADII)).astype(np.int64)
     return Ground(position, reach, area, cell)
 
@@ -80,13 +80,13 @@ def sizes(scene: Scene, ground: Ground, rules: Rules) -> Sizes:
     heard = np.zeros(scene.n, np.int64)
     for rows, publishers in zip(demand.subscribers, demand.publishers, strict=True):
         heard[rows] += len(publishers)
-    at_once = max((len(rows) for rows in demand.subscribers), default=0)
+    room = _SPARE * int(need.max(initial=0)) + 8
     return Sizes(
         seats=min(scene.n, 3 * around + 16) if moves else max(around, 1),
-        room=_SPARE * int(need.max(initial=0)) + 8,
+        room=room,
         perimeters=keys if moves else min(keys, _SPARE * int(empty.sum()) + 8),
         rivals=max(int(heard.max(initial=0)), 1),
-        cared=_HOPS + at_once if rules.retries > 0 else 0,
+        cared=_HOPS + room if rules.retries > 0 else 0,
     )
 
 

@@ -51,7 +51,8 @@ class Celling:
         )  # fmt: skip
         most = cell_hash.most_emissions(state, rules)
         book = cell_hash.Book(scene.window)
-        delivered, kinds = cell_hash.DELIVERED, cell_hash.KINDS
+        delivered = cell_hash.DELIVERED
+        kinds = {int(kind): name for kind, name in cell_hash.KINDS.items()}
         return Cast(state, rules, book, most, True, delivered, True, kinds, _shortfalls)
 
     def opening(self, demand: Demand) -> Letters:
