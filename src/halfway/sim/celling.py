@@ -52,7 +52,7 @@ class Celling:
         most = cell_hash.most_emissions(state, rules)
         book = cell_hash.Book(scene.window)
         delivered = cell_hash.DELIVERED
-        kinds = {int(kind): name for kind, name in cell_hash.KINDS.items()}
+        kinds = self.module.KINDS
         return Cast(state, rules, book, most, True, delivered, True, kinds, _shortfalls)
 
     def opening(self, demand: Demand) -> Letters:
