@@ -10,7 +10,6 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.outbox import emit
-from halfway.protocols.cell_hash_state import ANSWERED_PLACES
 from halfway.protocols.cell_hash_tables import NO_CARE, NOWHERE
 
 ACK = np.uint8(15)
@@ -74,7 +73,7 @@ def taken_before(state, i, message, out):
         known = state.answered[i, place, 1] == serial
         if known and state.answered[i, place, 0] == message.source:
             return True
-    place = state.serials[i, TAKEN] % ANSWERED_PLACES
+    place = state.serials[i, TAKEN] % state.answered.shape[1]
     state.answered[i, place, 0], state.answered[i, place, 1] = message.source, serial
     state.serials[i, TAKEN] += 1
     return False

@@ -116,7 +116,9 @@ def ready(state, rules, i, message, out):
 def greeted(state, rules, i, message, out):
     """JOIN, HERE, HELLO, GONE: who is where; and what follows for what this cell keeps."""
     x, y = np.int64(message.args[CELL_X]), np.int64(message.args[CELL_Y])
-    until = message.at + _BEACONS_MISSED * rules.beacon
+    # With care, whoever is dead does not answer: silence may last longer before it means anything,
+    # and lost beacons do not make members of one cell believe in different surroundings.
+    until = message.at + (_BEACONS_MISSED + rules.retries) * rules.beacon
     if message.kind == JOIN:
         meet(state, i, message.source, x, y, np.uint8(0), until)
         if state.present[i] == 1 and direction_of(state, i, x, y) >= 0:

@@ -250,6 +250,9 @@ def try_another(state, rules, i, s, out):
     forget(state, i, gone)
     o = kept_record(state, i, s, state.name[i], out)
     o.args[SERIAL] = 0
+    # It may have arrived all the same, and only its answers be lost: there are two of it then. So
+    # that they do not multiply for ever, a message is sent another way four times at most.
+    o.args[HOPS] += rules.most_hops // 4
     o["flags"] = np.int64(o["flags"]) & (_STILL - ARRIVED)
     if to_client(o.kind) and o.target == gone:
         o.kind = 0

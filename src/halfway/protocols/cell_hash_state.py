@@ -75,7 +75,7 @@ CARED = np.dtype(
     ],
     align=True,
 )
-ANSWERED_PLACES = 16  # hops that a node remembers having taken in
+_ANSWERED = 4  # times the hops that a node can watch over: those that it remembers taking in
 # A publisher whose points a subscriber has compared.
 RIVALS = np.dtype(
     [
@@ -110,7 +110,9 @@ class CellState(NamedTuple):
     heard: npt.NDArray[np.void]  # [n, window] HEARD, an event at its number modulo the window
     rivals: npt.NDArray[np.void]  # [n, rivals] RIVALS
     hops: npt.NDArray[np.void]  # [n, places] CARED
-    answered: npt.NDArray[np.int32]  # [n, 16, 2] sender and number of the last hops taken in
+    answered: npt.NDArray[
+        np.int32
+    ]  # [n, 4 x places, 2] sender and number of the last hops taken in
     serials: npt.NDArray[np.int32]  # [n, 2] hops sent with care, hops taken in
 
 
@@ -153,7 +155,7 @@ def state(
         heard=_nothing_heard(n, window),
         rivals=_empty(n, rivals, RIVALS),
         hops=np.zeros((n, cared), CARED).view(np.recarray),
-        answered=np.zeros((n, ANSWERED_PLACES if cared else 0, 2), np.int32),
+        answered=np.zeros((n, _ANSWERED * cared, 2), np.int32),
         serials=np.zeros((n, 2), np.int32),
     )
 
