@@ -8,21 +8,21 @@ from halfway.sim.cell_routes import CellRoutes, Route
 
 # The paper draws sketches and says of what only in words; these are instances: a network thinner
 # than the paper's, so that there are holes to go around, and one of its own density.
-_THIN, _SENDER, _GOAL = (150, 20.0, 38), 135, (1, 2)
+_THIN, _SENDER, GOAL = (150, 20.0, 38), 135, (1, 2)
 _DENSE, _PUBLISHER, _SUBSCRIBER, _KEY, _POINTS = (600, 45.0, 2), 40, 520, 5, 4
 
 
 def instance() -> tuple[CellRoutes, Route]:
     """The route of Figure 1."""
     cells = laid(*_THIN)
-    return cells, cells.route(_SENDER, *_GOAL)
+    return cells, cells.route(_SENDER, *GOAL)
 
 
 def figure_1(form: str = "svg") -> bytes:
     """The picture, as svg, png or pdf; the same bytes each time."""
     cells, route = instance()
     title = f"{route.hops} hops to the home, {route.hops_toured - route.hops} around its perimeter"
-    return draw_route(cells, route, _GOAL, title=title, form=form)
+    return draw_route(cells, route, GOAL, title=title, form=form)
 
 
 def figure_2(form: str = "svg") -> bytes:
