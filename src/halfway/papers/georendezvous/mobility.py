@@ -53,8 +53,8 @@ def mobility(run: Run) -> Observations:
             simulation.run(second)
             seen.append(_has_best(simulation, legs, radius, ends, run["tried"], float(second)))
         told = simulation.run()
-    if told.shortfalls:
-        raise RuntimeError(f"cell hashing had no room: {told.shortfalls}")
+    if full := told.shortfalls.get("entries without room"):
+        raise RuntimeError(f"{full} entries found no room: cell hashing needs larger tables")
     shares = np.array(seen, float).mean(axis=0)  # [pairs, 2]
     return {"best of all": shares[:, 0], "best of tried": shares[:, 1], **_costs(told)}
 
