@@ -13,8 +13,11 @@ from halfway.papers.georendezvous import claims, claims_beyond
 from halfway.papers.georendezvous.beyond import rivals, signalling
 from halfway.papers.georendezvous.experiments import PAPER, TREE_READINGS
 from halfway.papers.georendezvous.measurements import detours, nice_places, trees
+from halfway.papers.georendezvous.mobility import mobility
+from halfway.papers.georendezvous.picture import GOAL, figure_1, figure_2, instance
 from halfway.papers.georendezvous.points import (
     detour_point,
+    mobility_point,
     rival_point,
     signalling_point,
     theorem_point,
@@ -23,6 +26,7 @@ from halfway.papers.georendezvous.points import (
 from halfway.pipeline.measure import estimate
 from halfway.pipeline.run import Point, Run
 from halfway.pipeline.study import Summaries, Summary
+from halfway.report.cell_picture import modes
 
 NETWORKS = 12
 
@@ -188,3 +192,35 @@ def test_other_systems_meet_the_same_pairs() -> None:
     }
     assert hops["shortest-path"] < hops["cell-hash"] < hops["single-point"]
     assert hops["shortest-path"] < hops["directional-walk"]
+
+
+def test_the_route_of_figure_1_has_every_mode() -> None:
+    """[§2.1] greedy, "contour the face", greedy again, and "the entire home perimeter"."""
+    cells, route = instance()
+    assert not cells.populated[GOAL[1], GOAL[0]]
+    how = modes(route, GOAL)
+    assert len(how) == route.hops_toured
+    turns = [a for a, b in zip(how, [*how[1:], -1], strict=True) if a != b]
+    assert turns == [0, 1, 0, 2]
+    assert route.tour[0] == route.home == route.cells[-1]
+
+
+def test_figures_1_and_2_are_drawn_and_are_the_same_bytes_again() -> None:
+    for draw, words in ((figure_1, b"perimeter mode"), (figure_2, b"pruned")):
+        assert draw() == draw()
+        assert words in draw()
+
+
+@pytest.mark.slow
+def test_who_moves_goes_on_hearing() -> None:
+    """[§1] "pick a better rendezvous node as they move": little is lost, and the best is near."""
+    still, walking = (
+        mobility(Run(dict(mobility_point(speed).parameters), 0, 5, 6, 7, {}))
+        for speed in (0.0, 2.0)
+    )
+    assert still["delivered"][0] == 1.0
+    assert still["crossings"][0] == 0.0
+    assert walking["crossings"][0] > 1.0
+    assert walking["delivered"][0] > 0.95
+    assert walking["signalling"][0] > still["signalling"][0]
+    assert 0.5 < walking["best of tried"].mean() <= still["best of tried"].mean()

@@ -73,14 +73,14 @@ def torn(before: set[tuple[int, int]], after: set[tuple[int, int]]) -> set[tuple
     return cells
 
 
-def drawn(seed: int, *, rules: Any = None, side: int = 4, nodes: int = 16) -> History:
+def drawn(seed: int, *, keepers: int = 0, side: int = 4, nodes: int = 16) -> History:
     """The history of a seed, ready to run."""
     dice = np.random.default_rng(seed)
     places = [(int(dice.integers(side)), int(dice.integers(side))) for _ in range(nodes)]
     network = built(places)
-    rules = rules or cell_hash.rules(
+    rules = cell_hash.rules(
         0.5, int(dice.integers(2**63)), points=3, tried=2, beacon=BEACON, renew=RENEW,
-        lifetime=LIFETIME, patience=PATIENCE,
+        lifetime=LIFETIME, patience=PATIENCE, keepers=keepers,
     )  # fmt: skip
     town = Town(network, rules, topics=TOPICS, events=EVENTS)
     cell = [tuple(map(int, np.floor(p / rules.side))) for p in np.asarray(network.position)]

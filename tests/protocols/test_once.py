@@ -1,4 +1,7 @@
-"""Once: every protocol is one function, whether its node is a row among many or alone."""
+"""Once: every protocol is one function, whether its node is a row among many or alone.
+
+Cell hashing is held to the same in `test_cell_hash`, where its towns are.
+"""
 
 import importlib
 import subprocess

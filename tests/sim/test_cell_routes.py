@@ -35,7 +35,7 @@ def test_every_message_finds_the_right_home_in_random_grids() -> None:
 @pytest.mark.slow
 def test_every_message_finds_the_right_home_in_many_random_grids() -> None:
     tried, wrong = wrong_in_random_grids(100_000, 30, np.uint64(2))
-    assert tried > 2_000_000
+    assert tried > 1_700_000  # of 3 million, the rest began in empty cells
     assert wrong == 0
 
 

@@ -1,24 +1,32 @@
 """GeoRendezvous [geo §2]: topics matched at replicated rendezvous points of Cell Hash Routing.
 
 Publishers advertise to the homes of all points of a topic, subscribers tell the closest ones, and
-each event comes through the point with the fewest hops. Everything a cell keeps is soft. Here are
-the clients and the one door; `cell_hash_shelf` is the rendezvous cell, `cell_hash_members` who is
-in it, `cell_hash_routing` how a message finds it.
+each event comes through the point with the fewest hops. Everything a cell keeps is soft. Here is
+the one door; `cell_hash_clients` is who publishes and subscribes, `cell_hash_shelf` the rendezvous
+cell, `cell_hash_members` who is in it, `cell_hash_keepers` who of them keeps what, and
+`cell_hash_routing` how a message finds it, if need be with `cell_hash_care`.
 
 We let every member of a cell keep all of its keys, because any of them may be the one that a
-message is passed to.
+message is passed to; `keepers` divides them.
 We let a newcomer listen before it takes part, and hand keys over when a cell fills or empties,
 because a home changes then and its subscribers would wait for their next renewal.
 We tell WANTED and UNWANTED from a subscriber's own letters, because the paper forwards those, and
 a publisher needs only to know whether anybody is there.
 """
 
-import numpy as np
-
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
-from halfway.core.message import APP, BOOT
-from halfway.core.outbox import emit
+from halfway.core.message import BOOT
+from halfway.protocols.cell_hash_care import (
+    ACK,
+    OVERDUE,
+    SERIAL,
+    acknowledged,
+    overdue,
+    taken_before,
+)
+from halfway.protocols.cell_hash_clients import advertise, hear, publish, renew, subscribe
+from halfway.protocols.cell_hash_keepers import ALL, first_keeper, keeps
 from halfway.protocols.cell_hash_members import (
     BEACON,
     GONE,
@@ -45,21 +53,20 @@ from halfway.protocols.cell_hash_routing import (
     NOTIFY,
     NUMBER,
     PRUNE,
-    PUBLISHER,
-    STAMP,
     TELL,
     UNWANTED,
     WANTED,
     Rules,
-    blank,
-    dispatch,
+    copied,
     forward,
+    hop,
     rules,
     to_client,
+    try_another,
 )
 from halfway.protocols.cell_hash_shelf import SHARE, notify, take_in, take_share
 from halfway.protocols.cell_hash_state import CellState, state
-from halfway.protocols.cell_hash_tables import NONE, distance_to, is_close, rival
+from halfway.protocols.cell_hash_tables import NO_WAY, NOWHERE
 from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book
 
 __all__ = [
@@ -105,6 +112,8 @@ KINDS = {
     WANTED: "wanted",
     UNWANTED: "unwanted",
     NOTE: "note",
+    ACK: "ack",
+    OVERDUE: "overdue",
     READY: "ready",
     BEACON: "beacon",
     RENEW: "renew",
@@ -117,114 +126,42 @@ State = CellState
 def most_emissions(state: CellState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
     topics = state.advertised.shape[1]
-    return int(2 * state.shelf.shape[1] + 2 * topics * rules.points + 8)
+    entries = 2 * state.shelf.shape[1] + state.tours.shape[1] + state.near.shape[1]
+    most = entries + 2 * topics * rules.points + 8
+    return int(most if rules.retries == 0 else 2 * most)  # a letter to oneself with each
 
 
 @apart
-def advertise(state, rules, i, topic, out):
-    """[geo §2.3] "send an advertisement to each of the n rendezvous points"."""
-    for number in range(rules.points):
-        o = blank(state, rules, i, ADVERT, topic, np.int32(number), state.name[i], NONE, out)
-        dispatch(state, rules, i, o)
-
-
-@apart
-def subscribe(state, rules, i, topic, stamp, out):
-    """[geo §2.4] "selects just the m rendezvous points that are physically closer to it"."""
-    for number in range(rules.points):
-        if is_close(state, rules, i, topic, np.int32(number)):
-            interest(state, rules, i, topic, np.int32(number), stamp, out)
-
-
-@apart
-def interest(state, rules, i, topic, number, stamp, out):
-    """A subscription to one point. With a stamp, what was pruned there before shall come again."""
-    o = blank(state, rules, i, INTEREST, topic, number, NONE, state.name[i], out)
-    o.reals[STAMP] = stamp
-    dispatch(state, rules, i, o)
-
-
-@apart
-def renew(state, rules, i, stamp, out):
-    """[geo §2.2] "periodically repeat their advertisements and subscriptions"."""
-    for topic in range(state.advertised.shape[1]):
-        if state.advertised[i, topic] == 1:
-            advertise(state, rules, i, np.int32(topic), out)
-        if state.subscribed[i, topic] == 1:
-            subscribe(state, rules, i, np.int32(topic), stamp, out)
-
-
-@apart
-def publish(state, rules, i, message, out):
-    """[geo §2.3] "only send notifications through paths where it actually has receivers"."""
-    for number in range(rules.points):
-        if state.wanted_until[i, message.topic, number] > message.at:
-            o = blank(
-                state, rules, i, NOTIFY, message.topic, np.int32(number), state.name[i], NONE, out
-            )
-            o.event = message.event
-            dispatch(state, rules, i, o)
-
-
-@apart
-def hear(state, rules, i, message, out):
-    """An event comes through a point: deliver the first, prune the longer way of any two."""
-    event, number = message.event, message.args[NUMBER]
-    if state.subscribed[i, message.topic] == 0:
-        return
-    best, hops = state.best[i, event], message.args[HOPS]
-    if best == -1:
-        state.best[i, event], state.hops[i, event] = number, hops
-        o = emit(out, DELIVERED, 0.0, APP)
-        o.topic, o.event = message.topic, event
-        o.args[NUMBER], o.args[HOPS] = number, hops
-    elif best != number:
-        if shorter(state, rules, i, message, best):
-            state.best[i, event], state.hops[i, event] = number, hops
-            prefer(state, rules, i, message, number, best, out)
-        else:
-            prefer(state, rules, i, message, best, number, out)
-
-
-@apart
-def shorter(state, rules, i, message, best):
-    """[geo §2.3] "the shortest number of hops", ties by "distance to the rendezvous point"."""
-    number, hops = message.args[NUMBER], message.args[HOPS]
-    if hops != state.hops[i, message.event]:
-        return hops < state.hops[i, message.event]
-    here = distance_to(state, rules, i, message.topic, number)
-    there = distance_to(state, rules, i, message.topic, best)
-    return here < there or (here == there and number < best)
-
-
-@apart
-def prefer(state, rules, i, message, winner, loser, out):
-    """Prune the losing point for this publisher, and take back an earlier prune of the winner."""
-    now = message.at
-    r = rival(state, i, message.topic, message.args[PUBLISHER], now)
-    if state.rivals.pruned[i, r] & (np.uint32(1) << np.uint32(winner)):
-        # Two events that were under way while paths changed could have pruned both points.
-        state.rivals.pruned[i, r] = 0
-        interest(state, rules, i, message.topic, winner, now, out)
-    state.rivals.pruned[i, r] |= np.uint32(1) << np.uint32(loser)
-    state.rivals.until[i, r] = now + rules.lifetime
-    o = blank(
-        state, rules, i, PRUNE, message.topic, loser, message.args[PUBLISHER], state.name[i], out
-    )
-    o.reals[STAMP] = now
-    dispatch(state, rules, i, o)
+def passed_on(state, rules, i, message, out):
+    """Whether a message to a home had to go on, to a member that keeps the key."""
+    number = message.args[NUMBER]
+    if rules.keepers == ALL or to_client(message.kind):
+        return False
+    if keeps(state, rules, i, message.topic, number):
+        return False
+    if message.args[HOPS] >= rules.most_hops:
+        state.lost[i, NO_WAY] += 1
+        return True
+    o = copied(message, message.kind, state.name[i], out)
+    hop(state, rules, i, o, first_keeper(state, rules, i, message.topic, number), out)
+    return True
 
 
 @apart
 def arrived(state, rules, i, message, out):
     """A routed message is where it was going."""
     kind = message.kind
+    if passed_on(state, rules, i, message, out):
+        return
     if kind in (ADVERT, INTEREST, PRUNE):
         take_in(state, rules, i, message, out)
     elif kind == NOTIFY:
         notify(state, rules, i, message, out)
     elif kind == TELL:
-        look_again(state, rules, i, message.topic, message.args[NUMBER], message.at, out)
+        look_again(
+            state, rules, i, message.topic, message.args[NUMBER],
+            state.cell[i, 0], state.cell[i, 1], message.at, out,
+        )  # fmt: skip
     elif message.target != state.name[i]:
         return  # a client that is not there any more; what is kept for it will expire
     elif kind == NOTE:
@@ -275,20 +212,43 @@ def asked(state, rules, i, message, out):
         state.life[i] += 1
 
 
+@apart
+def routed(state, rules, i, message, out):
+    """A message on its way to a home or a client: it goes on, or it is here."""
+    here = to_client(message.kind) and message.target == state.name[i]
+    if message["flags"] & ARRIVED or here:
+        arrived(state, rules, i, message, out)
+    else:
+        forward(state, rules, i, message, out)
+
+
+@apart
+def unanswered(state, rules, i, message, out):
+    """A hop was not acknowledged in time. One that failed for good takes another way."""
+    s = overdue(state, rules, i, message, out)
+    if s == NOWHERE:
+        return
+    if ADVERT <= state.hops.kind[i, s] <= NOTE:
+        try_another(state, rules, i, s, out)
+
+
 @handles(CellState)
 def handle(state, rules, around, book, i, message, out):
     """A node's whole behaviour, one message at a time."""
     kind = message.kind
-    if ADVERT <= kind <= NOTE:
-        here = to_client(kind) and message.target == state.name[i]
-        if message["flags"] & ARRIVED or here:
-            arrived(state, rules, i, message, out)
+    if ADVERT <= kind <= NOTE or kind == SHARE:
+        if message.args[SERIAL] != 0 and taken_before(state, i, message, out):
+            return
+        if kind == SHARE:
+            take_share(state, rules, i, message, out)
         else:
-            forward(state, rules, i, message, out)
+            routed(state, rules, i, message, out)
+    elif kind == ACK:
+        acknowledged(state, i, message)
+    elif kind == OVERDUE:
+        unanswered(state, rules, i, message, out)
     elif kind in (JOIN, HERE, HELLO, GONE):
         greeted(state, rules, i, message, out)
-    elif kind == SHARE:
-        take_share(state, rules, i, message, out)
     elif kind in (READY, BEACON, RENEW):
         timer(state, rules, around, i, message, out)
     elif kind == BOOT:

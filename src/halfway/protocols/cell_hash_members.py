@@ -6,11 +6,13 @@ last one to leave a cell, and the homes beside a cell that fills, route their en
 
 import numpy as np
 
-from halfway.core.cells import cell_of, hashed
+from halfway.core.cells import closer
 from halfway.core.compiled import apart
 from halfway.core.dice import uniform
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
+from halfway.protocols.cell_hash_care import care_for_nothing
+from halfway.protocols.cell_hash_keepers import ALL, drop_others, leads
 from halfway.protocols.cell_hash_routing import (
     ADVERT,
     CLIENT_X,
@@ -24,15 +26,18 @@ from halfway.protocols.cell_hash_routing import (
     blank,
     dispatch,
 )
-from halfway.protocols.cell_hash_shelf import CELL_X, CELL_Y, give
+from halfway.protocols.cell_hash_shelf import CELL_X, CELL_Y, give, hand_down
 from halfway.protocols.cell_hash_tables import (
     NONE,
     OWN,
+    cell_at,
+    direction_of,
     drawn,
     forget,
     forget_silent,
     meet,
     member,
+    point_of,
     speaks,
 )
 
@@ -68,7 +73,7 @@ def remind(state, i, kind, after, out):
 def look_up(state, rules, around, i):
     """Where the node is now. True if that is another cell than before."""
     state.place[i, 0], state.place[i, 1] = around.x[i], around.y[i]
-    x, y = cell_of(around.x[i], 0.0, rules.side), cell_of(around.y[i], 0.0, rules.side)
+    x, y = cell_at(rules, around.x[i], around.y[i])
     moved = x != state.cell[i, 0] or y != state.cell[i, 1]
     state.cell[i, 0], state.cell[i, 1] = x, y
     return moved
@@ -83,6 +88,7 @@ def boot(state, rules, around, i, out):
         state.near.until[i, s] = -1.0
     for e in range(state.shelf.until.shape[1]):
         state.shelf.until[i, e] = -1.0
+    care_for_nothing(state, i)
     come(state, rules, i, out)
     # Spread over the period, because otherwise all nodes of a network would beacon at once.
     remind(state, i, BEACON, rules.beacon * (0.5 + 0.5 * uniform(drawn(state, i))), out)
@@ -109,27 +115,31 @@ def ready(state, rules, i, message, out):
 @apart
 def greeted(state, rules, i, message, out):
     """JOIN, HERE, HELLO, GONE: who is where; and what follows for what this cell keeps."""
-    x, y = message.args[CELL_X], message.args[CELL_Y]
+    x, y = np.int64(message.args[CELL_X]), np.int64(message.args[CELL_Y])
+    # With care, whoever is dead does not answer: silence may last longer before it means anything,
+    # and lost beacons do not make members of one cell believe in different surroundings.
+    until = message.at + (_BEACONS_MISSED + rules.retries) * rules.beacon
     if message.kind == JOIN:
-        if state.present[i] == 1:
+        meet(state, i, message.source, x, y, np.uint8(0), until)
+        if state.present[i] == 1 and direction_of(state, i, x, y) >= 0:
             say(state, i, HERE, message.source, out)
-            if x == state.cell[i, 0] and y == state.cell[i, 1] and speaks(state, i):
-                give(state, i, message.source, message.at, out)
+            if x == state.cell[i, 0] and y == state.cell[i, 1]:
+                give(state, rules, i, message.source, message.at, out)
     elif message.kind == GONE:
         forget(state, i, message.source)
     else:
-        until = message.at + _BEACONS_MISSED * rules.beacon
-        filled = meet(state, i, message.source, x, y, until)
+        filled = meet(state, i, message.source, x, y, np.uint8(1), until)
         if filled and message.kind == HELLO and state.present[i] == 1:
-            if speaks(state, i):
-                look_again(state, rules, i, NONE, NONE, message.at, out)
-            warn_homes(state, rules, i, message.at, out)
+            if rules.keepers != ALL or speaks(state, i):
+                look_again(state, rules, i, NONE, NONE, x, y, message.at, out)
+            warn_homes(state, rules, i, x, y, message.at, out)
 
 
 @apart
 def beacon(state, rules, around, i, message, out):
     """Say that one is there; notice who is not any more, and whether one has moved."""
-    forget_silent(state, i, message.at)
+    if forget_silent(state, i, message.at):
+        hand_down(state, rules, i, message.at, out)
     was_x, was_y = state.cell[i, 0], state.cell[i, 1]
     if state.present[i] == 1 and look_up(state, rules, around, i):
         now_x, now_y = state.cell[i, 0], state.cell[i, 1]
@@ -140,6 +150,7 @@ def beacon(state, rules, around, i, message, out):
             state.shelf.until[i, e] = -1.0
         come(state, rules, i, out)
     elif state.present[i] == 1:
+        drop_others(state, rules, i)
         say(state, i, HELLO, EVERYONE, out)
     remind(state, i, BEACON, rules.beacon, out)
 
@@ -150,28 +161,40 @@ def leave(state, rules, i, message, out):
     say(state, i, GONE, EVERYONE, out)
     state.present[i] = 0
     if member(state, i, OWN) == NONE:
-        look_again(state, rules, i, NONE, NONE, message.at, out)
+        x, y = state.cell[i, 0], state.cell[i, 1]
+        look_again(state, rules, i, NONE, NONE, x, y, message.at, out)
+    else:
+        hand_down(state, rules, i, message.at, out)
 
 
 @apart
-def at_goal(state, rules, i, topic, number):
-    """Whether a rendezvous point lies in this very cell."""
-    x, y = hashed(rules.key, topic, number)
-    here = cell_of(x, 0.0, rules.side) == state.cell[i, 0]
-    return here and cell_of(y, 0.0, rules.side) == state.cell[i, 1]
+def is_closer(state, rules, topic, number, ax, ay, bx, by):
+    """Whether cell a comes before cell b as the home of a rendezvous point."""
+    column, row = cell_at(rules, *point_of(rules, topic, number))
+    return closer(ax, ay, bx, by, column, row)
 
 
 @apart
-def look_again(state, rules, i, topic, number, now, out):
-    """Route the entries of one point (NONE: of all) anew: they end up where the home is now."""
+def look_again(state, rules, i, topic, number, x, y, now, out):
+    """Route the entries of one point (NONE: of all) anew: they end up where the home is now.
+
+    (x, y): the cell that has filled, to which no other points can go than those that it is closer
+    to; the own cell: whatever has happened.
+    """
+    shelf = state.shelf
+    here_x, here_y = state.cell[i, 0], state.cell[i, 1]
     # Advertisements last: a home that has one knows who waits for that publisher.
     for last in range(2):
-        for e in range(state.shelf.what.shape[1]):
-            other = topic >= 0 and (
-                state.shelf.topic[i, e] != topic or state.shelf.number[i, e] != number
-            )
-            turn = (state.shelf.what[i, e] == ADVERT) == (last == 1)
-            if turn and not other and state.shelf.until[i, e] > now:
+        for e in range(shelf.what.shape[1]):
+            turn = (shelf.what[i, e] == ADVERT) == (last == 1) and shelf.until[i, e] > now
+            mine = topic < 0 or (shelf.topic[i, e] == topic and shelf.number[i, e] == number)
+            if not turn or not mine:
+                continue
+            key = shelf.topic[i, e], shelf.number[i, e]
+            anywhere = x == here_x and y == here_y
+            if (anywhere or is_closer(state, rules, *key, x, y, here_x, here_y)) and (
+                rules.keepers == ALL or leads(state, rules, i, *key)
+            ):
                 route_entry(state, rules, i, e, out)
 
 
@@ -179,8 +202,6 @@ def look_again(state, rules, i, topic, number, now, out):
 def route_entry(state, rules, i, e, out):
     """An entry of the shelf on its way to the home of its point, unless that must be here."""
     shelf = state.shelf
-    if state.present[i] == 1 and at_goal(state, rules, i, shelf.topic[i, e], shelf.number[i, e]):
-        return  # nobody can be closer than this
     o = blank(
         state, rules, i, shelf.what[i, e], shelf.topic[i, e], shelf.number[i, e],
         shelf.publisher[i, e], shelf.subscriber[i, e], out,
@@ -188,15 +209,18 @@ def route_entry(state, rules, i, e, out):
     o.reals[CLIENT_X], o.reals[CLIENT_Y] = shelf.x[i, e], shelf.y[i, e]
     o.reals[UNTIL], o.reals[STAMP] = shelf.until[i, e], shelf.stamp[i, e]
     o["flags"] = HANDED
-    dispatch(state, rules, i, o)
+    dispatch(state, rules, i, o, out)
 
 
 @apart
-def warn_homes(state, rules, i, now, out):
-    """A cell beside home perimeters has filled: their homes look again whether they still are."""
+def warn_homes(state, rules, i, x, y, now, out):
+    """A cell beside home perimeters has filled: homes that are farther off look again."""
     tours = state.tours
     for t in range(tours.topic.shape[1]):
-        if tours.until[i, t] > now:
+        if tours.until[i, t] > now and is_closer(
+            state, rules, tours.topic[i, t], tours.number[i, t], x, y,
+            np.int64(tours.x[i, t]), np.int64(tours.y[i, t]),
+        ):  # fmt: skip
             o = blank(state, rules, i, TELL, tours.topic[i, t], tours.number[i, t], NONE, NONE, out)
             o.args[GOAL_X], o.args[GOAL_Y] = tours.x[i, t], tours.y[i, t]
-            dispatch(state, rules, i, o)
+            dispatch(state, rules, i, o, out)

@@ -8,18 +8,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfway.core.cells import CELL_SIDE_RADII, HOME, cell_of, decide, direction, hashed
+from halfway.core.cells import CELL_SIDE_RADII, HOME, decide, direction
 from halfway.core.compiled import apart
 from halfway.core.outbox import emit
 from halfway.problem import Problem
+from halfway.protocols.cell_hash_care import SERIAL, kept_record, watch
 from halfway.protocols.cell_hash_tables import (
+    NO_WAY,
     NONE,
     OWN,
+    cell_at,
+    forget,
     knows,
     mask_of,
     member,
     nearest_way,
     note_tour,
+    point_of,
 )
 
 # Numbers that are handed to functions have a type of their own: a bare one would have each
@@ -29,9 +34,7 @@ ADVERT = np.uint8(20)  # `args[PUBLISHER]` will publish on `topic`
 INTEREST = np.uint8(21)  # `target` wants `topic`
 PRUNE = np.uint8(22)  # `target` hears `args[PUBLISHER]` better through another point
 NOTIFY = np.uint8(23)  # an event, to the point
-TELL = np.uint8(
-    24
-)  # to a cell: one beside the perimeter has filled or emptied, look whose home you are
+TELL = np.uint8(24)  # to a home: a cell beside its perimeter has filled, look whose home you are
 # To a client, `target`:
 WANTED = np.uint8(25)  # somebody waits at the point for what you publish
 UNWANTED = np.uint8(26)  # nobody does any more
@@ -39,8 +42,8 @@ NOTE = np.uint8(27)  # an event, from the point
 
 # Where routed messages keep things. In `args`:
 GOAL_X, GOAL_Y = 0, 1  # the cell that it is for
-ENTRY_X, ENTRY_Y, FIRST = 2, 3, 4  # where and by which way it entered perimeter mode
-NUMBER, PUBLISHER, HOPS = 5, 6, 7
+ENTRY_X, ENTRY_Y = 2, 3  # where it entered perimeter mode
+NUMBER, PUBLISHER, HOPS = 5, 6, 7  # 4 is SERIAL, where a hop is watched over
 # In `reals`:
 CLIENT_X, CLIENT_Y = 0, 1  # the client's cell
 FROM_X, FROM_Y = 2, 3  # the cell that it came from
@@ -49,6 +52,8 @@ STAMP = 5  # of an INTEREST or PRUNE: its subscriber's clock; 0 where it only re
 # In `flags`:
 TOURING, ARRIVED, HANDED, WAITED = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
 AGAIN = np.uint8(16)  # it has begun its route anew, far from where it entered its tour
+_FIRST = 5  # from this bit on: the direction by which it left the cell of its entry
+_STILL = 0x1E  # every flag but what perimeter mode says
 
 
 class Rules(NamedTuple):
@@ -63,6 +68,14 @@ class Rules(NamedTuple):
     lifetime: float  # seconds that an entry is kept; more than `renew`
     patience: float  # seconds that a newcomer listens before it takes part
     most_hops: int  # a message that made so many transmissions ends; after a quarter it begins anew
+    # The rectangle that keys hash into, in the unit of the positions: its corner and its sides.
+    low_x: float = 0.0
+    low_y: float = 0.0
+    wide: float = 1.0
+    high: float = 1.0
+    keepers: int = 0  # members of a cell that keep a key; 0: all of them
+    retries: int = 0  # repetitions of a hop that is not acknowledged; 0: nobody acknowledges
+    answer: float = 0.1  # seconds until a hop counts as failed; more than there and back
 
 
 MOST_POINTS = 32  # one bit each
@@ -79,9 +92,14 @@ def rules(
     lifetime: float = 25.0,
     patience: float = 0.5,
     most_hops: int = 2000,
+    area: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0),
+    keepers: int = 0,
+    retries: int = 0,
+    answer: float = 0.1,
 ) -> Rules:
     """The scalars of the system, checked; radius is a node's reach, times are in seconds.
 
+    area: the rectangle that keys hash into: x and y of its corner, width, height.
     Raises Problem for values under which keys would be lost even if nobody moves.
     """
     if not radius > 0.0:
@@ -104,8 +122,15 @@ def rules(
         )
     if not 1 <= most_hops <= 30_000:
         raise Problem(f"most_hops = {most_hops}", remedy="1 to 30,000")
+    if min(keepers, retries) < 0 or not answer > 0.0:
+        what = f"keepers = {keepers}, retries = {retries}, answer = {answer:g} s"
+        raise Problem(what, remedy="the first two are 0 or more, the last is over 0")
     side = radius * CELL_SIDE_RADII
-    return Rules(np.uint64(key), side, points, tried, beacon, renew, lifetime, patience, most_hops)
+    low_x, low_y, wide, high = map(float, area)
+    return Rules(
+        np.uint64(key), side, points, tried, beacon, renew, lifetime, patience, most_hops,
+        low_x, low_y, wide, high, keepers, retries, answer,
+    )  # fmt: skip
 
 
 @apart
@@ -118,11 +143,10 @@ def to_client(kind):
 def blank(state, rules, i, kind, topic, number, publisher, target, out):
     """A message to a rendezvous point of a topic, not yet on its way."""
     o = emit(out, kind, 0.0, state.name[i])
-    x, y = hashed(rules.key, topic, number)
+    x, y = point_of(rules, topic, number)
     o.topic = topic
     o.target = target
-    o.args[GOAL_X] = cell_of(x, 0.0, rules.side)
-    o.args[GOAL_Y] = cell_of(y, 0.0, rules.side)
+    o.args[GOAL_X], o.args[GOAL_Y] = cell_at(rules, x, y)
     o.args[NUMBER] = number
     o.args[PUBLISHER] = publisher
     o.reals[CLIENT_X] = state.cell[i, 0]
@@ -142,19 +166,22 @@ def copied(message, kind, towards, out):
         o.args[a] = message.args[a]
     for a in range(6):
         o.reals[a] = message.reals[a]
+    o.args[SERIAL] = 0
     return o
 
 
 @apart
-def hop(state, i, o, towards):
+def hop(state, rules, i, o, towards, out):
     """Send a message on to a node."""
     o.next = towards
     o.args[HOPS] += 1
     o.reals[FROM_X], o.reals[FROM_Y] = state.cell[i, 0], state.cell[i, 1]
+    if rules.retries > 0:
+        watch(state, rules, i, o, out)
 
 
 @apart
-def dispatch(state, rules, i, o):
+def dispatch(state, rules, i, o, out):
     """Let a message go on from row i: to its client, to the next cell, or it has ARRIVED here."""
     me = state.name[i]
     o.next = me
@@ -163,23 +190,23 @@ def dispatch(state, rules, i, o):
         return
     if o.args[HOPS] >= rules.most_hops // 4 and not o["flags"] & AGAIN:
         # A cell that filled under a tour may have cut it off from where it began.
-        o["flags"] = (np.int64(o["flags"]) & 0xFE) | AGAIN
+        o["flags"] = (np.int64(o["flags"]) & _STILL) | AGAIN
     if o.args[HOPS] >= rules.most_hops:
         o.kind = 0
-        state.lost[i, 0] += 1
+        state.lost[i, NO_WAY] += 1
         return
     if to_client(o.kind) and knows(state, i, o.target):
-        hop(state, i, o, o.target)
+        hop(state, rules, i, o, o.target, out)
         return
     if state.present[i] == 0:
-        leave_behind(state, i, o)
+        leave_behind(state, rules, i, o, out)
         return
     way = routed_way(state, i, o)
     towards = member(state, i, way) if way != HOME else NONE
     if way == HOME or towards == NONE:
         o["flags"] |= ARRIVED
         return
-    hop(state, i, o, towards)
+    hop(state, rules, i, o, towards, out)
 
 
 @apart
@@ -192,33 +219,53 @@ def routed_way(state, i, o):
         touring = 0  # whoever should have it moved on meanwhile: begin anew from here
     way, touring, entry_x, entry_y, first = decide(
         mask_of(state, i), x, y, o.args[GOAL_X], o.args[GOAL_Y],
-        touring, o.args[ENTRY_X], o.args[ENTRY_Y], o.args[FIRST], back,
+        touring, o.args[ENTRY_X], o.args[ENTRY_Y], np.int64(o["flags"]) >> _FIRST, back,
     )  # fmt: skip
-    o["flags"] = (np.int64(o["flags"]) & 0xFE) | touring
-    o.args[ENTRY_X], o.args[ENTRY_Y], o.args[FIRST] = entry_x, entry_y, first
+    # Only a tour has a first way, and then it is one of the eight directions.
+    mode = (first << _FIRST) | 1 if touring == 1 else 0
+    o["flags"] = (np.int64(o["flags"]) & _STILL) | mode
+    o.args[ENTRY_X], o.args[ENTRY_Y] = entry_x, entry_y
     return way
 
 
 @apart
-def leave_behind(state, i, o):
+def leave_behind(state, rules, i, o, out):
     """A node that has left its cell passes messages to whoever is closest, closer or not."""
     way = nearest_way(state, i, o.args[GOAL_X], o.args[GOAL_Y])
     towards = member(state, i, OWN)
     if towards == NONE and way >= 0:
         towards = member(state, i, way)
-    o["flags"] = np.int64(o["flags"]) & 0xFE
+    o["flags"] = np.int64(o["flags"]) & _STILL
     if towards == NONE:
         o.kind = 0
-        state.lost[i, 0] += 1
+        state.lost[i, NO_WAY] += 1
         return
-    hop(state, i, o, towards)
+    hop(state, rules, i, o, towards, out)
+
+
+@apart
+def try_another(state, rules, i, s, out):
+    """A watched hop has failed for good: whom it was for is gone, and there may be another way."""
+    gone = state.hops.to[i, s]
+    forget(state, i, gone)
+    o = kept_record(state, i, s, state.name[i], out)
+    o.args[SERIAL] = 0
+    # It may have arrived all the same, and only its answers be lost: there are two of it then. So
+    # that they do not multiply for ever, a message is sent another way four times at most.
+    o.args[HOPS] += rules.most_hops // 4
+    o["flags"] = np.int64(o["flags"]) & (_STILL - ARRIVED)
+    if to_client(o.kind) and o.target == gone:
+        o.kind = 0
+        state.lost[i, NO_WAY] += 1
+        return
+    dispatch(state, rules, i, o, out)
 
 
 @apart
 def forward(state, rules, i, message, out):
     """A routed message that is not for this node goes on."""
     o = copied(message, message.kind, state.name[i], out)
-    dispatch(state, rules, i, o)
+    dispatch(state, rules, i, o, out)
     if o["flags"] & TOURING and o.kind in (ADVERT, INTEREST):
         note_tour(
             state, i, o.topic, o.args[NUMBER], o.args[ENTRY_X], o.args[ENTRY_Y],

@@ -1,7 +1,7 @@
 """The rendezvous cell [geo §2.2-2.3]: shared entries, publishers told, events sent on.
 
-Every member keeps every entry. Whoever a message reaches acts on it and shares the entry by one
-transmission that the whole cell hears.
+Whichever keeper a message reaches acts on it and shares the entry by one transmission that the
+whole cell hears.
 """
 
 import numpy as np
@@ -9,6 +9,8 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
+from halfway.protocols.cell_hash_care import watch
+from halfway.protocols.cell_hash_keepers import ALL, keeps, leads, would_keep
 from halfway.protocols.cell_hash_routing import (
     ADVERT,
     CLIENT_X,
@@ -31,27 +33,62 @@ from halfway.protocols.cell_hash_routing import (
     copied,
     dispatch,
 )
-from halfway.protocols.cell_hash_tables import NONE, entry, put
+from halfway.protocols.cell_hash_tables import NONE, OWN, direction_of, entry, put
 
 SHARE = np.uint8(14)  # an entry of the shelf, to the members of the cell
 # What a publisher was told by this cell; that nobody is left, by this very member.
 TOLD_NOTHING, TOLD_WANTED, TOLD_UNWANTED = 0, 1, 2
 # Places in its `args`; the cell is where a beacon has it.
 CELL_X, CELL_Y = 0, 1
-WHAT, SHARED_NUMBER, SHARED_PUBLISHER, SHARED_X, SHARED_Y, ASKED = 2, 3, 4, 5, 6, 7
+WHAT, SHARED_NUMBER, SHARED_PUBLISHER, SHARED_X, SHARED_Y = 2, 3, 5, 6, 7  # 4 is SERIAL
+# In its `flags`:
+IS_WANTED, ASKED = np.uint8(1), np.uint8(2)
 
 
 @apart
-def give(state, i, towards, now, out):
-    """All entries of the shelf to one newcomer."""
+def give(state, rules, i, newcomer, now, out):
+    """What a newcomer will keep of the keys that this member speaks for."""
+    shelf = state.shelf
+    for e in range(shelf.what.shape[1]):
+        topic, number = shelf.topic[i, e], shelf.number[i, e]
+        if (
+            shelf.until[i, e] > now
+            and leads(state, rules, i, topic, number)
+            and would_keep(state, rules, i, newcomer, topic, number)
+        ):
+            share(state, rules, i, e, ASKED, newcomer, out)
+
+
+@apart
+def hand_down(state, rules, i, now, out):
+    """Keys that are divided have lost a keeper: those that this member keeps, to all others."""
     for e in range(state.shelf.what.shape[1]):
-        if state.shelf.until[i, e] > now:
-            share(state, i, e, np.int64(1), towards, out)
+        if rules.keepers != ALL and state.shelf.until[i, e] > now:
+            told(state, i, e, ASKED, EVERYONE, out)
 
 
 @apart
-def share(state, i, e, asked, towards, out):
-    """An entry of the shelf to the members of the cell; `asked`: WANTED went out if it had to."""
+def share(state, rules, i, e, asked, towards, out):
+    """An entry of the shelf to the members of the cell; `asked`: WANTED went out if it had to.
+
+    A broadcast that somebody did not hear is not repeated: with care, each member is told again.
+    """
+    o = told(state, i, e, asked, towards, out)
+    if rules.retries == 0:
+        return
+    if towards != EVERYONE:
+        watch(state, rules, i, o, out)
+        return
+    near = state.near
+    for s in range(near.name.shape[1]):
+        here = direction_of(state, i, near.x[i, s], near.y[i, s]) == OWN
+        if near.until[i, s] > 0.0 and here:
+            watch(state, rules, i, told(state, i, e, asked, near.name[i, s], out), out)
+
+
+@apart
+def told(state, i, e, asked, towards, out):
+    """The record of an entry of the shelf."""
     shelf = state.shelf
     o = emit(out, SHARE, 0.0, towards)
     o.topic, o.target = shelf.topic[i, e], shelf.subscriber[i, e]
@@ -59,9 +96,9 @@ def share(state, i, e, asked, towards, out):
     o.args[WHAT], o.args[SHARED_NUMBER] = shelf.what[i, e], shelf.number[i, e]
     o.args[SHARED_PUBLISHER] = shelf.publisher[i, e]
     o.args[SHARED_X], o.args[SHARED_Y] = shelf.x[i, e], shelf.y[i, e]
-    o.args[ASKED] = asked
-    o["flags"] = shelf.wanted[i, e] == TOLD_WANTED
+    o["flags"] = asked | (IS_WANTED if shelf.wanted[i, e] == TOLD_WANTED else np.uint8(0))
     o.reals[UNTIL], o.reals[STAMP] = shelf.until[i, e], shelf.stamp[i, e]
+    return o
 
 
 @apart
@@ -96,7 +133,7 @@ def tell_publisher(state, rules, i, kind, e, out):
         shelf.publisher[i, e], out,
     )  # fmt: skip
     o.args[GOAL_X], o.args[GOAL_Y] = shelf.x[i, e], shelf.y[i, e]
-    dispatch(state, rules, i, o)
+    dispatch(state, rules, i, o, out)
 
 
 @apart
@@ -159,7 +196,7 @@ def take_in(state, rules, i, message, out):
     if message.kind == ADVERT and not message["flags"] & HANDED:
         state.shelf.wanted[i, e] = TOLD_NOTHING
     asked = settle(state, rules, i, topic, number, now, out)
-    share(state, i, e, asked, EVERYONE, out)
+    share(state, rules, i, e, ASKED if asked > 0 else np.uint8(0), EVERYONE, out)
 
 
 @apart
@@ -168,6 +205,8 @@ def take_share(state, rules, i, message, out):
     if message.args[CELL_X] != state.cell[i, 0] or message.args[CELL_Y] != state.cell[i, 1]:
         return
     now, topic, number = message.at, message.topic, message.args[SHARED_NUMBER]
+    if not keeps(state, rules, i, topic, number):
+        return
     what, publisher = np.uint8(message.args[WHAT]), message.args[SHARED_PUBLISHER]
     e = put(
         state, i, what, topic, number, publisher, message.target,
@@ -178,10 +217,10 @@ def take_share(state, rules, i, message, out):
         return
     revive(state, i, topic, number, message.target, now)
     if what == ADVERT:
-        state.shelf.wanted[i, e] = message["flags"]
+        state.shelf.wanted[i, e] = message["flags"] & IS_WANTED
     elif state.present[i] == 0:
         return
-    elif message.args[ASKED] == 0 and what == INTEREST:
+    elif message["flags"] & ASKED == 0 and what == INTEREST:
         # Its sender saw no need to tell a publisher; if this member does, it is told.
         settle(state, rules, i, topic, number, now, out)
     else:
@@ -241,4 +280,4 @@ def notify(state, rules, i, message, out):
             o["flags"] = 0
             o.target = shelf.subscriber[i, e]
             o.args[GOAL_X], o.args[GOAL_Y] = shelf.x[i, e], shelf.y[i, e]
-            dispatch(state, rules, i, o)
+            dispatch(state, rules, i, o, out)

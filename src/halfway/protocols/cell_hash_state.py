@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from halfway.core.dice import seeded
 
-# A member of the own or an adjacent cell, by beacons.
+# Who is in the own or an adjacent cell, by beacons: a member, or a newcomer who only listens yet.
 NEAR = np.dtype(
     [
         ("until", "<f8"),  # seconds; believed to be there so long
         ("name", "<i4"),
         ("x", "<i4"),  # column of its cell
         ("y", "<i4"),
+        ("takes_part", "<u1"),  # 0: notifications for it may be handed to it, nothing else
     ],
     align=True,
 )
@@ -49,6 +50,32 @@ TOUR = np.dtype(
     ],
     align=True,
 )
+# An event that a subscriber was told: the point it came through soonest, and by how many hops.
+HEARD = np.dtype(
+    [
+        ("event", "<i4"),  # -1: none yet
+        ("hops", "<u2"),
+        ("number", "<u1"),
+    ],
+    align=True,
+)
+# A hop that its receiver has not acknowledged yet: the record as it was sent.
+CARED = np.dtype(
+    [
+        ("serial", "<i4"),  # the sender's number of this hop; 0: this place is free
+        ("tries", "<i4"),  # repetitions so far
+        ("to", "<i4"),  # name
+        ("kind", "<u1"),
+        ("marks", "<u1"),  # `flags` is what an array has
+        ("target", "<i4"),
+        ("topic", "<i4"),
+        ("event", "<i4"),
+        ("args", "<i4", (8,)),
+        ("reals", "<f8", (6,)),
+    ],
+    align=True,
+)
+_ANSWERED = 4  # times the hops that a node can watch over: those that it remembers taking in
 # A publisher whose points a subscriber has compared.
 RIVALS = np.dtype(
     [
@@ -71,33 +98,43 @@ class CellState(NamedTuple):
     present: npt.NDArray[np.uint8]  # [n] 1 between READY and leaving: others may send through it
     life: npt.NDArray[np.int32]  # [n] counts boots and leaves: timers of an earlier life are void
     young_until: npt.NDArray[np.float64]  # [n] a cell just filled waits for what it shall keep
-    lost: npt.NDArray[np.int64]  # [n, 2] messages that found no way on; entries that found no room
+    # [n, 3] messages that found no way on; entries that found no room; hops without care, for want
+    # of room to watch over them
+    lost: npt.NDArray[np.int64]
     near: npt.NDArray[np.void]  # [n, seats] NEAR
     shelf: npt.NDArray[np.void]  # [n, room] ENTRY
-    tours: npt.NDArray[np.void]  # [n, room] TOUR
+    tours: npt.NDArray[np.void]  # [n, perimeters] TOUR
     advertised: npt.NDArray[np.uint8]  # [n, T]
     subscribed: npt.NDArray[np.uint8]  # [n, T]
     wanted_until: npt.NDArray[np.float64]  # [n, T, I] a point has takers for what is published here
-    best: npt.NDArray[np.int32]  # [n, E] point that an event came through soonest; -1 not yet
-    hops: npt.NDArray[np.int32]  # [n, E] by how many hops
+    heard: npt.NDArray[np.void]  # [n, window] HEARD, an event at its number modulo the window
     rivals: npt.NDArray[np.void]  # [n, rivals] RIVALS
+    hops: npt.NDArray[np.void]  # [n, places] CARED
+    answered: npt.NDArray[
+        np.int32
+    ]  # [n, 4 x places, 2] sender and number of the last hops taken in
+    serials: npt.NDArray[np.int32]  # [n, 2] hops sent with care, hops taken in
 
 
 def state(
     names: npt.NDArray[np.int32],
     topics: int,
     points: int,
-    events: int,
+    window: int,
     seed: int,
     *,
     seats: int = 96,
     room: int = 64,
+    perimeters: int = 64,
     rivals: int = 16,
+    cared: int = 0,
 ) -> CellState:
     """Nodes that were never switched on.
 
-    seats: neighbours that a node can know; room: entries a cell can keep, and homes whose
-    perimeter it can remember being on; rivals: pairs of topic and publisher a subscriber can hear.
+    window: events that are told apart: one that many older than the newest counts as told; rounded
+    up to a power of two. seats: neighbours that a node can know. room: entries it can keep.
+    perimeters: points whose home perimeter it can remember being on. rivals: pairs of topic and
+    publisher that a subscriber can hear. cared: hops on their way that it can watch over.
     """
     n, never = len(names), -1.0
     return CellState(
@@ -108,17 +145,25 @@ def state(
         present=np.zeros(n, np.uint8),
         life=np.zeros(n, np.int32),
         young_until=np.full(n, never),
-        lost=np.zeros((n, 2), np.int64),
+        lost=np.zeros((n, 3), np.int64),
         near=_empty(n, seats, NEAR),
         shelf=_empty(n, room, ENTRY),
-        tours=_empty(n, room, TOUR),
+        tours=_empty(n, perimeters, TOUR),
         advertised=np.zeros((n, topics), np.uint8),
         subscribed=np.zeros((n, topics), np.uint8),
         wanted_until=np.full((n, topics, points), never),
-        best=np.full((n, events), -1, np.int32),
-        hops=np.zeros((n, events), np.int32),
+        heard=_nothing_heard(n, window),
         rivals=_empty(n, rivals, RIVALS),
+        hops=np.zeros((n, cared), CARED).view(np.recarray),
+        answered=np.zeros((n, _ANSWERED * cared, 2), np.int32),
+        serials=np.zeros((n, 2), np.int32),
     )
+
+
+def _nothing_heard(n: int, window: int) -> npt.NDArray[np.void]:
+    table = np.zeros((n, 1 << max(window - 1, 0).bit_length()), HEARD)
+    table["event"] = -1
+    return table.view(np.recarray)
 
 
 def _empty(n: int, places: int, kind: np.dtype[np.void]) -> npt.NDArray[np.void]:

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from halfway.core.cells import closer, direction, hashed
+from halfway.core.cells import cell_of, closer, direction, hashed
 from halfway.core.compiled import apart
 from halfway.core.dice import advanced, mixed, pick
 
 NONE = np.int32(-1)
 NOWHERE = np.int64(-1)
+NO_WAY, NO_ROOM, NO_CARE = 0, 1, 2  # columns of `lost`
 OWN = np.int64(8)  # what `direction_of` says of the own cell
 
 
@@ -19,6 +20,19 @@ def drawn(state, i):
 
 
 @apart
+def point_of(rules, topic, number):
+    """[geo §2.3] Where a rendezvous point is, in the rectangle that all nodes agree on."""
+    x, y = hashed(rules.key, topic, number)
+    return rules.low_x + x * rules.wide, rules.low_y + y * rules.high
+
+
+@apart
+def cell_at(rules, x, y):
+    """The cell of a place, column and row."""
+    return cell_of(x, rules.low_x, rules.side), cell_of(y, rules.low_y, rules.side)
+
+
+@apart
 def direction_of(state, i, x, y):
     """Which way a cell lies from row i's: a direction, OWN, or -1 for one that does not touch."""
     if x == state.cell[i, 0] and y == state.cell[i, 1]:
@@ -27,31 +41,40 @@ def direction_of(state, i, x, y):
 
 
 @apart
-def meet(state, i, name, x, y, until):
-    """Believe that a node is in a cell until then. True if the cell was next door and empty."""
+def way_to(state, i, s):
+    """Which way the cell of a member lies, by its place; -1 for nobody, or who only listens."""
+    near = state.near
+    if near.until[i, s] <= 0.0 or near.takes_part[i, s] == 0:
+        return NOWHERE
+    return np.int64(direction_of(state, i, near.x[i, s], near.y[i, s]))
+
+
+@apart
+def meet(state, i, name, x, y, takes_part, until):
+    """Believe that a node is in a cell until then. True if that fills an empty cell next door."""
     near = state.near
     way = direction_of(state, i, x, y)
     place, known, empty = NOWHERE, NOWHERE, True
     for s in range(near.name.shape[1]):
         live = near.until[i, s] > 0.0
+        here = live and near.x[i, s] == x and near.y[i, s] == y and near.takes_part[i, s] == 1
+        empty = empty and not here
         if live and near.name[i, s] == name:
             known = np.int64(s)
-        elif live and near.x[i, s] == x and near.y[i, s] == y:
-            empty = False
         elif not live and place == NOWHERE:
             place = np.int64(s)
     if known != NOWHERE:
-        empty = empty and (near.x[i, known] != x or near.y[i, known] != y)
         place = known
     if way == -1 or place == NOWHERE:
         if known != NOWHERE:
             near.until[i, known] = -1.0
-        state.lost[i, 1] += way != -1
+        state.lost[i, NO_ROOM] += way != -1
         return False
     near.name[i, place] = name
     near.x[i, place], near.y[i, place] = x, y
+    near.takes_part[i, place] = takes_part
     near.until[i, place] = until
-    return empty and way != OWN
+    return empty and takes_part == 1 and way != OWN
 
 
 @apart
@@ -64,10 +87,13 @@ def forget(state, i, name):
 
 @apart
 def forget_silent(state, i, now):
-    """Forget whom no beacon has been heard from."""
+    """Forget whom no beacon has been heard from. Whether one was a member of the own cell."""
+    own = False
     for s in range(state.near.name.shape[1]):
         if state.near.until[i, s] <= now:
+            own = own or way_to(state, i, s) == OWN
             state.near.until[i, s] = -1.0
+    return own
 
 
 @apart
@@ -75,10 +101,9 @@ def mask_of(state, i):
     """[geo §2.1] N(x): one bit for each adjacent cell that somebody is in."""
     mask = 0
     for s in range(state.near.name.shape[1]):
-        if state.near.until[i, s] > 0.0:
-            way = direction_of(state, i, state.near.x[i, s], state.near.y[i, s])
-            if 0 <= way < OWN:
-                mask |= 1 << way
+        way = way_to(state, i, s)
+        if 0 <= way < OWN:
+            mask |= 1 << way
     return mask
 
 
@@ -90,14 +115,12 @@ def member(state, i, way):
     """
     count = 0
     for s in range(state.near.name.shape[1]):
-        here = direction_of(state, i, state.near.x[i, s], state.near.y[i, s]) == way
-        count += state.near.until[i, s] > 0.0 and here
+        count += way_to(state, i, s) == way
     if count == 0:
         return NONE
     rank = np.int64(pick(drawn(state, i), np.uint32(count)))
     for s in range(state.near.name.shape[1]):
-        here = direction_of(state, i, state.near.x[i, s], state.near.y[i, s]) == way
-        if state.near.until[i, s] > 0.0 and here:
+        if way_to(state, i, s) == way:
             if rank == 0:
                 return state.near.name[i, s]
             rank -= 1
@@ -108,15 +131,14 @@ def member(state, i, way):
 def speaks(state, i):
     """Whether this node is the one of its cell with the lowest name, who speaks for all."""
     for s in range(state.near.name.shape[1]):
-        here = direction_of(state, i, state.near.x[i, s], state.near.y[i, s]) == OWN
-        if state.near.until[i, s] > 0.0 and here and state.near.name[i, s] < state.name[i]:
+        if way_to(state, i, s) == OWN and state.near.name[i, s] < state.name[i]:
             return False
     return True
 
 
 @apart
 def knows(state, i, name):
-    """Whether a node is believed to be in this or an adjacent cell."""
+    """Whether a node is believed to be in this or an adjacent cell, be it as a newcomer."""
     for s in range(state.near.name.shape[1]):
         if state.near.until[i, s] > 0.0 and state.near.name[i, s] == name:
             return direction_of(state, i, state.near.x[i, s], state.near.y[i, s]) >= 0
@@ -129,11 +151,10 @@ def nearest_way(state, i, dx, dy):
     best = NOWHERE
     best_x, best_y = state.cell[i, 0], state.cell[i, 1]
     for s in range(state.near.name.shape[1]):
-        x, y = np.int64(state.near.x[i, s]), np.int64(state.near.y[i, s])
-        way = direction_of(state, i, x, y)
-        beside = state.near.until[i, s] > 0.0 and 0 <= way < OWN
+        x, y, way = np.int64(state.near.x[i, s]), np.int64(state.near.y[i, s]), way_to(state, i, s)
+        beside = 0 <= way < OWN
         if beside and (best == NOWHERE or closer(x, y, best_x, best_y, dx, dy)):
-            best, best_x, best_y = np.int64(way), x, y
+            best, best_x, best_y = way, x, y
     return best
 
 
@@ -165,7 +186,7 @@ def put(state, i, what, topic, number, publisher, subscriber, x, y, until, stamp
                 e = np.int64(free)
                 break
         if e == NOWHERE:
-            state.lost[i, 1] += 1
+            state.lost[i, NO_ROOM] += 1
             return e
         shelf.wanted[i, e] = 0
         shelf.until[i, e], shelf.stamp[i, e] = until, stamp
@@ -182,14 +203,16 @@ def put(state, i, what, topic, number, publisher, subscriber, x, y, until, stamp
 def note_tour(state, i, topic, number, x, y, until, now):
     """Remember to be on the perimeter of a point's home, in place of what is oldest."""
     tours = state.tours
-    place = 0
+    place, known = 0, False
     for t in range(tours.topic.shape[1]):
-        same = tours.topic[i, t] == topic and tours.number[i, t] == number
-        if tours.until[i, t] > now and same:
+        known = (
+            tours.until[i, t] > now and tours.topic[i, t] == topic and tours.number[i, t] == number
+        )
+        if known or tours.until[i, t] < tours.until[i, place]:
             place = t
+        if known:
             break
-        if tours.until[i, t] < tours.until[i, place]:
-            place = t
+    state.lost[i, NO_ROOM] += tours.until[i, place] > now and not known
     tours.topic[i, place], tours.number[i, place] = topic, number
     tours.x[i, place], tours.y[i, place] = x, y
     tours.until[i, place] = until
@@ -198,7 +221,7 @@ def note_tour(state, i, topic, number, x, y, until, now):
 @apart
 def distance_to(state, rules, i, topic, number):
     """Squared distance of a node from a rendezvous point, as the crow flies."""
-    x, y = hashed(rules.key, topic, number)
+    x, y = point_of(rules, topic, number)
     across, up = state.place[i, 0] - x, state.place[i, 1] - y
     return across * across + up * up
 

@@ -22,6 +22,7 @@ SIMULATED = (
     "directional-walk",
     "random-walk",
     "walk-overlay",
+    "cell-hash",
 )
 
 

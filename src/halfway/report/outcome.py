@@ -61,6 +61,8 @@ def _rows(told: Outcome) -> Table:
         rows.append(("unasked", f"{told.unasked:,}", "told to applications that did not ask"))
     for name, count in told.radio.items():
         rows.append((name, f"{count:,}", "counted by the radio"))
+    for name, count in told.shortfalls.items():
+        rows.append((name, f"{count:,}", "counted by the system: what its nodes could not do"))
     for row in rows:
         table.add_row(*row)
     return table

@@ -20,6 +20,7 @@ class Route(NamedTuple):
     hops: int  # until it was there
     hops_toured: int  # with the tour that shows it to be the home
     cells: list[tuple[int, int]]  # from the sender's to the home
+    tour: list[tuple[int, int]]  # from the home around its perimeter, as far as it went
 
 
 class Ways(NamedTuple):
@@ -72,12 +73,21 @@ class CellRoutes:
 
     def route(self, source: int, column: int, row: int) -> Route:
         """A message from a node to whoever is the home of a cell."""
-        path = np.empty(8 * self.mask.size, np.int64)
-        x, y = self.cell[source]
-        home_x, home_y, hops, toured = kernels.path_of(self.mask, x, y, column, row, path)
+        return self.from_cell((int(self.cell[source, 0]), int(self.cell[source, 1])), column, row)
+
+    def from_cell(self, cell: tuple[int, int], column: int, row: int) -> Route:
+        """The same from any member of a populated cell."""
+        path = np.empty(64 * self.mask.size, np.int64)
+        home_x, home_y, hops, toured = kernels.path_of(self.mask, *cell, column, row, path)
         width = self.mask.shape[1]
-        cells = [(int(c) % width, int(c) // width) for c in path[: hops + 1]]
-        return Route((int(home_x), int(home_y)), int(hops), int(toured), cells)
+        visited = [(int(c) % width, int(c) // width) for c in path[: toured + 1]]
+        home = int(home_x), int(home_y)
+        return Route(home, int(hops), int(toured), visited[: hops + 1], visited[hops:])
+
+    def goal(self, key: int, topic: int, number: int) -> tuple[int, int]:
+        """The cell, column and row, that a rendezvous point of a topic lies in."""
+        _, _, column, row = kernels.point_cell(np.uint64(key), topic, number, self.side)
+        return int(column), int(row)
 
     def ways(self, pairs: Counts, points: int, key: int) -> Ways:
         """How pair p's notifications may go through `points` points of topic p; pairs [P, 2]."""

@@ -17,7 +17,7 @@ HOP_S = 1e-3
 class Town:
     """A run of cell hashing that can be stopped, looked at and told things.
 
-    journal: records to keep; 0 keeps none. room: entries that a cell can keep.
+    journal: records to keep; 0 keeps none. room: entries that a node can keep.
     """
 
     def __init__(
@@ -35,8 +35,9 @@ class Town:
         n, widest = network.n, max(int(network.degree.max(initial=1)), 1)
         names = np.arange(n, dtype=np.int32)
         self.state = cell_hash.state(
-            names, topics, rules.points, events, seed, seats=widest + 2, room=room
-        )
+            names, topics, rules.points, events, seed, seats=widest + 2, room=room,
+            perimeters=room, cared=32 if rules.retries > 0 else 0,
+        )  # fmt: skip
         self.spare = widest * cell_hash.most_emissions(self.state, rules)
         self.engine = engines.engine(n, 2 * self.spare, 1 << 14, journal)
         self.around = network.around()
@@ -80,6 +81,11 @@ class Town:
             for record, row in zip(records, told.row[:count], strict=True)
             if record["kind"] == cell_hash.DELIVERED
         ]
+
+    def came_through(self, row: int, event: int) -> tuple[int, int] | None:
+        """The point that a row heard an event through soonest, and the hops; None if it did not."""
+        heard = self.state.heard[row, event & (self.state.heard.shape[1] - 1)]
+        return (int(heard["number"]), int(heard["hops"])) if heard["event"] == event else None
 
     def heard(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
         """The journal: records received, and the rows that received them."""

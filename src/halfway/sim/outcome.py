@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,6 +68,8 @@ class Outcome:
     state_bytes_per_node: float
     radio: Mapping[str, int]  # what the radio counted beside that: collisions, drops, …
     digest: str  # of the final state and the meters: same seed, same digest
+    # What the system itself had no room or no way for, above 0: notifications may have died of it.
+    shortfalls: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def energy(self) -> float:

@@ -60,6 +60,7 @@ def outcome(run: "Simulation") -> Outcome:
         state_bytes_per_node=state_bytes / run.setting.n,
         radio=run.declared.counted(run.radio),
         digest=digest(run),
+        shortfalls={k: v for k, v in run.cast.shortfalls(run.cast.state).items() if v > 0},
     )
 
 

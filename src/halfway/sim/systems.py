@@ -5,7 +5,7 @@ told to the nodes that make them. Everything else is the protocol's own.
 """
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol
@@ -47,6 +47,10 @@ def part(of: Letters, which: slice | npt.NDArray[np.bool_]) -> Letters:
     )  # fmt: skip
 
 
+def _none(_: Any) -> Mapping[str, int]:
+    return {}
+
+
 class Cast(NamedTuple):
     """A system on a network, ready to begin."""
 
@@ -58,6 +62,8 @@ class Cast(NamedTuple):
     delivered: int  # the kind of a letter that tells an application of an event
     hops_tell: bool  # whether its hops are those from the publisher
     kinds: Mapping[int, str]
+    # What the nodes' bounded memories had no room for, and the like, from the state at any time.
+    shortfalls: Callable[[Any], Mapping[str, int]] = _none
 
 
 class Voice(Protocol):

@@ -4,6 +4,7 @@ from halfway.problem import Problem
 from halfway.protocols import SYSTEMS as MODULES
 from halfway.sim.broking import Broking
 from halfway.sim.overlaying import SYSTEM as WALK_OVERLAY
+from halfway.sim.celling import SYSTEM as CELL_HASH
 from halfway.sim.systems import Option, Spreading, System
 from halfway.sim.walking import Walking
 
@@ -85,6 +86,7 @@ TABLE = {
         for name in ("directional-walk", "random-walk")
     },
     WALK_OVERLAY.name: WALK_OVERLAY,
+    CELL_HASH.name: CELL_HASH,
 }
 
 

@@ -58,13 +58,14 @@ def loss(run: Run) -> Observations:
     """Events of topics whose rendezvous cell lost members; a unit is an event.
 
     delivered: 1 where the subscriber heard it. outage: seconds from the loss to the last event
-    that was missed, a unit is a topic.
+    that was missed, a unit is a topic. entries: what a node keeps before it, a mean over nodes.
     """
     cells = laid(run["n"], run["degree"], run.network_seed)
     pairs = distinct_pairs(run["n"], run["pairs"], run.workload_seed)
     rules = cell_hash.rules(
         radius_of_degree(run["n"], run["degree"]), run.workload_seed, points=run["points"],
-        tried=run["tried"], beacon=BEACON_S, renew=RENEW_S, lifetime=LIFETIME_S,
+        tried=run["tried"], keepers=run["keepers"],
+        beacon=BEACON_S, renew=RENEW_S, lifetime=LIFETIME_S,
     )  # fmt: skip
     topics = len(pairs)
     town = Town(
@@ -78,6 +79,7 @@ def loss(run: Run) -> Observations:
         town.tell(5.0, int(publisher), cell_hash.PUBLISH, topic, topic)
     with run.timed("walk"):
         town.run(12.0)
+        entries = float((town.state.shelf["until"] > 12.0).sum() / run["n"])
         struck = [t for t in range(topics) if _strike(town, pairs, t, run["loss"])]
         for second in range(AFTER_S):
             for topic in struck:
@@ -85,20 +87,21 @@ def loss(run: Run) -> Observations:
                 at = 12.5 + second
                 town.tell(at, int(pairs[topic, 0]), cell_hash.PUBLISH, topic, event)
         town.run(12.5 + AFTER_S + 2.0)
-    return _outages(town, pairs, struck)
+    return {**_outages(town, pairs, struck), "entries": np.array([entries])}
 
 
 def _strike(town: Town, pairs: npt.NDArray[np.int64], topic: int, how: str) -> bool:
     """Kill members of the cell that a topic's events come through. False if a client is there."""
-    best = int(town.state.best[pairs[topic, 1], topic])
-    homes = town.keeps(int(INTEREST), topic, best) if best >= 0 else set()
+    best = town.came_through(int(pairs[topic, 1]), topic)
+    homes = town.keeps(int(INTEREST), topic, best[0]) if best else set()
     if len(homes) != 1:
         return False
     (home,) = homes
     members = np.flatnonzero((town.state.cell == home).all(axis=1))
     if np.isin(members, pairs).any() or (how == "all but one" and len(members) < 2):
         return False
-    town.kill(*(int(row) for row in (members if how == "all" else members[1:])))
+    victims = {"all": members, "all but one": members[1:], "one": members[-1:]}[how]
+    town.kill(*map(int, victims))
     return True
 
 

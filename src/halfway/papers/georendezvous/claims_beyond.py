@@ -5,15 +5,30 @@ from functools import partial
 
 from halfway.pipeline.judge import judge_number
 from halfway.pipeline.measure import ratio
+from halfway.pipeline.run import Scalar
 from halfway.pipeline.study import Summaries
 from halfway.pipeline.verdict import Verdict
 
 _row = partial(Verdict, "georendezvous")
 
 POINTS = (1, 2, 4, 8)
-DESIGNS = ((1, 1), (8, 2))  # points, tried: a GHT-like single point, and the paper's choice
-LOSSES = ("all but one", "all")
+# Points, tried, keepers: a GHT-like single point, the paper's choice, and that with keys divided.
+DESIGNS = ((1, 1, 0), (8, 2, 0), (8, 2, 1), (8, 2, 2))
+LOSSES = ("one", "all but one", "all")
+LOST = (
+    ("delivered", "share of events delivered in the 30 s after"),
+    ("outage", "seconds until events come again"),
+    ("entries", "entries that a node keeps"),
+)
 SYSTEMS = ("cell-hash", "single-point", "directional-walk", "shortest-path")
+SPEEDS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)  # m/s, with radios of 100 m
+MOVING = (
+    ("best of tried", "share of time with the best of the 2 closest points"),
+    ("best of all", "share of time with the best of all 8 points"),
+    ("delivered", "share of events delivered"),
+    ("signalling", "transmissions a node and minute, beacons and events aside"),
+    ("crossings", "new cells a node and minute"),
+)
 NOT_THERE = "the paper does not measure it"
 
 
@@ -38,19 +53,32 @@ def judge_signalling(found: Summaries) -> Iterator[Verdict]:
 
 def judge_loss(found: Summaries) -> Iterator[Verdict]:
     """What a loss of members of the rendezvous cell costs; nothing printed to hold it against."""
-    for points, _ in DESIGNS:
+    for points, _, keepers in DESIGNS:
         for loss in LOSSES:
-            for metric, words in (
-                ("delivered", "share of events delivered in the 30 s after"),
-                ("outage", "seconds until events come again"),
-            ):
-                seen = found.find(metric, points=points, loss=loss)
+            for metric, words in LOST:
+                seen = found.find(metric, points=points, keepers=keepers, loss=loss)
+                cell: dict[str, Scalar] = {
+                    "loss": loss, "points": points, "keepers": keepers or "all",
+                }  # fmt: skip
                 yield _row(
-                    "beyond-loss", {"loss": loss, "points": points}, words, None, seen.mean,
+                    "beyond-loss", cell, words, None, seen.mean,
                     seen.mean_low, seen.mean_high, seen.networks,
                     "renewal every 10 s, lifetime 25 s, beacons every second, missed after 2.5",
                     "not comparable", NOT_THERE,
                 )  # fmt: skip
+
+
+def judge_mobility(found: Summaries) -> Iterator[Verdict]:
+    """What movement costs: the wrong point for a while, lost events, signalling."""
+    for speed in SPEEDS:
+        for metric, words in MOVING:
+            seen = found.find(metric, speed=speed)
+            yield _row(
+                "beyond-mobility", {"speed": speed}, words, None, seen.mean, seen.mean_low,
+                seen.mean_high, seen.networks,
+                "random waypoint, radios of 100 m; renewal every 10 s, beacons every second",
+                "not comparable", NOT_THERE,
+            )  # fmt: skip
 
 
 def judge_rivals(found: Summaries) -> Iterator[Verdict]:

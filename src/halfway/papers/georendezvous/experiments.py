@@ -5,13 +5,14 @@ from halfway.papers.georendezvous.claims import CLIENTS, FAIR_SIZES, FEW_POINTS,
 from halfway.papers.georendezvous.points import (
     detour_point,
     loss_point,
+    mobility_point,
     rival_point,
     signalling_point,
     theorem_point,
     tree_point,
 )
 from halfway.pipeline.run import Point
-from halfway.pipeline.study import Figure, Paper, Plot, Scale
+from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale
 
 UNIFORM = (
     "networks: n points uniform in the unit square (no torus), linked below the radius that gives "
@@ -47,8 +48,8 @@ INTERVALS = (
     "Student's t with one degree less than there are networks"
 )
 MESSAGES = (
-    "message by message on an ideal radio (1 ms a hop): beacons, renewals, every member of a cell "
-    "keeps its keys; a notification goes round the home perimeter"
+    "message by message on an ideal radio (some ms a hop): beacons, renewals, every member of a "
+    "cell keeps its keys unless said otherwise; a notification goes round the home perimeter"
 )
 SOME: dict[Scale, int] = {"quick": 8, "paper": 40}
 MANY: dict[Scale, int] = {"quick": 30, "paper": 200}
@@ -60,10 +61,14 @@ def _signalling(_scale: Scale) -> list[Point]:
 
 def _losses(_scale: Scale) -> list[Point]:
     return [
-        loss_point(points, tried, loss)
-        for points, tried in claims_beyond.DESIGNS
+        loss_point(*design, loss)
+        for design in claims_beyond.DESIGNS
         for loss in claims_beyond.LOSSES
     ]
+
+
+def _mobility(_scale: Scale) -> list[Point]:
+    return [mobility_point(speed) for speed in claims_beyond.SPEEDS]
 
 
 def _rivals(_scale: Scale) -> list[Point]:
@@ -95,6 +100,22 @@ def _networks(_scale: Scale) -> list[Point]:
     return [detour_point(n, 8, 8) for n in SIZES]
 
 
+def _figure_1_svg() -> str:
+    from halfway.papers.georendezvous.picture import figure_1
+
+    return figure_1().decode()
+
+
+def _figure_2_svg() -> str:
+    from halfway.papers.georendezvous.picture import figure_2
+
+    return figure_2().decode()
+
+
+def _picture(name: str, title: str, drawing: Drawing) -> Figure:
+    return Figure(name, title, lambda _: [], MANY, lambda _: [], (CELLS,), drawing=drawing)
+
+
 TREE_READINGS = ("all links once", "once a point", "once a subscriber")
 SAME = (UNIFORM, CELLS, DIRECT, POINTS_READ, KNOWN, INTERVALS)
 
@@ -105,6 +126,24 @@ PAPER = Paper(
     authors="Nuno Carvalho, Filipe Araújo, Luís Rodrigues",
     year=2006,
     figures=(
+        _picture(
+            "figure-1",
+            "A message on its way through the cells to its home",
+            Drawing(
+                _figure_1_svg,
+                "Greedy hops, a way around a hole in perimeter mode, and the tour that shows the "
+                "home to be the home. The paper draws a sketch.",
+            ),
+        ),
+        _picture(
+            "figure-2",
+            "Four rendezvous points of one topic, of which the best is kept",
+            Drawing(
+                _figure_2_svg,
+                "Advertisements and subscriptions go to all four; of the notifications' ways "
+                "three are pruned.",
+            ),
+        ),
         Figure(
             "section-4",
             "The networks: mean degree",
@@ -235,6 +274,14 @@ PAPER = Paper(
             SOME,
             claims_beyond.judge_loss,
             (UNIFORM, CELLS, MESSAGES, INTERVALS),
+        ),
+        Figure(
+            "beyond-mobility",
+            "Beyond the paper: publishers and subscribers that move",
+            _mobility,
+            SOME,
+            claims_beyond.judge_mobility,
+            (CELLS, MESSAGES, INTERVALS),
         ),
         Figure(
             "beyond-systems",

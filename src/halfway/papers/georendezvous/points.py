@@ -4,6 +4,7 @@ from halfway.pipeline.run import Point, Scalar
 
 WHERE = "halfway.papers.georendezvous.measurements"
 BEYOND = "halfway.papers.georendezvous.beyond"
+MOBILITY = "halfway.papers.georendezvous.mobility"
 DEGREE = 45.0  # [geo §4] "an average network degree of 45 neighbors per node"
 PAIRS = 20  # [geo §4] "20 different uniformly distributed publisher-subscriber paths"
 NETWORK = ("n", "degree")
@@ -56,14 +57,15 @@ def signalling_point(points: int) -> Point:
     return Point(f"{BEYOND}:signalling", parameters, NETWORK, 120.0)
 
 
-def loss_point(points: int, tried: int, loss: str) -> Point:
-    """Topics whose best rendezvous cell loses members at once."""
+def loss_point(points: int, tried: int, keepers: int, loss: str) -> Point:
+    """Topics whose best rendezvous cell loses members at once; keepers 0: all members keep all."""
     parameters: dict[str, Scalar] = {
         "n": 150,
         "degree": DEGREE,
         "system": "cell-hash",
         "points": points,
         "tried": tried,
+        "keepers": keepers,
         "loss": loss,
         "pairs": 3,
     }
@@ -82,3 +84,17 @@ def rival_point(system: str) -> Point:
         "pairs": PAIRS,
     }
     return Point(f"{BEYOND}:rivals", parameters, NETWORK, 20.0)
+
+
+def mobility_point(speed: float) -> Point:
+    """Random waypoint at a mean speed in m/s, with radios of 100 m."""
+    parameters: dict[str, Scalar] = {
+        "n": 150,
+        "degree": DEGREE,
+        "system": "cell-hash",
+        "points": 8,
+        "tried": 2,
+        "speed": speed,
+        "pairs": 10,
+    }
+    return Point(f"{MOBILITY}:mobility", parameters, NETWORK, 800.0)

@@ -1,0 +1,152 @@
+"""Pictures of cells: routes by greedy and perimeter mode, homes and what is around them."""
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+
+from halfway.report.pictures import rendered
+
+if TYPE_CHECKING:
+    from halfway.sim.cell_routes import CellRoutes, Route
+
+_INK, _EMPTY, _CELL = "#1c2733", "#ffffff", "#dbe9f4"
+_GREEDY, _PERIMETER, _TOUR, _HOME = "#0072B2", "#D55E00", "#CC79A7", "#F0C419"
+_STYLES: tuple[tuple[str, Literal["-", ":"], str], ...] = (
+    (_GREEDY, "-", "greedy mode"),
+    (_PERIMETER, "-", "perimeter mode"),
+    (_TOUR, ":", "the home perimeter"),
+)
+Cell = tuple[int, int]
+
+
+def draw_route(
+    cells: "CellRoutes", route: "Route", goal: Cell, *, title: str = "", form: str = "svg"
+) -> bytes:
+    """[geo Fig. 1] One route to the home of a cell, mode by mode, and the tour that shows it.
+
+    form: svg, png or pdf.
+    """
+
+    def paint(figure: Figure, axes: Axes, place: npt.NDArray[np.float64]) -> None:
+        del place
+        _draw_cells(axes, cells)
+        _mark(axes, cells, route.home, _HOME)
+        _draw_route(axes, cells, route, goal)
+        start, end = _centre(cells, route.cells[0]), _centre(cells, goal)
+        axes.scatter(*start, s=110, color=_INK, zorder=8)
+        axes.scatter(*end, marker="X", s=130, color=_INK, edgecolors=_EMPTY, zorder=8)
+        handles = [
+            *(Line2D([], [], color=colour, linestyle=line, linewidth=2.4, label=name)
+              for colour, line, name in _STYLES),
+            Line2D([], [], marker="o", linestyle="", color=_INK, label="sender"),
+            Line2D([], [], marker="X", linestyle="", color=_INK, label="rendezvous point"),
+            Line2D([], [], marker="s", linestyle="", color=_HOME, label="home cell"),
+        ]  # fmt: skip
+        _caption(figure, axes, title, handles)
+
+    return rendered(cells.network, paint, form)
+
+
+def draw_ways(
+    cells: "CellRoutes",
+    through: list[tuple["Route", "Route"]],
+    best: int,
+    *,
+    title: str = "",
+    form: str = "svg",
+) -> bytes:
+    """[geo Fig. 2] The ways publisher - home - subscriber through all points, the best one marked.
+
+    through: for each point the route from the publisher to its home, and from there on.
+    """
+
+    def paint(figure: Figure, axes: Axes, place: npt.NDArray[np.float64]) -> None:
+        del place
+        _draw_cells(axes, cells)
+        for p, legs in enumerate(through):
+            _mark(axes, cells, legs[0].home, _HOME)
+            for leg in legs:
+                line = np.array([_centre(cells, cell) for cell in leg.cells])
+                colour, width = (_GREEDY, 3.6) if p == best else (_PERIMETER, 1.3)
+                axes.plot(*line.T, color=colour, linewidth=width, zorder=6 if p == best else 5)
+        ends = ((through[0][0].cells[0], "o"), (through[0][1].cells[-1], "D"))
+        for cell, mark in ends:
+            axes.scatter(*_centre(cells, cell), marker=mark, s=120, color=_INK, zorder=8)
+        handles = [
+            Line2D([], [], marker="o", linestyle="", color=_INK, label="publisher"),
+            Line2D([], [], marker="D", linestyle="", color=_INK, label="subscriber"),
+            Line2D([], [], marker="s", linestyle="", color=_HOME, label="rendezvous cells"),
+            Line2D([], [], color=_GREEDY, linewidth=3.6, label="the shortest way, which is kept"),
+            Line2D([], [], color=_PERIMETER, linewidth=1.3, label="pruned"),
+        ]
+        _caption(figure, axes, title, handles)
+
+    return rendered(cells.network, paint, form)
+
+
+def modes(route: "Route", goal: Cell) -> list[int]:
+    """How the message makes each of its hops: 0 greedy, 1 in perimeter mode, 2 on the last tour.
+
+    A hop is greedy if it leaves the cell that is closest so far for one that is closer still.
+    """
+
+    def rank(cell: Cell) -> tuple[int, int, int]:
+        across, up = cell[0] - goal[0], cell[1] - goal[1]
+        return across * across + up * up, *cell
+
+    told, best = [], route.cells[0]
+    for a, b in zip(route.cells, route.cells[1:], strict=False):
+        told.append(0 if a == best and rank(b) < rank(a) else 1)
+        best = min(best, b, key=rank)
+    return told + [2] * (len(route.tour) - 1)
+
+
+def _draw_route(axes: Axes, cells: "CellRoutes", route: "Route", goal: Cell) -> None:
+    visited = [*route.cells, *route.tour[1:]]
+    line = np.array([_centre(cells, cell) for cell in visited])
+    how = np.array(modes(route, goal))
+    for mode, (colour, style, _) in enumerate(_STYLES):
+        hops = np.stack([line[:-1], line[1:]], axis=1)[how == mode]
+        shift = 0.08 * cells.side * (mode == len(_STYLES) - 1)  # beside the way that it came
+        axes.add_collection(
+            LineCollection(
+                list(hops + shift), colors=colour, linestyles=style, linewidths=2.8, zorder=6
+            )
+        )
+
+
+def _draw_cells(axes: Axes, cells: "CellRoutes") -> None:
+    width = len(cells.populated) * cells.side  # links are not what this is about: cover them
+    axes.add_patch(Rectangle((0.0, 0.0), width, width, facecolor=_EMPTY, zorder=1.2))
+    squares = [_square(cells, (int(x), int(y))) for y, x in np.argwhere(cells.populated)]
+    axes.add_collection(
+        PatchCollection(squares, facecolor=_CELL, edgecolor=_EMPTY, linewidth=1.0, zorder=1.5)
+    )
+
+
+def _mark(axes: Axes, cells: "CellRoutes", cell: Cell, colour: str) -> None:
+    square = _square(cells, cell)
+    square.set(facecolor=colour, edgecolor=_INK, linewidth=1.0, zorder=1.7)
+    axes.add_patch(square)
+
+
+def _square(cells: "CellRoutes", cell: Cell) -> Rectangle:
+    return Rectangle((cell[0] * cells.side, cell[1] * cells.side), cells.side, cells.side)
+
+
+def _centre(cells: "CellRoutes", cell: Cell) -> tuple[float, float]:
+    return (cell[0] + 0.5) * cells.side, (cell[1] + 0.5) * cells.side
+
+
+def _caption(figure: Figure, axes: Axes, title: str, handles: list[Line2D]) -> None:
+    figure.text(0.5, 0.968, title, ha="center", va="center", color=_INK, fontsize=12)
+    axes.legend(
+        handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.005), ncols=3,
+        frameon=False, handlelength=1.6, columnspacing=1.6, labelcolor=_INK, fontsize=9.5,
+    )  # fmt: skip

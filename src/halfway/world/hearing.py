@@ -1,0 +1,44 @@
+"""Within which distance everybody hears everybody, whatever the links of a network come from."""
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial import cKDTree
+
+from halfway.world.extent import farthest
+from halfway.world.network import Network
+
+_ROWS_AT_ONCE = 4096
+
+
+def common_reach(network: Network) -> float:
+    """The largest r such that all pairs nearer than r are linked, in the unit of the positions.
+
+    At least the radius, on a unit disk graph; 0 where two nodes at one place are not linked. More
+    than any distance where everybody is linked. The network must have positions.
+    """
+    position = np.asarray(network.position)
+    n, tree = network.n, cKDTree(position)
+    rows = np.repeat(np.arange(n, dtype=np.int64), network.degree)
+    links = rows * n + network.who  # ascending, as `who` is within a row
+    best = np.inf
+    order = np.argsort(network.degree, kind="stable")
+    for first in range(0, n, _ROWS_AT_ONCE):
+        some = order[first : first + _ROWS_AT_ONCE]
+        # Of a node's degree + 1 nearest others, one at least is no neighbour.
+        nearest = min(int(network.degree[some].max(initial=0)) + 2, n)
+        gap, who = tree.query(position[some], k=nearest, distance_upper_bound=best)
+        gap, who = gap.reshape(len(some), -1), who.reshape(len(some), -1)
+        stranger = np.isfinite(gap) & (who != some[:, None])
+        stranger &= ~_contains(links, some[:, None] * n + who)
+        best = min(best, float(gap[stranger].min(initial=np.inf)))
+    return best if np.isfinite(best) else 2.0 * farthest(position) + 1.0
+
+
+def _contains(
+    ascending: npt.NDArray[np.int64], some: npt.NDArray[np.int64]
+) -> npt.NDArray[np.bool_]:
+    place = np.searchsorted(ascending, some)
+    inside = place < len(ascending)
+    found = np.zeros(some.shape, bool)
+    found[inside] = ascending[place[inside]] == some[inside]
+    return found
