@@ -21,6 +21,8 @@ SIMULATED = (
     "voronoi-brokers",
     "directional-walk",
     "random-walk",
+    "broker-tree",
+    "underlay-tree",
 )
 
 

@@ -58,6 +58,7 @@ class Cast(NamedTuple):
     delivered: int  # the kind of a letter that tells an application of an event
     hops_tell: bool  # whether its hops are those from the publisher
     kinds: Mapping[int, str]
+    unicast: bool = False  # whether each of its records is for one neighbour at the most
 
 
 class Voice(Protocol):

@@ -4,6 +4,7 @@ from halfway.problem import Problem
 from halfway.protocols import SYSTEMS as MODULES
 from halfway.sim.broking import Broking
 from halfway.sim.systems import Option, Spreading, System
+from halfway.sim.tree_broking import TREES
 from halfway.sim.walking import Walking
 
 _LONG = 1e9
@@ -83,6 +84,7 @@ TABLE = {
         name: System(name, MODULES[name], Walking, _WALKS)
         for name in ("directional-walk", "random-walk")
     },
+    **TREES,
 }
 
 
