@@ -179,7 +179,8 @@ def faults(
         before = [part.copy() for part in arrays(big)]
         said = emitted(big, around, row, record)
         for old, new in zip(before, arrays(big), strict=True):
-            old[row] = new[row]
+            if row < len(old):  # some arrays have a row for a few nodes only
+                old[row] = new[row]
             if not np.array_equal(old, new):
                 found.append(f"record {number} to row {row}: another row was written")
         if row in lone and emitted(lone[row], knows[row], 0, record) != said:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from halfway.core.filters import Filters, covering, filters, matching
 from halfway.core.message import MESSAGE
 from halfway.protocols import broker_tree
+from halfway.protocols.source_routes import ACK, CLIENT, routes
 from halfway.protocols.subscriptions import (
-    CLIENT,
     DETACH,
     FREE,
     NOTIFIED,
@@ -20,6 +20,7 @@ from halfway.protocols.subscriptions import (
     UNSUBSCRIBE,
     WANT,
 )
+from halfway.protocols.walk_records import SERIAL
 from tests.networks import from_links
 from tests.protocols.lone import Driven, Letter, World, drive, faults
 
@@ -32,7 +33,6 @@ FILTERS: Filters = filters(
 )
 MANY = len(FILTERS.first) - 1
 VALUES = np.array(list(itertools.product((0.0, 1.0, 1.5, 3.0, 9.0, np.nan), repeat=2)))
-BOOK = broker_tree.Book(FILTERS, VALUES)
 COVERS, MATCHES = covering(FILTERS), matching(FILTERS, VALUES)
 
 
@@ -64,22 +64,34 @@ def trees(draw: st.DrawFn) -> np.ndarray:
     return np.array([-1, *(draw(st.integers(0, i - 1)) for i in range(1, n))], np.int32)
 
 
-def world(parents: np.ndarray, steps: list[Step]) -> World:
-    """Everything that one step sets off is over before the next one."""
-    n = len(parents)
-    network = from_links(n, [(int(p), i) for i, p in enumerate(parents) if p >= 0])
-    letters = [
-        Letter(
-            float(second), step.row % n, step.kind,
-            step.what % MANY, step.what % len(VALUES), step.client,
-        )
-        for second, step in enumerate(steps)
-    ]  # fmt: skip
+def node(step: Step, brokers: int) -> int:
+    """Whose application does it: a broker's, or that of the node behind the relay."""
+    row = step.row % (brokers + 1)
+    return row if row < brokers else brokers + 1
+
+
+def world(parents: np.ndarray, steps: list[Step], *, slots: int = SLOTS, retries: int = 0) -> World:
+    """Brokers, and behind the first a relay and a client's node. Everything that one step sets off
+    is over before the next one."""
+    k = len(parents)
+    tree = [(i, int(p)) for i, p in enumerate(parents) if p >= 0]
+    network = from_links(k + 2, [*((p, i) for i, p in tree), (0, k), (k, k + 1)])
+    led = routes(k + 2, range(k), {pair: pair for pair in tree}, {}, {k + 1: (k + 1, k, 0)})
+    letters = []
+    for second, step in enumerate(steps):
+        event = step.what % len(VALUES)
+        topic = event if step.kind == PUBLISH else step.what % MANY
+        row = node(step, k)
+        letters.append(Letter(float(second), row, step.kind, topic, event, step.client))
 
     def fresh(names: Any) -> broker_tree.BrokerTreeState:
-        return broker_tree.state(names, parents[names], SLOTS)
+        brokers = np.arange(k, dtype=np.int32)
+        return broker_tree.state(names, brokers, parents, slots, retries)
 
-    return World(network, broker_tree, fresh, broker_tree.Rules(), BOOK, letters, 2 * SLOTS + 2)
+    book = broker_tree.Book(FILTERS, VALUES, led)
+    most = broker_tree.with_care(2 * slots + 2, retries)
+    rules = broker_tree.Rules(retries, 0.1)
+    return World(network, broker_tree, fresh, rules, book, letters, most)
 
 
 def brute_force(
@@ -89,7 +101,7 @@ def brute_force(
     wants: dict[tuple[int, int], set[int]] = {}
     told = []
     for second, step in enumerate(steps):
-        key, f = (step.row % len(parents), step.client), step.what % MANY
+        key, f = (node(step, len(parents)), step.client), step.what % MANY
         if step.kind == SUBSCRIBE:
             wants.setdefault(key, set()).add(f)
         elif step.kind == UNSUBSCRIBE:
@@ -133,7 +145,7 @@ def test_a_parent_holds_the_maximal_filters_of_each_child_and_no_others(
     _, wants = brute_force(parents, steps)
     below: list[set[int]] = [set() for _ in parents]
     for (row, _client), some in wants.items():
-        above = row
+        above = row if row < len(parents) else 0
         while above >= 0:
             below[above] |= some
             above = int(parents[above])
@@ -177,13 +189,8 @@ def test_a_client_that_moves_gets_what_is_published_where_it_then_is() -> None:
 
 
 def test_a_full_table_refuses_and_counts() -> None:
-    letters = [Letter(float(f), 1, int(SUBSCRIBE), f, walk=0) for f in range(5)]
-    here = world(np.array([-1, 0], np.int32), [])
-
-    def fresh(names: Any) -> broker_tree.BrokerTreeState:
-        return broker_tree.state(names, np.array([-1, 0], np.int32)[names], 3)
-
-    driven = drive(here.__class__(**{**vars(here), "letters": letters, "fresh": fresh}))
+    steps = [Step(int(SUBSCRIBE), 1, 0, f) for f in range(5)]
+    driven = drive(world(np.array([-1, 0], np.int32), steps, slots=3))
     assert driven.state.table.refused.tolist() == [0, 2]
 
 
@@ -193,7 +200,25 @@ def test_a_lone_broker_says_what_its_row_says(parents: np.ndarray, steps: list[S
     here = world(parents, steps)
     state = here.fresh(here.names())
     assert broker_tree.most_emissions(state, here.rules) == here.most
-    assert faults(here, drive(here), lone_rows=(0, 1), slots=here.most) == []
+    k = len(parents)
+    assert faults(here, drive(here), lone_rows=(0, 1, k, k + 1), slots=here.most) == []
+
+
+def test_a_node_behind_a_relay_is_served_as_if_it_were_at_its_broker() -> None:
+    parents = np.array([-1, 0, 1], np.int32)
+    everything = MANY - 1
+    steps = [Step(int(SUBSCRIBE), 3, 5, everything), Step(int(PUBLISH), 2, 0, 4)]
+    driven = drive(world(parents, steps))
+    assert notified(driven) == [(1, 4, 5, 4)]
+    assert driven.told["hops"].tolist() == [4]  # 2, 1, 0, the relay 3, the node 4
+
+
+@settings(max_examples=10)
+@given(trees(), STEPS)
+def test_hops_with_care_deliver_the_same_once(parents: np.ndarray, steps: list[Step]) -> None:
+    driven = drive(world(parents, steps, retries=2))
+    assert notified(driven) == brute_force(parents, steps)[0]
+    assert (driven.received(ACK) >= 0).sum() == (driven.records["args"][:, SERIAL] > 0).sum() / 3
 
 
 def test_unknown_kinds_are_ignored() -> None:

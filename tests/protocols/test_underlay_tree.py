@@ -1,6 +1,7 @@
-"""The underlay-aware tree: histories of failures against a tree in plain words, nothing doubled."""
+"""The underlay-aware tree over links that really die: found out, repaired, nothing doubled."""
 
-import itertools
+from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,32 +9,35 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.core.message import MESSAGE
+from halfway.core.message import BOOT, MESSAGE
 from halfway.protocols import underlay_tree
-from halfway.protocols.subscriptions import NOBODY, NOTIFIED, PUBLISH, SUBSCRIBE, UNSUBSCRIBE
-from halfway.protocols.underlay_tree import DEAD, DOWN, LEAVE, UP
+from halfway.protocols.source_routes import NOBODY, Routes
+from halfway.protocols.subscriptions import NOTIFIED, PUBLISH, SUBSCRIBE, UNSUBSCRIBE
+from halfway.protocols.tree_records import GONE, LEAVE
 from halfway.sim import engine as engines
-from halfway.sim.broker_overlay import Overlay
-from halfway.sim.broker_overlay import Rules as OverlayRules
+from halfway.sim.broker_overlay import Overlay, Route
 from halfway.sim.changes import none
+from halfway.sim.links import place_of
 from halfway.sim.overlay_join import join
-from halfway.sim.overlay_repair import leave
+from halfway.sim.overlay_repair import leave, mend
 from halfway.sim.radio import Ideal
-from halfway.world.underlay import Underlay
-from tests.networks import from_links
+from halfway.sim.tree_routes import routes_of
+from halfway.world.waxman import Waxman, waxman
 from tests.protocols.lone import Letter, World, drive, faults
-from tests.protocols.test_broker_tree import BOOK, MANY, MATCHES, VALUES
+from tests.protocols.test_broker_tree import FILTERS, MANY, MATCHES, VALUES
 
-SLOTS, KIN, HOP, TAU, STEP = 32, 12, 1e-3, 1.0, 10.0
-MOST = 2 * SLOTS + 2 * KIN + 5
-EVERYONE = [list(pair) for pair in itertools.combinations(range(9), 2)]
+NODES, BROKERS, SLOTS, KIN, WINDOW, HOP = 24, 9, 40, 12, 4096, 1e-3
+RULES = underlay_tree.Rules(period_s=1.0, misses=2, tau_s=2.0)
+MOST = 2 * SLOTS + KIN + 8
+LONG = 40.0  # seconds in which everything is found out and repaired
+WORLDS = 4
 
 
 class Deed(NamedTuple):
-    """One thing that happens; `what` is a filter, an event, or nothing."""
+    """One thing that happens; `what` is a filter, an event, a link or nothing."""
 
     kind: str
-    broker: int
+    broker: int  # by number
     what: int
 
 
@@ -41,204 +45,239 @@ DEEDS = st.lists(
     st.builds(
         Deed,
         st.sampled_from(
-            ["subscribe", "subscribe", "unsubscribe", "publish", "publish", "link", "long link",
-             "death", "leave"]
+            ["subscribe", "subscribe", "unsubscribe", "publish", "publish", "short cut",
+             "long cut", "short death", "long death", "leave"]
         ),
-        st.integers(0, 8),
+        st.integers(0, BROKERS - 1),
         st.integers(0, 10_000),
     ),
-    min_size=6,
-    max_size=25,
+    min_size=4,
+    max_size=16,
 )  # fmt: skip
 
 
-class Trees(NamedTuple):
-    """Parents and alternates of nine brokers."""
-
-    parents: np.ndarray
-    alternates: np.ndarray
-
-
-@st.composite
-def trees(draw: st.DrawFn) -> Trees:
-    """A random tree in which a broker has an alternate among its parent's neighbours, or none."""
-    parents = [NOBODY, *(draw(st.integers(0, i - 1)) for i in range(1, 9))]
-    alternates = [NOBODY]
-    for i in range(1, 9):
-        near = [k for k in range(9) if parents[k] == parents[i] and k != i]
-        near += [parents[parents[i]]] if parents[i] > 0 else []
-        alternates.append(draw(st.sampled_from(near)) if near else NOBODY)
-    return Trees(np.array(parents, np.int32), np.array(alternates, np.int32))
+@cache
+def grown(seed: int) -> tuple[Overlay, Routes]:
+    """Brokers on the first rows of a small Waxman network, and every path."""
+    overlay = Overlay(waxman(Waxman(n=NODES, side=100), seed))
+    for row in range(BROKERS):
+        join(overlay, row)
+    return overlay, routes_of(overlay, np.zeros(0, np.int32))
 
 
-class Plain:
-    """The tree, its detours and its wishes in plain words."""
-
-    def __init__(self, tree: Trees) -> None:
-        self.parent = dict(enumerate(tree.parents.tolist()))
-        self.alternate = dict(enumerate(tree.alternates.tolist()))
-        self.wants: dict[int, set[int]] = {k: set() for k in range(9)}
-        self.gone: set[int] = set()
-
-    def remove(self, broker: int) -> None:
-        """Its children are adopted by its parent."""
-        for child, parent in self.parent.items():
-            if parent == broker:
-                self.parent[child], self.alternate[child] = self.parent[broker], NOBODY
-        self.gone.add(broker)
-        del self.parent[broker], self.wants[broker]
-        for other, alternate in self.alternate.items():
-            if alternate == broker:
-                self.alternate[other] = NOBODY
-
-    def told(self, event: int) -> list[int]:
-        """Who must hear of an event."""
-        return sorted(k for k, some in self.wants.items() if MATCHES[event, [*some]].any())
+def fresh(overlay: Overlay, names: Any) -> underlay_tree.State:
+    """The brokers of an overlay before anything has happened."""
+    up = [overlay[k].parent for k in range(BROKERS)]
+    parents = [NOBODY if k == NOBODY else overlay[k].row for k in up]
+    rows = np.array([overlay[k].row for k in range(BROKERS)], np.int32)
+    return underlay_tree.state(names, rows, np.array(parents, np.int32), SLOTS, KIN, WINDOW)
 
 
 class Lived:
-    """The same history, message by message."""
+    """A world that goes on, deed by deed."""
 
-    def __init__(self, tree: Trees) -> None:
-        network = from_links(9, itertools.combinations(range(9), 2))
-        self.around, self.now, self.heard = network.around(), 0.0, 0
-        names = np.arange(9, dtype=np.int32)
-        self.state = underlay_tree.state(names, tree.parents, tree.alternates, SLOTS, KIN)
-        self.engine = engines.engine(9, 4096, 4096)
+    def __init__(self, seed: int) -> None:
+        self.overlay, led = grown(seed)
+        network = self.overlay.underlay.network
+        self.around, self.now, self.heard, self.event = network.around(), 0.0, 0, 0
+        self.book = underlay_tree.Book(FILTERS, VALUES, led)
+        self.state = fresh(self.overlay, np.arange(NODES, dtype=np.int32))
+        cut = np.zeros(len(network.who), np.uint8)
+        self.engine = engines.engine(NODES, 8192, 1 << 14)._replace(cut=cut)
+        for k in range(BROKERS):
+            self.say(self.row(k), int(BOOT))
+
+    def row(self, number: int) -> int:
+        """The node of a broker."""
+        return self.overlay[number].row
+
+    def parent(self, number: int) -> int:
+        """The number of a broker's parent, or NOBODY, or GONE."""
+        name = int(self.state.parent[self.state.seat[self.row(number)]])
+        return name if name < 0 else int(self.book.routes.number[name])
 
     def say(self, row: int, kind: int, topic: int = -1, event: int = -1) -> None:
-        """A letter to a broker, now."""
+        """A letter to a node, now."""
         engines.post(self.engine, self.now, row, kind, topic, 0, event)
 
-    def settle(self, seconds: float = STEP) -> list[tuple[int, int]]:
+    def cut(self, a: int, b: int, broken: bool) -> None:
+        """A link dies or is mended."""
+        for one, other in ((a, b), (b, a)):
+            self.engine.cut[place_of(self.around, one, other)] = broken
+
+    def kill(self, row: int) -> None:
+        """A node goes down (odd lives)."""
+        self.engine.life[row] += 1
+
+    def revive(self, row: int) -> None:
+        """It comes back."""
+        self.engine.life[row] += 1
+        self.say(row, int(BOOT))
+
+    def settle(self, seconds: float) -> list[tuple[int, int]]:
         """Let everything happen; returns (broker, event) of the notifications."""
         self.now += seconds
-        rules = underlay_tree.Rules(TAU)
         why = engines.run(
-            self.state, rules, self.around, BOOK, self.engine, Ideal(HOP), self.around, False,
-            none(), self.now, engines.NEVER, 9 * MOST,
+            self.state, RULES, self.around, self.book, self.engine, Ideal(HOP), self.around, True,
+            none(), self.now, engines.NEVER, MOST,
         )  # fmt: skip
         assert why in (engines.IDLE, engines.UNTIL)
         assert self.engine.out.tally[1] == 0
         first, self.heard = self.heard, int(self.engine.applications.tally[0])
         log = self.engine.applications
-        letters = log.record[first : self.heard].view(MESSAGE)
+        told = log.record[first : self.heard].view(MESSAGE)
         rows = log.row[first : self.heard]
         return sorted(
-            (int(row), int(letter["event"]))
-            for row, letter in zip(rows, letters, strict=True)
+            (int(self.book.routes.number[row]), int(letter["event"]))
+            for row, letter in zip(rows, told, strict=True)
             if letter["kind"] == NOTIFIED
         )
 
-
-def happen(deed: Deed, plain: Plain, lived: Lived) -> None:
-    """One deed in both worlds; afterwards every live broker is served and nobody twice."""
-    here = deed.broker
-    if here in plain.gone:
-        return
-    parent = plain.parent[here]
-    if deed.kind in ("subscribe", "unsubscribe"):
-        kind = SUBSCRIBE if deed.kind == "subscribe" else UNSUBSCRIBE
-        lived.say(here, kind, deed.what % MANY)
-        (plain.wants[here].add if kind == SUBSCRIBE else plain.wants[here].discard)(
-            deed.what % MANY
-        )
-    elif deed.kind == "publish":
-        event = deed.what % len(VALUES)
-        lived.say(here, PUBLISH, event=event)
-        assert lived.settle() == [(k, event) for k in plain.told(event)]
-    elif parent != NOBODY and deed.kind in ("link", "long link"):
-        if plain.alternate[here] == NOBODY or plain.alternate[here] in plain.gone:
-            return
-        lived.say(here, DOWN, parent)
-        lived.say(parent, DOWN, here)
-        event = deed.what % len(VALUES)
-        lived.settle(TAU / 2)
-        lived.say(here, PUBLISH, event=event)  # over the alternate
-        assert lived.settle(TAU / 4) == [(k, event) for k in plain.told(event)]
-        if deed.kind == "link":
-            lived.say(here, UP, parent)
-            lived.say(parent, UP, here)
-        elif plain.parent[parent] != NOBODY:
-            plain.parent[here], plain.alternate[here] = plain.parent[parent], NOBODY
-        else:  # nobody above the root: the detour stays until the path is back
-            lived.settle()
-            lived.say(here, UP, parent)
-            lived.say(parent, UP, here)
-    elif parent != NOBODY and deed.kind == "leave":
-        plain.remove(here)
-        lived.say(here, LEAVE)
-    elif parent != NOBODY and deed.kind == "death":
-        children = [k for k, above in plain.parent.items() if above == here]
-        plain.remove(here)
-        lived.engine.life[here] += 1  # odd: down
-        for child in children:  # each of them notices, and so does the parent
-            lived.say(child, DEAD, here)
-        lived.say(parent, DEAD, here)
-    lived.settle()
+    def publish(self, number: int, content: int) -> int:
+        """A broker's application publishes; returns the event's id."""
+        self.say(self.row(number), int(PUBLISH), content, self.event)
+        self.event += 1
+        return self.event - 1
 
 
-@settings(max_examples=40)
-@given(trees(), DEEDS)
-def test_nothing_is_lost_or_doubled_after_a_repair(tree: Trees, deeds: list[Deed]) -> None:
-    plain, lived = Plain(tree), Lived(tree)
+def fail(deed: Deed, lived: Lived) -> None:
+    """Something dies, for a shorter or longer time than it takes to notice; nobody hears twice."""
+    seconds = 1.5 if deed.kind.startswith("short") else LONG
+    row = lived.row(deed.broker)
+    near = lived.around.who[lived.around.first[row] : lived.around.last[row]]
+    other = int(near[deed.what % len(near)])
+    if deed.kind.endswith("death"):
+        lived.kill(row)
+    else:
+        lived.cut(row, other, True)
+    lived.settle(seconds / 2)
+    lived.publish((deed.broker + 1) % BROKERS, deed.what % len(VALUES))
+    told = lived.settle(seconds / 2)
+    assert len(told) == len(set(told))
+    if deed.kind.endswith("death"):
+        lived.revive(row)
+    else:
+        lived.cut(row, other, False)
+
+
+def is_tree(lived: Lived) -> bool:
+    """Whether everybody who did not leave is below one root."""
+    stay = [k for k in range(BROKERS) if lived.parent(k) != GONE]
+    tops = set()
+    for here in stay:
+        for _ in range(BROKERS):
+            if lived.parent(here) != NOBODY:
+                here = lived.parent(here)  # noqa: PLW2901 - climbing
+        tops.add(here)
+    return len(tops) == 1 and lived.parent(next(iter(tops))) == NOBODY
+
+
+@settings(max_examples=30)
+@given(st.integers(0, WORLDS - 1), st.lists(st.integers(0, MANY - 1), max_size=6), DEEDS)
+def test_nothing_is_lost_or_doubled_after_a_repair(
+    seed: int, wishes: list[int], deeds: list[Deed]
+) -> None:
+    lived = Lived(seed)
+    wants: dict[int, set[int]] = {k: set() for k in range(BROKERS)}
+    for k, f in enumerate(wishes):
+        wants[k].add(f)
+        lived.say(lived.row(k), int(SUBSCRIBE), f)
+    lived.settle(1.0)
     for deed in deeds:
-        happen(deed, plain, lived)
-        for broker, parent in plain.parent.items():
-            assert lived.state.parent[broker] == parent
+        here, f = deed.broker, deed.what % MANY
+        if here not in wants:
+            continue
+        if deed.kind == "subscribe":
+            wants[here].add(f)
+            lived.say(lived.row(here), int(SUBSCRIBE), f)
+        elif deed.kind == "unsubscribe":
+            wants[here].discard(f)
+            lived.say(lived.row(here), int(UNSUBSCRIBE), f)
+        elif deed.kind == "leave" and lived.parent(here) != NOBODY:
+            del wants[here]
+            lived.say(lived.row(here), int(LEAVE))
+        elif deed.kind.endswith(("cut", "death")):
+            fail(deed, lived)
+        lived.settle(LONG)
+        assert is_tree(lived)
+        content = deed.what % len(VALUES)
+        event = lived.publish(here if here in wants else min(wants), content)
+        hear = sorted(k for k, some in wants.items() if MATCHES[content, [*some]].any())
+        assert lived.settle(1.0) == [(k, event) for k in hear]
     assert not lived.state.kin.refused.any()
     assert not lived.state.table.refused.any()
-    for broker in plain.parent:
-        children = {k for k, above in plain.parent.items() if above == broker}
-        assert set(lived.state.kin.child[broker].tolist()) - {NOBODY} == children
 
 
-@pytest.mark.parametrize("victim", range(1, 9))
-def test_deaths_leave_the_tree_that_the_bulk_overlay_leaves(victim: int) -> None:
-    """The twin: the same parents as the whole-overlay code, after the same death."""
-    network = from_links(9, itertools.combinations(range(9), 2))
-    underlay = Underlay(network, np.full(72, 1e-3), np.full(72, 1e7))
-    overlay = Overlay(underlay, OverlayRules())
-    chain = [NOBODY, 0, 1, 1, 2, 2, 4, 0, 7]
-    for row in range(9):
-        join(overlay, row)
-        overlay[row].parent = chain[row]
-    alternates = np.full(9, NOBODY, np.int32)
-    lived = Lived(Trees(np.array(chain, np.int32), alternates))
-    children = overlay.children(victim)
+@pytest.mark.parametrize("seed", range(WORLDS))
+@pytest.mark.parametrize("victim", range(BROKERS))
+def test_deaths_leave_the_tree_that_the_bulk_overlay_leaves(seed: int, victim: int) -> None:
+    """The twin: the same parents as the whole-overlay code, the root's successor's as well."""
+    lived = Lived(seed)
+    overlay = lived.overlay.twin()
+    lived.settle(LONG)
+    overlay.set_row(overlay[victim].row, down=True)
     leave(overlay, victim)
-    lived.engine.life[victim] += 1  # odd: down
-    for child in children:
-        lived.say(child, DEAD, victim)
-    lived.say(chain[victim], DEAD, victim)
-    lived.settle()
+    lived.kill(lived.row(victim))
+    lived.settle(LONG)
     for number, broker in overlay.brokers.items():
-        assert lived.state.parent[number] == broker.parent
+        assert lived.parent(number) == broker.parent
 
 
-def letters() -> list[Letter]:
-    """Every kind of deed once."""
+def is_on(way: Route | None, a: int, b: int) -> bool:
+    """Whether a path takes a link."""
+    rows = [] if way is None else way.rows.tolist()
+    return any({a, b} == {*pair} for pair in pairwise(rows))
+
+
+@pytest.mark.parametrize("seed", range(WORLDS))
+def test_after_tau_a_child_whose_direct_path_is_dead_joins_its_grandparent(seed: int) -> None:
+    """[uas §4.1] before, "the alternate link is used"; as the whole-overlay code has it."""
+    tried = 0
+    for number in range(BROKERS):
+        lived = Lived(seed)
+        overlay = lived.overlay.twin()
+        broker = overlay[number]
+        if broker.upper is None or broker.direct is None or broker.second is None:
+            continue
+        a, b = (int(row) for row in broker.direct.rows[:2])
+        others = [overlay[k].direct for k in range(BROKERS) if k != number]
+        if any(is_on(way, a, b) for way in (broker.second, broker.upper, *others)):
+            continue
+        tried += 1
+        lived.settle(10.0)
+        lived.cut(a, b, True)
+        lived.settle(3.9)  # found out after two periods at least, and τ is two more
+        assert lived.parent(number) == broker.parent
+        lived.settle(LONG)
+        overlay.set_link(a, b, down=True)
+        mend(overlay)
+        assert lived.parent(number) == overlay[number].parent == broker.parent
+    assert tried
+
+
+def letters(overlay: Overlay) -> list[Letter]:
+    """Subscriptions, events, boots, ticks and what nobody knows."""
+    row = {k: overlay[k].row for k in range(BROKERS)}
     some: list[tuple[int, int, int, int]] = [
-        (3, int(SUBSCRIBE), 3, -1), (5, int(SUBSCRIBE), 7, -1), (0, int(PUBLISH), -1, 4),
-        (5, int(DOWN), 2, -1), (2, int(DOWN), 5, -1), (5, int(PUBLISH), -1, 9),
-        (4, int(DEAD), 2, -1), (5, int(DEAD), 2, -1), (1, int(DEAD), 2, -1),
-        (5, int(underlay_tree.ROUTED), 3, -1), (3, int(LEAVE), -1, -1), (0, int(PUBLISH), -1, 4),
-        (1, 200, 3, 3), (1, 255, 3, 3),
+        *((row[k], int(BOOT), -1, -1) for k in range(BROKERS)),
+        (row[3], int(SUBSCRIBE), 3, -1), (row[5], int(SUBSCRIBE), 7, -1),
+        (row[0], int(PUBLISH), 4, 0), (row[5], int(PUBLISH), 9, 1), (row[8], int(LEAVE), -1, -1),
+        (row[5], int(BOOT), -1, -1), (row[0], int(PUBLISH), 4, 2),
+        (row[1], 200, 3, 3), (row[1], 254, 3, 3),
     ]  # fmt: skip
-    return [Letter(2.0 * k, *given) for k, given in enumerate(some)]
+    return [Letter(0.5 * k, *given) for k, given in enumerate(some)]
 
 
-def test_a_lone_broker_says_what_its_row_says() -> None:
-    parents = np.array([NOBODY, 0, 1, 1, 2, 2, 4, 0, 7], np.int32)
-    alternates = np.array([NOBODY, 7, 3, 2, 5, 4, 2, 1, 0], np.int32)
-    network = from_links(9, itertools.combinations(range(9), 2))
-
-    def fresh(names: Any) -> underlay_tree.UnderlayTreeState:
-        return underlay_tree.state(names, parents, alternates, SLOTS, KIN)
-
-    here = World(network, underlay_tree, fresh, underlay_tree.Rules(TAU), BOOK, letters(), MOST)
-    assert underlay_tree.most_emissions(fresh(here.names()), here.rules) == MOST
+def test_a_lone_node_says_what_its_row_says() -> None:
+    overlay, led = grown(0)
+    network, rules = overlay.underlay.network, RULES._replace(until_s=20.0)
+    book = underlay_tree.Book(FILTERS, VALUES, led)
+    here = World(
+        network, underlay_tree, lambda names: fresh(overlay, names), rules, book,
+        letters(overlay), MOST,
+    )  # fmt: skip
     driven = drive(here)
-    kinds = {*range(3), 4, 6, 8, *range(10, 13), *range(13, 21)} - {1, 19}
-    assert kinds <= {int(kind) for kind in driven.records["kind"]}
-    assert faults(here, driven, lone_rows=(0, 1, 5), slots=MOST) == []
+    assert underlay_tree.most_emissions(fresh(overlay, here.names()), rules) == MOST
+    kinds = {int(kind) for kind in driven.records["kind"]}
+    assert {0, 2, 4, 6, 13, 14, 15, 16, 18, 19, 20, 22} <= kinds
+    assert faults(here, driven, lone_rows=(0, 3, BROKERS), slots=MOST) == []

@@ -384,9 +384,9 @@ def test_an_overlay_can_be_copied_for_another_history() -> None:
 
 
 @pytest.mark.slow
-def test_tens_of_thousands_of_steps_of_history() -> None:
-    """The same histories, many more: up to 25,000 steps."""
-    many = settings(max_examples=1000, stateful_step_count=25, derandomize=True)
+def test_ten_thousand_histories() -> None:
+    """The same histories, many more: 10,000 of up to 25 steps."""
+    many = settings(max_examples=10_000, stateful_step_count=25, derandomize=True)
     run_state_machine_as_test(Histories, settings=many)
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.problem import Problem
 
@@ -115,6 +116,7 @@ def covers(filters, f, g):
 def matching(filters, values):
     """bool [events, filters]: which events (values [events, attributes]) pass which filters."""
     found = np.empty((values.shape[0], filters.first.shape[0] - 1), np.bool_)
+    filters, values = borrowed(filters), borrowed(values)
     for e in range(found.shape[0]):
         for f in range(found.shape[1]):
             found[e, f] = matches(filters, f, values[e])

@@ -16,4 +16,6 @@ SYSTEMS = {
     "anti-entropy": "halfway.protocols.anti_entropy",
     "rumor": "halfway.protocols.rumor",
     "cell-hash": "halfway.protocols.cell_hash",
+    "broker-tree": "halfway.protocols.broker_tree",
+    "underlay-tree": "halfway.protocols.underlay_tree",
 }

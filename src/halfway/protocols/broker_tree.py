@@ -2,8 +2,9 @@
 
 [Carzaniga, Rosenblum & Wolf 2001, "Design and evaluation of a wide-area event notification
 service", §4.2] every event goes to the parent; it goes to a child whose subscriptions match it.
-Clients are numbers at their broker: one subscribes to attach, DETACHes to leave, and moves by
-doing both; what is published between the two is lost to it.
+Every node is a router, some are brokers, and a client's node speaks to its broker alone. Clients
+are numbers at their node: one subscribes to attach, DETACHes to leave, and moves by doing both.
+Nothing here finds another way: what dies under the tree parts it.
 """
 
 from typing import NamedTuple
@@ -11,24 +12,42 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import kernel
+from halfway.core.compiled import apart
 from halfway.core.filters import Filters
 from halfway.core.handler import handles
-from halfway.protocols.subscriptions import (
+from halfway.core.message import APP, BOOT
+from halfway.core.outbox import emit
+from halfway.protocols.source_routes import (
     CLIENT,
-    DETACH,
+    IN_FLIGHT,
+    NO_ROUTE,
     NOBODY,
+    ORIGIN,
+    STEP,
+    Care,
+    Ints,
+    Lines,
+    Post,
+    Routes,
+    care,
+    forward,
+    is_under_way,
+    lead,
+    lines,
+    resume_care,
+    settled,
+    watch_new,
+)
+from halfway.protocols.subscriptions import (
+    DETACH,
     NOTIFIED,
     NOTIFY,
-    ORIGIN,
     PUBLISH,
     SUBSCRIBE,
     UNSUBSCRIBE,
     UNWANT,
     WANT,
-    Detours,
     Table,
-    detours,
     enter,
     leave,
     leave_all,
@@ -37,7 +56,19 @@ from halfway.protocols.subscriptions import (
     table,
 )
 
-__all__ = ["KINDS", "NOTIFIED", "Book", "BrokerTreeState", "Rules", "State", "handle", "state"]
+DELIVERED = NOTIFIED
+__all__ = [
+    "BOOT",
+    "DELIVERED",
+    "KINDS",
+    "PUBLISH",
+    "SUBSCRIBE",
+    "Book",
+    "BrokerTreeState",
+    "Rules",
+    "handle",
+    "state",
+]
 
 KINDS: dict[int, str] = {
     0: "subscribe",
@@ -48,74 +79,129 @@ KINDS: dict[int, str] = {
     5: "unwant",
     6: "notify",
     7: "notified",
+    10: "ack",
+    11: "patience",
+    12: "lost",
+    255: "boot",
 }
 
 
 class Rules(NamedTuple):
-    """The tree has no scalars of its own."""
+    """The scalars of the tree, the same on every node. Both are ours: the paper's links lose
+    nothing."""
 
-    none: float = 0.0
+    retries: int = 0  # repetitions of a hop that is not acknowledged; 0: nobody acknowledges
+    patience_s: float = 1.0  # seconds until a hop counts as failed; more than there and back
 
 
 class Book(NamedTuple):
-    """What ids stand for: filters, and the content of events."""
+    """What ids stand for: filters, the content of events, and paths."""
 
     filters: Filters
-    values: npt.NDArray[np.float64]  # [events, attributes] NaN where an event has none
+    values: npt.NDArray[np.float64]  # [contents, attributes] NaN where an event has none
+    routes: Routes
 
 
 class BrokerTreeState(NamedTuple):
-    """What a broker remembers: its parent, and who below wants what."""
+    """What a node remembers; a broker: its parent, and who below wants what."""
 
-    name: npt.NDArray[np.int32]  # [n]
-    parent: npt.NDArray[np.int32]  # [n] the parent's name; NOBODY at the root
+    name: Ints  # [n]
+    seat: Ints  # [n] row of a broker in what follows; -1 at a node that is none
+    parent: Ints  # [brokers] the parent's name; NOBODY at the root
     table: Table
-    detours: Detours  # none: no broker of this tree knows another way
+    lines: Lines  # no room: no broker of this tree knows another way
+    care: Care
 
 
 State = BrokerTreeState
 
 
+def seats(names: Ints, brokers: Ints) -> tuple[Ints, Ints]:
+    """[n] rows of the brokers among these nodes, -1 for the others; [rows] numbers of those."""
+    number = {int(name): k for k, name in enumerate(brokers)}
+    mine = [number[int(name)] for name in names if int(name) in number]
+    seat, rows = np.full(len(names), NOBODY, np.int32), iter(range(len(mine)))
+    for i, name in enumerate(names):
+        if int(name) in number:
+            seat[i] = next(rows)
+    return seat, np.array(mine, np.int32)
+
+
 def state(
-    names: npt.NDArray[np.int32], parents: npt.NDArray[np.int32], slots: int
+    names: Ints, brokers: Ints, parents: Ints, slots: int, retries: int = 0
 ) -> BrokerTreeState:
-    """Brokers below `parents` [n] (names, NOBODY at the root) with room for `slots` entries."""
-    n = len(names)
-    return BrokerTreeState(names, parents.astype(np.int32), table(n, slots), detours(n, 0))
+    """Nodes, of which those in `brokers` (names by number) are brokers below `parents` (names by
+    number, NOBODY at the root) with room for `slots` subscriptions."""
+    seat, mine = seats(names, brokers)
+    here = len(mine)
+    parent = parents.astype(np.int32)[mine]
+    return BrokerTreeState(
+        names, seat, parent, table(here, slots), lines(here, 0), care(names, retries)
+    )
 
 
 def most_emissions(state: BrokerTreeState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
-    del rules
     # Each entry is told to the parent and taken back at most once; an event goes to each, and up.
-    return 2 * int(state.table.filter.shape[1]) + 2
+    return with_care(2 * int(state.table.filter.shape[1]) + 2, rules.retries)
 
 
-@kernel
-def serve(table, book, detours, i, own, up, message, out):
+def with_care(emissions: int, retries: int) -> int:
+    """As many, each with a letter to oneself, an acknowledgement, and all hops awaited anew."""
+    return 2 * emissions + 1 + IN_FLIGHT if retries > 0 else emissions
+
+
+@apart
+def attend(routes, own, message, out):
+    """A client's node: what its application says goes to the broker, what the broker says to it."""
+    if message.args[STEP] > 0:
+        if message.kind == NOTIFY:
+            o = emit(out, NOTIFIED, 0.0, APP)
+            o.event, o.topic, o.target = message.event, message.topic, message.args[CLIENT]
+    elif message.kind <= DETACH and routes.home[own] != NO_ROUTE:
+        o = lead(routes, routes.home[own], message.kind, own, out)
+        o.event, o.topic, o.args[CLIENT] = message.event, message.topic, message.args[CLIENT]
+
+
+@apart
+def serve(table, book, post, i, own, up, message, out):
     """What every broker does with filters and events, whatever its tree looks like."""
     filters, f, client = book.filters, message.topic, message.args[CLIENT]
-    source = message.args[ORIGIN]
+    source = message.args[ORIGIN] if message.args[STEP] > 0 else own
     if message.kind == SUBSCRIBE:
-        enter(table, filters, detours, own, i, f, own, client, up, out)
+        enter(table, filters, post, own, i, f, source, client, up, out)
     elif message.kind == WANT:
-        enter(table, filters, detours, own, i, f, source, NOBODY, up, out)
+        enter(table, filters, post, own, i, f, source, NOBODY, up, out)
     elif message.kind == UNSUBSCRIBE:
-        leave(table, filters, detours, own, i, f, own, client, up, out)
+        leave(table, filters, post, own, i, f, source, client, up, out)
     elif message.kind == UNWANT:
-        leave(table, filters, detours, own, i, f, source, NOBODY, up, out)
+        leave(table, filters, post, own, i, f, source, NOBODY, up, out)
     elif message.kind == DETACH:
-        leave_all(table, filters, detours, own, i, own, client, up, out)
+        leave_all(table, filters, post, own, i, source, client, up, out)
     elif message.kind == PUBLISH or message.kind == NOTIFY:
         if message.kind == PUBLISH:
             source = NOBODY
         if up != NOBODY and up != source:
-            o = send(detours, i, own, NOTIFY, up, out)
-            o.event = message.event
-        notify(table, book, detours, i, own, message.event, source, out)
+            o = send(post, i, own, NOTIFY, up, out)
+            o.event, o.topic = message.event, message.topic
+        notify(table, book, post, i, own, message, source, out)
 
 
 @handles(BrokerTreeState)
 def handle(state, rules, around, book, i, message, out):
-    """A broker's whole behaviour, one message at a time."""
-    serve(state.table, book, state.detours, i, state.name[i], state.parent[i], message, out)
+    """A node's whole behaviour, one message at a time."""
+    before, own, b = out.tally[0], state.name[i], state.seat[i]
+    if settled(state.care, rules, i, message, out):
+        return
+    if is_under_way(book.routes, message):
+        forward(book.routes, message, out)
+    elif message.kind == BOOT:
+        resume_care(state.care, rules, i, out)
+        return
+    elif b == NOBODY:
+        attend(book.routes, own, message, out)
+    else:
+        post = Post(book.routes, state.lines)
+        serve(state.table, book, post, b, own, state.parent[b], message, out)
+    if rules.retries > 0:
+        watch_new(state.care, rules, i, before, out)

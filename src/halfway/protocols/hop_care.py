@@ -28,7 +28,7 @@ HOP = np.dtype(
         ("args", "<i4", (8,)),
     ]
 )
-ANSWERED_PLACES = 16  # hops that a node remembers having taken in: the sender's name, its number
+ANSWERED_PLACES = 16  # hops that a walk's node knows it took in: the sender's name, its number
 
 # Columns of `counts`.
 CROWDED = 0  # hops sent without care, because the table was full
@@ -95,11 +95,11 @@ def answered_before(memory, i, message, out):
     serial = message.args[SERIAL]
     o = emit(out, ACK, 0.0, message.source)
     o.args[SERIAL] = serial
-    for place in range(ANSWERED_PLACES):
+    for place in range(memory.answered.shape[1]):
         known = memory.answered[i, place, 1] == serial
         if known and memory.answered[i, place, 0] == message.source:
             return True
-    place = memory.counts[i, ANSWERED] % ANSWERED_PLACES
+    place = memory.counts[i, ANSWERED] % memory.answered.shape[1]
     memory.answered[i, place, 0] = message.source
     memory.answered[i, place, 1] = serial
     memory.counts[i, ANSWERED] += 1

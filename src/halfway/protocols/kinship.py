@@ -1,7 +1,7 @@
 """Whom a broker of the underlay-aware tree knows below it: children and grandchildren, by slot.
 
-[uas §4 "The Data Structures"] a broker keeps its children with their alternates, and a replica of
-each child's own list: the children of its children are those it serves if a child dies.
+[uas §4 "The Data Structures"] a broker keeps its children, and a replica of each child's own list,
+"updated periodically": the children of its children are those it serves if a child dies.
 """
 
 from typing import NamedTuple
@@ -9,90 +9,100 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import inlined, kernel
+from halfway.core.compiled import apart, kernel
 
 NONE = np.int32(-1)
 
 
 class Kin(NamedTuple):
-    """Names by node and slot; NONE where a slot is free."""
+    """Names by broker and slot, NONE where it is free; how long ago each was heard, in ticks."""
 
-    child: npt.NDArray[np.int32]  # [n, kin]
-    alternate: npt.NDArray[np.int32]  # [n, kin] the broker by which that child is reached else
-    grandchild: npt.NDArray[np.int32]  # [n, kin]
-    between: npt.NDArray[np.int32]  # [n, kin] whose child that grandchild is
-    refused: npt.NDArray[np.int64]  # [n] kin that found no free slot
+    child: npt.NDArray[np.int32]  # [brokers, kin]
+    quiet: npt.NDArray[np.int32]  # [brokers, kin, 2] since the child's last PING on each path
+    grandchild: npt.NDArray[np.int32]  # [brokers, kin]
+    between: npt.NDArray[np.int32]  # [brokers, kin] whose child that grandchild is
+    unheard: npt.NDArray[np.int32]  # [brokers, kin] since the grandchild said so
+    refused: npt.NDArray[np.int64]  # [brokers] kin that found no free slot
 
 
-def kin(n: int, slots: int) -> Kin:
+def kin(brokers: int, slots: int) -> Kin:
     """Nobody has anybody below."""
 
     def free() -> npt.NDArray[np.int32]:
-        return np.full((n, slots), NONE)
+        return np.full((brokers, slots), NONE)
 
-    return Kin(free(), free(), free(), free(), np.zeros(n, np.int64))
+    quiet, unheard = np.zeros((brokers, slots, 2), np.int32), np.zeros((brokers, slots), np.int32)
+    return Kin(free(), quiet, free(), free(), unheard, np.zeros(brokers, np.int64))
+
+
+@apart
+def child_slot(kin, i, name):
+    """Where a child is kept; -1 if it is none."""
+    for s in range(kin.child.shape[1]):
+        if kin.child[i, s] == name:
+            return s
+    return -1
 
 
 @kernel
-def _entered(names, beside, refused, i, name, value):
+def add_child(kin, i, name):
+    """A child, heard of just now; returns its slot, -1 if there is no room."""
     free = -1
-    for s in range(names.shape[1] - 1, -1, -1):
-        if names[i, s] == name:
-            beside[i, s] = value
-            return
-        if names[i, s] == NONE:
+    for s in range(kin.child.shape[1] - 1, -1, -1):
+        if kin.child[i, s] == name:
+            return s
+        if kin.child[i, s] == NONE:
             free = s
     if free < 0:
-        refused[i] += 1
-    else:
-        names[i, free], beside[i, free] = name, value
+        kin.refused[i] += 1
+        return -1
+    kin.child[i, free] = name
+    kin.quiet[i, free, 0] = kin.quiet[i, free, 1] = 0
+    return free
 
 
-@kernel
-def add_child(kin, i, name, alternate):
-    """A child, new or with another alternate."""
-    _entered(kin.child, kin.alternate, kin.refused, i, name, alternate)
+@apart
+def drop_child(kin, i, name):
+    """Forget a child; returns whether it was one."""
+    s = child_slot(kin, i, name)
+    if s >= 0:
+        kin.child[i, s] = NONE
+    return s >= 0
+
+
+@apart
+def first_child(kin, i, but):
+    """The child in the first slot that is not `but`; NONE if there is no other."""
+    for s in range(kin.child.shape[1]):
+        if kin.child[i, s] != NONE and kin.child[i, s] != but:
+            return kin.child[i, s]
+    return NONE
 
 
 @kernel
 def add_grandchild(kin, i, name, between):
-    """A grandchild, new or with another parent."""
-    _entered(kin.grandchild, kin.between, kin.refused, i, name, between)
+    """A grandchild, heard of just now; perhaps below another child than before."""
+    free = -1
+    for s in range(kin.grandchild.shape[1] - 1, -1, -1):
+        if kin.grandchild[i, s] == name:
+            kin.between[i, s], kin.unheard[i, s] = between, 0
+            return
+        if kin.grandchild[i, s] == NONE:
+            free = s
+    if free < 0:
+        kin.refused[i] += 1
+    else:
+        kin.grandchild[i, free], kin.between[i, free] = name, between
+        kin.unheard[i, free] = 0
 
 
-@inlined
-def drop_child(kin, i, name):
-    """Forget a child; returns whether it was one."""
-    found = False
+@apart
+def age(kin, i, most):
+    """A period is over: everybody is quiet for one more; forgotten grandchildren go."""
     for s in range(kin.child.shape[1]):
-        if kin.child[i, s] == name:
-            kin.child[i, s] = NONE
-            found = True
-    return found
-
-
-@inlined
-def drop_grandchild(kin, i, name, between):
-    """Forget one grandchild, if it is below that child."""
+        kin.quiet[i, s, 0] += 1
+        kin.quiet[i, s, 1] += 1
     for s in range(kin.grandchild.shape[1]):
-        if kin.grandchild[i, s] == name and kin.between[i, s] == between:
+        kin.unheard[i, s] += 1
+        if kin.unheard[i, s] > most:
             kin.grandchild[i, s] = NONE
-            kin.between[i, s] = NONE
-
-
-@inlined
-def drop_grandchildren(kin, i, between):
-    """Forget every grandchild below a child."""
-    for s in range(kin.grandchild.shape[1]):
-        if kin.between[i, s] == between:
-            kin.grandchild[i, s] = NONE
-            kin.between[i, s] = NONE
-
-
-@inlined
-def alternate_of(kin, i, name):
-    """The alternate of a child; NONE if it has none, or is no child."""
-    for s in range(kin.child.shape[1]):
-        if kin.child[i, s] == name:
-            return kin.alternate[i, s]
-    return NONE

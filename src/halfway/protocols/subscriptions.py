@@ -10,36 +10,33 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import inlined, kernel
+from halfway.core.compiled import apart, inlined
 from halfway.core.filters import covers, matches
 from halfway.core.message import APP
 from halfway.core.outbox import emit
+from halfway.protocols.source_routes import CLIENT, NOBODY, lead, line
 
 # Kinds: from the application, between brokers, to the application.
-SUBSCRIBE = np.uint8(0)  # topic: the filter's id; args[CLIENT]
+SUBSCRIBE = np.uint8(0)  # topic: the filter's id; args[CLIENT] of those at the node
 UNSUBSCRIBE = np.uint8(1)  # likewise
-PUBLISH = np.uint8(2)  # event
+PUBLISH = np.uint8(2)  # event; topic: its content, a row of the book's values
 DETACH = np.uint8(3)  # args[CLIENT] goes away, and every filter of it
 WANT = np.uint8(4)  # topic: the filter's id
 UNWANT = np.uint8(5)
-NOTIFY = np.uint8(6)  # event
-NOTIFIED = np.uint8(7)  # event; target: the client
-
-CLIENT = 2  # place in `args`, of what applications say
-ORIGIN = 3  # place in `args`, of what brokers say: who said it first, whoever passed it on
+NOTIFY = np.uint8(6)  # event; topic: its content; to a client's node args[CLIENT] as well
+NOTIFIED = np.uint8(7)  # event; topic: its content; target: the client
 
 FREE = np.int32(-1)
 # These decisions are calls, not inlined: a broker matches filters for microseconds, and every copy
 # of them would be compiled again.
-NOBODY = np.int32(-1)  # the parent of the root; the client of a neighbour's subscription
 
 
 class Table(NamedTuple):
     """Subscriptions by node and slot: from which neighbour or client, and whether passed on."""
 
     filter: npt.NDArray[np.int32]  # [n, slots] the filter's id; FREE where the slot is
-    via: npt.NDArray[np.int32]  # [n, slots] the child's name; the node's own for a client
-    client: npt.NDArray[np.int32]  # [n, slots] NOBODY where a child subscribed
+    via: npt.NDArray[np.int32]  # [n, slots] name of the child, of the client's node, or the own
+    client: npt.NDArray[np.int32]  # [n, slots] which one at that node; NOBODY of a child
     told: npt.NDArray[np.uint8]  # [n, slots] 1 where the parent holds it for us
     refused: npt.NDArray[np.int64]  # [n] subscriptions that found no free slot
 
@@ -55,39 +52,20 @@ def table(n: int, slots: int) -> Table:
     )
 
 
-class Detours(NamedTuple):
-    """Brokers whose direct path is dead for now, and who passes messages on to them."""
-
-    peer: npt.NDArray[np.int32]  # [n, detours] NOBODY where the place is free
-    hop: npt.NDArray[np.int32]  # [n, detours]
-
-
-def detours(n: int, places: int) -> Detours:
-    """Every broker is reached directly."""
-    return Detours(np.full((n, places), NOBODY), np.full((n, places), NOBODY))
-
-
-@kernel
-def send(detours, i, own, kind, to, out):
-    """A record for another broker, directly or by its detour."""
-    hop = to
-    for s in range(detours.peer.shape[1]):
-        if detours.peer[i, s] == to:
-            hop = detours.hop[i, s]
-    o = emit(out, kind, 0.0, hop)
-    o.target = to
-    o.args[ORIGIN] = own
-    return o
+@apart
+def send(post, i, own, kind, to, out):
+    """A record for another broker, or a client's node, by the path that leads there for now."""
+    return lead(post.routes, line(post, i, own, to), kind, own, out)
 
 
 @inlined
-def tell_parent(detours, i, own, kind, f, up, out):
+def tell_parent(post, i, own, kind, f, up, out):
     """A subscription, or its end, for the parent."""
-    o = send(detours, i, own, kind, up, out)
+    o = send(post, i, own, kind, up, out)
     o.topic = f
 
 
-@kernel
+@apart
 def is_told(table, filters, i, f):
     """Whether the parent holds a filter of ours that covers f."""
     for s in range(table.filter.shape[1]):
@@ -96,22 +74,22 @@ def is_told(table, filters, i, f):
     return False
 
 
-@kernel
-def offer(table, filters, detours, own, i, slot, up, out):
+@apart
+def offer(table, filters, post, own, i, slot, up, out):
     """Tell the parent of a new entry unless it is covered; take back what it covers."""
     f = table.filter[i, slot]
     if is_told(table, filters, i, f):
         return
-    tell_parent(detours, i, own, WANT, f, up, out)
+    tell_parent(post, i, own, WANT, f, up, out)
     for s in range(table.filter.shape[1]):
         if table.told[i, s] == 1 and covers(filters, f, table.filter[i, s]):
             table.told[i, s] = 0
-            tell_parent(detours, i, own, UNWANT, table.filter[i, s], up, out)
+            tell_parent(post, i, own, UNWANT, table.filter[i, s], up, out)
     table.told[i, slot] = 1
 
 
-@kernel
-def enter(table, filters, detours, own, i, f, via, client, up, out):
+@apart
+def enter(table, filters, post, own, i, f, via, client, up, out):
     """Add a subscription that came `via` a child or a client; a repetition changes nothing."""
     free = -1
     for s in range(table.filter.shape[1]):
@@ -128,10 +106,10 @@ def enter(table, filters, detours, own, i, f, via, client, up, out):
     table.client[i, free] = client
     table.told[i, free] = 0
     if up != NOBODY:
-        offer(table, filters, detours, own, i, free, up, out)
+        offer(table, filters, post, own, i, free, up, out)
 
 
-@kernel
+@apart
 def is_maximal(table, filters, i, slot):
     """Whether no other entry covers that of a slot; of equal ones the first is maximal."""
     f = table.filter[i, slot]
@@ -147,8 +125,8 @@ def is_maximal(table, filters, i, slot):
     return True
 
 
-@kernel
-def offer_uncovered(table, filters, detours, own, i, up, out):
+@apart
+def offer_uncovered(table, filters, post, own, i, up, out):
     """Tell the parent of every maximal entry that nothing it was told covers."""
     for s in range(table.filter.shape[1]):
         f = table.filter[i, s]
@@ -159,11 +137,11 @@ def offer_uncovered(table, filters, detours, own, i, up, out):
             and not is_told(table, filters, i, f)
         ):
             table.told[i, s] = 1
-            tell_parent(detours, i, own, WANT, f, up, out)
+            tell_parent(post, i, own, WANT, f, up, out)
 
 
-@kernel
-def strike(table, filters, detours, own, i, slot, up, out):
+@apart
+def strike(table, filters, post, own, i, slot, up, out):
     """Remove an entry; what only it covered is told to the parent before it is taken back."""
     f, was_told = table.filter[i, slot], table.told[i, slot] == 1
     table.filter[i, slot] = FREE
@@ -174,27 +152,27 @@ def strike(table, filters, detours, own, i, slot, up, out):
         if table.filter[i, s] == f:  # the parent knows filters by id: it need not hear of this
             table.told[i, s] = 1
             return
-    offer_uncovered(table, filters, detours, own, i, up, out)
-    tell_parent(detours, i, own, UNWANT, f, up, out)
+    offer_uncovered(table, filters, post, own, i, up, out)
+    tell_parent(post, i, own, UNWANT, f, up, out)
 
 
-@kernel
-def leave(table, filters, detours, own, i, f, via, client, up, out):
+@apart
+def leave(table, filters, post, own, i, f, via, client, up, out):
     """Remove one subscription, if it is there."""
     for s in range(table.filter.shape[1]):
         if table.filter[i, s] == f and table.via[i, s] == via and table.client[i, s] == client:
-            strike(table, filters, detours, own, i, s, up, out)
+            strike(table, filters, post, own, i, s, up, out)
 
 
-@kernel
-def leave_all(table, filters, detours, own, i, via, client, up, out):
+@apart
+def leave_all(table, filters, post, own, i, via, client, up, out):
     """Remove every subscription that came that way."""
     for s in range(table.filter.shape[1]):
         if table.filter[i, s] != FREE and table.via[i, s] == via and table.client[i, s] == client:
-            strike(table, filters, detours, own, i, s, up, out)
+            strike(table, filters, post, own, i, s, up, out)
 
 
-@kernel
+@apart
 def is_repeated(table, book, i, slot, values):
     """Whether an earlier slot sends the same event the same way."""
     for s in range(slot):
@@ -208,10 +186,10 @@ def is_repeated(table, book, i, slot, values):
     return False
 
 
-@kernel
-def notify(table, book, detours, i, own, event, source, out):
+@apart
+def notify(table, book, post, i, own, message, source, out):
     """Tell an event once to each client and child that wants it, but not where it came from."""
-    values = book.values[event]
+    values = book.values[message.topic]
     for s in range(table.filter.shape[1]):
         f, via = table.filter[i, s], table.via[i, s]
         if f == FREE or (via == source and via != own):
@@ -222,5 +200,6 @@ def notify(table, book, detours, i, own, event, source, out):
             o = emit(out, NOTIFIED, 0.0, APP)
             o.target = table.client[i, s]
         else:
-            o = send(detours, i, own, NOTIFY, via, out)
-        o.event = event
+            o = send(post, i, own, NOTIFY, via, out)
+            o.args[CLIENT] = table.client[i, s]
+        o.event, o.topic = message.event, message.topic

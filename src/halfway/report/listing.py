@@ -23,6 +23,8 @@ SIMULATED = (
     "random-walk",
     "walk-overlay",
     "cell-hash",
+    "broker-tree",
+    "underlay-tree",
 )
 
 

@@ -42,6 +42,15 @@ class FromFile(_Part, frozen=True, kw_only=True, tag_field="kind", tag="file"):
     largest: bool = True
 
 
+class Backbone(_Part, frozen=True, kw_only=True, tag_field="kind", tag="waxman"):
+    """A wired network that grows as BRITE's AS-level Waxman model, kilometres."""
+
+    n: Annotated[int, Meta(ge=2, le=1_000_000)]
+    m: Annotated[int, Meta(ge=1, le=100)] = 2
+    beta: Annotated[float, Meta(gt=0.0, le=1e6)] = 0.2
+    side: Annotated[int, Meta(ge=1, le=10_000_000)] = 1000
+
+
 class Waypoint(_Part, frozen=True, kw_only=True, tag_field="kind", tag="random-waypoint"):
     """Nodes that go from point to point in a rectangle, metres and seconds."""
 
@@ -85,7 +94,7 @@ class Draw(_Part, frozen=True, kw_only=True):
 class Scenario(_Part, frozen=True, kw_only=True):
     """A whole scenario. Times in seconds; lengths in the network's or the movement's units."""
 
-    network: UnitDisk | FromFile | Waypoint | Recorded
+    network: UnitDisk | FromFile | Backbone | Waypoint | Recorded
     system: str = "flooding"
     title: str = ""
     seconds: Seconds = 60.0

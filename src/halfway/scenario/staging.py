@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from halfway.problem import Problem
-from halfway.scenario.schema import FromFile, Recorded, Scenario, UnitDisk, Waypoint
+from halfway.scenario.schema import Backbone, FromFile, Recorded, Scenario, UnitDisk, Waypoint
 from halfway.sim.energy import Power
 from halfway.sim.moving import Motion
 from halfway.sim.simulation import Simulation
@@ -20,6 +20,7 @@ from halfway.world.network import Network
 from halfway.world.random_waypoint import Wandering
 from halfway.world.trace_files import Traces, read_motion
 from halfway.world.unit_disk import connected_unit_disk
+from halfway.world.waxman import Waxman, waxman
 
 
 def simulation_of(
@@ -57,6 +58,10 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
                 file.path, quality=file.quality, threshold=file.over, both_ways=file.both_ways,
                 positions_from=file.positions, largest=file.largest,
             ), None  # fmt: skip
+        case Backbone() as model:
+            square = min(Waxman().square, model.side)  # of a placement that is not used here
+            given = Waxman(model.n, model.m, beta=model.beta, side=model.side, square=square)
+            return waxman(given, scenario.seed).network, None
         case Waypoint() as model:
             course = Wandering(
                 model.n, model.width, model.height, speed=model.speed, pause=model.pause,

@@ -35,7 +35,7 @@ class Broking:
         module, demand = self.module, scene.demand
         rules = module.Rules(**self.values, until=scene.seconds)
         per_row = np.zeros(scene.n, np.int64)
-        for row, _, _ in _intervals(demand):
+        for row, _, _ in intervals(demand):
             per_row[row] += 1
         own, places = max(int(per_row.max(initial=0)), 1), 2 * int(per_row.sum()) + 2
         ability = getattr(demand, "ability", None)
@@ -50,7 +50,7 @@ class Broking:
 
     def opening(self, demand: Demand) -> Letters:
         """A letter for each interval: `topic` its first number, `event` its last."""
-        found: npt.NDArray[np.int32] = np.array(list(_intervals(demand)), np.int32).reshape(-1, 3)
+        found: npt.NDArray[np.int32] = np.array(list(intervals(demand)), np.int32).reshape(-1, 3)
         zero = np.zeros(len(found))
         return letters(zero, found[:, 0], self.module.SUBSCRIBE, found[:, 1], event=found[:, 2])
 
@@ -59,7 +59,7 @@ class Broking:
         return letters(some.t, some.row, self.module.PUBLISH, some.topic, event=some.event)
 
 
-def _intervals(demand: Demand) -> Iterator[tuple[int, int, int]]:
+def intervals(demand: Demand) -> Iterator[tuple[int, int, int]]:
     """(row, first, last) of each run of topics, in order of the last ones."""
     begun: dict[int, int] = {}
     for topic in range(demand.topics + 1):

@@ -85,6 +85,17 @@ def _checked_delay(name: str, value: float) -> float:
     return float(value)
 
 
+def _travel_s(network: Network, speed: float) -> npt.NDArray[np.float64]:
+    """[m] seconds over each link at a speed; Problem where places or speed make no sense."""
+    if network.position is None:
+        raise Problem("delays by distance need a network with positions", where=network.name)
+    if not 0.0 < speed < np.inf:
+        raise Problem(f"radio: speed = {speed:g}: it must be positive and finite")
+    rows = np.repeat(np.arange(network.n), network.degree)
+    gap = network.position[rows] - network.position[network.who]
+    return np.asarray(np.hypot(*gap.T) / speed)
+
+
 class IdealAir(_Quiet, frozen=True, kw_only=True, tag="ideal"):
     """Everybody in reach hears everything, after the same delay (with a chance, if asked)."""
 
@@ -110,13 +121,7 @@ class DistanceAir(_Quiet, frozen=True, kw_only=True, tag="distance"):
         if moving:
             remedy = 'use radio kind "ideal" or "contention"'
             raise Problem("delays by distance need nodes that stand still", remedy=remedy)
-        if network.position is None:
-            raise Problem("delays by distance need a network with positions", where=network.name)
-        if not 0.0 < self.speed < np.inf:
-            raise Problem(f"radio: speed = {self.speed:g}: it must be positive and finite")
-        rows = np.repeat(np.arange(network.n), network.degree)
-        gap = network.position[rows] - network.position[network.who]
-        delay = _checked_delay("delay_s", self.delay_s) + np.hypot(*gap.T) / self.speed
+        delay = _checked_delay("delay_s", self.delay_s) + _travel_s(network, self.speed)
         return self.with_losses(distances(network, delay), network, moving, seed)
 
 
@@ -160,9 +165,13 @@ class ContendedAir(_Declared, frozen=True, kw_only=True, tag="contention"):
 
 
 class Wires(_Declared, frozen=True, kw_only=True, tag="wired"):
-    """Point-to-point links with a delay, a bandwidth and a queue for each direction."""
+    """Point-to-point links with a delay, a bandwidth and a queue for each direction.
+
+    speed in the network's units a second (light makes 3e5 km/s): a link's length over it is added.
+    """
 
     delay_s: float = 0.005
+    speed: float = float("inf")
     bandwidth: float = 1e7  # bit/s
     limit_s: float = float("inf")  # what would wait longer than that is dropped
 
@@ -171,7 +180,10 @@ class Wires(_Declared, frozen=True, kw_only=True, tag="wired"):
         del seed
         if moving:
             raise Problem("wires need nodes that stand still", remedy='radio kind "ideal"')
-        return wired(network, _checked_delay("delay_s", self.delay_s), self.bandwidth, self.limit_s)
+        delay: Any = _checked_delay("delay_s", self.delay_s)
+        if self.speed != np.inf:
+            delay = delay + _travel_s(network, self.speed)
+        return wired(network, delay, self.bandwidth, self.limit_s)
 
     def copies(self, widest: int) -> int:
         """A record for everybody is a copy into each link."""

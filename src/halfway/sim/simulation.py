@@ -173,7 +173,9 @@ class Simulation:
     def _drive(self, until: float, most: int) -> bool:
         """Let the engine run up to a time, making room as it asks. True if the count came first."""
         setting, cast = self.setting, self.cast
-        spare = cast.most * setting.most_receivers() * self.declared.copies(setting.widest())
+        spare = cast.most
+        if not cast.unicast:
+            spare *= setting.most_receivers() * self.declared.copies(setting.widest())
         if self._trace is not None and len(self.engine.journal.row) < 2 * spare:
             self.engine = self.engine._replace(journal=engines.log(4 * spare))
         while True:

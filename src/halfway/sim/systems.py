@@ -64,6 +64,7 @@ class Cast(NamedTuple):
     kinds: Mapping[int, str]
     # What the nodes' bounded memories had no room for, and the like, from the state at any time.
     shortfalls: Callable[[Any], Mapping[str, int]] = _none
+    unicast: bool = False  # whether each of its records is for one neighbour at the most
 
 
 class Voice(Protocol):

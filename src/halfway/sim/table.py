@@ -6,6 +6,7 @@ from halfway.sim.broking import Broking
 from halfway.sim.overlaying import SYSTEM as WALK_OVERLAY
 from halfway.sim.celling import SYSTEM as CELL_HASH
 from halfway.sim.systems import Option, Spreading, System
+from halfway.sim.tree_broking import TREES
 from halfway.sim.walking import Walking
 
 _LONG = 1e9
@@ -87,6 +88,7 @@ TABLE = {
     },
     WALK_OVERLAY.name: WALK_OVERLAY,
     CELL_HASH.name: CELL_HASH,
+    **TREES,
 }
 
 

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
+from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.problem import Problem
 from halfway.sim.tree_ways import DOWN, UP, WAYS, Places, Stress, Ways
@@ -171,6 +172,7 @@ def _drive(
     paths, first_child, child, at, publisher, wanted, below, balance, flight, uses
 ):  # fmt: skip
     # Returns the sum of latencies, the notifications, and whether there were too few slots.
+    paths, flight = borrowed(paths), borrowed(flight)
     parent = paths.parent
     slots = flight.free.shape[0]
     free_at = np.zeros(paths.service_s.shape[0])

@@ -1,0 +1,128 @@
+"""How applications speak to broker trees over an underlay: topics are numbers in one attribute."""
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from halfway.core.filters import filters
+from halfway.protocols import SYSTEMS as MODULES
+from halfway.protocols.broker_tree import Book
+from halfway.sim.broker_overlay import NOBODY, Overlay
+from halfway.sim.broking import intervals
+from halfway.sim.systems import Cast, Letters, Option, Scene, System, Value, letters
+from halfway.sim.tree_routes import Ints, drawn_overlay, largest_part, routes_of
+from halfway.world.demand import Demand, Publications
+
+_LONG = 1e9
+
+
+class TreeBroking:
+    """Brokers stand on uniform nodes, drawn by the run; a node's broker is the nearest in hops.
+
+    What a node wants are intervals: runs of neighbouring topics. Both trees have the same brokers,
+    parents and direct paths.
+    """
+
+    def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
+        self.module, self.values = module, dict(values)
+        self._filter: dict[tuple[int, int], int] = {}  # (first, last topic) -> the filter's id
+
+    def unfit(self, scene: Scene) -> str:
+        """Not where nodes move, nor on fewer nodes than brokers."""
+        if scene.reach is not None:
+            return "the underlay's routes are known to routers only where nodes stand"
+        room, brokers = len(largest_part(scene.start)), int(self.values["brokers"])
+        if brokers > room:
+            return f"{brokers} brokers do not fit {room} nodes that reach each other"
+        return ""
+
+    def cast(self, scene: Scene) -> Cast:
+        """The system on a network."""
+        module, demand = self.module, scene.demand
+        wanted = list(intervals(demand))
+        kinds = list(dict.fromkeys((first, last) for _, first, last in wanted))
+        self._filter = {kind: f for f, kind in enumerate(kinds)}
+        overlay = drawn_overlay(scene.start, int(self.values["brokers"]), scene.seed)
+        book = Book(
+            filters([{0: (float(first), float(last))} for first, last in kinds]),
+            np.arange(demand.topics, dtype=np.float64)[:, None],
+            routes_of(overlay, _clients(demand)),
+        )
+        # A broker holds each client's interval, and of each child at most every interval there is;
+        # while somebody changes parents, perhaps twice.
+        slots = len(wanted) + min(len(wanted), len(kinds) * overlay.joined) + 1
+        rules, state = self.begun(scene, overlay, slots)
+        most = module.most_emissions(state, rules)
+        return Cast(
+            state, rules, book, most, True, module.DELIVERED, True, module.KINDS, unicast=True
+        )
+
+    def begun(self, scene: Scene, overlay: Overlay, slots: int) -> tuple[Any, Any]:
+        """The rules, and the state of all nodes with room for so many subscriptions a broker."""
+        retries = int(self.values["retries"])
+        rules = self.module.Rules(retries, float(self.values["patience_s"]))
+        return rules, self.module.state(*_nodes(scene, overlay), slots, retries)
+
+    def opening(self, demand: Demand) -> Letters:
+        """A letter for each interval."""
+        some = list(intervals(demand))
+        rows = np.array([row for row, _, _ in some], np.int32)
+        wanted = [self._filter[first, last] for _, first, last in some]
+        zero = np.zeros(len(rows))
+        return letters(zero, rows, self.module.SUBSCRIBE, np.array(wanted, np.int32))
+
+    def publishing(self, some: Publications) -> Letters:
+        """A letter for each event."""
+        return letters(some.t, some.row, self.module.PUBLISH, some.topic, event=some.event)
+
+
+class WatchedTreeBroking(TreeBroking):
+    """The same for the tree whose brokers watch each other."""
+
+    def begun(self, scene: Scene, overlay: Overlay, slots: int) -> tuple[Any, Any]:
+        """The rules and the state, likewise; as many kin as brokers find room."""
+        values = {name: value for name, value in self.values.items() if name != "brokers"}
+        state = self.module.state(
+            *_nodes(scene, overlay), slots, overlay.joined, scene.window, int(values["retries"])
+        )
+        return self.module.Rules(**values, until_s=scene.seconds), state
+
+
+def _nodes(scene: Scene, overlay: Overlay) -> tuple[Ints, Ints, Ints]:
+    """Names of all nodes, of the brokers by number, and of their parents."""
+    brokers = np.array([overlay[k].row for k in range(overlay.joined)], np.int32)
+    up = np.array([overlay[k].parent for k in range(overlay.joined)], np.int32)
+    parents = np.where(up == NOBODY, NOBODY, brokers[up]).astype(np.int32)
+    return np.arange(scene.n, dtype=np.int32), brokers, parents
+
+
+def _clients(demand: Demand) -> Ints:
+    some = [np.zeros(0, np.int32), *demand.publishers, *demand.subscribers]
+    return np.unique(np.concatenate(some)).astype(np.int32)
+
+
+_BOTH = {
+    "brokers": Option(20, 1, 500, "k: brokers, on uniform nodes"),
+    "retries": Option(0, 0, 100, "repetitions of a hop that is not acknowledged; 0: none is"),
+    "patience_s": Option(
+        0.1, 0.0, _LONG, "seconds; until a hop counts as failed; more than there and back"
+    ),
+}
+_WATCHED = {
+    "period_s": Option(
+        1.0, 1e-3, _LONG, "seconds; from asking the parent to the next time; more than the answer"
+    ),
+    "misses": Option(3, 1, 1000, "answers missing in a row after which a path is taken for dead"),
+    "tau_s": Option(
+        10.0, 0.0, _LONG, "seconds; that a direct path is dead before its child joins elsewhere"
+    ),
+}
+TREES = {
+    name: System(name, MODULES[name], voice, options)
+    for name, voice, options in (
+        ("broker-tree", TreeBroking, _BOTH),
+        ("underlay-tree", WatchedTreeBroking, {**_BOTH, **_WATCHED}),
+    )
+}

@@ -1,0 +1,92 @@
+"""The paths of a run of a broker tree: chosen once by an overlay's Join, and the underlay's routes.
+
+What routers know: where every broker is. Routes stand as long as a run, as the paper presumes: they
+do not heal by themselves.
+"""
+
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.protocols.source_routes import Routes, Rows, routes
+from halfway.sim.broker_overlay import NOBODY, Overlay, Rules
+from halfway.sim.overlay_join import avoided, join, link_avoided
+from halfway.world.network import Network
+from halfway.world.routes import Tree, path, route, shortest_from
+from halfway.world.statistics import components
+from halfway.world.underlay import Underlay
+
+Ints = npt.NDArray[np.int32]
+
+
+def largest_part(network: Network) -> Ints:
+    """Rows of the largest component, ascending."""
+    component = components(network)
+    return np.flatnonzero(component == np.bincount(component).argmax()).astype(np.int32)
+
+
+def drawn_overlay(network: Network, brokers: int, seed: int) -> Overlay:
+    """Brokers on distinct uniform nodes of the largest component, joined in order of drawing."""
+    # Neither delays nor bandwidths matter for routes of fewest hops.
+    some = np.ones(len(network.who))
+    overlay = Overlay(Underlay(network, some, some), Rules())
+    for row in np.random.default_rng(seed).permutation(largest_part(network))[:brokers]:
+        join(overlay, int(row))
+    return overlay
+
+
+def routes_of(overlay: Overlay, clients: Ints) -> Routes:
+    """Every path that a run may need; brokers by number, clients' nodes by row.
+
+    A client's broker is the nearest in hops, of equally near ones the first that joined. Where no
+    broker can be reached there is no path. Second paths lead to all brokers above and, below the
+    root, to its other children: there a broker may come to be.
+    """
+    network = overlay.underlay.network
+    rows = np.array([overlay[k].row for k in range(overlay.joined)], np.int32)
+    trees = shortest_from(network, overlay.hop, rows)
+    direct: dict[tuple[int, int], Rows] = {}
+    for a, b in combinations(range(len(rows)), 2):
+        direct[a, b] = path(trees[a], int(rows[b]))
+    for k, broker in overlay.brokers.items():
+        for other, way in ((broker.parent, broker.direct), (broker.grandparent, broker.upper)):
+            if other != NOBODY and way is not None:
+                direct.pop((min(k, other), max(k, other)), None)
+                direct[k, other] = way.rows
+    second: dict[tuple[int, int], Rows] = {}
+    for a, b in _perhaps_kin(overlay):
+        own = overlay[a].second
+        if b == overlay[a].parent and own is not None:
+            second[a, b] = own.rows
+        else:
+            led = direct[a, b] if (a, b) in direct else direct[b, a][::-1]
+            second[a, b] = _beside(overlay, led)
+    second = {pair: names for pair, names in second.items() if len(names)}
+    return routes(network.n, rows, direct, second, _homes(trees, rows, clients))
+
+
+def _perhaps_kin(overlay: Overlay) -> list[tuple[int, int]]:
+    pairs = [(k, above) for k in overlay.brokers for above in overlay.ancestors(k)]
+    top = overlay.children(overlay.root)
+    return pairs + [(a, b) for a in top for b in top if a > b]
+
+
+def _beside(overlay: Overlay, names: Rows) -> Rows:
+    """The shortest path between the ends of another one that shares nothing else with it."""
+    way = overlay.route(np.asarray(names, np.int32))
+    assert way is not None
+    with avoided(overlay, way.rows[1:-1]), link_avoided(overlay, way):
+        ends = int(way.rows[0]), int(way.rows[-1])
+        return route(overlay.underlay.network, overlay.hop, *ends, overlay.closed)
+
+
+def _homes(trees: list[Tree], rows: Ints, clients: Ints) -> dict[int, Rows]:
+    hops = np.stack([tree.weight[clients] for tree in trees])
+    nearest = hops.argmin(axis=0)
+    taken = set(rows.tolist())
+    return {
+        int(client): path(trees[k], int(client))[::-1]
+        for client, k, least in zip(clients, nearest, hops.min(axis=0), strict=True)
+        if int(client) not in taken and np.isfinite(least)
+    }

@@ -1,0 +1,152 @@
+"""Broker trees in whole runs: over real links, under faults, and told why where they cannot run."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from halfway.problem import Problem
+from halfway.sim.moving import Motion
+from halfway.sim.radios import IdealAir
+from halfway.sim.simulation import Simulation
+from halfway.world.demand import Drawn, Listed
+from halfway.world.faults import Crash, Fault, LinkCut
+from halfway.world.motion import still
+from halfway.world.network import Network
+from halfway.world.waxman import Waxman, waxman
+from tests.networks import from_links
+
+TREES = ("broker-tree", "underlay-tree")
+BROKERS, FAILS_AT = 8, 5.0
+WATCH: dict[str, Any] = {"period_s": 1.0, "misses": 2, "tau_s": 3.0}
+
+
+def backbone(n: int = 40, seed: int = 3) -> Network:
+    return waxman(Waxman(n=n, side=100), seed).network
+
+
+def tree(system: str, network: Network, demand: Any, **given: Any) -> Simulation:
+    options = {"brokers": BROKERS, **given.pop("options", {})}
+    given = {"seconds": 40.0, **given}
+    return Simulation(system, network, workload=demand, options=options, **given)
+
+
+def names(run: Simulation) -> tuple[list[int], int]:
+    """The nodes of the brokers, and the root's."""
+    state = run.cast.state
+    return np.flatnonzero(state.seat >= 0).tolist(), int(
+        np.flatnonzero(state.seat == np.flatnonzero(state.parent == -1)[0])[0]
+    )
+
+
+@pytest.mark.parametrize("system", TREES)
+def test_everything_arrives_once_and_hops_count_along_the_whole_path(system: str) -> None:
+    demand = Drawn(40, 6, 2, 8, events=40, every_s=0.5, start_s=1.0, seed=5)
+    told = tree(system, backbone(), demand).run()
+    assert told.delivery_ratio == 1.0
+    assert (told.duplicates, told.unasked, told.late) == (0, 0, 0)
+    assert told.stretch.mean > 1.0
+    assert told.latency_s.largest == pytest.approx(told.hops.largest * 0.004)
+    assert told.sent["notify"] == told.heard["notify"] > 0
+
+
+def test_both_trees_have_the_same_brokers_parents_and_paths() -> None:
+    demand = Drawn(40, 2, 2, 8, events=3, seed=5)
+    one, other = (tree(system, backbone(), demand) for system in TREES)
+    assert names(one) == names(other)
+    assert np.array_equal(one.cast.state.parent, other.cast.state.parent)
+    for mine, its in zip(one.cast.book.routes, other.cast.book.routes, strict=True):
+        assert np.array_equal(mine, its)
+
+
+def test_a_path_leads_from_its_one_end_to_the_other_over_links_that_are_there() -> None:
+    network, run = backbone(), tree("broker-tree", backbone(), Drawn(40, 2, 2, 8, events=3, seed=5))
+    led = run.cast.book.routes
+    for r in range(len(led.back)):
+        rows = led.row[led.first[r] : led.first[r + 1]]
+        assert all(b in network.neighbours(int(a)) for a, b in pairwise(rows))
+        back = int(led.back[r])
+        assert np.array_equal(rows[::-1], led.row[led.first[back] : led.first[back + 1]])
+
+
+def all_single_failures(network: Network) -> list[tuple[Fault, int]]:
+    """Every node and every link once, with the node's row (-1: a link)."""
+    found: list[tuple[Fault, int]] = []
+    for a in range(network.n):
+        found.append((Crash(node=network.label(a), at=FAILS_AT), a))
+        found += [
+            (LinkCut(a=network.label(a), b=network.label(int(b)), at=FAILS_AT), -1)
+            for b in network.neighbours(a)
+            if a < b
+        ]
+    return found
+
+
+def test_after_any_single_failure_every_live_broker_hears_everything_once() -> None:
+    """[uas §4.1] by messages: found out, repaired in time, the root's death included (ours)."""
+    network = backbone()
+    brokers, root = names(tree("underlay-tree", network, Listed([(0, 0)], [])))
+    demand = Listed([(b, 0) for b in brokers], [(25.0 + k, b, 0) for k, b in enumerate(brokers)])
+    given = {"stretch": False, "options": WATCH}
+    # A path is found dead when misses + 1 PINGs are unanswered, a tick later by the parent; then
+    # the grandparent, the root and the heir are asked for as long, and τ may have to pass.
+    latest = FAILS_AT + 3 * (WATCH["misses"] + 2) * WATCH["period_s"] + WATCH["tau_s"]
+    for fault, row in all_single_failures(network):
+        run = tree("underlay-tree", network, demand, faults=[fault], **given)
+        told, state = run.run(), run.cast.state
+        assert told.published == len(brokers) - (row in brokers)
+        assert told.delivered == told.expected == told.published * (told.published - 1), fault
+        assert told.duplicates == 0
+        assert state.moved_s.max() <= latest
+        assert state.moves.any() or row not in brokers or row != root
+    assert told.events > 0
+
+
+def test_what_a_tree_loses_for_good_the_other_only_until_it_is_repaired() -> None:
+    network = backbone()
+    brokers, root = names(tree("underlay-tree", network, Listed([(0, 0)], [])))
+    demand = Listed(
+        [(b, 0) for b in brokers], [(1.0 + k / 4, b, 0) for k in range(28) for b in brokers]
+    )
+    faults = [Crash(node=network.label(root), at=FAILS_AT)]
+    plain, aware = (
+        tree(system, network, demand, faults=faults, stretch=False, window=1024,
+             options=WATCH if system == "underlay-tree" else {}).run()
+        for system in TREES
+    )  # fmt: skip
+    assert plain.expected == aware.expected
+    assert plain.delivery_ratio < aware.delivery_ratio < 1.0
+    again = tree("underlay-tree", network, demand, faults=faults, stretch=False, window=1024,
+                 options=WATCH).run()  # fmt: skip
+    assert again.digest == aware.digest
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", TREES)
+def test_care_brings_everything_over_links_that_lose(system: str) -> None:
+    demand = Drawn(40, 4, 2, 8, events=60, every_s=0.25, start_s=5.0, seed=5)
+    lossy = IdealAir(success=0.8)
+    careless = tree(system, backbone(), demand, radio=lossy).run()
+    cared = {"retries": 10, "patience_s": 0.02}
+    careful = tree(system, backbone(), demand, radio=lossy, options=cared).run()
+    assert careless.delivery_ratio < 0.5
+    assert careful.delivery_ratio == 1.0
+    assert careful.duplicates == 0
+
+
+def test_it_says_where_it_cannot_run() -> None:
+    demand = Drawn(6, 1, 1, 2, events=1)
+    legs = still(np.random.default_rng(1).random((6, 2)))
+    with pytest.raises(Problem, match="routes are known to routers only where nodes stand"):
+        Simulation("broker-tree", motion=Motion(legs, 0.5), workload=demand)
+    parted = from_links(6, [(0, 1), (1, 2), (4, 5)])
+    with pytest.raises(Problem, match="4 brokers do not fit 3 nodes that reach each other"):
+        tree("underlay-tree", parted, demand, options={"brokers": 4})
+
+
+def test_where_no_broker_is_reached_nothing_arrives_and_nothing_breaks() -> None:
+    parted = from_links(6, [(0, 1), (1, 2), (4, 5)])
+    demand = Listed([(2, 0), (5, 0)], [(1.0, 0, 0), (2.0, 4, 0)])
+    told = tree("broker-tree", parted, demand, options={"brokers": 1}).run()
+    assert (told.published, told.delivered, told.expected) == (2, 1, 4)
