@@ -65,7 +65,7 @@ def rules(**other: float) -> drip.Rules:
     values = {
         "brokers": K, "nearest": L, "copies": 2, "epidemic": False, "by_ability": True,
         "replace": False, "period": 2.0, "expiry": 5.0, "election": 2.0, "renew": 20.0,
-        "exchange": 5.0, "patience": 0.5, "tries": 20, "wait": 0.01, "space": 64, "batch": 16,
+        "exchange": 5.0, "patience": 0.5, "tries": 20, "wait": 0.01, "space": 64, "batch": 16, "handed": 16, "rest": 0.0,
         "until": 100.0,
     }  # fmt: skip
     return drip.Rules(**{**values, **other})  # type: ignore[arg-type]
@@ -75,7 +75,7 @@ def lone_broker(**other: float) -> drip.State:
     """A broker of its own."""
     ability = np.ones(1)
     made = drip.state(
-        np.zeros(1, np.int32), rules(**other), ability, window=64, own=1, places=64, seed=1
+        np.zeros(1, np.int32), rules(**other), ability, window=64, own=1, intervals=32, seed=1
     )
     made.me.broker[0] = 1
     made.me.home[0] = 0

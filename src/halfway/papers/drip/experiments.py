@@ -109,7 +109,7 @@ def _analysis(scale: Scale) -> list[Point]:
     ]
 
 
-REPLICATES: dict[Scale, int] = {"quick": 4, "paper": 10}
+REPLICATES: dict[Scale, int] = {"quick": 4, "paper": 8}
 
 PAPER = Paper(
     name="drip",
