@@ -1,5 +1,7 @@
 """DRIP against slow oracles: lists, regions, floods, handover, who gets a copy, what is deleted."""
 
+import subprocess
+import sys
 from collections import deque
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.core.around import Around
 from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import outbox
@@ -19,6 +22,8 @@ from halfway.world.demand import Listed
 from halfway.world.faults import Crash
 from halfway.world.network import Network
 from tests.networks import disk
+from tests.protocols.lone import drive
+from tests.protocols.test_once import world
 
 K, L = 7, 3
 OPTIONS = {"brokers": K, "nearest": L, "copies": 2}
@@ -65,8 +70,8 @@ def rules(**other: float) -> drip.Rules:
     values = {
         "brokers": K, "nearest": L, "copies": 2, "epidemic": False, "by_ability": True,
         "replace": False, "period": 2.0, "expiry": 5.0, "election": 2.0, "renew": 20.0,
-        "exchange": 5.0, "patience": 0.5, "tries": 20, "wait": 0.01, "space": 64, "batch": 16, "handed": 16, "rest": 0.0,
-        "until": 100.0,
+        "exchange": 5.0, "patience": 0.5, "tries": 20, "wait": 0.01, "space": 64, "batch": 16,
+        "handed": 16, "rest": 0.0, "until": 100.0,
     }  # fmt: skip
     return drip.Rules(**{**values, **other})  # type: ignore[arg-type]
 
@@ -93,6 +98,22 @@ def hops(network: Network, source: int) -> list[int]:
                 found[there] = found[here] + 1
                 waiting.append(there)
     return found
+
+
+def test_compiled_or_interpreted_among_many_or_alone_it_says_the_same() -> None:
+    """What tests/protocols/test_once.py holds the others to, in a process that compiles nothing."""
+    program = (
+        "from tests.protocols.test_once import drive, large_faults, world\n"
+        "print(drive(world('voronoi-brokers')).digest(), large_faults('voronoi-brokers'))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        env={"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": ".:src", "PATH": "", "HOME": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.split() == [drive(world("voronoi-brokers")).digest(), "[]"]
 
 
 @pytest.fixture(scope="module")
@@ -217,6 +238,45 @@ def test_no_subscription_is_lost_in_ten_thousand_histories() -> None:
             handler(brokers[broker], 0, letters[version])
         local = [int(state.register.local.sum()) for state in brokers]
         assert local == [int(b == visits[-1]) for b in range(3)], (visits, post)
+
+
+def test_a_register_has_room_for_every_interval_that_there_is() -> None:
+    """Each is registered, however its key is hashed: none is dropped in silence."""
+    state = lone_broker()  # made for 32 intervals
+    letter = registration(1)
+    for subscriber in range(0, 320, 10):
+        letter.args[states.KEY] = subscriber
+        registered(state, 0, letter)
+    entry = state.register[0]
+    assert set(entry.key[entry.local == 1]) == set(range(0, 320, 10))
+    assert (entry.key == -1).sum() >= 32
+
+
+def test_a_run_makes_registers_for_all_of_its_intervals(still: Simulation) -> None:
+    """The sum over nodes of the runs of topics that each wants, here one for each of 60."""
+    state = still.cast.state
+    assert state.register.shape[1] > 60
+    assert state.wish.shape[1] == 1
+
+
+# Ways
+
+
+def test_nothing_is_sent_straight_back() -> None:
+    """Two neighbours of one region that take each other for the way up: the record is parked."""
+    made = drip.state(np.array([5], np.int32), rules(), np.ones(1), window=64, own=1,
+                      intervals=4, seed=1)  # fmt: skip
+    made.near[0, 0].name, made.near[0, 0].via, made.me.home[0] = 7, 2, 7
+    near = Around(
+        np.zeros(1, np.uint32), np.full(1, 2, np.uint32), np.array([2, 3], np.int32),
+        np.zeros(2, np.int32), np.zeros(0), np.zeros(0),
+    )  # fmt: skip
+    letter = registration(1, states.REGISTER)
+    for source, kind, to in ((3, states.REGISTER, 2), (2, states.PARKED, 5)):
+        letter.source, letter.target, out = source, 7, outbox(4)
+        drip.handle(made, rules(), near, drip.Book(64), np.uint32(0), letter, out)
+        said = out.pool[out.free[3]]
+        assert (said["kind"], said["next"], said["target"]) == (kind, to, 7)
 
 
 # Copies

@@ -215,7 +215,7 @@ def hear_on_the_way(state, rules, around, i, kind, message, out):
 @handles(VoronoiState)
 def handle(state, rules, around, book, i, message, out):
     """A node's whole behaviour, one message at a time."""
-    kind = np.int64(message.flags if message.kind == PARKED else message.kind)
+    kind = np.int64(message["flags"] if message.kind == PARKED else message.kind)
     if kind == BEACON:
         hear_beacon(state, rules, around, i, message, out)
         # "Brokers in range need no bridge": [drip §V-B] "unless they are neighbors".

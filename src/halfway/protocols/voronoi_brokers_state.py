@@ -129,7 +129,7 @@ NEAREST = np.dtype(
         ("sequence", "<i4"),
         ("via", "<i4"),  # neighbour that told
         ("door", "<i4"),  # a neighbour in that broker's region
-        ("base", "<i4"),  # first event of its digest
+        ("eldest", "<i4"),  # first event of its digest
         ("digest", "<i4", (WORDS,)),
         ("pad", "<i4"),
     ]
