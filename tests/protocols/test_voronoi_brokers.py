@@ -16,6 +16,7 @@ from halfway.core.outbox import outbox
 from halfway.protocols import voronoi_brokers as drip
 from halfway.protocols import voronoi_brokers_events as events
 from halfway.protocols import voronoi_brokers_register as registers
+from halfway.protocols import voronoi_brokers_routes as routes
 from halfway.protocols import voronoi_brokers_state as states
 from halfway.sim.simulation import Simulation
 from halfway.world.demand import Listed
@@ -58,6 +59,11 @@ def digested(state, i, o):  # type: ignore[no-untyped-def]
 @kernel
 def told_of(message, event):  # type: ignore[no-untyped-def]
     return events.is_told(message, event)
+
+
+@kernel
+def sent(state, rules, around, i, kind, target, besides, now, out):  # type: ignore[no-untyped-def]
+    routes.send(state, rules, around, i, kind, target, besides, now, out)
 
 
 @kernel
@@ -116,10 +122,10 @@ def test_compiled_or_interpreted_among_many_or_alone_it_says_the_same() -> None:
     assert told.stdout.split() == [drive(world("voronoi-brokers")).digest(), "[]"]
 
 
-@pytest.fixture(scope="module")
-def still() -> Simulation:
-    """A connected world in which nothing moves; everybody wants topic 0, one publishes."""
-    network = disk(n=60, radius=0.22, seed=4)
+@pytest.fixture(scope="module", params=range(4, 14))
+def still(request: pytest.FixtureRequest) -> Simulation:
+    """Connected worlds in which nothing moves; everybody wants topic 0, one publishes."""
+    network = disk(n=60, radius=0.22, seed=request.param)
     demand = Listed([(row, 0) for row in range(60)], [(15.0, 3, 0)])
     made = Simulation(
         "voronoi-brokers", network, workload=demand, seconds=19.0, seed=5, options=OPTIONS
@@ -271,10 +277,10 @@ def test_nothing_is_sent_straight_back() -> None:
         np.zeros(1, np.uint32), np.full(1, 2, np.uint32), np.array([2, 3], np.int32),
         np.zeros(2, np.int32), np.zeros(0), np.zeros(0),
     )  # fmt: skip
-    letter = registration(1, states.REGISTER)
-    for source, kind, to in ((3, states.REGISTER, 2), (2, states.PARKED, 5)):
-        letter.source, letter.target, out = source, 7, outbox(4)
-        drip.handle(made, rules(), near, drip.Book(64), np.uint32(0), letter, out)
+    for last, kind, to in ((3, states.REGISTER, 2), (2, states.PARKED, 5)):
+        out = outbox(4)
+        way = (np.uint32(0), np.int64(states.REGISTER), np.int32(7), np.int32(last))
+        sent(made, rules(), near, *way, 1.0, out)
         said = out.pool[out.free[3]]
         assert (said["kind"], said["next"], said["target"]) == (kind, to, 7)
 
