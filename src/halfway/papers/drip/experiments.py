@@ -206,7 +206,7 @@ PAPER = Paper(
             "limited",
             "Delivery delay beside an epidemic where a broker hands over one event at a time",
             _limited,
-            REPLICATES,
+            {"quick": 8, "paper": 20},  # the two are close, and its runs are short
             claims.judge_limited,
             (ENVIRONMENT, ABLE, FEW, SF, INTERVALS),
         ),
