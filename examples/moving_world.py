@@ -1,19 +1,23 @@
 """Systems side by side on one recorded world: nodes that move, come and go.
 
-python examples/moving_world.py vehicles.mob --range 250 --seconds 250
+python examples/moving_world.py vehicles.mob --range 250 --seconds 250 --demands 5
 """
 
 import argparse
 
 import numpy as np
 from rich.console import Console
+from rich.table import Table
+from scipy.stats import t as student
 
 from halfway.sim.moving import Motion
+from halfway.sim.outcome import Outcome
 from halfway.sim.radios import ContendedAir, IdealAir
 from halfway.sim.simulation import Simulation
 from halfway.world.number_intervals import NumberIntervals
 from halfway.world.trace_files import read_motion
 
+PATIENCE_S = 60.0  # from the last event to the end
 SYSTEMS: dict[str, dict[str, object]] = {
     "voronoi-brokers": {"brokers": 10, "nearest": 4, "copies": 4},
     "voronoi-brokers, epidemic": {"brokers": 10, "nearest": 4, "epidemic": True},
@@ -25,34 +29,59 @@ SYSTEMS: dict[str, dict[str, object]] = {
 
 
 def main() -> None:
-    """Run every system on the same motion and demand, and print a line for each."""
+    """Run every system on the same motion and the same demands, and print a line for each."""
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("movement", help="an ns-2 setdest file, or CSV tracks (.gz may follow)")
     asked.add_argument("--range", type=float, default=250.0, help="metres")
     asked.add_argument("--seconds", type=float, default=250.0)
     asked.add_argument("--contention", action="store_true", help="a contended medium")
     asked.add_argument("--only", default="", help="systems whose name begins so")
-    asked.add_argument("--seed", type=int, default=1)
+    asked.add_argument("--demands", type=int, default=5, help="who wants what, drawn so often")
+    asked.add_argument("--seed", type=int, default=1, help="of the first demand")
     given = asked.parse_args()
     traces = read_motion(given.movement)
     motion = Motion(traces.legs, given.range, traces.presence)
+    table = Table(title=f"{motion.n} nodes; mean of {given.demands} demands, 95 % interval")
+    for column in ("system", "ratio", "delay s", "expected", "records sent", "energy J"):
+        table.add_column(column, justify="left" if column == "system" else "right", no_wrap=True)
+    for name in SYSTEMS:
+        if name.startswith(given.only):
+            seeds = range(given.seed, given.seed + given.demands)
+            runs = [outcome(name, motion, seed, given.seconds, given.contention) for seed in seeds]
+            table.add_row(name, *cells(runs))
+    Console(width=140).print(table)
+
+
+def outcome(name: str, motion: Motion, seed: int, seconds: float, contention: bool) -> Outcome:
+    """One run: everybody wants an interval of 20 of the numbers 1…100, 0.8 events a second."""
     demand = NumberIntervals(
-        motion.n, start_s=20.0, end_s=given.seconds - 60.0, share=1.0, length=20.0, seed=given.seed
+        motion.n, start_s=20.0, end_s=seconds - PATIENCE_S, share=1.0, length=20.0, seed=seed
     )
-    for name, options in SYSTEMS.items():
-        if not name.startswith(given.only):
-            continue
-        out = Simulation(
-            name.split(",")[0], motion=motion, workload=demand, seconds=given.seconds,
-            radio=ContendedAir(medium="wifi-a") if given.contention else IdealAir(),
-            seed=given.seed, window=512, options=options, stretch=False,
-        ).run()  # fmt: skip
-        sent = sum(out.sent.values())
-        Console(width=160).print(
-            f"{name:26} ratio {out.delivery_ratio:.3f} of {out.expected}, delay "
-            f"{np.round(out.latency_s.mean, 2)} s (median {np.round(out.latency_s.median, 2)}), "
-            f"{sent} records sent, {out.energy:.1f} J",
-        )
+    return Simulation(
+        name.partition(",")[0], motion=motion, workload=demand, seconds=seconds,
+        radio=ContendedAir(medium="wifi-a") if contention else IdealAir(),
+        seed=seed, window=512, options=SYSTEMS[name], stretch=False,
+    ).run()  # fmt: skip
+
+
+def cells(runs: list[Outcome]) -> list[str]:
+    """What is printed of a system: ratio and delay with intervals, sums without."""
+    return [
+        interval([run.delivery_ratio for run in runs], 3),
+        interval([run.latency_s.mean for run in runs], 2),
+        f"{np.mean([run.expected for run in runs]):.0f}",
+        f"{np.mean([sum(run.sent.values()) for run in runs]):.0f}",
+        f"{np.mean([run.energy for run in runs]):.1f}",
+    ]
+
+
+def interval(values: list[float], digits: int) -> str:
+    """A mean, and Student's 95 % interval where there is more than one value."""
+    mean = float(np.mean(values))
+    if len(values) == 1:
+        return f"{mean:.{digits}f}"
+    half = student.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / len(values) ** 0.5
+    return f"{mean:.{digits}f} [{mean - half:.{digits}f}, {mean + half:.{digits}f}]"
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from halfway.protocols import (
     random_walk,
     rendezvous,
     rumor,
+    voronoi_brokers,
     walk_overlay,
 )
 from halfway.protocols.walk_overlay_records import LEAVE, UNSUBSCRIBE
@@ -105,12 +106,34 @@ def _overlay(retries: int) -> World:
     return World(_NETWORK, walk_overlay, fresh, rules, book, letters, down=down)
 
 
+def _regions() -> World:
+    """Three brokers and their deputies: beacons are forgotten before the next comes, so that
+    nodes call for others in between; who was told of subscriptions is told again."""
+    drip, n = voronoi_brokers, _NETWORK.n
+    rules = drip.Rules(
+        brokers=3, nearest=2, copies=1, epidemic=False, by_ability=True, replace=True, period=2.0,
+        expiry=1.7, election=0.5, renew=3.0, exchange=1.0, patience=0.25, tries=3, wait=0.01,
+        space=2, batch=8, handed=1, rest=0.5, until=7.0,
+    )  # fmt: skip
+    ability = 1.0 / (1.0 + np.arange(n))
+    letters = [Letter(0.0, row, BOOT) for row in range(1, n)] + [Letter(5.0, 0, BOOT)]
+    letters += [Letter(0.25, row, drip.SUBSCRIBE, row % 2, row % 2) for row in range(0, n, 2)]
+    letters += [Letter(2.0 + e, 5 * e + 7, drip.PUBLISH, e % 2, e) for e in range(EVENTS)]
+
+    def fresh(names: Any) -> Any:
+        return drip.state(names, rules, ability[names], window=32, own=1, intervals=n, seed=9)
+
+    return World(_NETWORK, drip, fresh, rules, drip.Book(EVENTS), letters)
+
+
 def world(system: str) -> World:
     """A small run of a system that makes every kind of its records."""
     if system.endswith("walk-overlay"):
         return _overlay(2 if system.startswith("careful") else 0)
     if system.startswith("careful "):
         return _careful({"directional": directional_walk, "random": random_walk}[system[8:]])
+    if system == "voronoi-brokers":
+        return _regions()
     if system in ("directional-walk", "random-walk"):
         return _walks({"directional-walk": directional_walk, "random-walk": random_walk}[system])
     protocol, rules = {
@@ -145,10 +168,14 @@ KINDS = {
     "random-walk": {1, 2, 3, 4, 5, 6},
     "careful directional": {1, 2, 3, 4, 5, 6} | _CARE,
     "careful random": {1, 2, 3, 4, 5, 6} | _CARE,
+    "voronoi-brokers": set(voronoi_brokers.KINDS) - {voronoi_brokers.DELIVERED},
 }
 _OVERLAY = {*range(1, 24), 25, int(BOOT)}
 KINDS |= {"walk-overlay": _OVERLAY, "careful walk-overlay": _OVERLAY | {24, 26}}
-SYSTEMS = tuple(KINDS)
+# Compiled on its own its handler takes a minute: tests/protocols/test_voronoi_brokers.py holds it
+# to the same, interpreted on its own and compiled within the engine.
+LARGE = ("voronoi-brokers",)
+SYSTEMS = tuple(system for system in KINDS if system not in LARGE)
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -206,6 +233,17 @@ def test_every_kind_has_a_name(system: str) -> None:
     here = world(system)
     run = drive(here)
     assert set(run.records["kind"]) | set(run.told["kind"]) <= set(here.protocol.KINDS)
+
+
+def large_faults(system: str) -> list[str]:
+    """All of the above for one whose handler is large; only to be called interpreted."""
+    here = world(system)
+    driven = drive(here)
+    assert set(driven.records["kind"]) == KINDS[system]
+    test_a_kind_that_nobody_knows_changes_nothing(system)
+    most = here.protocol.most_emissions(driven.state, here.rules)
+    assert most <= 64
+    return faults(World(**{**vars(here), "most": most}), driven, lone_rows=(0, 7), slots=most)
 
 
 def test_cheats_are_caught() -> None:

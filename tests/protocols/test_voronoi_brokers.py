@@ -1,85 +1,23 @@
-"""DRIP against slow oracles: lists, regions, floods, handover, who gets a copy, what is deleted."""
+"""DRIP on networks against slow oracles: lists, regions, floods, deputies, compiled or not."""
 
+import subprocess
+import sys
 from collections import deque
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from halfway.core.compiled import kernel
-from halfway.core.message import MESSAGE
-from halfway.core.outbox import outbox
-from halfway.protocols import voronoi_brokers as drip
 from halfway.protocols import voronoi_brokers_events as events
-from halfway.protocols import voronoi_brokers_register as registers
-from halfway.protocols import voronoi_brokers_state as states
 from halfway.sim.simulation import Simulation
 from halfway.world.demand import Listed
 from halfway.world.faults import Crash
 from halfway.world.network import Network
 from tests.networks import disk
+from tests.protocols.lone import drive
+from tests.protocols.test_once import world
 
 K, L = 7, 3
 OPTIONS = {"brokers": K, "nearest": L, "copies": 2}
-
-
-# What only compiled code may call, for Python.
-@kernel
-def registered(state, i, message):  # type: ignore[no-untyped-def]
-    registers.register(state, i, message)
-
-
-@kernel
-def left(state, i, message):  # type: ignore[no-untyped-def]
-    registers.leave(state, i, message)
-
-
-@kernel
-def heard_of(state, i, message):  # type: ignore[no-untyped-def]
-    registers.hear_of(state, i, message)
-
-
-@kernel
-def took(state, rules, i, event, topic, role, now, out):  # type: ignore[no-untyped-def]
-    events.take_event(state, rules, i, event, topic, role, now, out)
-
-
-@kernel
-def digested(state, i, o):  # type: ignore[no-untyped-def]
-    events.write_digest(state, i, o)
-
-
-@kernel
-def told_of(message, event):  # type: ignore[no-untyped-def]
-    return events.is_told(message, event)
-
-
-@kernel
-def shared(epidemic, role, copies, requested, interested, known):  # type: ignore[no-untyped-def]
-    return events.share(epidemic, role, copies, requested, interested, known)
-
-
-def rules(**other: float) -> drip.Rules:
-    """The rules of a system as small as these tests."""
-    values = {
-        "brokers": K, "nearest": L, "copies": 2, "epidemic": False, "by_ability": True,
-        "replace": False, "period": 2.0, "expiry": 5.0, "election": 2.0, "renew": 20.0,
-        "exchange": 5.0, "patience": 0.5, "tries": 20, "wait": 0.01, "space": 64, "batch": 16,
-        "until": 100.0,
-    }  # fmt: skip
-    return drip.Rules(**{**values, **other})  # type: ignore[arg-type]
-
-
-def lone_broker(**other: float) -> drip.State:
-    """A broker of its own."""
-    ability = np.ones(1)
-    made = drip.state(
-        np.zeros(1, np.int32), rules(**other), ability, window=64, own=1, places=64, seed=1
-    )
-    made.me.broker[0] = 1
-    made.me.home[0] = 0
-    return made
 
 
 def hops(network: Network, source: int) -> list[int]:
@@ -95,10 +33,26 @@ def hops(network: Network, source: int) -> list[int]:
     return found
 
 
-@pytest.fixture(scope="module")
-def still() -> Simulation:
-    """A connected world in which nothing moves; everybody wants topic 0, one publishes."""
-    network = disk(n=60, radius=0.22, seed=4)
+def test_compiled_or_interpreted_among_many_or_alone_it_says_the_same() -> None:
+    """What tests/protocols/test_once.py holds the others to, in a process that compiles nothing."""
+    program = (
+        "from tests.protocols.test_once import drive, large_faults, world\n"
+        "print(drive(world('voronoi-brokers')).digest(), large_faults('voronoi-brokers'))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        env={"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": ".:src", "PATH": "", "HOME": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.split() == [drive(world("voronoi-brokers")).digest(), "[]"]
+
+
+@pytest.fixture(scope="module", params=range(4, 14))
+def still(request: pytest.FixtureRequest) -> Simulation:
+    """Connected worlds in which nothing moves; everybody wants topic 0, one publishes."""
+    network = disk(n=60, radius=0.22, seed=request.param)
     demand = Listed([(row, 0) for row in range(60)], [(15.0, 3, 0)])
     made = Simulation(
         "voronoi-brokers", network, workload=demand, seconds=19.0, seed=5, options=OPTIONS
@@ -180,97 +134,8 @@ def test_a_region_whose_broker_dies_elects_another() -> None:
         assert ((entry.key[home] == row) & (entry.local[home] == 1)).any()
 
 
-# Handover
-
-
-def registration(version: int, kind: int = drip.SUBSCRIBE) -> np.record:
-    """A record that registers, or ends, the one interval [3, 5] of subscriber 9."""
-    record = np.zeros(1, MESSAGE).view(np.recarray)[0]
-    record.kind, record.topic, record.event = kind, 3, 5
-    record.args[states.VERSION], record.args[states.KEY] = version, 9
-    return record
-
-
-def test_no_subscription_is_lost_in_ten_thousand_histories() -> None:
-    """[drip §V-A] Handover in any order of arrival, A - B - A included: registered where it is."""
-    rng = np.random.default_rng(6)
-    letters = {version: registration(version) for version in range(1, 12)}
-    fresh = lone_broker().register.copy()
-    brokers = [lone_broker() for _ in range(3)]
-    for _ in range(10_000):
-        visits = [int(rng.integers(3))]
-        while len(visits) < rng.integers(2, 7):
-            visits.append(int(rng.choice([b for b in range(3) if b != visits[-1]])))
-        post = []
-        for version, home in enumerate(visits, start=1):
-            post.append((home, "register", version))
-            if version < len(visits):
-                post.append((home, "quit", version))
-            others = [b for b in range(3) if b != home]
-            post += [(b, "told", version) for b in others if rng.random() < 0.5]
-        for state in brokers:
-            state.register[:] = fresh
-        for k in rng.permutation(len(post)):
-            broker, what, version = post[k]
-            handler = {"register": registered, "quit": left,
-                       "told": heard_of}[what]  # fmt: skip
-            handler(brokers[broker], 0, letters[version])
-        local = [int(state.register.local.sum()) for state in brokers]
-        assert local == [int(b == visits[-1]) for b in range(3)], (visits, post)
-
-
-# Copies
-
-
-@given(st.booleans(), st.booleans(), st.booleans(), st.integers(0, 3))
-def test_who_gets_a_copy(requested: bool, interested: bool, known: bool, copies: int) -> None:
-    """[drip §V-B] A source gives m copies, and to the interested; a relay to these only."""
-    relay, aim, none = states.RELAY, states.DESTINATION, states.NOTHING
-    requested = requested or interested
-    for role in (states.DESTINATION, states.RELAY, states.SOURCE):
-        got = shared(False, role, copies, requested, interested, known)
-        assert shared(True, role, copies, requested, interested, known) in (
-            (none,) if known else (relay,)
-        )
-        if role == states.DESTINATION:
-            assert got == none
-        elif interested:
-            assert got == (none if known else aim)
-        elif role == states.SOURCE and copies and requested:
-            assert got == relay
-        else:
-            assert got == none
-
-
-@settings(max_examples=30)
-@given(st.lists(st.integers(0, 9), min_size=1, max_size=20, unique=True), st.integers(1, 6))
-def test_the_less_related_and_the_older_are_deleted(topics: list[int], space: int) -> None:
-    """[drip §V-A] "less related to the existing subscriptions"; "newly published … priority"."""
-    tight = rules(space=space)
-    state, out = lone_broker(space=space), outbox(64)
-    for subscriber, low in enumerate((0, 2, 2, 5)):
-        letter = registration(1)
-        letter.args[states.KEY], letter.topic, letter.event = subscriber, low, low + 2
-        heard_of(state, 0, letter)
-    wanted = [sum(low <= topic <= low + 2 for low in (0, 2, 2, 5)) for topic in range(10)]
-    kept: list[int] = []
-    for event, topic in enumerate(topics):
-        took(state, tight, 0, event, topic, states.SOURCE, float(event), out)
-        kept.append(event)
-        if len(kept) > space:
-            kept.remove(min(kept, key=lambda e: (wanted[topics[e]], e)))
-    heard = state.heard[0]
-    assert sorted(heard.held[heard.role > states.GONE].tolist()) == kept
-
-
-def test_digests_tell_what_is_held() -> None:
-    """Bits of a beacon's digest: what a broker holds, and beyond its reach what is past."""
-    state, out = lone_broker(), outbox(16)
-    held = {0, 1, 31, 32, 40, 63}
-    for event in sorted(held):
-        took(state, rules(), 0, event, 1, states.RELAY, 0.0, out)
-    record = np.zeros(1, MESSAGE).view(np.recarray)[0]
-    digested(state, 0, record)
-    told = {event for event in range(200) if told_of(record, event)}
-    assert {event for event in told if event < 192} == held
-    assert all(told_of(record, record.event - back) for back in range(1, 5))
+def test_a_run_makes_registers_for_all_of_its_intervals(still: Simulation) -> None:
+    """The sum over nodes of the runs of topics that each wants, here one for each of 60."""
+    state = still.cast.state
+    assert state.register.shape[1] > 60
+    assert state.wish.shape[1] == 1

@@ -13,6 +13,8 @@ the replacement of a broker that is gone.
 
 from typing import NamedTuple
 
+import numpy as np
+
 from halfway.core.compiled import apart, embedded
 from halfway.core.dice import drawn, uniform
 from halfway.core.handler import handles
@@ -198,7 +200,7 @@ def hear_seldom(state, rules, around, i, kind, message, out):
             enrol(state, rules, around, i, message.at, out)
 
 
-@apart
+@embedded
 def hear_on_the_way(state, rules, around, i, kind, message, out):
     """What goes hop by hop: it is for this broker, or for one that is farther on."""
     if kind == REPORT and message.kind != PARKED:
@@ -213,7 +215,7 @@ def hear_on_the_way(state, rules, around, i, kind, message, out):
 @handles(VoronoiState)
 def handle(state, rules, around, book, i, message, out):
     """A node's whole behaviour, one message at a time."""
-    kind = message.flags if message.kind == PARKED else message.kind
+    kind = np.int64(message["flags"] if message.kind == PARKED else message.kind)
     if kind == BEACON:
         hear_beacon(state, rules, around, i, message, out)
         # "Brokers in range need no bridge": [drip §V-B] "unless they are neighbors".

@@ -212,12 +212,14 @@ def is_relay(state, i, place, broker):
 @apart
 def give_events(state, rules, around, i, broker, message, now, out):
     """Hand over what another broker shall have; its digest came with a REPORT or its BEACON."""
+    if now < state.me[i].rested:
+        return
     wide, given = state.heard.shape[1], 0
     newest = np.int64(state.me[i].newest)
     for event in range(newest, max(newest - wide, -1), -1):
         place = event & (wide - 1)
         role = state.heard[i, place].role
-        if state.heard[i, place].held != event or role < RELAY or given >= rules.batch:
+        if state.heard[i, place].held != event or role < RELAY or given >= rules.handed:
             continue
         known = is_told(message, event)
         if rules.epidemic:
@@ -237,6 +239,7 @@ def give_events(state, rules, around, i, broker, message, now, out):
                         break
         if what != NOTHING:
             given += 1
+            state.me[i].rested = now + rules.rest
             o = launch(state, rules, around, i, EVENT, broker, now, out)
             o.topic = state.heard[i, place].topic
             o.event = event

@@ -141,7 +141,7 @@ def enter(state, i, message):
     state.near[i, at].delay = delay
     state.near[i, at].at = message.at
     state.near[i, at].via = message.source
-    state.near[i, at].base = message.event
+    state.near[i, at].eldest = message.event
     for w in range(WORDS):
         state.near[i, at].digest[w] = message.args[DIGEST + w]
     return True
@@ -265,7 +265,7 @@ def report(state, rules, around, i, now, out):
     if second < 0 or not has_door(state, rules, around, i, second, now):
         return
     o = launch(state, rules, around, i, REPORT, state.me[i].home, now, out)
-    o.event = state.near[i, second].base
+    o.event = state.near[i, second].eldest
     o.args[OTHER] = state.near[i, second].name
     for w in range(WORDS):
         o.args[DIGEST + w] = state.near[i, second].digest[w]

@@ -76,11 +76,10 @@ def learn(state, i, p, message):
     state.register[i, p].high = message.event
     for a in range(MOST_NEAREST):
         state.register[i, p].near[a] = message.args[NEAR + a]
-    state.register[i, p].told_by = NOBODY
+    state.register[i, p].knows = 0
     # Whoever is registered here would have told the newer version here as well.
     state.register[i, p].local = 0
     state.me[i].change += 1
-    state.register[i, p].change = state.me[i].change
     return True
 
 
@@ -110,10 +109,15 @@ def leave(state, i, message):
 
 @apart
 def hear_of(state, i, message):
-    """Another broker tells of a subscription."""
+    """Another broker tells of a subscription; it need not be told the same in return."""
     p = place_in(state, i, message.args[KEY])
-    if p != _NONE and learn(state, i, p, message):
-        state.register[i, p].told_by = message.args[TELLER]
+    if p == _NONE:
+        return
+    learn(state, i, p, message)
+    if message.args[VERSION] == state.register[i, p].version:
+        for c in range(CONTACTS):
+            if state.contacts[i, c].broker == message.args[TELLER]:
+                state.register[i, p].knows |= bit_of(c)
 
 
 @apart
@@ -171,6 +175,12 @@ def enrol(state, rules, around, i, now, out):
 
 
 @embedded
+def bit_of(c):
+    """What stands in `knows` for the broker of the c-th account."""
+    return np.uint32(1) << np.uint32(c)
+
+
+@apart
 def account(state, i, broker, now):
     """The place of row i's account with another broker; the one not met for longest makes room."""
     oldest = 0
@@ -183,37 +193,34 @@ def account(state, i, broker, now):
     if state.contacts[i, oldest].broker != broker:
         state.contacts[i, oldest].broker = broker
         state.contacts[i, oldest].told = 0
+        state.contacts[i, oldest].place = 0
         state.contacts[i, oldest].next = 0.0
+        for p in range(state.register.shape[1]):
+            state.register[i, p].knows &= ~bit_of(oldest)
     state.contacts[i, oldest].at = now
     return oldest
-
-
-@apart
-def next_change(state, i, told, broker):
-    """The place that changed first after a number of changes, but for what that broker told."""
-    found = np.int64(_NONE)
-    for p in range(state.register.shape[1]):
-        change = state.register[i, p].change
-        first = found == _NONE or change < state.register[i, found].change
-        if first and change > told and state.register[i, p].told_by != broker:
-            found = np.int64(p)
-    return found
 
 
 @apart
 def tell_changes(state, rules, around, i, broker, now, out):
     """[drip §V-B] "broker nodes exchange their subscriptions when they can communicate"."""
     c = account(state, i, broker, now)
-    if state.contacts[i, c].told >= state.me[i].change or now < state.contacts[i, c].next:
+    if state.contacts[i, c].told == state.me[i].change or now < state.contacts[i, c].next:
         return
     # We wait between two exchanges, because a version that is overtaken need not travel.
     state.contacts[i, c].next = now + rules.exchange
-    for _ in range(rules.batch):
-        p = next_change(state, i, state.contacts[i, c].told, broker)
-        if p == _NONE:
-            state.contacts[i, c].told = state.me[i].change
+    places, given = state.register.shape[1], 0
+    begin = np.int64(state.contacts[i, c].place)
+    for step in range(places):
+        p = (begin + step) & (places - 1)
+        known = state.register[i, p].knows & bit_of(c) != 0
+        if known or state.register[i, p].version == 0:
+            continue
+        if given == rules.batch:
+            state.contacts[i, c].place = p  # go on from there, so that everybody has a turn
             return
-        state.contacts[i, c].told = state.register[i, p].change
+        given += 1
+        state.register[i, p].knows |= bit_of(c)
         o = launch(state, rules, around, i, SUBSCRIPTION, broker, now, out)
         o.topic = state.register[i, p].low
         o.event = state.register[i, p].high
@@ -222,3 +229,4 @@ def tell_changes(state, rules, around, i, broker, now, out):
         o.args[KEY] = state.register[i, p].key
         for a in range(MOST_NEAREST):
             o.args[NEAR + a] = state.register[i, p].near[a]
+    state.contacts[i, c].told = state.me[i].change

@@ -16,7 +16,7 @@ from halfway.protocols.voronoi_brokers_state import (
 )
 
 
-@apart
+@embedded
 def is_neighbour(around, i, name):
     """Whether row i knows a neighbour of that name."""
     low, high = np.int64(around.first[i]), np.int64(around.last[i])
@@ -30,7 +30,7 @@ def is_neighbour(around, i, name):
     return low < last and around.who[low] == name
 
 
-@apart
+@embedded
 def slot_of(state, i, broker):
     """The place of a broker in row i's list, or -1."""
     for s in range(state.near.shape[1]):
@@ -47,7 +47,7 @@ def is_nearer(state, i, s, t):
     return state.near[i, s].name < state.near[i, t].name
 
 
-@apart
+@embedded
 def nearest(state, i, besides):
     """The place of the nearest broker, another one than `besides`; -1 if there is none."""
     found = -1
@@ -58,7 +58,7 @@ def nearest(state, i, besides):
     return found
 
 
-@apart
+@embedded
 def has_door(state, rules, around, i, s, now):
     """Whether a neighbour of row i is in the region of the s-th broker of its list."""
     fresh = state.near[i, s].door_at + rules.expiry >= now
@@ -83,20 +83,21 @@ def note_exit(state, i, broker, via, now):
 
 
 @embedded
-def step_up(state, around, i, broker):
-    """The neighbour whose way to a broker of row i's list is known, or NOBODY.
+def step_up(state, around, i, broker, besides):
+    """The neighbour, but for `besides`, whose way to a broker of row i's list is known, or NOBODY.
 
     [drip §IV-B] "receiving these messages can communicate with the broker node": the way back.
     """
     s = slot_of(state, i, broker)
-    if s >= 0 and is_neighbour(around, i, state.near[i, s].via):
+    way = s >= 0 and state.near[i, s].via != besides
+    if way and is_neighbour(around, i, state.near[i, s].via):
         return state.near[i, s].via
     return NOBODY
 
 
-@apart
-def step_across(state, rules, around, i, broker, now):
-    """The neighbour that is next on the way into another broker's region, or NOBODY.
+@embedded
+def step_across(state, rules, around, i, broker, besides, now):
+    """The neighbour, but for `besides`, that is next on the way into another region, or NOBODY.
 
     [drip §V-B] "it first finds one bridge node B and contacts it. Then B relays the message to its
     1-hop foreign neighbor C"
@@ -104,25 +105,29 @@ def step_across(state, rules, around, i, broker, now):
     if is_neighbour(around, i, broker):
         return broker
     if state.me[i].home == broker:
-        return step_up(state, around, i, broker)
+        return step_up(state, around, i, broker, besides)
     s = slot_of(state, i, broker)
-    if state.me[i].broker == 0 and s >= 0 and has_door(state, rules, around, i, s, now):
+    way = state.me[i].broker == 0 and s >= 0 and state.near[i, s].door != besides
+    if way and has_door(state, rules, around, i, s, now):
         return state.near[i, s].door
     for e in range(EXITS):
         fresh = state.exits[i, e].at + rules.expiry >= now
-        way = fresh and state.exits[i, e].to == broker
+        way = fresh and state.exits[i, e].to == broker and state.exits[i, e].via != besides
         if way and is_neighbour(around, i, state.exits[i, e].via):
             return state.exits[i, e].via
     return NOBODY
 
 
 @apart
-def launch(state, rules, around, i, kind, target, now, out):
-    """A record on its way to a broker, or parked here for a while; the caller fills in the rest."""
+def send(state, rules, around, i, kind, target, besides, now, out):
+    """A record on its way to a broker, but not to `besides`, or parked here for a while.
+
+    The caller fills in the rest.
+    """
     if kind in (EVENT, SUBSCRIPTION):
-        step = step_across(state, rules, around, i, target, now)
+        step = step_across(state, rules, around, i, target, besides, now)
     else:
-        step = step_up(state, around, i, target)
+        step = step_up(state, around, i, target, besides)
     parked = step == NOBODY
     o = emit(
         out,
@@ -135,7 +140,13 @@ def launch(state, rules, around, i, kind, target, now, out):
     return o
 
 
-@apart
+@embedded
+def launch(state, rules, around, i, kind, target, now, out):
+    """A record that sets out here; see `send`."""
+    return send(state, rules, around, i, np.int64(kind), target, NOBODY, now, out)
+
+
+@embedded
 def carry(state, rules, around, i, kind, message, out):
     """Pass on what is for a broker elsewhere; after too many tries, or hops, it is lost."""
     tries = message.reals[TRIES] + 1.0 if message.kind == PARKED else 0.0
@@ -143,7 +154,9 @@ def carry(state, rules, around, i, kind, message, out):
         return
     # [drip §V-A] "nodes publish them to their local broker nodes": to that of whoever carries it.
     target = state.me[i].home if kind == NEWS else message.target
-    o = launch(state, rules, around, i, kind, target, message.at, out)
+    # Never straight back, because two whose ways lead to each other would toss it to and fro.
+    last = NOBODY if message.kind == PARKED else np.int32(message.source)
+    o = send(state, rules, around, i, kind, target, last, message.at, out)
     o.topic = message.topic
     o.event = message.event
     for a in range(8):

@@ -70,7 +70,7 @@ NOTHING, GONE, DESTINATION, RELAY, SOURCE = 0, 1, 2, 3, 4
 NOBODY = np.int32(-1)
 MOST_HOPS = 64  # of what goes hop by hop: routes of moving nodes may circle
 EXITS = 16  # ways out of the region that a node remembers
-CONTACTS = 32  # brokers whose knowledge a broker keeps account of
+CONTACTS = 32  # brokers whose knowledge a broker keeps account of; bits of `knows`
 
 
 class Rules(NamedTuple):
@@ -91,7 +91,9 @@ class Rules(NamedTuple):
     tries: int  # times that it is tried
     wait: float  # seconds; a flood is repeated after a part of it
     space: int  # [drip §V-A] events that a broker has room for
-    batch: int  # subscriptions, and events, sent at most in one go
+    batch: int  # subscriptions told, and events flooded anew, at most in one go
+    handed: int  # events handed to another broker at most in one go
+    rest: float  # seconds, at least, from handing over to the next time, whoever the other one is
     until: float  # seconds: nothing periodic begins after that time, so that a run can end
 
 
@@ -101,6 +103,7 @@ ME = np.dtype(
         ("ability", "<f8"),  # ξ, or a lot where brokers are drawn
         ("best_skill", "<f8"),
         ("renewed", "<f8"),  # when it registered last
+        ("rested", "<f8"),  # when it may hand over events again
         ("boots", "<i4"),  # BOOTs so far: a TICK of an older one is void
         ("stands_for", "<i4"),  # the broker that this one replaces, -1
         ("sequence", "<i4"),  # of its last beacon
@@ -126,7 +129,7 @@ NEAREST = np.dtype(
         ("sequence", "<i4"),
         ("via", "<i4"),  # neighbour that told
         ("door", "<i4"),  # a neighbour in that broker's region
-        ("base", "<i4"),  # first event of its digest
+        ("eldest", "<i4"),  # first event of its digest
         ("digest", "<i4", (WORDS,)),
         ("pad", "<i4"),
     ]
@@ -156,12 +159,20 @@ ENTRY = np.dtype(
         ("local", "<i4"),  # 1: registered here
         ("low", "<i4"),
         ("high", "<i4"),
-        ("change", "<i4"),  # when it changed, in changes of the register
-        ("told_by", "<i4"),  # the broker that told it, -1
+        ("knows", "<u4"),  # a bit for each account: that broker knows this version
         ("near", "<i4", (MOST_NEAREST,)),  # brokers that its subscriber is near to
     ]
 )
-CONTACT = np.dtype([("at", "<f8"), ("next", "<f8"), ("broker", "<i4"), ("told", "<i4")])
+CONTACT = np.dtype(
+    [
+        ("at", "<f8"),  # when it was met last
+        ("next", "<f8"),  # when it may be told of subscriptions again
+        ("broker", "<i4"),
+        ("told", "<i4"),  # changes of the register when it had been told of all
+        ("place", "<i4"),  # of the register, where telling goes on
+        ("pad", "<i4"),
+    ]
+)
 
 
 class VoronoiState(NamedTuple):
@@ -193,17 +204,18 @@ def state(
     *,
     window: int,
     own: int,
-    places: int,
+    intervals: int,
     seed: int,
 ) -> VoronoiState:
     """Nodes that know nobody, hold nothing, and wait for their BOOT.
 
     window: events that may be on their way, rounded up to a power of two. own: intervals that a
-    node may subscribe to. places: of a register, rounded up to a power of two; ability [n].
+    node may subscribe to. intervals: that all nodes together may subscribe to; a register has room
+    for more than these, so that it never turns one away. ability [n].
     """
     n = len(names)
     wide = 1 << max(window - 1, 31).bit_length()
-    hashed = 1 << max(places - 1, 1).bit_length()
+    hashed = 1 << max(2 * intervals - 1, 1).bit_length()
     me = _records(ME, n, none=("stands_for", "called", "best", "home", "newest"))
     me.ability = ability
     return VoronoiState(
@@ -216,7 +228,7 @@ def state(
         wish=_records(WISH, n, own, none=("high",)),
         heard=_records(HEARD, n, wide, none=("mark", "seen", "flooded", "held")),
         relays=np.full((n, wide, rules.copies), -1, np.int32),
-        register=_records(ENTRY, n, hashed, none=("key", "high", "told_by")),
+        register=_records(ENTRY, n, hashed, none=("key", "high")),
         contacts=_records(CONTACT, n, CONTACTS, none=("broker",)),
     )
 
@@ -231,4 +243,4 @@ def _records(kind: np.dtype[np.void], *shape: int, none: tuple[str, ...]) -> np.
 
 def most_emissions(state: VoronoiState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
-    return 2 * rules.batch + 2 * int(state.wish.shape[1]) + 8
+    return 2 * rules.batch + rules.handed + 2 * int(state.wish.shape[1]) + 8

@@ -37,12 +37,12 @@ class Broking:
         per_row = np.zeros(scene.n, np.int64)
         for row, _, _ in intervals(demand):
             per_row[row] += 1
-        own, places = max(int(per_row.max(initial=0)), 1), 2 * int(per_row.sum()) + 2
+        own = max(int(per_row.max(initial=0)), 1)
         ability = getattr(demand, "ability", None)
         state = module.state(
             np.arange(scene.n, dtype=np.int32), rules,
             power_law(scene.n, scene.seed) if ability is None else ability,
-            window=scene.window, own=own, places=places, seed=scene.seed,
+            window=scene.window, own=own, intervals=int(per_row.sum()), seed=scene.seed,
         )  # fmt: skip
         most = module.most_emissions(state, rules)
         book = module.Book(scene.window)

@@ -87,6 +87,8 @@ class Ledger:
         at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
     ) -> None:  # fmt: skip
         """Enter what applications were told: event ids, rows, times and hops, in order of time."""
+        if not len(event):
+            return
         place = event % len(self._event)
         later = (event + self.window) % len(self._event)
         closed = (self._entered[later] == event + self.window) & (self._at[later] <= at)

@@ -34,6 +34,7 @@ class Motion:
     course: Legs | Course
     radius: float  # in the units of the legs
     presence: Presence | None = None  # when nodes exist; who is absent is down
+    window_s: float = 1.0  # links are worked out so far ahead, where no hello says otherwise
 
     @property
     def n(self) -> int:

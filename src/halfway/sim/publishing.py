@@ -11,6 +11,7 @@ from halfway.sim.changes import (
     NODE_DOWN,
     NODE_UP,
     Changes,
+    changes,
     none,
 )
 from halfway.sim.ledger import Ledger
@@ -45,6 +46,9 @@ class Publishing:
     def note(self, happened: Changes) -> None:
         """What happens in the window that begins; the last one is over."""
         self._follow(np.inf)
+        if not self._stretch:  # then links are nobody's business, and there are many
+            nodes = happened.kind <= NODE_UP
+            happened = changes(*(column[nodes] for column in happened[:4]))
         self._happened, self._next = happened, 0
 
     def take(self, end: float) -> tuple[Publications, float]:
@@ -66,7 +70,7 @@ class Publishing:
             if kind in (NODE_DOWN, NODE_UP):
                 self._up[a] = kind == NODE_UP
                 self._stale = True
-            elif self._stretch and kind in (LINK_DOWN, LINK_UP, LINK_NEAR, LINK_GONE):
+            elif kind in (LINK_DOWN, LINK_UP, LINK_NEAR, LINK_GONE):
                 self._relink(kind, a, b)
                 self._stale = True
 

@@ -41,7 +41,8 @@ class Setting:
         if (network is None) == (motion is None):
             raise Problem("a run needs either a network that stands or nodes that move, not both")
         where: Network | int = motion.n if motion is not None else network or 0
-        window_s = hello_s if 0.0 < hello_s < np.inf else 1.0
+        window_s = 1.0 if motion is None else motion.window_s
+        window_s = hello_s if 0.0 < hello_s < np.inf else window_s
         presence = None if motion is None else motion.presence
         self._faulting = Faulting(faults, where, presence, seed, seconds, window_s)
         cuts = self._faulting.cuts

@@ -59,7 +59,9 @@ _OPTIONS = {
         "tries": _count(20, "times that it is tried"),
         "wait": _seconds(0.01, "until a flood is repeated, at most"),
         "space": _count(1024, "events that a broker has room for", 1),
-        "batch": _count(64, "subscriptions, and events, sent in one go", 1, 256),
+        "batch": _count(64, "subscriptions told, events flooded anew, in one go", 1, 256),
+        "handed": _count(64, "events handed to another broker in one go", 1, 256),
+        "rest": _seconds(0.0, "at least, from handing over events to the next time"),
     },
 }  # fmt: skip
 

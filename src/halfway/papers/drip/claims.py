@@ -18,8 +18,12 @@ _DELAYS = (
     ("waited", "lost ones count as 60 s"),
     ("delay", "of what was delivered only, which flatters who loses much"),
 )
+LIMITED, LIMITED_NEAREST, LIMITED_COPIES = 20, 4, (1, 4)  # k, l, m where contacts are limited
+# Share of subscribers, events a second: one subscriber an event in the mean; and the paper's five.
+LOADS = ((0.1, 0.8), (0.1, 2.4), (0.5, 0.8))
 _MODEL = {
     "ideal": "ideal air: no contention, 1 ms a hop",
+    "limited": "ideal air, but a broker hands over one event, then rests for 5 s",
     "contention": "contended air: CSMA/CA, collisions, broadcasts unacknowledged",
 }
 
@@ -65,6 +69,25 @@ def judge_delay(found: Summaries) -> Iterator[Verdict]:
     yield from _ratios(found, "figure-3b", "ideal")
 
 
+def judge_limited(found: Summaries) -> Iterator[Verdict]:
+    """[drip §VI-B] "less time than the SF scheme", where a broker hands over one event at a time.
+
+    "We assume that a broker node can contact only one broker node at a time" [drip §V-C].
+    """
+    for share, rate in LOADS:
+        at = partial(found.find, share=share, rate=rate)
+        for m in LIMITED_COPIES:
+            for metric, reading in _DELAYS:
+                ours, sf = at(metric, system="drip", m=m), at(metric, system="sf")
+                cost = ratio(ours, sf, "mean")
+                yield _row(
+                    "limited", {"share": share, "rate": rate, "m": m},
+                    f"mean {metric}, DRIP / SF", "less time", *cost, ours.networks,
+                    f"{_MODEL['limited']}; {reading}", *judge_order(*cost),
+                )  # fmt: skip
+    yield from _ratios(found, "limited", "limited")
+
+
 def judge_contended(found: Summaries) -> Iterator[Verdict]:
     """The same claims where whoever speaks keeps others from speaking."""
     for metric, reading in _DELAYS:
@@ -103,7 +126,8 @@ def _against_sf(
 def _ratios(found: Summaries, figure: str, radio: str) -> Iterator[Verdict]:
     """The delivery ratio that belongs to each delay; the paper prints none."""
     for row in found.select("delivered"):
-        cell = {name: row.parameters[name] for name in ("k", "m", "system")}
+        named = ("share", "rate", "m", "system") if figure == "limited" else ("k", "m", "system")
+        cell = {name: row.parameters[name] for name in named}
         yield _row(
             figure, cell, "delivery ratio", None, row.mean, row.mean_low, row.mean_high,
             row.networks, _MODEL[radio], "not comparable",

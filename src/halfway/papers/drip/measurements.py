@@ -16,32 +16,44 @@ SIDE_M, RANGE_M = 1000.0, 120.0  # [drip §VI-A]
 SPEED, PAUSE = (10.0, 20.0), (2.0, 4.0)
 BEGIN_S, PATIENCE_S = 20.0, 60.0  # the first event; how long the last one is waited for
 EXCHANGE_S = 10.0  # between telling the same broker of subscriptions
-WINDOW = 512  # events that are remembered: all of a run
+WINDOW = 2048  # events that are remembered at most: all of a run
+LINKS_S = 5.0  # links are worked out so far ahead: the result is the same, in less time
 
 Floats = npt.NDArray[np.float64]
 
 
 def simulation(run: Run, system: str, copies: int) -> Simulation:
-    """The paper's environment: 200 nodes, 1 km², random waypoint, number intervals."""
-    seconds = float(run["seconds"])
+    """The paper's environment: 200 nodes, 1 km², random waypoint, number intervals.
+
+    share, rate: of subscribers, and of events a second; handed, rest: what a contact is limited to.
+    """
+    seconds, given = float(run["seconds"]), run.parameters
     legs = random_waypoint(
         run["n"], SIDE_M, SIDE_M, speed=SPEED, pause=PAUSE, seconds=seconds, seed=run.network_seed
     )
     demand = NumberIntervals(
-        run["n"], start_s=BEGIN_S, end_s=seconds - PATIENCE_S, seed=run.workload_seed
-    )
-    options = {
+        run["n"], float(given.get("rate", 0.8)), start_s=BEGIN_S, end_s=seconds - PATIENCE_S,
+        share=float(given.get("share", 0.5)), seed=run.workload_seed,
+    )  # fmt: skip
+    options: dict[str, Any] = {
         "brokers": run["k"], "nearest": run["l"], "copies": copies, "exchange": EXCHANGE_S,
         "epidemic": system == "sf", "by_ability": system != "random",
+        **{name: given[name] for name in ("handed", "rest") if name in given},
     }  # fmt: skip
     made = Simulation(
-        "voronoi-brokers", motion=Motion(legs, RANGE_M), workload=demand, seconds=seconds,
+        "voronoi-brokers", motion=Motion(legs, RANGE_M, window_s=LINKS_S), workload=demand,
         # One seed for all points of a network: the same phases, so that copies alone differ.
-        seed=run.network_seed, hello_s=run["hello_s"], window=WINDOW, options=options,
-        radio=_radio(run["radio"]), stretch=False,
+        seed=run.network_seed, seconds=seconds, hello_s=run["hello_s"], window=_window(demand),
+        options=options, radio=_radio(run["radio"]), stretch=False,
     )  # fmt: skip
     made.ledger.told = []
     return made
+
+
+def _window(demand: NumberIntervals) -> int:
+    """A power of two, half as many again as there will be events in the mean."""
+    mean = demand.rate * (demand.end_s - demand.start_s)
+    return min(1 << int(1.5 * mean).bit_length(), WINDOW)
 
 
 def _radio(name: str) -> Radio:
@@ -55,6 +67,7 @@ def broking(run: Run) -> Observations:
     delay: seconds of each delivery. waited: the same, 60 s for what came later or never.
     coverage: share of brokers that had a copy when a subscriber got it. union: that ever had one.
     delivered: share of what was expected. brokers, sent: brokers elected, transmissions.
+    handed: those of them that took events from broker to broker.
     """
     with run.timed("walk"):
         made = simulation(run, run["system"], run["m"])
@@ -72,6 +85,7 @@ def broking(run: Run) -> Observations:
         "delivered": np.array([out.delivery_ratio]),
         "brokers": np.array([float(brokers.sum())]),
         "sent": np.array([float(sum(out.sent.values()))]),
+        "handed": np.array([float(out.sent.get("event", 0))]),
         "energy": np.array([out.energy]),
     }
 
