@@ -56,6 +56,12 @@ def test_masters_that_need_no_answer(master):
     assert checked_master(master) == master
 
 
+@pytest.mark.parametrize("master", ["local[99999]", "local[99999,4]", "local-cluster[99,99,1024]"])
+def test_more_tasks_than_a_machine_can_bear_are_refused(master):
+    with pytest.raises(Problem, match=r"\d+ tasks at once, on a machine of \d+ cores"):
+        checked_master(master)
+
+
 def test_a_master_that_nobody_answers_at():
     with pytest.raises(Problem, match=r"nobody answers there: .*refused"):
         checked_master("spark://127.0.0.1:9,127.0.0.1:10")

@@ -94,3 +94,9 @@ Changed = Annotated[
 TraceFile = Annotated[
     Path | None, typer.Option("--trace", metavar="FILE", help="Keep all that happens, as Parquet.")
 ]
+ResultFolder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="What --out of another command named.")
+]
+RerunFailed = Annotated[
+    bool, typer.Option("--rerun-failed", help="Make the failed runs again; the others stay.")
+]

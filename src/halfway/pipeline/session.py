@@ -33,6 +33,7 @@ _MASTER = re.compile(
 )
 _LONGEST_SOCKET = 60  # a socket's path may have 104 bytes, and Spark adds a name of 43
 _REACHED_SECONDS = 5.0
+_MOST_TASKS = 64  # at once on a machine: each is a process of its own; or four for each core
 
 _SETTINGS = {
     "spark.app.name": "halfway",
@@ -73,16 +74,32 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
 
 
 def checked_master(master: str) -> str:
-    """The master itself, or a Problem if Spark could not even parse it, or nobody answers there."""
+    """The master itself, or a Problem: malformed, too large for this machine, or out of reach."""
     if not _MASTER.fullmatch(master):
         raise Problem(
             "not a Spark master",
             where=f"--master {master}",
             remedy="for example local[4], spark://host:7077, yarn or sc://host",
         )
+    _bounded(master)
     if master.startswith(("spark://", "sc://")):
         _reach(master)
     return master
+
+
+def _bounded(master: str) -> None:
+    """Refuse a number that this machine would drown in: Spark itself would take any."""
+    if not master.startswith("local"):
+        return
+    numbers = [int(word) for word in re.findall(r"\d+", master)] or [1]
+    tasks = numbers[0] * numbers[1] if master.startswith("local-cluster") else numbers[0]
+    cpus = os.cpu_count() or 1
+    if tasks > (most := max(_MOST_TASKS, 4 * cpus)):
+        raise Problem(
+            f"{tasks} tasks at once, on a machine of {cpus} cores",
+            where=f"--master {master}",
+            remedy=f"local[*] takes every core; more than {most} are refused",
+        )
 
 
 def cores(spark: SparkSession) -> int:
