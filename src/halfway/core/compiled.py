@@ -18,6 +18,8 @@ import numba
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+# In an archive the sources cannot be hashed, so nothing that was compiled may be kept.
+_HASHED = _PACKAGE.is_dir()
 # The rooms whose code decides what a run computes: kernels, and everything that feeds them.
 COMPUTING_ROOMS = ("core", "protocols", "world", "sim")
 _KEPT_CACHES = 4  # source states whose machine code is kept (switching between branches)
@@ -60,7 +62,7 @@ def _njit(function: F, **options: Any) -> F:
     # The folder is set for our own functions only: a library loaded beside us keeps its own.
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, CACHE_FOLDER
     try:
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=_HASHED, **options)(function)  # type: ignore[no-any-return]
     finally:
         numba.config.CACHE_DIR = before
 

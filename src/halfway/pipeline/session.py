@@ -12,7 +12,6 @@ import socket
 import sys
 import tempfile
 import threading
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,8 @@ from pyspark import SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-import halfway
 from halfway.pipeline.java import Jvm, find_java, first_line, scratch_folder, start_jvm
+from halfway.pipeline.shipping import ARCHIVE, packed
 from halfway.problem import Problem
 
 _MASTER = re.compile(
@@ -35,6 +34,7 @@ _LONGEST_SOCKET = 60  # a socket's path may have 104 bytes, and Spark adds a nam
 _REACHED_SECONDS = 5.0
 _MOST_TASKS = 64  # at once on a machine: each is a process of its own; or four for each core
 
+_DAEMON = "halfway.pipeline.daemon"  # what workers are forked from, already warm
 _SETTINGS = {
     "spark.app.name": "halfway",
     "spark.ui.enabled": "false",
@@ -102,6 +102,11 @@ def _bounded(master: str) -> None:
         )
 
 
+def is_local(master: str) -> bool:
+    """Whether the workers are this machine's and find this package where we do."""
+    return master.startswith("local") and not master.startswith("local-cluster")
+
+
 def cores(spark: SparkSession) -> int:
     """How many tasks run at once, as far as the driver can know."""
     found = re.match(r"local\[(\d+)", spark.conf.get("spark.master", "") or "")
@@ -129,7 +134,13 @@ def _reach(master: str) -> None:
 
 
 def _settings(master: str, folder: Path) -> dict[str, str]:
-    settings = _SETTINGS | {"spark.master": master}
+    settings = _SETTINGS | {"spark.master": master, "spark.python.daemon.module": _DAEMON}
+    if not is_local(master):
+        # The archive lands in each executor's own folder, before the first Python is started there.
+        settings |= {
+            "spark.files": str(packed(folder)),
+            "spark.executorEnv.PYTHONPATH": ARCHIVE,
+        }
     if not master.startswith("local"):
         return settings
     parallel = (os.cpu_count() or 1) if master == "local[*]" else 1
@@ -142,26 +153,20 @@ def _settings(master: str, folder: Path) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(2 * parallel),
         "spark.default.parallelism": str(parallel),
     }
-    if not master.startswith("local-cluster"):
-        settings["spark.python.daemon.module"] = "halfway.pipeline.daemon"
-        if len(str(folder)) <= _LONGEST_SOCKET:
-            settings["spark.python.unix.domain.socket.enabled"] = "true"
+    if is_local(master) and len(str(folder)) <= _LONGEST_SOCKET:
+        settings["spark.python.unix.domain.socket.enabled"] = "true"
     return settings
 
 
 @contextlib.contextmanager
 def _classic(master: str) -> Iterator[SparkSession]:
     folder = scratch_folder()
-    local = master.startswith("local") and not master.startswith("local-cluster")
-    if local:
+    if is_local(master):
         os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     jvm = start_jvm(find_java(), _settings(master, folder), folder)
     try:
-        spark = _connected(jvm, master)
-        if not local:
-            spark.sparkContext.addPyFile(str(packed(folder)))
-        yield spark
+        yield _connected(jvm, master)
     finally:
         _end(jvm)
 
@@ -217,14 +222,3 @@ def _remote(master: str) -> Iterator[SparkSession]:
         yield spark
     finally:
         spark.stop()
-
-
-def packed(folder: Path) -> Path:
-    """This package as a zip in `folder`, for workers that do not have it installed."""
-    root = Path(halfway.__file__).parent
-    target = folder / "halfway.zip"
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(root.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                archive.write(path, str(Path("halfway") / path.relative_to(root)))
-    return target
