@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 import halfway
+from halfway.cli.compare import compare
 from halfway.cli.reproduce import reproduce
 from halfway.cli.results import results
 from halfway.cli.screen import INTERRUPTED, MENDABLE, OURS, RUNS_FAILED, console, explained
@@ -69,6 +70,7 @@ def _halfway(
     halfway reproduce --scale paper              everything, as many networks
     halfway walk mesh.graphml --plot walk.png    two walks on your own network
     halfway simulate scenario.toml               any system, message by message
+    halfway compare scenario.toml                all systems side by side on it
     halfway results halfway-results              what is there, is it whole
     """
     if context.invoked_subcommand is None and not version:
@@ -87,5 +89,5 @@ def list_papers() -> None:
     print_papers(console(), PAPERS.values())
 
 
-for _command in (reproduce, walk, simulate, results):
+for _command in (compare, reproduce, walk, simulate, results):
     app.command()(_command)

@@ -12,7 +12,7 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -71,6 +71,20 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
             yield spark
     finally:
         logging.getLogger().removeHandler(silence)
+
+
+@contextlib.contextmanager
+def session_when_needed(master: str | None = None) -> Iterator[Callable[[], SparkSession]]:
+    """What gives a session, opened when it is first asked for; without a question there is none."""
+    with contextlib.ExitStack() as stack:
+        opened: list[SparkSession] = []
+
+        def spark() -> SparkSession:
+            if not opened:
+                opened.append(stack.enter_context(session(master)))
+            return opened[0]
+
+        yield spark
 
 
 def checked_master(master: str) -> str:

@@ -98,3 +98,4 @@ class Scenario(_Part, frozen=True, kw_only=True):
     workload: Workload = Workload()
     options: dict[str, dict[str, float | int | bool]] = {}  # system -> its numbers
     power: Draw = Draw()
+    sweep: dict[str, list[bool | int | float | str]] = {}  # field -> its values, one after another

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -10,7 +11,7 @@ from halfway.scenario.schema import FromFile, Recorded, Scenario, UnitDisk, Wayp
 from halfway.sim.energy import Power
 from halfway.sim.moving import Motion
 from halfway.sim.simulation import Simulation
-from halfway.sim.systems import Value
+from halfway.sim.systems import System, Value
 from halfway.sim.table import named
 from halfway.world.demand import Drawn
 from halfway.world.imported import read_network
@@ -22,21 +23,42 @@ from halfway.world.trace_files import Traces, read_motion
 from halfway.world.unit_disk import connected_unit_disk
 
 
+class Stage(NamedTuple):
+    """What every system meets: drawn or read once, shared by all runs of one seed."""
+
+    network: Network | None  # that stands, or …
+    motion: Motion | None  # … nodes that move
+    demand: Drawn
+
+
 def simulation_of(
-    scenario: Scenario, *, system: str | None = None, trace: Path | None = None
+    scenario: Scenario, *, system: str | System | None = None, trace: Path | None = None
 ) -> Simulation:
     """The simulation that a scenario describes, of its system or of another one.
 
     The scenario's seed draws the network, the roles and everything else, each with dice of its
     own, so that another system meets the same network and the same workload.
     """
-    name = scenario.system if system is None else system
-    named(name)  # a slip of the finger is told before a network is drawn
+    chosen = scenario.system if system is None else system
+    if isinstance(chosen, str):
+        chosen = named(chosen)  # a slip of the finger is told before a network is drawn
+    return simulation_on(staged(scenario), scenario, chosen, trace)
+
+
+def staged(scenario: Scenario) -> Stage:
+    """The network or the movement that a scenario names, and its workload there."""
     network, motion = network_of(scenario)
     n = network.n if network is not None else motion.n if motion is not None else 0
-    options: Mapping[str, Value] = scenario.options.get(name, {})
+    return Stage(network, motion, demand_of(scenario, n))
+
+
+def simulation_on(
+    stage: Stage, scenario: Scenario, system: System, trace: Path | None = None
+) -> Simulation:
+    """The simulation of a system on a stage of that scenario."""
+    options: Mapping[str, Value] = scenario.options.get(system.name, {})
     return Simulation(
-        name, network, motion=motion, workload=demand_of(scenario, n), radio=scenario.radio,
+        system, stage.network, motion=stage.motion, workload=stage.demand, radio=scenario.radio,
         faults=scenario.faults, seconds=scenario.seconds, seed=scenario.seed,
         hello_s=scenario.hello_s, window=scenario.window, options=options,
         power=Power(**msgspec.structs.asdict(scenario.power)), trace=trace,
