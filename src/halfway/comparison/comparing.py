@@ -71,7 +71,9 @@ def compare(
             table = _planned(question, replicates, root)
             # A comparison that is finished needs no Spark to be told again.
             if not set(table["key"].to_pylist()) <= store.finished_keys(errors=False):
-                made += sweep(spark(), store, table, progress, retry_errors=True).made
+                named = {f"compare {question.scenario.title}": table}
+                report = sweep(spark(), store, table, progress, retry_errors=True, asked=named)
+                made += report.made
             runs = _ran(question, store, table)
             cells = cells_of_runs(runs, METRICS, question.baseline, replicates)
             if _tight(question.until, cells) or replicates >= question.most:
