@@ -45,12 +45,13 @@ def results(
     else:
         print_results(console(), found)
     if found.damage:
-        first = found.damage[0]
+        first, many = found.damage[0], len(found.damage)
+        files = "1 file is damaged:" if many == 1 else f"{many} files are damaged, the first:"
         raise Problem(
-            f"{len(found.damage)} files are damaged, the first: {first.file} {first.what}",
+            f"{files} {first.file} {first.what}",
             where=found.folder,
-            remedy="move the waves that they are in out of it; the command that made them makes "
-            "their runs again",
+            remedy="move the wave of a damaged file out of the folder; the command that made it "
+            "makes its runs again",
         )
     if found.errors:
         raise typer.Exit(RUNS_FAILED)

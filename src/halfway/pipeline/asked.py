@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import halfway
-from halfway.pipeline.seal import now
+from halfway.pipeline.seal import stamp
 
 _METADATA = b"halfway.asked"
 Plans = Mapping[str, pa.Table]  # a study's name, such as "drip/figure-3 (quick)" -> its plan
@@ -36,7 +36,7 @@ def note(folder: Path, plans: Plans) -> None:
     Only for the holder of the folder's lock.
     """
     for name, plan in plans.items():
-        asked = Asked(name, now(), halfway.__version__, _points(plan), _replicates(plan))
+        asked = Asked(name, stamp(), halfway.__version__, _points(plan), _replicates(plan))
         told = msgspec.json.encode(msgspec.structs.asdict(asked) | {"keys": ()})
         target = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.parquet"
         folder.mkdir(exist_ok=True)

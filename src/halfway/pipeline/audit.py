@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -12,7 +11,7 @@ import pyarrow.parquet as pq
 from halfway.pipeline.asked import Asked, read_asked
 from halfway.pipeline.digest import altered
 from halfway.pipeline.rerun import codes_here, why_not
-from halfway.pipeline.seal import changed_files, lines_digest, read_seal
+from halfway.pipeline.seal import changed_files, lines_digest, read_seal, stamp
 from halfway.pipeline.simulate import SCHEMA
 from halfway.pipeline.store import Store, chosen, read_rows
 from halfway.problem import Problem
@@ -93,11 +92,10 @@ def results_in(folder: Path) -> Store:
     """
     if not folder.exists():
         raise Problem("there is no such folder", where=str(folder))
-    inner = folder / "runs"
-    store = Store(inner if not (folder / "manifest.json").exists() and inner.is_dir() else folder)
-    if not (store.folder / "manifest.json").exists():
-        raise Problem("holds no results", where=str(folder), remedy="name the folder of --out")
-    return store
+    for place in (folder, folder / "runs"):
+        if not folder.is_dir() or (place / "manifest.json").exists():
+            return Store(place)  # a file in a folder's place is told there
+    raise Problem("holds no results", where=str(folder), remedy="name what --out named")
 
 
 def audit(store: Store) -> Audit:
@@ -139,8 +137,7 @@ def audit(store: Store) -> Audit:
 def _wave(store: Store, wave: Path, damage: list[Damage], times: list[str]) -> list[pa.Table]:
     """The light columns of a wave's files; what is wrong with it goes to `damage`."""
     bad: dict[Path, str] = {}
-    finished = datetime.fromtimestamp((wave / "_SUCCESS").stat().st_mtime, UTC)
-    when = finished.strftime("%Y-%m-%dT%H:%M:%SZ")
+    when = stamp((wave / "_SUCCESS").stat().st_mtime)
     try:
         if sealed := read_seal(wave):
             bad, when = dict(changed_files(wave, sealed)), sealed.finished

@@ -54,7 +54,7 @@ def seal(wave: Path, runs: int) -> Seal:
     table = pa.concat_tables(parts)
     sealed = Seal(
         halfway=halfway.__version__,
-        finished=now(),
+        finished=stamp(),
         runs=found,
         errors=table["status"].to_pylist().count("error"),
         digest=lines_digest(*(table[name].to_pylist() for name in columns)),
@@ -104,6 +104,7 @@ def lines_digest(keys: list[str], statuses: list[str], digests: list[str]) -> st
     return whole.hexdigest()[:16]
 
 
-def now() -> str:
-    """UTC, ISO 8601, whole seconds."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def stamp(seconds: float | None = None) -> str:
+    """Seconds since 1970 (default: now) in UTC, ISO 8601, whole seconds."""
+    when = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    return when.strftime("%Y-%m-%dT%H:%M:%SZ")
