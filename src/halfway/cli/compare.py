@@ -72,7 +72,10 @@ def compare(
     store = Store(out / "runs")
     quiet = as_json or not (sys.stdout.isatty() and sys.stderr.isatty())
     with interruptible(out), Told(sys.stderr, "starting", bar=not quiet) as told:
-        answer = run(question, store, master, told, seed)
+        answer = run(
+            question, store, master, told, seed,
+            compiling=lambda done, of: told.count("compiling", "systems compiled", done, of),
+        )  # fmt: skip
         write_comparison(out, answer.compared)
     if as_json:
         typer.echo(cells_jsonl(answer.compared), nl=False)
