@@ -39,10 +39,7 @@ def test_one_digest_on_any_partitions_and_only_what_is_new_is_made(spark, tmp_pa
 
 def test_replicates_are_added_until_the_interval_is_tight(spark, tmp_path: Path) -> None:
     assert spark is not None
-    path, store = (
-        written(tmp_path, SMALL.replace("share = 0.2", "share = 0.5")),
-        Store(tmp_path / "s"),
-    )
+    path, store = written(tmp_path), Store(tmp_path / "s")
     loose = compare(asked(path, PAIR, replicates=3, until="half-width=500%,energy"), store)
     assert (loose.compared.replicates, loose.made) == (3, 6)
     width = loose.compared.cell(0, "flooding", "energy").mean

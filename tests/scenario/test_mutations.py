@@ -14,7 +14,8 @@ SWEEP = '\n[sweep]\n"workload.events" = [3, 5]\n"seconds" = [9.5]\n'
 # A table, a field of one with its place, the file's own line, or what stands at its top.
 NAMED = re.compile(
     r"(network|radio|workload|faults?|options|power|sweep|title|system|seconds|seed|hello_s|window"
-    r"|stretch)\b|\(at (line \d+|end of document)|unknown field|missing required field|nested too deeply|\.csv"
+    r"|stretch)\b|\(at (line \d+|end of document)|unknown field|missing required field"
+    r"|nested too deeply|\.csv"
 )
 _MOST_NODES = 1000  # drawing a million nodes is no refusal, and takes its time
 

@@ -15,7 +15,7 @@ from halfway.pipeline.frames import frame
 from halfway.pipeline.store import Store
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from halfway.pipeline.frames import DataFrame
 
 
 @dataclass(frozen=True)
