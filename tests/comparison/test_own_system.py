@@ -75,7 +75,7 @@ def test_a_name_is_the_files_and_no_other_systems(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("import numpy as np", "import nunpy", r"my_protocol\.py:\d+: ModuleNotFoundError: .*nunpy"),
+        ("import numpy as np", "import nunpy", r"my_protocol\.py:\d+: ModuleNotFoundError"),
         ("class Rules(", "class Rules((", r"my_protocol\.py:\d+: SyntaxError"),
         ("def most_emissions", "def many_emissions", "the system has no most_emissions"),
         ("@handles(CountState)", "", "my-protocol: nobody handles its State"),
