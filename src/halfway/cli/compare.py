@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -21,6 +22,9 @@ from halfway.cli.options import (
     UntilTight,
 )
 from halfway.cli.screen import RUNS_FAILED, assignments, console, interruptible, patience, warn
+
+if TYPE_CHECKING:
+    from halfway.comparison.comparing import Answer, Question
 
 
 def compare(
@@ -64,20 +68,35 @@ def compare(
             scenario, named, own=system or [], baseline=baseline, replicates=replicates,
             until=until, most=most, changes=given, sweeps=swept,
         )  # fmt: skip
-    from halfway.comparison.comparing import compare as run
-    from halfway.pipeline.store import Store
-    from halfway.report.comparison_table import cells_jsonl, print_comparison, write_comparison
-    from halfway.report.progress import Told
-
-    store = Store(out / "runs")
-    quiet = as_json or not (sys.stdout.isatty() and sys.stderr.isatty())
-    with interruptible(out), Told(sys.stderr, "starting", bar=not quiet) as told:
-        answer = run(question, store, master, told, seed)
-        write_comparison(out, answer.compared)
+    answer = _answered(question, out, master, seed, quiet=as_json)
     if as_json:
+        from halfway.report.comparison_table import cells_jsonl
+
         typer.echo(cells_jsonl(answer.compared), nl=False)
     else:
+        from halfway.report.comparison_table import print_comparison
+
         print_comparison(console(), answer.compared)
     if answer.compared.errors:
         warn(f"{answer.compared.errors} runs ended in errors; the first: {answer.first_error}")
         raise typer.Exit(RUNS_FAILED)
+
+
+def _answered(
+    question: "Question", out: Path, master: str | None, seed: int | None, *, quiet: bool
+) -> "Answer":
+    """Run what is to be run, with a sign of life, and leave the files in the folder."""
+    from halfway.comparison.comparing import compare as run
+    from halfway.pipeline.store import Store
+    from halfway.report.comparison_table import write_comparison
+    from halfway.report.progress import Told
+
+    store = Store(out / "runs")
+    bar = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
+    with interruptible(out), Told(sys.stderr, "starting", bar=bar) as told:
+        answer = run(
+            question, store, master, told, seed,
+            compiling=lambda done, of: told.count("compiling", "systems compiled", done, of),
+        )  # fmt: skip
+        write_comparison(out, answer.compared)
+    return answer

@@ -7,13 +7,14 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from halfway.comparison.compared import Cell, Compared
+from halfway.comparison.compiling import compile_first
 from halfway.comparison.estimates import half_width
 from halfway.comparison.finding import Ran, cells_of_runs, curves_of_runs, digest_of_runs
 from halfway.comparison.metrics import METRICS, SHARES
 from halfway.comparison.notes import notes_of
 from halfway.comparison.points import Contender, plain_of, point_of, seed_of
 from halfway.pipeline.plan import ROOT_SEED, canonical, plan
-from halfway.pipeline.session import session_when_needed
+from halfway.pipeline.session import local_cores, session_when_needed
 from halfway.pipeline.store import Store
 from halfway.pipeline.sweep import Progress, failed, sweep
 from halfway.scenario.schema import Scenario
@@ -59,9 +60,13 @@ def compare(
     master: str | None = None,
     progress: Progress | None = None,
     seed: int | None = None,
+    *,
+    compiling: Progress | None = None,
+    partitions: int | None = None,
 ) -> Answer:
     """Make the runs that the store lacks, and find what they say.
 
+    compiling: hears how many systems are compiled, of those that never ran on this machine.
     Raises Problem for a store or a master that does not work; what was finished by then is kept.
     """
     begun = perf_counter()
@@ -71,8 +76,14 @@ def compare(
             table = _planned(question, replicates, root)
             # A comparison that is finished needs no Spark to be told again.
             if not set(table["key"].to_pylist()) <= store.finished_keys(errors=False):
-                named = {f"compare {question.scenario.title}": table}
-                report = sweep(spark(), store, table, progress, retry_errors=True, asked=named)
+                if cores := local_cores(master):
+                    compile_first(
+                        question.points, question.contenders, cores, compiling or _unheard
+                    )
+                report = sweep(
+                    spark(), store, table, progress, partitions=partitions, retry_errors=True,
+                    asked={f"compare {question.scenario.title}": table},
+                )  # fmt: skip
                 made += report.made
             runs = _ran(question, store, table)
             cells = cells_of_runs(runs, METRICS, question.baseline, replicates)
@@ -97,6 +108,10 @@ def compare(
         wall_seconds=perf_counter() - begun,
     )
     return Answer(compared, runs, first, made)
+
+
+def _unheard(_done: int, _total: int) -> None:
+    pass
 
 
 def _planned(question: Question, replicates: int, seed: int) -> pa.Table:

@@ -121,6 +121,15 @@ def is_local(master: str) -> bool:
     return master.startswith("local") and not master.startswith("local-cluster")
 
 
+def local_cores(master: str | None) -> int:
+    """Cores of this machine that a master uses; 0 where it is another machine's."""
+    master = master or os.environ.get("SPARK_REMOTE") or "local[*]"
+    if not master.startswith("local"):
+        return 0
+    found = re.match(r"local\[(\d+)", master)
+    return int(found[1]) if found else (os.cpu_count() or 1) if "*" in master else 1
+
+
 def cores(spark: SparkSession) -> int:
     """How many tasks run at once, as far as the driver can know."""
     found = re.match(r"local\[(\d+)", spark.conf.get("spark.master", "") or "")

@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -13,20 +13,18 @@ from rich.table import Table
 from rich.text import Text
 
 from halfway.comparison.compared import Cell, Compared, Interval, Metric
+from halfway.comparison.tidy import COLUMNS, tidy
 from halfway.report import wording
 from halfway.report.files import write_whole
 
-# The tables of a terminal, each narrow enough for 100 columns.
+# The tables of a terminal, each narrow enough for 80 columns.
 _GROUPS = (
-    ("does it arrive, and when",
-     ("delivery-ratio", "latency-median", "latency-p95", "latency-p99", "stretch", "recovery",
-      "recovered")),
-    ("what it costs",
-     ("messages", "bytes", "set-up", "energy", "energy-hottest", "load-max", "load-gini",
-      "state")),
+    ("does it arrive", ("delivery-ratio", "stretch", "recovery", "recovered")),
+    ("when", ("latency-median", "latency-p95", "latency-p99")),
+    ("at what cost, a notification; before the first one; a node",
+     ("messages", "bytes", "set-up", "state")),
+    ("and to whom", ("energy", "energy-hottest", "load-max", "load-gini")),
 )  # fmt: skip
-FIELDS = ("point", "system", "metric", "unit", "mean", "low", "high", "networks", "difference",
-          "difference_low", "difference_high", "best")  # fmt: skip
 
 
 def print_comparison(out: Console, compared: Compared, *, page: str = "") -> None:
@@ -67,7 +65,7 @@ def _print_group(
     table.add_column("system", no_wrap=True)
     for metric in told:
         unit = f" {metric.unit}" if metric.unit and metric.unit != metric.label else ""
-        table.add_column(f"{metric.label}{unit}", justify="right")
+        table.add_column(f"{metric.label}{unit}", justify="right", no_wrap=True)
     for system in compared.systems:
         row = [Text(system, style="bold" if system == compared.baseline else "")]
         table.add_row(*row, *(_shown(cells[system, metric.name]) for metric in told))
@@ -85,41 +83,27 @@ def _shown(cell: Cell) -> Text:
 def with_margin(interval: Interval) -> str:
     """Such as `0.957 ± 0.012`: as many digits as two of the margin have."""
     half = interval.half_width
-    if math.isnan(half):
-        return f"{interval.value:.4g}"
-    if half <= 1e-9 * max(abs(interval.value), 1e-300):
-        return f"{interval.value:.4g} ± 0"
-    places = max(0, 1 - math.floor(math.log10(half)))
-    return f"{interval.value:.{min(places, 9)}f} ± {half:.{min(places, 9)}f}"
+    if math.isnan(half) or half <= 1e-9 * max(abs(interval.value), 1e-300):
+        known = wording.number(interval.value)
+        return known if math.isnan(half) else f"{known} ± 0"
+    places = min(max(0, 1 - math.floor(math.log10(half))), 9)
+    return f"{interval.value:,.{places}f} ± {half:,.{places}f}"
 
 
 def cells_csv(compared: Compared) -> str:
-    """One row a cell, `FIELDS` and what the sweep varies; what is not there is empty."""
+    """One row a cell, what the sweep varies and `COLUMNS`; what is not there is empty."""
     varies = list(compared.points[0])
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*varies, *FIELDS[1:]])
-    for row in rows(compared):
-        writer.writerow([_plain(row[name]) for name in (*varies, *FIELDS[1:])])
+    writer.writerow([*varies, *COLUMNS])
+    for row in tidy(compared):
+        writer.writerow([_plain(row[name]) for name in (*varies, *COLUMNS)])
     return text.getvalue()
 
 
 def cells_jsonl(compared: Compared) -> str:
     """One JSON object a cell; what is not there is null."""
-    return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in rows(compared))
-
-
-def rows(compared: Compared) -> Iterable[dict[str, object]]:
-    """Every cell as `FIELDS`, and what the sweep varies under its own names."""
-    units = {metric.name: metric.unit for metric in compared.metrics}
-    for cell in compared.cells:
-        against = cell.against or Interval(math.nan, math.nan, math.nan)
-        values = (
-            cell.point, cell.system, cell.metric, units[cell.metric], cell.mean.value,
-            cell.mean.low, cell.mean.high, cell.networks, against.value, against.low,
-            against.high, cell.best,
-        )  # fmt: skip
-        yield {**compared.points[cell.point], **dict(zip(FIELDS, values, strict=True))}
+    return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in tidy(compared))
 
 
 def write_comparison(folder: Path, compared: Compared) -> tuple[Path, ...]:

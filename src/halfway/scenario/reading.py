@@ -132,7 +132,11 @@ def _check_together(scenario: Scenario, systems: Mapping[str, System]) -> None:
             what = f"options.{name}: '{name}' is no system"
             raise Problem(what, remedy=f"one of {', '.join(systems)}")
         for option, value in options.items():
-            check_option(systems[name], option, value)
+            try:
+                check_option(systems[name], option, value)
+            except Problem as problem:
+                what = problem.what.removeprefix(f"{name}: ")
+                raise Problem(f"options.{name}: {what}", remedy=problem.remedy) from None
     radio, hello_s = scenario.radio, scenario.hello_s
     if isinstance(radio, IdealAir | DistanceAir) and radio.ratio_columns and radio.ratios is None:
         what = "radio.ratio_columns without radio.ratios: there is no table that has them"

@@ -71,6 +71,7 @@ class Workload(_Part, frozen=True, kw_only=True):
     every_s: Seconds = 1.0
     start_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 1.0
     arrivals: Literal["regular", "poisson"] = "regular"
+    width: Annotated[int, Meta(ge=1, le=100_000)] = 1
 
 
 class Draw(_Part, frozen=True, kw_only=True):

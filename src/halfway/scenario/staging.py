@@ -1,6 +1,7 @@
 """From a scenario to a simulation: the network, the movement and the workload that it names."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,9 +48,11 @@ def simulation_of(
 
 def staged(scenario: Scenario) -> Stage:
     """The network or the movement that a scenario names, and its workload there."""
-    network, motion = network_of(scenario)
+    with _told_of("network"):
+        network, motion = network_of(scenario)
     n = network.n if network is not None else motion.n if motion is not None else 0
-    return Stage(network, motion, demand_of(scenario, n))
+    with _told_of("workload"):
+        return Stage(network, motion, demand_of(scenario, n))
 
 
 def simulation_on(
@@ -94,6 +97,17 @@ def demand_of(scenario: Scenario, n: int) -> Drawn:
     """The workload of a scenario among n nodes."""
     plain = msgspec.structs.asdict(scenario.workload)
     return Drawn(n=n, seed=scenario.seed, **plain)
+
+
+@contextlib.contextmanager
+def _told_of(table: str) -> Iterator[None]:
+    """Name the table of the scenario that a Problem is about, where it names no place itself."""
+    try:
+        yield
+    except Problem as problem:
+        if problem.where or problem.what.startswith(table):
+            raise
+        raise Problem(problem.what, where=table, remedy=problem.remedy) from None
 
 
 def _from(traces: Traces, begin_s: float) -> Traces:
