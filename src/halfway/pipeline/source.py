@@ -101,13 +101,13 @@ class FinishedRuns(DataSourceReader):
         """The file's runs, a few at a time."""
         assert isinstance(partition, FileOfRuns)
         settle()
-        schema, wanted, at = arrow_schema(self.schema), partition.rows, 0
+        schema, at = arrow_schema(self.schema), 0
+        wanted = None if partition.rows is None else set(partition.rows)
         with pq.ParquetFile(partition.path) as opened:
             for batch in opened.iter_batches(_RUNS_AT_ONCE, columns=_READ):
                 rows = batch.to_pylist()
                 if wanted is not None:
-                    kept = set(wanted)
-                    rows = [row for i, row in enumerate(rows, at) if i in kept]
+                    rows = [row for i, row in enumerate(rows, at) if i in wanted]
                 at += batch.num_rows
                 for row in rows:
                     row["observations"] = {o["metric"]: o["values"] for o in row["observations"]}
