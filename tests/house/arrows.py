@@ -26,7 +26,7 @@ ROOMS: dict[str, set[str]] = {
     "papers": {*_SIMULATION, "scenario", "pipeline", "report"},
     "cli": {*_SIMULATION, "live", "scenario", "pipeline", "comparison", "report", "papers"},
     "__main__": {"cli"},
-    "__init__": set(),
+    "__init__": {"comparison"},  # only when `halfway.compare` is asked for
 }
 # room -> the libraries it may use beside Python's own.
 LIBRARIES: dict[str, set[str]] = {

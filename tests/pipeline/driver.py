@@ -1,6 +1,7 @@
 """A sweep as a process of its own: `python -m tests.pipeline.driver FOLDER MASTER JSON`.
 
-JSON: {"replicates": …, "parameters": {…}, "wave_seconds": …}. Prints one JSON line at the end.
+JSON: {"replicates": …, "parameters": {…}, "wave_seconds": …, "modules": an archive for workers
+that do not know the toys}. Prints one JSON line at the end.
 """
 
 import json
@@ -21,6 +22,8 @@ def main() -> None:
     given = json.loads(told)
     store = Store(folder)
     with session(master) as spark:
+        if "modules" in given:
+            spark.sparkContext.addPyFile(given["modules"])
         planned = plan(points(**given["parameters"]), given["replicates"])
         report = sweep(spark, store, planned, wave_seconds=given["wave_seconds"])
     found = {"digest": digest(store), "made": report.made, "java": find_java().origin}

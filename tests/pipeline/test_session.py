@@ -7,14 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
 
+from halfway.core.compiled import sources_digest
 from halfway.pipeline.digest import digest
 from halfway.pipeline.java import find_java
 from halfway.pipeline.plan import plan
-from halfway.pipeline.session import checked_master, packed
+from halfway.pipeline.session import checked_master
+from halfway.pipeline.shipping import packed, unpacked
 from halfway.pipeline.store import Store
 from halfway.pipeline.sweep import sweep
 from halfway.problem import Problem
@@ -56,18 +59,54 @@ def test_masters_that_need_no_answer(master):
     assert checked_master(master) == master
 
 
+@pytest.mark.parametrize("master", ["local[99999]", "local[99999,4]", "local-cluster[99,99,1024]"])
+def test_more_tasks_than_a_machine_can_bear_are_refused(master):
+    with pytest.raises(Problem, match=r"\d+ tasks at once, on a machine of \d+ cores"):
+        checked_master(master)
+
+
 def test_a_master_that_nobody_answers_at():
     with pytest.raises(Problem, match=r"nobody answers there: .*refused"):
         checked_master("spark://127.0.0.1:9,127.0.0.1:10")
 
 
-def test_the_package_for_workers_can_be_imported_from_its_zip(tmp_path):
-    code = "import halfway.pipeline.simulate as s; print(s.__file__)"
-    found = subprocess.run(
-        [sys.executable, "-c", code], env={"PYTHONPATH": str(packed(tmp_path))},
-        capture_output=True, text=True, check=True, cwd=tmp_path,
-    )  # fmt: skip
-    assert "halfway.zip" in found.stdout
+def test_the_package_for_workers_is_unpacked_once_and_imported_from_there(tmp_path):
+    code = (
+        "from halfway.pipeline.shipping import settle; settle(); settle(); "
+        "import halfway.pipeline.simulate as s, halfway.core.compiled as c; "
+        "print(s.__file__, c.__file__, c.sources_digest())"
+    )
+    archive = packed(tmp_path)
+    (again := tmp_path / "again").mkdir()
+    assert packed(again).read_bytes() == archive.read_bytes()
+    environment = {"PYTHONPATH": str(archive), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", code], env=environment | more,
+            capture_output=True, text=True, check=True, cwd=tmp_path,
+        ).stdout.split()
+        for more in ({}, {"XDG_CACHE_HOME": "/proc/nowhere"})
+    ]  # fmt: skip
+    (shelf,) = (tmp_path / "cache" / "halfway-shipped").iterdir()
+    assert told[0][:2] == [
+        str(shelf / "halfway" / "pipeline" / "simulate.py"),
+        str(shelf / "halfway" / "core" / "compiled.py"),
+    ]
+    assert "halfway-shipped-" in told[1][1]  # a folder of its own where no cache may be kept
+    assert told[0][2] == told[1][2] == sources_digest()
+
+
+def test_packages_that_nobody_sends_any_more_go(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    archive = packed(tmp_path)
+    folders = set()
+    for number in range(6):
+        with zipfile.ZipFile(archive, "a") as opened:
+            opened.writestr(f"halfway/{number}.txt", "")
+        folders.add(unpacked(archive))
+        assert unpacked(archive) in folders
+    assert len(folders) == 6
+    assert len(list((tmp_path / "halfway-shipped").iterdir())) == 4
 
 
 def _driver(folder: Path, master: str, told: dict[str, object], **environment: str):

@@ -43,6 +43,27 @@ def test_a_sweep_makes_every_run_and_a_second_one_none(spark, store):
     assert more.made == 8
 
 
+def test_more_replicates_and_more_points_make_only_what_is_new(spark, store, tmp_path):
+    diary = tmp_path / "diary"
+    every = points(diary=str(diary))
+
+    def runs_made(planned: pa.Table) -> int:
+        diary.write_text("")
+        made = sweep(spark, store, planned).made
+        told = diary.read_text().splitlines()
+        # A kind of run that this session has not met is rehearsed once more, for its kernels.
+        assert len(set(told)) == made
+        return made
+
+    assert runs_made(plan(every[:2], 3)) == 6
+    assert runs_made(plan(every[:2], 5)) == 4  # replicates
+    assert runs_made(plan(every, 5)) == 10  # points
+    assert runs_made(plan(every[1:], 2)) == 0  # fewer of both
+    fresh = Store(tmp_path / "fresh")
+    sweep(spark, fresh, plan(every, 5))
+    assert digest(fresh) == digest(store)
+
+
 @pytest.mark.parametrize("partitions", [3, 17])
 def test_one_digest_on_any_number_of_partitions(spark, tmp_path, partitions):
     planned = plan(points(), 10)

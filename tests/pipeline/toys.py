@@ -68,6 +68,13 @@ def bulky(run: Run) -> Observations:
     return {"noise": np.random.default_rng(run.dice_seed).random(10_000)}
 
 
+def fragile(run: Run) -> Observations:
+    """Fails as long as the file `cause` is there."""
+    if Path(run["cause"]).exists():
+        raise RuntimeError("the cause is there")
+    return steps(run)
+
+
 def lethal(_run: Run) -> Observations:
     """Takes its process with it, as a fault in compiled code does."""
     os.abort()

@@ -12,7 +12,7 @@ from halfway.scenario.schema import Scenario
 from halfway.sim.table import TABLE
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text("utf-8")
-TABLES = {"network", "radio", "workload", "faults", "options", "power"}
+TABLES = {"network", "radio", "workload", "faults", "options", "power", "sweep"}
 
 
 def parts() -> dict[str, Any]:
@@ -104,7 +104,7 @@ def test_every_option_of_a_system_is_on_the_page(name: str) -> None:
 
 def test_no_section_is_of_something_that_is_gone() -> None:
     heads = {line.removeprefix("## ") for line in PAGE.splitlines() if line.startswith("## ")}
-    assert heads == {*parts(), *(f"`[options.{name}]`" for name in TABLE)}
+    assert heads == {*parts(), "`[sweep]`", *(f"`[options.{name}]`" for name in TABLE)}
 
 
 def test_the_example_on_the_page_is_a_scenario() -> None:

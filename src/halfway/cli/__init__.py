@@ -11,7 +11,9 @@ from typing import Annotated
 import typer
 
 import halfway
+from halfway.cli.compare import compare
 from halfway.cli.reproduce import reproduce
+from halfway.cli.results import results
 from halfway.cli.screen import INTERRUPTED, MENDABLE, OURS, RUNS_FAILED, console, explained
 from halfway.cli.simulate import simulate
 from halfway.cli.walk import walk
@@ -68,6 +70,8 @@ def _halfway(
     halfway reproduce --scale paper              everything, as many networks
     halfway walk mesh.graphml --plot walk.png    two walks on your own network
     halfway simulate scenario.toml               any system, message by message
+    halfway compare scenario.toml                all systems side by side on it
+    halfway results halfway-results              what is there, is it whole
     """
     if context.invoked_subcommand is None and not version:
         typer.echo(context.get_help())
@@ -85,5 +89,5 @@ def list_papers() -> None:
     print_papers(console(), PAPERS.values())
 
 
-for _command in (reproduce, walk, simulate):
+for _command in (compare, reproduce, walk, simulate, results):
     app.command()(_command)

@@ -94,3 +94,33 @@ Changed = Annotated[
 TraceFile = Annotated[
     Path | None, typer.Option("--trace", metavar="FILE", help="Keep all that happens, as Parquet.")
 ]
+ResultFolder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="What --out of another command named.")
+]
+RerunFailed = Annotated[
+    bool, typer.Option("--rerun-failed", help="Make the failed runs again; the others stay.")
+]
+Systems = Annotated[
+    list[str] | None,
+    typer.Option("--systems", metavar="A,B,…", help="Only these; without it, all that there are."),
+]
+OwnSystems = Annotated[
+    list[str] | None,
+    typer.Option("--system", metavar="FILE", help="A protocol of your own; repeatable."),
+]
+Replicates = Annotated[int, typer.Option(metavar="N", min=1, help="Networks, faults … drawn anew.")]
+Baseline = Annotated[
+    str | None, typer.Option(metavar="S", help="Whom differences are taken to; flooding.")
+]
+UntilTight = Annotated[
+    str | None,
+    typer.Option("--until", metavar="half-width=2%[,METRIC]", help="Add replicates until then."),
+]
+Most = Annotated[int, typer.Option(metavar="N", min=1, help="Replicates that --until stops at.")]
+Swept = Annotated[
+    list[str] | None,
+    typer.Option("--sweep", metavar="FIELD=A,B,…", help="A point for each; may be repeated."),
+]
+TableOut = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="What is finished there is not run again.")
+]

@@ -3,15 +3,13 @@
 import shlex
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from halfway.cli.options import AsJson, Master, Out, Partitions, RootSeed, ScaleName, What
-from halfway.cli.screen import RUNS_FAILED, Interrupted, console, warn
+from halfway.cli.screen import RUNS_FAILED, console, interruptible, warn
 
 if TYPE_CHECKING:
     from halfway.report.publication import Publication
@@ -52,7 +50,7 @@ def reproduce(
 
     begun = time.monotonic()
     quiet = as_json or not (sys.stdout.isatty() and sys.stderr.isatty())
-    with _interruptible(out), Told(sys.stderr, "starting Spark", bar=not quiet) as told:
+    with interruptible(out), Told(sys.stderr, "starting Spark", bar=not quiet) as told:
         result = run(figures, scale, out / "runs", master, told, partitions=partitions, seed=seed)
         told.phase("writing the page")
         command = shlex.join(["halfway", *sys.argv[1:]])
@@ -78,12 +76,3 @@ def _print_result(publication: "Publication", page: Path, as_json: bool) -> None
     for paper, figure in publication.figures:
         print_figure(screen, paper, figure, publication.of(paper, figure))
     print_run(screen, publication, page)
-
-
-@contextmanager
-def _interruptible(out: Path) -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        what = f"interrupted; what is finished is in {out}, and the same command goes on from there"
-        raise Interrupted(what) from None

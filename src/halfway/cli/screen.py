@@ -5,6 +5,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -51,6 +52,28 @@ def explained(error: BaseException) -> int:
             line, status = f"{type(error).__name__}: {first} ({hint})", OURS
     warn(" ".join(line.split()))
     return status
+
+
+@contextmanager
+def interruptible(out: Path) -> Iterator[None]:
+    """Say on Ctrl-C that what is finished in that folder stays."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        what = f"interrupted; what is finished is in {out}, and the same command goes on from there"
+        raise Interrupted(what) from None
+
+
+def assignments(given: list[str] | None, option: str) -> dict[str, str]:
+    """FIELD=VALUE, taken apart; Problem for anything else."""
+    found = {}
+    for one in given or []:
+        field, equals, value = one.partition("=")
+        if not equals or not field.strip():
+            what = f"{option} {one}: it must be FIELD=VALUE"
+            raise Problem(what, remedy="workload.events=20")
+        found[field.strip()] = value.strip()
+    return found
 
 
 @contextmanager

@@ -3,8 +3,7 @@
 import typer
 
 from halfway.cli.options import AsJson, Changed, ScenarioFile, ScenarioSeed, SystemName, TraceFile
-from halfway.cli.screen import console, patience
-from halfway.problem import Problem
+from halfway.cli.screen import assignments, console, patience
 
 
 def simulate(
@@ -37,7 +36,7 @@ def simulate(
     """
     from halfway.scenario.reading import read_scenario
 
-    given = dict(_assignment(change) for change in changes or [])
+    given = assignments(changes, "--set")
     if seed is not None:
         given["seed"] = str(seed)
     read = read_scenario(scenario, given)
@@ -54,10 +53,3 @@ def simulate(
         typer.echo(outcome_json(told))
     else:
         print_outcome(console(), told)
-
-
-def _assignment(change: str) -> tuple[str, str]:
-    field, equals, value = change.partition("=")
-    if not equals or not field.strip():
-        raise Problem(f"--set {change}: it must be FIELD=VALUE", remedy="workload.events=20")
-    return field.strip(), value.strip()

@@ -9,15 +9,18 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core.caching import FunctionCache
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+# In an archive the sources cannot be hashed, so nothing that was compiled may be kept.
+_HASHED = _PACKAGE.is_dir()
 # The rooms whose code decides what a run computes: kernels, and everything that feeds them.
 COMPUTING_ROOMS = ("core", "protocols", "world", "sim")
 _KEPT_CACHES = 4  # source states whose machine code is kept (switching between branches)
@@ -56,13 +59,74 @@ def _forget_old(base: Path) -> None:
 CACHE_FOLDER = _cache_folder()
 
 
+_APART: dict[str, str] = {}  # module -> the folder of all machine code that knows its types
+
+
+def keep_apart(module: str, folder: Path) -> None:
+    """Keep machine code that knows types of that module in a folder of its own.
+
+    Numba's index of a function names the types that it was compiled for, and nobody can read an
+    index that names a type which is not there, nor would it notice an edited handler behind a type
+    of the same name. So what is not ours never gets into our index. Before its first call.
+    """
+    _APART[module] = str(folder)
+
+
+class _Caches:
+    """What numba takes for the cache of a function: one of its own for each folder."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._cache_in: dict[str, Any] = {}
+        self._main = self._of(())
+
+    def _of(self, signature: Any) -> Any:
+        folder = _folder_of(getattr(signature, "args", signature)) or CACHE_FOLDER
+        if folder not in self._cache_in:
+            # Set for our own functions only: a library loaded beside us keeps its own.
+            before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
+            try:
+                self._cache_in[folder] = FunctionCache(self._function)
+            finally:
+                numba.config.CACHE_DIR = before
+        return self._cache_in[folder]
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The machine code of a signature; None where it is to be compiled."""
+        return self._of(sig).load_overload(sig, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the machine code of a signature."""
+        self._of(sig).save_overload(sig, data)
+
+    @property
+    def cache_path(self) -> Any:
+        """Where the machine code is that knows types of ours only."""
+        return self._main.cache_path
+
+    def flush(self) -> None:
+        """Forget all of it."""
+        for cache in self._cache_in.values():
+            cache.flush()
+
+
+def _folder_of(types: Iterable[Any]) -> str | None:
+    """Where code is kept that knows these types; None for the folder of all."""
+    for one in types:
+        made = getattr(one, "instance_class", None)
+        if made is not None and made.__module__ in _APART:
+            return _APART[made.__module__]
+        inner = _folder_of(getattr(one, "types", ()))
+        if inner is not None:
+            return inner
+    return None
+
+
 def _njit(function: F, **options: Any) -> F:
-    # The folder is set for our own functions only: a library loaded beside us keeps its own.
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, CACHE_FOLDER
-    try:
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
-    finally:
-        numba.config.CACHE_DIR = before
+    made = numba.njit(**options)(function)
+    if _HASHED and made is not function:  # as it is where nothing is compiled
+        made._cache = _Caches(function)  # what `cache=True` does, with a cache of our own
+    return made  # type: ignore[no-any-return]
 
 
 def kernel(function: F) -> F:

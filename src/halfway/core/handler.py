@@ -22,6 +22,11 @@ def handle(state: Any, rules: Any, around: Any, book: Any, i: int, message: Any,
     _HANDLERS[type(state)](state, rules, around, book, i, message, out)
 
 
+def is_claimed(state_type: type) -> bool:
+    """Whether a protocol has declared its handler of messages to rows of that type."""
+    return state_type in _HANDLERS
+
+
 def handles(state_type: type) -> Callable[[F], F]:
     """Declare a function as the handler of every message to rows of `state_type`.
 

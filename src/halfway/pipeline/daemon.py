@@ -13,7 +13,10 @@ import sys
 import time
 from pathlib import Path
 
-WARM_ROWS = "HALFWAY_WARM_ROWS"  # names a file of plan rows to run before the first fork
+from halfway.pipeline.shipping import settle
+
+WARM_ROWS = "HALFWAY_WARM_ROWS"  # plan rows, as JSON, to run before the first fork
+WARM_NOTE = "HALFWAY_WARM_NOTE"  # the file that the seconds it took are noted in, if any
 # Not pandas: importing it costs 0.3 s, and no worker of ours needs it.
 _PRELOADED = ("numpy", "pyarrow", "numba", "msgspec", "pyspark.worker", "halfway.pipeline.simulate")
 
@@ -25,7 +28,7 @@ def preload() -> None:
             importlib.import_module(name)
 
 
-def warm_up(rows: Path) -> None:
+def warm_up(rows: str, note: str = "") -> None:
     """Run the rows once, so that their kernels are compiled and loaded; note the seconds taken.
 
     Failures are left to the real runs, which keep them as rows.
@@ -34,9 +37,10 @@ def warm_up(rows: Path) -> None:
 
     begun = time.perf_counter()
     with contextlib.suppress(OSError, ValueError):
-        for row in json.loads(rows.read_text()):
+        for row in json.loads(rows):
             result(row)
-        rows.with_suffix(".seconds").write_text(str(time.perf_counter() - begun))
+        if note:
+            Path(note).write_text(str(time.perf_counter() - begun))
 
 
 def main() -> None:
@@ -44,9 +48,10 @@ def main() -> None:
     # Spark reads the port from our stdout: whatever a module prints must not get there.
     stdout = os.dup(1)
     os.dup2(2, 1)
+    settle()
     preload()
     if rows := os.environ.get(WARM_ROWS):
-        warm_up(Path(rows))
+        warm_up(rows, os.environ.get(WARM_NOTE, ""))
     sys.stdout.flush()
     os.dup2(stdout, 1)
     os.close(stdout)

@@ -3,7 +3,6 @@
 Spark's Parquet bytes differ from run to run even where the rows are equal; this does not.
 """
 
-import hashlib
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,6 +10,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from halfway.pipeline.failure import told_plainly
+from halfway.pipeline.seal import lines_digest
 from halfway.pipeline.simulate import digest_of
 from halfway.pipeline.store import Store
 
@@ -21,11 +21,11 @@ def digest(store: Store, keys: set[str] | None = None) -> str:
     Equal for equal plans and code, on any number of cores and partitions, after any interruption.
     """
     table = store.rows("key", "status", "digest")
-    whole = hashlib.sha256()
-    for key, status, own in zip(*(column.to_pylist() for column in table.columns), strict=True):
-        if keys is None or key in keys:
-            whole.update(f"{key} {status} {own}\n".encode())
-    return whole.hexdigest()[:16]
+    if keys is not None:
+        table = table.filter(
+            pa.array([key in keys for key in table["key"].to_pylist()], pa.bool_())
+        )
+    return lines_digest(*(column.to_pylist() for column in table.columns))
 
 
 def verify(spark: SparkSession, store: Store) -> list[str]:
@@ -41,12 +41,17 @@ def verify(spark: SparkSession, store: Store) -> list[str]:
 
 def _altered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        altered = []
-        for i in range(batch.num_rows):
-            observed = {
-                item["metric"].as_py(): np.asarray(item["values"].values, "<f8")
-                for item in batch["observations"][i]
-            }
-            if digest_of(observed) != batch["digest"][i].as_py():
-                altered.append(batch["key"][i].as_py())
-        yield pa.record_batch([pa.array(altered, pa.string())], ["key"])
+        yield pa.record_batch([pa.array(altered(batch), pa.string())], ["key"])
+
+
+def altered(batch: pa.RecordBatch) -> list[str]:
+    """Keys of the runs (key, digest, observations) that do not hash to their digest."""
+    found = []
+    for i in range(batch.num_rows):
+        observed = {
+            item["metric"].as_py(): np.asarray(item["values"].values, "<f8")
+            for item in batch["observations"][i]
+        }
+        if digest_of(observed) != batch["digest"][i].as_py():
+            found.append(batch["key"][i].as_py())
+    return found

@@ -56,18 +56,25 @@ def plan(points: Sequence[Point], replicates: int, seed: int = ROOT_SEED) -> pa.
         network, workload = seeds[place]
         what = f"{point.measurement}\n{parameters}"
         dice = _words(seed, "dice", what, replicates)
-        known = hashlib.sha256(f"{what}\n{codes[point.measurement]}".encode())
         for i in range(replicates):
             run = (i, int(network[i]), int(workload[i]), int(dice[i]))
-            keyed = known.copy()
-            keyed.update(repr(run).encode())
-            key = keyed.hexdigest()[:32]
+            key = key_of(point.measurement, parameters, run, codes[point.measurement])
             at = hashlib.sha256(f"{place}\n{i}\n{network[i]}".encode()).hexdigest()[:16]
             rows[key] = (
                 key, point.measurement, parameters, *run, halfway.__version__, at, point.cost_ms
             )  # fmt: skip
     columns = list(zip(*rows.values(), strict=True)) or [()] * len(SCHEMA)
     return pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], SCHEMA)
+
+
+def key_of(measurement: str, parameters: str, run: tuple[int, ...], code: str) -> str:
+    """32 hex digits that name a run by all that determines its result.
+
+    parameters: canonical JSON; run: replicate and the network's, workload's and dice's seeds as
+    signed words; code: `code_digest` of the measurement.
+    """
+    told = f"{measurement}\n{parameters}\n{code}{run!r}"
+    return hashlib.sha256(told.encode()).hexdigest()[:32]
 
 
 def together(plans: Sequence[pa.Table]) -> pa.Table:

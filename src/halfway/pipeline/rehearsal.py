@@ -5,6 +5,7 @@ once here, side by side and before any worker is forked, and are not taken for t
 """
 
 import contextlib
+import hashlib
 import json
 import threading
 import uuid
@@ -17,12 +18,14 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from halfway.pipeline.daemon import WARM_ROWS
+from halfway.pipeline.daemon import WARM_NOTE, WARM_ROWS
 from halfway.pipeline.plan import SCHEMA, kinds
+from halfway.pipeline.session import is_local
 from halfway.pipeline.wave import context_of, run_wave
 from halfway.problem import Problem
 
 _MOST_MS = 3000.0  # of runs that are made twice for the sake of what they compile
+_MOST_BYTES = 100_000  # Linux takes no more than 128 KB in a word of the environment
 _KNOWN = "HALFWAY_KNOWN_KERNELS"
 
 
@@ -36,28 +39,31 @@ class Rehearsal(NamedTuple):
 def rehearse_sweep(spark: SparkSession, pending: pa.Table) -> Rehearsal:
     """Make `rehearsed` runs in the workers' daemon and once through a whole wave.
 
-    Nothing where the daemon is not ours (a cluster), or has met these kernels before.
+    On a cluster the daemons alone are told, and each makes them when its first task comes: we have
+    no scratch folder that all workers see. Nothing where the daemon is not ours (Spark Connect, a
+    notebook's own session), or has met these kernels before.
     """
     context = context_of(spark)
     if context is None or "halfway" not in context.getConf().get("spark.python.daemon.module", ""):
         return Rehearsal()
     rows = rehearsed(pending)
-    known = set(json.loads(context.environment.get(_KNOWN, "[]")))
-    if known.issuperset(rows):
+    names = {hashlib.sha256(kind.encode()).hexdigest()[:16] for kind in rows}
+    if names.issubset(context.environment.get(_KNOWN, "").split()):
         return Rehearsal()
     begun = perf_counter()
+    # A daemon is told by its environment, and Spark starts another one where that has changed.
+    context.environment[WARM_ROWS] = json.dumps(list(rows.values()))
+    context.environment[_KNOWN] = " ".join(sorted(names))
+    if not is_local(context.getConf().get("spark.master", "")):
+        return Rehearsal()
     scratch = Path(context.getConf().get("spark.local.dir", "")) / f"rehearsal-{uuid.uuid4().hex}"
     scratch.mkdir()
-    told = scratch / "rows"
-    told.write_text(json.dumps(list(rows.values())))
-    # A daemon is told by its environment, and Spark starts another one where that has changed.
-    context.environment[WARM_ROWS] = str(told)
-    context.environment[_KNOWN] = json.dumps(list(rows))
+    noted = scratch / "seconds"
+    context.environment[WARM_NOTE] = str(noted)
     threading.Thread(target=_wake, args=(spark,), daemon=True).start()
     wave = pa.Table.from_pylist(list(rows.values()), SCHEMA)
     with contextlib.suppress(Problem):  # the first wave will meet the same trouble, and tell it
         run_wave(spark, wave, np.zeros(len(rows), np.int32), scratch / "wave", lambda _: None)
-    noted = told.with_suffix(".seconds")
     compiling = float(noted.read_text()) if noted.exists() else 0.0
     return Rehearsal(max(0.0, perf_counter() - begun - compiling), compiling)
 
@@ -65,7 +71,7 @@ def rehearse_sweep(spark: SparkSession, pending: pa.Table) -> Rehearsal:
 def rehearsed(pending: pa.Table) -> dict[str, dict[str, object]]:
     """One plan row of each kind, cheapest first and within a cost; by their kinds."""
     rows: dict[str, dict[str, object]] = {}
-    spent = 0.0
+    spent, size = 0.0, 0
     order = np.argsort(pending["cost_ms"].to_numpy(), kind="stable")
     named = kinds(pending)
     for i in order.tolist():
@@ -74,7 +80,8 @@ def rehearsed(pending: pa.Table) -> dict[str, dict[str, object]]:
             continue
         row = pending.slice(i, 1).to_pylist()[0]
         spent += row["cost_ms"]
-        if spent > _MOST_MS and rows:
+        size += len(json.dumps(row)) + 2
+        if (spent > _MOST_MS and rows) or size > _MOST_BYTES:
             break
         rows[kernels] = row
     return rows

@@ -61,6 +61,7 @@ def reproduce(
     }
     counts = {(paper.name, figure.name): figure.replicates[scale] for paper, figure in figures}
     whole = together(list(plans.values()))
+    asked = {f"{'/'.join(name)} ({scale})": table for name, table in plans.items() if len(table)}
     if not whole.num_rows:  # drawings alone
         nothing = SweepReport(0, 0, 0, "", 0.0, 1, {}, 0.0, 0.0)
         empty = {name: Summaries([]) for name in plans}
@@ -69,7 +70,9 @@ def reproduce(
     with session(master) as spark:
         ready = perf_counter()
         # The cause of an error may be mended by now, and the key tells if the result may differ.
-        report = sweep(spark, store, whole, progress, partitions=partitions, retry_errors=True)
+        report = sweep(
+            spark, store, whole, progress, partitions=partitions, retry_errors=True, asked=asked
+        )
         swept = perf_counter()
         found = _measured(spark, store, plans, counts)
         measured = perf_counter()

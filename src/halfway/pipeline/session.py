@@ -12,8 +12,7 @@ import socket
 import sys
 import tempfile
 import threading
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,8 +22,8 @@ from pyspark import SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-import halfway
 from halfway.pipeline.java import Jvm, find_java, first_line, scratch_folder, start_jvm
+from halfway.pipeline.shipping import ARCHIVE, packed
 from halfway.problem import Problem
 
 _MASTER = re.compile(
@@ -33,7 +32,9 @@ _MASTER = re.compile(
 )
 _LONGEST_SOCKET = 60  # a socket's path may have 104 bytes, and Spark adds a name of 43
 _REACHED_SECONDS = 5.0
+_MOST_TASKS = 64  # at once on a machine: each is a process of its own; or four for each core
 
+_DAEMON = "halfway.pipeline.daemon"  # what workers are forked from, already warm
 _SETTINGS = {
     "spark.app.name": "halfway",
     "spark.ui.enabled": "false",
@@ -72,17 +73,61 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
         logging.getLogger().removeHandler(silence)
 
 
+@contextlib.contextmanager
+def session_when_needed(master: str | None = None) -> Iterator[Callable[[], SparkSession]]:
+    """What gives a session, opened when it is first asked for; without a question there is none."""
+    with contextlib.ExitStack() as stack:
+        opened: list[SparkSession] = []
+
+        def spark() -> SparkSession:
+            if not opened:
+                opened.append(stack.enter_context(session(master)))
+            return opened[0]
+
+        yield spark
+
+
 def checked_master(master: str) -> str:
-    """The master itself, or a Problem if Spark could not even parse it, or nobody answers there."""
+    """The master itself, or a Problem: malformed, too large for this machine, or out of reach."""
     if not _MASTER.fullmatch(master):
         raise Problem(
             "not a Spark master",
             where=f"--master {master}",
             remedy="for example local[4], spark://host:7077, yarn or sc://host",
         )
+    _bounded(master)
     if master.startswith(("spark://", "sc://")):
         _reach(master)
     return master
+
+
+def _bounded(master: str) -> None:
+    """Refuse a number that this machine would drown in: Spark itself would take any."""
+    if not master.startswith("local"):
+        return
+    numbers = [int(word) for word in re.findall(r"\d+", master)] or [1]
+    tasks = numbers[0] * numbers[1] if master.startswith("local-cluster") else numbers[0]
+    cpus = os.cpu_count() or 1
+    if tasks > (most := max(_MOST_TASKS, 4 * cpus)):
+        raise Problem(
+            f"{tasks} tasks at once, on a machine of {cpus} cores",
+            where=f"--master {master}",
+            remedy=f"local[*] takes every core; more than {most} are refused",
+        )
+
+
+def is_local(master: str) -> bool:
+    """Whether the workers are this machine's and find this package where we do."""
+    return master.startswith("local") and not master.startswith("local-cluster")
+
+
+def local_cores(master: str | None) -> int:
+    """Cores of this machine that a master uses; 0 where it is another machine's."""
+    master = master or os.environ.get("SPARK_REMOTE") or "local[*]"
+    if not master.startswith("local"):
+        return 0
+    found = re.match(r"local\[(\d+)", master)
+    return int(found[1]) if found else (os.cpu_count() or 1) if "*" in master else 1
 
 
 def cores(spark: SparkSession) -> int:
@@ -112,7 +157,13 @@ def _reach(master: str) -> None:
 
 
 def _settings(master: str, folder: Path) -> dict[str, str]:
-    settings = _SETTINGS | {"spark.master": master}
+    settings = _SETTINGS | {"spark.master": master, "spark.python.daemon.module": _DAEMON}
+    if not is_local(master):
+        # The archive lands in each executor's own folder, before the first Python is started there.
+        settings |= {
+            "spark.files": str(packed(folder)),
+            "spark.executorEnv.PYTHONPATH": ARCHIVE,
+        }
     if not master.startswith("local"):
         return settings
     parallel = (os.cpu_count() or 1) if master == "local[*]" else 1
@@ -125,26 +176,20 @@ def _settings(master: str, folder: Path) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(2 * parallel),
         "spark.default.parallelism": str(parallel),
     }
-    if not master.startswith("local-cluster"):
-        settings["spark.python.daemon.module"] = "halfway.pipeline.daemon"
-        if len(str(folder)) <= _LONGEST_SOCKET:
-            settings["spark.python.unix.domain.socket.enabled"] = "true"
+    if is_local(master) and len(str(folder)) <= _LONGEST_SOCKET:
+        settings["spark.python.unix.domain.socket.enabled"] = "true"
     return settings
 
 
 @contextlib.contextmanager
 def _classic(master: str) -> Iterator[SparkSession]:
     folder = scratch_folder()
-    local = master.startswith("local") and not master.startswith("local-cluster")
-    if local:
+    if is_local(master):
         os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     jvm = start_jvm(find_java(), _settings(master, folder), folder)
     try:
-        spark = _connected(jvm, master)
-        if not local:
-            spark.sparkContext.addPyFile(str(packed(folder)))
-        yield spark
+        yield _connected(jvm, master)
     finally:
         _end(jvm)
 
@@ -200,14 +245,3 @@ def _remote(master: str) -> Iterator[SparkSession]:
         yield spark
     finally:
         spark.stop()
-
-
-def packed(folder: Path) -> Path:
-    """This package as a zip in `folder`, for workers that do not have it installed."""
-    root = Path(halfway.__file__).parent
-    target = folder / "halfway.zip"
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(root.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                archive.write(path, str(Path("halfway") / path.relative_to(root)))
-    return target

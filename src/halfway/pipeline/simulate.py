@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from halfway.pipeline.run import Observations, Run, measurement
+from halfway.pipeline.shipping import settle
 
 _MASK = (1 << 64) - 1
 OBSERVED = pa.list_(pa.struct([("metric", pa.string()), ("values", pa.list_(pa.float64()))]))
@@ -48,6 +49,7 @@ _MOST_HELD = 1 << 22  # values (32 MB) that a worker keeps before it hands them 
 
 def simulate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The `mapInArrow` worker: a task's plan rows (`plan.SCHEMA`) to result rows (`SCHEMA`)."""
+    settle()
     # Rows of one network follow each other again, whatever order the shuffle brought them in.
     rows = sorted(
         (row for batch in batches for row in batch.to_pylist()),

@@ -3,6 +3,7 @@
 manifest.json          the format's number
 lock                   who writes (held with flock, so a dead writer's lock is free)
 waves/00001/*.parquet  one wave of runs; it counts once Spark has put its _SUCCESS there
+asked/*.parquet        which runs each study wanted (`asked`); no run depends on it
 """
 
 import contextlib
@@ -12,7 +13,7 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,7 +28,7 @@ from halfway.pipeline.simulate import SCHEMA, SPARK_SCHEMA
 from halfway.problem import Problem
 
 FORMAT = 1
-_OURS = {"manifest.json", "manifest.json.new", "lock", "waves"}
+_OURS = {"manifest.json", "manifest.json.new", "lock", "waves", "asked"}
 
 
 class Manifest(msgspec.Struct):
@@ -47,6 +48,7 @@ class Store:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder).absolute()
         self.waves = self.folder / "waves"
+        self.asked = self.folder / "asked"
         with _told(self.folder, "read"):
             self._check()
 
@@ -65,10 +67,7 @@ class Store:
                     remedy="name a new or an empty folder",
                 )
             return
-        try:
-            found = msgspec.json.decode(manifest.read_bytes(), type=Manifest)
-        except msgspec.MsgspecError as error:
-            raise Problem(f"is no manifest of results: {error}", where=str(manifest)) from error
+        found = _manifest(manifest)
         if found.format > FORMAT:
             raise Problem(
                 f"is in format {found.format} of halfway {found.halfway}, newer than {FORMAT}",
@@ -95,16 +94,33 @@ class Store:
                 self.clean()
             yield
 
+    def adding(self) -> contextlib.AbstractContextManager[None]:
+        """What keeps the block from writing to the folder, as a Problem."""
+        return _told(self.folder, "write")
+
+    def reading(self) -> contextlib.AbstractContextManager[None]:
+        """What keeps the block from reading the folder, as a Problem."""
+        return _told(self.folder, "read")
+
+    def made_by(self) -> str:
+        """The version that made the folder; "" if nobody did yet."""
+        manifest = self.folder / "manifest.json"
+        with self.reading():
+            return _manifest(manifest).halfway if manifest.exists() else ""
+
+    def last_writer(self) -> str:
+        """Process and host of the last writer, dead or alive; "" if nobody wrote yet."""
+        lock = self.folder / "lock"
+        with self.reading():
+            return _holder(lock.read_text()) if lock.exists() else ""
+
     def _take(self, lock: IO[str]) -> None:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.seek(0)
-            holder: dict[str, Any] = {}
-            with contextlib.suppress(ValueError):
-                holder = json.loads(lock.read())
             raise Problem(
-                f"process {holder.get('pid', '?')} on {holder.get('host', '?')} is writing there",
+                f"{_holder(lock.read())} is writing there",
                 where=str(self.folder),
                 remedy="wait for it, or name another folder",
             ) from None
@@ -129,25 +145,19 @@ class Store:
             return []
         return sorted(wave for wave in self.waves.iterdir() if (wave / "_SUCCESS").exists())
 
-    def _files(self) -> list[Path]:
+    def files(self) -> list[Path]:
+        """The Parquet files that count, oldest wave first."""
         waves = self.finished_waves()
         return [file for wave in waves for file in sorted(wave.glob("*.parquet"))]
 
     def rows(self, *columns: str) -> pa.Table:
         """Light columns of every run, one row a key, sorted by key; read without Spark."""
         wanted = list(dict.fromkeys(["key", "status", *columns]))
-        with _told(self.folder, "read"):
-            parts = [pq.read_table(file, columns=wanted) for file in self._files()]
         empty = pa.schema([SCHEMA.field(name) for name in wanted]).empty_table()
-        table = pa.concat_tables([empty, *(part.cast(empty.schema) for part in parts)])
-        # A key that is there twice is taken once: a success before an error, then the older wave.
-        chosen: dict[str, int] = {}
-        success = table["status"].to_pylist()
-        for at, key in enumerate(table["key"].to_pylist()):
-            if key not in chosen or (success[chosen[key]] != "ok" and success[at] == "ok"):
-                chosen[key] = at
-        order = pa.array([chosen[key] for key in sorted(chosen)], pa.int64())
-        return table.take(order).select(list(columns) or wanted)
+        parts = [read_rows(file, empty.schema) for file in self.files()]
+        table = pa.concat_tables([empty, *parts])
+        rows = chosen(table["key"].to_pylist(), table["status"].to_pylist())
+        return table.take(pa.array(rows, pa.int64())).select(list(columns) or wanted)
 
     def finished_keys(self, *, errors: bool = True) -> set[str]:
         """Keys of the runs that need not be made again; without those in error if asked."""
@@ -157,7 +167,7 @@ class Store:
 
     def runs(self, spark: SparkSession) -> DataFrame:
         """Every run (`simulate.SCHEMA`), one row a key."""
-        files = self._files()
+        files = self.files()
         if not files:
             return spark.createDataFrame([], SPARK_SCHEMA)
         runs = spark.read.schema(SPARK_SCHEMA).parquet(*map(str, files))
@@ -180,11 +190,46 @@ class Store:
         )
 
 
+def _manifest(path: Path) -> Manifest:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+    except msgspec.MsgspecError as error:
+        raise Problem(f"is no manifest of results: {error}", where=str(path)) from error
+
+
+def _holder(lock: str) -> str:
+    """Who wrote a lock."""
+    holder: dict[str, Any] = {}
+    with contextlib.suppress(ValueError):
+        holder = json.loads(lock)
+    return f"process {holder.get('pid', '?')} on {holder.get('host', '?')}"
+
+
+def chosen(keys: Sequence[str], statuses: Sequence[str]) -> list[int]:
+    """Rows that count, in the order of their keys, where a key may be there more than once.
+
+    A success before an error, then the one that comes first: the older wave.
+    """
+    taken: dict[str, int] = {}
+    for at, key in enumerate(keys):
+        if key not in taken or (statuses[taken[key]] != "ok" and statuses[at] == "ok"):
+            taken[key] = at
+    return [taken[key] for key in sorted(taken)]
+
+
+def read_rows(file: Path, schema: pa.Schema) -> pa.Table:
+    """These columns of a file of runs. Raises Problem for a file that is damaged or not ours."""
+    with _told(file, "read"), pq.ParquetFile(file) as opened:
+        if missing := sorted(set(schema.names) - set(opened.schema_arrow.names)):
+            raise Problem(f"holds no runs: it has no {missing[0]}", where=str(file))
+        return opened.read(columns=schema.names).select(schema.names).cast(schema)
+
+
 @contextlib.contextmanager
 def _told(folder: Path, verb: str) -> Iterator[None]:
     try:
         yield
-    except (OSError, pa.ArrowInvalid) as error:
+    except (OSError, pa.ArrowException) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         remedy = "free some space" if getattr(error, "errno", 0) == errno.ENOSPC else ""
         what = f"cannot {verb} results: {reason}"

@@ -7,8 +7,10 @@ import msgspec
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from halfway.pipeline.asked import Plans, note
 from halfway.pipeline.plan import by_network
 from halfway.pipeline.rehearsal import Rehearsal, rehearse_sweep
+from halfway.pipeline.seal import seal
 from halfway.pipeline.session import cores as cores_of
 from halfway.pipeline.store import Store
 from halfway.pipeline.wave import run_wave
@@ -57,16 +59,20 @@ def sweep(
     partitions: int | None = None,
     wave_seconds: float = 15.0,
     retry_errors: bool = False,
+    asked: Plans | None = None,
 ) -> SweepReport:
     """Make every run of the plan that the store lacks; a killed driver loses one wave at most.
 
     partitions: tasks a wave, instead of tasks of about a second. Runs in error are finished, unless
-    `retry_errors`. Raises Problem if the store is taken, foreign or full, or if Spark fails; what
-    was finished by then is kept.
+    `retry_errors`. asked: the studies that the plan serves, by name, for whoever looks at the
+    folder later. Raises Problem if the store is taken, foreign or full, or if Spark fails; what was
+    finished by then is kept.
     """
     begun = perf_counter()
     told = progress or (lambda _done, _total: None)
     with store.writing():
+        with store.adding():
+            note(store.asked, asked or {})
         finished = store.finished_keys(errors=not retry_errors)
         wanted = [key not in finished for key in plan["key"].to_pylist()]
         pending = by_network(plan.filter(pa.array(wanted, pa.bool_())))
@@ -84,6 +90,8 @@ def sweep(
                     done + int(share * size), plan.num_rows
                 ),
             )  # fmt: skip
+            with store.adding():
+                seal(target, wave.num_rows)
             waves.learn(wave, target)
         told(plan.num_rows, plan.num_rows)
     errors, first = failed(store, plan)

@@ -53,14 +53,20 @@ class Told:
             self._say(name)
 
     def __call__(self, done: int, total: int) -> None:
-        """Say how many of how many are done."""
+        """Say how many runs of how many are done."""
+        self.count("simulating", "runs", done, total)
+
+    def count(self, doing: str, what: str, done: int, total: int) -> None:
+        """Say how many things of how many are done."""
+        if doing != self._phase:
+            self._phase, self._said = doing, -1
         if self._bar and self._task is not None:
-            self._bar.update(self._task, description="simulating", completed=done, total=total)
+            self._bar.update(self._task, description=doing, completed=done, total=total)
             return
         step = _LINES * done // max(total, 1)
         if step > self._said:
             self._said = step
-            self._say(f"{done} of {total} runs")
+            self._say(f"{done} of {total} {what}")
 
     def _say(self, line: str) -> None:
         print(f"halfway: {line}", file=self._stream, flush=True)

@@ -18,19 +18,28 @@ from halfway.scenario.schema import (
     Waypoint,
 )
 from halfway.sim.radios import DistanceAir, IdealAir
-from halfway.sim.systems import check_option
+from halfway.sim.systems import System, check_option
 from halfway.sim.table import TABLE
 
 
-def read_scenario(path: str | Path, changes: Mapping[str, str] | None = None) -> Scenario:
+def read_scenario(
+    path: str | Path,
+    changes: Mapping[str, str] | None = None,
+    systems: Mapping[str, System] | None = None,
+) -> Scenario:
     """Read and check a scenario file; relative paths in it are relative to it.
 
     changes: "workload.events" -> "20", "faults[0].share" -> "0.5" and the like replace what the
-    file says. Raises Problem.
+    file says. systems: those of the user's own, whose options are known then. Raises Problem.
     """
-    where = Path(path)
+    return checked(plain_scenario(path, changes), Path(path), systems)
+
+
+def plain_scenario(path: str | Path, changes: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """What a scenario file says, with the changes, not yet checked. Raises Problem."""
     try:
-        plain = tomllib.loads(where.read_text("utf-8-sig"))  # some editors begin with a mark
+        # Some editors begin with a mark.
+        plain = tomllib.loads(Path(path).read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None)
         what = str(reason).lower() if reason else "this is no text in UTF-8"
@@ -40,54 +49,72 @@ def read_scenario(path: str | Path, changes: Mapping[str, str] | None = None) ->
     except RecursionError:
         raise Problem("this is nested too deeply", where=str(path)) from None
     for field, value in (changes or {}).items():
-        _set(plain, field, value)
-    return _checked(plain, where)
+        put(plain, field, written(value, f"--set {field}"), f"--set {field}")
+    return plain
 
 
-def _set(plain: dict[str, Any], field: str, value: str) -> None:
-    """Replace one value, written as in TOML (bare words are texts)."""
-    if len(f"{field}={value}".splitlines()) > 1:
-        raise Problem(f"--set {field}: field and value are one line")
+def written(value: str, where: str) -> Any:
+    """A value as it is written in TOML; bare words are texts."""
+    if len(f"{where}={value}".splitlines()) > 1:
+        raise Problem(f"{where}: field and value are one line")
     try:
-        new = tomllib.loads(f"value = {value}")["value"]
+        return tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
-        new = value
+        return value
     except RecursionError:
-        raise Problem(f"--set {field}: this is nested too deeply") from None
+        raise Problem(f"{where}: this is nested too deeply") from None
+
+
+def put(plain: dict[str, Any], field: str, new: Any, where: str) -> None:
+    """Replace one value of a scenario; `where` says in an error who asked for it."""
     *outer, last = re.findall(r"[^.\[\]]+", field) or [field]
     inner: Any = plain
     for name in outer:
-        inner = inner.setdefault(name, {}) if isinstance(inner, dict) else _item(inner, name, field)
+        inner = inner.setdefault(name, {}) if isinstance(inner, dict) else _item(inner, name, where)
     if isinstance(inner, list):
-        _item(inner, last, field)
+        _item(inner, last, where)
         inner[int(last)] = new
     elif isinstance(inner, dict):
         inner[last] = new
     else:
-        raise Problem(f"--set {field}: there is no such table in the scenario")
+        raise Problem(f"{where}: there is no such table in the scenario")
 
 
-def _item(inner: Any, name: str, field: str) -> Any:
+def _item(inner: Any, name: str, where: str) -> Any:
     """One of a list's items, by its place; Problem where it has none there."""
     if not isinstance(inner, list):
-        raise Problem(f"--set {field}: there is no such table in the scenario")
+        raise Problem(f"{where}: there is no such table in the scenario")
     if not re.fullmatch("[0-9]{1,9}", name) or int(name) >= len(inner):
-        what = f"--set {field}: [{name}] is none of its {len(inner)} places"
+        what = f"{where}: [{name}] is none of its {len(inner)} places"
         raise Problem(what, remedy="they are counted from 0" if inner else "the file has none")
     return inner[int(name)]
 
 
-def _checked(plain: dict[str, Any], where: Path) -> Scenario:
+def input_files(scenario: Scenario) -> list[str]:
+    """The files that a scenario reads, beside its own."""
+    network, radio = scenario.network, scenario.radio
+    files = [network.path] if isinstance(network, FromFile | Recorded) else []
+    if isinstance(network, FromFile) and network.positions is not None:
+        files.append(network.positions)
+    if isinstance(radio, IdealAir | DistanceAir) and radio.ratios is not None:
+        files.append(radio.ratios)
+    return files
+
+
+def checked(
+    plain: dict[str, Any], where: Path, systems: Mapping[str, System] | None = None
+) -> Scenario:
+    """What a scenario says, checked, its paths beside the file `where`. Raises Problem."""
     try:
         scenario = msgspec.convert(plain, Scenario)
     except msgspec.ValidationError as error:
         raise _explained(str(error), plain, where) from None
     try:
-        _check_together(scenario)
+        _check_together(scenario, {**TABLE, **(systems or {})})
     except Problem as problem:
         raise Problem(problem.what, where=str(where), remedy=problem.remedy) from None
     network, radio = scenario.network, scenario.radio
-    home = where.parent
+    home = where.parent.absolute()
     if isinstance(network, FromFile):
         beside = None if network.positions is None else str(home / network.positions)
         network = msgspec.structs.replace(network, path=str(home / network.path), positions=beside)
@@ -98,14 +125,18 @@ def _checked(plain: dict[str, Any], where: Path) -> Scenario:
     return msgspec.structs.replace(scenario, network=network, radio=radio)
 
 
-def _check_together(scenario: Scenario) -> None:
+def _check_together(scenario: Scenario, systems: Mapping[str, System]) -> None:
     """What no field shows alone, and what would be passed over in silence."""
     for name, options in scenario.options.items():
-        if name not in TABLE:
+        if name not in systems:
             what = f"options.{name}: '{name}' is no system"
-            raise Problem(what, remedy=f"one of {', '.join(TABLE)}")
+            raise Problem(what, remedy=f"one of {', '.join(systems)}")
         for option, value in options.items():
-            check_option(TABLE[name], option, value)
+            try:
+                check_option(systems[name], option, value)
+            except Problem as problem:
+                what = problem.what.removeprefix(f"{name}: ")
+                raise Problem(f"options.{name}: {what}", remedy=problem.remedy) from None
     radio, hello_s = scenario.radio, scenario.hello_s
     if isinstance(radio, IdealAir | DistanceAir) and radio.ratio_columns and radio.ratios is None:
         what = "radio.ratio_columns without radio.ratios: there is no table that has them"

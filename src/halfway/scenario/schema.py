@@ -80,6 +80,7 @@ class Workload(_Part, frozen=True, kw_only=True):
     every_s: Seconds = 1.0
     start_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 1.0
     arrivals: Literal["regular", "poisson"] = "regular"
+    width: Annotated[int, Meta(ge=1, le=100_000)] = 1
 
 
 class Draw(_Part, frozen=True, kw_only=True):
@@ -107,3 +108,4 @@ class Scenario(_Part, frozen=True, kw_only=True):
     workload: Workload = Workload()
     options: dict[str, dict[str, float | int | bool]] = {}  # system -> its numbers
     power: Draw = Draw()
+    sweep: dict[str, list[bool | int | float | str]] = {}  # field -> its values, one after another

@@ -1,7 +1,9 @@
 """From a scenario to a simulation: the network, the movement and the workload that it names."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -10,7 +12,7 @@ from halfway.scenario.schema import Backbone, FromFile, Recorded, Scenario, Unit
 from halfway.sim.energy import Power
 from halfway.sim.moving import Motion
 from halfway.sim.simulation import Simulation
-from halfway.sim.systems import Value
+from halfway.sim.systems import System, Value
 from halfway.sim.table import named
 from halfway.world.demand import Drawn
 from halfway.world.imported import read_network
@@ -23,21 +25,44 @@ from halfway.world.unit_disk import connected_unit_disk
 from halfway.world.waxman import Waxman, waxman
 
 
+class Stage(NamedTuple):
+    """What every system meets: drawn or read once, shared by all runs of one seed."""
+
+    network: Network | None  # that stands, or …
+    motion: Motion | None  # … nodes that move
+    demand: Drawn
+
+
 def simulation_of(
-    scenario: Scenario, *, system: str | None = None, trace: Path | None = None
+    scenario: Scenario, *, system: str | System | None = None, trace: Path | None = None
 ) -> Simulation:
     """The simulation that a scenario describes, of its system or of another one.
 
     The scenario's seed draws the network, the roles and everything else, each with dice of its
     own, so that another system meets the same network and the same workload.
     """
-    name = scenario.system if system is None else system
-    named(name)  # a slip of the finger is told before a network is drawn
-    network, motion = network_of(scenario)
+    chosen = scenario.system if system is None else system
+    if isinstance(chosen, str):
+        chosen = named(chosen)  # a slip of the finger is told before a network is drawn
+    return simulation_on(staged(scenario), scenario, chosen, trace)
+
+
+def staged(scenario: Scenario) -> Stage:
+    """The network or the movement that a scenario names, and its workload there."""
+    with _told_of("network"):
+        network, motion = network_of(scenario)
     n = network.n if network is not None else motion.n if motion is not None else 0
-    options: Mapping[str, Value] = scenario.options.get(name, {})
+    with _told_of("workload"):
+        return Stage(network, motion, demand_of(scenario, n))
+
+
+def simulation_on(
+    stage: Stage, scenario: Scenario, system: System, trace: Path | None = None
+) -> Simulation:
+    """The simulation of a system on a stage of that scenario."""
+    options: Mapping[str, Value] = scenario.options.get(system.name, {})
     return Simulation(
-        name, network, motion=motion, workload=demand_of(scenario, n), radio=scenario.radio,
+        system, stage.network, motion=stage.motion, workload=stage.demand, radio=scenario.radio,
         faults=scenario.faults, seconds=scenario.seconds, seed=scenario.seed,
         hello_s=scenario.hello_s, window=scenario.window, options=options,
         power=Power(**msgspec.structs.asdict(scenario.power)), trace=trace,
@@ -77,6 +102,17 @@ def demand_of(scenario: Scenario, n: int) -> Drawn:
     """The workload of a scenario among n nodes."""
     plain = msgspec.structs.asdict(scenario.workload)
     return Drawn(n=n, seed=scenario.seed, **plain)
+
+
+@contextlib.contextmanager
+def _told_of(table: str) -> Iterator[None]:
+    """Name the table of the scenario that a Problem is about, where it names no place itself."""
+    try:
+        yield
+    except Problem as problem:
+        if problem.where or problem.what.startswith(table):
+            raise
+        raise Problem(problem.what, where=table, remedy=problem.remedy) from None
 
 
 def _from(traces: Traces, begin_s: float) -> Traces:

@@ -29,6 +29,8 @@ class Ledger:
         self.latency_s, self.hops, self.stretch = Histogram(), Histogram(), Histogram()
         # Every delivery as (event, row, seconds since its publication), if somebody wants to know.
         self.told: list[tuple[Longs, Longs, Reals]] | None = None
+        # Then every publication as well: (event, its time, how many should hear of it).
+        self.asked: list[tuple[int, float, int]] = []
         self._wants = np.zeros((n, demand.topics), bool)
         for topic, rows in enumerate(demand.subscribers):
             self._wants[rows, topic] = True
@@ -66,6 +68,8 @@ class Ledger:
         rows = self._rows[topic]
         wanted = int(up[rows].sum()) - int(self._wants[row, topic])
         self._ahead.append((float(some.t[k]), wanted))
+        if self.told is not None:
+            self.asked.append((event, float(some.t[k]), wanted))
         self._topic[place], self._publisher[place] = topic, row
         missed = rows[~up[rows]]
         if len(missed):

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.sim.changes import LINK_NEAR, Changes, merged
+from halfway.sim.changes import LINK_DOWN, LINK_NEAR, NODE_DOWN, Changes, merged
 from halfway.sim.faulting import Faulting
 from halfway.sim.hearsay import Hearsay
 from halfway.sim.links import roomy
@@ -62,6 +62,8 @@ class Setting:
         self.around = roomy(self.reach) if self.changes else self.reach
         self._hearsay = Hearsay(self.reach, hello_s) if self.changes and hello_s < np.inf else None
         self._missing = self._faulting.missing()
+        # Times at which a fault took nodes or links away, if somebody wants to know.
+        self.broken: list[npt.NDArray[np.float64]] | None = None
         self._most_receivers = 1
         self.up = np.ones(self.n, bool)
         # Of the window: when it began, who was up then and for how long not, and who turned when.
@@ -80,6 +82,9 @@ class Setting:
     def advance(self, end: float) -> Changes:
         """All that happens in [at, end), and what nodes learn of it then; `at` is `end` after."""
         faults = self._faulting.take(end)
+        if self.broken is not None:
+            down = np.isin(faults.kind, (NODE_DOWN, LINK_DOWN)) & (faults.t > 0.0)
+            self.broken.append(np.unique(faults.t[down]))
         happened = merged(faults)
         if self._moving is not None:
             if self.hello_s < np.inf:

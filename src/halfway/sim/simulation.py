@@ -21,7 +21,7 @@ from halfway.sim.queue import first_at
 from halfway.sim.radios import IdealAir, Radio
 from halfway.sim.setting import Setting
 from halfway.sim.summary import outcome
-from halfway.sim.systems import Letters, Scene, Unfit, letters, part
+from halfway.sim.systems import Letters, Scene, System, Unfit, letters, part
 from halfway.sim.table import named
 from halfway.sim.trace import Trace
 from halfway.world.demand import Demand
@@ -49,7 +49,8 @@ class Simulation:
     >>> told.delivery_ratio
     1.0
 
-    system: a name (`halfway list` shows them); `options` sets its numbers.
+    system: a name (`halfway list` shows them), or one of your own (`halfway.sim.own_system`);
+    `options` sets its numbers.
     network: one that stands; or motion: nodes that move (exactly one of the two).
     radio: a declaration of `halfway.sim.radios`; an ideal unit disk of 1 ms a hop by default.
     faults: crashes, churn, cut links and partitions of `halfway.world.faults`.
@@ -64,7 +65,7 @@ class Simulation:
 
     def __init__(
         self,
-        system: str,
+        system: str | System,
         network: Network | None = None,
         *,
         workload: Demand,
@@ -86,8 +87,9 @@ class Simulation:
             raise Problem(f"seed = {seed}: it must be an integer from 0 to 2^64 - 1")
         if window < 1:
             raise Problem(f"window = {window}: it must be 1 or more events")
-        self.system, self.seconds, self.seed = system, float(seconds), seed
-        self._voice = named(system).speaking(options or {})
+        chosen = system if isinstance(system, System) else named(system)
+        self.system, self.seconds, self.seed = chosen.name, float(seconds), seed
+        self._voice = chosen.speaking(options or {})
         self.demand = workload.begun_again()
         self.setting = Setting(
             network, motion, faults,
@@ -101,7 +103,7 @@ class Simulation:
             n, widest, self.demand, window, self.seconds, dice, self.setting.start, reach
         )  # fmt: skip
         if why := self._voice.unfit(scene):
-            raise Unfit(f"{system} cannot run here: {why}")
+            raise Unfit(f"{self.system} cannot run here: {why}")
         self.cast = self._voice.cast(scene)
         self.declared = radio or IdealAir()
         moving = motion is not None

@@ -5,6 +5,7 @@ told to the nodes that make them. Everything else is the protocol's own.
 """
 
 import importlib
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -170,8 +171,9 @@ class Spreading:
         if "until" in module.Rules._fields:
             values["until"] = scene.seconds
         rules = module.Rules(**values)
-        seed = () if module.__name__.endswith(".flooding") else (scene.seed,)
-        state = module.state(names, scene.window, topics, *seed)
+        given = (names, scene.window, topics, scene.seed)
+        # A system without dice asks for no seed.
+        state = module.state(*given[: len(inspect.signature(module.state).parameters)])
         most = module.most_emissions(state, rules)
         boots = hasattr(module, "BOOT")
         book = module.Book(scene.window)

@@ -98,6 +98,8 @@ class Drawn:
     For each topic `publishers` rows and `subscribers` others, all distinct, uniform among n. Each
     event has a uniform topic and a uniform publisher of it. arrivals="regular": event k at
     start_s + k x every_s; "poisson": exponential gaps with the mean every_s from start_s on.
+    width: content rather than topics; a topic is a number then, and its subscribers want so many
+    neighbouring numbers, from it on (or the last ones that there are).
     Dice are named by (seed, topic) and (seed, event). Raises Problem naming value and range.
     """
 
@@ -110,6 +112,7 @@ class Drawn:
     start_s: float = 0.0
     arrivals: Literal["regular", "poisson"] = "regular"
     seed: int = 0
+    width: int = 1
 
     def __post_init__(self) -> None:
         for name in ("topics", "publishers_each", "subscribers_each"):
@@ -118,6 +121,8 @@ class Drawn:
         if self.arrivals not in ("regular", "poisson") or not 0 <= self.seed < 2**64:
             what = f"arrivals = '{self.arrivals}', seed = {self.seed}"
             raise Problem(f"{what}: 'regular' or 'poisson', and 0 to 2^64 - 1 are wanted")
+        if not 1 <= self.width <= self.topics:
+            raise Problem(f"width = {self.width}: it must be from 1 to topics = {self.topics}")
         roles = self.publishers_each + self.subscribers_each
         if roles > self.n:
             raise Problem(
@@ -131,7 +136,8 @@ class Drawn:
             raise Problem(f"{what}: a positive and a non-negative, finite time are wanted")
         order = [_order(self.n, np.uint64(self.seed), topic) for topic in range(self.topics)]
         self.publishers = [np.sort(rows[: self.publishers_each]) for rows in order]
-        self.subscribers = [np.sort(rows[self.publishers_each : roles]) for rows in order]
+        wanting = [rows[self.publishers_each : roles] for rows in order]
+        self.subscribers = _widened(wanting, self.width)
         self._told = 0
         self._due = self.start_s + (self._gap(0) if self.arrivals == "poisson" else 0.0)
 
@@ -163,7 +169,7 @@ class Drawn:
         """The same demand with nothing told yet."""
         return Drawn(
             self.n, self.topics, self.publishers_each, self.subscribers_each, self.events,
-            self.every_s, self.start_s, self.arrivals, self.seed,
+            self.every_s, self.start_s, self.arrivals, self.seed, self.width,
         )  # fmt: skip
 
 
@@ -172,6 +178,19 @@ def _rows_by_topic(topics: int, pairs: list[tuple[int, int]]) -> list[npt.NDArra
     for row, topic in pairs:
         found[topic].add(row)
     return [np.array(sorted(rows), np.int32) for rows in found]
+
+
+def _widened(rows: list[npt.NDArray[np.int32]], width: int) -> list[npt.NDArray[np.int32]]:
+    """Number -> rows that want it, ascending; rows[v] want `width` numbers from v on.
+
+    Intervals that would reach beyond the last number end there, and are as wide.
+    """
+    last = len(rows) - width
+    wanted: list[list[npt.NDArray[np.int32]]] = [[] for _ in rows]
+    for v, some in enumerate(rows):
+        for number in range(min(v, last), min(v, last) + width):
+            wanted[number].append(some)
+    return [np.unique(np.concatenate(some)) for some in wanted]
 
 
 def _order(n: int, seed: np.uint64, topic: int) -> npt.NDArray[np.int32]:

@@ -1,0 +1,102 @@
+"""halfway compare: systems side by side on one scenario."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from halfway.cli.options import (
+    AsJson,
+    Baseline,
+    Changed,
+    Master,
+    Most,
+    OwnSystems,
+    Replicates,
+    RootSeed,
+    ScenarioFile,
+    Swept,
+    Systems,
+    TableOut,
+    UntilTight,
+)
+from halfway.cli.screen import RUNS_FAILED, assignments, console, interruptible, patience, warn
+
+if TYPE_CHECKING:
+    from halfway.comparison.comparing import Answer, Question
+
+
+def compare(
+    scenario: ScenarioFile,
+    systems: Systems = None,
+    system: OwnSystems = None,
+    replicates: Replicates = 10,
+    baseline: Baseline = None,
+    until: UntilTight = None,
+    most: Most = 200,
+    changes: Changed = None,
+    sweep: Swept = None,
+    seed: RootSeed = None,
+    out: TableOut = Path("halfway-comparison"),
+    master: Master = None,
+    as_json: AsJson = False,
+) -> None:
+    """Lay systems side by side: same networks, same workload, same faults.
+
+    \b
+    Every replicate draws a network, roles and faults anew, and every system
+    meets them. Prints means with 95 % intervals; a star marks a system that is
+    really better than every other. Who cannot run there is told with the
+    reason. Leaves comparison.csv, .jsonl and .json in DIR, and the runs: the
+    same command goes on from there, and more replicates cost only themselves.
+
+    \b
+    halfway compare examples/scenarios/sensor-field.toml
+    halfway compare mesh.toml --systems gossip,flooding --replicates 30
+    halfway compare mesh.toml --until half-width=2%,energy
+    halfway compare mesh.toml --sweep workload.events=10,20,40 --set seconds=90
+    halfway compare mesh.toml --system my_protocol.py --baseline gossip
+    docs/comparing.md has the metrics, the statistics and a protocol of one's own.
+    """
+    given, swept = assignments(changes, "--set"), assignments(sweep, "--sweep")
+    named = [name for some in systems or [] for name in some.split(",")]
+    with patience("reading the scenario"):
+        from halfway.comparison.asking import asked
+
+        question = asked(
+            scenario, named, own=system or [], baseline=baseline, replicates=replicates,
+            until=until, most=most, changes=given, sweeps=swept,
+        )  # fmt: skip
+    answer = _answered(question, out, master, seed, quiet=as_json)
+    if as_json:
+        from halfway.report.comparison_table import cells_jsonl
+
+        typer.echo(cells_jsonl(answer.compared), nl=False)
+    else:
+        from halfway.report.comparison_table import print_comparison
+
+        print_comparison(console(), answer.compared)
+    if answer.compared.errors:
+        warn(f"{answer.compared.errors} runs ended in errors; the first: {answer.first_error}")
+        raise typer.Exit(RUNS_FAILED)
+
+
+def _answered(
+    question: "Question", out: Path, master: str | None, seed: int | None, *, quiet: bool
+) -> "Answer":
+    """Run what is to be run, with a sign of life, and leave the files in the folder."""
+    from halfway.comparison.comparing import compare as run
+    from halfway.pipeline.store import Store
+    from halfway.report.comparison_table import write_comparison
+    from halfway.report.progress import Told
+
+    store = Store(out / "runs")
+    bar = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
+    with interruptible(out), Told(sys.stderr, "starting", bar=bar) as told:
+        answer = run(
+            question, store, master, told, seed,
+            compiling=lambda done, of: told.count("compiling", "systems compiled", done, of),
+        )  # fmt: skip
+        write_comparison(out, answer.compared)
+    return answer

@@ -1,0 +1,159 @@
+"""From a scenario to what was found: plan, sweep, estimate; more replicates until it is tight."""
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from halfway.comparison.compared import Cell, Compared
+from halfway.comparison.compiling import compile_first
+from halfway.comparison.estimates import half_width
+from halfway.comparison.finding import Ran, cells_of_runs, curves_of_runs, digest_of_runs
+from halfway.comparison.metrics import METRICS, SHARES
+from halfway.comparison.notes import notes_of
+from halfway.comparison.points import Contender, plain_of, point_of, seed_of
+from halfway.pipeline.plan import ROOT_SEED, canonical, plan
+from halfway.pipeline.session import local_cores, session_when_needed
+from halfway.pipeline.store import Store
+from halfway.pipeline.sweep import Progress, failed, sweep
+from halfway.scenario.schema import Scenario
+from halfway.scenario.sweeping import ScenarioPoint
+
+FEWEST = 10  # replicates, if nobody says how many
+MOST = 200  # replicates that are added up to for the sake of an interval
+_GROWTH = 1.5
+
+
+class Until(NamedTuple):
+    """Replicates are added until the interval of a metric is that tight for all systems."""
+
+    half_width: float  # a share of the mean; of 1 for what is a share itself
+    metric: str = "delivery-ratio"
+
+
+class Question(NamedTuple):
+    """What is to be compared; `unfit` holds the systems that were found not to run there."""
+
+    scenario: Scenario  # as the file has it
+    points: Sequence[ScenarioPoint]
+    contenders: Sequence[Contender]
+    baseline: str
+    unfit: Mapping[str, str]  # name -> why
+    replicates: int = FEWEST
+    until: Until | None = None
+    most: int = MOST
+
+
+class Answer(NamedTuple):
+    """What was found, and the runs behind it."""
+
+    compared: Compared
+    runs: Sequence[Ran]
+    first_error: str  # of the runs that failed, in one line
+    made: int  # runs made now; the rest was finished before
+
+
+def compare(
+    question: Question,
+    store: Store,
+    master: str | None = None,
+    progress: Progress | None = None,
+    seed: int | None = None,
+    *,
+    compiling: Progress | None = None,
+    partitions: int | None = None,
+) -> Answer:
+    """Make the runs that the store lacks, and find what they say.
+
+    compiling: hears how many systems are compiled, of those that never ran on this machine.
+    Raises Problem for a store or a master that does not work; what was finished by then is kept.
+    """
+    begun = perf_counter()
+    root, replicates, made = ROOT_SEED if seed is None else seed, question.replicates, 0
+    with session_when_needed(master) as spark:
+        while True:
+            table = _planned(question, replicates, root)
+            # A comparison that is finished needs no Spark to be told again.
+            if not set(table["key"].to_pylist()) <= store.finished_keys(errors=False):
+                if cores := local_cores(master):
+                    compile_first(
+                        question.points, question.contenders, cores, compiling or _unheard
+                    )
+                report = sweep(
+                    spark(), store, table, progress, partitions=partitions, retry_errors=True,
+                    asked={f"compare {question.scenario.title}": table},
+                )  # fmt: skip
+                made += report.made
+            runs = _ran(question, store, table)
+            cells = cells_of_runs(runs, METRICS, question.baseline, replicates)
+            if _tight(question.until, cells) or replicates >= question.most:
+                break
+            replicates = min(max(replicates + 1, int(replicates * _GROWTH)), question.most)
+    errors, first = failed(store, table)
+    compared = Compared(
+        title=question.scenario.title,
+        scenario=plain_of(question.scenario),
+        systems=tuple(one.name for one in question.contenders),
+        baseline=question.baseline,
+        points=tuple(dict(point.varies) for point in question.points),
+        replicates=replicates,
+        metrics=METRICS,
+        cells=tuple(cells),
+        curves=tuple(curves_of_runs(runs)),
+        unfit=dict(question.unfit),
+        notes=notes_of(question.scenario, question.until, cells, replicates),
+        errors=errors,
+        digest=digest_of_runs(runs),
+        wall_seconds=perf_counter() - begun,
+    )
+    return Answer(compared, runs, first, made)
+
+
+def _unheard(_done: int, _total: int) -> None:
+    pass
+
+
+def _planned(question: Question, replicates: int, seed: int) -> pa.Table:
+    """Every system at every point; all systems of a point before the next point."""
+    points = [
+        point_of(point.scenario, contender)
+        for point in question.points
+        for contender in question.contenders
+    ]
+    return plan(points, replicates, seed)
+
+
+def _ran(question: Question, store: Store, table: pa.Table) -> list[Ran]:
+    """The planned runs as the store has them: by point, system and replicate."""
+    place = {
+        canonical(point_of(point.scenario, contender).parameters): (number, contender.name)
+        for number, point in enumerate(question.points)
+        for contender in question.contenders
+    }
+    planned = set(table["key"].to_pylist())
+    columns = ("parameters", "replicate", "network_seed", "status", "error", "digest")
+    rows = store.rows("key", *columns, "observations").to_pylist()
+    found = [
+        Ran(
+            *place[row["parameters"]], row["replicate"], seed_of(row["network_seed"]),
+            row["status"], row["error"], row["digest"],
+            {one["metric"]: tuple(one["values"]) for one in row["observations"]},
+        )
+        for row in rows
+        if row["key"] in planned
+    ]  # fmt: skip
+    order = {contender.name: at for at, contender in enumerate(question.contenders)}
+    return sorted(found, key=lambda ran: (ran.point, order[ran.system], ran.replicate))
+
+
+def _tight(until: Until | None, cells: Sequence[Cell]) -> bool:
+    """Whether the interval asked for is tight enough everywhere; systems without it do not count.
+
+    A system that has no value of a metric never gets an interval, however long one waits.
+    """
+    if until is None:
+        return True
+    relative = until.metric not in SHARES
+    mine = [cell for cell in cells if cell.metric == until.metric and cell.networks]
+    return all(half_width(cell, relative=relative) <= until.half_width for cell in mine)

@@ -1,0 +1,79 @@
+"""From values of networks to cells: means, paired differences, and who is really better."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.comparison.compared import Cell, Interval, Metric
+from halfway.pipeline.measure import mean_interval
+
+Floats = npt.NDArray[np.float64]
+_ALPHA = 0.05
+
+
+def cells_of(point: int, metric: Metric, values: Mapping[str, Floats], baseline: str) -> list[Cell]:
+    """The cells of one metric at one point; values: system -> [replicates], nan where it has none.
+
+    Intervals are Student's t over networks; differences are taken network by network, where both
+    systems have a value.
+    """
+    best = winner(metric, values)
+    found = []
+    for system, own in values.items():
+        against = None
+        if system != baseline and baseline in values:
+            against = Interval(*mean_interval(_both(own, values[baseline])))
+        some = own[np.isfinite(own)]
+        mean = Interval(*mean_interval(some))
+        found.append(
+            Cell(point, system, metric.name, mean, len(some), against, system == best,
+                 tuple(own.tolist()))
+        )  # fmt: skip
+    return found
+
+
+def winner(metric: Metric, values: Mapping[str, Floats]) -> str | None:
+    """The one system that is really better than every other that has a value; None if none is.
+
+    It must have a value on every network, so that none wins by what it leaves out. Its paired
+    difference to each of the m - 1 others must exclude 0 at the level 1 - 0.05 / (m - 1): whoever
+    is not the best is then named with a chance of 2.5 % at the most, all pairs together.
+    """
+    values = {name: own for name, own in values.items() if np.isfinite(own).any()}
+    if not metric.better or len(values) < 2:
+        return None
+    sign = 1.0 if metric.better == "more" else -1.0
+    name = max(values, key=lambda one: sign * float(np.nanmean(values[one])))
+    if not np.isfinite(values[name]).all():
+        return None
+    level = 1.0 - _ALPHA / (len(values) - 1)
+    for other, theirs in values.items():
+        if other == name:
+            continue
+        _, low, _ = mean_interval(sign * _both(values[name], theirs), level)
+        if not low > 0.0:
+            return None
+    return name
+
+
+def half_width(cell: Cell, *, relative: bool) -> float:
+    """Half of the interval, as a share of the mean if asked; inf where there is no interval."""
+    half = cell.mean.half_width
+    if math.isnan(half):
+        return math.inf
+    if not relative or half == 0.0:
+        return half
+    return half / abs(cell.mean.value) if cell.mean.value else math.inf
+
+
+def curve(quantiles: Sequence[Floats]) -> tuple[float, ...]:
+    """[101] quantiles averaged over networks; () where nothing ever arrived."""
+    some = [one for one in quantiles if len(one)]
+    return tuple(np.mean(some, axis=0).tolist()) if some else ()
+
+
+def _both(one: Floats, other: Floats) -> Floats:
+    difference = one - other
+    return difference[np.isfinite(difference)]

@@ -1,0 +1,50 @@
+"""What belongs under a comparison's table: how its numbers came about, and what they leave out."""
+
+from collections.abc import Sequence
+
+from halfway.comparison.compared import Cell
+from halfway.scenario.schema import FromFile, Recorded, Scenario
+
+
+def notes_of(
+    scenario: Scenario, until: tuple[float, str] | None, cells: Sequence[Cell], replicates: int
+) -> tuple[str, ...]:
+    """Notes, the ones about statistics first."""
+    notes = [
+        f"{replicates} replicates: each draws its own {_drawn(scenario)}, the same for every "
+        "system; intervals are 95 %, Student's t over replicates, and differences are paired.",
+        "A system is marked best only where its paired difference to every other excludes 0 at a "
+        "level divided by the number of others (Bonferroni, within each metric), and where it has "
+        "a value in every replicate.",
+        "Latency, stretch and costs per notification are of what was delivered: read them beside "
+        "the delivered share.",
+        f"Nodes learn of their neighbours by hellos, {_hellos(scenario)}; hellos cost nothing in "
+        "any column.",
+    ]
+    if until is not None:
+        notes.append(
+            "Replicates were added until the intervals were tight, so these come out a little "
+            "narrower than they would from a number fixed beforehand."
+        )
+    partial = sorted({cell.system for cell in cells if 0 < cell.networks < replicates})
+    if partial:
+        notes.append(
+            f"{', '.join(partial)}: some metrics have a value in some replicates only (nothing "
+            "arrived, no fault was recovered from, or a run failed); their means are over those."
+        )
+    return tuple(notes)
+
+
+def _drawn(scenario: Scenario) -> str:
+    drawn = ["roles", "publications", "losses"]
+    if not isinstance(scenario.network, FromFile | Recorded):
+        drawn.insert(0, "network")
+    if scenario.faults:
+        drawn.append("faults")
+    return ", ".join(drawn[:-1]) + f" and {drawn[-1]}"
+
+
+def _hellos(scenario: Scenario) -> str:
+    if scenario.hello_s == 0.0:
+        return "and of a change at once"
+    return f"and of a change {scenario.hello_s:g} s late"

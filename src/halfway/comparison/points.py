@@ -1,0 +1,87 @@
+"""What a comparison runs, as points of a sweep; what a worker needs is in them, as text."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from halfway.pipeline.run import Point, Scalar
+from halfway.problem import Problem
+from halfway.scenario.reading import input_files
+from halfway.scenario.schema import Scenario
+from halfway.sim.own_system import OwnSource, own_system
+from halfway.sim.systems import System
+from halfway.sim.table import named
+
+MEASUREMENT = "halfway.comparison.measurement:run"
+# What does not change a run of one system: its own options travel beside the scenario.
+_ASIDE = ("seed", "system", "title", "options", "sweep")
+_COST_MS = 150.0  # a guess, which the first wave corrects
+
+
+class Contender(NamedTuple):
+    """A system that is compared: one of ours by its name, or the user's own by its text."""
+
+    name: str
+    text: str = ""  # of the user's own module
+
+    def system(self) -> System:
+        """The system itself; Problem in one line where the user's module is none."""
+        return own_system(OwnSource(*self)) if self.text else named(self.name)
+
+
+def point_of(scenario: Scenario, contender: Contender) -> Point:
+    """One system on one scenario. Points of one scenario meet the same networks, whoever runs."""
+    plain = plain_of(scenario)
+    options = json.dumps(plain["options"].get(contender.name, {}), sort_keys=True)
+    parameters: dict[str, Scalar] = {
+        "scenario": json.dumps({k: v for k, v in plain.items() if k not in _ASIDE}, sort_keys=True),
+        "system": contender.name,
+    }
+    network = ["scenario"]
+    if files := input_files(scenario):
+        # A file that has changed is another network, whatever it is called.
+        parameters["inputs"] = json.dumps({file: _digest(file) for file in files})
+        network.append("inputs")
+    if options != "{}":
+        parameters["options"] = options
+    if contender.text:
+        parameters["source"] = contender.text
+    return Point(MEASUREMENT, parameters, tuple(network), _COST_MS)
+
+
+def scenario_of(parameters: Mapping[str, Scalar], network_seed: int) -> Scenario:
+    """The scenario of one run: what `point_of` put aside, put back, and the run's own seed."""
+    plain = json.loads(str(parameters["scenario"]))
+    system = str(parameters["system"])
+    plain |= {"options": {system: json.loads(str(parameters.get("options", "{}")))}}
+    return msgspec.convert(plain | {"system": system, "seed": seed_of(network_seed)}, Scenario)
+
+
+def seed_of(network_seed: int) -> int:
+    """The scenario's seed of a run: `halfway simulate --seed` of it is that very run."""
+    return (network_seed & (2**64 - 1)) >> 1  # a whole number of TOML has 63 bits
+
+
+def contender_of(parameters: Mapping[str, Scalar]) -> Contender:
+    """The system of a run."""
+    return Contender(str(parameters["system"]), str(parameters.get("source", "")))
+
+
+def plain_of(scenario: Scenario) -> dict[str, Any]:
+    """A scenario with every default filled in, as plain values."""
+    plain: dict[str, Any] = msgspec.to_builtins(scenario)
+    for fault in plain["faults"]:
+        if fault.get("nodes"):  # a set: its order is the process's own
+            fault["nodes"].sort(key=lambda node: (isinstance(node, str), node))
+    return plain
+
+
+def _digest(file: str) -> str:
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise Problem(str(error.strerror).lower(), where=file) from None

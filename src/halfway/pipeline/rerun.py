@@ -1,0 +1,70 @@
+"""Makes failed runs again from what is stored of them, without the command that first asked."""
+
+import importlib.util
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from halfway.pipeline.plan import SCHEMA, code_digest, key_of
+from halfway.pipeline.session import session
+from halfway.pipeline.store import Store
+from halfway.pipeline.sweep import Progress, SweepReport, sweep
+
+_MASK = (1 << 64) - 1
+_SEEDS = ("network_seed", "workload_seed", "dice_seed")
+_STORED = [name for name in SCHEMA.names if name not in ("network", "cost_ms")]
+
+
+def why_not(row: Mapping[str, Any], codes: Mapping[str, str]) -> str:
+    """Why a stored run cannot be made again under its key with these `codes_here`; "" if it can.
+
+    A key names the code that ran. With other code at hand it would name what it is not.
+    """
+    code = codes[row["measurement"]]
+    if not code:
+        return f"{row['measurement'].partition(':')[0]} cannot be found here"
+    run = (row["replicate"], *(row[name] for name in _SEEDS))
+    if key_of(row["measurement"], row["parameters"], run, code) != row["key"]:
+        return f"it was made by other code (halfway {row['version']})"
+    return ""
+
+
+def failed_runs(store: Store) -> pa.Table:
+    """The failed runs that can be made again, as a plan."""
+    table = store.rows("status", *_STORED, "seconds")
+    failed = [row for row in table.to_pylist() if row["status"] != "ok"]
+    codes = codes_here(row["measurement"] for row in failed)
+    rows = []
+    for row in failed:
+        if not why_not(row, codes):
+            row["network"] = f"{row['network_seed'] & _MASK:016x}"
+            row["cost_ms"] = max(1.0, 1000.0 * dict(row["seconds"]).get("total", 0.0))
+            rows.append({name: row[name] for name in SCHEMA.names})
+    return pa.Table.from_pylist(rows, SCHEMA)
+
+
+def rerun_failed(
+    folder: Path, master: str | None = None, progress: Progress | None = None
+) -> SweepReport | None:
+    """Make them again; None, and no Spark, where there are none. Raises Problem as `sweep` does."""
+    store = Store(folder)
+    plan = failed_runs(store)
+    if not plan.num_rows:
+        return None
+    with session(master) as spark:
+        return sweep(spark, store, plan, progress, retry_errors=True)
+
+
+def codes_here(measurements: Iterable[str]) -> dict[str, str]:
+    """Measurement -> digest of its code as it is here; "" where there is none."""
+    return {measurement: _code(measurement) for measurement in set(measurements)}
+
+
+def _code(measurement: str) -> str:
+    try:
+        found = importlib.util.find_spec(measurement.partition(":")[0])
+    except (ImportError, ValueError):
+        return ""
+    return code_digest(measurement) if found else ""

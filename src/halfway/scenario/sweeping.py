@@ -1,0 +1,73 @@
+"""A scenario that is many: each point of a sweep is the same file with some fields replaced."""
+
+import copy
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from halfway.problem import Problem
+from halfway.scenario.reading import checked, plain_scenario, put, written
+from halfway.scenario.schema import Scenario
+from halfway.sim.systems import System
+
+Value = str | int | float | bool
+_MOST_POINTS = 1000
+_FIXED = {"seed", "system", "title", "sweep", ""}  # what a comparison sets itself, or ignores
+
+
+class ScenarioPoint(NamedTuple):
+    """One point: what is replaced there, and the scenario that comes of it."""
+
+    varies: dict[str, Value]
+    scenario: Scenario
+
+
+def read_sweep(
+    path: str | Path,
+    changes: Mapping[str, str] | None = None,
+    sweeps: Mapping[str, str] | None = None,
+    systems: Mapping[str, System] | None = None,
+) -> tuple[Scenario, list[ScenarioPoint]]:
+    """A scenario file as it stands, and the points of its table `sweep` in the order of a product.
+
+    sweeps: field -> values parted by commas, beside those of the file or in their place. A file
+    without a sweep is one point that varies nothing. Raises Problem naming the field.
+    """
+    where = Path(path)
+    plain = plain_scenario(where, changes)
+    for field, values in (sweeps or {}).items():
+        if isinstance(table := plain.setdefault("sweep", {}), dict):  # else it is told below
+            table[field] = _values(values, field)
+    base = checked(plain, where, systems)
+    axes = {field: _axis(field, values, where) for field, values in base.sweep.items()}
+    if math.prod(map(len, axes.values())) > _MOST_POINTS:
+        raise Problem(f"sweep: more than {_MOST_POINTS:,} points", where=str(where))
+    points = []
+    for chosen in itertools.product(*axes.values()):
+        varies = dict(zip(axes, chosen, strict=True))
+        changed = copy.deepcopy(plain)
+        changed.pop("sweep", None)
+        for field, value in varies.items():
+            put(changed, field, value, f"sweep: {field}")
+        points.append(ScenarioPoint(varies, checked(changed, where, systems)))
+    return base, points
+
+
+def _values(text: str, field: str) -> list[Value]:
+    """Values parted by commas, as in TOML; bare words are texts."""
+    found = written(f"[{text}]", f"--sweep {field}")
+    if isinstance(found, str):
+        found = [written(one.strip(), f"--sweep {field}") for one in text.split(",")]
+    return list(found)
+
+
+def _axis(field: str, values: Sequence[Value], where: Path) -> list[Value]:
+    top = field.strip().split(".")[0]
+    if top in _FIXED:
+        what = f"sweep.{field or repr(field)}: this cannot be swept"
+        raise Problem(what, where=str(where), remedy="a field such as workload.events can")
+    if not values:
+        raise Problem(f"sweep.{field}: it has no values", where=str(where))
+    return list(dict.fromkeys(values))

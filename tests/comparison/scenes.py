@@ -1,0 +1,53 @@
+"""Small scenarios, and stores that are filled without Spark."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from halfway.comparison.comparing import Question
+from halfway.comparison.points import point_of
+from halfway.pipeline.plan import plan
+from halfway.pipeline.simulate import simulate
+from halfway.pipeline.store import Store
+
+SMALL = """
+title = "small"
+seconds = 20
+[network]
+kind = "unit-disk"
+n = 40
+degree = 9.0
+[workload]
+subscribers_each = 6
+events = 8
+start_s = 2.0
+[[faults]]
+fault = "crash"
+share = 0.2
+at = 4.5
+for = 2.0
+"""
+
+
+def written(folder: Path, text: str = SMALL) -> Path:
+    """A scenario file."""
+    file = folder / "scenario.toml"
+    file.write_text(text, "utf-8")
+    return file
+
+
+def fill(store: Store, question: Question, replicates: int | None = None) -> None:
+    """Make a question's runs here, as a sweep would."""
+    points = [
+        point_of(point.scenario, contender)
+        for point in question.points
+        for contender in question.contenders
+    ]
+    rows = plan(points, replicates or question.replicates)
+    with store.writing():
+        wave = store.next_wave()
+        wave.mkdir(parents=True)
+        batches = list(simulate(iter(rows.to_batches())))
+        pq.write_table(pa.Table.from_batches(batches), wave / "part-0.parquet")
+        (wave / "_SUCCESS").touch()

@@ -1,0 +1,97 @@
+"""Cells: means over networks, paired differences, and a winner only where there is one."""
+
+import math
+
+import numpy as np
+import pytest
+
+from halfway.comparison.compared import Metric
+from halfway.comparison.estimates import cells_of, curve, half_width, winner
+
+LESS = Metric("energy", "energy", "J", "")
+MORE = Metric("delivery-ratio", "delivered", "", "", "more")
+TELLS = Metric("degree", "degree", "", "", "")
+NETWORK = np.array([5.0, 1.0, 3.0, 9.0, 7.0, 2.0])  # what differs from network to network
+
+
+def test_a_mean_and_its_interval_are_students() -> None:
+    values = np.array([1.0, 2.0, 3.0, 4.0])
+    (cell,) = cells_of(0, LESS, {"a": values}, "a")
+    assert cell.mean.value == 2.5
+    # t(0.975, 3) = 3.18245, s = 1.29099
+    assert cell.mean.half_width == pytest.approx(3.18245 * 1.29099 / 2.0, rel=1e-5)
+    assert (cell.networks, cell.against, cell.best) == (4, None, False)
+
+
+def test_differences_are_paired_by_network() -> None:
+    wiggle = np.array([0.01, -0.02, 0.0, 0.02, -0.01, 0.0])
+    cells = cells_of(2, LESS, {"a": NETWORK, "b": NETWORK + 0.1 + wiggle}, "a")
+    against = cells[1].against
+    assert against is not None
+    assert 0.0 < against.low < 0.1 < against.high < 0.12
+    # Unpaired, nobody could tell them apart.
+    assert cells[0].mean.low < cells[1].mean.value < cells[0].mean.high
+    assert [cell.best for cell in cells] == [True, False]
+    assert {cell.point for cell in cells} == {2}
+
+
+def test_the_better_direction_is_the_metrics_own() -> None:
+    values = {"a": NETWORK, "b": NETWORK + 1.0}
+    assert (winner(LESS, values), winner(MORE, values), winner(TELLS, values)) == ("a", "b", None)
+
+
+def test_nobody_wins_by_chance_by_absence_or_alone() -> None:
+    assert winner(LESS, {"a": NETWORK, "b": NETWORK}) is None
+    assert winner(LESS, {"a": NETWORK, "b": NETWORK[::-1]}) is None
+    assert winner(LESS, {"a": NETWORK}) is None
+    missing = np.where(np.arange(6) == 3, np.nan, NETWORK - 5.0)
+    assert winner(LESS, {"a": missing, "b": NETWORK}) is None
+    # Who has no value at all does not stand in the way of the others.
+    nothing = np.full(6, np.nan)
+    assert winner(LESS, {"a": NETWORK, "b": NETWORK + 1.0, "c": nothing}) == "a"
+    assert winner(LESS, {"a": NETWORK[:1], "b": NETWORK[:1] + 1.0}) is None
+
+
+def test_many_contenders_make_it_harder_to_win() -> None:
+    wiggle = np.array([0.9, -0.1, 0.55, 0.2, 0.35, 0.5])
+    few = {"a": NETWORK, "b": NETWORK + wiggle}
+    many = few | {f"c{k}": NETWORK + wiggle + 5.0 * k for k in range(1, 30)}
+    assert winner(LESS, few) == "a"
+    assert winner(LESS, many) is None
+
+
+def test_a_winner_of_nothing_but_chance_is_rarely_named() -> None:
+    """Eight equal systems, 4,000 comparisons: at most 5 % name one (by the bound 2.5 + 0.36 %)."""
+    dice = np.random.default_rng(8)
+    named = 0
+    for _ in range(4_000):
+        values = dice.normal(size=10) + dice.normal(size=(8, 10))
+        named += winner(LESS, {str(k): own for k, own in enumerate(values)}) is not None
+    assert named / 4_000 < 0.05
+
+
+def test_missing_values_are_left_out_and_counted() -> None:
+    gaps = np.array([np.nan, 2.0, np.nan, 4.0])
+    cells = cells_of(0, LESS, {"a": np.array([1.0, 2.0, 3.0, 5.0]), "b": gaps}, "a")
+    assert (cells[1].networks, cells[1].mean.value) == (2, 3.0)
+    assert cells[1].against is not None
+    assert cells[1].against.value == -0.5
+    assert math.isnan(cells[1].values[0])
+    (none,) = cells_of(0, LESS, {"a": np.full(3, np.nan)}, "a")
+    assert none.networks == 0
+    assert math.isnan(none.mean.value)
+
+
+def test_how_tight_an_interval_is() -> None:
+    (cell,) = cells_of(0, LESS, {"a": np.array([9.0, 11.0, 10.0, 10.0])}, "a")
+    assert half_width(cell, relative=True) == pytest.approx(cell.mean.half_width / 10.0)
+    assert half_width(cell, relative=False) == cell.mean.half_width
+    (one,) = cells_of(0, LESS, {"a": np.array([9.0])}, "a")
+    assert half_width(one, relative=True) == math.inf
+    (zero,) = cells_of(0, LESS, {"a": np.zeros(4)}, "a")
+    assert half_width(zero, relative=True) == 0.0
+
+
+def test_curves_are_means_over_networks_that_have_one() -> None:
+    assert curve([np.arange(101.0), np.zeros(0), np.arange(101.0) + 2.0])[50] == 51.0
+    assert curve([np.zeros(0)]) == ()

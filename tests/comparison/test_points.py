@@ -1,0 +1,78 @@
+"""Points: what is in a run's key, what is not, and that systems meet the same world."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from halfway.comparison.points import Contender, contender_of, point_of, scenario_of, seed_of
+from halfway.pipeline.plan import plan
+from halfway.problem import Problem
+from halfway.scenario.reading import read_scenario
+from tests.comparison.scenes import SMALL, written
+
+FLOODING, GOSSIP = Contender("flooding"), Contender("gossip")
+
+
+def keys(path: Path, contender: Contender = FLOODING, **changes: str) -> list[str]:
+    read = read_scenario(path, {name.replace("__", "."): value for name, value in changes.items()})
+    found: list[str] = plan([point_of(read, contender)], 2)["key"].to_pylist()
+    return found
+
+
+def test_systems_meet_the_same_networks_and_roll_dice_of_one_seed(tmp_path: Path) -> None:
+    read = read_scenario(written(tmp_path), {"options.gossip.fanout": "4"})
+    rows = plan([point_of(read, FLOODING), point_of(read, GOSSIP)], 3).to_pylist()
+    assert len({row["network"] for row in rows}) == 3
+    for one, other in zip(rows[:3], rows[3:], strict=True):
+        assert one["network_seed"] == other["network_seed"]
+        assert one["key"] != other["key"]
+
+
+def test_a_run_knows_its_whole_scenario_again(tmp_path: Path) -> None:
+    changes = {
+        "options.gossip.fanout": "4", "hello_s": "inf", "radio.kind": "wired",
+        "faults[0].share": "0.25", "workload.arrivals": "poisson",
+    }  # fmt: skip
+    read = read_scenario(written(tmp_path), changes)
+    row = plan([point_of(read, GOSSIP)], 1).to_pylist()[0]
+    parameters = json.loads(row["parameters"])
+    again = scenario_of(parameters, row["network_seed"])
+    assert again.seed == seed_of(row["network_seed"])
+    assert 0 <= again.seed < 2**63
+    assert math.isinf(again.hello_s)
+    assert again.options == {"gossip": {"fanout": 4}}
+    for name in ("network", "radio", "faults", "workload", "power", "seconds", "window"):
+        assert getattr(again, name) == getattr(read, name), name
+    assert contender_of(parameters) == GOSSIP
+
+
+def test_only_what_matters_to_a_system_is_in_its_key(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    same = keys(path)
+    assert keys(path, seed="9") == keys(path, title="other") == keys(path, system="rumor") == same
+    assert keys(path, options__gossip__fanout="5") == same
+    assert keys(path, GOSSIP, options__gossip__fanout="5") != keys(path, GOSSIP)
+    assert keys(path, seconds="21") != same
+    assert keys(path, Contender("flooding", "x = 1")) != keys(path, Contender("flooding", "x = 2"))
+
+
+def test_a_changed_input_file_is_a_new_run(tmp_path: Path) -> None:
+    links = tmp_path / "links.csv"
+    links.write_text("a,b\nx,y\ny,z\n")
+    path = written(tmp_path, '[network]\nkind = "file"\npath = "links.csv"\n')
+    before = keys(path)
+    assert keys(path) == before
+    links.write_text("a,b\nx,y\ny,z\nz,x\n")
+    assert not set(keys(path)) & set(before)
+    links.unlink()
+    with pytest.raises(Problem, match=r"links\.csv: no such file"):
+        keys(path)
+
+
+def test_faults_by_name_are_the_same_in_any_process(tmp_path: Path) -> None:
+    fault = '[[faults]]\nfault = "partition"\nnodes = ["b", "a", 3]\nat = 1.0\n'
+    read = read_scenario(written(tmp_path, SMALL + fault))
+    nodes = json.loads(str(point_of(read, FLOODING).parameters["scenario"]))["faults"][1]["nodes"]
+    assert nodes == [3, "a", "b"]

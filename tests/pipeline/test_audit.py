@@ -1,0 +1,318 @@
+"""A result folder looked at: what is there, every harm found and named, nothing touched."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import halfway
+from halfway import cli
+from halfway.pipeline.asked import note, read_asked
+from halfway.pipeline.audit import audit, audit_json, results_in
+from halfway.pipeline.digest import digest
+from halfway.pipeline.plan import plan
+from halfway.pipeline.rerun import failed_runs, rerun_failed
+from halfway.pipeline.run import Point
+from halfway.pipeline.seal import seal
+from halfway.pipeline.simulate import digest_of, simulate
+from halfway.pipeline.store import Store
+from halfway.pipeline.sweep import sweep
+from halfway.problem import Problem
+from tests.pipeline.conftest import ROOT
+from tests.pipeline.toys import points
+
+
+def _add(store: Store, planned: pa.Table, *, sealed: bool = True) -> Path:
+    """A wave of two files, as Spark leaves it."""
+    wave = store.next_wave()
+    wave.mkdir()
+    table = pa.Table.from_batches(list(simulate(iter(planned.to_batches()))))
+    half = table.num_rows // 2
+    pq.write_table(table.slice(0, half), wave / "part-0.parquet")
+    pq.write_table(table.slice(half), wave / "part-1.parquet")
+    (wave / "_SUCCESS").touch()
+    if sealed:
+        seal(wave, table.num_rows)
+    return wave
+
+
+@pytest.fixture
+def full(store: Store) -> Store:
+    """Two waves: twelve runs that are fine, and eight of which four failed."""
+    good, bad = plan(points(), 3), plan(points("faulty", fault="raises"), 2)
+    with store.writing():
+        note(store.asked, {"toys/good": good, "toys/bad": plan(points("faulty", fault="nan"), 9)})
+        note(store.asked, {"toys/bad": plan(points("faulty", fault="raises"), 4)})
+        _add(store, good)
+        _add(store, bad)
+    return Store(store.folder)
+
+
+def _tree(folder: Path) -> dict[str, tuple[int, int]]:
+    every = [folder, *folder.rglob("*")]
+    return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in every}
+
+
+def test_what_is_there_and_reading_it_changes_nothing(full, capsys):
+    before = _tree(full.folder)
+    found = audit(full)
+    assert (found.runs, found.errors, found.waves, found.damage) == (20, 4, 2, ())
+    assert found.digest == digest(full)
+    assert found.halfway == halfway.__version__
+    assert found.first <= found.last <= "3"
+    named = {study.name: study for study in found.studies}
+    good, bad = named["toys/good"], named["toys/bad"]
+    assert (good.points, good.replicates, good.runs, good.made, good.errors) == (4, 3, 12, 12, 0)
+    assert (bad.replicates, bad.runs, bad.made, bad.errors) == (4, 16, 8, 4)
+    assert [(row.measurement.partition(":")[2], row.runs) for row in found.measured] == [
+        ("faulty", 8),
+        ("steps", 12),
+    ]
+    (failure,) = found.failures
+    assert (failure.error, failure.runs) == ("ZeroDivisionError: division by zero", 4)
+    assert json.loads(failure.parameters) == {"fault": "raises", "n": 100, "system": "quick"}
+    assert failure.cannot_rerun == ""
+    assert msgspec.json.decode(audit_json(found), type=type(found)) == found
+    assert cli.main(["results", str(full.folder)]) == cli.RUNS_FAILED
+    shown = capsys.readouterr().out
+    for word in ("toys/good", "20, 4 failed, 2 waves", "division by zero", "8 runs are still"):
+        assert word in shown
+    assert _tree(full.folder) == before
+
+
+def test_a_whole_folder_is_told_so_also_from_the_folder_around_it(store, capsys):
+    inner = Store(store.folder / "runs")
+    with inner.writing():
+        _add(inner, plan(points(), 2))
+    assert cli.main(["results", str(store.folder)]) == 0
+    assert "whole: every file and every run" in capsys.readouterr().out
+    assert cli.main(["results", str(store.folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"] == 8
+
+
+def _cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-100])
+
+
+def _overwrite(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 3] ^= 0xFF
+    file.write_bytes(content)
+
+
+def _forge(file: Path) -> None:
+    """A value changed, and the run's digest made to fit."""
+    rows = pq.read_table(file).to_pylist()
+    rows[0]["observations"][0]["values"][0] += 1.0
+    observed = {o["metric"]: np.array(o["values"]) for o in rows[0]["observations"]}
+    rows[0]["digest"] = digest_of(observed)
+    pq.write_table(pa.Table.from_pylist(rows, pq.read_schema(file)), file)
+
+
+@pytest.mark.parametrize(
+    ("harm", "file", "told"),
+    [
+        (_cut, "part-1.parquet", r"has [\d,]+ bytes, and had [\d,]+"),
+        (_overwrite, "part-1.parquet", "is not what it was when its wave was finished"),
+        (_forge, "part-0.parquet", "is not what it was|has .* bytes"),
+        (Path.unlink, "part-0.parquet", "is missing"),
+        (
+            lambda f: f.with_name("part-2.parquet").write_text("x"),
+            "part-2.parquet",
+            "was not there",
+        ),
+        (lambda f: f.with_name("_seal.json").write_text("{"), "_seal.json", "cannot be read"),
+    ],
+)
+def test_every_harm_to_a_file_is_found_and_named(full, capsys, harm, file, told):
+    wave = full.finished_waves()[0]
+    harm(wave / (file if (wave / file).exists() else "part-0.parquet"))
+    (damage,) = audit(full).damage
+    assert damage.file == f"waves/00001/{file}"
+    assert re.search(told, damage.what)
+    assert cli.main(["results", str(full.folder)]) == cli.MENDABLE
+    err = capsys.readouterr().err
+    assert f"1 file is damaged: waves/00001/{file}" in err
+    assert err.count("\n") == 1
+
+
+def test_without_a_seal_the_runs_own_digests_are_left(store):
+    with store.writing():
+        wave = _add(store, plan(points(), 2), sealed=False)
+    assert audit(store).damage == ()
+    file = wave / "part-0.parquet"
+    rows = pq.read_table(file).to_pylist()
+    rows[1]["observations"][0]["values"][2] += 1e-9
+    pq.write_table(pa.Table.from_pylist(rows, pq.read_schema(file)), file)
+    (damage,) = audit(store).damage
+    assert damage.what == f"1 runs do not fit their digest, first {rows[1]['key']}"
+    pq.write_table(pa.table({"mine": [1]}), file)
+    assert audit(store).damage[0].what == "holds no runs: it has no dice_seed"
+    with pytest.raises(Problem, match=r"part-0\.parquet: holds no runs"):
+        store.finished_keys()
+
+
+def test_a_damaged_list_of_studies_harms_nothing_else(full):
+    file = next(full.asked.iterdir())
+    file.write_text("nonsense")
+    found = audit(full)
+    assert [damage.file for damage in found.damage] == ["asked"]
+    assert found.runs == 20
+    assert full.finished_keys()
+
+
+def test_an_unfinished_wave_is_named_and_left(full, capsys):
+    (full.waves / "00003").mkdir()
+    (full.waves / "00003" / "part-0.parquet").write_text("half")
+    found = audit(full)
+    assert (found.unfinished, found.damage, found.runs) == (("00003",), (), 20)
+    cli.main(["results", str(full.folder)])
+    assert f"waves/00003, unfinished (process {os.getpid()} on" in capsys.readouterr().out
+    assert (full.waves / "00003" / "part-0.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda _: None, "there is no such folder"),
+        (Path.mkdir, "holds no results"),
+        (lambda f: f.write_text("x"), "is a file, not a folder"),
+        (lambda f: (f.mkdir(), (f / "mine").touch()), "holds no results"),
+        (lambda f: (f.mkdir(), (f / "manifest.json").write_text("{}")), "is no manifest"),
+    ],
+)
+def test_folders_without_results(tmp_path, make: Callable[[Path], object], told, capsys):
+    folder = tmp_path / "folder"
+    make(folder)
+    before = _tree(folder) if folder.exists() else None
+    with pytest.raises(Problem, match=told):
+        results_in(folder)
+    assert cli.main(["results", str(folder)]) == cli.MENDABLE
+    assert capsys.readouterr().err.count("\n") == 1
+    assert (_tree(folder) if folder.exists() else None) == before
+
+
+@contextlib.contextmanager
+def _powerless(folder: Path) -> Iterator[None]:
+    """Somebody who may not look into the folder; root is nobody for a while."""
+    folder.chmod(0o600)
+    if root := os.geteuid() == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+        folder.chmod(0o700)
+
+
+def test_a_folder_that_may_not_be_read(full, capsys):
+    found: list[BaseException] = []
+    status = 0
+    with _powerless(full.waves):
+        try:
+            status = cli.main(["results", str(full.folder)])
+        except BaseException as error:  # told below, where assertions may read their sources
+            found.append(error)
+    assert not found
+    assert status == cli.MENDABLE
+    err = capsys.readouterr().err
+    assert "ermission denied" in err
+    assert err.count("\n") == 1
+
+
+def test_a_wave_whose_files_lie_elsewhere_is_no_wave(store):
+    with store.writing():
+        wave = _add(store, plan(points(), 2), sealed=False)
+    with pytest.raises(Problem, match="8 of the wave's 9 runs have arrived"):
+        seal(wave, 9)
+
+
+_HOLDER = """
+import sys, time
+from halfway.pipeline.store import Store
+with Store(sys.argv[1]).writing():
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_two_processes_never_write_at_once(full):
+    other = subprocess.Popen(
+        [sys.executable, "-c", _HOLDER, str(full.folder)], stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+    )  # fmt: skip
+    assert other.stdout is not None
+    try:
+        assert other.stdout.readline() == "held\n"
+        told = pytest.raises(Problem, match=rf"process {other.pid} on \S+ is writing there")
+        with told, full.writing():
+            pass
+        assert audit(full).runs == 20  # whoever reads may come at any time
+    finally:
+        other.send_signal(signal.SIGKILL)
+        other.communicate()
+    with full.writing():
+        assert len(full.finished_waves()) == 2
+
+
+def test_a_folder_that_another_version_wrote_keeps_its_runs(full, monkeypatch):
+    before = full.finished_keys()
+    monkeypatch.setattr(halfway, "__version__", "9.9.9")
+    later = plan(points(), 3)
+    assert not set(later["key"].to_pylist()) & before  # other code, other runs
+    with full.writing():
+        _add(full, later)
+    found = audit(full)
+    assert found.halfway != "9.9.9"
+    assert before < full.finished_keys()
+    assert [(row.halfway, row.runs) for row in found.measured][1:] == [
+        (found.halfway, 12),
+        ("9.9.9", 12),
+    ]
+    assert found.failures[0].cannot_rerun == f"it was made by other code (halfway {found.halfway})"
+    assert failed_runs(full).num_rows == 0
+
+
+def test_what_is_asked_again_replaces_what_was_asked(full):
+    asked = {study.name: study for study in read_asked(full.asked)}
+    assert set(asked) == {"toys/good", "toys/bad"}
+    assert len(asked["toys/bad"].keys) == 16
+    note(full.asked, {"toys/good": plan([], 3)})
+    assert [study.points for study in read_asked(full.asked)] == [4, 0]
+
+
+def test_a_measurement_that_is_gone_is_named(store):
+    with store.writing():
+        _add(store, plan([Point("no_such_module:all", {"n": 1}, ())], 2))
+    (failure,) = audit(store).failures
+    assert failure.cannot_rerun == "no_such_module cannot be found here"
+    assert rerun_failed(store.folder) is None  # and no Spark was started for it
+
+
+def test_failed_runs_are_made_again_from_what_is_stored(spark, store, tmp_path, capsys):
+    cause = tmp_path / "cause"
+    cause.touch()
+    planned = plan(points("fragile", cause=str(cause)), 3)
+    sweep(spark, store, planned, asked={"toys/fragile": planned})
+    assert audit(store).errors == 12
+    assert audit(store).waves == len(list(store.waves.glob("*/_seal.json")))
+    cause.unlink()
+    assert cli.main(["results", str(store.folder), "--rerun-failed"]) == 0
+    assert "12 failed runs made again, 12 now succeed" in capsys.readouterr().err
+    fresh = Store(tmp_path / "fresh")
+    sweep(spark, fresh, planned)
+    assert digest(store) == digest(fresh)
+    assert cli.main(["results", str(store.folder), "--rerun-failed"]) == 0
+    assert "no failed run that could be made again" in capsys.readouterr().err

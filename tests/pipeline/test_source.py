@@ -1,0 +1,87 @@
+"""The data source: finished folders and fresh runs as tidy rows; failed runs do not vanish."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.errors import PySparkException
+
+from halfway.pipeline.plan import plan
+from halfway.pipeline.seal import seal
+from halfway.pipeline.simulate import result, simulate
+from halfway.pipeline.source import ResultSource, tidy_schema
+from halfway.problem import Problem
+from tests.pipeline.toy_source import ToySource
+from tests.pipeline.toys import points
+
+
+@pytest.fixture(scope="module")
+def reading(spark):
+    """The session, with both sources registered."""
+    spark.dataSource.register(ResultSource)
+    spark.dataSource.register(ToySource)
+    return spark
+
+
+def _expected(planned: pa.Table) -> set[tuple[object, ...]]:
+    found = set()
+    for row in map(result, planned.to_pylist()):
+        known = json.loads(row["parameters"])
+        first = (row["key"], known["n"], known["system"], row["replicate"])
+        if row["status"] != "ok":
+            found.add((*first, None, None, None, row["error"]))
+        for metric, values in row["observations"].items():
+            found |= {(*first, metric, unit, v, None) for unit, v in enumerate(values.tolist())}
+    return found
+
+
+_COLUMNS = ["key", "n", "system", "replicate", "metric", "unit", "value", "error"]
+
+
+def test_a_finished_folder_as_tidy_rows(reading, store):
+    good, bad = plan(points(), 2), plan(points("faulty", fault="raises")[:1], 2)
+    with store.writing():
+        for planned in (good, bad, good.slice(0, 3)):  # some runs are there twice
+            wave = store.next_wave()
+            wave.mkdir()
+            batches = list(simulate(iter(planned.to_batches())))
+            pq.write_table(pa.Table.from_batches(batches), wave / "part-0.parquet")
+            (wave / "_SUCCESS").touch()
+            seal(wave, planned.num_rows)
+    frame = reading.read.format("halfway").load(str(store.folder))
+    assert frame.columns == ["key", "measurement", "fault", *_COLUMNS[1:]]
+    assert dict(frame.dtypes)["n"] == "bigint"
+    assert frame.rdd.getNumPartitions() == 3
+    rows = frame.select(_COLUMNS).collect()
+    assert len(rows) == 8 * 43 + 3 + 1
+    assert set(map(tuple, rows)) == _expected(good) | _expected(bad)
+    narrow = reading.read.format("halfway").option("parameters", "system").load(str(store.folder))
+    assert narrow.columns == ["key", "measurement", "system", *_COLUMNS[3:]]
+
+
+def test_fresh_runs_as_tidy_rows_with_the_keys_of_a_sweep(reading):
+    frame = reading.read.format("toys").load()
+    assert frame.rdd.getNumPartitions() == 3
+    planned = plan([*points(), *points("faulty", fault="raises")[:1]], 2)
+    found = set(map(tuple, frame.select(_COLUMNS).collect()))
+    assert found == _expected(planned)
+    assert len([row for row in found if row[-1]]) == 1
+
+
+def test_a_folder_without_results_is_told(reading, tmp_path):
+    with pytest.raises(PySparkException, match="there is no such folder"):
+        reading.read.format("halfway").load(str(tmp_path / "nowhere"))
+    with pytest.raises(PySparkException, match="no folder is named"):
+        reading.read.format("halfway").load()
+
+
+def test_columns_follow_the_parameters():
+    told = ['{"n":1,"x":1,"on":true,"who":"a"}', '{"n":2,"x":0.5,"who":3}']
+    kinds = {field.name: str(field.type) for field in tidy_schema(told)}
+    assert (kinds["n"], kinds["x"], kinds["on"], kinds["who"]) == (
+        *("int64", "double", "bool", "string"),
+    )
+    with pytest.raises(Problem, match="a parameter is called metric"):
+        tidy_schema(['{"metric":1}'])
+    assert "metric" in tidy_schema(['{"metric":1}'], []).names

@@ -1,0 +1,34 @@
+"""A data source that simulates the toys, for the tests; workers import it from here."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from halfway.pipeline.plan import plan
+from halfway.pipeline.source import PlannedRuns, ResultSource, SimulatedRuns, cut, spark_columns
+from tests.pipeline.toys import points
+
+
+class ToySource(ResultSource):
+    """The toys' runs, made where they are read."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "toys"
+
+    def schema(self) -> Any:
+        return spark_columns({"n": pa.int64(), "system": pa.string()})
+
+    def reader(self, schema: Any) -> Any:
+        return ToyRuns(schema)
+
+
+class ToyRuns(SimulatedRuns):
+    """Some that work and some that do not."""
+
+    def planned(self) -> Sequence[PlannedRuns]:
+        every = [*points(), *points("faulty", fault="raises")[:1]]
+        table = plan(every, 2)
+        return cut(table, {one: json.loads(one) for one in table["parameters"].to_pylist()}, 3)
