@@ -25,7 +25,7 @@ class Replay(NamedTuple):
     sent: t, source, to (-1: everybody near), role (0 event, 1 walk, 2 overlay, 3 other), event
     reached: t, row, source, event: who first heard of each event from whom
     delivered: t, row, event
-    steps: t, source, row, label (a place in `labels`): walks
+    steps: t, source, row, label (a place in `labels`), topic: walks
     met: t, row, topic: walks that met
     links: t, a, b, made: links of an overlay, made (1) and cut (0)
     belongs: t, row, broker: regions

@@ -132,8 +132,8 @@ def sent(heard: Rows, kinds: Kinds, is_hop: npt.NDArray[np.bool_]) -> tuple[Colu
 def _one_a_transmission(heard: Rows) -> npt.NDArray[np.int64]:
     """Places of the first reception of each transmission, in order of time."""
     names = ("source", "kind", "event", "topic", "target", "next", "hops")
-    keys = [heard.of[name] for name in names] + [heard.args[:, k] for k in range(8)]
-    order = np.lexsort([heard.t, *keys])
+    keys: list[Ints] = [*(heard.of[name] for name in names), *heard.args.T]
+    order = np.lexsort([heard.t, *(key.astype(np.float64) for key in keys)])
     new = np.ones(len(order), bool)
     same = np.ones(max(len(order) - 1, 0), bool)
     for key in keys:
@@ -155,7 +155,7 @@ def reached(heard: Rows, is_hop: npt.NDArray[np.bool_], most_event: int) -> tupl
 
 
 def steps(heard: Rows, kinds: Kinds) -> tuple[Columns, tuple[str, ...], int]:
-    """t, source, row, label of the steps of walks; the labels; how many steps in all."""
+    """t, source, row, label, topic of the steps of walks; the labels; how many steps in all."""
     labels: list[str] = []
     parts: list[Columns] = []
     for number, declared in kinds.walks:
@@ -165,8 +165,9 @@ def steps(heard: Rows, kinds: Kinds) -> tuple[Columns, tuple[str, ...], int]:
         which = some.args[:, max(declared.number, 0)] * (declared.number >= 0)
         label = (which % len(declared.labels) + len(labels)).astype(np.int32)
         labels += declared.labels
-        parts.append(some.table(source=some.of["source"], row=some.of["row"], label=label))
-    table = merged(parts, ("source", "row", "label"))
+        of = some.of
+        parts.append(some.table(source=of["source"], row=of["row"], label=label, topic=of["topic"]))
+    table = merged(parts, ("source", "row", "label", "topic"))
     return _beginning(table), tuple(labels), len(table["t"])
 
 
