@@ -10,12 +10,20 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 _PATIENCE_S = 60.0
+# The pipe's ends are 3 and 4 in the browser, whatever they are called here.
+_LAUNCH = """import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+for place, end in zip((3, 4), ends):
+    os.dup2(end, place)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 _KEYS = {" ": ("Space", 32), "ArrowLeft": ("ArrowLeft", 37), "ArrowRight": ("ArrowRight", 39)}
 
 
@@ -33,11 +41,9 @@ class Browser:
             "--disable-sync", "--remote-debugging-pipe", f"--user-data-dir={profile}",
             f"--window-size={wide},{high}", "--hide-scrollbars", "about:blank",
         ]  # fmt: skip
-        # The pipe's ends are 3 and 4 in the browser, whatever they are called here.
-        places = f'exec 3<&{theirs_in} 4>&{theirs_out}; exec "$@"'
         self._process = subprocess.Popen(
-            ["sh", "-c", places, "sh", *command], pass_fds=(theirs_in, theirs_out),
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            [sys.executable, "-c", _LAUNCH, str(theirs_in), str(theirs_out), *command],
+            pass_fds=(theirs_in, theirs_out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         os.close(theirs_in)
         os.close(theirs_out)
@@ -131,8 +137,9 @@ class Browser:
     def click(self, selector: str, x: float = 0.5, y: float = 0.5) -> None:
         """A mouse's click into an element, at these parts of its width and height."""
         box = self.tell(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
+            f"(async () => {{ const e = document.querySelector({json.dumps(selector)});"
             "e.scrollIntoView({block: 'center', behavior: 'instant'});"
+            "for (const _ of 'ab') await new Promise(requestAnimationFrame);"  # it is there by then
             "const b = e.getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()"
         )
         at = {"x": box[0] + x * box[2], "y": box[1] + y * box[3]}

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from halfway.comparison import replay_records as records
 from halfway.comparison.replay_readings import Reading, reading_of
 from halfway.comparison.replay_stage import MOST_EVENTS, Columns, Stage, stage_of
+from halfway.comparison.replay_trace import Gathered, Kinds, gathered
 from halfway.scenario.schema import Scenario
 from halfway.scenario.staging import network_of, simulation_of
 from halfway.sim.moving import Motion
@@ -56,8 +57,10 @@ def replay_of(
         run = made(trace)
         reading = reading or reading_of(run.system)
         parents = _run_watched(run, "" if reading is None else reading.parents)
-        rows, whole = records.rows_of(trace)
-    return _condensed(run, motion, reading, rows, whole, parents)
+        stage = stage_of(run, motion)
+        kinds = Kinds(dict(run.cast.kinds), reading, _first_at(stage))
+        read = gathered(trace, kinds)
+    return _condensed(run, stage, kinds, read, parents)
 
 
 def replay_of_scenario(scenario: Scenario, system: str | None = None) -> Replay:
@@ -107,34 +110,31 @@ def _column(state: Any, field: str) -> npt.NDArray[np.int32] | None:
 
 
 def _condensed(
-    run: Simulation, motion: Motion | None, reading: Reading | None, rows: records.Rows,
-    whole: bool, parents: Columns,
-) -> Replay:  # fmt: skip
-    stage = stage_of(run, motion)
-    kinds = records.Kinds(dict(run.cast.kinds), reading)
-    changes = records.changes(rows)
-    heard = rows.told("heard") if rows.words else rows
-    told = rows.told("told") if rows.words else rows
-    on_air = heard.part(heard.of["source"] != heard.of["row"])
-    is_hop = kinds.carries(on_air, _first_at(stage))
-    sent, sent_total = records.sent(on_air, kinds, is_hop)
-    reached, reached_total = records.reached(on_air, is_hop, MOST_EVENTS)
-    steps, labels, steps_total = records.steps(on_air, kinds)
+    run: Simulation, stage: Stage, kinds: Kinds, read: Gathered, parents: Columns
+) -> Replay:
+    reading = kinds.reading
+    changes = records.changes(read.changes)
+    reached = records.reached(read.hops, MOST_EVENTS)
+    steps, labels = records.steps(read.telling, kinds)
+    told = read.told
     done = told.part((told.of["kind"] == run.cast.delivered) & (told.of["event"] < MOST_EVENTS))
-    overlay = records.merged([parents, records.overlay(on_air, kinds)], ("a", "b", "made"))
-    declared = kinds.reading
+    overlay = records.merged([parents, records.overlay(read.telling, kinds)], ("a", "b", "made"))
     tables = {
-        "sent": sent, "reached": reached, "steps": steps, "changes": changes, "links": overlay,
+        "sent": records.sent(read.sent, kinds),
+        "reached": records.beginning(reached),
+        "steps": records.beginning(steps),
+        "changes": changes,
+        "links": overlay,
         "delivered": done.table(row=done.of["row"], event=done.of["event"]),
-        "met": records.meetings(on_air, told, kinds),
-        "belongs": records.belongings(on_air, kinds.number(declared.belongs)),
-        "homes": records.homes(on_air, kinds.number(declared.homes)),
-    }  # fmt: skip
-    side = getattr(run.cast.rules, declared.cells, 0.0) if declared.cells else 0.0
+        "met": records.meetings(read, kinds),
+        "belongs": records.belongings(read.announced, kinds.number(reading.belongs)),
+        "homes": records.homes(read.announced, kinds.number(reading.homes)),
+    }
+    side = getattr(run.cast.rules, reading.cells, 0.0) if reading.cells else 0.0
+    totals = {"sent": read.all_sent, "reached": len(reached["t"]), "steps": len(steps["t"])}
     return Replay(
-        run.system, stage, tables, labels, float(side),
-        {"sent": sent_total, "reached": reached_total, "steps": steps_total},
-        run.seconds if whole else float(rows.t[-1]), tuple(stage.expected(changes)),
+        run.system, stage, tables, labels, float(side), totals,
+        run.seconds if read.until is None else read.until, tuple(stage.expected(changes)),
     )  # fmt: skip
 
 

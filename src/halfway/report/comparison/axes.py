@@ -53,15 +53,13 @@ def axis(
 
 
 def label(value: float) -> str:
-    """A tick's text: three digits, no more zeros than needed."""
+    """A tick's text: no more digits than it needs."""
     if value == 0.0:
         return "0"
-    if abs(value) >= 10_000 or abs(value) < 0.001:
-        digits, _, power = f"{value:.2g}".partition("e")
-        if not power:
-            return f"{value:,.0f}"
-        return f"{digits}e{int(power)}"
-    return f"{value:.3g}"
+    if 0.001 <= abs(value) < 1e6:
+        return f"{value:,.4g}" if abs(value) < 1000.0 else f"{value:,.0f}"
+    digits, _, power = f"{value:.1e}".partition("e")
+    return f"{digits.removesuffix('.0')}e{int(power)}"
 
 
 def _step(least: float) -> float:

@@ -128,6 +128,8 @@ def _board(replays: Sequence[Replay], places: dict[str, int]) -> str:
 def _legend(replays: Sequence[Replay]) -> str:
     """What the signs mean, of those that occur."""
     labels = list(dict.fromkeys(label for replay in replays for label in replay.labels))
+    changes = [replay.tables["changes"]["what"] for replay in replays]
+    kinds = {int(what) for some in changes for what in np.unique(some)}
     has = {name for replay in replays for name, table in replay.tables.items() if len(table["t"])}
     signs = [
         ("ring event", "an event is sent: a ring to all near, a dash to one"),
@@ -145,7 +147,8 @@ def _legend(replays: Sequence[Replay]) -> str:
         *([("letter", "a broker; its region has its colour and hatching")]
           if "belongs" in has else []),
         *([("cell", "a home cell, with its topics")] if "homes" in has else []),
-        *([("cross", "a node that is down")] if "changes" in has else []),
+        *([("cross", "a node that is down")] if 0 in kinds else []),
+        *([("stroke cut", "a link that is cut")] if 2 in kinds else []),
     ]  # fmt: skip
     items = "".join(
         f'<li><i class="sign {sign}" aria-hidden="true"></i>{escape(text)}</li>'

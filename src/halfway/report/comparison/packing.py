@@ -54,7 +54,7 @@ class _Bytes:
 
     def packed(self, **about: Any) -> Packed:
         """All of them; the same bytes for the same columns."""
-        squeezed = gzip.compress(b"".join(self.planes), 9, mtime=0)
+        squeezed = gzip.compress(b"".join(self.planes), 6, mtime=0)
         return Packed({**about, "columns": self.columns}, base64.b64encode(squeezed).decode())
 
 

@@ -189,9 +189,11 @@ class Player {
     if (place >= 0) {
       const ends = this.shownViews.map(({ scene }) => scene.way(place).last);
       const begin = this.stage().published[place], end = Math.max(...ends);
-      const spread = Math.max(end - begin, 1e-3);
-      this.setSpeed(nearestSpeed(spread / 8));
-      this.followedUntil = Math.min(this.seconds, end + 0.08 * spread + SHOWN_S * this.speed);
+      // Between what the fastest and what the slowest of the systems would need.
+      const spreads = ends.map((one) => Math.max(one - begin, 1e-3));
+      const middle = spreads.reduce((sum, one) => sum + Math.log(one), 0) / spreads.length;
+      this.setSpeed(nearestSpeed(Math.exp(middle) / 6));
+      this.followedUntil = Math.min(this.seconds, end + SHOWN_S * this.speed);
       this.t = Math.max(0, begin - 0.5 * SHOWN_S * this.speed);
     } else if (!free) this.setSpeed(this.speedBefore);
     this.tellStory();

@@ -105,8 +105,10 @@ Player.prototype.paintDensity = function () {
       counts[role[k] === 0 ? 0 : 1][bin] += scene.sentFactor;
     }
   }
-  const top = Math.max(1, ...counts[0].map((one, k) => one + counts[1][k]));
-  const height = (count) => ((high - 10) * Math.sqrt(count)) / Math.sqrt(top);
+  // The few highest may stand out: else a beginning when all subscribe would flatten the rest.
+  const sums = counts[0].map((one, k) => one + counts[1][k]).sort();
+  const top = Math.max(1, sums[Math.floor(0.97 * (bins - 1))]);
+  const height = (count) => (high - 10) * Math.min(1, Math.sqrt(count / top));
   for (let k = 0; k < bins; k++) {
     const whole = height(counts[0][k] + counts[1][k]), mine = height(counts[0][k]);
     ctx.fillStyle = ink.other;

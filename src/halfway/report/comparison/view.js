@@ -3,6 +3,7 @@ const ROLES = ["event", "walk", "overlay", "other"];
 const SHOWN_S = 0.7; // of the viewer's time: how long a transmission stays visible
 const MOST_PULSES = 1500; // of each role in one picture; the latest
 const MOST_RECENT = 3000; // steps of walks that are drawn anew in each picture
+const LOT = 256; // steps in one stroke of what is kept: the same time is always the same picture
 
 class View {
   constructor(canvas, scene, ink) {
@@ -16,7 +17,7 @@ class View {
 
   forget() {
     this.drawn = "";
-    this.trailed = { steps: -1, key: "" };
+    this.trailed = { steps: 0, key: "" };
     this.coloured = { version: -1, at: -1e9 };
   }
 
@@ -36,6 +37,7 @@ class View {
     this.top = (clientHeight - this.scale * this.stage.high) / 2;
     // Dots that neither vanish nor touch.
     this.dot = Math.min(4, Math.max(1, 0.26 * Math.sqrt((inner[0] * inner[1]) / this.stage.n)));
+    this.big = Math.min(5.5, Math.max(3.2, 2.2 * this.dot)); // half of a square that means something
     this.forget();
   }
 
@@ -63,8 +65,8 @@ class View {
     this.paintTrail(now, way);
     this.use(ctx);
     this.paintTree(way);
-    if (way) this.paintWay(now, way);
     this.paintPulses(now, way);
+    if (way) this.paintWay(now, way);
     this.paintMeetings(now, way);
     if (!way) this.paintDeliveries(now);
     this.paintBrokers();
@@ -193,25 +195,27 @@ class View {
     }
   }
 
-  // Every step so far, faint, kept from picture to picture; the latest ones strong.
+  // Every step so far, faint, whole lots of them kept from picture to picture; the latest strong.
   paintTrail(now, way) {
     const { scene, stage, ink, trail } = this, steps = scene.steps;
     if (!steps.t.length) return;
-    const topic = way ? stage.columns.topic[way.place] : -1;
-    const upto = upTo(steps.t, now.t);
-    const key = `${topic} ${ink.name} ${stage.moves ? now.t : ""}`;
+    const topic = way ? stage.columns.topic[way.place] : -1, faint = way ? 0.45 : 0.3;
+    const upto = upTo(steps.t, now.t), whole = stage.moves ? 0 : upto - (upto % LOT);
+    const key = `${topic} ${ink.name}`;
     const ctx = trail.getContext("2d");
-    let first = this.trailed.steps;
-    if (key !== this.trailed.key || upto < first || first < 0) {
+    if (key !== this.trailed.key || whole < this.trailed.steps) {
       ctx.setTransform(1, 0, 0, 1, 0, 0);
       ctx.clearRect(0, 0, trail.width, trail.height);
-      first = stage.moves ? Math.max(0, upto - MOST_RECENT) : 0;
+      this.trailed = { steps: 0, key };
     }
-    this.trailed = { steps: upto, key };
     this.use(ctx);
-    this.strokeSteps(ctx, first, upto, topic, 1.5, 0.4);
+    for (; this.trailed.steps < whole; this.trailed.steps += LOT) {
+      this.strokeSteps(ctx, this.trailed.steps, this.trailed.steps + LOT, topic, 1.2, faint);
+    }
     this.ctx.drawImage(trail, 0, 0);
     this.use(this.ctx);
+    const first = stage.moves ? Math.max(0, upto - MOST_RECENT) : whole;
+    this.strokeSteps(this.ctx, first, upto, topic, 1.2, faint);
     const recent = Math.max(upTo(steps.t, now.t - 2.5 * this.span), upto - MOST_RECENT);
     this.strokeSteps(this.ctx, recent, upto, topic, 3, 1);
     this.paintHeads(recent, upto, topic);
@@ -238,7 +242,7 @@ class View {
 
   // Where walks are: a triangle for the first sort, a square for the second.
   paintHeads(first, last, topic) {
-    const { ctx, scene, stage, ink } = this, steps = scene.steps;
+    const { ctx, scene, ink } = this, steps = scene.steps;
     const since = scene.t - Math.max(0.6 * this.span, 1e-9), left = new Set();
     for (let k = Math.max(first, last - 400); k < last; k++) left.add(steps.source[k]);
     for (let k = last - 1; k >= Math.max(first, last - 400); k--) {
@@ -260,7 +264,6 @@ class View {
       ctx.lineWidth = 1;
       ctx.stroke();
     }
-    void stage;
   }
 
   paintTree(way) {
@@ -293,7 +296,7 @@ class View {
   // Rings for what everybody near hears, dashes on their way for what one neighbour is sent.
   paintRole(role, lot, now) {
     const { ctx, scene, ink } = this, sent = scene.sent;
-    const reach = role === 3 ? 4 : 10 + this.dot;
+    const reach = role === 3 ? 4 : role === 2 ? 6 : 10 + this.dot;
     const buckets = 4;
     for (let bucket = 0; bucket < buckets; bucket++) {
       ctx.beginPath();
@@ -316,8 +319,9 @@ class View {
       }
       if (!any) continue;
       ctx.strokeStyle = ink[ROLES[role]];
-      ctx.globalAlpha = (role === 3 ? 0.6 : 1) * (1 - (bucket + 0.3) / buckets);
-      ctx.lineWidth = role === 3 ? 1 : 2;
+      const strong = role < 2 && now.follow < 0;
+      ctx.globalAlpha = (strong ? 1 : 0.5) * (1 - (bucket + 0.3) / buckets);
+      ctx.lineWidth = strong ? 2 : 1;
       ctx.stroke();
     }
     ctx.globalAlpha = 1;
@@ -343,18 +347,18 @@ class View {
 
   // Ticks over nodes whose applications were just told.
   paintDeliveries(now) {
-    const { ctx, scene, ink } = this, delivered = scene.delivered;
+    const { ctx, scene } = this, delivered = scene.delivered;
     const last = upTo(delivered.t, now.t), since = upTo(delivered.t, now.t - 2 * this.span);
     for (let k = Math.max(since, last - 300); k < last; k++) {
       const fresh = 1 - (now.t - delivered.t[k]) / (2 * this.span);
-      this.tick(ctx, delivered.row[k], 4.5 + 2 * fresh, 0.25 + 0.75 * fresh, ink.good);
+      this.tick(ctx, delivered.row[k], this.big + fresh, 0.25 + 0.75 * fresh);
     }
   }
 
-  tick(ctx, row, r, strength, colour) {
+  tick(ctx, row, r, strength) {
     const x = this.px(row), y = this.py(row);
     ctx.globalAlpha = strength;
-    ctx.fillStyle = colour;
+    ctx.fillStyle = this.ink.good;
     ctx.fillRect(x - r, y - r, 2 * r, 2 * r);
     ctx.strokeStyle = this.ink.halo;
     ctx.lineWidth = 1.5;

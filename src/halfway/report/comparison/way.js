@@ -28,7 +28,7 @@ View.prototype.paintWay = function (now, way) {
   const over = now.t >= Math.min(way.last + 1e-9, scene.until);
   for (const row of scene.expected[way.place]) {
     const at = way.got.get(row);
-    if (at !== undefined && at <= now.t) this.tick(ctx, row, 6, 1, ink.good);
+    if (at !== undefined && at <= now.t) this.tick(ctx, row, this.big + 0.5, 1);
     else this.waiting(row, over && at === undefined);
   }
   this.publisher(way.publisher);
@@ -51,20 +51,22 @@ View.prototype.paintChosen = function (now, way) {
 View.prototype.waiting = function (row, vain) {
   const { ctx, ink } = this, x = this.px(row), y = this.py(row);
   ctx.fillStyle = ink.halo;
-  ctx.fillRect(x - 5, y - 5, 10, 10);
+  const r = this.big - 0.7;
+  ctx.fillRect(x - r, y - r, 2 * r, 2 * r);
   ctx.strokeStyle = vain ? ink.bad : ink.text;
   ctx.lineWidth = 1.8;
-  ctx.strokeRect(x - 5, y - 5, 10, 10);
+  ctx.strokeRect(x - r, y - r, 2 * r, 2 * r);
   if (!vain) return;
   ctx.beginPath();
-  this.cross(ctx, row, 3);
+  this.cross(ctx, row, r - 2);
   ctx.stroke();
 };
 
 View.prototype.publisher = function (row) {
   const { ctx, ink } = this, x = this.px(row), y = this.py(row);
   ctx.beginPath();
-  for (const [dx, dy] of [[0, -9], [9, 0], [0, 9], [-9, 0]]) ctx.lineTo(x + dx, y + dy);
+  const r = 1.4 * this.big + 1.5;
+  for (const [dx, dy] of [[0, -r], [r, 0], [0, r], [-r, 0]]) ctx.lineTo(x + dx, y + dy);
   ctx.closePath();
   ctx.fillStyle = ink.text;
   ctx.fill();
