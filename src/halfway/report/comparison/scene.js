@@ -40,8 +40,8 @@ class Scene {
     this.cut = new Map();
     this.tree = new Map();
     this.broker = new Int32Array(this.stage.n).fill(-1);
-    this.version = (this.version || 0) + 1; // of what stands: nodes, links, regions
-    this.treeVersion = (this.treeVersion || 0) + 1;
+    this.faults = (this.faults || 0) + 1; // one more at each change of what stands
+    this.shifts = (this.shifts || 0) + 1; // one more whenever a node changes its region
   }
 
   // Bring what stands to time t; backwards it is told again from the beginning.
@@ -55,17 +55,16 @@ class Scene {
       if (changes.what[k] < 2) this.down[a] = 1 - changes.what[k];
       else if (changes.what[k] === 2) this.cut.set(pair(a, b), [a, b]);
       else this.cut.delete(pair(a, b));
-      this.version++;
+      this.faults++;
     }
     for (; at.links < links.t.length && links.t[at.links] <= t; at.links++) {
       const k = at.links, a = links.a[k], b = links.b[k];
       if (links.made[k]) this.tree.set(pair(a, b), [a, b]);
       else this.tree.delete(pair(a, b));
-      this.treeVersion++;
     }
     for (; at.belongs < belongs.t.length && belongs.t[at.belongs] <= t; at.belongs++) {
       this.broker[belongs.row[at.belongs]] = belongs.broker[at.belongs];
-      this.version++;
+      this.shifts++;
     }
   }
 

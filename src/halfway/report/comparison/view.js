@@ -1,8 +1,10 @@
 // One system on one canvas. Everything is a function of the time and of the event that is followed.
 const ROLES = ["event", "walk", "overlay", "other"];
 const SHOWN_S = 0.7; // of the viewer's time: how long a transmission stays visible
-const MOST_PULSES = 1500; // of each role in one picture; the latest
-const MOST_RECENT = 3000; // steps of walks that are drawn anew in each picture
+const MOST_PULSES = 800; // of each role in one picture; the latest
+const MOST_RECENT = 1500; // steps of walks that are drawn where nodes move
+const MOST_STRONG = 500; // the latest steps, which stand out
+const AGES = 8; // steps in which a transmission fades
 const LOT = 256; // steps in one stroke of what is kept: the same time is always the same picture
 
 class View {
@@ -12,13 +14,14 @@ class View {
     this.base = document.createElement("canvas");
     this.trail = document.createElement("canvas");
     this.regions = null;
+    this.rings = new Map();
     this.forget();
   }
 
   forget() {
     this.drawn = "";
     this.trailed = { steps: 0, key: "" };
-    this.coloured = { version: -1, at: -1e9 };
+    this.coloured = { key: "", at: -1e9 };
   }
 
   fit() {
@@ -36,8 +39,9 @@ class View {
     this.left = (clientWidth - this.scale * this.stage.wide) / 2;
     this.top = (clientHeight - this.scale * this.stage.high) / 2;
     // Dots that neither vanish nor touch.
-    this.dot = Math.min(4, Math.max(1, 0.26 * Math.sqrt((inner[0] * inner[1]) / this.stage.n)));
+    this.dot = Math.min(4, Math.max(1, 0.24 * Math.sqrt((inner[0] * inner[1]) / this.stage.n)));
     this.big = Math.min(5.5, Math.max(3.2, 2.2 * this.dot)); // half of a square that means something
+    this.extent = [this.canvas.width, this.canvas.height];
     this.forget();
   }
 
@@ -60,6 +64,7 @@ class View {
     this.paintBase(now);
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    if (scene.brokers.length) ctx.drawImage(regionsNow(this, now.still), 0, 0, ...this.extent);
     ctx.drawImage(this.base, 0, 0);
     const way = now.follow >= 0 ? scene.way(now.follow) : null;
     this.paintTrail(now, way);
@@ -79,18 +84,17 @@ class View {
     ctx.setLineDash([]);
   }
 
-  // What stands: regions, cells, links, nodes. Drawn anew only when it changes.
+  // What stands: cells, links, nodes. Drawn anew only when it changes.
   paintBase(now) {
     const { scene, stage, base, ink } = this;
     const dim = now.follow >= 0;
-    const key = `${scene.version} ${dim} ${ink.name} ${stage.moves ? now.t : ""}`;
+    const key = `${scene.faults} ${dim} ${ink.name} ${stage.moves || scene.about.cell ? now.t : ""}`;
     if (key === this.drawn) return;
     this.drawn = key;
     const ctx = base.getContext("2d");
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, base.width, base.height);
     this.use(ctx);
-    if (scene.brokers.length) paintRegions(this, ctx, now.still);
     if (scene.about.cell > 0) this.paintCells(ctx, now.t);
     this.paintLinks(ctx, dim);
     this.paintNodes(ctx, dim);
@@ -216,7 +220,7 @@ class View {
     this.use(this.ctx);
     const first = stage.moves ? Math.max(0, upto - MOST_RECENT) : whole;
     this.strokeSteps(this.ctx, first, upto, topic, 1.2, faint);
-    const recent = Math.max(upTo(steps.t, now.t - 2.5 * this.span), upto - MOST_RECENT);
+    const recent = Math.max(upTo(steps.t, now.t - 2.5 * this.span), upto - MOST_STRONG);
     this.strokeSteps(this.ctx, recent, upto, topic, 3, 1);
     this.paintHeads(recent, upto, topic);
   }
@@ -225,16 +229,15 @@ class View {
     const { scene, ink } = this, steps = scene.steps;
     if (first >= last) return;
     for (let label = 0; label < scene.labels.length; label++) {
-      ctx.beginPath();
+      const some = [];
       for (let k = first; k < last; k++) {
-        if (steps.label[k] !== label || (topic >= 0 && steps.topic[k] !== topic)) continue;
-        this.line(ctx, steps.source[k], steps.row[k]);
+        if (steps.label[k] === label && (topic < 0 || steps.topic[k] === topic)) some.push(k);
       }
       ctx.strokeStyle = ink.walks[label % ink.walks.length];
       ctx.lineWidth = width;
       ctx.globalAlpha = strength;
       ctx.setLineDash(label % 2 ? [2, 4] : []);
-      ctx.stroke();
+      strokeMany(ctx, some, (k) => this.line(ctx, steps.source[k], steps.row[k]));
     }
     ctx.setLineDash([]);
     ctx.globalAlpha = 1;
@@ -296,35 +299,51 @@ class View {
   // Rings for what everybody near hears, dashes on their way for what one neighbour is sent.
   paintRole(role, lot, now) {
     const { ctx, scene, ink } = this, sent = scene.sent;
+    const strong = role < 2 && now.follow < 0, wide = strong ? 2 : 1;
     const reach = role === 3 ? 4 : role === 2 ? 6 : 10 + this.dot;
-    const buckets = 4;
-    for (let bucket = 0; bucket < buckets; bucket++) {
-      ctx.beginPath();
-      let any = false;
-      for (const k of lot) {
-        const age = (now.t - sent.t[k]) / this.span;
-        if (Math.min(buckets - 1, Math.floor(age * buckets)) !== bucket) continue;
-        any = true;
-        const a = sent.source[k], b = sent.to[k], x = this.px(a), y = this.py(a);
-        if (b >= 0) {
-          const tail = Math.max(0, age * 1.3 - 0.3), head = Math.min(1, age * 1.3 + 0.25);
-          const dx = this.px(b) - x, dy = this.py(b) - y;
-          ctx.moveTo(x + tail * dx, y + tail * dy);
-          ctx.lineTo(x + head * dx, y + head * dy);
-        } else {
-          const r = this.dot + reach * Math.sqrt(age);
-          ctx.moveTo(x + r, y);
-          ctx.arc(x, y, r, 0, 7);
-        }
+    const alpha = (age) => (strong ? 1 : 0.5) * (1 - age);
+    const dashes = Array.from({ length: AGES }, () => []);
+    for (const k of lot) {
+      const age = Math.min(AGES - 1, Math.floor((AGES * (now.t - sent.t[k])) / this.span));
+      if (sent.to[k] >= 0) dashes[age].push(k);
+      else {
+        const ring = this.ring(ink[ROLES[role]], this.dot + reach * Math.sqrt((age + 0.5) / AGES), wide);
+        ctx.globalAlpha = alpha((age + 0.5) / AGES);
+        const half = ring.half, a = sent.source[k];
+        ctx.drawImage(ring.canvas, this.px(a) - half, this.py(a) - half, 2 * half, 2 * half);
       }
-      if (!any) continue;
-      ctx.strokeStyle = ink[ROLES[role]];
-      const strong = role < 2 && now.follow < 0;
-      ctx.globalAlpha = (strong ? 1 : 0.5) * (1 - (bucket + 0.3) / buckets);
-      ctx.lineWidth = strong ? 2 : 1;
-      ctx.stroke();
     }
+    ctx.strokeStyle = ink[ROLES[role]];
+    ctx.lineWidth = wide;
+    dashes.forEach((some, place) => {
+      ctx.globalAlpha = alpha((place + 0.5) / AGES);
+      strokeMany(ctx, some, (k) => {
+        const age = (now.t - sent.t[k]) / this.span, a = sent.source[k], b = sent.to[k];
+        const tail = Math.max(0, age * 1.3 - 0.3), head = Math.min(1, age * 1.3 + 0.25);
+        const x = this.px(a), y = this.py(a), dx = this.px(b) - x, dy = this.py(b) - y;
+        ctx.moveTo(x + tail * dx, y + tail * dy);
+        ctx.lineTo(x + head * dx, y + head * dy);
+      });
+    });
     ctx.globalAlpha = 1;
+  }
+
+  // A ring, drawn once and stamped wherever it is wanted: a thousand arcs in a path take far longer.
+  ring(colour, r, wide) {
+    const key = `${colour} ${r.toFixed(1)} ${wide} ${this.sharp}`;
+    let made = this.rings.get(key);
+    if (!made) {
+      const half = Math.ceil(r + wide), canvas = document.createElement("canvas");
+      canvas.width = canvas.height = Math.ceil(2 * half * this.sharp);
+      const ctx = canvas.getContext("2d");
+      ctx.scale(this.sharp, this.sharp);
+      ctx.arc(half, half, r, 0, 7);
+      ctx.strokeStyle = colour;
+      ctx.lineWidth = wide;
+      ctx.stroke();
+      this.rings.set(key, (made = { canvas, half }));
+    }
+    return made;
   }
 
   paintMeetings(now, way) {
@@ -370,6 +389,15 @@ class View {
     ctx.globalAlpha = 1;
   }
 }
+
+// Lines in paths of a few: one of thousands takes far longer than as many paths.
+const strokeMany = (ctx, some, line) => {
+  for (let first = 0; first < some.length; first += 32) {
+    ctx.beginPath();
+    for (let k = first; k < Math.min(first + 32, some.length); k++) line(some[k]);
+    ctx.stroke();
+  }
+};
 
 const star = (ctx, x, y, r) => {
   ctx.beginPath();

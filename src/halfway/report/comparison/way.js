@@ -104,17 +104,15 @@ View.prototype.paintBrokers = function () {
 const GRAIN = 3; // pixels of the page to one of the picture of regions
 const LEAST_MS = 250; // between two pictures of them while the map plays
 
-// Every point belongs to the region of the node nearest to it.
-const paintRegions = (view, ctx, still) => {
+// Every point belongs to the region of the node nearest to it. Looked at again now and then.
+const regionsNow = (view, still) => {
   const { scene, stage, ink } = view, stamp = performance.now();
-  const stale = view.coloured.version !== scene.version || view.coloured.ink !== ink.name
-    || stage.moves;
-  if (!view.regions || (stale && (still || stamp - view.coloured.at > LEAST_MS))) {
-    view.coloured = { version: scene.version, at: stamp, ink: ink.name };
+  const key = `${scene.shifts} ${scene.faults} ${ink.name} ${stage.moves ? scene.t : ""}`;
+  if (key !== view.coloured.key && (still || stamp - view.coloured.at > LEAST_MS)) {
+    view.coloured = { key, at: stamp };
     view.regions = regionsOf(view, scene, stage, ink);
-  } else if (stale) view.drawn = ""; // look again in the next picture
-  ctx.imageSmoothingEnabled = true;
-  ctx.drawImage(view.regions, 0, 0, view.wide, view.high);
+  }
+  return view.regions;
 };
 
 const regionsOf = (view, scene, stage, ink) => {
@@ -123,30 +121,41 @@ const regionsOf = (view, scene, stage, ink) => {
   picture.width = wide;
   picture.height = high;
   const ctx = picture.getContext("2d"), image = ctx.createImageData(wide, high);
-  const colours = ink.regions.map(channels);
-  const far = stage.typical() * 0.8, most = far * far, grid = stage.gridOf(far);
+  const colours = ink.regions.map(channels), nearest = nearestRows(view, stage, wide, high);
+  for (let py = 0, k = 0; py < high; py++) {
+    for (let px = 0; px < wide; px++, k++) {
+      const row = nearest[k];
+      if (row < 0 || scene.broker[row] < 0 || scene.down[row]) continue;
+      const place = scene.brokerPlace.get(scene.broker[row]);
+      image.data.set(colours[place % colours.length], 4 * k);
+      image.data[4 * k + 3] = hatched(place, px, py) ? 130 : 62;
+    }
+  }
+  ctx.putImageData(image, 0, 0);
+  return picture;
+};
+
+// The row nearest to each grain, -1 where nobody is near; found once where nobody moves.
+const nearestRows = (view, stage, wide, high) => {
+  const size = `${view.wide} ${view.high}`;
+  if (!stage.moves && view.nearest?.size === size) return view.nearest.rows;
+  const rows = new Int32Array(wide * high).fill(-1), far = stage.typical() * 0.8;
+  const grid = stage.gridOf(far);
   for (let py = 0; py < high; py++) {
     const y = (py * GRAIN - view.top) / view.scale;
     if (y < -far || y > stage.high + far) continue;
     for (let px = 0; px < wide; px++) {
       const x = (px * GRAIN - view.left) / view.scale;
-      let best = -1, least = most;
+      let best = -1, least = far * far;
       grid.near(x, y, (j) => {
-        if (scene.broker[j] < 0 || scene.down[j]) return;
         const dx = x - stage.x[j], dy = y - stage.y[j], d = dx * dx + dy * dy;
         if (d < least) [best, least] = [j, d];
       });
-      if (best < 0) continue;
-      const place = scene.brokerPlace.get(scene.broker[best]);
-      const colour = colours[place % colours.length], k = 4 * (py * wide + px);
-      image.data[k] = colour[0];
-      image.data[k + 1] = colour[1];
-      image.data[k + 2] = colour[2];
-      image.data[k + 3] = hatched(place, px, py) ? 130 : 62;
+      rows[py * wide + px] = best;
     }
   }
-  ctx.putImageData(image, 0, 0);
-  return picture;
+  view.nearest = { size, rows };
+  return rows;
 };
 
 const hatched = (place, x, y) => {
