@@ -101,9 +101,13 @@ def test_the_command_prints_tables_and_writes_files(
         assert word in told
     assert all(len(line) <= 80 for line in told.splitlines() if "±" in line)
     assert {file.name for file in out.glob("comparison.*")} == {
-        "comparison.csv", "comparison.jsonl", "comparison.json"
+        "comparison.csv", "comparison.jsonl", "comparison.json", "comparison.html"
     }  # fmt: skip
-    assert cli.main([*command, "--out", str(out), "--json"]) == 0
+    page = (out / "comparison.html").read_text("utf-8")
+    assert "flooding" in page
+    assert 'id="map"' in page
+    assert cli.main([*command, "--out", str(out), "--json", "--no-map"]) == 0
+    assert 'id="map"' not in (out / "comparison.html").read_text("utf-8")
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert len(rows) == 2 * len(METRICS)
     assert set(rows[0]) >= {"system", "metric", "mean", "low", "high", "networks", "best"}

@@ -16,6 +16,7 @@ from halfway.scenario.schema import Scenario
 from halfway.scenario.staging import network_of, simulation_of
 from halfway.sim.moving import Motion
 from halfway.sim.simulation import Simulation
+from halfway.sim.systems import System
 
 _LOOKS = 60  # how often the parents of a tree are looked up
 
@@ -63,7 +64,7 @@ def replay_of(
     return _condensed(run, stage, kinds, read, parents)
 
 
-def replay_of_scenario(scenario: Scenario, system: str | None = None) -> Replay:
+def replay_of_scenario(scenario: Scenario, system: str | System | None = None) -> Replay:
     """The replay of a scenario's system, or of another one, with the scenario's own seed."""
     _, motion = network_of(scenario)
     return replay_of(lambda trace: simulation_of(scenario, system=system, trace=trace), motion)
