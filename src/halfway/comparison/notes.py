@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from halfway.comparison.compared import Cell
+from halfway.comparison.metrics import SHARES
 from halfway.scenario.schema import FromFile, Recorded, Scenario
 
 
@@ -25,6 +26,11 @@ def notes_of(
         notes.append(
             "Replicates were added until the intervals were tight, so these come out a little "
             "narrower than they would from a number fixed beforehand."
+        )
+    if any(cell.mean.low == cell.mean.high for cell in cells if cell.metric in SHARES):
+        notes.append(
+            "A share with ± 0 came out the same in every replicate, which does not say that every "
+            "further one would."
         )
     partial = sorted({cell.system for cell in cells if 0 < cell.networks < replicates})
     if partial:
