@@ -101,9 +101,13 @@ def test_the_command_prints_tables_and_writes_files(
         assert word in told
     assert all(len(line) <= 80 for line in told.splitlines() if "±" in line)
     assert {file.name for file in out.glob("comparison.*")} == {
-        "comparison.csv", "comparison.jsonl", "comparison.json"
+        "comparison.csv", "comparison.jsonl", "comparison.json", "comparison.html"
     }  # fmt: skip
-    assert cli.main([*command, "--out", str(out), "--json"]) == 0
+    page = (out / "comparison.html").read_text("utf-8")
+    assert "flooding" in page
+    assert 'id="map"' in page
+    assert cli.main([*command, "--out", str(out), "--json", "--no-map"]) == 0
+    assert 'id="map"' not in (out / "comparison.html").read_text("utf-8")
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert len(rows) == 2 * len(METRICS)
     assert set(rows[0]) >= {"system", "metric", "mean", "low", "high", "networks", "best"}
@@ -134,7 +138,8 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
         (["--until", "width=2%"], "--until width=2%: this is no bound"),
         (["--until", "half-width=2%,speed"], "metrics: delivery-ratio"),
         (["--until", "half-width=0%"], "must be above 0"),
-        (["--replicates", "9", "--most", "3"], "replicates = 9, at most 3"),
+        (["--replicates", "9", "--most", "3", "--until", "half-width=2%"], "but 3 at the most"),
+        (["--replicates", "200000"], "it must be from 1 to 100,000"),
         (["--sweep", "workload.events=-1"], "workload.events = -1: expected"),
         (["--sweep", "seed=1,2"], "sweep.seed: this cannot be swept"),
         (["--sweep", "events"], "--sweep events: it must be FIELD=VALUE"),

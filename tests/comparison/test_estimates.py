@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfway.comparison.compared import Metric
-from halfway.comparison.estimates import cells_of, curve, half_width, winner
+from halfway.comparison.estimates import cells_of, curve, half_width, margin, winner
 
 LESS = Metric("energy", "energy", "J", "")
 MORE = Metric("delivery-ratio", "delivered", "", "", "more")
@@ -90,6 +90,14 @@ def test_how_tight_an_interval_is() -> None:
     assert half_width(one, relative=True) == math.inf
     (zero,) = cells_of(0, LESS, {"a": np.zeros(4)}, "a")
     assert half_width(zero, relative=True) == 0.0
+
+
+def test_a_share_stays_between_0_and_1() -> None:
+    (cell,) = cells_of(0, MORE, {"a": np.array([1.0, 1.0, 0.97, 1.0])}, "a")
+    assert cell.mean.high == 1.0
+    assert cell.mean.low == pytest.approx(0.9925 - 3.18245 * 0.015 / 2.0, rel=1e-5)
+    assert margin(cell.mean) == pytest.approx(0.9925 - cell.mean.low)
+    assert half_width(cell, relative=False) == margin(cell.mean)
 
 
 def test_curves_are_means_over_networks_that_have_one() -> None:

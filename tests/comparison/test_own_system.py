@@ -119,4 +119,17 @@ def test_a_scenario_may_set_them(tmp_path: Path) -> None:
 
 
 def test_what_the_compiler_says_is_told_in_a_line() -> None:
+    from numba.core.errors import TypingError
+
+    said = """Failed in nopython mode pipeline (step: nopython frontend)
+No implementation of function Function(<function handle>) found for signature:
+
+   Unknown attribute 'sen' of type CountState(array(int32, 1d, C))
+
+  File "../cache/halfway/bab97cdd/own-633e8568899f968f/bad_protocol.py", line 82:
+  def handle(state, rules, around, book, i, message, out):
+  File "src/halfway/core/handler.py", line 45:
+"""
+    told = "bad_protocol.py:82: TypingError: Unknown attribute 'sen' of type CountState(array(int32"
+    assert explained(TypingError(said)).startswith(told)
     assert explained(ValueError("once\n  only")) == "ValueError: once only"

@@ -59,6 +59,22 @@ def test_roles_and_topics_are_drawn_evenly() -> None:
     assert np.abs(often - 100).max() < 5 * np.sqrt(400 * 0.25 * 0.75)
 
 
+@given(st.integers(0, 2**32), st.integers(1, 6))
+def test_content_wants_neighbouring_numbers(seed: int, width: int) -> None:
+    topics, plain = 6, Drawn(30, 6, 2, 3, seed=seed)
+    wide = Drawn(30, 6, 2, 3, seed=seed, width=width)
+    wants: dict[int, set[int]] = {row: set() for row in range(30)}
+    for topic, rows in enumerate(plain.subscribers):
+        first = min(topic, topics - width)
+        for row in rows.tolist():
+            wants[row] |= set(range(first, first + width))
+    for topic, rows in enumerate(wide.subscribers):
+        assert rows.tolist() == sorted(row for row, numbers in wants.items() if topic in numbers)
+    for one, other in zip(plain.publishers, wide.publishers, strict=True):
+        assert list(one) == list(other)
+    assert [list(column) for column in all_of(plain)] == [list(column) for column in all_of(wide)]
+
+
 def test_a_listed_demand_is_sorted_by_time_and_keeps_ties_in_order() -> None:
     demand = Listed([(1, 0), (2, 1)], [(2.0, 5, 1), (1.0, 3, 0), (2.0, 4, 0)])
     told = all_of(demand)
@@ -74,6 +90,7 @@ def test_a_listed_demand_is_sorted_by_time_and_keeps_ties_in_order() -> None:
         ({"topics": 0}, "topics = 0"),
         ({"publishers_each": 4, "subscribers_each": 2}, "do not fit 5 nodes"),
         ({"events": -1}, "events = -1"),
+        ({"topics": 2, "width": 3}, "width = 3: it must be from 1 to topics = 2"),
         ({"every_s": 0.0}, "every_s = 0"),
         ({"start_s": float("nan")}, "start_s = nan"),
     ],

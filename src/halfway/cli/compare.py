@@ -1,5 +1,6 @@
 """halfway compare: systems side by side on one scenario."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from halfway.cli.options import (
     AsJson,
     Baseline,
     Changed,
+    Mapped,
     Master,
     Most,
     OwnSystems,
@@ -26,6 +28,8 @@ from halfway.cli.screen import RUNS_FAILED, assignments, console, interruptible,
 if TYPE_CHECKING:
     from halfway.comparison.comparing import Answer, Question
 
+PAGE = "comparison.html"
+
 
 def compare(
     scenario: ScenarioFile,
@@ -40,6 +44,7 @@ def compare(
     seed: RootSeed = None,
     out: TableOut = Path("halfway-comparison"),
     master: Master = None,
+    mapped: Mapped = True,
     as_json: AsJson = False,
 ) -> None:
     """Lay systems side by side: same networks, same workload, same faults.
@@ -48,8 +53,9 @@ def compare(
     Every replicate draws a network, roles and faults anew, and every system
     meets them. Prints means with 95 % intervals; a star marks a system that is
     really better than every other. Who cannot run there is told with the
-    reason. Leaves comparison.csv, .jsonl and .json in DIR, and the runs: the
-    same command goes on from there, and more replicates cost only themselves.
+    reason. Leaves a page (comparison.html) with intervals and a map that plays
+    one run of each system in DIR, tables (.csv, .jsonl, .json), and the runs:
+    the same command goes on from there, more replicates cost only themselves.
 
     \b
     halfway compare examples/scenarios/sensor-field.toml
@@ -68,7 +74,7 @@ def compare(
             scenario, named, own=system or [], baseline=baseline, replicates=replicates,
             until=until, most=most, changes=given, sweeps=swept,
         )  # fmt: skip
-    answer = _answered(question, out, master, seed, quiet=as_json)
+    answer = _answered(question, out, master, seed, mapped=mapped, quiet=as_json)
     if as_json:
         from halfway.report.comparison_table import cells_jsonl
 
@@ -76,18 +82,26 @@ def compare(
     else:
         from halfway.report.comparison_table import print_comparison
 
-        print_comparison(console(), answer.compared)
+        print_comparison(console(), answer.compared, page=str(out / PAGE))
     if answer.compared.errors:
         warn(f"{answer.compared.errors} runs ended in errors; the first: {answer.first_error}")
         raise typer.Exit(RUNS_FAILED)
 
 
 def _answered(
-    question: "Question", out: Path, master: str | None, seed: int | None, *, quiet: bool
+    question: "Question",
+    out: Path,
+    master: str | None,
+    seed: int | None,
+    *,
+    mapped: bool,
+    quiet: bool,
 ) -> "Answer":
     """Run what is to be run, with a sign of life, and leave the files in the folder."""
     from halfway.comparison.comparing import compare as run
+    from halfway.comparison.recording import replays_of
     from halfway.pipeline.store import Store
+    from halfway.report.comparison.page import write_comparison_page
     from halfway.report.comparison_table import write_comparison
     from halfway.report.progress import Told
 
@@ -99,4 +113,12 @@ def _answered(
             compiling=lambda done, of: told.count("compiling", "systems compiled", done, of),
         )  # fmt: skip
         write_comparison(out, answer.compared)
+        recorded = []
+        if mapped:
+            recorded = replays_of(
+                question, answer, lambda done, of: told.count("tracing", "maps", done, of)
+            )
+        told.phase("writing the page")
+        command = shlex.join(["halfway", *sys.argv[1:]])
+        write_comparison_page(answer.compared, recorded, out / PAGE, command)
     return answer

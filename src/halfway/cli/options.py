@@ -124,3 +124,6 @@ Swept = Annotated[
 TableOut = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="What is finished there is not run again.")
 ]
+Mapped = Annotated[
+    bool, typer.Option("--map/--no-map", help="A map on the page plays a run of each system.")
+]

@@ -33,13 +33,19 @@ def simulate(
     halfway simulate examples/scenarios/sensor-field.toml
     halfway simulate mesh.toml --system flooding --seed 7 --json
     halfway simulate mesh.toml --set workload.events=100 --trace run.parquet
+    halfway simulate mesh.toml --system my_protocol.py
     """
     from halfway.scenario.reading import read_scenario
 
     given = assignments(changes, "--set")
     if seed is not None:
         given["seed"] = str(seed)
-    read = read_scenario(scenario, given)
+    mine = None
+    if system is not None and system.endswith(".py"):
+        from halfway.sim.own_system import own_system, read_own
+
+        mine = own_system(read_own(system))
+    read = read_scenario(scenario, given, {} if mine is None else {mine.name: mine})
     if trace is not None:
         from halfway.sim.trace import checked_target
 
@@ -48,7 +54,7 @@ def simulate(
     from halfway.scenario.staging import simulation_of
 
     with patience("running (the first time, the system is compiled)"):
-        told = simulation_of(read, system=system, trace=trace).run()
+        told = simulation_of(read, system=mine or system, trace=trace).run()
     if as_json:
         typer.echo(outcome_json(told))
     else:

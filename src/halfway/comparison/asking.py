@@ -15,6 +15,7 @@ from halfway.scenario.sweeping import ScenarioPoint, read_sweep
 from halfway.sim.own_system import own_system, read_own
 from halfway.sim.table import TABLE, named
 
+_MOST_REPLICATES = 100_000
 _UNTIL = re.compile(r"half-width=([0-9.]+(?:e-?[0-9]+)?)(%?)(?:,([a-z0-9-]+))?")
 
 
@@ -42,9 +43,10 @@ def asked(
     if len({one.name for one in contenders}) < len(contenders):
         raise Problem("a system is named twice")
     bound = parsed(until)
-    if not 1 <= replicates <= 100_000 or most < replicates:
-        what = f"replicates = {replicates}, at most {most}"
-        raise Problem(f"{what}: 1 or more, and no more than the most, are wanted")
+    if not 1 <= replicates <= _MOST_REPLICATES:
+        raise Problem(f"replicates = {replicates}: it must be from 1 to {_MOST_REPLICATES:,}")
+    if bound is not None and most < replicates:
+        raise Problem(f"replicates = {replicates}, but {most} at the most: nothing can be added")
     base, points = read_sweep(path, changes, sweeps, ours)
     base = base if base.title else msgspec.structs.replace(base, title=Path(path).stem)
     fit, unfit = _sorted_out(points, contenders)

@@ -27,8 +27,9 @@ from halfway.scenario.sweeping import ScenarioPoint
 
 _POLL_S = 0.1
 _FEW = 100  # records: enough that every kernel of a run was called
-_NO_SENTENCE = re.compile(r"File |[<^>\-]|def |During:|There (is|are) |Overload |Enter a|$")
-_AT = re.compile(r'File "[^"]*?([^"/]+\.py)", line (\d+)')
+# Where the compiler stood in the user's file: the sentence before that says what is wrong.
+_AT = re.compile(r'\n[ \t]*File "[^"]*own-[0-9a-f]{16}/([^"/]+)", line (\d+)')
+_LONGEST = 200
 Told = Callable[[int, int], None]  # systems compiled, of how many
 
 
@@ -94,15 +95,14 @@ def _ended(mark: Path, one: Contender, process: "subprocess.Popen[str]") -> None
 
 
 def explained(fault: BaseException) -> str:
-    """An exception in a line. The compiler's come in pages: its last sentence, and where it was."""
+    """An exception in a line. The compiler's come in pages: the innermost sentence, and where."""
     text = str(fault)
-    if not type(fault).__module__.startswith("numba"):
+    at = _AT.search(text)
+    if not type(fault).__module__.startswith("numba") or at is None:
         return one_line(fault)
-    places = _AT.findall(text)
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    sentences = [line for line in lines if not _NO_SENTENCE.match(line)]
-    where = f" ({places[-1][0]}, line {places[-1][1]})" if places else ""
-    return f"{type(fault).__name__}: {(sentences or lines or [''])[-1]}{where}"
+    said = [line.strip() for line in text[: at.start()].splitlines() if line.strip()]
+    sentence = said[-1][:_LONGEST] if said else ""
+    return f"{at[1]}:{at[2]}: {type(fault).__name__}: {sentence}"
 
 
 def main() -> None:

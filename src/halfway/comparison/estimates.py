@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.comparison.compared import Cell, Interval, Metric
+from halfway.comparison.metrics import SHARES
 from halfway.pipeline.measure import mean_interval
 
 Floats = npt.NDArray[np.float64]
@@ -26,7 +27,7 @@ def cells_of(point: int, metric: Metric, values: Mapping[str, Floats], baseline:
         if system != baseline and baseline in values:
             against = Interval(*mean_interval(_both(own, values[baseline])))
         some = own[np.isfinite(own)]
-        mean = Interval(*mean_interval(some))
+        mean = _within(metric, Interval(*mean_interval(some)))
         found.append(
             Cell(point, system, metric.name, mean, len(some), against, system == best,
                  tuple(own.tolist()))
@@ -60,12 +61,24 @@ def winner(metric: Metric, values: Mapping[str, Floats]) -> str | None:
 
 def half_width(cell: Cell, *, relative: bool) -> float:
     """Half of the interval, as a share of the mean if asked; inf where there is no interval."""
-    half = cell.mean.half_width
+    half = margin(cell.mean)
     if math.isnan(half):
         return math.inf
     if not relative or half == 0.0:
         return half
     return half / abs(cell.mean.value) if cell.mean.value else math.inf
+
+
+def margin(interval: Interval) -> float:
+    """What stands behind the ±: the longer side, where a share's interval ends at 0 or 1."""
+    return max(interval.high - interval.value, interval.value - interval.low)
+
+
+def _within(metric: Metric, interval: Interval) -> Interval:
+    """The interval, of a share between 0 and 1: beyond them there is no truth to cover."""
+    if metric.name not in SHARES or math.isnan(interval.low):
+        return interval
+    return Interval(interval.value, max(interval.low, 0.0), min(interval.high, 1.0))
 
 
 def curve(quantiles: Sequence[Floats]) -> tuple[float, ...]:

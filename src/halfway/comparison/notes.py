@@ -1,9 +1,12 @@
 """What belongs under a comparison's table: how its numbers came about, and what they leave out."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from halfway.comparison.compared import Cell
 from halfway.scenario.schema import FromFile, Recorded, Scenario
+
+_FEWEST = 2  # replicates, below which there is no interval anyway
 
 
 def notes_of(
@@ -26,6 +29,12 @@ def notes_of(
             "Replicates were added until the intervals were tight, so these come out a little "
             "narrower than they would from a number fixed beforehand."
         )
+    if rare := sorted({cell.system for cell in cells if _hangs_on_few(cell)}):
+        notes.append(
+            f"{', '.join(rare)}: fewer than half of the replicates differ in what is delivered, so "
+            "rare losses decide, and the interval holds the truth less often than 95 %: take more "
+            "replicates where that matters."
+        )
     partial = sorted({cell.system for cell in cells if 0 < cell.networks < replicates})
     if partial:
         notes.append(
@@ -33,6 +42,13 @@ def notes_of(
             "arrived, no fault was recovered from, or a run failed); their means are over those."
         )
     return tuple(notes)
+
+
+def _hangs_on_few(cell: Cell) -> bool:
+    """Whether most replicates delivered the very same share."""
+    if cell.metric != "delivery-ratio" or cell.networks < _FEWEST:
+        return False
+    return 2 * Counter(cell.values).most_common(1)[0][1] > cell.networks
 
 
 def _drawn(scenario: Scenario) -> str:

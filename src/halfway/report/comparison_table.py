@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from halfway.comparison.compared import Cell, Compared, Interval, Metric
+from halfway.comparison.estimates import margin
 from halfway.comparison.tidy import COLUMNS, tidy
 from halfway.report import wording
 from halfway.report.files import write_whole
@@ -82,7 +83,7 @@ def _shown(cell: Cell) -> Text:
 
 def with_margin(interval: Interval) -> str:
     """Such as `0.957 ± 0.012`: as many digits as two of the margin have."""
-    half = interval.half_width
+    half = margin(interval)
     if math.isnan(half) or half <= 1e-9 * max(abs(interval.value), 1e-300):
         known = wording.number(interval.value)
         return known if math.isnan(half) else f"{known} ± 0"

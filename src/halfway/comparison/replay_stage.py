@@ -1,0 +1,82 @@
+"""The stage of a replay: where nodes are and what links them, who wants and publishes what.
+
+Systems that are compared share it, so that a page holds it once.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.sim.moving import Motion
+from halfway.sim.simulation import Simulation
+from halfway.world.motion import positions
+from halfway.world.network import Network
+
+Columns = dict[str, npt.NDArray[np.float64] | npt.NDArray[np.int32]]
+
+MOST_EVENTS = 500  # publications of which a map tells
+_MOST_PLACES = 150_000  # positions of nodes in motion: nodes times frames
+_MOST_FRAMES = 601
+
+
+class Stage(NamedTuple):
+    """The world of a replay; frames are spread evenly over the run."""
+
+    network: Network  # at time 0
+    seconds: float
+    frames: npt.NDArray[np.float32] | None  # [frames, n, 2] where everybody is; None: all stand
+    reach: float | None  # of nodes that move
+    publications: Columns  # t, row, topic, event; the first MOST_EVENTS
+    subscriptions: Columns  # row, topic
+    untold: int  # publications beyond those
+
+    def expected(self, changes: Columns) -> list[npt.NDArray[np.int32]]:
+        """For each publication the rows that should hear of it; as the ledger of a run counts them.
+
+        Nobody where the publisher was down. changes: t, what, a, b of a replay.
+        """
+        found = []
+        up, k = np.ones(self.network.n, bool), 0
+        of, rows = self.subscriptions["topic"], self.subscriptions["row"]
+        told = self.publications
+        for t, publisher, topic in zip(told["t"], told["row"], told["topic"], strict=True):
+            while k < len(changes["t"]) and changes["t"][k] <= t:
+                if changes["what"][k] <= 1:
+                    up[int(changes["a"][k])] = changes["what"][k] == 1
+                k += 1
+            wanted = rows[of == topic].astype(np.int32)
+            wanted = wanted[up[wanted] & (wanted != publisher)]
+            found.append(wanted if up[int(publisher)] else wanted[:0])
+        return found
+
+
+def stage_of(run: Simulation, motion: Motion | None) -> Stage:
+    """The stage of a simulation, and the motion that it was built with."""
+    demand = run.demand.begun_again()
+    told = demand.take(run.seconds, MOST_EVENTS)
+    more = 0
+    while len(some := demand.take(run.seconds, 65_536).t):
+        more += len(some)
+    rows = [np.asarray(some, np.int32) for some in demand.subscribers]
+    topic = np.repeat(np.arange(demand.topics, dtype=np.int32), [len(some) for some in rows])
+    return Stage(
+        run.setting.start, run.seconds,
+        None if motion is None else _frames(motion, run.seconds),
+        None if motion is None else motion.radius,
+        {"t": told.t, "row": told.row, "topic": told.topic, "event": told.event},
+        {"row": np.concatenate([np.zeros(0, np.int32), *rows]), "topic": topic},
+        more,
+    )  # fmt: skip
+
+
+def _frames(motion: Motion, seconds: float) -> npt.NDArray[np.float32]:
+    """[frames, n, 2] positions at even times, the first at 0 and the last at the end."""
+    by_size = max(2, _MOST_PLACES // motion.n)
+    count = int(min(by_size, _MOST_FRAMES, max(2, np.ceil(seconds) + 1)))
+    times = np.linspace(0.0, seconds, count)
+    frames = np.empty((count, motion.n, 2), np.float32)
+    for k, t in enumerate(times):
+        legs = motion.legs(float(t), float(t))
+        frames[k] = positions(legs, float(t))
+    return frames

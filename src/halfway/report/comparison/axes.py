@@ -1,0 +1,77 @@
+"""Axes of hand-made plots: where ticks go and what they say. Plain SVG, no library."""
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+_WIDE = 40.0  # a ratio of the ends above which an axis is logarithmic
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+class Axis(NamedTuple):
+    """From values to places: linear, or logarithmic where `log`."""
+
+    low: float
+    high: float
+    first: float  # the place of `low`, in the picture's units
+    last: float
+    log: bool
+    ticks: tuple[float, ...]
+
+    def at(self, value: float) -> float:
+        """The place of a value; values beyond the ends lie at the ends."""
+        low, high, one = self.low, self.high, min(max(value, self.low), self.high)
+        if self.log:
+            low, high, one = math.log(low), math.log(high), math.log(one)
+        return self.first + (one - low) / (high - low) * (self.last - self.first)
+
+
+def axis(
+    values: Iterable[float], first: float, last: float, log: bool | None = None, zero: bool = True
+) -> Axis:
+    """An axis that holds all finite values; log=None: where they are positive and far apart.
+
+    zero: a linear axis of values of one sign begins at 0 if that wastes less than half of it.
+    """
+    known = [value for value in values if math.isfinite(value)]
+    if log or log is None:
+        positive = [value for value in known if value > 0.0]
+        wide = bool(positive) and max(positive) > _WIDE * min(positive)
+        if positive and (log or (wide and len(positive) == len(known))):
+            return _logarithmic(min(positive), max(positive), first, last)
+    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    if zero and low > 0.0 and low < 0.5 * high:
+        low = 0.0
+    if high <= low:
+        spread = abs(high) * 0.05 or 1.0
+        low, high = low - spread, high + spread
+    step = _step((high - low) / 4.5)
+    low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
+    count = round((high - low) / step)
+    ticks = tuple(low + k * step for k in range(count + 1))
+    return Axis(low, high, first, last, False, ticks)
+
+
+def label(value: float) -> str:
+    """A tick's text: no more digits than it needs."""
+    if value == 0.0:
+        return "0"
+    if 0.001 <= abs(value) < 1e6:
+        return f"{value:,.4g}" if abs(value) < 1000.0 else f"{value:,.0f}"
+    digits, _, power = f"{value:.1e}".partition("e")
+    return f"{digits.removesuffix('.0')}e{int(power)}"
+
+
+def _step(least: float) -> float:
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(step * power for step in _STEPS if step * power >= least * (1 - 1e-9))
+
+
+def _logarithmic(low: float, high: float, first: float, last: float) -> Axis:
+    if high <= low * 1.05:
+        low, high = low / 1.5, high * 1.5
+    low, high = low / 1.08, high * 1.08
+    fine = (1.0, 2.0, 5.0) if high < 200 * low else (1.0,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [step * 10.0**power for power in powers for step in fine]
+    return Axis(low, high, first, last, True, tuple(t for t in ticks if low <= t <= high))

@@ -1,0 +1,93 @@
+"""What plots share: their size, ticks, legend, and how a panel is put together."""
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+from halfway.comparison.compared import Cell, Compared, Interval, Metric
+from halfway.report import wording
+from halfway.report.comparison.axes import Axis, label
+from halfway.report.comparison.looks import badge
+
+WIDTH, HEIGHT = 400.0, 260.0
+LEFT, RIGHT, TOP, BOTTOM = 52.0, 14.0, 12.0, 40.0
+
+
+def found(compared: Compared, point: int, system: str, metric: str) -> Cell | None:
+    """A cell, or None where the system did not run or has no such value."""
+    try:
+        return compared.cell(point, system, metric)
+    except KeyError:
+        return None
+
+
+def is_there(cell: Cell) -> bool:
+    """Whether the system has a value there."""
+    return math.isfinite(cell.mean.value)
+
+
+def between(mean: Interval) -> str:
+    """The ends of an interval in brackets, "" where there is none."""
+    if not math.isfinite(mean.half_width):
+        return ""
+    return f" ({wording.number(mean.low)} to {wording.number(mean.high)})"
+
+
+def unit(metric: Metric) -> str:
+    """The unit of a metric, as it follows its label."""
+    return f", {metric.unit}" if metric.unit else ""
+
+
+def ticks_across(
+    across: Axis, top: float, bottom: float, title: str = "", texts: dict[float, str] | None = None
+) -> list[str]:
+    """Lines and texts of a horizontal axis; `texts` where they are not the numbers."""
+    parts = []
+    for tick in across.ticks:
+        x = across.at(tick)
+        text = label(tick) if texts is None else texts[tick]
+        parts.append(
+            f'<path class="grid" d="M{x:.1f} {top:.1f}V{bottom:.1f}"/>'
+            f'<text class="tick" x="{x:.1f}" y="{bottom + 15:.1f}">{escape(text)}</text>'
+        )
+    if title:
+        middle = (across.first + across.last) / 2
+        title = f'<text class="title" x="{middle:.1f}" y="{bottom + 33:.1f}">{escape(title)}</text>'
+        parts.append(title)
+    return parts
+
+
+def ticks_up(up: Axis, title: str) -> list[str]:
+    """Lines and texts of a vertical axis."""
+    parts = [
+        f'<path class="grid" d="M{LEFT:g} {up.at(tick):.1f}H{WIDTH - RIGHT:g}"/>'
+        f'<text class="tick-up" x="{LEFT - 7:g}" y="{up.at(tick) + 4:.1f}">{label(tick)}</text>'
+        for tick in up.ticks
+    ]
+    if title:
+        middle = (up.first + up.last) / 2
+        where = f'transform="translate(12 {middle:.1f}) rotate(-90)"'
+        parts.append(f'<text class="title" {where}>{escape(title)}</text>')
+    return parts
+
+
+def legend(systems: Sequence[tuple[int, str]]) -> str:
+    """Which mark is which system; by place and name."""
+    keys = "".join(f"<li>{badge(place)} {escape(system)}</li>" for place, system in systems)
+    return f'<ul class="legend">{keys}</ul>'
+
+
+def svg(height: float, words: str, parts: Sequence[str]) -> str:
+    """A chart that reads as one picture with these words."""
+    return (
+        f'<svg class="chart" role="img" aria-label="{escape(words)}" '
+        f'viewBox="0 0 {WIDTH:g} {height:g}">{"".join(parts)}</svg>'
+    )
+
+
+def panel(title: str, note: str, inner: str) -> str:
+    """A chart with its title above and a note below."""
+    return (
+        f'<div class="panel"><h3>{escape(title)}</h3>{inner}'
+        f'<p class="note">{escape(note)}</p></div>'
+    )

@@ -1,0 +1,230 @@
+// The clock and its buttons: play, pause, scrub, speed; which system, which event, which node.
+const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 500, 1000];
+const nearestSpeed = (wanted) =>
+  SPEEDS.reduce((best, one) => (Math.abs(Math.log(one / wanted)) < Math.abs(Math.log(best / wanted))
+    ? one : best));
+const timeText = (t) => (t < 100 ? `${t.toFixed(t < 10 ? 3 : 2)} s` : `${t.toFixed(1)} s`);
+
+class Player {
+  constructor(board, about) {
+    Object.assign(this, { board, about, stages: [], scenes: [], views: [] });
+    this.seconds = Math.max(...about.replays.map((one) => one.seconds));
+    this.t = 0;
+    this.shown = about.replays.length > 1 ? -1 : 0; // which system; -1: all of them
+    this.follow = -1;
+    this.chosen = -1;
+    this.playing = false;
+    this.speed = nearestSpeed(this.seconds / 60);
+    this.frames = [];
+    const find = (name) => board.querySelector(`.${name}`);
+    for (const name of ["views", "play", "range", "clock", "speed", "density", "events", "story",
+      "told", "earlier", "later", "systems"]) this[name === "speed" ? "speeds" : name] = find(name);
+    this.ink = readInk();
+    this.bind();
+  }
+
+  async start() {
+    const blob = (name) => document.getElementById(name).textContent;
+    for (const [k, one] of this.about.stages.entries()) {
+      this.stages.push(new Stage(one, await decoded(one, blob(`stage-${k}`))));
+    }
+    for (const [k, one] of this.about.replays.entries()) {
+      const columns = await decoded(one, blob(`replay-${k}`));
+      this.scenes.push(new Scene(one, columns, this.stages[one.stage]));
+    }
+    this.listEvents();
+    for (const one of SPEEDS) this.speeds.add(new Option(`${one}×`, String(one)));
+    this.show(this.shown);
+    this.setSpeed(this.speed);
+    this.board.dataset.ready = "yes";
+  }
+
+  stage() { return (this.scenes[Math.max(this.shown, 0)] || this.scenes[0]).stage; }
+
+  listEvents() {
+    const stage = this.stage(), { columns } = stage;
+    this.events.replaceChildren(new Option("everything", "-1"));
+    columns.event.forEach((event, place) => {
+      const when = stage.published[place].toFixed(1);
+      const name = `event ${event}: topic ${columns.topic[place]}, `
+        + `from node ${columns.publisher[place]} at ${when} s`;
+      this.events.add(new Option(name, String(place)));
+    });
+  }
+
+  show(which) {
+    this.shown = which;
+    const all = which < 0, listed = all ? this.scenes.map((_, k) => k) : [which];
+    for (const button of this.systems.children) {
+      button.setAttribute("aria-pressed", String(Number(button.dataset.system) === which));
+    }
+    this.views.classList.toggle("all", all);
+    this.views.dataset.count = String(listed.length);
+    this.shownViews = listed.map((k) => this.panel(k));
+    this.views.replaceChildren(...this.shownViews.map((one) => one.figure));
+    this.density.getContext("2d");
+    this.paintDensity();
+    this.tellStory();
+    this.draw();
+  }
+
+  panel(k) {
+    if (this.views[k]) return this.views[k];
+    const scene = this.scenes[k], figure = document.createElement("figure");
+    const canvas = document.createElement("canvas"), caption = document.createElement("figcaption");
+    const name = document.createElement("b"), figures = document.createElement("span");
+    canvas.setAttribute("role", "img");
+    name.textContent = scene.about.system;
+    caption.append(name, figures);
+    figure.append(caption, canvas);
+    const view = new View(canvas, scene, this.ink);
+    canvas.addEventListener("pointermove", (event) => this.point(view, event));
+    canvas.addEventListener("click", (event) => this.point(view, event, true));
+    return (this.views[k] = { figure, canvas, figures, view, scene });
+  }
+
+  bind() {
+    this.play.addEventListener("click", () => this.toggle());
+    this.range.addEventListener("input", () => this.seek((this.range.value / 10_000) * this.seconds));
+    this.speeds.addEventListener("change", () => this.setSpeed(Number(this.speeds.value)));
+    this.events.addEventListener("change", () => this.followEvent(Number(this.events.value)));
+    this.earlier.addEventListener("click", () => this.stepEvent(-1));
+    this.later.addEventListener("click", () => this.stepEvent(1));
+    this.systems.addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (button) this.show(Number(button.dataset.system));
+    });
+    this.told.addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (!button) return;
+      const row = Number(button.dataset.row);
+      this.chosen = this.chosen === row ? -1 : row;
+      this.tellStory();
+      this.draw();
+    });
+    this.board.addEventListener("keydown", (event) => this.key(event));
+    new ResizeObserver(() => { this.paintDensity(); this.draw(); }).observe(this.views);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    dark.addEventListener("change", () => {
+      Object.assign(this.ink, readInk());
+      this.paintDensity();
+      this.draw();
+    });
+    new IntersectionObserver(([entry]) => { this.unseen = !entry.isIntersecting; }).observe(this.board);
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const on = event.target.tagName, typed = event.key;
+    const steps = { ArrowLeft: -0.01, ArrowRight: 0.01, PageUp: -0.1, PageDown: 0.1 };
+    if (typed === " " && on !== "BUTTON" && on !== "SELECT") this.toggle();
+    else if (on === "SELECT") return;
+    else if (typed in steps && on !== "INPUT") this.seek(this.t + steps[typed] * this.seconds);
+    else if (typed === "Home" && on !== "INPUT") this.seek(0);
+    else if (typed === "End" && on !== "INPUT") this.seek(this.seconds);
+    else if (typed === "n") this.stepEvent(1);
+    else if (typed === "p") this.stepEvent(-1);
+    else if (typed === "+" || typed === "-") this.stepSpeed(typed === "+" ? 1 : -1);
+    else if (typed === "Escape") this.followEvent(-1);
+    else if (/^[0-9]$/.test(typed) && Number(typed) <= this.scenes.length) this.show(Number(typed) - 1);
+    else return;
+    event.preventDefault();
+  }
+
+  toggle(play = !this.playing) {
+    this.playing = play;
+    this.play.setAttribute("aria-label", play ? "Pause" : "Play");
+    this.play.classList.toggle("playing", play);
+    if (play && this.t >= this.seconds) this.seek(0);
+    if (!play) return this.draw();
+    let before = performance.now();
+    const go = (stamp) => {
+      if (!this.playing) return;
+      const passed = Math.min(0.1, Math.max(0, (stamp - before) / 1000));
+      before = stamp;
+      if (!this.unseen && !document.hidden) this.advance(passed);
+      requestAnimationFrame(go);
+    };
+    requestAnimationFrame(go);
+  }
+
+  advance(passed) {
+    this.t = Math.min(this.seconds, this.t + passed * this.speed);
+    const begun = performance.now();
+    this.draw();
+    this.frames.push(performance.now() - begun);
+    if (this.frames.length > 600) this.frames.shift();
+    const over = this.follow >= 0 && this.t > this.followedUntil;
+    if (this.t >= this.seconds || over) this.toggle(false);
+  }
+
+  seek(t) {
+    this.t = Math.min(this.seconds, Math.max(0, t));
+    this.draw();
+  }
+
+  setSpeed(speed) {
+    this.speed = speed;
+    this.speeds.value = String(speed);
+    this.draw();
+  }
+
+  stepSpeed(by) {
+    const place = SPEEDS.indexOf(this.speed) + by;
+    this.setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, place))]);
+  }
+
+  stepEvent(by) {
+    const count = this.stage().published.length;
+    if (count) this.followEvent(Math.min(count - 1, Math.max(-1, this.follow + by)));
+  }
+
+  // Follow one event: from just before its publication, as slowly as its way needs to be seen.
+  followEvent(place) {
+    const free = this.follow < 0;
+    if (free) this.speedBefore = this.speed;
+    this.follow = place;
+    this.chosen = -1;
+    this.events.value = String(place);
+    if (place >= 0) {
+      const ends = this.shownViews.map(({ scene }) => scene.way(place).last);
+      const begin = this.stage().published[place], end = Math.max(...ends);
+      // Between what the fastest and what the slowest of the systems would need.
+      const spreads = ends.map((one) => Math.max(one - begin, 1e-3));
+      const middle = spreads.reduce((sum, one) => sum + Math.log(one), 0) / spreads.length;
+      this.setSpeed(nearestSpeed(Math.exp(middle) / 6));
+      this.followedUntil = Math.min(this.seconds, end + SHOWN_S * this.speed);
+      this.t = Math.max(0, begin - 0.5 * SHOWN_S * this.speed);
+    } else if (!free) this.setSpeed(this.speedBefore);
+    this.tellStory();
+    this.draw();
+  }
+
+  draw() {
+    if (!this.shownViews) return;
+    const { t, speed, follow, chosen } = this;
+    for (const { view, figures, scene, canvas } of this.shownViews) {
+      view.paint({ t, speed, follow, chosen, still: !this.playing });
+      const told = scene.figures(t), share = told.expected ? told.delivered / told.expected : 1;
+      const text = `${told.sent.toLocaleString("en")} sent · ${told.delivered} of ${told.expected} `
+        + `delivered (${Math.floor(100 * share)} %)`;
+      if (figures.textContent !== text) figures.textContent = text;
+      if (!this.playing) canvas.setAttribute("aria-label", `${scene.about.system} at ${timeText(t)}: ${text}`);
+    }
+    this.range.value = String(Math.round((t / this.seconds) * 10_000));
+    this.range.setAttribute("aria-valuetext", timeText(t));
+    this.clock.textContent = timeText(t);
+    this.markStory();
+  }
+}
+
+const readInk = () => {
+  const style = getComputedStyle(document.querySelector(".board"));
+  const value = (name) => style.getPropertyValue(`--${name}`).trim();
+  const ink = { name: value("ink") };
+  for (const name of ["link", "node", "text", "halo", "event", "walk", "overlay", "other", "good",
+    "bad", "met"]) ink[name] = value(`map-${name}`);
+  ink.walks = [value("map-walk"), value("map-walk-2"), value("map-overlay")];
+  ink.regions = value("map-regions").split(" ");
+  return ink;
+};

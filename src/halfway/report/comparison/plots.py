@@ -1,0 +1,119 @@
+"""Plots of one point of a comparison, as SVG: intervals a metric, and latencies by quantile."""
+
+import math
+from html import escape
+
+from halfway.comparison.compared import Cell, Compared, Curve, Metric
+from halfway.report import wording
+from halfway.report.comparison.axes import Axis, axis
+from halfway.report.comparison.frame import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    between,
+    found,
+    is_there,
+    legend,
+    panel,
+    svg,
+    ticks_across,
+    ticks_up,
+    unit,
+)
+from halfway.report.comparison.looks import colour, dashes, mark
+
+_ROW = 25.0  # height of a system in a plot of intervals
+_MARKED = tuple(range(5, 100, 15))  # quantiles that carry their system's shape
+
+
+def intervals(compared: Compared, point: int, metric: Metric) -> str:
+    """A panel: each system's mean with its interval, and a dot for each network; "" if empty."""
+    cells = [
+        (place, cell)
+        for place, system in enumerate(compared.systems)
+        if (cell := found(compared, point, system, metric.name)) is not None and is_there(cell)
+    ]
+    if not cells:
+        return ""
+    left, top = 130.0, 6.0
+    bottom = top + _ROW * len(cells)
+    values = [v for _, cell in cells for v in (*cell.values, cell.mean.low, cell.mean.high)]
+    across = axis([*values, *(cell.mean.value for _, cell in cells)], left, WIDTH - RIGHT)
+    parts = ticks_across(across, top, bottom)
+    for row, (place, cell) in enumerate(cells):
+        parts += _interval_row(compared, place, cell, across, top + _ROW * (row + 0.5))
+    words = "; ".join(
+        f"{cell.system} {wording.number(cell.mean.value)}{between(cell.mean)}" for _, cell in cells
+    )
+    title = f"{metric.label}{unit(metric)}"
+    return panel(title, metric.what, svg(bottom + 30, f"{title}: {words}", parts))
+
+
+def _interval_row(compared: Compared, place: int, cell: Cell, across: Axis, y: float) -> list[str]:
+    name = escape(cell.system)
+    star = ' <tspan class="best">★</tspan>' if cell.best else ""
+    weight = ' class="name best-name"' if cell.best else ' class="name"'
+    known = [value for value in cell.values if math.isfinite(value)]
+    seen = [value for value in known if not across.log or value > 0.0]
+    jitter = [((k * 7) % 5 - 2) * 1.6 for k in range(len(seen))]
+    dots = "".join(
+        f'<circle cx="{across.at(value):.1f}" cy="{y + shift:.1f}" r="2"/>'
+        for value, shift in zip(seen, jitter, strict=True)
+    )
+    mean = cell.mean
+    span = (
+        f'<path class="span" d="M{across.at(mean.low):.1f} {y:.1f}H{across.at(mean.high):.1f}"/>'
+        if math.isfinite(mean.low) and math.isfinite(mean.high)
+        else ""
+    )
+    count = wording.count(cell.networks, "network")
+    tip = f"{name}: {wording.number(mean.value)}{between(mean)}, {count}"
+    baseline = " (baseline)" if cell.system == compared.baseline else ""
+    return [
+        f'<text x="4" y="{y + 4:.1f}"{weight}>{name}{star}</text>',
+        f'<g class="{colour(place)}"><title>{tip}{baseline}</title><g class="dots">{dots}</g>'
+        f"{span}{mark(place, across.at(mean.value), y, 1.15)}</g>",
+    ]
+
+
+def latencies(compared: Compared, point: int) -> str:
+    """How latencies are spread: the share that took at most so long, on a logarithmic axis."""
+    curves = [
+        (place, curve)
+        for place, system in enumerate(compared.systems)
+        for curve in compared.curves
+        if (curve.point, curve.system) == (point, system)
+        and any(math.isfinite(t) and t > 0 for t in curve.seconds)
+    ]
+    if not curves:
+        return ""
+    across = axis([t for _, curve in curves for t in curve.seconds], LEFT, WIDTH - RIGHT, log=True)
+    up = Axis(0.0, 1.0, HEIGHT - BOTTOM, TOP, False, (0.0, 0.25, 0.5, 0.75, 1.0))
+    parts = ticks_across(across, TOP, HEIGHT - BOTTOM, "latency, s (logarithmic)")
+    parts += ticks_up(up, "share delivered by then")
+    parts += [_curve(place, curve, across, up) for place, curve in curves]
+    words = "; ".join(
+        f"{curve.system}: median {wording.number(curve.seconds[50])} s, "
+        f"99 % within {wording.number(curve.seconds[99])} s"
+        for _, curve in curves
+    )
+    note = "Of what was delivered. Quantiles of each network's run, averaged over the networks."
+    keys = legend([(place, curve.system) for place, curve in curves])
+    return panel("latency", note, keys + svg(HEIGHT, f"Latencies. {words}", parts))
+
+
+def _curve(place: int, curve: Curve, across: Axis, up: Axis) -> str:
+    points = [
+        (across.at(t), up.at(k / 100))
+        for k, t in enumerate(curve.seconds)
+        if math.isfinite(t) and t > 0
+    ]
+    steps = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    marks = "".join(mark(place, *points[k], 0.85) for k in _MARKED if k < len(points))
+    return (
+        f'<g class="{colour(place)}"><title>{escape(curve.system)}</title>'
+        f'<path class="line" d="M{steps}"{dashes(place)}/>{marks}</g>'
+    )

@@ -1,0 +1,121 @@
+// Where everybody is at a time, who is linked, and who is near a point of the canvas.
+class Stage {
+  constructor(about, columns) {
+    Object.assign(this, about);
+    this.columns = columns;
+    this.moves = about.frames > 1;
+    this.x = new Float32Array(about.n);
+    this.y = new Float32Array(about.n);
+    this.frame = -1;
+    this.t = -1;
+    const { n, frames } = about;
+    for (const axis of ["x", "y"]) {
+      const told = columns[axis];
+      for (let k = n; k < n * frames; k++) told[k] += told[k - n];
+    }
+    if (columns.from) for (let k = 0; k < columns.to.length; k++) columns.to[k] += columns.from[k];
+    this.published = inSeconds(columns.published, about.tick);
+    this.wide = about.size[0] / about.unit;
+    this.high = about.size[1] / about.unit;
+    this.roles = new Uint8Array(n); // 1 subscribes to something, 2 publishes something
+    for (const row of columns.subscriber) this.roles[row] |= 1;
+    for (const row of columns.publisher) this.roles[row] |= 2;
+    this.place(0);
+  }
+
+  // Positions at t, in units; straight between two frames.
+  place(t) {
+    if (t === this.t || (this.t >= 0 && !this.moves)) return;
+    this.t = t;
+    const { n, frames, columns } = this;
+    const at = (frames - 1) * Math.min(1, Math.max(0, t / this.seconds));
+    const first = Math.min(Math.floor(at), Math.max(frames - 2, 0));
+    const part = at - first, here = first * n, there = Math.min(first + 1, frames - 1) * n;
+    for (let i = 0; i < n; i++) {
+      const x = columns.x[here + i], y = columns.y[here + i];
+      this.x[i] = x + part * (columns.x[there + i] - x);
+      this.y[i] = this.high - (y + part * (columns.y[there + i] - y)); // the page counts downwards
+    }
+    this.grid = null;
+  }
+
+  // Links now, as pairs of rows in one list. Of nodes that move: whoever is within reach.
+  links() {
+    if (!this.moves) {
+      if (!this.pairs) {
+        const { from, to } = this.columns;
+        this.pairs = new Int32Array(2 * from.length);
+        for (let k = 0; k < from.length; k++) {
+          this.pairs[2 * k] = from[k];
+          this.pairs[2 * k + 1] = to[k];
+        }
+      }
+      return this.pairs;
+    }
+    const reach = this.reach / this.unit, most = reach * reach, found = [];
+    const grid = this.gridOf(reach);
+    for (let i = 0; i < this.n; i++) {
+      grid.near(this.x[i], this.y[i], (j) => {
+        if (j <= i) return;
+        const dx = this.x[i] - this.x[j], dy = this.y[i] - this.y[j];
+        if (dx * dx + dy * dy <= most) found.push(i, j);
+      });
+    }
+    return found;
+  }
+
+  gridOf(side) {
+    if (!this.grid || this.grid.side !== side) this.grid = new Grid(this, side);
+    return this.grid;
+  }
+
+  // The row nearest to a point within a distance; -1 if there is none.
+  nearest(x, y, within) {
+    let best = -1, least = within * within;
+    this.gridOf(Math.max(within, this.typical())).near(x, y, (j) => {
+      const dx = x - this.x[j], dy = y - this.y[j];
+      if (dx * dx + dy * dy < least) [best, least] = [j, dx * dx + dy * dy];
+    });
+    return best;
+  }
+
+  // A length such that a square of it holds a few nodes.
+  typical() {
+    return Math.sqrt((this.wide * this.high * 3) / this.n) + 1;
+  }
+}
+
+class Grid {
+  constructor(stage, side) {
+    this.side = side;
+    this.across = Math.max(1, Math.ceil((stage.wide + 1) / side));
+    this.down = Math.max(1, Math.ceil((stage.high + 1) / side));
+    this.first = new Int32Array(this.across * this.down + 1);
+    const cell = new Int32Array(stage.n);
+    for (let i = 0; i < stage.n; i++) {
+      cell[i] = this.cellOf(stage.x[i], stage.y[i]);
+      this.first[cell[i] + 1]++;
+    }
+    for (let c = 0; c < this.across * this.down; c++) this.first[c + 1] += this.first[c];
+    this.rows = new Int32Array(stage.n);
+    const next = this.first.slice();
+    for (let i = 0; i < stage.n; i++) this.rows[next[cell[i]]++] = i;
+  }
+
+  cellOf(x, y) {
+    const column = Math.min(this.across - 1, Math.max(0, Math.floor(x / this.side)));
+    const row = Math.min(this.down - 1, Math.max(0, Math.floor(y / this.side)));
+    return row * this.across + column;
+  }
+
+  // Every row in the cell of a point and in the cells around it.
+  near(x, y, tell) {
+    const column = Math.floor(x / this.side), row = Math.floor(y / this.side);
+    for (let r = Math.max(0, row - 1); r <= Math.min(this.down - 1, row + 1); r++) {
+      for (let c = Math.max(0, column - 1); c <= Math.min(this.across - 1, column + 1); c++) {
+        const cell = r * this.across + c;
+        for (let k = this.first[cell]; k < this.first[cell + 1]; k++) tell(this.rows[k]);
+      }
+    }
+  }
+}

@@ -1,0 +1,103 @@
+"""Plots of a sweep, as SVG: each metric as curves with bands, a panel for each other setting."""
+
+import math
+from collections.abc import Sequence
+
+from halfway.comparison.compared import Cell, Compared, Metric
+from halfway.pipeline.run import Scalar
+from halfway.report import wording
+from halfway.report.comparison.axes import Axis, axis
+from halfway.report.comparison.frame import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    found,
+    is_there,
+    legend,
+    panel,
+    svg,
+    ticks_across,
+    ticks_up,
+    unit,
+)
+from halfway.report.comparison.looks import colour, dashes, mark
+
+
+def varied(compared: Compared) -> list[str]:
+    """The parameters that a sweep varies."""
+    names = dict.fromkeys(name for point in compared.points for name in point)
+    return [name for name in names if len({repr(point.get(name)) for point in compared.points}) > 1]
+
+
+def panels(compared: Compared, metric: Metric) -> list[str]:
+    """Panels of a metric over a sweep: its first parameter across, the others a panel each."""
+    names = varied(compared)
+    if not names:
+        return []
+    across, others = names[0], names[1:]
+    groups: dict[tuple[Scalar, ...], list[int]] = {}
+    for place, point in enumerate(compared.points):
+        groups.setdefault(tuple(point[name] for name in others), []).append(place)
+    made = []
+    for values, places in groups.items():
+        where = ", ".join(
+            f"{name} = {wording.scalar(value)}" for name, value in zip(others, values, strict=True)
+        )
+        made.append(_sweep(compared, metric, across, places, where))
+    return [one for one in made if one]
+
+
+def _sweep(compared: Compared, metric: Metric, name: str, points: Sequence[int], where: str) -> str:
+    xs, texts, log = _settings([compared.points[point][name] for point in points])
+    lines = [
+        (place, [(x, cell) for x, cell in zip(xs, cells, strict=True) if cell is not None])
+        for place, system in enumerate(compared.systems)
+        if any(cells := [found(compared, point, system, metric.name) for point in points])
+    ]
+    lines = [(place, line) for place, line in lines if any(is_there(cell) for _, cell in line)]
+    if not lines:
+        return ""
+    heights = [
+        v for _, line in lines for _, cell in line
+        for v in (cell.mean.low, cell.mean.high, cell.mean.value)
+    ]  # fmt: skip
+    up = axis(heights, HEIGHT - BOTTOM, TOP)
+    ends = min(xs), max([*xs, min(xs) + 1e-9])
+    across = Axis(*ends, LEFT + 12, WIDTH - RIGHT - 12, log, tuple(texts))
+    parts = ticks_across(across, TOP, HEIGHT - BOTTOM, name, texts) + ticks_up(up, "")
+    parts += [_sweep_line(place, line, across, up) for place, line in lines]
+    words = "; ".join(
+        f"{compared.systems[place]}: "
+        + ", ".join(f"{wording.number(cell.mean.value)} at {texts[x]}" for x, cell in line)
+        for place, line in lines
+    )
+    title = f"{metric.label}{unit(metric)}" + (f", {where}" if where else "")
+    keys = legend([(place, compared.systems[place]) for place, _ in lines])
+    return panel(title, metric.what, keys + svg(HEIGHT, f"{title}: {words}", parts))
+
+
+def _sweep_line(place: int, line: Sequence[tuple[float, Cell]], across: Axis, up: Axis) -> str:
+    there = sorted(((x, cell) for x, cell in line if is_there(cell)), key=lambda one: one[0])
+    banded = [(x, cell.mean) for x, cell in there if math.isfinite(cell.mean.half_width)]
+    upper = [f"{across.at(x):.1f} {up.at(mean.high):.1f}" for x, mean in banded]
+    lower = [f"{across.at(x):.1f} {up.at(mean.low):.1f}" for x, mean in reversed(banded)]
+    band = f'<path class="band" d="M{"L".join([*upper, *lower])}z"/>' if banded else ""
+    steps = "L".join(f"{across.at(x):.1f} {up.at(cell.mean.value):.1f}" for x, cell in there)
+    marks = "".join(mark(place, across.at(x), up.at(cell.mean.value)) for x, cell in there)
+    return (
+        f'<g class="{colour(place)}">{band}<path class="line" d="M{steps}"{dashes(place)}/>'
+        f"{marks}</g>"
+    )
+
+
+def _settings(values: Sequence[Scalar]) -> tuple[list[float], dict[float, str], bool]:
+    """Places across, their texts, and whether they want a logarithmic axis; words are counted."""
+    xs: list[float] = []
+    for place, value in enumerate(values):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        xs.append(float(value) if is_number else float(place))
+    texts = {x: wording.scalar(value) for x, value in zip(xs, values, strict=True)}
+    return xs, texts, min(xs) > 0.0 and max(xs) > 30.0 * min(xs)

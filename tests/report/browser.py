@@ -1,0 +1,181 @@
+"""A headless Chromium driven over its debugging pipe: real clicks, keys, and what it complains of.
+
+It speaks the DevTools protocol: messages of JSON that end with a zero byte, on file descriptors 3
+(to the browser) and 4 (from it).
+"""
+
+import base64
+import json
+import os
+import select
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
+_PATIENCE_S = 60.0
+# The pipe's ends are 3 and 4 in the browser, whatever they are called here.
+_LAUNCH = """import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+for place, end in zip((3, 4), ends):
+    os.dup2(end, place)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+_KEYS = {" ": ("Space", 32), "ArrowLeft": ("ArrowLeft", 37), "ArrowRight": ("ArrowRight", 39)}
+
+
+class Browser:
+    """One page of a headless browser. Use it as a context."""
+
+    def __init__(self, profile: Path, wide: int = 1280, high: int = 900) -> None:
+        assert CHROMIUM is not None
+        theirs_in, ours_out = os.pipe()
+        ours_in, theirs_out = os.pipe()
+        self._out, self._in = ours_out, ours_in
+        command = [
+            CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+            "--no-first-run", "--disable-background-networking", "--disable-component-update",
+            "--disable-sync", "--remote-debugging-pipe", f"--user-data-dir={profile}",
+            f"--window-size={wide},{high}", "--hide-scrollbars", "about:blank",
+        ]  # fmt: skip
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _LAUNCH, str(theirs_in), str(theirs_out), *command],
+            pass_fds=(theirs_in, theirs_out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        os.close(theirs_in)
+        os.close(theirs_out)
+        self._read = b""
+        self._asked = 0
+        self._session = ""
+        self.complaints: list[str] = []  # of the console, and exceptions nobody caught
+        self.requests: list[str] = []
+        page = next(
+            one for one in self("Target.getTargets")["targetInfos"] if one["type"] == "page"
+        )
+        asked = {"targetId": page["targetId"], "flatten": True}
+        self._session = self("Target.attachToTarget", **asked)["sessionId"]
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self(f"{domain}.enable")
+        self("Emulation.setDeviceMetricsOverride", width=wide, height=high, deviceScaleFactor=1,
+             mobile=False)  # fmt: skip
+
+    def __enter__(self) -> "Browser":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._out)  # it ends when nobody speaks to it any more
+        os.close(self._in)
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def __call__(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Ask the browser; its answer, after whatever it told meanwhile."""
+        self._asked += 1
+        asked = {"id": self._asked, "method": method, "params": parameters}
+        if self._session:
+            asked["sessionId"] = self._session
+        os.write(self._out, json.dumps(asked).encode() + b"\0")
+        while True:
+            told = self._next()
+            if told.get("id") == self._asked:
+                assert "error" not in told, told["error"]
+                answer: dict[str, Any] = told["result"]
+                return answer
+            self._note(told)
+
+    def _next(self) -> dict[str, Any]:
+        until = time.monotonic() + _PATIENCE_S
+        while b"\0" not in self._read:
+            ready, _, _ = select.select([self._in], [], [], max(0.0, until - time.monotonic()))
+            assert ready, "the browser says nothing"
+            some = os.read(self._in, 1 << 20)
+            assert some, "the browser is gone"
+            self._read += some
+        one, _, self._read = self._read.partition(b"\0")
+        told: dict[str, Any] = json.loads(one)
+        return told
+
+    def _note(self, told: dict[str, Any]) -> None:
+        about = told.get("params", {})
+        match told.get("method"):
+            case "Runtime.exceptionThrown":
+                details = about["exceptionDetails"]
+                said = details.get("exception", {}).get("description", details["text"])
+                self.complaints.append(said)
+            case "Runtime.consoleAPICalled" if about["type"] in ("error", "warning", "assert"):
+                self.complaints.append(str([one.get("value") for one in about["args"]]))
+            case "Log.entryAdded" if about["entry"]["level"] in ("error", "warning"):
+                self.complaints.append(about["entry"]["text"])
+            case "Network.requestWillBeSent":
+                self.requests.append(about["request"]["url"])
+
+    def open(self, path: Path) -> None:
+        """Load a file and wait until it is there."""
+        self("Page.navigate", url=f"file://{path}")
+        self.until("document.readyState === 'complete'")
+
+    def tell(self, expression: str) -> Any:
+        """The value of an expression on the page."""
+        asked = {"expression": expression, "returnByValue": True, "awaitPromise": True}
+        answer = self("Runtime.evaluate", **asked)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def until(self, expression: str) -> None:
+        """Wait until an expression is true."""
+        end = time.monotonic() + _PATIENCE_S
+        while not self.tell(expression):
+            assert time.monotonic() < end, f"never: {expression}"
+            time.sleep(0.02)
+
+    def click(self, selector: str, x: float = 0.5, y: float = 0.5) -> None:
+        """A mouse's click into an element, at these parts of its width and height."""
+        box = self.tell(
+            f"(async () => {{ const e = document.querySelector({json.dumps(selector)});"
+            "e.scrollIntoView({block: 'center', behavior: 'instant'});"
+            "for (const _ of 'ab') await new Promise(requestAnimationFrame);"  # it is there by then
+            "const b = e.getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()"
+        )
+        at = {"x": box[0] + x * box[2], "y": box[1] + y * box[3]}
+        self("Input.dispatchMouseEvent", type="mouseMoved", **at)
+        for kind in ("mousePressed", "mouseReleased"):
+            self("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **at)
+
+    def press(self, key: str) -> None:
+        """A key, pressed and released."""
+        code, number = _KEYS.get(key, (key, ord(key[0].upper())))
+        text = {"text": key} if len(key) == 1 else {}
+        named = {"key": key, "code": code, "windowsVirtualKeyCode": number}
+        self("Input.dispatchKeyEvent", type="keyDown", **named, **text)
+        self("Input.dispatchKeyEvent", type="keyUp", **named)
+
+    def choose(self, selector: str, value: str) -> None:
+        """Pick an option of a list, as its change would be told."""
+        self.tell(
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
+            f"e.value = {json.dumps(value)};"
+            "e.dispatchEvent(new Event('change', {bubbles: true})); })()"
+        )
+
+    def picture(self, path: Path, selector: str | None = None) -> None:
+        """A screenshot as PNG, of an element or of what the window shows."""
+        asked: dict[str, Any] = {"format": "png"}
+        if selector is not None:
+            box = self.tell(
+                f"(() => {{ const b = document.querySelector({json.dumps(selector)})"
+                ".getBoundingClientRect(); return {x: b.x + scrollX, y: b.y + scrollY, "
+                "width: b.width, height: b.height, scale: 1}; })()"
+            )
+            asked |= {"clip": box, "captureBeyondViewport": True}
+        path.write_bytes(base64.b64decode(self("Page.captureScreenshot", **asked)["data"]))
+
+    def colours(self, scheme: str) -> None:
+        """Prefer "light" or "dark"."""
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self("Emulation.setEmulatedMedia", features=[feature])

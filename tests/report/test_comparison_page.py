@@ -1,0 +1,290 @@
+"""The page of a comparison: whole, self-contained, told without colour, alive in a real browser."""
+
+import gzip
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from halfway.report.comparison.axes import axis, label
+from halfway.report.comparison.map_section import MOST_BYTES
+from halfway.report.comparison.packing import packed_replay, packed_stage
+from halfway.report.comparison.page import comparison_page, write_comparison_page
+from tests.report.browser import CHROMIUM, Browser
+from tests.report.comparison_specimens import SYSTEMS, compared, replay, stage
+from tests.report.test_page import Outline
+
+COMMAND = "halfway compare sensor-field.toml --replicates 10"
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    on = stage()
+    return comparison_page(compared(), [replay(system, on) for system in SYSTEMS[:2]], COMMAND)
+
+
+def test_every_element_is_closed_and_every_id_is_its_own(text: str) -> None:
+    outline = Outline(text)
+    assert (outline.open, outline.crossed) == ([], [])
+    assert len(outline.ids) == len(set(outline.ids))
+    assert {link.removeprefix("#") for link in outline.links} <= set(outline.ids)
+    assert all(after - before <= 1 for before, after in pairwise(outline.headings))
+
+
+def test_nothing_is_asked_of_the_network(text: str) -> None:
+    assert not re.search(r"https?://|@import|url\(|\bfetch\(|XMLHttp", text)
+    assert "default-src 'none'" in text
+
+
+def test_the_table_tells_values_intervals_the_best_and_the_unfit(text: str) -> None:
+    table = text[text.index("<table") : text.index("</table>")]
+    assert table.count("★") == 2
+    assert table.count(" best</span>") == 2
+    assert 'class="base">baseline' in table
+    assert "does not run here: it needs positions, and this network has none" in table
+    assert "more is better" in table
+    assert "less is better" in table
+    assert 'title="Deliveries of those &lt;expected&gt; &amp; due."' in table
+    assert '<td class="n none">–</td>' in table  # a value that no run has
+
+
+def test_differences_say_in_words_which_way_they_point(text: str) -> None:
+    assert {"better", "worse"} <= set(re.findall(r'verdict-word">([\w ]+)<', text))
+    assert text.count('id="paired"') == 1
+
+
+def test_the_head_tells_digest_errors_and_the_command(text: str) -> None:
+    for told in ("5f3a9c01d2e47b68", "1 run ended in errors", COMMAND, "Hellos are free",
+                 "sensor &lt;field&gt;", "&quot;unit-disk&quot;"):  # fmt: skip
+        assert told in text
+    assert "<field>" not in text
+
+
+def test_each_plot_is_told_in_words_and_each_system_has_a_shape_of_its_own(text: str) -> None:
+    labels = re.findall(r'<svg class="chart" role="img" aria-label="([^"]+)"', text)
+    assert len(labels) == 1 + 4  # latencies, and every metric that somebody has
+    assert labels[0].startswith("Latencies. flooding: median")
+    assert all("gossip" in told for told in labels)
+    row = text[text.index("<tbody>") : text.index("</tbody>")]
+    shapes = re.findall(r'<svg class="badge-mark[^>]*><path [^>]*d="([^"]+)"', row)
+    assert len(set(shapes)) == len(SYSTEMS)
+
+
+def test_a_sweep_becomes_curves_with_bands_and_a_table_a_point() -> None:
+    told = comparison_page(compared(sweep=True), [])
+    assert told.count('<table class="compared"') == 3
+    sweep = told[told.index('<section id="sweeps"') : told.index('<section id="making"')]
+    assert sweep.count('class="band"') == 4 * len(SYSTEMS)
+    assert "at 10, " in sweep
+    assert 'id="map"' not in told
+
+
+def test_it_is_the_same_each_time_and_written_whole(text: str, tmp_path: Path) -> None:
+    on = stage()
+    replays = [replay(system, on) for system in SYSTEMS[:2]]
+    write_comparison_page(compared(), replays, tmp_path / "index.html", COMMAND)
+    assert (tmp_path / "index.html").read_text() == text
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
+
+
+def test_packing_keeps_every_number() -> None:
+    on = stage(60, moves=True)
+    given = replay("gossip", on, 500)
+    packed = packed_replay(given, 10**9)
+    data = gzip.decompress(b64decode(packed.blob))
+    place = 0
+    for column in packed.about["columns"]:
+        size = column["rows"] * column["width"]
+        planes = np.frombuffer(data, np.uint8, size, place).reshape(column["width"], -1)
+        place += size
+        weights = 256 ** np.arange(column["width"], dtype=np.int64)
+        values = (planes.astype(np.int64) * weights[:, None]).sum(0) + column["low"]
+        values = values.cumsum() if column["summed"] else values
+        name, _, part = column["name"].partition(".")
+        if name != "expected":
+            wanted = given.tables[name][part]
+            unit = packed.about["tick"] if part == "t" else 1
+            assert np.abs(values * unit - wanted).max(initial=0) <= (unit / 2 if part == "t" else 0)
+    assert place == len(data)
+
+
+def test_what_does_not_fit_is_left_out_and_said() -> None:
+    given = replay("gossip", stage(), 60_000)
+    packed = packed_replay(given, 60_000)
+    assert len(packed.blob) <= 60_000
+    told, every = packed.about["left"]["sent"]
+    assert told < 60_000 < every == 120_000
+
+
+def test_three_thousand_nodes_and_ten_systems_stay_below_5_mb() -> None:
+    on = stage(3000, moves=True)
+    given = replay("gossip", on, 60_000)
+    told = comparison_page(compared(), [given._replace(system=f"{k}") for k in range(10)], COMMAND)
+    assert len(told.encode()) < 5_000_000
+    blobs = re.findall(r'id="replay-\d">([^<]+)<', told)
+    assert len(blobs) == 10
+    assert sum(map(len, blobs)) > 0.6 * MOST_BYTES - len(packed_stage(on).blob)
+    assert "transmissions are drawn, evenly spread" in told
+
+
+def test_axes_hold_all_values_and_end_on_ticks() -> None:
+    linear = axis([3.0, 9.7], 0.0, 100.0)
+    assert (linear.log, linear.low, linear.high) == (False, 0.0, 10.0)
+    assert linear.at(5.0) == pytest.approx(50.0)
+    wide = axis([0.001, 9.0, float("nan")], 0.0, 100.0)
+    assert wide.log
+    assert wide.at(0.001) > 0.0
+    assert wide.ticks[-1] == 1.0
+    assert axis([2.0, 2.0], 0.0, 1.0).at(2.0) == pytest.approx(0.5)
+    assert [label(value) for value in (0.0, 0.25, 1500.0, 25_000.0, 2e-5)] == [
+        "0", "0.25", "1,500", "25,000", "2e-5",
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    folder = tmp_path_factory.mktemp("page")
+    on = stage()
+    systems = [replay(system, on) for system in SYSTEMS[:3]]
+    moving = replay(SYSTEMS[3], stage(moves=True))
+    write_comparison_page(compared(), [*systems, moving], folder / "index.html", COMMAND)
+    with Browser(folder / "profile") as browser:
+        browser.open(folder / "index.html")
+        browser.until("document.querySelector('.board').dataset.ready === 'yes'")
+        yield browser
+
+
+def picture(browser: Browser, selector: str = ".views canvas") -> str:
+    told = browser.tell(f"document.querySelector('{selector}').toDataURL()")
+    assert isinstance(told, str)
+    return told
+
+
+def test_all_systems_are_drawn_at_first(page: Browser) -> None:
+    assert page.tell("document.querySelectorAll('.views canvas').length") == 4
+    assert page.tell("document.querySelector('.views').classList.contains('all')")
+    drawn = page.tell(
+        "[...document.querySelectorAll('.views canvas')].map((c) => c.getContext('2d')"
+        ".getImageData(0, 0, c.width, c.height).data.some((one) => one > 0))"
+    )
+    assert drawn == [True] * 4
+
+
+def test_play_and_pause_by_click_and_by_key(page: Browser) -> None:
+    before = picture(page)
+    page.click(".play")
+    page.until("halfway.t > 0.05")
+    assert page.tell("document.querySelector('.play').getAttribute('aria-label')") == "Pause"
+    page.click(".play")
+    at = page.tell("halfway.t")
+    assert not page.tell("halfway.playing")
+    assert picture(page) != before
+    page.tell("document.querySelector('.board').focus()")
+    page.press(" ")
+    page.until(f"halfway.t > {at}")
+    page.press(" ")
+    assert not page.tell("halfway.playing")
+
+
+def test_scrubbing_moves_time_and_the_same_time_is_the_same_picture(page: Browser) -> None:
+    page.click(".range", x=0.25)
+    early = page.tell("halfway.t")
+    assert 4.0 < early < 6.0
+    assert page.tell("document.querySelector('.clock').textContent").startswith(f"{early:.1f}"[:3])
+    shown = picture(page)
+    page.click(".range", x=0.75)
+    assert page.tell("halfway.t") > 14.0
+    assert picture(page) != shown
+    page.tell(f"halfway.seek({early})")
+    assert picture(page) == shown
+    page.tell("document.querySelector('.board').focus()")
+    page.press("ArrowRight")
+    assert page.tell("halfway.t") == pytest.approx(early + 0.2, abs=1e-6)
+    page.press("ArrowLeft")
+    page.press("+")
+    assert page.tell("document.querySelector('.speed').selectedOptions[0].textContent") == "1×"
+
+
+def test_one_system_is_picked_by_its_button_and_by_its_number(page: Browser) -> None:
+    page.click("[data-system='1']")
+    assert page.tell("document.querySelector('.views figcaption b').textContent") == "gossip"
+    assert page.tell("document.querySelector('[data-system=\"1\"]').ariaPressed") == "true"
+    page.tell("document.querySelector('.board').focus()")
+    page.press("4")
+    assert page.tell("document.querySelector('.views figcaption b').textContent") == SYSTEMS[3]
+    page.press("0")
+    assert page.tell("document.querySelectorAll('.views canvas').length") == 4
+
+
+def test_an_event_is_followed_to_whoever_got_it_and_who_did_not(page: Browser) -> None:
+    page.click("[data-system='0']")
+    page.tell("halfway.seek(10)")
+    unfollowed = picture(page)
+    page.choose(".events", "5")
+    assert page.tell("halfway.t") < 6.0  # its publication, and a little before
+    page.tell("halfway.seek(10)")
+    assert picture(page) != unfollowed
+    scene = "halfway.scenes[0]"
+    due, got = (page.tell(f"[...{scene}.{what}]") for what in
+                ("expected[5]", "way(5).got.keys()"))  # fmt: skip
+    listed = page.tell("[...document.querySelectorAll('.told button')].map((b) => b.textContent)")
+    assert len(listed) == len(due) > len(got) > 0
+    assert sum("not by the end" in one for one in listed) == len(due) - len(got)
+    assert page.tell("document.querySelector('.story').textContent").startswith(
+        f"{len(got)} of {len(due)} got it, the last after"
+    )
+    path = page.tell(f"{scene}.way(5).path({got[0]})")
+    links = page.tell("[...halfway.stage().links()]")
+    pairs = {frozenset(links[k : k + 2]) for k in range(0, len(links), 2)}
+    assert all(frozenset(pair) in pairs for pair in pairwise(path))
+    before = picture(page)
+    page.click(".told li:first-child button")
+    assert picture(page) != before
+    page.tell("document.querySelector('.board').focus()")
+    page.press("n")
+    assert page.tell("document.querySelector('.events').value") == "6"
+    page.press("Escape")
+    assert page.tell("document.querySelector('.events').value") == "-1"
+
+
+def test_faults_and_counts_stand_as_they_were_at_the_time(page: Browser) -> None:
+    down = "[...halfway.scenes[0].down].reduce((a, b) => a + b)"
+    page.tell("halfway.show(0); halfway.seek(5)")
+    assert (page.tell(down), page.tell("halfway.scenes[0].cut.size")) == (1, 0)
+    page.tell("halfway.seek(7)")
+    assert (page.tell(down), page.tell("halfway.scenes[0].cut.size")) == (1, 1)
+    page.tell("halfway.seek(9)")
+    assert page.tell(down) == 0
+    page.tell("halfway.seek(20)")
+    told = page.tell("document.querySelector('.views figcaption span').textContent")
+    expected = page.tell("halfway.scenes[0].totalDue")
+    assert re.search(rf"8,000 sent · \d+ of {expected} delivered", told)
+
+
+def test_differences_are_shown_on_demand_without_a_script(page: Browser) -> None:
+    shown = "getComputedStyle(document.querySelector('.against')).display"
+    assert page.tell(shown) == "none"
+    page.click("#paired")
+    assert page.tell(shown) == "block"
+
+
+def test_dark_and_narrow(page: Browser) -> None:
+    light = page.tell("halfway.show(0), halfway.ink.name")
+    page.colours("dark")
+    page.until(f"halfway.ink.name !== {light!r}")
+    for wide in (500, 900):
+        page("Emulation.setDeviceMetricsOverride", width=wide, height=900, deviceScaleFactor=1,
+             mobile=False)  # fmt: skip
+        assert page.tell("document.documentElement.scrollWidth") <= wide
+
+
+def test_nobody_complained_and_nothing_was_asked_for(page: Browser) -> None:
+    assert page.complaints == []
+    assert len(page.requests) == 1
+    assert page.requests[0].startswith("file://")

@@ -1,0 +1,34 @@
+"""Every scenario that ships runs, on a small scale, and is one that systems can be compared on."""
+
+from pathlib import Path
+
+import pytest
+
+from halfway.comparison.asking import asked
+from halfway.comparison.comparing import compare
+from halfway.pipeline.store import Store
+from tests.comparison.scenes import fill
+
+FOLDER = Path(__file__).parents[2] / "examples" / "scenarios"
+SMALLER = {"seconds": "14", "workload.events": "4", "workload.start_s": "2.0"}
+OWN = {
+    "sensor-field": {"network.n": "60"},
+    "mesh-under-churn": {"network.n": "60", "workload.subscribers_each": "10", "faults[1].at": "4"},
+    "mobile-team": {"network.n": "40", "network.width": "200.0", "network.height": "200.0"},
+}
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.toml")))
+def test_a_scenario_that_ships_runs(name: str, tmp_path: Path) -> None:
+    path = FOLDER / f"{name}.toml"
+    changes = SMALLER | OWN.get(name, {})
+    question = asked(path, ["flooding"], replicates=1, changes=changes)
+    store = Store(tmp_path / "runs")
+    fill(store, question)
+    answer = compare(question, store)
+    assert answer.first_error == ""
+    assert answer.compared.title
+    ratio = answer.compared.cell(0, "flooding", "delivery-ratio").mean.value
+    assert 0.5 < ratio <= 1.0
+    words = path.read_text("utf-8")
+    assert f"halfway compare examples/scenarios/{name}.toml" in words
