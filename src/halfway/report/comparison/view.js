@@ -88,14 +88,14 @@ class View {
   paintBase(now) {
     const { scene, stage, base, ink } = this;
     const dim = now.follow >= 0;
-    const key = `${scene.faults} ${dim} ${ink.name} ${stage.moves || scene.about.cell ? now.t : ""}`;
+    const key = `${scene.faults} ${dim} ${ink.name} ${stage.moves || scene.about.cells[2] ? now.t : ""}`;
     if (key === this.drawn) return;
     this.drawn = key;
     const ctx = base.getContext("2d");
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, base.width, base.height);
     this.use(ctx);
-    if (scene.about.cell > 0) this.paintCells(ctx, now.t);
+    if (scene.about.cells[2] > 0) this.paintCells(ctx, now.t);
     this.paintLinks(ctx, dim);
     this.paintNodes(ctx, dim);
   }
@@ -158,9 +158,9 @@ class View {
 
   paintCells(ctx, t) {
     const { scene, stage, ink } = this;
-    const side = (scene.about.cell / stage.unit) * this.scale;
-    // Cells are counted from 0 of the field's own coordinates.
-    const low = stage.low.map((value) => (value / stage.unit) * this.scale);
+    const [cornerX, cornerY, length] = scene.about.cells, pixels = this.scale / stage.unit;
+    const side = length * pixels;
+    const low = [(stage.low[0] - cornerX) * pixels, (stage.low[1] - cornerY) * pixels];
     const bottom = this.top + stage.high * this.scale + low[1], first = this.left - low[0];
     const homes = new Map();
     for (let k = 0; k < scene.homes.t.length && scene.homes.t[k] <= t; k++) {
