@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from PIL import Image
+from PIL import Image  # comes with matplotlib
 from tests.report.browser import Browser
 
 from halfway.comparison.compared import Compared
