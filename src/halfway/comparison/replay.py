@@ -38,6 +38,7 @@ class Replay(NamedTuple):
     stage: Stage
     tables: dict[str, Columns]
     labels: tuple[str, ...]  # of the walks
+    meeting: str  # what the rows of `met` are; "" without any
     # Corner and side of the cells of a system that has some, in the unit of positions; else 0s.
     cells: tuple[float, float, float]
     totals: dict[str, int]  # table -> rows of the whole run, where the table may have fewer
@@ -138,9 +139,10 @@ def _condensed(
         "belongs": records.belongings(read.announced, kinds.number(reading.belongs)),
         "homes": records.homes(read.announced, kinds.number(reading.homes)),
     }
+    meeting = next((one.label for one in reading.meetings), "")
     totals = {"sent": read.all_sent, "reached": len(reached["t"]), "steps": len(steps["t"])}
     return Replay(
-        run.system, stage, tables, labels, _cells(run.cast.rules, reading.cells), totals,
+        run.system, stage, tables, labels, meeting, _cells(run.cast.rules, reading.cells), totals,
         run.seconds if read.until is None else read.until, tuple(stage.expected(changes)),
     )  # fmt: skip
 
