@@ -129,7 +129,9 @@ def replay(system: str, on: Stage, rows: int = 4000) -> Replay:
     }
     labels = ("walk of the publisher", "walk of the subscriber")
     totals = {"sent": 2 * rows, "reached": len(reached["t"]), "steps": rows // 10}
-    return Replay(system, on, tables, labels, 0.1, totals, seconds, expected)
+    return Replay(
+        system, on, tables, labels, "walks met", (0.0, 0.0, 0.1), totals, seconds, expected
+    )
 
 
 def spread(on: Stage) -> Columns:

@@ -39,7 +39,9 @@ class Replay(NamedTuple):
     stage: Stage
     tables: dict[str, Columns]
     labels: tuple[str, ...]  # of the walks
-    cell_side: float  # of the cells of a system that has some, in the unit of positions; else 0
+    meeting: str  # what the rows of `met` are; "" without any
+    # Corner and side of the cells of a system that has some, in the unit of positions; else 0s.
+    cells: tuple[float, float, float]
     totals: dict[str, int]  # table -> rows of the whole run, where the table may have fewer
     until: float  # seconds; what came later is not told
     expected: tuple[npt.NDArray[np.int32], ...]  # publication -> rows that should hear of it
@@ -78,7 +80,7 @@ def _run_watched(run: Simulation, field: str) -> Columns:
     for t in looks:
         if t > 0.0:
             run.run(until=float(t))
-        now = _column(run.cast.state, field) if field else None
+        now = _parents(run.cast.state, field) if field else None
         if now is not None:
             found += _tree_changes(float(t), before, now)
             before = now.copy()
@@ -101,13 +103,20 @@ def _tree_changes(
     return tables
 
 
-def _column(state: Any, field: str) -> npt.NDArray[np.int32] | None:
-    """A field of a state, or of one that it wraps; None if it has none."""
-    if hasattr(state, field):
-        return np.asarray(getattr(state, field), np.int32)
-    inner = [part for part in state if hasattr(part, "_fields")] if isinstance(state, tuple) else []
-    found = (_column(part, field) for part in inner)
-    return next((column for column in found if column is not None), None)
+def _parents(state: Any, field: str) -> npt.NDArray[np.int32] | None:
+    """[n] each row's parent, below 0 for none; None for a state without that field.
+
+    Where only brokers have a parent, the state's `seat` [n] says which of them a row is, -1: none.
+    """
+    if not hasattr(state, field):
+        return None
+    parent = np.asarray(getattr(state, field), np.int32)
+    seat = getattr(state, "seat", None)
+    if seat is None:
+        return parent
+    found = np.full(len(seat), -1, np.int32)
+    found[seat >= 0] = parent[seat[seat >= 0]]
+    return found
 
 
 def _condensed(
@@ -131,12 +140,18 @@ def _condensed(
         "belongs": records.belongings(read.announced, kinds.number(reading.belongs)),
         "homes": records.homes(read.announced, kinds.number(reading.homes)),
     }
-    side = getattr(run.cast.rules, reading.cells, 0.0) if reading.cells else 0.0
+    meeting = next((one.label for one in reading.meetings), "")
     totals = {"sent": read.all_sent, "reached": len(reached["t"]), "steps": len(steps["t"])}
     return Replay(
-        run.system, stage, tables, labels, float(side), totals,
+        run.system, stage, tables, labels, meeting, _cells(run.cast.rules, reading.cells), totals,
         run.seconds if read.until is None else read.until, tuple(stage.expected(changes)),
     )  # fmt: skip
+
+
+def _cells(rules: Any, side: str) -> tuple[float, float, float]:
+    """The corner that cells are counted from, and their side; 0 where there are none."""
+    low_x, low_y = (float(getattr(rules, name, 0.0)) for name in ("low_x", "low_y"))
+    return low_x, low_y, float(getattr(rules, side)) if side else 0.0
 
 
 def _first_at(stage: Stage) -> npt.NDArray[np.float64]:

@@ -42,7 +42,8 @@ _WALKS = Reading(
     steps=(Steps("step", ("walk of the publisher", "walk of the subscriber"), number=2),),
     meetings=(Meeting("match", fresh=3), Meeting("matched", fresh=3)),
 )
-_TREE = Reading(hops=("notify",), parents="parent")
+# Events go hop by hop from a client to its broker, among brokers, and to clients.
+_TREE = Reading(hops=("publish", "notify", "notified"), parents="parent")
 READINGS = {
     "flooding": Reading(hops=("flood",)),
     "gossip": Reading(hops=("push",)),

@@ -128,6 +128,7 @@ def _board(replays: Sequence[Replay], places: dict[str, int]) -> str:
 def _legend(replays: Sequence[Replay]) -> str:
     """What the signs mean, of those that occur."""
     labels = list(dict.fromkeys(label for replay in replays for label in replay.labels))
+    meetings = list(dict.fromkeys(replay.meeting for replay in replays if replay.meeting))
     changes = [replay.tables["changes"]["what"] for replay in replays]
     kinds = {int(what) for some in changes for what in np.unique(some)}
     has = {name for replay in replays for name, table in replay.tables.items() if len(table["t"])}
@@ -142,7 +143,7 @@ def _legend(replays: Sequence[Replay]) -> str:
             (f"stroke walk-{k % 2}", label)
             for k, label in enumerate(labels)
         ),
-        *([("sign-met", "walks met")] if "met" in has else []),
+        *([("sign-met", ", or ".join(meetings))] if "met" in has else []),
         *([("stroke tree", "a link of the overlay")] if "links" in has else []),
         *([("letter", "a broker; its region has its colour and hatching")]
           if "belongs" in has else []),

@@ -129,7 +129,7 @@ def _packed(replay: Replay, tables: dict[str, Columns]) -> Packed:
     out.add("expected.count", counts)
     out.add("expected.row", np.concatenate([np.zeros(0, np.int64), *replay.expected]))
     return out.packed(
-        system=replay.system, labels=list(replay.labels), cell=replay.cell_side, left=left,
+        system=replay.system, labels=list(replay.labels), cells=list(replay.cells), left=left,
         until=replay.until, seconds=replay.stage.seconds, tick=tick,
     )  # fmt: skip
 

@@ -16,7 +16,8 @@ from halfway.report.comparison.map_section import map_section
 from halfway.report.files import write_whole
 
 _SCRIPTS = (
-    "decode.js", "stage.js", "scene.js", "view.js", "way.js", "player.js", "story.js", "main.js",
+    "decode.js", "stage.js", "scene.js", "view.js", "pulses.js", "walks.js", "regions.js",
+    "way.js", "player.js", "story.js", "main.js",
 )  # fmt: skip
 
 

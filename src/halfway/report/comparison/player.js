@@ -85,7 +85,8 @@ class Player {
 
   bind() {
     this.play.addEventListener("click", () => this.toggle());
-    this.range.addEventListener("input", () => this.seek((this.range.value / 10_000) * this.seconds));
+    const scrub = () => this.seek((this.range.value / 10_000) * this.seconds);
+    this.range.addEventListener("input", scrub);
     this.speeds.addEventListener("change", () => this.setSpeed(Number(this.speeds.value)));
     this.events.addEventListener("change", () => this.followEvent(Number(this.events.value)));
     this.earlier.addEventListener("click", () => this.stepEvent(-1));
@@ -110,7 +111,8 @@ class Player {
       this.paintDensity();
       this.draw();
     });
-    new IntersectionObserver(([entry]) => { this.unseen = !entry.isIntersecting; }).observe(this.board);
+    const seen = ([entry]) => { this.unseen = !entry.isIntersecting; };
+    new IntersectionObserver(seen).observe(this.board);
   }
 
   key(event) {
@@ -126,7 +128,7 @@ class Player {
     else if (typed === "p") this.stepEvent(-1);
     else if (typed === "+" || typed === "-") this.stepSpeed(typed === "+" ? 1 : -1);
     else if (typed === "Escape") this.followEvent(-1);
-    else if (/^[0-9]$/.test(typed) && Number(typed) <= this.scenes.length) this.show(Number(typed) - 1);
+    else if (/^[0-9]$/.test(typed) && typed <= this.scenes.length) this.show(Number(typed) - 1);
     else return;
     event.preventDefault();
   }
@@ -205,11 +207,12 @@ class Player {
     const { t, speed, follow, chosen } = this;
     for (const { view, figures, scene, canvas } of this.shownViews) {
       view.paint({ t, speed, follow, chosen, still: !this.playing });
-      const told = scene.figures(t), share = told.expected ? told.delivered / told.expected : 1;
-      const text = `${told.sent.toLocaleString("en")} sent · ${told.delivered} of ${told.expected} `
-        + `delivered (${Math.floor(100 * share)} %)`;
+      const told = scene.figures(t), share = Math.floor((100 * told.delivered) / told.expected);
+      const text = `${told.sent.toLocaleString("en")} sent · ${told.delivered} of `
+        + `${told.expected} delivered${told.expected ? ` (${share} %)` : ""}`;
       if (figures.textContent !== text) figures.textContent = text;
-      if (!this.playing) canvas.setAttribute("aria-label", `${scene.about.system} at ${timeText(t)}: ${text}`);
+      const label = `${scene.about.system} at ${timeText(t)}: ${text}`;
+      if (!this.playing) canvas.setAttribute("aria-label", label);
     }
     this.range.value = String(Math.round((t / this.seconds) * 10_000));
     this.range.setAttribute("aria-valuetext", timeText(t));

@@ -48,7 +48,7 @@ def intervals(compared: Compared, point: int, metric: Metric) -> str:
     words = "; ".join(
         f"{cell.system} {wording.number(cell.mean.value)}{between(cell.mean)}" for _, cell in cells
     )
-    title = f"{metric.label}{unit(metric)}"
+    title = f"{metric.label}{unit(metric)}{', logarithmic' if across.log else ''}"
     return panel(title, metric.what, svg(bottom + 30, f"{title}: {words}", parts))
 
 
@@ -65,7 +65,7 @@ def _interval_row(compared: Compared, place: int, cell: Cell, across: Axis, y: f
     )
     mean = cell.mean
     span = (
-        f'<path class="span" d="M{across.at(mean.low):.1f} {y:.1f}H{across.at(mean.high):.1f}"/>'
+        f'<path class="whisker" d="M{across.at(mean.low):.1f} {y:.1f}H{across.at(mean.high):.1f}"/>'
         if math.isfinite(mean.low) and math.isfinite(mean.high)
         else ""
     )

@@ -79,7 +79,8 @@ class Scene {
     const times = [];
     for (let k = 0; k < this.delivered.t.length; k++) {
       const place = this.placeOf(this.delivered.event[k]);
-      if (place >= 0 && waiting[place].delete(this.delivered.row[k])) times.push(this.delivered.t[k]);
+      const due = place >= 0 && waiting[place].delete(this.delivered.row[k]);
+      if (due) times.push(this.delivered.t[k]);
     }
     return (this.counted = Float64Array.from(times));
   }

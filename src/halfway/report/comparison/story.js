@@ -10,7 +10,8 @@ Player.prototype.tellStory = function () {
   }
   const stage = this.stage(), begin = stage.published[follow];
   if (this.shown < 0) {
-    const lines = this.shownViews.map(({ scene }) => `${scene.about.system}: ${tally(scene, follow, begin)}`);
+    const line = ({ scene }) => `${scene.about.system}: ${tally(scene, follow, begin)}`;
+    const lines = this.shownViews.map(line);
     story.replaceChildren(...lines.map(paragraph));
     return;
   }
@@ -40,7 +41,8 @@ const paragraph = (text) => {
   return made;
 };
 
-const delay = (seconds) => (seconds < 1 ? `${(1000 * seconds).toFixed(0)} ms` : `${seconds.toFixed(2)} s`);
+const delay = (seconds) =>
+  (seconds < 1 ? `${(1000 * seconds).toFixed(0)} ms` : `${seconds.toFixed(2)} s`);
 
 const tally = (scene, place, begin) => {
   const way = scene.way(place), due = scene.expected[place];
@@ -91,7 +93,8 @@ const told = (scene, row, player) => {
 // The strip over the scrubber: transmissions by time, publications, faults.
 Player.prototype.paintDensity = function () {
   const strip = this.density, ctx = strip.getContext("2d"), ink = this.ink;
-  const sharp = Math.min(2, window.devicePixelRatio || 1), wide = strip.clientWidth, high = strip.clientHeight;
+  const sharp = Math.min(2, window.devicePixelRatio || 1);
+  const wide = strip.clientWidth, high = strip.clientHeight;
   if (!wide || !this.shownViews) return;
   strip.width = wide * sharp;
   strip.height = high * sharp;

@@ -1,0 +1,135 @@
+// Regions of brokers and cells: what part of the field belongs to whom.
+View.prototype.paintCells = function (ctx, t) {
+  const { scene, stage, ink } = this;
+  const [cornerX, cornerY, length] = scene.about.cells, pixels = this.scale / stage.unit;
+  const side = length * pixels;
+  const low = [(stage.low[0] - cornerX) * pixels, (stage.low[1] - cornerY) * pixels];
+  const bottom = this.top + stage.high * this.scale + low[1], first = this.left - low[0];
+  const homes = new Map();
+  for (let k = 0; k < scene.homes.t.length && scene.homes.t[k] <= t; k++) {
+    const row = scene.homes.row[k];
+    const x = Math.floor((this.px(row) - first) / side);
+    const y = Math.floor((bottom - this.py(row)) / side);
+    const place = `${x} ${y}`;
+    if (!homes.has(place)) homes.set(place, { x, y, topics: new Set() });
+    homes.get(place).topics.add(scene.homes.topic[k]);
+  }
+  ctx.strokeStyle = ink.link;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  for (let x = first + side * Math.ceil((this.left - 1 - first) / side);
+    x <= this.left + stage.wide * this.scale + side; x += side) {
+    ctx.moveTo(x, this.top - 4);
+    ctx.lineTo(x, this.top + stage.high * this.scale + 4);
+  }
+  for (let y = bottom - side * Math.ceil((bottom - this.top - stage.high * this.scale - 1) / side);
+    y >= this.top - side; y -= side) {
+    ctx.moveTo(this.left - 4, y);
+    ctx.lineTo(this.left + stage.wide * this.scale + 4, y);
+  }
+  ctx.stroke();
+  for (const { x, y, topics } of homes.values()) {
+    ctx.fillStyle = ink.overlay;
+    ctx.globalAlpha = 0.3;
+    ctx.fillRect(first + x * side, bottom - (y + 1) * side, side, side);
+    ctx.globalAlpha = 1;
+    ctx.strokeStyle = ink.overlay;
+    ctx.strokeRect(first + x * side, bottom - (y + 1) * side, side, side);
+    if (side < 18) continue;
+    ctx.fillStyle = ink.text;
+    ctx.font = "11px system-ui,sans-serif";
+    ctx.fillText([...topics].slice(0, 3).join(","), first + x * side + 3, bottom - y * side - 4);
+  }
+};
+
+// A broker's name: a letter, or two; its region has its colour and one of five hatchings.
+const letters = (place) => {
+  const last = String.fromCharCode(65 + (place % 26));
+  return place < 26 ? last : letters(Math.floor(place / 26) - 1) + last;
+};
+
+View.prototype.paintBrokers = function () {
+  const { ctx, scene, ink } = this;
+  if (!scene.brokers.length) return;
+  ctx.font = "bold 11px system-ui,sans-serif";
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  scene.brokers.forEach((row, place) => {
+    if (scene.broker[row] !== row || scene.down[row]) return; // not yet, or no more
+    const x = this.px(row), y = this.py(row), name = letters(place);
+    const half = 5 + 3.2 * name.length;
+    ctx.fillStyle = ink.halo;
+    ctx.fillRect(x - half, y - 8, 2 * half, 16);
+    ctx.strokeStyle = ink.regions[place % ink.regions.length];
+    ctx.lineWidth = 2.5;
+    ctx.strokeRect(x - half, y - 8, 2 * half, 16);
+    ctx.fillStyle = ink.text;
+    ctx.fillText(name, x, y + 0.5);
+  });
+};
+
+const GRAIN = 3; // pixels of the page to one of the picture of regions
+const LEAST_MS = 250; // between two pictures of them while the map plays
+
+// Every point belongs to the region of the node nearest to it. Looked at again now and then.
+const regionsNow = (view, still) => {
+  const { scene, stage, ink } = view, stamp = performance.now();
+  const key = `${scene.shifts} ${scene.faults} ${ink.name} ${stage.moves ? scene.t : ""}`;
+  if (key !== view.coloured.key && (still || stamp - view.coloured.at > LEAST_MS)) {
+    view.coloured = { key, at: stamp };
+    view.regions = regionsOf(view, scene, stage, ink);
+  }
+  return view.regions;
+};
+
+const regionsOf = (view, scene, stage, ink) => {
+  const wide = Math.ceil(view.wide / GRAIN), high = Math.ceil(view.high / GRAIN);
+  const picture = document.createElement("canvas");
+  picture.width = wide;
+  picture.height = high;
+  const ctx = picture.getContext("2d"), image = ctx.createImageData(wide, high);
+  const colours = ink.regions.map(channels), nearest = nearestRows(view, stage, wide, high);
+  for (let py = 0, k = 0; py < high; py++) {
+    for (let px = 0; px < wide; px++, k++) {
+      const row = nearest[k];
+      if (row < 0 || scene.broker[row] < 0 || scene.down[row]) continue;
+      const place = scene.brokerPlace.get(scene.broker[row]);
+      image.data.set(colours[place % colours.length], 4 * k);
+      image.data[4 * k + 3] = hatched(place, px, py) ? 130 : 62;
+    }
+  }
+  ctx.putImageData(image, 0, 0);
+  return picture;
+};
+
+// The row nearest to each grain, -1 where nobody is near; found once where nobody moves.
+const nearestRows = (view, stage, wide, high) => {
+  const size = `${view.wide} ${view.high}`;
+  if (!stage.moves && view.nearest?.size === size) return view.nearest.rows;
+  const rows = new Int32Array(wide * high).fill(-1), far = stage.typical() * 0.8;
+  const grid = stage.gridOf(far);
+  for (let py = 0; py < high; py++) {
+    const y = (py * GRAIN - view.top) / view.scale;
+    if (y < -far || y > stage.high + far) continue;
+    for (let px = 0; px < wide; px++) {
+      const x = (px * GRAIN - view.left) / view.scale;
+      let best = -1, least = far * far;
+      grid.near(x, y, (j) => {
+        const dx = x - stage.x[j], dy = y - stage.y[j], d = dx * dx + dy * dy;
+        if (d < least) [best, least] = [j, d];
+      });
+      rows[py * wide + px] = best;
+    }
+  }
+  view.nearest = { size, rows };
+  return rows;
+};
+
+const hatched = (place, x, y) => {
+  const way = place % 5;
+  if (way === 0) return false;
+  const along = way === 1 ? x + y : way === 2 ? x - y + 4096 : way === 3 ? y : x;
+  return along % 4 === 0;
+};
+
+const channels = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));

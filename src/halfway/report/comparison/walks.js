@@ -1,0 +1,104 @@
+// Walks on a canvas: their traces, where they are, where they met.
+const MOST_RECENT = 1500; // steps of walks that are drawn where nodes move
+const MOST_STRONG = 500; // the latest steps, which stand out
+const LOT = 256; // steps in one stroke of what is kept: the same time is always the same picture
+
+// Whether a walk is to be seen: one of all topics always is.
+const isOf = (mine, followed) => followed < 0 || mine < 0 || mine === followed;
+
+// Every step so far, faint, whole lots of them kept from picture to picture; the latest strong.
+View.prototype.paintTrail = function (now, way) {
+  const { scene, stage, ink, trail } = this, steps = scene.steps;
+  if (!steps.t.length) return;
+  const topic = way ? stage.columns.topic[way.place] : -1, faint = way ? 0.45 : 0.3;
+  const upto = upTo(steps.t, now.t), whole = stage.moves ? 0 : upto - (upto % LOT);
+  const key = `${topic} ${ink.name}`;
+  const ctx = trail.getContext("2d");
+  if (key !== this.trailed.key || whole < this.trailed.steps) {
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.clearRect(0, 0, trail.width, trail.height);
+    this.trailed = { steps: 0, key };
+  }
+  this.use(ctx);
+  for (; this.trailed.steps < whole; this.trailed.steps += LOT) {
+    this.strokeSteps(ctx, this.trailed.steps, this.trailed.steps + LOT, topic, 1.2, faint);
+  }
+  this.ctx.drawImage(trail, 0, 0);
+  this.use(this.ctx);
+  const first = stage.moves ? Math.max(0, upto - MOST_RECENT) : whole;
+  this.strokeSteps(this.ctx, first, upto, topic, 1.2, faint);
+  const recent = Math.max(upTo(steps.t, now.t - 2.5 * this.span), upto - MOST_STRONG);
+  this.strokeSteps(this.ctx, recent, upto, topic, 3, 1);
+  this.paintHeads(recent, upto, topic);
+};
+
+View.prototype.strokeSteps = function (ctx, first, last, topic, width, strength) {
+  const { scene, ink } = this, steps = scene.steps;
+  if (first >= last) return;
+  for (let label = 0; label < scene.labels.length; label++) {
+    const some = [];
+    for (let k = first; k < last; k++) {
+      if (steps.label[k] === label && isOf(steps.topic[k], topic)) some.push(k);
+    }
+    ctx.strokeStyle = ink.walks[label % ink.walks.length];
+    ctx.lineWidth = width;
+    ctx.globalAlpha = strength;
+    ctx.setLineDash(label % 2 ? [2, 4] : []);
+    strokeMany(ctx, some, (k) => this.line(ctx, steps.source[k], steps.row[k]));
+  }
+  ctx.setLineDash([]);
+  ctx.globalAlpha = 1;
+};
+
+// Where walks are: a triangle for the first sort, a square for the second.
+View.prototype.paintHeads = function (first, last, topic) {
+  const { ctx, scene, ink } = this, steps = scene.steps;
+  const since = scene.t - Math.max(0.6 * this.span, 1e-9), left = new Set();
+  for (let k = Math.max(first, last - 400); k < last; k++) left.add(steps.source[k]);
+  for (let k = last - 1; k >= Math.max(first, last - 400); k--) {
+    if (steps.t[k] < since) break;
+    if (!isOf(steps.topic[k], topic)) continue;
+    if (k < last - 1 && left.has(steps.row[k])) continue;
+    const x = this.px(steps.row[k]), y = this.py(steps.row[k]), label = steps.label[k];
+    ctx.beginPath();
+    if (label % 2) ctx.rect(x - 4, y - 4, 8, 8);
+    else {
+      ctx.moveTo(x, y - 6);
+      ctx.lineTo(x + 5.5, y + 4);
+      ctx.lineTo(x - 5.5, y + 4);
+      ctx.closePath();
+    }
+    ctx.fillStyle = ink.walks[label % ink.walks.length];
+    ctx.fill();
+    ctx.strokeStyle = ink.halo;
+    ctx.lineWidth = 1;
+    ctx.stroke();
+  }
+};
+
+View.prototype.paintMeetings = function (now, way) {
+  const { ctx, scene, stage, ink } = this, met = scene.met;
+  const topic = way ? stage.columns.topic[way.place] : -1;
+  const last = upTo(met.t, now.t);
+  for (let k = Math.max(0, last - 60); k < last; k++) {
+    if (!isOf(met.topic[k], topic)) continue;
+    const fresh = Math.max(0, 1 - (now.t - met.t[k]) / (4 * this.span));
+    star(ctx, this.px(met.row[k]), this.py(met.row[k]), 5 + 6 * fresh);
+    ctx.globalAlpha = 0.35 + 0.65 * fresh;
+    ctx.fillStyle = ink.met;
+    ctx.fill();
+    ctx.strokeStyle = ink.text;
+    ctx.lineWidth = 1;
+    ctx.stroke();
+  }
+  ctx.globalAlpha = 1;
+};
+
+const star = (ctx, x, y, r) => {
+  ctx.beginPath();
+  for (let k = 0; k < 10; k++) {
+    const far = k % 2 ? 0.45 * r : r, turn = (Math.PI * k) / 5 - Math.PI / 2;
+    ctx.lineTo(x + far * Math.cos(turn), y + far * Math.sin(turn));
+  }
+  ctx.closePath();
+};

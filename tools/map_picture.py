@@ -1,0 +1,69 @@
+"""The picture of the README: several systems on one network, an event followed through each.
+
+    .venv/bin/python -m tools.map_picture docs/pictures/compare-map.png
+
+runs every system that can run on examples/scenarios/sensor-field.toml, writes the page with their
+maps, and lets a headless Chromium take the picture. Other arguments: a scenario file, systems.
+"""
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from PIL import Image  # comes with matplotlib
+from tests.report.browser import Browser
+
+from halfway.comparison.compared import Compared
+from halfway.comparison.replay import Replay, replay_of_scenario
+from halfway.report.comparison.page import write_comparison_page
+from halfway.scenario.reading import read_scenario
+from halfway.sim.systems import Unfit
+from halfway.sim.table import TABLE
+
+SCENARIO = Path("examples/scenarios/sensor-field.toml")
+SYSTEMS = ("flooding", "gossip", "voronoi-brokers", "directional-walk", "walk-overlay", "cell-hash")
+EVENT, AFTER_S = 12, 1.3  # which event is followed, and how long after its publication
+COLOURS = 128
+
+
+def main(picture: Path, scenario: Path = SCENARIO, systems: tuple[str, ...] = SYSTEMS) -> None:
+    """Write the picture of a scenario's map as PNG."""
+    replays = [
+        made for name in systems if name in TABLE and (made := played(scenario, name)) is not None
+    ]
+    with TemporaryDirectory() as folder:
+        page, shot = Path(folder) / "index.html", Path(folder) / "shot.png"
+        write_comparison_page(unmeasured(replays), replays, page)
+        with Browser(Path(folder) / "profile", 1220, 1000) as browser:
+            browser.open(page)
+            browser.until("document.querySelector('.board').dataset.ready === 'yes'")
+            browser.tell(
+                f"halfway.followEvent({EVENT});"
+                f"halfway.seek(halfway.stage().published[{EVENT}] + {AFTER_S})"
+            )
+            browser.picture(shot, ".screen")
+        with Image.open(shot) as taken:
+            taken.convert("RGB").quantize(COLOURS).save(picture, optimize=True)
+
+
+def played(scenario: Path, system: str) -> Replay | None:
+    """The replay of a system; None where it cannot run there."""
+    try:
+        return replay_of_scenario(read_scenario(scenario), system)
+    except Unfit:
+        return None
+
+
+def unmeasured(replays: list[Replay]) -> Compared:
+    """A comparison without a number: the page around the map."""
+    names = tuple(replay.system for replay in replays)
+    return Compared(
+        title="map", scenario={}, systems=names, baseline=names[0], points=({},), replicates=1,
+        metrics=(), cells=(), curves=(), unfit={}, notes=(), errors=0, digest="", wall_seconds=0.0,
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    where, *more = sys.argv[1:] or ["docs/pictures/compare-map.png"]
+    given = (Path(more[0]), tuple(more[1:]) or SYSTEMS) if more else (SCENARIO, SYSTEMS)
+    main(Path(where), *given)
