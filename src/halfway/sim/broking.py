@@ -7,9 +7,40 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.sim.systems import Cast, Letters, Scene, Value, letters
+from halfway.sim.systems import (
+    Cast,
+    Letters,
+    Option,
+    Scene,
+    System,
+    Value,
+    count,
+    letters,
+    seconds,
+)
 from halfway.world.demand import Demand, Publications
 from halfway.world.number_intervals import power_law
+
+OPTIONS = {
+    "brokers": count(20, "k: brokers", 1, 10_000),
+    "nearest": count(4, "l: brokers that a node keeps", 1, 5),
+    "copies": count(2, "m: brokers that carry an event of another one", 1, 64),
+    "epidemic": Option(False, 0, 1, "every broker gets every event"),
+    "by_ability": Option(True, 0, 1, "the ablest nodes are brokers; else any"),
+    "replace": Option(False, 0, 1, "a region whose broker is gone elects another"),
+    "period": seconds(2.0, "between a broker's broadcasts"),
+    "expiry": seconds(5.0, "until what is not heard again is forgotten"),
+    "election": seconds(2.0, "of the bootstrap"),
+    "renew": seconds(20.0, "until a subscriber registers anew"),
+    "exchange": seconds(5.0, "at least, between telling the same broker of subscriptions"),
+    "patience": seconds(0.5, "until a hop that nobody takes is tried again"),
+    "tries": count(20, "times that it is tried"),
+    "wait": seconds(0.01, "until a flood is repeated, at most"),
+    "space": count(1024, "events that a broker has room for", 1),
+    "batch": count(64, "subscriptions told, events flooded anew, in one go", 1, 256),
+    "handed": count(64, "events handed to another broker in one go", 1, 256),
+    "rest": seconds(0.0, "at least, from handing over events to the next time"),
+}  # fmt: skip
 
 
 class Broking:
@@ -68,3 +99,6 @@ def intervals(demand: Demand) -> Iterator[tuple[int, int, int]]:
             yield row, begun.pop(row), topic - 1
         for row in here - begun.keys():
             begun[row] = topic
+
+
+SYSTEM = System("voronoi-brokers", "halfway.protocols.voronoi_brokers", Broking, OPTIONS)

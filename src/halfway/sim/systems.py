@@ -118,6 +118,16 @@ class Option(NamedTuple):
     what: str
 
 
+def seconds(default: float, what: str) -> Option:
+    """An option that is a time, up to some 30 years."""
+    return Option(default, 0.0, 1e9, f"seconds; {what}")
+
+
+def count(default: int, what: str, low: int = 0, high: int = 1_000_000) -> Option:
+    """An option that is a whole number."""
+    return Option(default, low, high, what)
+
+
 @dataclass(frozen=True)
 class System:
     """A system by name, and what a user may set of it."""

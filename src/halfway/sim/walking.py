@@ -7,8 +7,30 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.protocols import rendezvous
-from halfway.sim.systems import Cast, Letters, Scene, Value, letters
+from halfway.sim.systems import (
+    Cast,
+    Letters,
+    Option,
+    Scene,
+    System,
+    Value,
+    count,
+    letters,
+    seconds,
+)
 from halfway.world.demand import Demand, Publications
+
+OPTIONS = {
+    "pace_s": seconds(0.01, "a walk rests on each node"),
+    "hear": Option(True, False, True, "a neighbour that carries the other trace is met as well"),
+    "most_steps": count(100_000, "steps after which a walk ends", 1, 2**31 - 1),
+    "retries": count(0, "repetitions of a hop that is not acknowledged; 0: none is", 0, 100),
+    "patience_s": seconds(0.1, "until a hop counts as failed; more than there and back"),
+    "relaunch_s": seconds(10.0, "until a walk that met nobody is launched again; 0: never"),
+    "launches": count(10, "launches in a row that nobody answers", 1, 1000),
+    "refresh_s": seconds(0.0, "from a launch to the next in any case; 0: never"),
+    "hold": count(8, "events that a publisher keeps for a subscriber until they met", 0, 1000),
+}
 
 
 class Walking:
@@ -86,3 +108,9 @@ class Walking:
                 pair.append(one)
                 event.append(some.event[k])
         return letters(at, row, rendezvous.PUBLISH, pair, event=event)
+
+
+SYSTEMS = tuple(
+    System(name, f"halfway.protocols.{name.replace('-', '_')}", Walking, OPTIONS)
+    for name in ("directional-walk", "random-walk")
+)
