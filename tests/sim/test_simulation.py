@@ -298,3 +298,16 @@ def test_misuse_is_named(given: dict[str, Any], named: str) -> None:
 def test_an_unknown_system_is_named_with_those_that_there_are() -> None:
     with pytest.raises(Problem, match=r"'pigeon' is no system.*flooding"):
         Simulation("pigeon", line(4), workload=Listed([(1, 0)], []))
+
+
+@pytest.mark.parametrize("success", [1.0, 0.8])
+def test_an_event_kept_until_the_meeting_has_gone_no_further_than_its_path(success: float) -> None:
+    """Neither with the message that told of the meeting, nor by being repeated."""
+    demand = Listed([(8, 0)], [(0.0, 0, 0), (9.0, 0, 0)])
+    options = {"retries": 0 if success == 1.0 else 30}
+    told = Simulation(
+        "directional-walk", line(9), workload=demand, seconds=SECONDS, options=options,
+        radio=IdealAir(success=success), seed=4,
+    ).run()  # fmt: skip
+    assert told.delivered == 2
+    assert (told.hops.mean, told.hops.largest) == (8.0, 8.0)

@@ -23,6 +23,11 @@ MESSAGE = np.dtype(
 EVERYONE = np.int32(-1)  # one transmission that every neighbour hears
 APP = np.int32(-2)  # up to the application of the node that emits it
 
+# What a handler writes into `hops` of a record that begins a journey of its own, such as an event
+# that was kept until now: its transmissions are counted from 0, not from the message handled.
+AFRESH = np.uint16(65_535)
+COUNTED_ON = np.uint16(0)  # what `emit` leaves there: one more than those of the message handled
+
 # The one kind that is everybody's: a letter from whoever boots a node, at the start for protocols
 # that ask for it and whenever a node comes back. Its timers died with it, its memory did not.
 BOOT = np.uint8(255)

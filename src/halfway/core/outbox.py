@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import kernel
-from halfway.core.message import MESSAGE
+from halfway.core.message import COUNTED_ON, MESSAGE
 
 
 class Outbox(NamedTuple):
@@ -33,7 +33,8 @@ def emit(out, kind, after, towards):
     """A blank record of that kind, to be sent `after` a delay `towards` a neighbour's name.
 
     `towards` may also be EVERYONE, APP or the sender's own name (a timer is a letter to yourself).
-    The caller fills in the rest. The sender's name and the hop count are the engine's business.
+    The caller fills in the rest. The sender's name and the hop count are the engine's business; but
+    see AFRESH.
     """
     if out.tally[0] == 0:
         out.tally[1] += 1
@@ -45,7 +46,7 @@ def emit(out, kind, after, towards):
     record.at = after
     record.kind = kind
     record.flags = 0
-    record.hops = 0
+    record.hops = COUNTED_ON
     record.source = -1
     record.target = -1
     record.next = towards

@@ -7,6 +7,7 @@ bounded number of hops; one more goes without care, and is counted.
 import numpy as np
 
 from halfway.core.compiled import inlined, kernel
+from halfway.core.message import COUNTED_ON
 from halfway.core.outbox import emit
 from halfway.protocols.walk_records import ACK, ATTEMPT, PATIENCE, SERIAL
 
@@ -70,13 +71,14 @@ def watch(memory, rules, i, record, came_from, drawn, out):
     memory.hops[i, slot].event = record.event
     for a in range(8):
         memory.hops[i, slot].args[a] = record.args[a]
-    await_answer(memory, rules, i, slot, record.at, out)
+    await_answer(memory, rules, i, slot, record.at, record.hops, out)
 
 
 @kernel
-def await_answer(memory, rules, i, slot, after, out):
+def await_answer(memory, rules, i, slot, after, hops, out):
     """A letter to oneself for the time when a hop that leaves `after` a delay counts as failed."""
     o = emit(out, PATIENCE, after + rules.patience_s, memory.name[i])
+    o.hops = hops  # a repeated hop is the same hop of the same journey
     o.args[SERIAL] = memory.hops[i, slot].args[SERIAL]
     o.args[ATTEMPT] = memory.hops[i, slot].tries
 
@@ -144,7 +146,7 @@ def overdue(memory, rules, i, message, out):
     o.event = memory.hops[i, slot].event
     for a in range(8):
         o.args[a] = memory.hops[i, slot].args[a]
-    await_answer(memory, rules, i, slot, 0.0, out)
+    await_answer(memory, rules, i, slot, 0.0, COUNTED_ON, out)
     return NONE
 
 
@@ -153,4 +155,4 @@ def await_all(memory, rules, i, out):
     """Back after a crash: the letters to oneself died, the hops in flight are remembered."""
     for slot in range(memory.hops.shape[1]):
         if memory.hops[i, slot].kind != _FREE:
-            await_answer(memory, rules, i, slot, 0.0, out)
+            await_answer(memory, rules, i, slot, 0.0, COUNTED_ON, out)

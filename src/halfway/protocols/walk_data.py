@@ -3,7 +3,7 @@
 import numpy as np
 
 from halfway.core.compiled import inlined, kernel
-from halfway.core.message import APP
+from halfway.core.message import AFRESH, APP
 from halfway.core.outbox import emit
 from halfway.protocols.hop_care import KEPT, LOST, SPILLED, care
 from halfway.protocols.recent import is_among_the_newest
@@ -27,12 +27,13 @@ def set_out(memory, rules, i, topic, event, out):
     other = np.int32(0)
     if memory.forth[i, 2 * topic] != NEVER:
         other = memory.walks[i, 2 * topic].told_other
-    forward(memory, rules, i, topic, event, other, out)
+    # Kept until a message told of the meeting, it has not come that message's way.
+    forward(memory, rules, i, topic, event, other, AFRESH, out)
 
 
 @kernel
-def forward(memory, rules, i, topic, event, other, out):
-    """One hop of the loop-erased path publisher - meeting - subscriber."""
+def forward(memory, rules, i, topic, event, other, hops, out):
+    """One hop of the loop-erased path publisher - meeting - subscriber; hops as for `emit`."""
     # Upstream of the meeting only `forth` is known, from the meeting on only `back`. A subscriber's
     # trace of an earlier launch than the one that was met may lead to where a node is gone, so
     # `other` says which launch it must be of; along `back` launches only get later, so who once
@@ -40,7 +41,7 @@ def forward(memory, rules, i, topic, event, other, out):
     trace = memory.back[i, 2 * topic + 1]
     if trace != NEVER and memory.walks[i, 2 * topic + 1].generation >= other:
         if trace == memory.name[i]:
-            deliver(memory, i, topic, event, out)
+            deliver(memory, i, topic, event, hops, out)
             return
         towards = trace
     else:
@@ -52,15 +53,17 @@ def forward(memory, rules, i, topic, event, other, out):
     o = emit(out, DATA, 0.0, towards)
     o.topic = topic
     o.event = event
+    o.hops = hops
     o.args[OTHER] = other
     care(memory, rules, i, o, NEVER, 0, out)
 
 
 @inlined
-def deliver(memory, i, topic, event, out):
+def deliver(memory, i, topic, event, hops, out):
     """To the application of the subscriber, once."""
     if is_among_the_newest(memory.delivered, i, topic, event):
         o = emit(out, DELIVERED, 0.0, APP)
+        o.hops = hops
         o.topic = topic
         o.event = event
 

@@ -10,7 +10,7 @@ import numpy as np
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import embedded, kernel
 from halfway.core.handler import handle
-from halfway.core.message import APP, BOOT
+from halfway.core.message import AFRESH, APP, BOOT
 from halfway.core.outbox import emit
 from halfway.sim import air  # noqa: F401 - declares the radios without contention
 from halfway.sim.changes import (
@@ -61,11 +61,11 @@ def send_off(engine, radio, reach, row, now, hops, before):
         waits = record.at > 0.0
         record.at += now
         record.source = row  # in the simulator a node's name is its row
-        record.hops = hops
+        record.hops = np.uint16(0) if record.hops == AFRESH else hops
         engine.flight.life[slot] = engine.life[row]
         on_air = record.next != APP and record.next != row
         if on_air:
-            record.hops += np.uint16(hops < MOST_HOPS)
+            record.hops += np.uint16(record.hops < MOST_HOPS)
         if on_air and not waits:
             depart(engine, radio, reach, slot)
         else:
