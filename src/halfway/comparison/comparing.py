@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from halfway.comparison.caveats import caveats
 from halfway.comparison.compared import Cell, Compared
 from halfway.comparison.compiling import compile_first
 from halfway.comparison.estimates import half_width
@@ -91,10 +92,12 @@ def compare(
                 break
             replicates = min(max(replicates + 1, int(replicates * _GROWTH)), question.most)
     errors, first = failed(store, table)
+    names = tuple(one.name for one in question.contenders)
+    warned = caveats([point.scenario for point in question.points], names, runs)
     compared = Compared(
         title=question.scenario.title,
         scenario=plain_of(question.scenario),
-        systems=tuple(one.name for one in question.contenders),
+        systems=names,
         baseline=question.baseline,
         points=tuple(dict(point.varies) for point in question.points),
         replicates=replicates,
@@ -102,7 +105,7 @@ def compare(
         cells=tuple(cells),
         curves=tuple(curves_of_runs(runs)),
         unfit=dict(question.unfit),
-        notes=notes_of(question.scenario, question.until, cells, replicates),
+        notes=notes_of(question.scenario, question.until, cells, replicates) + warned,
         errors=errors,
         digest=digest_of_runs(runs),
         wall_seconds=perf_counter() - begun,
