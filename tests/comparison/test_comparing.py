@@ -88,6 +88,19 @@ def test_a_sweep_has_a_point_for_each_combination(tmp_path: Path) -> None:
     assert len(rows) == 4 * len(METRICS)
 
 
+def test_an_option_of_one_system_leaves_the_others_at_every_point(tmp_path: Path) -> None:
+    question = asked(written(tmp_path), PAIR, replicates=2, sweeps={"options.gossip.fanout": "2,3"})
+    store = Store(tmp_path / "out" / "runs")
+    fill(store, question)
+    found = compare(question, store).compared
+    assert len(found.cells) == 2 * 2 * len(METRICS)
+    for point in (0, 1):
+        assert found.cell(point, "gossip", "messages").against is not None
+    first, last = (found.cell(point, "flooding", "messages").values for point in (0, 1))
+    assert first == last  # one run, which stands at both points
+    assert len(store.finished_keys()) == 2 + 2 * 2
+
+
 def test_the_command_prints_tables_and_writes_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,6 +149,7 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
         (["--systems", "gossip,gossip"], "named twice"),
         (["--baseline", "rumor", "--systems", "gossip"], "rumor does not run here"),
         (["--until", "width=2%"], "--until width=2%: this is no bound"),
+        (["--until", "half-width=1.2.3"], "--until half-width=1.2.3: this is no bound"),
         (["--until", "half-width=2%,speed"], "metrics: delivery-ratio"),
         (["--until", "half-width=0%"], "must be above 0"),
         (["--replicates", "9", "--most", "3", "--until", "half-width=2%"], "but 3 at the most"),

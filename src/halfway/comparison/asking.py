@@ -16,7 +16,9 @@ from halfway.sim.own_system import own_system, read_own
 from halfway.sim.table import TABLE, named
 
 _MOST_REPLICATES = 100_000
-_UNTIL = re.compile(r"half-width=([0-9.]+(?:e-?[0-9]+)?)(%?)(?:,([a-z0-9-]+))?")
+_UNTIL = re.compile(
+    r"half-width=((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)(%?)(?:,([a-z0-9-]+))?"
+)
 
 
 def asked(

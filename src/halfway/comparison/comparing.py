@@ -126,22 +126,24 @@ def _planned(question: Question, replicates: int, seed: int) -> pa.Table:
 
 def _ran(question: Question, store: Store, table: pa.Table) -> list[Ran]:
     """The planned runs as the store has them: by point, system and replicate."""
-    place = {
-        canonical(point_of(point.scenario, contender).parameters): (number, contender.name)
-        for number, point in enumerate(question.points)
-        for contender in question.contenders
-    }
+    # A run stands at every point that varies no more than an option of another system.
+    places: dict[str, list[tuple[int, str]]] = {}
+    for number, point in enumerate(question.points):
+        for contender in question.contenders:
+            parameters = canonical(point_of(point.scenario, contender).parameters)
+            places.setdefault(parameters, []).append((number, contender.name))
     planned = set(table["key"].to_pylist())
     columns = ("parameters", "replicate", "network_seed", "status", "error", "digest")
     rows = store.rows("key", *columns, "observations").to_pylist()
     found = [
         Ran(
-            *place[row["parameters"]], row["replicate"], seed_of(row["network_seed"]),
+            *place, row["replicate"], seed_of(row["network_seed"]),
             row["status"], row["error"], row["digest"],
             {one["metric"]: tuple(one["values"]) for one in row["observations"]},
         )
         for row in rows
         if row["key"] in planned
+        for place in places[row["parameters"]]
     ]  # fmt: skip
     order = {contender.name: at for at, contender in enumerate(question.contenders)}
     return sorted(found, key=lambda ran: (ran.point, order[ran.system], ran.replicate))
