@@ -7,7 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from halfway.pipeline.plan import SCHEMA, code_digest, key_of
+from halfway.pipeline.plan import SCHEMA, key_of
+from halfway.pipeline.provenance import code_digest
 from halfway.pipeline.session import session
 from halfway.pipeline.store import Store
 from halfway.pipeline.sweep import Progress, SweepReport, sweep
