@@ -9,8 +9,9 @@ import pytest
 import halfway
 from halfway import cli
 from halfway.comparison.asking import asked, parsed
-from halfway.comparison.comparing import Until, compare
+from halfway.comparison.comparing import compare
 from halfway.comparison.metrics import METRICS
+from halfway.comparison.stopping import Until
 from halfway.pipeline.store import Store
 from halfway.problem import Problem
 from halfway.report.comparison_table import cells_csv, with_margin

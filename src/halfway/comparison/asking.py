@@ -6,9 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from halfway.comparison.comparing import FEWEST, MOST, Question, Until
+from halfway.comparison.comparing import FEWEST, MOST, Question
 from halfway.comparison.metrics import METRICS
 from halfway.comparison.points import Contender
+from halfway.comparison.stopping import Until
 from halfway.problem import Problem
 from halfway.scenario.staging import simulation_on, staged
 from halfway.scenario.sweeping import ScenarioPoint, read_sweep
