@@ -12,6 +12,7 @@ from halfway.comparison.asking import asked, parsed
 from halfway.comparison.comparing import compare
 from halfway.comparison.metrics import METRICS
 from halfway.comparison.stopping import Until
+from halfway.pipeline.plan import ROOT_SEED
 from halfway.pipeline.store import Store
 from halfway.problem import Problem
 from halfway.report.comparison_table import cells_csv, with_margin
@@ -38,6 +39,8 @@ def test_what_is_finished_is_told_without_spark(tmp_path: Path) -> None:
     fill(store, question)
     answer = compare(question, store)
     found = answer.compared
+    assert not {"seed", "system"} & set(found.scenario)
+    assert found.seed == ROOT_SEED
     assert (found.systems, found.baseline, found.replicates) == (tuple(PAIR), "flooding", 4)
     assert (answer.made, found.errors, found.points, found.title) == (0, 0, ({},), "small")
     assert len(found.cells) == 2 * len(METRICS)
@@ -155,6 +158,11 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
         (["--until", "half-width=0%"], "must be above 0"),
         (["--replicates", "9", "--most", "3", "--until", "half-width=2%"], "but 3 at the most"),
         (["--replicates", "200000"], "it must be from 1 to 100,000"),
+        (
+            ["--set", "seed=7"],
+            r"--set seed: a comparison sets it in each of its runs \(use --seed\)",
+        ),
+        (["--set", "system=gossip"], "use --systems"),
         (["--sweep", "workload.events=-1"], "workload.events = -1: expected"),
         (["--sweep", "seed=1,2"], "sweep.seed: this cannot be swept"),
         (["--sweep", "events"], "--sweep events: it must be FIELD=VALUE"),

@@ -5,12 +5,22 @@ import math
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from halfway.comparison.points import Contender, contender_of, point_of, scenario_of, seed_of
+from halfway.comparison.points import (
+    MEASUREMENT,
+    Contender,
+    contender_of,
+    point_of,
+    scenario_of,
+    seed_of,
+)
+from halfway.pipeline.audit import Audit, Failure
 from halfway.pipeline.plan import plan
 from halfway.pipeline.rerun import codes_here, why_not
 from halfway.pipeline.simulate import result
 from halfway.problem import Problem
+from halfway.report.results_table import print_results
 from halfway.scenario.reading import read_scenario
 from tests.comparison.scenes import SMALL, written
 
@@ -100,6 +110,17 @@ def test_a_file_that_changed_since_the_plan_is_refused(tmp_path: Path) -> None:
     assert made["status"] == "error"
     assert "links.csv: this is not the file that was planned" in made["error"]
     assert "this is not the file that was planned" in why_not(row, codes)
+
+
+def test_a_failed_run_is_told_with_the_seed_that_makes_it_again() -> None:
+    failure = Failure("boom", 1, MEASUREMENT, "{}", 0, 2**63 + 5, 9, "")
+    out = Console(record=True, width=200)
+    lists = ("unfinished", "studies", "measured", "damage")
+    audit: dict[str, object] = dict.fromkeys(("runs", "errors", "bytes", "waves"), 0)
+    audit |= dict.fromkeys(("folder", "halfway", "digest", "first", "last", "writer"), "")
+    audit |= dict.fromkeys(lists, ()) | {"failures": (failure,)}
+    print_results(out, Audit(**audit))  # type: ignore[arg-type]  # by name
+    assert f"replicate 0, seed {seed_of(2**63 + 5)}" in out.export_text()
 
 
 def test_faults_by_name_are_the_same_in_any_process(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from halfway.sim.own_system import own_system, read_own
 from halfway.sim.table import TABLE, named
 
 _MOST_REPLICATES = 100_000
+_OURS = {"seed": "--seed", "system": "--systems"}  # field -> what sets it in a comparison
 _UNTIL = re.compile(
     r"half-width=((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)(%?)(?:,([a-z0-9-]+))?"
 )
@@ -39,6 +40,10 @@ def asked(
     systems: names (default: all that there are); own: files or modules with systems of the user's;
     until: "half-width=2%" or "half-width=2%,energy". Raises Problem naming what is wrong.
     """
+    for field, option in _OURS.items():
+        if field in (changes or {}):
+            what = f"--set {field}: a comparison sets it in each of its runs"
+            raise Problem(what, remedy=f"use {option}")
     sources = [read_own(one) for one in own]
     ours = {source.name: own_system(source) for source in sources}
     contenders = [Contender(name) for name in _chosen(systems)]

@@ -100,6 +100,7 @@ def compare(
         errors=errors,
         digest=digest_of_runs(runs),
         wall_seconds=perf_counter() - begun,
+        seed=root,
     )
     return Answer(compared, runs, first, made)
 

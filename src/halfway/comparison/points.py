@@ -16,7 +16,7 @@ from halfway.sim.table import named
 
 MEASUREMENT = "halfway.comparison.measurement:run"
 # What does not change a run of one system: its own options travel beside the scenario.
-_ASIDE = ("seed", "system", "title", "options", "sweep")
+_ASIDE = ("title", "options", "sweep")
 _COST_MS = 150.0  # a guess, which the first wave corrects
 
 
@@ -71,8 +71,9 @@ def contender_of(parameters: Mapping[str, Scalar]) -> Contender:
 
 
 def plain_of(scenario: Scenario) -> dict[str, Any]:
-    """A scenario with every default filled in, as plain values."""
+    """A scenario with every default filled in, as plain values, but for what each run sets."""
     plain: dict[str, Any] = msgspec.to_builtins(scenario)
+    del plain["seed"], plain["system"]
     for fault in plain["faults"]:
         if fault.get("nodes"):  # a set: its order is the process's own
             fault["nodes"].sort(key=lambda node: (isinstance(node, str), node))
