@@ -59,5 +59,5 @@ def test_metrics_in_which_rare_values_decide_are_named() -> None:
         cell("state", 512.0, 512.0, 512.0),  # so by construction
         cell("energy", 1.0, 2.0, 3.0),
     ]
-    (note,) = [note for note in notes_of(PLAIN, None, cells, 3) if "very same value" in note]
+    (note,) = [note for note in notes_of(PLAIN, "", cells, 3) if "very same value" in note]
     assert note.startswith("gossip in delivery-ratio, messages: more than half")

@@ -15,9 +15,9 @@ _LOSSES = ("delivery-ratio", "recovered")  # shares that rare losses take from
 
 
 def notes_of(
-    scenario: Scenario, until: tuple[float, str] | None, cells: Sequence[Cell], replicates: int
+    scenario: Scenario, ended: str, cells: Sequence[Cell], replicates: int
 ) -> tuple[str, ...]:
-    """Notes, the ones about statistics first."""
+    """Notes, the ones about statistics first; ended: why no more replicates were added, or ""."""
     notes = [
         f"{replicates} replicates: each draws its own {_drawn(scenario)}, the same for every "
         "system; intervals are 95 %, Student's t over replicates, and differences are paired.",
@@ -33,11 +33,8 @@ def notes_of(
         f"Nodes learn of their neighbours by hellos, {_hellos(scenario)}; hellos cost nothing in "
         "any column.",
     ]
-    if until is not None:
-        notes.append(
-            "Replicates were added until the intervals were tight, so these come out a little "
-            "narrower than they would from a number fixed beforehand."
-        )
+    if ended:
+        notes.append(ended)
     rare: dict[str, dict[str, None]] = {}
     for cell in cells:
         if _hangs_on_few(cell):
