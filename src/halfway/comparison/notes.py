@@ -10,9 +10,9 @@ _FEWEST = 2  # replicates, below which there is no interval anyway
 
 
 def notes_of(
-    scenario: Scenario, until: tuple[float, str] | None, cells: Sequence[Cell], replicates: int
+    scenario: Scenario, ended: str, cells: Sequence[Cell], replicates: int
 ) -> tuple[str, ...]:
-    """Notes, the ones about statistics first."""
+    """Notes, the ones about statistics first; ended: why no more replicates were added, or ""."""
     notes = [
         f"{replicates} replicates: each draws its own {_drawn(scenario)}, the same for every "
         "system; intervals are 95 %, Student's t over replicates, and differences are paired.",
@@ -24,11 +24,8 @@ def notes_of(
         f"Nodes learn of their neighbours by hellos, {_hellos(scenario)}; hellos cost nothing in "
         "any column.",
     ]
-    if until is not None:
-        notes.append(
-            "Replicates were added until the intervals were tight, so these come out a little "
-            "narrower than they would from a number fixed beforehand."
-        )
+    if ended:
+        notes.append(ended)
     if rare := sorted({cell.system for cell in cells if _hangs_on_few(cell)}):
         notes.append(
             f"{', '.join(rare)}: fewer than half of the replicates differ in what is delivered, so "

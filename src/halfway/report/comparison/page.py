@@ -161,6 +161,7 @@ def _making(compared: Compared, command: str) -> str:
         '<h2 id="making-title">How this page was made</h2>'
         f"{how}<p>{wording.duration(compared.wall_seconds)} on the clock. The same scenario and "
         "the same code, numba's version included, give the same digest on any machine, with any "
-        "number of cores.</p><details><summary>The scenario as it was read</summary>"
+        f"number of cores; the seeds of all replicates follow from {compared.seed}.</p>"
+        "<details><summary>The scenario as it was read</summary>"
         f"<pre><code>{escape(scenario)}</code></pre></details></section>"
     )
