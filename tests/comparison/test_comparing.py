@@ -10,7 +10,7 @@ import halfway
 from halfway import cli
 from halfway.comparison.asking import asked, parsed
 from halfway.comparison.comparing import compare
-from halfway.comparison.metrics import METRICS
+from halfway.comparison.metrics import LATE, METRICS, SATURATED, observations
 from halfway.comparison.stopping import Until
 from halfway.pipeline.plan import ROOT_SEED
 from halfway.pipeline.store import Store
@@ -194,7 +194,7 @@ def test_bounds_are_read_as_people_write_them() -> None:
 
 
 def test_a_system_that_cannot_run_has_a_row_that_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = written(tmp_path)
     monkeypatch.setattr(
@@ -208,6 +208,23 @@ def test_a_system_that_cannot_run_has_a_row_that_says_why(
         asked(path, PAIR, baseline="gossip")
     with pytest.raises(Problem, match="no system can run here; gossip: no trees here"):
         asked(path, ["gossip"])
+    # The command says so before anything runs, to machines' readers as well.
+    fill(Store(tmp_path / "out" / "runs"), question, 2)
+    command = ["compare", str(path), "--systems", ",".join(PAIR), "--replicates", "2", "--json"]
+    assert cli.main([*command, "--no-map", "--out", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr()
+    assert told.err.startswith("halfway: gossip does not run here: no trees here\n")
+    assert len(told.out.splitlines()) == len(METRICS)
+
+
+def test_what_came_late_is_observed_beside_the_metrics(tmp_path: Path) -> None:
+    changes = {"window": "1", "workload.every_s": "0.001"}
+    scenario = read_scenario(written(tmp_path), changes)
+    found = observations(simulation_of(scenario, system="flooding"))
+    told = simulation_of(scenario, system="flooding").run()
+    assert found[LATE].tolist() == [told.late]
+    assert told.late > 0
+    assert SATURATED not in found  # nothing is told of what is 0
 
 
 def test_numbers_have_the_digits_that_their_margin_leaves() -> None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from halfway.comparison.caveats import caveats
 from halfway.comparison.compared import Compared
 from halfway.comparison.compiling import compile_first
 from halfway.comparison.finding import Ran, cells_of_runs, curves_of_runs, digest_of_runs
@@ -85,10 +86,12 @@ def compare(
             replicates = min(max(replicates + 1, int(replicates * _GROWTH)), question.most)
     errors, first = failed(store, table)
     ended = stopped(question.until, cells, question.replicates, replicates)
+    names = tuple(one.name for one in question.contenders)
+    warned = caveats([point.scenario for point in question.points], names, runs)
     compared = Compared(
         title=question.scenario.title,
         scenario=plain_of(question.scenario),
-        systems=tuple(one.name for one in question.contenders),
+        systems=names,
         baseline=question.baseline,
         points=tuple(dict(point.varies) for point in question.points),
         replicates=replicates,
@@ -96,7 +99,7 @@ def compare(
         cells=tuple(cells),
         curves=tuple(curves_of_runs(runs)),
         unfit=dict(question.unfit),
-        notes=notes_of(question.scenario, ended, cells, replicates),
+        notes=notes_of(question.scenario, ended, cells, replicates) + warned,
         errors=errors,
         digest=digest_of_runs(runs),
         wall_seconds=perf_counter() - begun,
