@@ -85,10 +85,9 @@ def compare(
                 break
             replicates = min(max(replicates + 1, int(replicates * _GROWTH)), question.most)
     errors, first = failed(store, table)
-    names = tuple(one.name for one in question.contenders)
     ended = stopped(question.until, cells, question.replicates, replicates)
-    notes = notes_of(question.scenario, ended, cells, replicates)
-    notes += caveats([point.scenario for point in question.points], names, runs)
+    names = tuple(one.name for one in question.contenders)
+    warned = caveats([point.scenario for point in question.points], names, runs)
     compared = Compared(
         title=question.scenario.title,
         scenario=plain_of(question.scenario),
@@ -100,7 +99,7 @@ def compare(
         cells=tuple(cells),
         curves=tuple(curves_of_runs(runs)),
         unfit=dict(question.unfit),
-        notes=notes,
+        notes=notes_of(question.scenario, ended, cells, replicates) + warned,
         errors=errors,
         digest=digest_of_runs(runs),
         wall_seconds=perf_counter() - begun,
