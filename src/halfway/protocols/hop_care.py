@@ -12,20 +12,20 @@ from halfway.core.outbox import emit
 from halfway.protocols.walk_records import ACK, ATTEMPT, PATIENCE, SERIAL
 
 NONE = -1
-_FREE = 0
+_FREE = 0  # the serial number at a place where no hop is in flight; kinds begin at 0
 
 # A hop in flight as it was sent, and what was tried so far. Records instead of arrays of their own,
 # because a kernel compiles longer with every array that a state has.
 HOP = np.dtype(
     [
-        ("kind", "<i4"),  # 0: this place is free
+        ("kind", "<i4"),
         ("to", "<i4"),  # the neighbour's name
         ("came_from", "<i4"),  # whom a walk came from; -1 of other hops
         ("drawn", "<i4"),  # how often the neighbour was drawn anew
         ("tries", "<i4"),  # repetitions so far
         ("topic", "<i4"),
         ("event", "<i4"),
-        ("args", "<i4", (8,)),
+        ("args", "<i4", (8,)),  # with its serial number, 0: this place is free
     ]
 )
 ANSWERED_PLACES = 16  # hops that a walk's node knows it took in: the sender's name, its number
@@ -55,7 +55,7 @@ def care(memory, rules, i, record, came_from, drawn, out):
 def watch(memory, rules, i, record, came_from, drawn, out):
     """Keep a record until it is acknowledged, if there is room."""
     slot = 0
-    while slot < memory.hops.shape[1] and memory.hops[i, slot].kind != _FREE:
+    while slot < memory.hops.shape[1] and memory.hops[i, slot].args[SERIAL] != _FREE:
         slot += 1
     if slot == memory.hops.shape[1]:
         memory.counts[i, CROWDED] += 1
@@ -110,7 +110,7 @@ def answered_before(memory, i, message, out):
 def slot_of(memory, i, serial):
     """Where a hop in flight is kept; -1 if it is not."""
     for slot in range(memory.hops.shape[1]):
-        if memory.hops[i, slot].kind != _FREE and memory.hops[i, slot].args[SERIAL] == serial:
+        if memory.hops[i, slot].args[SERIAL] == serial:
             return slot
     return NONE
 
@@ -120,13 +120,13 @@ def acknowledged(memory, i, message):
     """An ACK: the hop has arrived."""
     slot = slot_of(memory, i, message.args[SERIAL])
     if slot != NONE and memory.hops[i, slot].to == message.source:
-        memory.hops[i, slot].kind = _FREE
+        memory.hops[i, slot].args[SERIAL] = _FREE
 
 
 @inlined
 def given_up(memory, i, slot):
     """That hop is over; its place is free."""
-    memory.hops[i, slot].kind = _FREE
+    memory.hops[i, slot].args[SERIAL] = _FREE
 
 
 @kernel
@@ -154,5 +154,5 @@ def overdue(memory, rules, i, message, out):
 def await_all(memory, rules, i, out):
     """Back after a crash: the letters to oneself died, the hops in flight are remembered."""
     for slot in range(memory.hops.shape[1]):
-        if memory.hops[i, slot].kind != _FREE:
+        if memory.hops[i, slot].args[SERIAL] != _FREE:
             await_answer(memory, rules, i, slot, 0.0, COUNTED_ON, out)
