@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from halfway.core.filters import Filters, covering, filters, matching
 from halfway.core.message import MESSAGE
 from halfway.protocols import broker_tree
+from halfway.protocols.hop_care import LOST
 from halfway.protocols.source_routes import ACK, CLIENT, PATIENCE, routes
 from halfway.protocols.subscriptions import (
     DETACH,
@@ -228,6 +229,14 @@ def test_every_kind_of_hop_is_repeated_until_it_is_given_up() -> None:
     driven = drive(replace(world(parents, steps, retries=2), down=(2,)))
     assert driven.received(PATIENCE).tolist() == [3] * 3 * len(steps)
     assert not driven.state.care.hops.args[..., SERIAL].any()
+    assert driven.state.care.counts[:, LOST].tolist() == [0, 0, 0, len(steps)]
+
+
+def test_what_no_path_leads_to_a_broker_is_counted() -> None:
+    here = world(np.array([-1, 0], np.int32), [])
+    letters = [Letter(0.0, 2, int(SUBSCRIBE), 3), Letter(1.0, 2, int(PUBLISH), 3, 3)]
+    driven = drive(replace(here, letters=letters))  # the relay has no path of its own
+    assert driven.state.care.counts[:, LOST].tolist() == [0, 0, 2, 0]
 
 
 def test_unknown_kinds_are_ignored() -> None:
