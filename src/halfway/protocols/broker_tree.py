@@ -203,4 +203,4 @@ def handle(state, rules, around, book, i, message, out):
         post = Post(book.routes, state.lines)
         serve(state.table, book, post, b, own, state.parent[b], message, out)
     if rules.retries > 0:
-        watch_new(state.care, rules, i, before, out)
+        watch_new(state.care, rules, i, message, before, out)

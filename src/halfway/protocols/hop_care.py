@@ -18,7 +18,8 @@ _FREE = 0  # the serial number at a place where no hop is in flight; kinds begin
 # because a kernel compiles longer with every array that a state has.
 HOP = np.dtype(
     [
-        ("kind", "<i4"),
+        ("kind", "<u2"),
+        ("hops", "<u2"),  # what it said of its journey's hops so far
         ("to", "<i4"),  # the neighbour's name
         ("came_from", "<i4"),  # whom a walk came from; -1 of other hops
         ("drawn", "<i4"),  # how often the neighbour was drawn anew
@@ -63,6 +64,7 @@ def watch(memory, rules, i, record, came_from, drawn, out):
     memory.counts[i, SENT] += 1
     record.args[SERIAL] = np.int32(memory.counts[i, SENT])
     memory.hops[i, slot].kind = record.kind
+    memory.hops[i, slot].hops = record.hops
     memory.hops[i, slot].to = record.next
     memory.hops[i, slot].came_from = came_from
     memory.hops[i, slot].drawn = drawn
@@ -155,4 +157,4 @@ def await_all(memory, rules, i, out):
     """Back after a crash: the letters to oneself died, the hops in flight are remembered."""
     for slot in range(memory.hops.shape[1]):
         if memory.hops[i, slot].args[SERIAL] != _FREE:
-            await_answer(memory, rules, i, slot, 0.0, COUNTED_ON, out)
+            await_answer(memory, rules, i, slot, 0.0, memory.hops[i, slot].hops, out)

@@ -202,11 +202,12 @@ def settled(care, rules, i, message, out):
 
 
 @apart
-def watch_new(care, rules, i, before, out):
+def watch_new(care, rules, i, message, before, out):
     """Watch over every record for another node that was emitted since `before` slots were free."""
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         record = out.pool[out.free[np.uint32(stacked)]]
         if record.next != APP and record.next != care.name[i] and record.kind != ACK:
+            record.hops = message.hops
             watch(care, rules, i, record, NONE, 0, out)
 
 
