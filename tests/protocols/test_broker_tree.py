@@ -1,6 +1,7 @@
 """Brokers in a tree: they deliver what a list of all subscriptions would, and say little upward."""
 
 import itertools
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from halfway.core.filters import Filters, covering, filters, matching
 from halfway.core.message import MESSAGE
 from halfway.protocols import broker_tree
-from halfway.protocols.source_routes import ACK, CLIENT, routes
+from halfway.protocols.hop_care import LOST
+from halfway.protocols.source_routes import ACK, CLIENT, PATIENCE, routes
 from halfway.protocols.subscriptions import (
     DETACH,
     FREE,
@@ -219,6 +221,22 @@ def test_hops_with_care_deliver_the_same_once(parents: np.ndarray, steps: list[S
     driven = drive(world(parents, steps, retries=2))
     assert notified(driven) == brute_force(parents, steps)[0]
     assert (driven.received(ACK) >= 0).sum() == (driven.records["args"][:, SERIAL] > 0).sum() / 3
+
+
+def test_every_kind_of_hop_is_repeated_until_it_is_given_up() -> None:
+    """SUBSCRIBE is kind 0, which is a kind like the others; the relay never hears it."""
+    parents, steps = np.array([-1, 0], np.int32), [Step(int(k), 2, 0, 1) for k in range(4)]
+    driven = drive(replace(world(parents, steps, retries=2), down=(2,)))
+    assert driven.received(PATIENCE).tolist() == [3] * 3 * len(steps)
+    assert not driven.state.care.hops.args[..., SERIAL].any()
+    assert driven.state.care.counts[:, LOST].tolist() == [0, 0, 0, len(steps)]
+
+
+def test_what_no_path_leads_to_a_broker_is_counted() -> None:
+    here = world(np.array([-1, 0], np.int32), [])
+    letters = [Letter(0.0, 2, int(SUBSCRIBE), 3), Letter(1.0, 2, int(PUBLISH), 3, 3)]
+    driven = drive(replace(here, letters=letters))  # the relay has no path of its own
+    assert driven.state.care.counts[:, LOST].tolist() == [0, 0, 2, 0]
 
 
 def test_unknown_kinds_are_ignored() -> None:

@@ -15,6 +15,7 @@ from halfway.protocols.cell_hash_routing import (
     ADVERT,
     ARRIVED,
     INTEREST,
+    NOTE,
     NOTIFY,
     NUMBER,
     PRUNE,
@@ -270,6 +271,32 @@ def test_a_hop_that_nobody_answers_takes_another_way() -> None:
         town.run(8.0)
         counts[retries] = len(town.delivered())
     assert counts[0] < counts[1] == 10
+
+
+def test_a_hop_that_failed_does_not_have_the_better_point_pruned() -> None:
+    """An event that took another way is not compared; the next one is, as if nothing had been."""
+
+    def two_events(kill: int) -> Town:
+        town = settled(FULL * 3, points=2, tried=2, retries=1, answer=0.01)
+        town.tell(3.0, 1, cell_hash.ADVERTISE, 0)
+        town.tell(3.5, 70, cell_hash.SUBSCRIBE, 0)
+        town.run(5.0)
+        if kill >= 0:
+            town.kill(kill)
+        for event in (0, 1):
+            town.tell(6.0 + event, 1, cell_hash.PUBLISH, 0, event)
+        town.run(8.0)
+        assert town.delivered() == [(0, 70), (1, 70)]
+        return town
+
+    whole = two_events(-1)
+    best = int(whole.state.heard.number[70, 0])
+    records, rows = whole.heard()
+    by_best = (records["kind"] == NOTE) & (records["args"][:, NUMBER] == best)
+    between = [int(row) for row in rows[by_best & (records["event"] == 0)] if row not in (1, 70)]
+    hurt = two_events(between[0])
+    assert hurt.state.rivals.pruned[70].tolist() == whole.state.rivals.pruned[70].tolist()
+    assert whole.state.rivals.pruned[70].any()
 
 
 @pytest.mark.slow

@@ -134,6 +134,36 @@ def test_a_region_whose_broker_dies_elects_another() -> None:
         assert ((entry.key[home] == row) & (entry.local[home] == 1)).any()
 
 
+def test_a_region_whose_deputy_dies_before_it_is_one_elects_another() -> None:
+    """The ablest goes between the call and its end, and is back when all is over.
+
+    Neither it nor those who waited for its beacon wait for ever.
+    """
+    network = disk(n=30, radius=0.5, seed=4)
+    demand = Listed([(row, 0) for row in range(30)], [(50.0, 3, 0)])
+    options = {"brokers": 1, "nearest": 2, "epidemic": True, "replace": True}
+
+    def run(*rows: int, **second: float) -> Simulation:
+        at = [{"at": 6.0}, second]
+        faults = [Crash(node=network.label(r), **when) for r, when in zip(rows, at, strict=False)]
+        return Simulation(
+            "voronoi-brokers", network, workload=demand, seconds=55.0, seed=5, options=options,
+            faults=faults,
+        )  # fmt: skip
+
+    dead, ablest = map(int, np.argsort(-run().cast.state.me.ability, kind="stable")[:2])
+    called = run(dead)
+    called.run(stop=lambda now: bool((now.cast.state.me.called == dead).sum() > 20))
+    again = run(dead, ablest, at=called.at + 0.5, for_=8.0)
+    again.run(called.at + 4.0)
+    assert not again.cast.state.me.broker[np.arange(30) != dead].any()
+    told = again.run()
+    me, lives = again.cast.state.me, np.delete(np.arange(30), dead)
+    assert me.broker[me.home[lives]].all()
+    assert dead not in me.home[lives]
+    assert told.delivered == told.expected > 0
+
+
 def test_a_run_makes_registers_for_all_of_its_intervals(still: Simulation) -> None:
     """The sum over nodes of the runs of topics that each wants, here one for each of 60."""
     state = still.cast.state

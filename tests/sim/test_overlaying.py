@@ -104,6 +104,13 @@ def test_a_subscriber_that_comes_late_hears_what_comes_after() -> None:
     assert told.caught_up == 8  # the events of its absence that the others kept
 
 
+def test_a_subscriber_that_is_away_when_its_turn_comes_joins_when_it_is_back() -> None:
+    away = Crash(node=3, at=0.05, for_=3.0)
+    wishes = Listed([(1, 0), (2, 0), (3, 0)], [(10.0 + k, 0, 0) for k in range(4)])
+    told = Simulation("walk-overlay", line(4), workload=wishes, seconds=40.0, faults=[away]).run()
+    assert told.delivery_ratio == 1.0
+
+
 def test_every_publisher_and_subscriber_walks_once() -> None:
     some = Listed([(1, 0), (2, 0), (1, 1)], [(1.0, 5, 0), (2.0, 1, 1), (3.0, 2, 0)])
     assert initiators(some).tolist() == [2, 5, 1]

@@ -15,7 +15,7 @@ from halfway.world.faults import Crash, Fault, LinkCut
 from halfway.world.motion import still
 from halfway.world.network import Network
 from halfway.world.waxman import Waxman, waxman
-from tests.networks import from_links
+from tests.networks import from_links, line
 
 TREES = ("broker-tree", "underlay-tree")
 BROKERS, FAILS_AT = 8, 5.0
@@ -133,6 +133,15 @@ def test_care_brings_everything_over_links_that_lose(system: str) -> None:
     assert careless.delivery_ratio < 0.5
     assert careful.delivery_ratio == 1.0
     assert careful.duplicates == 0
+
+
+def test_a_hop_repeated_after_a_crash_is_one_of_the_same_journey() -> None:
+    """The event waits at node 2, which is down for a while, until its link is mended."""
+    demand = Listed([(5, 0)], [(1.0, 0, 0)])
+    faults = [LinkCut(a=2, b=3, at=0.9, for_=2.0), Crash(node=2, at=1.05, for_=2.0)]
+    options = {"brokers": 1, "retries": 5}
+    told = tree("broker-tree", line(6), demand, faults=faults, options=options).run()
+    assert (told.delivered, told.hops.mean) == (1, 5.0)
 
 
 def test_it_says_where_it_cannot_run() -> None:

@@ -24,7 +24,8 @@ EVERYONE = np.int32(-1)  # one transmission that every neighbour hears
 APP = np.int32(-2)  # up to the application of the node that emits it
 
 # What a handler writes into `hops` of a record that begins a journey of its own, such as an event
-# that was kept until now: its transmissions are counted from 0, not from the message handled.
+# that was kept until now: its transmissions are counted from 0, not from the message handled. Any
+# other number but 0 is that of the journey so far, from which they are counted on.
 AFRESH = np.uint16(65_535)
 COUNTED_ON = np.uint16(0)  # what `emit` leaves there: one more than those of the message handled
 

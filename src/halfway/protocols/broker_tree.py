@@ -20,7 +20,6 @@ from halfway.core.outbox import emit
 from halfway.protocols.source_routes import (
     CLIENT,
     IN_FLIGHT,
-    NO_ROUTE,
     NOBODY,
     ORIGIN,
     STEP,
@@ -158,7 +157,7 @@ def attend(routes, own, message, out):
         if message.kind == NOTIFY:
             o = emit(out, NOTIFIED, 0.0, APP)
             o.event, o.topic, o.target = message.event, message.topic, message.args[CLIENT]
-    elif message.kind <= DETACH and routes.home[own] != NO_ROUTE:
+    elif message.kind <= DETACH:
         o = lead(routes, routes.home[own], message.kind, own, out)
         o.event, o.topic, o.args[CLIENT] = message.event, message.topic, message.args[CLIENT]
 
@@ -204,4 +203,4 @@ def handle(state, rules, around, book, i, message, out):
         post = Post(book.routes, state.lines)
         serve(state.table, book, post, b, own, state.parent[b], message, out)
     if rules.retries > 0:
-        watch_new(state.care, rules, i, before, out)
+        watch_new(state.care, rules, i, message, before, out)

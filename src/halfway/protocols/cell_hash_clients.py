@@ -14,11 +14,14 @@ from halfway.protocols.cell_hash_routing import (
     PRUNE,
     PUBLISHER,
     STAMP,
+    UNMADE,
     blank,
     dispatch,
 )
 from halfway.protocols.cell_hash_tables import NONE, distance_to, is_close, rival
 from halfway.protocols.flooding import DELIVERED
+
+NO_POINT = np.int32(255)  # in HEARD: the event came, but no point's way can be judged by it
 
 
 @apart
@@ -72,23 +75,27 @@ def hear(state, rules, i, message, out):
     """An event comes through a point: deliver the first, prune the longer way of any two."""
     if state.subscribed[i, message.topic] == 0:
         return
-    number, hops = message.args[NUMBER], message.args[HOPS]
+    # What had to take another way says little of its point's way: nothing is pruned by it.
+    usual, number = message.reals[UNMADE] == 0.0, message.args[NUMBER]
+    hops = np.int32(message.args[HOPS] - message.reals[UNMADE])
     heard = state.heard
     place = np.uint32(message.event) & np.uint32(heard.event.shape[1] - 1)
     if message.event < heard.event[i, place]:
         return  # so old that it counts as told
     if message.event > heard.event[i, place]:
         heard.event[i, place] = message.event
-        heard.number[i, place], heard.hops[i, place] = number, hops
+        heard.number[i, place], heard.hops[i, place] = number if usual else NO_POINT, hops
         if message.args[PUBLISHER] != state.name[i]:
             o = emit(out, DELIVERED, 0.0, APP)
             o.topic, o.event = message.topic, message.event
             o.args[NUMBER], o.args[HOPS] = number, hops
         return
     best = np.int32(heard.number[i, place])
-    if best == number:
+    if best == number or not usual:
         return
-    if shorter(state, rules, i, message, best, np.int64(heard.hops[i, place])):
+    if best == NO_POINT:
+        heard.number[i, place], heard.hops[i, place] = number, hops
+    elif shorter(state, rules, i, message, best, np.int64(heard.hops[i, place])):
         heard.number[i, place], heard.hops[i, place] = number, hops
         prefer(state, rules, i, message, number, best, out)
     else:

@@ -49,6 +49,7 @@ CLIENT_X, CLIENT_Y = 0, 1  # the client's cell
 FROM_X, FROM_Y = 2, 3  # the cell that it came from
 UNTIL = 4  # how long an entry that is handed over shall be kept; 0: as the rules say
 STAMP = 5  # of an INTEREST or PRUNE: its subscriber's clock; 0 where it only renews
+UNMADE = 5  # of a NOTIFY or NOTE: HOPS that it did not make, but had to give for those that failed
 # In `flags`:
 TOURING, ARRIVED, HANDED, WAITED = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
 AGAIN = np.uint8(16)  # it has begun its route anew, far from where it entered its tour
@@ -253,6 +254,8 @@ def try_another(state, rules, i, s, out):
     # It may have arrived all the same, and only its answers be lost: there are two of it then. So
     # that they do not multiply for ever, a message is sent another way four times at most.
     o.args[HOPS] += rules.most_hops // 4
+    if o.kind in (NOTIFY, NOTE):
+        o.reals[UNMADE] += rules.most_hops // 4
     o["flags"] = np.int64(o["flags"]) & (_STILL - ARRIVED)
     if to_client(o.kind) and o.target == gone:
         o.kind = 0

@@ -12,20 +12,21 @@ from halfway.core.outbox import emit
 from halfway.protocols.walk_records import ACK, ATTEMPT, PATIENCE, SERIAL
 
 NONE = -1
-_FREE = 0
+_FREE = 0  # the serial number at a place where no hop is in flight; kinds begin at 0
 
 # A hop in flight as it was sent, and what was tried so far. Records instead of arrays of their own,
 # because a kernel compiles longer with every array that a state has.
 HOP = np.dtype(
     [
-        ("kind", "<i4"),  # 0: this place is free
+        ("kind", "<u2"),
+        ("hops", "<u2"),  # what it said of its journey's hops so far
         ("to", "<i4"),  # the neighbour's name
         ("came_from", "<i4"),  # whom a walk came from; -1 of other hops
         ("drawn", "<i4"),  # how often the neighbour was drawn anew
         ("tries", "<i4"),  # repetitions so far
         ("topic", "<i4"),
         ("event", "<i4"),
-        ("args", "<i4", (8,)),
+        ("args", "<i4", (8,)),  # with its serial number, 0: this place is free
     ]
 )
 ANSWERED_PLACES = 16  # hops that a walk's node knows it took in: the sender's name, its number
@@ -34,7 +35,7 @@ ANSWERED_PLACES = 16  # hops that a walk's node knows it took in: the sender's n
 CROWDED = 0  # hops sent without care, because the table was full
 REDRAWN = 1  # STEPs drawn anew, because the neighbour did not answer
 DIED = 2  # walks that ended because there was nobody to step to
-LOST = 3  # MATCH and DATA given up, because the way they had to go did not answer
+LOST = 3  # what was given up, because the way that it had to go did not answer, or there was none
 SPILLED = 4  # events kept for a meeting that gave way to later ones
 LAUNCHED = 5  # launches of the node's own accord: unanswered, refreshed, or back after a crash
 SENT = 6  # hops sent with care, each its serial number, from 1
@@ -55,7 +56,7 @@ def care(memory, rules, i, record, came_from, drawn, out):
 def watch(memory, rules, i, record, came_from, drawn, out):
     """Keep a record until it is acknowledged, if there is room."""
     slot = 0
-    while slot < memory.hops.shape[1] and memory.hops[i, slot].kind != _FREE:
+    while slot < memory.hops.shape[1] and memory.hops[i, slot].args[SERIAL] != _FREE:
         slot += 1
     if slot == memory.hops.shape[1]:
         memory.counts[i, CROWDED] += 1
@@ -63,6 +64,7 @@ def watch(memory, rules, i, record, came_from, drawn, out):
     memory.counts[i, SENT] += 1
     record.args[SERIAL] = np.int32(memory.counts[i, SENT])
     memory.hops[i, slot].kind = record.kind
+    memory.hops[i, slot].hops = record.hops
     memory.hops[i, slot].to = record.next
     memory.hops[i, slot].came_from = came_from
     memory.hops[i, slot].drawn = drawn
@@ -110,7 +112,7 @@ def answered_before(memory, i, message, out):
 def slot_of(memory, i, serial):
     """Where a hop in flight is kept; -1 if it is not."""
     for slot in range(memory.hops.shape[1]):
-        if memory.hops[i, slot].kind != _FREE and memory.hops[i, slot].args[SERIAL] == serial:
+        if memory.hops[i, slot].args[SERIAL] == serial:
             return slot
     return NONE
 
@@ -120,13 +122,13 @@ def acknowledged(memory, i, message):
     """An ACK: the hop has arrived."""
     slot = slot_of(memory, i, message.args[SERIAL])
     if slot != NONE and memory.hops[i, slot].to == message.source:
-        memory.hops[i, slot].kind = _FREE
+        memory.hops[i, slot].args[SERIAL] = _FREE
 
 
 @inlined
 def given_up(memory, i, slot):
     """That hop is over; its place is free."""
-    memory.hops[i, slot].kind = _FREE
+    memory.hops[i, slot].args[SERIAL] = _FREE
 
 
 @kernel
@@ -154,5 +156,5 @@ def overdue(memory, rules, i, message, out):
 def await_all(memory, rules, i, out):
     """Back after a crash: the letters to oneself died, the hops in flight are remembered."""
     for slot in range(memory.hops.shape[1]):
-        if memory.hops[i, slot].kind != _FREE:
-            await_answer(memory, rules, i, slot, 0.0, COUNTED_ON, out)
+        if memory.hops[i, slot].args[SERIAL] != _FREE:
+            await_answer(memory, rules, i, slot, 0.0, memory.hops[i, slot].hops, out)

@@ -9,7 +9,7 @@ import math
 
 from halfway.core.compiled import inlined, kernel
 from halfway.core.dice import joined
-from halfway.core.message import APP, BOOT, COUNTED_ON
+from halfway.core.message import APP, BOOT
 from halfway.core.outbox import emit
 from halfway.protocols.hop_care import (
     DIED,
@@ -239,7 +239,7 @@ def settle(memory, rules, around, i, message, out):
     elif message.kind == DATA:
         if not arrived_before(memory, i, message, out):
             other = message.args[OTHER]
-            forward(memory, rules, i, message.topic, message.event, other, COUNTED_ON, out)
+            forward(memory, rules, i, message.topic, message.event, other, message.hops, out)
     elif message.kind == ACK:
         acknowledged(memory, i, message)
     elif message.kind == PUBLISH:

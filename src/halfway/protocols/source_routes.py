@@ -17,6 +17,7 @@ from halfway.core.outbox import emit
 from halfway.protocols.hop_care import (
     COUNTS,
     HOP,
+    LOST,
     NONE,
     acknowledged,
     arrived_before,
@@ -29,7 +30,7 @@ from halfway.protocols.walk_records import ACK, PATIENCE, SERIAL
 
 __all__ = ["ACK", "PATIENCE"]
 
-LOST = np.uint8(12)  # to oneself: what no path leads to its target
+NO_WAY = np.uint8(12)  # to oneself, instead of what no path leads to its target: it is counted
 
 NOBODY = np.int32(-1)
 NO_ROUTE = np.int32(-1)
@@ -137,9 +138,9 @@ def is_under_way(routes, message):
 
 @apart
 def lead(routes, r, kind, own, out):
-    """A record that sets out along path r; where there is none (-1), one that goes nowhere."""
+    """A record that sets out along path r; where there is none (-1), a NO_WAY in its place."""
     if r == NO_ROUTE:
-        return emit(out, LOST, 0.0, own)
+        return emit(out, NO_WAY, 0.0, own)
     o = emit(out, kind, 0.0, routes.row[routes.first[r] + 1])
     o.args[ROUTE], o.args[STEP], o.args[ORIGIN] = r, 1, own
     return o
@@ -191,18 +192,22 @@ def settled(care, rules, i, message, out):
     elif message.kind == PATIENCE:
         slot = overdue(care, rules, i, message, out)
         if slot != NONE:
+            care.counts[i, LOST] += 1
             given_up(care, i, slot)
+    elif message.kind == NO_WAY:
+        care.counts[i, LOST] += 1
     else:
         return arrived_before(care, i, message, out)
     return True
 
 
 @apart
-def watch_new(care, rules, i, before, out):
+def watch_new(care, rules, i, message, before, out):
     """Watch over every record for another node that was emitted since `before` slots were free."""
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         record = out.pool[out.free[np.uint32(stacked)]]
         if record.next != APP and record.next != care.name[i] and record.kind != ACK:
+            record.hops = message.hops
             watch(care, rules, i, record, NONE, 0, out)
 
 

@@ -100,7 +100,8 @@ def be_welcome(state, book, post, b, own, message, out):
     source, up = message.args[ORIGIN], state.parent[b]
     # Two roots may have asked each other: the lower name stays.
     both = up == NOBODY and own < source and child_slot(state.kin, b, source) >= 0
-    wanted = state.asked[b] > 0 or message.args[INSTEAD] == up or source == state.before[b]
+    replaced = up != NOBODY and message.args[INSTEAD] == up
+    wanted = state.asked[b] > 0 or replaced or source == state.before[b]
     if source == up:
         take_news(state, b, message)
     elif wanted and not both:

@@ -120,4 +120,4 @@ def handle(state, rules, around, book, i, message, out):
     else:
         act(state, rules, book, b, own, message, out)
     if rules.retries > 0:
-        watch_new(state.care, rules, i, before, out)
+        watch_new(state.care, rules, i, message, before, out)

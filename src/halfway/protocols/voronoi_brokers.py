@@ -110,6 +110,7 @@ def plan_tick(state, rules, i, now, wait, out):
 def begin(state, rules, i, message, out):
     """The start, or a return: what others know of this node and what it does in turn."""
     state.me[i].boots += 1
+    state.me[i].called = NOBODY  # the letter that would have settled it died
     if state.me[i].elected == 0:
         if not rules.by_ability and state.me[i].boots == 1:
             state.me[i].ability = uniform(drawn(state, i))
@@ -191,7 +192,7 @@ def hear_seldom(state, rules, around, i, kind, message, out):
     elif kind == CALL:
         hear_call(state, rules, i, message, out)
     elif kind == SETTLE:
-        settle(state, i, message)
+        settle(state, rules, i, message, out)
     elif kind == BOOT:
         begin(state, rules, i, message, out)
     elif kind == SUBSCRIBE:

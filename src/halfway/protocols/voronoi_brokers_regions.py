@@ -14,6 +14,7 @@ from halfway.protocols.voronoi_brokers_state import (
     CALL,
     CANDIDATE,
     DIGEST,
+    IN_VAIN,
     NOBODY,
     OTHER,
     REPORT,
@@ -248,10 +249,17 @@ def hear_call(state, rules, i, message, out):
 
 
 @apart
-def settle(state, i, message):
+def settle(state, rules, i, message, out):
     """The ablest of a region whose broker is gone takes its place, unless it came back."""
-    ablest = state.me[i].called == message.target and state.me[i].best == state.name[i]
-    if ablest and state.me[i].broker == 0:
+    if state.me[i].called != message.target:
+        return
+    if state.me[i].best == state.name[i] or message.args[IN_VAIN] == 1:
+        state.me[i].called = NOBODY
+    else:  # whoever is the ablest may be gone before it is heard: call anew then
+        o = emit(out, SETTLE, rules.expiry, state.name[i])
+        o.target = message.target
+        o.args[IN_VAIN] = 1
+    if state.me[i].best == state.name[i] and state.me[i].broker == 0:
         promote(state, i, message.target)
 
 

@@ -26,7 +26,7 @@ EVENT = 25  # between brokers: a copy
 ELECT = 26  # the bootstrap is over
 TICK = 27  # once a period
 PARKED = 28  # try again what `flags` says
-SETTLE = 29  # a call is over
+SETTLE = 29  # a call is over, or nobody came of it
 
 KINDS = {
     PUBLISH: "publish",
@@ -57,6 +57,7 @@ TELLER = 1  # of a SUBSCRIPTION: the broker that sends it
 ROLE = 0  # of an EVENT
 ROUND = 0  # of a FLOOD
 CANDIDATE = 0  # of a CALL
+IN_VAIN = 0  # of a SETTLE: 1 when whoever took the place should have been heard
 BOOT_NUMBER = 0  # of a TICK
 # Places in `reals`.
 SINCE = 0  # of a BEACON: seconds, when its broker sent it
@@ -107,7 +108,7 @@ ME = np.dtype(
         ("boots", "<i4"),  # BOOTs so far: a TICK of an older one is void
         ("stands_for", "<i4"),  # the broker that this one replaces, -1
         ("sequence", "<i4"),  # of its last beacon
-        ("called", "<i4"),  # the broker that it calls for, -1
+        ("called", "<i4"),  # the broker in whose place it awaits another, -1
         ("best", "<i4"),  # the ablest that answered
         ("home", "<i4"),  # the local broker, -1
         ("version", "<i4"),  # of its last registration

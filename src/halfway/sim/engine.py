@@ -10,7 +10,7 @@ import numpy as np
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import embedded, kernel
 from halfway.core.handler import handle
-from halfway.core.message import AFRESH, APP, BOOT
+from halfway.core.message import AFRESH, APP, BOOT, COUNTED_ON
 from halfway.core.outbox import emit
 from halfway.sim import air  # noqa: F401 - declares the radios without contention
 from halfway.sim.changes import (
@@ -48,7 +48,7 @@ __all__ = [
 IDLE, UNTIL, COUNTED, CROWDED, LOG_FULL, LISTS_FULL = 0, 1, 2, 3, 4, 5
 
 NEVER = 2**62  # a number of records that no run reaches
-MOST_HOPS = 65_535  # what a record can count; it stays there
+MOST_HOPS = 65_534  # what a record can count; it stays there
 
 
 @embedded
@@ -61,7 +61,10 @@ def send_off(engine, radio, reach, row, now, hops, before):
         waits = record.at > 0.0
         record.at += now
         record.source = row  # in the simulator a node's name is its row
-        record.hops = np.uint16(0) if record.hops == AFRESH else hops
+        if record.hops == AFRESH:
+            record.hops = 0
+        elif record.hops == COUNTED_ON:
+            record.hops = hops
         engine.flight.life[slot] = engine.life[row]
         on_air = record.next != APP and record.next != row
         if on_air:

@@ -15,6 +15,7 @@ from halfway.sim.energy import Power, checked
 from halfway.sim.flight import ANY_LIFE, taken
 from halfway.sim.ledger import Ledger
 from halfway.sim.moving import Motion
+from halfway.sim.opening import Opening
 from halfway.sim.outcome import Outcome
 from halfway.sim.publishing import Publishing
 from halfway.sim.queue import first_at
@@ -27,7 +28,6 @@ from halfway.sim.trace import Trace
 from halfway.world.demand import Demand
 from halfway.world.faults import Fault
 from halfway.world.network import Network
-from halfway.world.outages import NODE_UP
 
 _LETTERS = 4096  # room for letters to applications between two looks at them
 _JOURNAL = 65_536  # records that wait to be written to a trace
@@ -116,8 +116,7 @@ class Simulation:
         journal = 0 if trace is None else _JOURNAL
         self.engine = engines.engine(n, 1024, _LETTERS, journal)._replace(cut=self.setting.cut)
         self._changes = self.setting.advance(0.0)
-        self._unsaid: dict[int, Letters] = {}
-        self._open()
+        self._opening = self._open()
 
     def run(
         self,
@@ -141,7 +140,8 @@ class Simulation:
             if self.at >= self.setting.at:
                 self._changes = self.setting.advance(self.setting.window_end(self.seconds))
                 self._publishing.note(self._changes)
-                self._open_late()
+                for said in self._opening.again(self._changes):
+                    self._post(said)
             if self.at >= self._posted_to:
                 some, self._posted_to = self._publishing.take(self.setting.at)
                 self._post(self._voice.publishing(some))
@@ -213,25 +213,14 @@ class Simulation:
             heard, heard_by = taken(self.engine.journal)
             self._trace.write(heard, heard_by, told, rows, self._changes)
 
-    def _open(self) -> None:
+    def _open(self) -> Opening:
         """Boots, then subscriptions, at time 0."""
         if self.cast.boots:
             up = np.flatnonzero(self.setting.up)
             self._post(letters(np.zeros(len(up)), up, BOOT, -1))
-        opening = self._voice.opening(self.demand)
-        self._post(opening)
-        # Who is not there yet says it when it comes.
-        late = self.setting.missing()
-        self._unsaid = {int(row): part(opening, opening.row == row) for row in late}
-
-    def _open_late(self) -> None:
-        """Subscriptions of nodes that were not there at time 0 and come up now."""
-        if not self._unsaid:
-            return
-        for k in np.flatnonzero(self._changes.kind == NODE_UP):
-            said = self._unsaid.pop(int(self._changes.a[k]), None)
-            if said is not None:
-                self._post(said._replace(at=said.at + self._changes.t[k]))
+        said = self._voice.opening(self.demand)
+        self._post(said)
+        return Opening(said, self.setting.missing())
 
     def _post(self, some: Letters) -> None:
         for first in range(0, len(some.at), _AT_ONCE):
