@@ -252,3 +252,8 @@ def test_unknown_kinds_change_nothing() -> None:
     driven = drive(World(**{**vars(here), "letters": [Letter(0.0, 2, 77), Letter(0.0, 2, 200)]}))
     assert (driven.state.members.root == NEVER).all()
     assert len(driven.records) == 2
+
+
+def test_a_node_knows_again_every_hop_that_its_neighbours_may_repeat() -> None:
+    memory = walk_overlay.state(np.arange(2, dtype=np.int32), 1, 1, 1, 1, 0, watched=24)
+    assert memory.answered.shape[1] >= 2 * memory.hops.shape[1]

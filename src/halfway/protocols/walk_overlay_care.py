@@ -9,7 +9,6 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
-from halfway.protocols.walk_overlay_memory import ANSWERED
 from halfway.protocols.walk_overlay_records import (
     ACK,
     ANCHORED,
@@ -89,10 +88,10 @@ def arrived_before(state, i, message, out):
         return False
     emit(out, ACK, 0.0, message.source).reals[SERIAL] = serial
     answered, members = state.answered, state.members
-    for place in range(ANSWERED):
+    for place in range(answered.shape[1]):
         if answered[i, place, 0] == message.source and answered[i, place, 1] == serial:
             return True
-    place = members.answered[i] % ANSWERED
+    place = members.answered[i] % answered.shape[1]
     answered[i, place, 0] = message.source
     answered[i, place, 1] = serial
     members.answered[i] += 1

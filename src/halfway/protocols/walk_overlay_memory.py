@@ -77,7 +77,7 @@ HOP = np.dtype(
     ]
 )
 KEPT = np.dtype([("at", "<f8"), ("topic", "<i4"), ("event", "<i4")])
-ANSWERED = 16  # hops that a node remembers having taken in: the sender's name, its number
+_ANSWERED = 4  # times the hops that a node can watch over: those that it remembers taking in
 
 
 class OverlayState(NamedTuple):
@@ -95,7 +95,7 @@ class OverlayState(NamedTuple):
     seen: npt.NDArray[np.int32]  # [n, window] events that were here, see `recent`
     kept: npt.NDArray[np.void]  # [n, hold] KEPT: the last events, for neighbours still to come
     hops: npt.NDArray[np.void]  # [n, watched] HOP: in flight
-    answered: npt.NDArray[np.int32]  # [n, ANSWERED, 2] hops taken in: whose, and its number
+    answered: npt.NDArray[np.int32]  # [n, 4 watched, 2] hops taken in: whose, and its number
 
 
 def state(
@@ -143,7 +143,7 @@ def state(
         seen=nothing_heard(n, window),
         kept=np.zeros((n, hold), KEPT).view(np.recarray),
         hops=np.zeros((n, watched), HOP).view(np.recarray),
-        answered=np.zeros((n, ANSWERED, 2), np.int32),
+        answered=np.zeros((n, _ANSWERED * watched, 2), np.int32),
     )
 
 
