@@ -11,7 +11,7 @@ from halfway.sim.simulation import Simulation
 from halfway.sim.systems import Unfit
 from halfway.sim.table import named
 from halfway.world.demand import Drawn, Listed
-from halfway.world.faults import Churn, Crash, Partition
+from halfway.world.faults import Churn, Crash, LinkCut, Partition
 from halfway.world.network import Network
 from halfway.world.unit_disk import connected_unit_disk
 from tests.networks import line
@@ -102,6 +102,20 @@ def test_a_subscriber_that_comes_late_hears_what_comes_after() -> None:
     told = Simulation("walk-overlay", line(9), workload=wishes, seconds=60.0, faults=[late]).run()
     assert told.delivery_ratio == 1.0
     assert told.caught_up == 8  # the events of its absence that the others kept
+
+
+@pytest.mark.parametrize(("cut_s", "options"), [(6.0, {}), (40.0, {"launches": 2})])
+@pytest.mark.parametrize("subscriber", [1, 2])
+def test_a_cut_that_ends_is_mended_however_long_it_was(
+    cut_s: float, options: Any, subscriber: int
+) -> None:
+    """The part behind the cut is its root's heir's, and the root itself lost but a child."""
+    wishes = Listed([(subscriber, 0)], [(100.0 + k, 0, 0) for k in range(10)])
+    cut = LinkCut(a=0, b=1, at=8.0, for_=cut_s)
+    told = Simulation(
+        "walk-overlay", line(3), workload=wishes, seconds=120.0, faults=[cut], options=options
+    ).run()
+    assert told.delivery_ratio == 1.0
 
 
 def test_every_publisher_and_subscriber_walks_once() -> None:

@@ -18,6 +18,7 @@ from halfway.protocols.walk_overlay_records import (
     NEVER,
     NUMBER,
     RELAUNCH,
+    SEEKING,
     STEPS,
 )
 from halfway.protocols.walk_overlay_tree import announce
@@ -63,6 +64,16 @@ def of_walk(message, kind, after, towards, out):
 
 
 @apart
+def pause(state, rules, i):
+    """Seconds until a root that has met nobody walks again: it does for ever, but more rarely."""
+    members = state.members
+    tried = members.attempt[i] + 1
+    if members.seeking[i] == SEEKING and tried < rules.launches:
+        return rules.relaunch_s
+    return rules.relaunch_s * min(tried, rules.launches)
+
+
+@apart
 def set_out(state, rules, i, after, attempt, now, out):
     """Start a walk here: a LOOK for each branch; `attempt` walks in a row found nobody."""
     members, passages = state.members, state.passages
@@ -83,8 +94,8 @@ def set_out(state, rules, i, after, attempt, now, out):
         o.args[BRANCH] = branch
         o.args[DICE_LOW] = low_half(word)
         o.args[DICE_HIGH] = high_half(word)
-    later = after + rules.relaunch_s
-    if attempt + 1 < rules.launches and later < np.inf and now + later <= rules.until_s:
+    later = after + pause(state, rules, i)
+    if later < np.inf and now + later <= rules.until_s:
         o = emit(out, RELAUNCH, later, members.name[i])
         o.args[NUMBER] = number
 
@@ -100,11 +111,14 @@ def relaunch(state, rules, i, message, out):
 
 @apart
 def give_up(state, rules, i, out):
-    """A branch is back at its initiator and has nowhere to go; the last one says so."""
+    """A branch is back at its initiator and has nowhere to go; the last one says so.
+
+    Where nobody was found the component stands, but a cut may end: its root goes on, in doubt.
+    """
     members = state.members
     members.going[i] -= 1
     if members.going[i] == 0:
         if members.seeking[i] == IN_DOUBT or members.attempt[i] + 1 >= rules.launches:
-            members.seeking[i] = 0
+            members.seeking[i] = IN_DOUBT if rules.relaunch_s < np.inf else 0
             announce(state, rules, i, -1, out)
         emit(out, LOST, 0.0, APP)

@@ -34,7 +34,7 @@ OPTIONS = {
                          "and back"),
     "relaunch_s": Option(10.0, 0.0, 1e9, "seconds; until a walk that found nobody sets out again; "
                          "0: never"),
-    "launches": Option(10, 1, 1000, "such walks in a row"),
+    "launches": Option(10, 1, 1000, "such walks in a row; after them, one in that many relaunch_s"),
     "watch_s": Option(1.0, 0.0, 1e9, "seconds; between two looks at who is still a neighbour; "
                       "0: never"),
     "keep": Option(5, 0, 1000, "looks after which a node tells the next one towards the root that "
