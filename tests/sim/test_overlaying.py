@@ -14,7 +14,7 @@ from halfway.world.demand import Drawn, Listed
 from halfway.world.faults import Churn, Crash, LinkCut, Partition
 from halfway.world.network import Network
 from halfway.world.unit_disk import connected_unit_disk
-from tests.networks import line
+from tests.networks import from_links, line
 
 N = 40
 
@@ -149,3 +149,21 @@ def test_filters_that_fit_nowhere_are_refused() -> None:
     options = {"false_positives": 1e-6}
     with pytest.raises(Unfit, match="GB"):
         Simulation("walk-overlay", network, workload=wide, seconds=1.0, options=options)
+
+
+def test_lost_acknowledgements_do_not_multiply_a_walk() -> None:
+    """One initiator sees its whole part; a head that was made twice ends on the other's trace."""
+    alone = Listed([], [(1.0, 12, 0)])
+    rows = [(5 * r + c, 5 * r + c + 1) for r in range(5) for c in range(4)]
+    columns = [(5 * r + c, 5 * r + c + 5) for r in range(4) for c in range(5)]
+    grid = from_links(25, rows + columns)
+    asked = []
+    for success in (1.0, 0.7):
+        run = Simulation(
+            "walk-overlay", grid, workload=alone, seconds=60.0, radio=IdealAir(success=success),
+            options={"relaunch_s": 0.0},
+        )  # fmt: skip
+        asked.append(run.run().sent["ask"])
+        assert run.cast.state.members.going.min() == 0
+    assert asked[0] == 49  # there and back over each of its 24 links
+    assert asked[1] < 3 * asked[0]

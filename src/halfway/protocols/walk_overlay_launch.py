@@ -49,6 +49,8 @@ def place_for(state, i, initiator, number):
     passages.back[i, s] = NEVER
     passages.forth[i, s] = NEVER
     passages.forth_second[i, s] = NEVER
+    for branch in range(2):
+        passages.taken[i, s][branch] = 0
     passages.near[i, s] = 0
     passages.far[i, s] = 0
     return s
@@ -110,12 +112,14 @@ def relaunch(state, rules, i, message, out):
 
 
 @apart
-def give_up(state, rules, i, out):
+def give_up(state, rules, i, number, out):
     """A branch is back at its initiator and has nowhere to go; the last one says so.
 
     Where nobody was found the component stands, but a cut may end: its root goes on, in doubt.
     """
     members = state.members
+    if number != members.walks[i] or members.going[i] <= 0:
+        return
     members.going[i] -= 1
     if members.going[i] == 0:
         if members.seeking[i] == IN_DOUBT or members.attempt[i] + 1 >= rules.launches:

@@ -27,6 +27,7 @@ PASSAGE = np.dtype(
         ("back", "<i4"),  # hop towards the initiator; itself there; -1 never visited
         ("forth", "<i4"),  # hop towards the head of the first branch
         ("forth_second", "<i4"),  # and of the second
+        ("taken", "<i4", (2,)),  # steps of the latest STEP that each branch made onto this node
         ("near", "<i4"),  # |N(i) ∩ N(DRW)|
         ("far", "<i4"),  # |N(i) ∩ N²(DRW)|
         ("did", "<i4"),  # VISITED | MARKED | SECOND | DONE

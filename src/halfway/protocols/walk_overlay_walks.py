@@ -6,7 +6,7 @@ the walk; the one transmission that hands it on marks everyone who hears it.
 
 import numpy as np
 
-from halfway.core.compiled import apart
+from halfway.core.compiled import apart, inlined
 from halfway.core.dice import advanced, high_half, joined, low_half, mixed
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
@@ -45,6 +45,8 @@ from halfway.protocols.walk_overlay_records import (
     STEPS,
 )
 from halfway.protocols.walk_overlay_tree import ask_for_link, is_stranger, join_leaf
+
+_OVER = np.int32(2**31 - 1)  # in place of steps: the branch went back and never comes again
 
 
 @apart
@@ -139,11 +141,14 @@ def choose(state, rules, i, message, out):
         p = NOBODY  # all the way back: the initiator must know that nobody was found
     onto = passages.back[i, s] if p == NOBODY else state.asked[i, branch, p]
     if onto == members.name[i]:
-        give_up(state, rules, i, out)
+        give_up(state, rules, i, message.args[NUMBER], out)
         return
-    if p != NOBODY and branch == 0:
+    if p == NOBODY:
+        if not may_return(rules):
+            passages.taken[i, s][branch] = _OVER
+    elif branch == 0:
         passages.forth[i, s] = onto
-    elif p != NOBODY:
+    else:
         passages.forth_second[i, s] = onto
     go(state, rules, i, message, onto, word, out)
 
@@ -165,15 +170,36 @@ def go(state, rules, i, message, onto, word, out):
 def step_failed(state, i, h, out):
     """The neighbour that a walk was handed to never answered: the head is still here.
 
-    Where it was on its way back it ends: its initiator will launch another.
+    Where it was on its way back it ends, and its initiator's next launch goes on. It is not here
+    where it came back meanwhile: then only the acknowledgements were lost.
     """
     hops = state.hops
     s = known(state, i, hops.args[i, h][INITIATOR], hops.args[i, h][NUMBER])
     if s < 0 or state.passages.back[i, s] == hops.to[i, h]:
         return
+    if state.passages.taken[i, s][hops.args[i, h][BRANCH]] > hops.args[i, h][STEPS]:
+        return
     o = emit(out, LOOK, 0.0, state.members.name[i])
     for a in range(STEPS + 1):
         o.args[a] = hops.args[i, h][a]
+
+
+@inlined
+def may_return(rules):
+    """Whether a walk may come to a node that it has left for good: pure ones; two branches may."""
+    return rules.pure or rules.branches > 1
+
+
+@apart
+def is_outrun(state, rules, i, s, message):
+    """Whether a STEP is of a head that a failed hop made twice, and the other one goes on here."""
+    # A step whose acknowledgements were all lost is made again, elsewhere. Who comes back then
+    # comes from where the walk is not any more, or later than the other, or with fewer steps.
+    passages, branch = state.passages, message.args[BRANCH]
+    if message.args[STEPS] <= passages.taken[i, s][branch]:
+        return True
+    forth = passages.forth[i, s]
+    return not may_return(rules) and forth != NEVER and forth != message.source
 
 
 @apart
@@ -186,6 +212,9 @@ def step(state, rules, i, message, out):
         of_walk(message, NEAR, 0.0, EVERYONE, out)
     if message.target != members.name[i] or arrived_before(state, i, message, out):
         return
+    if is_outrun(state, rules, i, s, message):
+        return
+    passages.taken[i, s][message.args[BRANCH]] = message.args[STEPS]
     if passages.did[i, s] & VISITED == 0:
         passages.did[i, s] |= VISITED
         passages.back[i, s] = message.source
