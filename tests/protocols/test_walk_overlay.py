@@ -7,11 +7,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.core.message import BOOT
+from halfway.core.message import BOOT, MESSAGE
 from halfway.problem import Problem
 from halfway.protocols import walk_overlay, walk_overlay_records
 from halfway.protocols.walk_overlay_content import LEVELS, PIECES, cell_of, covering, item_of
-from halfway.protocols.walk_overlay_records import CHUNK, EVENT, JOIN, LAUNCH, NEVER
+from halfway.protocols.walk_overlay_records import (
+    CHUNK,
+    EVENT,
+    HEIR_NAME,
+    JOIN,
+    JOINING,
+    LAUNCH,
+    NEVER,
+    RANK,
+    ROOT,
+    SEEKS,
+    STANDING,
+)
+from halfway.protocols.walk_overlay_repair import inherit
 from halfway.world.network import Network
 from tests.networks import from_links, line
 from tests.protocols.lone import Letter, World, drive, faults
@@ -257,3 +270,22 @@ def test_unknown_kinds_change_nothing() -> None:
 def test_a_node_knows_again_every_hop_that_its_neighbours_may_repeat() -> None:
     memory = walk_overlay.state(np.arange(2, dtype=np.int32), 1, 1, 1, 1, 0, watched=24)
     assert memory.answered.shape[1] >= 2 * memory.hops.shape[1]
+
+
+def test_only_the_root_of_a_part_tells_it_who_its_heir_is() -> None:
+    """A neighbour that was a root and lost may say late whom it had named."""
+    history = chain()
+    members = history.state.members
+    root = int(members.root[0])
+    near = root + 1 if root < 5 else root - 1
+    other = next(row for row in (near - 1, near + 1) if row not in (root, -1, 6))
+    named = (int(members.heir_of[near]), int(members.heir[near]))
+    assert named[0] == root
+    record = np.zeros(1, MESSAGE)
+    record["source"] = other
+    record["args"][0, [HEIR_NAME, SEEKS, RANK, ROOT]] = other, 1, JOINING, other
+    late = record.view(np.recarray)[0]
+    for rank, heir_of in ((JOINING, root), (STANDING + 9, other)):
+        late.args[RANK] = rank
+        inherit(history.state, near, late)
+        assert members.heir_of[near] == heir_of

@@ -131,9 +131,14 @@ def circle(state, rules, i, name, out):
 
 @apart
 def inherit(state, i, message):
-    """A root that is an overlay neighbour tells who takes its place."""
+    """A root that is an overlay neighbour tells who takes its place.
+
+    It may be this component's, or be about to be: its identity wins. Another's is not our news.
+    """
     members = state.members
-    if link_of(state, i, message.source) >= 0:
+    rank, root = message.args[RANK], message.args[ROOT]
+    ours = not wins(members.rank[i], members.root[i], rank, root)
+    if ours and root == message.source and link_of(state, i, message.source) >= 0:
         members.heir_of[i] = message.source
         members.heir[i] = message.args[HEIR_NAME]
         members.heir_seeks[i] = message.args[SEEKS]
