@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from halfway.core.message import BOOT, MESSAGE
 from halfway.problem import Problem
 from halfway.protocols import walk_overlay, walk_overlay_records
+from halfway.protocols.walk_overlay_care import has_room
 from halfway.protocols.walk_overlay_content import LEVELS, PIECES, cell_of, covering, item_of
 from halfway.protocols.walk_overlay_records import (
     CHUNK,
@@ -18,11 +19,13 @@ from halfway.protocols.walk_overlay_records import (
     JOIN,
     JOINING,
     LAUNCH,
+    LINK,
     NEVER,
     RANK,
     ROOT,
     SEEKS,
     STANDING,
+    WATCH,
 )
 from halfway.protocols.walk_overlay_repair import inherit
 from halfway.world.network import Network
@@ -289,3 +292,24 @@ def test_only_the_root_of_a_part_tells_it_who_its_heir_is() -> None:
         late.args[RANK] = rank
         inherit(history.state, near, late)
         assert members.heir_of[near] == heir_of
+
+
+def test_chunks_leave_room_for_what_else_needs_care() -> None:
+    memory = walk_overlay.state(np.arange(2, dtype=np.int32), 1, 1, 1, 1, 0, watched=24)
+    rules = RULES._replace(retries=1)
+    memory.hops.kind[0, :15] = EVENT
+    assert has_room(memory, rules, 0, 1, 0)
+    memory.hops.kind[0, 15] = CHUNK
+    memory.hops.to[0, 15] = 1
+    assert has_room(memory, rules, 0, 1, 0)  # in place of an older one
+    assert not has_room(memory, rules, 0, 1, 7)
+
+
+def test_a_link_that_nobody_acknowledges_is_asked_for_again() -> None:
+    history = chain()
+    history.state.links.ready[0, 0] = 0
+    before = int(history.engine.meters.heard_kind[LINK])
+    history.post(WATCH, 0)
+    history.settle()
+    assert int(history.engine.meters.heard_kind[LINK]) == before + 1
+    assert history.is_a_tree()

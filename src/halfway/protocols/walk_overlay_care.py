@@ -24,6 +24,7 @@ from halfway.protocols.walk_overlay_records import (
 
 NONE = np.int64(-1)
 _FREE = 0
+_LEFT = 3  # chunks leave one place in so many to walks, links and events
 
 
 @apart
@@ -44,8 +45,24 @@ def under_way(state, i, kind, to, chunk):
 
 @apart
 def has_room(state, rules, i, to, chunk):
-    """Whether a chunk can be told with the care that the rules want."""
-    return rules.retries == 0 or under_way(state, i, CHUNK, to, chunk) != NONE
+    """Whether a chunk can be told with the care that the rules want, and leaves room for others."""
+    if rules.retries == 0:
+        return True
+    hops = state.hops
+    h = under_way(state, i, CHUNK, to, chunk)
+    free = 0
+    for place in range(hops.shape[1]):
+        free += hops.kind[i, place] == _FREE
+    return h != NONE and (hops.kind[i, h] != _FREE or free > hops.shape[1] // _LEFT)
+
+
+@apart
+def is_under_way(state, i, kind, to):
+    """Whether a hop of that kind to that neighbour is in flight."""
+    for h in range(state.hops.shape[1]):
+        if state.hops.kind[i, h] == kind and state.hops.to[i, h] == to:
+            return True
+    return False
 
 
 @apart

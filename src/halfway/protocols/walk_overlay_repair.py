@@ -13,6 +13,7 @@ from halfway.protocols.walk_overlay_care import (
     forget_all_hops,
     forget_hops,
     give_up_hop,
+    is_under_way,
     with_care,
 )
 from halfway.protocols.walk_overlay_filters import forget_filters, refresh
@@ -26,7 +27,10 @@ from halfway.protocols.walk_overlay_records import (
     IN_DOUBT,
     JOINING,
     KEEP,
+    LEAF,
     LEAVES,
+    LINK,
+    MERGER,
     NEVER,
     RANK,
     ROOT,
@@ -40,6 +44,7 @@ from halfway.protocols.walk_overlay_records import (
 from halfway.protocols.walk_overlay_tree import (
     announce,
     is_stranger,
+    of_component,
     refuse,
     resolve,
     spread,
@@ -158,7 +163,8 @@ def start_watch(state, rules, i, now, out):
 def watch(state, rules, around, i, message, out):
     """Part with whoever is no neighbour any more, one at a time; tell the next that one is there.
 
-    A link may have ended on the other side alone, where what told of it was lost.
+    A link may have ended on the other side alone, where what told of it was lost. One that was asked
+    for when there was no place to watch over the hop is asked for again.
     """
     members = state.members
     members.watching[i] = 0
@@ -171,6 +177,11 @@ def watch(state, rules, around, i, message, out):
             members.watching[i] = 1
             emit(out, WATCH, 0.0, members.name[i])
             return
+    for p in range(state.links.shape[1]):
+        name = state.links.name[i, p]
+        if name != NEVER and state.links.ready[i, p] == 0 and not is_under_way(state, i, LINK, name):
+            why = LEAF if members.towards[i] == name else MERGER
+            of_component(state, rules, i, LINK, name, why, out)
     if members.owing[i] == 1:
         refresh(state, rules, i, out)
     members.watches[i] += 1
