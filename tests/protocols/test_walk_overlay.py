@@ -12,6 +12,7 @@ from halfway.problem import Problem
 from halfway.protocols import walk_overlay, walk_overlay_records
 from halfway.protocols.walk_overlay_care import has_room
 from halfway.protocols.walk_overlay_content import LEVELS, PIECES, cell_of, covering, item_of
+from halfway.protocols.walk_overlay_launch import place_for
 from halfway.protocols.walk_overlay_records import (
     CHUNK,
     EVENT,
@@ -313,3 +314,15 @@ def test_a_link_that_nobody_acknowledges_is_asked_for_again() -> None:
     history.settle()
     assert int(history.engine.meters.heard_kind[LINK]) == before + 1
     assert history.is_a_tree()
+
+
+def test_walks_that_only_marked_a_node_are_forgotten_first() -> None:
+    memory = walk_overlay.state(np.arange(1, dtype=np.int32), 1, 1, 1, 1, 0, places=3)
+    for number in (1, 2, 3):
+        place_for(memory, 0, 5, number)
+    memory.passages.back[0, [0, 2]] = 7  # been here
+    assert [int(place_for(memory, 0, 5, number)) for number in (4, 5)] == [1, 1]
+    assert memory.members.forgotten[0] == 0
+    memory.passages.back[0, 1] = 7
+    place_for(memory, 0, 5, 6)
+    assert memory.members.forgotten[0] == 1

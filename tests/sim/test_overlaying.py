@@ -167,3 +167,11 @@ def test_lost_acknowledgements_do_not_multiply_a_walk() -> None:
         assert run.cast.state.members.going.min() == 0
     assert asked[0] == 49  # there and back over each of its 24 links
     assert asked[1] < 3 * asked[0]
+
+
+def test_what_nodes_had_no_room_for_is_told() -> None:
+    run = simulated(1)
+    assert run.run().shortfalls == {}
+    run.cast.state.members.refused[3] = 2
+    run.cast.state.members.forgotten[:] = 1
+    assert run.run().shortfalls == {"entries without room": 2, "walks forgotten": N}

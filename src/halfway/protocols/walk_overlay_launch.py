@@ -36,12 +36,22 @@ def known(state, i, initiator, number):
 
 @apart
 def place_for(state, i, initiator, number):
-    """The same, made if need be over the oldest; whoever needs more is told by `ever`."""
+    """The same, made if need be over the oldest that only marked this node, else over the oldest.
+
+    A walk that is forgotten where it has been would come back with its way home turned round.
+    """
     passages, members = state.passages, state.members
     s = known(state, i, initiator, number)
     if s >= 0:
         return s
-    s = np.int64(members.ever[i] % passages.shape[1])
+    places = passages.shape[1]
+    s = np.int64(members.ever[i] % places)
+    if members.ever[i] >= places:
+        for _ in range(places):
+            if passages.back[i, s] == NEVER:
+                break
+            s = (s + 1) % places
+        members.forgotten[i] += passages.back[i, s] != NEVER
     members.ever[i] += 1
     passages.initiator[i, s] = initiator
     passages.number[i, s] = number

@@ -36,7 +36,8 @@ PASSAGE = np.dtype(
 MEMBER = np.dtype(
     [
         ("dice", "<u8"),  # seeds the walks that start here
-        ("ever", "<i8"),  # walks ever met; beyond the places the oldest is forgotten
+        ("ever", "<i8"),  # walks ever met; beyond the places one is forgotten
+        ("forgotten", "<i8"),  # walks forgotten that had been here, not only marked it
         ("sent", "<i8"),  # hops sent with care, each its serial number, from 1
         ("answered", "<i8"),  # hops taken in and acknowledged
         ("crowded", "<i8"),  # hops sent without care, because there was no place to watch over them

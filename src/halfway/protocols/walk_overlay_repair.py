@@ -163,8 +163,8 @@ def start_watch(state, rules, i, now, out):
 def watch(state, rules, around, i, message, out):
     """Part with whoever is no neighbour any more, one at a time; tell the next that one is there.
 
-    A link may have ended on the other side alone, where what told of it was lost. One that was asked
-    for when there was no place to watch over the hop is asked for again.
+    A link may have ended on the other side alone, where what told of it was lost. One that was
+    asked for when there was no place to watch over the hop is asked for again.
     """
     members = state.members
     members.watching[i] = 0
@@ -179,7 +179,8 @@ def watch(state, rules, around, i, message, out):
             return
     for p in range(state.links.shape[1]):
         name = state.links.name[i, p]
-        if name != NEVER and state.links.ready[i, p] == 0 and not is_under_way(state, i, LINK, name):
+        waits = name != NEVER and state.links.ready[i, p] == 0
+        if waits and not is_under_way(state, i, LINK, name):
             why = LEAF if members.towards[i] == name else MERGER
             of_component(state, rules, i, LINK, name, why, out)
     if members.owing[i] == 1:
