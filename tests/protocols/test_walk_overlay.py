@@ -13,15 +13,19 @@ from halfway.protocols import walk_overlay, walk_overlay_records
 from halfway.protocols.walk_overlay_care import has_room
 from halfway.protocols.walk_overlay_content import LEVELS, PIECES, cell_of, covering, item_of
 from halfway.protocols.walk_overlay_launch import place_for
+from halfway.protocols.walk_overlay_memory import ASKING
 from halfway.protocols.walk_overlay_records import (
     CHUNK,
     EVENT,
     HEIR_NAME,
+    INITIATOR,
     JOIN,
     JOINING,
     LAUNCH,
     LINK,
     NEVER,
+    NUMBER,
+    PRICE,
     RANK,
     ROOT,
     SEEKS,
@@ -29,6 +33,7 @@ from halfway.protocols.walk_overlay_records import (
     WATCH,
 )
 from halfway.protocols.walk_overlay_repair import inherit
+from halfway.protocols.walk_overlay_walks import take_bid
 from halfway.world.network import Network
 from tests.networks import from_links, line
 from tests.protocols.lone import Letter, World, drive, faults
@@ -326,3 +331,19 @@ def test_walks_that_only_marked_a_node_are_forgotten_first() -> None:
     memory.passages.back[0, 1] = 7
     place_for(memory, 0, 5, 6)
     assert memory.members.forgotten[0] == 1
+
+
+def test_a_bid_for_another_walk_is_dropped() -> None:
+    memory = walk_overlay.state(np.arange(2, dtype=np.int32), 1, 1, 1, 1, 0)
+    for initiator in (5, 6):
+        place_for(memory, 0, initiator, 1)
+    memory.passages.did[0, 0] |= ASKING
+    memory.asked[0, 0, 0] = 1
+    record = np.zeros(1, MESSAGE)
+    record["source"] = record["args"][0, NUMBER] = 1
+    answer = record.view(np.recarray)[0]
+    for initiator, taken in ((6, 0.0), (5, 2.5)):
+        answer.args[INITIATOR] = initiator
+        answer.reals[PRICE] = 2.5
+        take_bid(memory, 0, answer)
+        assert memory.bids[0, 0, 0] == taken

@@ -16,7 +16,8 @@ from halfway.protocols.recent import nothing_heard
 from halfway.protocols.walk_overlay_records import NEVER
 
 # What a walk did to a node. DONE is its first branch's; the second has the bit after it.
-VISITED, MARKED, SECOND, DONE = 1, 2, 4, 8
+# So has ASKING: the branch's head is here and waits for bids.
+VISITED, MARKED, SECOND, DONE, ASKING = 1, 2, 4, 8, 32
 
 # Records rather than an array for each field: numba hands every array of a state to every function,
 # and compiling took three times as long.
@@ -30,7 +31,7 @@ PASSAGE = np.dtype(
         ("taken", "<i4", (2,)),  # steps of the latest STEP that each branch made onto this node
         ("near", "<i4"),  # |N(i) ∩ N(DRW)|
         ("far", "<i4"),  # |N(i) ∩ N²(DRW)|
-        ("did", "<i4"),  # VISITED | MARKED | SECOND | DONE
+        ("did", "<i4"),  # VISITED | MARKED | SECOND | DONE | ASKING
     ]
 )
 MEMBER = np.dtype(

@@ -18,7 +18,7 @@ from halfway.protocols.walk_overlay_care import (
 )
 from halfway.protocols.walk_overlay_filters import forget_filters, refresh
 from halfway.protocols.walk_overlay_launch import set_out
-from halfway.protocols.walk_overlay_memory import is_neighbour, link_of, links_of
+from halfway.protocols.walk_overlay_memory import ASKING, is_neighbour, link_of, links_of
 from halfway.protocols.walk_overlay_records import (
     CIRCLE,
     CUT,
@@ -225,6 +225,8 @@ def back_again(state, rules, i, now, out):
     """After a crash: whoever still believes in a link is told, and an initiator joins anew."""
     members = state.members
     forget_all_hops(state, i)
+    for s in range(state.passages.shape[1]):
+        state.passages.did[i, s] &= ~(ASKING | ASKING << 1)
     members.watching[i] = 0
     leave(state, rules, i, out)
     if members.initiator[i] == 1:

@@ -21,7 +21,7 @@ from halfway.protocols.walk_overlay_choice import (
     equal_bids,
 )
 from halfway.protocols.walk_overlay_launch import give_up, known, of_walk, place_for
-from halfway.protocols.walk_overlay_memory import DONE, MARKED, SECOND, VISITED, link_of
+from halfway.protocols.walk_overlay_memory import ASKING, DONE, MARKED, SECOND, VISITED, link_of
 from halfway.protocols.walk_overlay_records import (
     ASK,
     ASKED,
@@ -50,12 +50,24 @@ _OVER = np.int32(2**31 - 1)  # in place of steps: the branch went back and never
 
 
 @apart
+def is_asking(state, i, branch):
+    """Whether a head of that branch, of whatever walk, waits here for bids."""
+    for s in range(min(state.members.ever[i], state.passages.shape[1])):
+        if state.passages.did[i, s] & (ASKING << branch):
+            return True
+    return False
+
+
+@apart
 def look(state, rules, around, i, message, out):
     """Ask every neighbour for its bid, and wait for them; a letter to oneself."""
     passages, members = state.passages, state.members
     s = known(state, i, message.args[INITIATOR], message.args[NUMBER])
     branch = message.args[BRANCH]
-    if s < 0 or passages.did[i, s] & (DONE << branch) or members.root[i] == NEVER:
+    if s < 0:
+        return
+    passages.did[i, s] &= ~(ASKING << branch)
+    if passages.did[i, s] & (DONE << branch) or members.root[i] == NEVER:
         return
     first = np.int64(around.first[i])
     degree = np.int64(around.last[i]) - first
@@ -63,6 +75,10 @@ def look(state, rules, around, i, message, out):
         # Back after a crash, or alone for a while: there may be neighbours soon.
         of_walk(message, LOOK, rules.settle, members.name[i], out)
         return
+    if is_asking(state, i, branch):  # another walk: one after the other
+        of_walk(message, LOOK, rules.patience, members.name[i], out)
+        return
+    passages.did[i, s] |= ASKING << branch
     if message.reals[ASKED] == 0.0:
         for p in range(state.asked.shape[2]):
             state.asked[i, branch, p] = around.who[first + p] if p < degree else NEVER
@@ -95,8 +111,11 @@ def bid(state, rules, i, message, out):
 
 @apart
 def take_bid(state, i, message):
-    """A neighbour's bid is in."""
+    """A neighbour's bid is in; one that comes too late, when another walk asks, is dropped."""
     asked, branch = state.asked, message.args[BRANCH]
+    s = known(state, i, message.args[INITIATOR], message.args[NUMBER])
+    if s < 0 or state.passages.did[i, s] & (ASKING << branch) == 0:
+        return
     for p in range(asked.shape[2]):
         if asked[i, branch, p] == message.source:
             state.bids[i, branch, p] = message.reals[PRICE]
@@ -124,13 +143,17 @@ def choose(state, rules, i, message, out):
     passages, members = state.passages, state.members
     s = known(state, i, message.args[INITIATOR], message.args[NUMBER])
     branch = message.args[BRANCH]
-    if s < 0 or passages.did[i, s] & (DONE << branch) or members.root[i] == NEVER:
+    if s < 0:
+        return
+    passages.did[i, s] &= ~(ASKING << branch)
+    if passages.did[i, s] & (DONE << branch) or members.root[i] == NEVER:
         return
     word = advanced(joined(message.args[DICE_LOW], message.args[DICE_HIGH]))
     p, silent = best(state, rules, i, branch, word)
     if p == NOBODY and silent > 0 and message.reals[ASKED] < rules.retries:
         o = of_walk(message, LOOK, 0.0, members.name[i], out)  # what was asked or bid got lost
         o.reals[ASKED] = message.reals[ASKED] + 1.0
+        passages.did[i, s] |= ASKING << branch  # nobody else's turn until then
         return
     if p != NOBODY and state.bids[i, branch, p] == MET:
         ask_for_link(state, rules, i, state.asked[i, branch, p], MERGER, out)
