@@ -9,8 +9,10 @@ import pytest
 import halfway
 from halfway import cli
 from halfway.comparison.asking import asked, parsed
-from halfway.comparison.comparing import Until, compare
-from halfway.comparison.metrics import METRICS
+from halfway.comparison.comparing import compare
+from halfway.comparison.metrics import LATE, METRICS, SATURATED, observations
+from halfway.comparison.stopping import Until
+from halfway.pipeline.plan import ROOT_SEED
 from halfway.pipeline.store import Store
 from halfway.problem import Problem
 from halfway.report.comparison_table import cells_csv, with_margin
@@ -37,6 +39,8 @@ def test_what_is_finished_is_told_without_spark(tmp_path: Path) -> None:
     fill(store, question)
     answer = compare(question, store)
     found = answer.compared
+    assert not {"seed", "system"} & set(found.scenario)
+    assert found.seed == ROOT_SEED
     assert (found.systems, found.baseline, found.replicates) == (tuple(PAIR), "flooding", 4)
     assert (answer.made, found.errors, found.points, found.title) == (0, 0, ({},), "small")
     assert len(found.cells) == 2 * len(METRICS)
@@ -88,6 +92,19 @@ def test_a_sweep_has_a_point_for_each_combination(tmp_path: Path) -> None:
     assert len(rows) == 4 * len(METRICS)
 
 
+def test_an_option_of_one_system_leaves_the_others_at_every_point(tmp_path: Path) -> None:
+    question = asked(written(tmp_path), PAIR, replicates=2, sweeps={"options.gossip.fanout": "2,3"})
+    store = Store(tmp_path / "out" / "runs")
+    fill(store, question)
+    found = compare(question, store).compared
+    assert len(found.cells) == 2 * 2 * len(METRICS)
+    for point in (0, 1):
+        assert found.cell(point, "gossip", "messages").against is not None
+    first, last = (found.cell(point, "flooding", "messages").values for point in (0, 1))
+    assert first == last  # one run, which stands at both points
+    assert len(store.finished_keys()) == 2 + 2 * 2
+
+
 def test_the_command_prints_tables_and_writes_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,10 +153,16 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
         (["--systems", "gossip,gossip"], "named twice"),
         (["--baseline", "rumor", "--systems", "gossip"], "rumor does not run here"),
         (["--until", "width=2%"], "--until width=2%: this is no bound"),
+        (["--until", "half-width=1.2.3"], "--until half-width=1.2.3: this is no bound"),
         (["--until", "half-width=2%,speed"], "metrics: delivery-ratio"),
         (["--until", "half-width=0%"], "must be above 0"),
         (["--replicates", "9", "--most", "3", "--until", "half-width=2%"], "but 3 at the most"),
         (["--replicates", "200000"], "it must be from 1 to 100,000"),
+        (
+            ["--set", "seed=7"],
+            r"--set seed: a comparison sets it in each of its runs \(use --seed\)",
+        ),
+        (["--set", "system=gossip"], "use --systems"),
         (["--sweep", "workload.events=-1"], "workload.events = -1: expected"),
         (["--sweep", "seed=1,2"], "sweep.seed: this cannot be swept"),
         (["--sweep", "events"], "--sweep events: it must be FIELD=VALUE"),
@@ -171,7 +194,7 @@ def test_bounds_are_read_as_people_write_them() -> None:
 
 
 def test_a_system_that_cannot_run_has_a_row_that_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = written(tmp_path)
     monkeypatch.setattr(
@@ -185,6 +208,23 @@ def test_a_system_that_cannot_run_has_a_row_that_says_why(
         asked(path, PAIR, baseline="gossip")
     with pytest.raises(Problem, match="no system can run here; gossip: no trees here"):
         asked(path, ["gossip"])
+    # The command says so before anything runs, to machines' readers as well.
+    fill(Store(tmp_path / "out" / "runs"), question, 2)
+    command = ["compare", str(path), "--systems", ",".join(PAIR), "--replicates", "2", "--json"]
+    assert cli.main([*command, "--no-map", "--out", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr()
+    assert told.err.startswith("halfway: gossip does not run here: no trees here\n")
+    assert len(told.out.splitlines()) == len(METRICS)
+
+
+def test_what_came_late_is_observed_beside_the_metrics(tmp_path: Path) -> None:
+    changes = {"window": "1", "workload.every_s": "0.001"}
+    scenario = read_scenario(written(tmp_path), changes)
+    found = observations(simulation_of(scenario, system="flooding"))
+    told = simulation_of(scenario, system="flooding").run()
+    assert found[LATE].tolist() == [told.late]
+    assert told.late > 0
+    assert SATURATED not in found  # nothing is told of what is 0
 
 
 def test_numbers_have_the_digits_that_their_margin_leaves() -> None:

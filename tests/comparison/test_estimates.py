@@ -7,6 +7,7 @@ import pytest
 
 from halfway.comparison.compared import Metric
 from halfway.comparison.estimates import cells_of, curve, half_width, margin, winner
+from halfway.comparison.metrics import METRICS, served_by
 
 LESS = Metric("energy", "energy", "J", "")
 MORE = Metric("delivery-ratio", "delivered", "", "", "more")
@@ -103,3 +104,27 @@ def test_a_share_stays_between_0_and_1() -> None:
 def test_curves_are_means_over_networks_that_have_one() -> None:
     assert curve([np.arange(101.0), np.zeros(0), np.arange(101.0) + 2.0])[50] == 51.0
     assert curve([np.zeros(0)]) == ()
+
+
+def test_nobody_wins_by_doing_nothing() -> None:
+    cost = {"idle": NETWORK, "good": NETWORK + 1.0, "best": NETWORK + 2.0}
+    most = np.full(6, 0.99)
+    served = {"idle": np.zeros(6), "good": most - 0.02, "best": most}
+    assert winner(LESS, cost) == "idle"
+    assert winner(LESS, cost, served) == "good"
+    assert winner(LESS, cost, served | {"good": most - 0.021}) is None  # alone is no comparison
+    # Gaps are taken network by network, where both have a share.
+    gaps = np.where(np.arange(6) < 3, np.nan, most)
+    assert winner(LESS, cost, served | {"idle": gaps}) == "idle"
+    assert winner(LESS, cost, {name: np.full(6, np.nan) for name in cost}) is None
+    stars = [one.best for one in cells_of(0, LESS, cost, "idle", served)]
+    assert stars == [False, True, False]
+
+
+def test_costs_are_guarded_by_delivery_and_recovery_by_who_recovers() -> None:
+    assert {one.name: served_by(one.name) for one in METRICS if one.better} == {
+        one.name: {"delivery-ratio": None, "recovered": None, "recovery": "recovered"}.get(
+            one.name, "delivery-ratio"
+        )
+        for one in METRICS if one.name != "bytes"
+    }  # fmt: skip

@@ -5,10 +5,22 @@ import math
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from halfway.comparison.points import Contender, contender_of, point_of, scenario_of, seed_of
+from halfway.comparison.points import (
+    MEASUREMENT,
+    Contender,
+    contender_of,
+    point_of,
+    scenario_of,
+    seed_of,
+)
+from halfway.pipeline.audit import Audit, Failure
 from halfway.pipeline.plan import plan
+from halfway.pipeline.rerun import codes_here, why_not
+from halfway.pipeline.simulate import result
 from halfway.problem import Problem
+from halfway.report.results_table import print_results
 from halfway.scenario.reading import read_scenario
 from tests.comparison.scenes import SMALL, written
 
@@ -69,6 +81,46 @@ def test_a_changed_input_file_is_a_new_run(tmp_path: Path) -> None:
     links.unlink()
     with pytest.raises(Problem, match=r"links\.csv: no such file"):
         keys(path)
+
+
+def test_where_an_input_file_lies_changes_neither_seeds_nor_networks(tmp_path: Path) -> None:
+    text = '[network]\nkind = "file"\npath = "links.csv"\npositions = "places.csv"\n'
+    rows = []
+    for folder in (tmp_path / "here", tmp_path / "there"):
+        folder.mkdir()
+        (folder / "links.csv").write_text("a,b\nx,y\ny,z\n")
+        (folder / "places.csv").write_text("node,x,y\nx,0,0\ny,1,0\nz,2,0\n")
+        read = read_scenario(written(folder, text))
+        rows += plan([point_of(read, FLOODING)], 1).to_pylist()
+        parameters = json.loads(rows[-1]["parameters"])
+        assert scenario_of(parameters, 0).network == read.network
+    assert rows[0]["network_seed"] == rows[1]["network_seed"]
+    assert rows[0]["network"] == rows[1]["network"]
+
+
+def test_a_file_that_changed_since_the_plan_is_refused(tmp_path: Path) -> None:
+    links = tmp_path / "links.csv"
+    links.write_text("a,b\nx,y\ny,z\n")
+    path = written(tmp_path, '[network]\nkind = "file"\npath = "links.csv"\n')
+    (row,) = plan([point_of(read_scenario(path), FLOODING)], 1).to_pylist()
+    codes = codes_here([row["measurement"]])
+    assert why_not(row, codes) == ""
+    links.write_text("a,b\nx,y\ny,z\nz,x\n")
+    made = result(row)
+    assert made["status"] == "error"
+    assert "links.csv: this is not the file that was planned" in made["error"]
+    assert "this is not the file that was planned" in why_not(row, codes)
+
+
+def test_a_failed_run_is_told_with_the_seed_that_makes_it_again() -> None:
+    failure = Failure("boom", 1, MEASUREMENT, "{}", 0, 2**63 + 5, 9, "")
+    out = Console(record=True, width=200)
+    lists = ("unfinished", "studies", "measured", "damage")
+    audit: dict[str, object] = dict.fromkeys(("runs", "errors", "bytes", "waves"), 0)
+    audit |= dict.fromkeys(("folder", "halfway", "digest", "first", "last", "writer"), "")
+    audit |= dict.fromkeys(lists, ()) | {"failures": (failure,)}
+    print_results(out, Audit(**audit))  # type: ignore[arg-type]  # by name
+    assert f"replicate 0, seed {seed_of(2**63 + 5)}" in out.export_text()
 
 
 def test_faults_by_name_are_the_same_in_any_process(tmp_path: Path) -> None:

@@ -39,7 +39,12 @@ def scenario(tmp_path: Path) -> Path:
 def _planned(source: HalfwaySource) -> list[tuple[dict[str, object], dict[str, object]]]:
     reader = source.reader(source.schema())
     assert isinstance(reader, ScenarioRuns)
-    return [pair for task in reader.planned() for pair in zip(task.rows, task.words, strict=True)]
+    return [
+        (row, words)
+        for task in reader.planned()
+        for row, known in zip(task.rows, task.words, strict=True)
+        for words in known
+    ]
 
 
 def test_it_plans_what_the_command_plans(scenario):
@@ -61,6 +66,22 @@ def test_it_plans_what_the_command_plans(scenario):
         told = json.loads(str(row["parameters"]))
         events = json.loads(told["scenario"])["workload"]["events"]
         assert words == {"system": told["system"], "workload_events": events}
+
+
+def test_a_run_stands_at_every_point_that_varies_an_option_of_another_system(scenario):
+    options = {"scenario": str(scenario), "systems": "flooding,gossip", "replicates": "1",
+               "sweep.options.gossip.fanout": "2,3"}  # fmt: skip
+    pairs = _planned(HalfwaySource(options))
+    told = sorted((words["system"], words["options_gossip_fanout"]) for _, words in pairs)
+    assert told == [("flooding", 2), ("flooding", 3), ("gossip", 2), ("gossip", 3)]
+    assert len({row["key"] for row, _ in pairs}) == 3
+
+
+def test_options_of_a_system_of_ones_own_may_be_swept(scenario):
+    own = Path(__file__).parents[2] / "examples" / "my_protocol.py"
+    options = {"scenario": str(scenario), "system": str(own),
+               "sweep.options.my-protocol.enough": "2,3"}  # fmt: skip
+    assert "options_my-protocol_enough:bigint" in HalfwaySource(options).schema().simpleString()
 
 
 def test_who_cannot_run_there_is_a_row(scenario, monkeypatch):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from halfway.pipeline.plan import by_network, guided, plan, tasks, together
+from halfway.pipeline.provenance import code_digest, sources_of
 from halfway.pipeline.run import Point
 from tests.pipeline.toys import points
 
@@ -41,6 +42,31 @@ def test_a_key_depends_on_parameters_seed_and_code(monkeypatch):
     assert first != plan(points("faulty")[:1], 1)["key"].to_pylist()
     monkeypatch.setattr("halfway.pipeline.plan.code_digest", lambda _: "edited")
     assert first != plan(points()[:1], 1)["key"].to_pylist()
+
+
+def test_an_edit_of_what_a_measurement_imports_makes_its_runs_anew(tmp_path, monkeypatch):
+    study = tmp_path / "a_study"
+    study.mkdir()
+    files = {
+        "__init__": "", "runs": "from a_study import near\nraise SystemExit", "other": "x = 1",
+        "near": "from .far import x\nimport numpy, a_study.missing", "far": "x = 1",
+    }  # fmt: skip
+    for name, text in files.items():
+        (study / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    first = code_digest("a_study.runs:run")
+    (study / "other.py").write_text("x = 2")
+    assert code_digest("a_study.runs:run") == first
+    (study / "far.py").write_text("x = 2")
+    assert code_digest("a_study.runs:run") != first
+
+
+def test_what_decides_a_comparisons_values_is_in_its_code():
+    told = set(sources_of("halfway.comparison.measurement"))
+    wanted = {"comparison.metrics", "comparison.recovery", "comparison.points",
+              "scenario.staging", "scenario.reading", "scenario.schema"}  # fmt: skip
+    assert {f"halfway.{name}" for name in wanted} <= told
+    assert not {name for name in told if "notes" in name or "report" in name}
 
 
 def test_a_point_shared_by_two_figures_is_planned_once():

@@ -31,4 +31,4 @@ class ToyRuns(SimulatedRuns):
     def planned(self) -> Sequence[PlannedRuns]:
         every = [*points(), *points("faulty", fault="raises")[:1]]
         table = plan(every, 2)
-        return cut(table, {one: json.loads(one) for one in table["parameters"].to_pylist()}, 3)
+        return cut(table, {one: [json.loads(one)] for one in table["parameters"].to_pylist()}, 3)

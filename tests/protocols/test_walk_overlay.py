@@ -7,11 +7,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.core.message import BOOT
+from halfway.core.message import BOOT, MESSAGE
 from halfway.problem import Problem
 from halfway.protocols import walk_overlay, walk_overlay_records
+from halfway.protocols.walk_overlay_care import has_room
 from halfway.protocols.walk_overlay_content import LEVELS, PIECES, cell_of, covering, item_of
-from halfway.protocols.walk_overlay_records import CHUNK, EVENT, JOIN, LAUNCH, NEVER
+from halfway.protocols.walk_overlay_launch import place_for
+from halfway.protocols.walk_overlay_memory import ASKING
+from halfway.protocols.walk_overlay_records import (
+    CHUNK,
+    EVENT,
+    HEIR_NAME,
+    INITIATOR,
+    JOIN,
+    JOINING,
+    LAUNCH,
+    LINK,
+    NEVER,
+    NUMBER,
+    PRICE,
+    RANK,
+    ROOT,
+    SEEKS,
+    STANDING,
+    WATCH,
+)
+from halfway.protocols.walk_overlay_repair import inherit
+from halfway.protocols.walk_overlay_walks import take_bid
 from halfway.world.network import Network
 from tests.networks import from_links, line
 from tests.protocols.lone import Letter, World, drive, faults
@@ -252,3 +274,76 @@ def test_unknown_kinds_change_nothing() -> None:
     driven = drive(World(**{**vars(here), "letters": [Letter(0.0, 2, 77), Letter(0.0, 2, 200)]}))
     assert (driven.state.members.root == NEVER).all()
     assert len(driven.records) == 2
+
+
+def test_a_node_knows_again_every_hop_that_its_neighbours_may_repeat() -> None:
+    memory = walk_overlay.state(np.arange(2, dtype=np.int32), 1, 1, 1, 1, 0, watched=24)
+    assert memory.answered.shape[1] >= 2 * memory.hops.shape[1]
+
+
+def test_only_the_root_of_a_part_tells_it_who_its_heir_is() -> None:
+    """A neighbour that was a root and lost may say late whom it had named."""
+    history = chain()
+    members = history.state.members
+    root = int(members.root[0])
+    near = root + 1 if root < 5 else root - 1
+    other = next(row for row in (near - 1, near + 1) if row not in (root, -1, 6))
+    named = (int(members.heir_of[near]), int(members.heir[near]))
+    assert named[0] == root
+    record = np.zeros(1, MESSAGE)
+    record["source"] = other
+    record["args"][0, [HEIR_NAME, SEEKS, RANK, ROOT]] = other, 1, JOINING, other
+    late = record.view(np.recarray)[0]
+    for rank, heir_of in ((JOINING, root), (STANDING + 9, other)):
+        late.args[RANK] = rank
+        inherit(history.state, near, late)
+        assert members.heir_of[near] == heir_of
+
+
+def test_chunks_leave_room_for_what_else_needs_care() -> None:
+    memory = walk_overlay.state(np.arange(2, dtype=np.int32), 1, 1, 1, 1, 0, watched=24)
+    rules = RULES._replace(retries=1)
+    memory.hops.kind[0, :15] = EVENT
+    assert has_room(memory, rules, 0, 1, 0)
+    memory.hops.kind[0, 15] = CHUNK
+    memory.hops.to[0, 15] = 1
+    assert has_room(memory, rules, 0, 1, 0)  # in place of an older one
+    assert not has_room(memory, rules, 0, 1, 7)
+
+
+def test_a_link_that_nobody_acknowledges_is_asked_for_again() -> None:
+    history = chain()
+    history.state.links.ready[0, 0] = 0
+    before = int(history.engine.meters.heard_kind[LINK])
+    history.post(WATCH, 0)
+    history.settle()
+    assert int(history.engine.meters.heard_kind[LINK]) == before + 1
+    assert history.is_a_tree()
+
+
+def test_walks_that_only_marked_a_node_are_forgotten_first() -> None:
+    memory = walk_overlay.state(np.arange(1, dtype=np.int32), 1, 1, 1, 1, 0, places=3)
+    for number in (1, 2, 3):
+        place_for(memory, 0, 5, number)
+    memory.passages.back[0, [0, 2]] = 7  # been here
+    assert [int(place_for(memory, 0, 5, number)) for number in (4, 5)] == [1, 1]
+    assert memory.members.forgotten[0] == 0
+    memory.passages.back[0, 1] = 7
+    place_for(memory, 0, 5, 6)
+    assert memory.members.forgotten[0] == 1
+
+
+def test_a_bid_for_another_walk_is_dropped() -> None:
+    memory = walk_overlay.state(np.arange(2, dtype=np.int32), 1, 1, 1, 1, 0)
+    for initiator in (5, 6):
+        place_for(memory, 0, initiator, 1)
+    memory.passages.did[0, 0] |= ASKING
+    memory.asked[0, 0, 0] = 1
+    record = np.zeros(1, MESSAGE)
+    record["source"] = record["args"][0, NUMBER] = 1
+    answer = record.view(np.recarray)[0]
+    for initiator, taken in ((6, 0.0), (5, 2.5)):
+        answer.args[INITIATOR] = initiator
+        answer.reals[PRICE] = 2.5
+        take_bid(memory, 0, answer)
+        assert memory.bids[0, 0, 0] == taken

@@ -11,10 +11,10 @@ from halfway.sim.simulation import Simulation
 from halfway.sim.systems import Unfit
 from halfway.sim.table import named
 from halfway.world.demand import Drawn, Listed
-from halfway.world.faults import Churn, Crash, Partition
+from halfway.world.faults import Churn, Crash, LinkCut, Partition
 from halfway.world.network import Network
 from halfway.world.unit_disk import connected_unit_disk
-from tests.networks import line
+from tests.networks import from_links, line
 
 N = 40
 
@@ -111,6 +111,20 @@ def test_a_subscriber_that_is_away_when_its_turn_comes_joins_when_it_is_back() -
     assert told.delivery_ratio == 1.0
 
 
+@pytest.mark.parametrize(("cut_s", "options"), [(6.0, {}), (40.0, {"launches": 2})])
+@pytest.mark.parametrize("subscriber", [1, 2])
+def test_a_cut_that_ends_is_mended_however_long_it_was(
+    cut_s: float, options: Any, subscriber: int
+) -> None:
+    """The part behind the cut is its root's heir's, and the root itself lost but a child."""
+    wishes = Listed([(subscriber, 0)], [(100.0 + k, 0, 0) for k in range(10)])
+    cut = LinkCut(a=0, b=1, at=8.0, for_=cut_s)
+    told = Simulation(
+        "walk-overlay", line(3), workload=wishes, seconds=120.0, faults=[cut], options=options
+    ).run()
+    assert told.delivery_ratio == 1.0
+
+
 def test_every_publisher_and_subscriber_walks_once() -> None:
     some = Listed([(1, 0), (2, 0), (1, 1)], [(1.0, 5, 0), (2.0, 1, 1), (3.0, 2, 0)])
     assert initiators(some).tolist() == [2, 5, 1]
@@ -142,3 +156,29 @@ def test_filters_that_fit_nowhere_are_refused() -> None:
     options = {"false_positives": 1e-6}
     with pytest.raises(Unfit, match="GB"):
         Simulation("walk-overlay", network, workload=wide, seconds=1.0, options=options)
+
+
+def test_lost_acknowledgements_do_not_multiply_a_walk() -> None:
+    """One initiator sees its whole part; a head that was made twice ends on the other's trace."""
+    alone = Listed([], [(1.0, 12, 0)])
+    rows = [(5 * r + c, 5 * r + c + 1) for r in range(5) for c in range(4)]
+    columns = [(5 * r + c, 5 * r + c + 5) for r in range(4) for c in range(5)]
+    grid = from_links(25, rows + columns)
+    asked = []
+    for success in (1.0, 0.7):
+        run = Simulation(
+            "walk-overlay", grid, workload=alone, seconds=60.0, radio=IdealAir(success=success),
+            options={"relaunch_s": 0.0},
+        )  # fmt: skip
+        asked.append(run.run().sent["ask"])
+        assert run.cast.state.members.going.min() == 0
+    assert asked[0] == 49  # there and back over each of its 24 links
+    assert asked[1] < 3 * asked[0]
+
+
+def test_what_nodes_had_no_room_for_is_told() -> None:
+    run = simulated(1)
+    assert run.run().shortfalls == {}
+    run.cast.state.members.refused[3] = 2
+    run.cast.state.members.forgotten[:] = 1
+    assert run.run().shortfalls == {"entries without room": 2, "walks forgotten": N}

@@ -52,10 +52,11 @@ def compare(
     \b
     Every replicate draws a network, roles and faults anew, and every system
     meets them. Prints means with 95 % intervals; a star marks a system that is
-    really better than every other. Who cannot run there is told with the
-    reason. Leaves a page (comparison.html) with intervals and a map that plays
-    one run of each system in DIR, tables (.csv, .jsonl, .json), and the runs:
-    the same command goes on from there, more replicates cost only themselves.
+    really better than every other that delivers as much. Who cannot run there
+    is told first, with the reason. Leaves a page (comparison.html) with
+    intervals and a map that plays one run of each system in DIR, tables
+    (.csv, .jsonl, .json), and the runs: the same command goes on from there,
+    more replicates cost only themselves.
 
     \b
     halfway compare examples/scenarios/sensor-field.toml
@@ -74,6 +75,8 @@ def compare(
             scenario, named, own=system or [], baseline=baseline, replicates=replicates,
             until=until, most=most, changes=given, sweeps=swept,
         )  # fmt: skip
+    for name, why in question.unfit.items():
+        warn(f"{name} does not run here: {why}")
     answer = _answered(question, out, master, seed, mapped=mapped, quiet=as_json)
     if as_json:
         from halfway.report.comparison_table import cells_jsonl

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from halfway.comparison.comparing import FEWEST, MOST, Question, Until
+from halfway.comparison.comparing import FEWEST, MOST, Question
 from halfway.comparison.metrics import METRICS
 from halfway.comparison.points import Contender
+from halfway.comparison.stopping import Until
 from halfway.problem import Problem
 from halfway.scenario.staging import simulation_on, staged
 from halfway.scenario.sweeping import ScenarioPoint, read_sweep
@@ -16,7 +17,10 @@ from halfway.sim.own_system import own_system, read_own
 from halfway.sim.table import TABLE, named
 
 _MOST_REPLICATES = 100_000
-_UNTIL = re.compile(r"half-width=([0-9.]+(?:e-?[0-9]+)?)(%?)(?:,([a-z0-9-]+))?")
+_OURS = {"seed": "--seed", "system": "--systems"}  # field -> what sets it in a comparison
+_UNTIL = re.compile(
+    r"half-width=((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)(%?)(?:,([a-z0-9-]+))?"
+)
 
 
 def asked(
@@ -36,6 +40,10 @@ def asked(
     systems: names (default: all that there are); own: files or modules with systems of the user's;
     until: "half-width=2%" or "half-width=2%,energy". Raises Problem naming what is wrong.
     """
+    for field, option in _OURS.items():
+        if field in (changes or {}):
+            what = f"--set {field}: a comparison sets it in each of its runs"
+            raise Problem(what, remedy=f"use {option}")
     sources = [read_own(one) for one in own]
     ours = {source.name: own_system(source) for source in sources}
     contenders = [Contender(name) for name in _chosen(systems)]

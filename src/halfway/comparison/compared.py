@@ -4,6 +4,7 @@ from typing import Literal
 
 import msgspec
 
+from halfway.pipeline.plan import ROOT_SEED
 from halfway.pipeline.run import Scalar
 
 
@@ -55,7 +56,7 @@ class Compared(msgspec.Struct, frozen=True):
     """A whole comparison. `cells` has each point x system that ran x metric once."""
 
     title: str
-    scenario: dict[str, object]  # the scenario as it was read, every default filled in
+    scenario: dict[str, object]  # as it was read, defaults filled in, less seed and system
     systems: tuple[str, ...]  # that ran, in the order in which they are shown
     baseline: str
     points: tuple[dict[str, Scalar], ...]  # what a sweep varies; ({},) where it varies nothing
@@ -68,6 +69,7 @@ class Compared(msgspec.Struct, frozen=True):
     errors: int  # runs that failed; they are kept, and in no cell
     digest: str  # canonical, of the runs
     wall_seconds: float
+    seed: int = ROOT_SEED  # that networks, roles, faults and losses of all replicates follow from
 
     def cell(self, point: int, system: str, metric: str) -> Cell:
         """One of the cells; KeyError if there is none."""

@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from halfway.comparison.compared import Cell, Compared
+from halfway.comparison.caveats import caveats
+from halfway.comparison.compared import Compared
 from halfway.comparison.compiling import compile_first
-from halfway.comparison.estimates import half_width
 from halfway.comparison.finding import Ran, cells_of_runs, curves_of_runs, digest_of_runs
-from halfway.comparison.metrics import METRICS, SHARES
+from halfway.comparison.metrics import METRICS
 from halfway.comparison.notes import notes_of
 from halfway.comparison.points import Contender, plain_of, point_of, seed_of
+from halfway.comparison.stopping import Until, loose, stopped
 from halfway.pipeline.plan import ROOT_SEED, canonical, plan
 from halfway.pipeline.session import local_cores, session_when_needed
 from halfway.pipeline.store import Store
@@ -23,13 +24,6 @@ from halfway.scenario.sweeping import ScenarioPoint
 FEWEST = 10  # replicates, if nobody says how many
 MOST = 200  # replicates that are added up to for the sake of an interval
 _GROWTH = 1.5
-
-
-class Until(NamedTuple):
-    """Replicates are added until the interval of a metric is that tight for all systems."""
-
-    half_width: float  # a share of the mean; of 1 for what is a share itself
-    metric: str = "delivery-ratio"
 
 
 class Question(NamedTuple):
@@ -87,14 +81,17 @@ def compare(
                 made += report.made
             runs = _ran(question, store, table)
             cells = cells_of_runs(runs, METRICS, question.baseline, replicates)
-            if _tight(question.until, cells) or replicates >= question.most:
+            if not loose(question.until, cells) or replicates >= question.most:
                 break
             replicates = min(max(replicates + 1, int(replicates * _GROWTH)), question.most)
     errors, first = failed(store, table)
+    ended = stopped(question.until, cells, question.replicates, replicates)
+    names = tuple(one.name for one in question.contenders)
+    warned = caveats([point.scenario for point in question.points], names, runs)
     compared = Compared(
         title=question.scenario.title,
         scenario=plain_of(question.scenario),
-        systems=tuple(one.name for one in question.contenders),
+        systems=names,
         baseline=question.baseline,
         points=tuple(dict(point.varies) for point in question.points),
         replicates=replicates,
@@ -102,10 +99,11 @@ def compare(
         cells=tuple(cells),
         curves=tuple(curves_of_runs(runs)),
         unfit=dict(question.unfit),
-        notes=notes_of(question.scenario, question.until, cells, replicates),
+        notes=notes_of(question.scenario, ended, cells, replicates) + warned,
         errors=errors,
         digest=digest_of_runs(runs),
         wall_seconds=perf_counter() - begun,
+        seed=root,
     )
     return Answer(compared, runs, first, made)
 
@@ -126,34 +124,24 @@ def _planned(question: Question, replicates: int, seed: int) -> pa.Table:
 
 def _ran(question: Question, store: Store, table: pa.Table) -> list[Ran]:
     """The planned runs as the store has them: by point, system and replicate."""
-    place = {
-        canonical(point_of(point.scenario, contender).parameters): (number, contender.name)
-        for number, point in enumerate(question.points)
-        for contender in question.contenders
-    }
+    # A run stands at every point that varies no more than an option of another system.
+    places: dict[str, list[tuple[int, str]]] = {}
+    for number, point in enumerate(question.points):
+        for contender in question.contenders:
+            parameters = canonical(point_of(point.scenario, contender).parameters)
+            places.setdefault(parameters, []).append((number, contender.name))
     planned = set(table["key"].to_pylist())
     columns = ("parameters", "replicate", "network_seed", "status", "error", "digest")
     rows = store.rows("key", *columns, "observations").to_pylist()
     found = [
         Ran(
-            *place[row["parameters"]], row["replicate"], seed_of(row["network_seed"]),
+            *place, row["replicate"], seed_of(row["network_seed"]),
             row["status"], row["error"], row["digest"],
             {one["metric"]: tuple(one["values"]) for one in row["observations"]},
         )
         for row in rows
         if row["key"] in planned
+        for place in places[row["parameters"]]
     ]  # fmt: skip
     order = {contender.name: at for at, contender in enumerate(question.contenders)}
     return sorted(found, key=lambda ran: (ran.point, order[ran.system], ran.replicate))
-
-
-def _tight(until: Until | None, cells: Sequence[Cell]) -> bool:
-    """Whether the interval asked for is tight enough everywhere; systems without it do not count.
-
-    A system that has no value of a metric never gets an interval, however long one waits.
-    """
-    if until is None:
-        return True
-    relative = until.metric not in SHARES
-    mine = [cell for cell in cells if cell.metric == until.metric and cell.networks]
-    return all(half_width(cell, relative=relative) <= until.half_width for cell in mine)

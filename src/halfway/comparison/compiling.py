@@ -21,7 +21,7 @@ from halfway.core.compiled import CACHE_FOLDER
 from halfway.pipeline.plan import plan
 from halfway.pipeline.simulate import one_line
 from halfway.problem import Problem
-from halfway.scenario.schema import FromFile, Scenario, UnitDisk
+from halfway.scenario.schema import Recorded, Scenario, Waypoint
 from halfway.scenario.staging import simulation_on, staged
 from halfway.scenario.sweeping import ScenarioPoint
 
@@ -67,7 +67,7 @@ def _mark(scenario: Scenario, one: Contender) -> Path:
     """A file that says that this system was compiled for such a radio and such nodes."""
     radio = scenario.radio
     losses = getattr(radio, "success", 1.0) < 1.0 or getattr(radio, "ratios", None) is not None
-    stands = isinstance(scenario.network, UnitDisk | FromFile)
+    stands = not isinstance(scenario.network, Waypoint | Recorded)
     words = f"{one.name} {one.text} {radio.__struct_config__.tag} {losses} {stands}"
     return Path(CACHE_FOLDER) / f"compiled-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
 

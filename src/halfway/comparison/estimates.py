@@ -12,15 +12,22 @@ from halfway.pipeline.measure import mean_interval
 
 Floats = npt.NDArray[np.float64]
 _ALPHA = 0.05
+AS_MUCH = 0.02  # by which a winner may serve less than whoever serves most
 
 
-def cells_of(point: int, metric: Metric, values: Mapping[str, Floats], baseline: str) -> list[Cell]:
+def cells_of(
+    point: int,
+    metric: Metric,
+    values: Mapping[str, Floats],
+    baseline: str,
+    served: Mapping[str, Floats] | None = None,
+) -> list[Cell]:
     """The cells of one metric at one point; values: system -> [replicates], nan where it has none.
 
     Intervals are Student's t over networks; differences are taken network by network, where both
-    systems have a value.
+    systems have a value. served: see `winner`.
     """
-    best = winner(metric, values)
+    best = winner(metric, values, served)
     found = []
     for system, own in values.items():
         against = None
@@ -35,21 +42,29 @@ def cells_of(point: int, metric: Metric, values: Mapping[str, Floats], baseline:
     return found
 
 
-def winner(metric: Metric, values: Mapping[str, Floats]) -> str | None:
-    """The one system that is really better than every other that has a value; None if none is.
+def winner(
+    metric: Metric, values: Mapping[str, Floats], served: Mapping[str, Floats] | None = None
+) -> str | None:
+    """The one system that is really better than every other that serves as much; None if none is.
 
-    It must have a value on every network, so that none wins by what it leaves out. Its paired
-    difference to each of the m - 1 others must exclude 0 at the level 1 - 0.05 / (m - 1): whoever
-    is not the best is then named with a chance of 2.5 % at the most, all pairs together.
+    served: system -> [replicates] the share that it delivered (or recovered from), if costs are
+    compared: who serves less than the best by more than `AS_MUCH`, the mean of paired differences,
+    is out of it, as doing nothing is cheap. A winner must have a value on every network. Its paired
+    difference to each of those others must exclude 0 at the level 1 - 0.05 / (m - 1), of m systems
+    with a value: where t holds, whoever is not the best of them is named with a chance of 2.5 % at
+    the most, for each metric and point.
     """
     values = {name: own for name, own in values.items() if np.isfinite(own).any()}
+    level = 1.0 - _ALPHA / max(len(values) - 1, 1)
+    if served is not None:
+        enough = _serving(served)
+        values = {name: own for name, own in values.items() if name in enough}
     if not metric.better or len(values) < 2:
         return None
     sign = 1.0 if metric.better == "more" else -1.0
     name = max(values, key=lambda one: sign * float(np.nanmean(values[one])))
     if not np.isfinite(values[name]).all():
         return None
-    level = 1.0 - _ALPHA / (len(values) - 1)
     for other, theirs in values.items():
         if other == name:
             continue
@@ -57,6 +72,16 @@ def winner(metric: Metric, values: Mapping[str, Floats]) -> str | None:
         if not low > 0.0:
             return None
     return name
+
+
+def _serving(served: Mapping[str, Floats]) -> set[str]:
+    """Who serves as much as the best; [replicates] a share each, nan where it has none."""
+    some = {name: own for name, own in served.items() if np.isfinite(own).any()}
+    if not some:
+        return set()
+    most = max(some.values(), key=lambda own: float(np.nanmean(own)))
+    gaps = {name: _both(most, own) for name, own in some.items()}
+    return {name for name, gap in gaps.items() if len(gap) and gap.mean() <= AS_MUCH + 1e-12}
 
 
 def half_width(cell: Cell, *, relative: bool) -> float:

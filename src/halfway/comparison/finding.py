@@ -10,7 +10,7 @@ import numpy as np
 
 from halfway.comparison.compared import Cell, Curve, Metric
 from halfway.comparison.estimates import cells_of, curve
-from halfway.comparison.metrics import LATENCY
+from halfway.comparison.metrics import LATENCY, served_by
 
 
 class Ran(NamedTuple):
@@ -41,7 +41,9 @@ def cells_of_runs(
             values[system] = by_metric
         for metric in metrics:
             columns = {system: own[metric.name] for system, own in values.items()}
-            found += cells_of(point, metric, columns, baseline)
+            share = served_by(metric.name)
+            served = {system: own[share] for system, own in values.items()} if share else None
+            found += cells_of(point, metric, columns, baseline, served)
     return found
 
 

@@ -2,11 +2,12 @@
 
 from halfway.comparison.metrics import observations
 from halfway.comparison.points import contender_of, scenario_of
+from halfway.pipeline.inputs import check_inputs
 from halfway.pipeline.run import Observations, Run
 from halfway.scenario.schema import Scenario
 from halfway.scenario.staging import Stage, simulation_on, staged
 
-_LAST: dict[tuple[object, ...], Stage] = {}  # what the last run met: the next one often does too
+_LAST: dict[tuple[str, int], Stage] = {}  # what the last run met: the next one often does too
 
 
 def run(run: Run) -> Observations:
@@ -17,15 +18,17 @@ def run(run: Run) -> Observations:
     """
     scenario = scenario_of(run.parameters, run.network_seed)
     with run.timed("network"):
-        stage = _stage(scenario, (run["scenario"], run.parameters.get("inputs"), scenario.seed))
+        stage = _stage(scenario, run)
     with run.timed("walk"):
         system = contender_of(run.parameters).system()
         return observations(simulation_on(stage, scenario, system))
 
 
-def _stage(scenario: Scenario, key: tuple[object, ...]) -> Stage:
+def _stage(scenario: Scenario, run: Run) -> Stage:
+    key = (run["scenario"], scenario.seed)
     if key in _LAST:
         return _LAST[key]
+    check_inputs(run.parameters)  # what they say now must not be kept as what they said then
     stage = staged(scenario)
     if stage.motion is None:  # a movement is told once, and then over
         _LAST.clear()

@@ -1,39 +1,50 @@
 """What belongs under a comparison's table: how its numbers came about, and what they leave out."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
 from halfway.comparison.compared import Cell
+from halfway.comparison.estimates import AS_MUCH
+from halfway.comparison.metrics import METRICS
 from halfway.scenario.schema import FromFile, Recorded, Scenario
 
 _FEWEST = 2  # replicates, below which there is no interval anyway
+_JUDGED = {metric.name for metric in METRICS if metric.better}
+_LOSSES = ("delivery-ratio", "recovered")  # shares that rare losses take from
 
 
 def notes_of(
-    scenario: Scenario, until: tuple[float, str] | None, cells: Sequence[Cell], replicates: int
+    scenario: Scenario, ended: str, cells: Sequence[Cell], replicates: int
 ) -> tuple[str, ...]:
-    """Notes, the ones about statistics first."""
+    """Notes, the ones about statistics first; ended: why no more replicates were added, or ""."""
     notes = [
         f"{replicates} replicates: each draws its own {_drawn(scenario)}, the same for every "
         "system; intervals are 95 %, Student's t over replicates, and differences are paired.",
         "A system is marked best only where its paired difference to every other excludes 0 at a "
-        "level divided by the number of others (Bonferroni, within each metric), and where it has "
-        "a value in every replicate.",
+        "level divided by the number of others (Bonferroni, within each metric and point), and "
+        "where it has a value in every replicate. Who delivers less than the best deliverer by "
+        f"more than {AS_MUCH:g}, on the average, is marked nowhere else and stands in nobody's "
+        "way, as doing nothing is cheap; for recovery, likewise, who recovers less often.",
+        "Differences to the baseline, and what is called better or worse there, are at 95 % for "
+        "each pair alone, without such a correction.",
         "Latency, stretch and costs per notification are of what was delivered: read them beside "
         "the delivered share.",
         f"Nodes learn of their neighbours by hellos, {_hellos(scenario)}; hellos cost nothing in "
         "any column.",
     ]
-    if until is not None:
+    if ended:
+        notes.append(ended)
+    rare: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        if _hangs_on_few(cell):
+            rare.setdefault(cell.system, {})[cell.metric] = None
+    if rare:
+        told = "; ".join(f"{system} in {', '.join(metrics)}" for system, metrics in rare.items())
         notes.append(
-            "Replicates were added until the intervals were tight, so these come out a little "
-            "narrower than they would from a number fixed beforehand."
-        )
-    if rare := sorted({cell.system for cell in cells if _hangs_on_few(cell)}):
-        notes.append(
-            f"{', '.join(rare)}: fewer than half of the replicates differ in what is delivered, so "
-            "rare losses decide, and the interval holds the truth less often than 95 %: take more "
-            "replicates where that matters."
+            f"{told}: more than half of the replicates have the very same value, so rare ones "
+            "decide, and the interval holds the truth less often than 95 %: take more replicates "
+            "where that matters."
         )
     partial = sorted({cell.system for cell in cells if 0 < cell.networks < replicates})
     if partial:
@@ -45,10 +56,16 @@ def notes_of(
 
 
 def _hangs_on_few(cell: Cell) -> bool:
-    """Whether most replicates delivered the very same share."""
-    if cell.metric != "delivery-ratio" or cell.networks < _FEWEST:
+    """Whether most replicates have the very same value of what a system can be better in.
+
+    What all have alike is so by construction (a table's size), but for shares: of these, a rare
+    loss may have been missed.
+    """
+    if cell.metric not in _JUDGED or cell.networks < _FEWEST:
         return False
-    return 2 * Counter(cell.values).most_common(1)[0][1] > cell.networks
+    own = [value for value in cell.values if math.isfinite(value)]
+    alike = Counter(own).most_common(1)[0][1]
+    return 2 * alike > len(own) and (alike < len(own) or cell.metric in _LOSSES)
 
 
 def _drawn(scenario: Scenario) -> str:

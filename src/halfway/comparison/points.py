@@ -1,16 +1,14 @@
 """What a comparison runs, as points of a sweep; what a worker needs is in them, as text."""
 
-import hashlib
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
+from halfway.pipeline.inputs import inputs_of, name_of
 from halfway.pipeline.run import Point, Scalar
-from halfway.problem import Problem
-from halfway.scenario.reading import input_files
+from halfway.scenario.reading import input_files, with_files
 from halfway.scenario.schema import Scenario
 from halfway.sim.own_system import OwnSource, own_system
 from halfway.sim.systems import System
@@ -18,7 +16,7 @@ from halfway.sim.table import named
 
 MEASUREMENT = "halfway.comparison.measurement:run"
 # What does not change a run of one system: its own options travel beside the scenario.
-_ASIDE = ("seed", "system", "title", "options", "sweep")
+_ASIDE = ("title", "options", "sweep")
 _COST_MS = 150.0  # a guess, which the first wave corrects
 
 
@@ -35,22 +33,21 @@ class Contender(NamedTuple):
 
 def point_of(scenario: Scenario, contender: Contender) -> Point:
     """One system on one scenario. Points of one scenario meet the same networks, whoever runs."""
-    plain = plain_of(scenario)
+    # A network is what is in its files, not where they lie: a copy elsewhere draws the same seeds.
+    names = {file: name_of(file) for file in input_files(scenario)}
+    plain = plain_of(with_files(scenario, names.__getitem__))
     options = json.dumps(plain["options"].get(contender.name, {}), sort_keys=True)
     parameters: dict[str, Scalar] = {
         "scenario": json.dumps({k: v for k, v in plain.items() if k not in _ASIDE}, sort_keys=True),
         "system": contender.name,
     }
-    network = ["scenario"]
-    if files := input_files(scenario):
-        # A file that has changed is another network, whatever it is called.
-        parameters["inputs"] = json.dumps({file: _digest(file) for file in files})
-        network.append("inputs")
+    if names:
+        parameters["inputs"] = json.dumps({name: file for file, name in names.items()})
     if options != "{}":
         parameters["options"] = options
     if contender.text:
         parameters["source"] = contender.text
-    return Point(MEASUREMENT, parameters, tuple(network), _COST_MS)
+    return Point(MEASUREMENT, parameters, ("scenario",), _COST_MS)
 
 
 def scenario_of(parameters: Mapping[str, Scalar], network_seed: int) -> Scenario:
@@ -58,7 +55,9 @@ def scenario_of(parameters: Mapping[str, Scalar], network_seed: int) -> Scenario
     plain = json.loads(str(parameters["scenario"]))
     system = str(parameters["system"])
     plain |= {"options": {system: json.loads(str(parameters.get("options", "{}")))}}
-    return msgspec.convert(plain | {"system": system, "seed": seed_of(network_seed)}, Scenario)
+    seed = seed_of(network_seed)
+    scenario = msgspec.convert(plain | {"system": system, "seed": seed}, Scenario)
+    return with_files(scenario, inputs_of(parameters).__getitem__)
 
 
 def seed_of(network_seed: int) -> int:
@@ -72,16 +71,10 @@ def contender_of(parameters: Mapping[str, Scalar]) -> Contender:
 
 
 def plain_of(scenario: Scenario) -> dict[str, Any]:
-    """A scenario with every default filled in, as plain values."""
+    """A scenario with every default filled in, as plain values, but for what each run sets."""
     plain: dict[str, Any] = msgspec.to_builtins(scenario)
+    del plain["seed"], plain["system"]
     for fault in plain["faults"]:
         if fault.get("nodes"):  # a set: its order is the process's own
             fault["nodes"].sort(key=lambda node: (isinstance(node, str), node))
     return plain
-
-
-def _digest(file: str) -> str:
-    try:
-        return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
-    except OSError as error:
-        raise Problem(str(error.strerror).lower(), where=file) from None

@@ -40,9 +40,11 @@ class HalfwaySource(ResultSource):
         if "scenario" not in self.options:
             return super().schema()
         from halfway.scenario.sweeping import read_sweep
+        from halfway.sim.own_system import own_system, read_own
 
         options = _read(self.options)
-        _, points = read_sweep(options["path"], options["changes"], options["sweeps"])
+        own = {one.name: own_system(one) for one in map(read_own, options["own"])}
+        _, points = read_sweep(options["path"], options["changes"], options["sweeps"], own)
         columns: dict[str, pa.DataType] = {"system": pa.string()}
         for field in points[0].varies:
             kinds = {type(point.varies[field]) for point in points}
@@ -77,19 +79,20 @@ class ScenarioRuns(SimulatedRuns):
             replicates=options["replicates"], most=options["replicates"],
             changes=options["changes"], sweeps=options["sweeps"],
         )  # fmt: skip
-        points, words = [], {}
+        points = []
+        words: dict[str, list[dict[str, Any]]] = {}  # several: points of other systems' options
         for point in question.points:
             varies = {_column(field): value for field, value in point.varies.items()}
             for contender in question.contenders:
                 points.append(point_of(point.scenario, contender))
                 known = varies | {"system": contender.name}
-                words[canonical(points[-1].parameters)] = known
+                words.setdefault(canonical(points[-1].parameters), []).append(known)
         seed = ROOT_SEED if options["seed"] is None else options["seed"]
         found = cut(plan(points, options["replicates"], seed), words, options["partitions"])
         unfit = [({"key": None, "status": "error", "error": f"cannot run here: {why}"},
                   {"system": name}) for name, why in question.unfit.items()]  # fmt: skip
         if unfit:
-            found.append(PlannedRuns([row for row, _ in unfit], [word for _, word in unfit]))
+            found.append(PlannedRuns([row for row, _ in unfit], [[word] for _, word in unfit]))
         return found
 
 

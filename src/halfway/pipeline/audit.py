@@ -37,6 +37,7 @@ class Failure(msgspec.Struct, frozen=True):
     measurement: str  # of the first of them, as all that follows
     parameters: str  # canonical JSON
     replicate: int
+    network_seed: int
     dice_seed: int
     cannot_rerun: str  # why it cannot be made again from what is stored; "" if it can
 
@@ -207,6 +208,7 @@ def _failures(rows: list[dict[str, object]]) -> tuple[Failure, ...]:
                 str(first["measurement"]),
                 str(first["parameters"]),
                 int(str(first["replicate"])),
+                int(str(first["network_seed"])) & _MASK,
                 int(str(first["dice_seed"])) & _MASK,
                 reason,
             )

@@ -1,9 +1,7 @@
 """The plan of a sweep: one row a run, keyed by everything that determines its result. No Spark."""
 
 import hashlib
-import importlib.util
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -11,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 import halfway
+from halfway.pipeline.provenance import code_digest
 from halfway.pipeline.run import Point, Scalar
 
 ROOT_SEED = 2013  # the year of the first paper
@@ -101,15 +100,6 @@ def kinds(plan: pa.Table) -> list[str]:
         words = {name: value for name, value in given if isinstance(value, str | bool)}
         known[measurement, parameters] = f"{measurement} {canonical(words)}"
     return [known[pair] for pair in zip(*columns, strict=True)]
-
-
-def code_digest(path: str) -> str:
-    """Digest of the code that a measurement runs: this version, the computing rooms, its module."""
-    from halfway.core.compiled import sources_digest  # imports numba
-
-    found = importlib.util.find_spec(path.partition(":")[0])
-    own = Path(found.origin).read_bytes() if found and found.origin else b""
-    return hashlib.sha256(f"{halfway.__version__} {sources_digest()} ".encode() + own).hexdigest()
 
 
 def tasks(plan: pa.Table, sizes: Sequence[float]) -> npt.NDArray[np.int32]:

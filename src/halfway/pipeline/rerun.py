@@ -5,12 +5,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 
-from halfway.pipeline.plan import SCHEMA, code_digest, key_of
+from halfway.pipeline.inputs import check_inputs
+from halfway.pipeline.plan import SCHEMA, key_of
+from halfway.pipeline.provenance import code_digest
 from halfway.pipeline.session import session
 from halfway.pipeline.store import Store
 from halfway.pipeline.sweep import Progress, SweepReport, sweep
+from halfway.problem import Problem
 
 _MASK = (1 << 64) - 1
 _SEEDS = ("network_seed", "workload_seed", "dice_seed")
@@ -28,6 +32,10 @@ def why_not(row: Mapping[str, Any], codes: Mapping[str, str]) -> str:
     run = (row["replicate"], *(row[name] for name in _SEEDS))
     if key_of(row["measurement"], row["parameters"], run, code) != row["key"]:
         return f"it was made by other code (halfway {row['version']})"
+    try:
+        check_inputs(msgspec.json.decode(row["parameters"]))
+    except Problem as problem:
+        return str(problem)
     return ""
 
 

@@ -117,10 +117,10 @@ class FinishedRuns(DataSourceReader):
 
 @dataclass
 class PlannedRuns(InputPartition):
-    """Rows of a plan, each with the words that stand in its columns."""
+    """Rows of a plan, each with the words that stand in its columns, once for each set of them."""
 
     rows: list[dict[str, Any]]
-    words: list[dict[str, Any]]
+    words: list[list[dict[str, Any]]]
 
 
 class SimulatedRuns(DataSourceReader):
@@ -147,12 +147,13 @@ class SimulatedRuns(DataSourceReader):
         from halfway.pipeline.simulate import result
 
         schema = arrow_schema(self.schema)
-        for row, words in zip(partition.rows, partition.words, strict=True):
+        for row, known in zip(partition.rows, partition.words, strict=True):
             made = result(row) if row["key"] else dict(row)
-            yield tidy([made], schema, lambda _, words=words: words)
+            for words in known:
+                yield tidy([made], schema, lambda _, words=words: words)
 
 
-def cut(plan: pa.Table, words: Mapping[str, Words], count: int) -> list[PlannedRuns]:
+def cut(plan: pa.Table, words: Mapping[str, Sequence[Words]], count: int) -> list[PlannedRuns]:
     """A plan in so many tasks, runs on one network in one of them; words: by parameters."""
     from halfway.pipeline.plan import by_network, tasks
 
@@ -162,7 +163,7 @@ def cut(plan: pa.Table, words: Mapping[str, Words], count: int) -> list[PlannedR
     for number, row in zip(numbers.tolist(), ordered.to_pylist(), strict=True):
         task = found.setdefault(number, PlannedRuns([], []))
         task.rows.append(row)
-        task.words.append(dict(words[row["parameters"]]))
+        task.words.append([dict(known) for known in words[row["parameters"]]])
     return list(found.values())
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
-from halfway.protocols.walk_overlay_memory import ANSWERED
 from halfway.protocols.walk_overlay_records import (
     ACK,
     ANCHORED,
@@ -25,6 +24,7 @@ from halfway.protocols.walk_overlay_records import (
 
 NONE = np.int64(-1)
 _FREE = 0
+_LEFT = 3  # chunks leave one place in so many to walks, links and events
 
 
 @apart
@@ -45,8 +45,24 @@ def under_way(state, i, kind, to, chunk):
 
 @apart
 def has_room(state, rules, i, to, chunk):
-    """Whether a chunk can be told with the care that the rules want."""
-    return rules.retries == 0 or under_way(state, i, CHUNK, to, chunk) != NONE
+    """Whether a chunk can be told with the care that the rules want, and leaves room for others."""
+    if rules.retries == 0:
+        return True
+    hops = state.hops
+    h = under_way(state, i, CHUNK, to, chunk)
+    free = 0
+    for place in range(hops.shape[1]):
+        free += hops.kind[i, place] == _FREE
+    return h != NONE and (hops.kind[i, h] != _FREE or free > hops.shape[1] // _LEFT)
+
+
+@apart
+def is_under_way(state, i, kind, to):
+    """Whether a hop of that kind to that neighbour is in flight."""
+    for h in range(state.hops.shape[1]):
+        if state.hops.kind[i, h] == kind and state.hops.to[i, h] == to:
+            return True
+    return False
 
 
 @apart
@@ -89,10 +105,10 @@ def arrived_before(state, i, message, out):
         return False
     emit(out, ACK, 0.0, message.source).reals[SERIAL] = serial
     answered, members = state.answered, state.members
-    for place in range(ANSWERED):
+    for place in range(answered.shape[1]):
         if answered[i, place, 0] == message.source and answered[i, place, 1] == serial:
             return True
-    place = members.answered[i] % ANSWERED
+    place = members.answered[i] % answered.shape[1]
     answered[i, place, 0] = message.source
     answered[i, place, 1] = serial
     members.answered[i] += 1

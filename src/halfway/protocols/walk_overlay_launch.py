@@ -18,6 +18,7 @@ from halfway.protocols.walk_overlay_records import (
     NEVER,
     NUMBER,
     RELAUNCH,
+    SEEKING,
     STEPS,
 )
 from halfway.protocols.walk_overlay_tree import announce
@@ -35,12 +36,22 @@ def known(state, i, initiator, number):
 
 @apart
 def place_for(state, i, initiator, number):
-    """The same, made if need be over the oldest; whoever needs more is told by `ever`."""
+    """The same, made if need be over the oldest that only marked this node, else over the oldest.
+
+    A walk that is forgotten where it has been would come back with its way home turned round.
+    """
     passages, members = state.passages, state.members
     s = known(state, i, initiator, number)
     if s >= 0:
         return s
-    s = np.int64(members.ever[i] % passages.shape[1])
+    places = passages.shape[1]
+    s = np.int64(members.ever[i] % places)
+    if members.ever[i] >= places:
+        for _ in range(places):
+            if passages.back[i, s] == NEVER:
+                break
+            s = (s + 1) % places
+        members.forgotten[i] += passages.back[i, s] != NEVER
     members.ever[i] += 1
     passages.initiator[i, s] = initiator
     passages.number[i, s] = number
@@ -48,6 +59,8 @@ def place_for(state, i, initiator, number):
     passages.back[i, s] = NEVER
     passages.forth[i, s] = NEVER
     passages.forth_second[i, s] = NEVER
+    for branch in range(2):
+        passages.taken[i, s][branch] = 0
     passages.near[i, s] = 0
     passages.far[i, s] = 0
     return s
@@ -60,6 +73,16 @@ def of_walk(message, kind, after, towards, out):
     for a in range(STEPS + 1):
         o.args[a] = message.args[a]
     return o
+
+
+@apart
+def pause(state, rules, i):
+    """Seconds until a root that has met nobody walks again: it does for ever, but more rarely."""
+    members = state.members
+    tried = members.attempt[i] + 1
+    if members.seeking[i] == SEEKING and tried < rules.launches:
+        return rules.relaunch_s
+    return rules.relaunch_s * min(tried, rules.launches)
 
 
 @apart
@@ -83,8 +106,8 @@ def set_out(state, rules, i, after, attempt, now, out):
         o.args[BRANCH] = branch
         o.args[DICE_LOW] = low_half(word)
         o.args[DICE_HIGH] = high_half(word)
-    later = after + rules.relaunch_s
-    if attempt + 1 < rules.launches and later < np.inf and now + later <= rules.until_s:
+    later = after + pause(state, rules, i)
+    if later < np.inf and now + later <= rules.until_s:
         o = emit(out, RELAUNCH, later, members.name[i])
         o.args[NUMBER] = number
 
@@ -99,12 +122,17 @@ def relaunch(state, rules, i, message, out):
 
 
 @apart
-def give_up(state, rules, i, out):
-    """A branch is back at its initiator and has nowhere to go; the last one says so."""
+def give_up(state, rules, i, number, out):
+    """A branch is back at its initiator and has nowhere to go; the last one says so.
+
+    Where nobody was found the component stands, but a cut may end: its root goes on, in doubt.
+    """
     members = state.members
+    if number != members.walks[i] or members.going[i] <= 0:
+        return
     members.going[i] -= 1
     if members.going[i] == 0:
         if members.seeking[i] == IN_DOUBT or members.attempt[i] + 1 >= rules.launches:
-            members.seeking[i] = 0
+            members.seeking[i] = IN_DOUBT if rules.relaunch_s < np.inf else 0
             announce(state, rules, i, -1, out)
         emit(out, LOST, 0.0, APP)

@@ -16,7 +16,8 @@ from halfway.protocols.recent import nothing_heard
 from halfway.protocols.walk_overlay_records import NEVER
 
 # What a walk did to a node. DONE is its first branch's; the second has the bit after it.
-VISITED, MARKED, SECOND, DONE = 1, 2, 4, 8
+# So has ASKING: the branch's head is here and waits for bids.
+VISITED, MARKED, SECOND, DONE, ASKING = 1, 2, 4, 8, 32
 
 # Records rather than an array for each field: numba hands every array of a state to every function,
 # and compiling took three times as long.
@@ -27,15 +28,17 @@ PASSAGE = np.dtype(
         ("back", "<i4"),  # hop towards the initiator; itself there; -1 never visited
         ("forth", "<i4"),  # hop towards the head of the first branch
         ("forth_second", "<i4"),  # and of the second
+        ("taken", "<i4", (2,)),  # steps of the latest STEP that each branch made onto this node
         ("near", "<i4"),  # |N(i) ∩ N(DRW)|
         ("far", "<i4"),  # |N(i) ∩ N²(DRW)|
-        ("did", "<i4"),  # VISITED | MARKED | SECOND | DONE
+        ("did", "<i4"),  # VISITED | MARKED | SECOND | DONE | ASKING
     ]
 )
 MEMBER = np.dtype(
     [
         ("dice", "<u8"),  # seeds the walks that start here
-        ("ever", "<i8"),  # walks ever met; beyond the places the oldest is forgotten
+        ("ever", "<i8"),  # walks ever met; beyond the places one is forgotten
+        ("forgotten", "<i8"),  # walks forgotten that had been here, not only marked it
         ("sent", "<i8"),  # hops sent with care, each its serial number, from 1
         ("answered", "<i8"),  # hops taken in and acknowledged
         ("crowded", "<i8"),  # hops sent without care, because there was no place to watch over them
@@ -77,7 +80,7 @@ HOP = np.dtype(
     ]
 )
 KEPT = np.dtype([("at", "<f8"), ("topic", "<i4"), ("event", "<i4")])
-ANSWERED = 16  # hops that a node remembers having taken in: the sender's name, its number
+_ANSWERED = 4  # times the hops that a node can watch over: those that it remembers taking in
 
 
 class OverlayState(NamedTuple):
@@ -95,7 +98,7 @@ class OverlayState(NamedTuple):
     seen: npt.NDArray[np.int32]  # [n, window] events that were here, see `recent`
     kept: npt.NDArray[np.void]  # [n, hold] KEPT: the last events, for neighbours still to come
     hops: npt.NDArray[np.void]  # [n, watched] HOP: in flight
-    answered: npt.NDArray[np.int32]  # [n, ANSWERED, 2] hops taken in: whose, and its number
+    answered: npt.NDArray[np.int32]  # [n, 4 watched, 2] hops taken in: whose, and its number
 
 
 def state(
@@ -143,7 +146,7 @@ def state(
         seen=nothing_heard(n, window),
         kept=np.zeros((n, hold), KEPT).view(np.recarray),
         hops=np.zeros((n, watched), HOP).view(np.recarray),
-        answered=np.zeros((n, ANSWERED, 2), np.int32),
+        answered=np.zeros((n, _ANSWERED * watched, 2), np.int32),
     )
 
 

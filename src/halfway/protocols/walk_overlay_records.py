@@ -122,7 +122,7 @@ class Rules(NamedTuple):
     retries: int = 0  # repetitions of a hop that is not acknowledged; 0: nobody acknowledges
     answer_s: float = 1.0  # seconds until a hop counts as failed; more than there and back
     relaunch_s: float = math.inf  # seconds until a walk that found nobody sets out again
-    launches: int = 1  # of such walks in a row, at most
+    launches: int = 1  # of such walks in a row; later ones so many times rarer
     watch_s: float = math.inf  # seconds between two looks at one's overlay neighbours
     keep: int = 0  # looks from one KEEP to the next; 0: there is none
     hold_s: float = math.inf  # seconds that an event waits on nodes that keep it

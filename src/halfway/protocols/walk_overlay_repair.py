@@ -13,11 +13,12 @@ from halfway.protocols.walk_overlay_care import (
     forget_all_hops,
     forget_hops,
     give_up_hop,
+    is_under_way,
     with_care,
 )
 from halfway.protocols.walk_overlay_filters import forget_filters, refresh
 from halfway.protocols.walk_overlay_launch import set_out
-from halfway.protocols.walk_overlay_memory import is_neighbour, link_of, links_of
+from halfway.protocols.walk_overlay_memory import ASKING, is_neighbour, link_of, links_of
 from halfway.protocols.walk_overlay_records import (
     CIRCLE,
     CUT,
@@ -26,7 +27,10 @@ from halfway.protocols.walk_overlay_records import (
     IN_DOUBT,
     JOINING,
     KEEP,
+    LEAF,
     LEAVES,
+    LINK,
+    MERGER,
     NEVER,
     RANK,
     ROOT,
@@ -40,6 +44,7 @@ from halfway.protocols.walk_overlay_records import (
 from halfway.protocols.walk_overlay_tree import (
     announce,
     is_stranger,
+    of_component,
     refuse,
     resolve,
     spread,
@@ -131,9 +136,14 @@ def circle(state, rules, i, name, out):
 
 @apart
 def inherit(state, i, message):
-    """A root that is an overlay neighbour tells who takes its place."""
+    """A root that is an overlay neighbour tells who takes its place.
+
+    It may be this component's, or be about to be: its identity wins. Another's is not our news.
+    """
     members = state.members
-    if link_of(state, i, message.source) >= 0:
+    rank, root = message.args[RANK], message.args[ROOT]
+    ours = not wins(members.rank[i], members.root[i], rank, root)
+    if ours and root == message.source and link_of(state, i, message.source) >= 0:
         members.heir_of[i] = message.source
         members.heir[i] = message.args[HEIR_NAME]
         members.heir_seeks[i] = message.args[SEEKS]
@@ -153,7 +163,8 @@ def start_watch(state, rules, i, now, out):
 def watch(state, rules, around, i, message, out):
     """Part with whoever is no neighbour any more, one at a time; tell the next that one is there.
 
-    A link may have ended on the other side alone, where what told of it was lost.
+    A link may have ended on the other side alone, where what told of it was lost. One that was
+    asked for when there was no place to watch over the hop is asked for again.
     """
     members = state.members
     members.watching[i] = 0
@@ -166,6 +177,12 @@ def watch(state, rules, around, i, message, out):
             members.watching[i] = 1
             emit(out, WATCH, 0.0, members.name[i])
             return
+    for p in range(state.links.shape[1]):
+        name = state.links.name[i, p]
+        waits = name != NEVER and state.links.ready[i, p] == 0
+        if waits and not is_under_way(state, i, LINK, name):
+            why = LEAF if members.towards[i] == name else MERGER
+            of_component(state, rules, i, LINK, name, why, out)
     if members.owing[i] == 1:
         refresh(state, rules, i, out)
     members.watches[i] += 1
@@ -208,6 +225,8 @@ def back_again(state, rules, i, now, out):
     """After a crash: whoever still believes in a link is told, and an initiator joins anew."""
     members = state.members
     forget_all_hops(state, i)
+    for s in range(state.passages.shape[1]):
+        state.passages.did[i, s] &= ~(ASKING | ASKING << 1)
     members.watching[i] = 0
     leave(state, rules, i, out)
     if members.initiator[i] == 1:

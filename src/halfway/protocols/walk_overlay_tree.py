@@ -76,6 +76,8 @@ def tell_heir(state, rules, i, p, out):
         o = emit(out, HEIR, 0.0, to)
         o.args[HEIR_NAME] = members.heir[i]
         o.args[SEEKS] = members.heir_seeks[i]
+        o.args[RANK] = members.rank[i]
+        o.args[ROOT] = members.root[i]
         with_care(state, rules, i, o, to, out)
 
 
@@ -182,6 +184,8 @@ def adopt(state, rules, i, name, rank, root, out):
     members.towards[i] = name
     spread(state, rules, i, name, out)
     if was_root:
+        if members.heir_of[i] == members.name[i]:
+            members.heir_of[i] = NEVER  # should it be a root again, all are told its heir anew
         if standing:  # an overlay that stood was found, or the other of the first two walks
             of_component(state, rules, i, ANCHORED, name, 0, out)
         rest(state, rules, i, out)

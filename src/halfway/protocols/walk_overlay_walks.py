@@ -6,7 +6,7 @@ the walk; the one transmission that hands it on marks everyone who hears it.
 
 import numpy as np
 
-from halfway.core.compiled import apart
+from halfway.core.compiled import apart, inlined
 from halfway.core.dice import advanced, high_half, joined, low_half, mixed
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
@@ -21,7 +21,7 @@ from halfway.protocols.walk_overlay_choice import (
     equal_bids,
 )
 from halfway.protocols.walk_overlay_launch import give_up, known, of_walk, place_for
-from halfway.protocols.walk_overlay_memory import DONE, MARKED, SECOND, VISITED, link_of
+from halfway.protocols.walk_overlay_memory import ASKING, DONE, MARKED, SECOND, VISITED, link_of
 from halfway.protocols.walk_overlay_records import (
     ASK,
     ASKED,
@@ -46,6 +46,17 @@ from halfway.protocols.walk_overlay_records import (
 )
 from halfway.protocols.walk_overlay_tree import ask_for_link, is_stranger, join_leaf
 
+_OVER = np.int32(2**31 - 1)  # in place of steps: the branch went back and never comes again
+
+
+@apart
+def is_asking(state, i, branch):
+    """Whether a head of that branch, of whatever walk, waits here for bids."""
+    for s in range(min(state.members.ever[i], state.passages.shape[1])):
+        if state.passages.did[i, s] & (ASKING << branch):
+            return True
+    return False
+
 
 @apart
 def look(state, rules, around, i, message, out):
@@ -53,7 +64,10 @@ def look(state, rules, around, i, message, out):
     passages, members = state.passages, state.members
     s = known(state, i, message.args[INITIATOR], message.args[NUMBER])
     branch = message.args[BRANCH]
-    if s < 0 or passages.did[i, s] & (DONE << branch) or members.root[i] == NEVER:
+    if s < 0:
+        return
+    passages.did[i, s] &= ~(ASKING << branch)
+    if passages.did[i, s] & (DONE << branch) or members.root[i] == NEVER:
         return
     first = np.int64(around.first[i])
     degree = np.int64(around.last[i]) - first
@@ -61,6 +75,10 @@ def look(state, rules, around, i, message, out):
         # Back after a crash, or alone for a while: there may be neighbours soon.
         of_walk(message, LOOK, rules.settle, members.name[i], out)
         return
+    if is_asking(state, i, branch):  # another walk: one after the other
+        of_walk(message, LOOK, rules.patience, members.name[i], out)
+        return
+    passages.did[i, s] |= ASKING << branch
     if message.reals[ASKED] == 0.0:
         for p in range(state.asked.shape[2]):
             state.asked[i, branch, p] = around.who[first + p] if p < degree else NEVER
@@ -93,8 +111,11 @@ def bid(state, rules, i, message, out):
 
 @apart
 def take_bid(state, i, message):
-    """A neighbour's bid is in."""
+    """A neighbour's bid is in; one that comes too late, when another walk asks, is dropped."""
     asked, branch = state.asked, message.args[BRANCH]
+    s = known(state, i, message.args[INITIATOR], message.args[NUMBER])
+    if s < 0 or state.passages.did[i, s] & (ASKING << branch) == 0:
+        return
     for p in range(asked.shape[2]):
         if asked[i, branch, p] == message.source:
             state.bids[i, branch, p] = message.reals[PRICE]
@@ -122,13 +143,17 @@ def choose(state, rules, i, message, out):
     passages, members = state.passages, state.members
     s = known(state, i, message.args[INITIATOR], message.args[NUMBER])
     branch = message.args[BRANCH]
-    if s < 0 or passages.did[i, s] & (DONE << branch) or members.root[i] == NEVER:
+    if s < 0:
+        return
+    passages.did[i, s] &= ~(ASKING << branch)
+    if passages.did[i, s] & (DONE << branch) or members.root[i] == NEVER:
         return
     word = advanced(joined(message.args[DICE_LOW], message.args[DICE_HIGH]))
     p, silent = best(state, rules, i, branch, word)
     if p == NOBODY and silent > 0 and message.reals[ASKED] < rules.retries:
         o = of_walk(message, LOOK, 0.0, members.name[i], out)  # what was asked or bid got lost
         o.reals[ASKED] = message.reals[ASKED] + 1.0
+        passages.did[i, s] |= ASKING << branch  # nobody else's turn until then
         return
     if p != NOBODY and state.bids[i, branch, p] == MET:
         ask_for_link(state, rules, i, state.asked[i, branch, p], MERGER, out)
@@ -139,11 +164,14 @@ def choose(state, rules, i, message, out):
         p = NOBODY  # all the way back: the initiator must know that nobody was found
     onto = passages.back[i, s] if p == NOBODY else state.asked[i, branch, p]
     if onto == members.name[i]:
-        give_up(state, rules, i, out)
+        give_up(state, rules, i, message.args[NUMBER], out)
         return
-    if p != NOBODY and branch == 0:
+    if p == NOBODY:
+        if not may_return(rules):
+            passages.taken[i, s][branch] = _OVER
+    elif branch == 0:
         passages.forth[i, s] = onto
-    elif p != NOBODY:
+    else:
         passages.forth_second[i, s] = onto
     go(state, rules, i, message, onto, word, out)
 
@@ -165,15 +193,36 @@ def go(state, rules, i, message, onto, word, out):
 def step_failed(state, i, h, out):
     """The neighbour that a walk was handed to never answered: the head is still here.
 
-    Where it was on its way back it ends: its initiator will launch another.
+    Where it was on its way back it ends, and its initiator's next launch goes on. It is not here
+    where it came back meanwhile: then only the acknowledgements were lost.
     """
     hops = state.hops
     s = known(state, i, hops.args[i, h][INITIATOR], hops.args[i, h][NUMBER])
     if s < 0 or state.passages.back[i, s] == hops.to[i, h]:
         return
+    if state.passages.taken[i, s][hops.args[i, h][BRANCH]] > hops.args[i, h][STEPS]:
+        return
     o = emit(out, LOOK, 0.0, state.members.name[i])
     for a in range(STEPS + 1):
         o.args[a] = hops.args[i, h][a]
+
+
+@inlined
+def may_return(rules):
+    """Whether a walk may come to a node that it has left for good: pure ones; two branches may."""
+    return rules.pure or rules.branches > 1
+
+
+@apart
+def is_outrun(state, rules, i, s, message):
+    """Whether a STEP is of a head that a failed hop made twice, and the other one goes on here."""
+    # A step whose acknowledgements were all lost is made again, elsewhere. Who comes back then
+    # comes from where the walk is not any more, or later than the other, or with fewer steps.
+    passages, branch = state.passages, message.args[BRANCH]
+    if message.args[STEPS] <= passages.taken[i, s][branch]:
+        return True
+    forth = passages.forth[i, s]
+    return not may_return(rules) and forth != NEVER and forth != message.source
 
 
 @apart
@@ -186,6 +235,9 @@ def step(state, rules, i, message, out):
         of_walk(message, NEAR, 0.0, EVERYONE, out)
     if message.target != members.name[i] or arrived_before(state, i, message, out):
         return
+    if is_outrun(state, rules, i, s, message):
+        return
+    passages.taken[i, s][message.args[BRANCH]] = message.args[STEPS]
     if passages.did[i, s] & VISITED == 0:
         passages.did[i, s] |= VISITED
         passages.back[i, s] = message.source

@@ -43,7 +43,7 @@ def print_comparison(out: Console, compared: Compared, *, page: str = "") -> Non
         out.print()
     out.print(
         f"mean ± half of the 95 % interval over {compared.replicates} replicates; "
-        "* really better than every other; – no value"
+        "* really better than every other that delivers as much; – no value"
     )
     for note in compared.notes[1:]:
         out.print(Text.assemble(("note: ", "dim"), note))

@@ -18,11 +18,11 @@ SIMULATED = (
     "gossip",
     "anti-entropy",
     "rumor",
-    "voronoi-brokers",
     "directional-walk",
     "random-walk",
     "walk-overlay",
     "cell-hash",
+    "voronoi-brokers",
     "broker-tree",
     "underlay-tree",
 )

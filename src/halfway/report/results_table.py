@@ -54,13 +54,21 @@ def _measured(measured: Iterable[Measured]) -> Table:
     return table
 
 
+def _seed(failure: Failure) -> int:
+    """The seed that makes a run again: of a comparison, that of `halfway simulate`."""
+    from halfway.comparison.points import MEASUREMENT, seed_of  # imports all systems
+
+    ours = failure.measurement == MEASUREMENT
+    return seed_of(failure.network_seed) if ours else failure.dice_seed
+
+
 def _print_failures(out: Console, failures: Sequence[Failure]) -> None:
     for failure in islice(failures, _MOST):
         runs = "1 run" if failure.runs == 1 else f"{failure.runs:,} runs"
         out.print(Text.assemble(("failed", "red bold"), f"  {runs}: {failure.error}"))
         first = (
             f"first {failure.measurement} {_cut(failure.parameters)} "
-            f"replicate {failure.replicate}, seed {failure.dice_seed}"
+            f"replicate {failure.replicate}, seed {_seed(failure)}"
         )
         out.print(Padding(Text(first, style="dim"), _INDENT))
         if failure.cannot_rerun:

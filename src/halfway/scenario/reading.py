@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -101,6 +101,18 @@ def input_files(scenario: Scenario) -> list[str]:
     return files
 
 
+def with_files(scenario: Scenario, other: Callable[[str], str]) -> Scenario:
+    """The scenario with another path for each of its `input_files`."""
+    network, radio = scenario.network, scenario.radio
+    if isinstance(network, FromFile | Recorded):
+        network = msgspec.structs.replace(network, path=other(network.path))
+    if isinstance(network, FromFile) and network.positions is not None:
+        network = msgspec.structs.replace(network, positions=other(network.positions))
+    if isinstance(radio, IdealAir | DistanceAir) and radio.ratios is not None:
+        radio = msgspec.structs.replace(radio, ratios=other(radio.ratios))
+    return msgspec.structs.replace(scenario, network=network, radio=radio)
+
+
 def checked(
     plain: dict[str, Any], where: Path, systems: Mapping[str, System] | None = None
 ) -> Scenario:
@@ -113,16 +125,8 @@ def checked(
         _check_together(scenario, {**TABLE, **(systems or {})})
     except Problem as problem:
         raise Problem(problem.what, where=str(where), remedy=problem.remedy) from None
-    network, radio = scenario.network, scenario.radio
     home = where.parent.absolute()
-    if isinstance(network, FromFile):
-        beside = None if network.positions is None else str(home / network.positions)
-        network = msgspec.structs.replace(network, path=str(home / network.path), positions=beside)
-    elif isinstance(network, Recorded):
-        network = msgspec.structs.replace(network, path=str(home / network.path))
-    if isinstance(radio, IdealAir | DistanceAir) and radio.ratios is not None:
-        radio = msgspec.structs.replace(radio, ratios=str(home / radio.ratios))
-    return msgspec.structs.replace(scenario, network=network, radio=radio)
+    return with_files(scenario, lambda path: str(home / path))
 
 
 def _check_together(scenario: Scenario, systems: Mapping[str, System]) -> None:

@@ -34,7 +34,7 @@ OPTIONS = {
                          "and back"),
     "relaunch_s": Option(10.0, 0.0, 1e9, "seconds; until a walk that found nobody sets out again; "
                          "0: never"),
-    "launches": Option(10, 1, 1000, "such walks in a row"),
+    "launches": Option(10, 1, 1000, "such walks in a row; after them, one in that many relaunch_s"),
     "watch_s": Option(1.0, 0.0, 1e9, "seconds; between two looks at who is still a neighbour; "
                       "0: never"),
     "keep": Option(5, 0, 1000, "looks after which a node tells the next one towards the root that "
@@ -87,7 +87,8 @@ class Overlaying:
         most = module.most_emissions(state, rules)
         # An event that a node keeps and sends later travels in records of many chains.
         hops_tell = int(values["hold"]) == 0
-        return Cast(state, rules, book, most, True, module.DELIVERED, hops_tell, module.KINDS)
+        kinds = module.KINDS
+        return Cast(state, rules, book, most, True, module.DELIVERED, hops_tell, kinds, _shortfalls)
 
     def _rules(self, size: Size, key: int, seconds: float) -> Any:
         values, never = self.values, np.inf
@@ -135,6 +136,16 @@ class Overlaying:
     def publishing(self, some: Publications) -> Letters:
         """A letter for each event."""
         return letters(some.t, some.row, self.module.PUBLISH, some.topic, event=some.event)
+
+
+def _shortfalls(state: Any) -> dict[str, int]:
+    """What nodes had no room for; with tables that are large enough there is none."""
+    members = state.members
+    return {
+        "hops without care": int(members.crowded.sum()),
+        "entries without room": int(members.refused.sum()),
+        "walks forgotten": int(members.forgotten.sum()),
+    }
 
 
 def initiators(demand: Demand) -> npt.NDArray[np.int64]:

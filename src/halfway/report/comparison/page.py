@@ -63,7 +63,7 @@ def _shared_style() -> str:
 def _head(compared: Compared) -> str:
     facts = {
         "systems": str(len(compared.systems)),
-        "networks": str(compared.replicates),
+        "replicates": str(compared.replicates),
         "baseline": escape(compared.baseline),
         **({"points": str(len(compared.points))} if len(compared.points) > 1 else {}),
         "version": f"Halfway {halfway.__version__}",
@@ -99,15 +99,16 @@ def _point(parameters: dict[str, Scalar]) -> str:
 
 
 def _results(compared: Compared) -> str:
-    captions = [_point(point) or "Means over the networks" for point in compared.points]
+    captions = [_point(point) or "Means over the replicates" for point in compared.points]
     shown = "".join(
         tables.table(compared, place, caption) for place, caption in enumerate(captions)
     )
     notes = "".join(f"<li>{escape(note)}</li>" for note in compared.notes)
     reading = (
-        f"Each value is the mean over {wording.count(compared.replicates, 'network')} with its "
-        "95 % interval below it. ★ marks a system that is better than every other one beyond "
-        "chance; where none is marked, these networks do not tell which is best."
+        f"Each value is the mean over {wording.count(compared.replicates, 'replicate')} with its "
+        "95 % interval below it. ★ marks a system that is better beyond chance than every other "
+        "one that delivers as much; where none is marked, these replicates do not tell which is "
+        "best. A paired difference is called better or worse at 95 %, each alone."
     )
     return (
         '<section id="results" aria-labelledby="results-title">'
@@ -135,8 +136,8 @@ def _distributions(compared: Compared) -> str:
     return (
         '<section id="distributions" aria-labelledby="distributions-title">'
         '<h2 id="distributions-title">Intervals and distributions</h2>'
-        '<p class="note">A small dot is one network, the mark the mean, the line its 95 % interval.'
-        f"</p>{''.join(parts)}</section>"
+        '<p class="note">A small dot is one replicate, the mark the mean, the line its 95 % '
+        f"interval.</p>{''.join(parts)}</section>"
     )
 
 
@@ -161,6 +162,7 @@ def _making(compared: Compared, command: str) -> str:
         '<h2 id="making-title">How this page was made</h2>'
         f"{how}<p>{wording.duration(compared.wall_seconds)} on the clock. The same scenario and "
         "the same code, numba's version included, give the same digest on any machine, with any "
-        "number of cores.</p><details><summary>The scenario as it was read</summary>"
+        f"number of cores; the seeds of all replicates follow from {compared.seed}.</p>"
+        "<details><summary>The scenario as it was read</summary>"
         f"<pre><code>{escape(scenario)}</code></pre></details></section>"
     )

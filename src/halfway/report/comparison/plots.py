@@ -30,7 +30,7 @@ _MARKED = tuple(range(5, 100, 15))  # quantiles that carry their system's shape
 
 
 def intervals(compared: Compared, point: int, metric: Metric) -> str:
-    """A panel: each system's mean with its interval, and a dot for each network; "" if empty."""
+    """A panel: each system's mean with its interval, and a dot for each replicate; "" if empty."""
     cells = [
         (place, cell)
         for place, system in enumerate(compared.systems)
@@ -69,7 +69,7 @@ def _interval_row(compared: Compared, place: int, cell: Cell, across: Axis, y: f
         if math.isfinite(mean.low) and math.isfinite(mean.high)
         else ""
     )
-    count = wording.count(cell.networks, "network")
+    count = wording.count(cell.networks, "replicate")
     tip = f"{name}: {wording.number(mean.value)}{between(mean)}, {count}"
     baseline = " (baseline)" if cell.system == compared.baseline else ""
     return [
@@ -100,7 +100,7 @@ def latencies(compared: Compared, point: int) -> str:
         f"99 % within {wording.number(curve.seconds[99])} s"
         for _, curve in curves
     )
-    note = "Of what was delivered. Quantiles of each network's run, averaged over the networks."
+    note = "Of what was delivered. Quantiles of each replicate's run, averaged over the replicates."
     keys = legend([(place, curve.system) for place, curve in curves])
     return panel("latency", note, keys + svg(HEIGHT, f"Latencies. {words}", parts))
 

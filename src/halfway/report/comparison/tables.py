@@ -74,14 +74,14 @@ def _cell(cell: Cell | None, metric: Metric) -> str:
     if cell is None or not math.isfinite(cell.mean.value):
         return f'<td class="n none">{wording.NOTHING}</td>'
     star = (
-        '<span class="star" title="best: better than every other system, beyond chance">★'
+        '<span class="star" title="best: better than every other that delivers as much">★'
         '<span class="unseen"> best</span></span>'
         if cell.best
         else ""
     )
     kind = "n best" if cell.best else "n"
     return (
-        f'<td class="{kind}" title="{wording.count(cell.networks, "network")}">{star}'
+        f'<td class="{kind}" title="{wording.count(cell.networks, "replicate")}">{star}'
         f"{wording.number(cell.mean.value)}{_span(cell.mean)}{_against(cell, metric)}</td>"
     )
 

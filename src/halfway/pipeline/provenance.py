@@ -1,0 +1,66 @@
+"""What a key says of the code behind a run: the computing rooms, and what it imports beside."""
+
+import ast
+import hashlib
+from collections.abc import Iterator
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, resolve_name
+from pathlib import Path
+
+import halfway
+
+# Told as a whole by `sources_digest`; and the room that keeps runs, and computes nothing of them.
+_ELSEWHERE = tuple(f"halfway.{room}" for room in ("core", "protocols", "world", "sim", "pipeline"))
+
+
+def code_digest(path: str) -> str:
+    """Digest of the code that a measurement ("package.module:function") runs.
+
+    It covers this version, the computing rooms, the module, and what that imports, near and far, of
+    the package at the top of its name; not other libraries.
+    """
+    from halfway.core.compiled import sources_digest  # imports numba
+
+    digest = hashlib.sha256(f"{halfway.__version__} {sources_digest()}\n".encode())
+    for module, source in sorted(sources_of(path.partition(":")[0]).items()):
+        digest.update(f"{module} {len(source)}\n".encode())
+        digest.update(source)
+    return digest.hexdigest()
+
+
+def sources_of(module: str) -> dict[str, bytes]:
+    """Module -> source: a module and all that it imports of its own top package; runs none."""
+    top, found, waiting = module.partition(".")[0], dict[str, bytes](), [module]
+    while waiting:
+        name = waiting.pop()
+        ours = name.partition(".")[0] == top and ".".join(name.split(".")[:2]) not in _ELSEWHERE
+        spec = _spec(name) if ours and name not in found else None
+        if spec is not None and spec.origin and spec.origin.endswith(".py"):
+            found[name] = Path(spec.origin).read_bytes()
+            waiting += _imported(found[name], spec.parent or "")
+    return found
+
+
+def _spec(name: str) -> ModuleSpec | None:
+    """Where a module is; None for a name that is none, such as a function's."""
+    package = name.rpartition(".")[0]
+    inside = _spec(package) if package else None
+    if package and (inside is None or inside.submodule_search_locations is None):
+        return None
+    return find_spec(name)
+
+
+def _imported(source: bytes, package: str) -> Iterator[str]:
+    """The names that a module imports; of a name out of a module, both may be one."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:  # told by the runs, which fail
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            name = "." * node.level + (node.module or "")
+            base = resolve_name(name, package) if node.level else name
+            yield base
+            yield from (f"{base}.{one.name}" for one in node.names)
