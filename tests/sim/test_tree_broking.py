@@ -159,3 +159,5 @@ def test_where_no_broker_is_reached_nothing_arrives_and_nothing_breaks() -> None
     demand = Listed([(2, 0), (5, 0)], [(1.0, 0, 0), (2.0, 4, 0)])
     told = tree("broker-tree", parted, demand, options={"brokers": 1}).run()
     assert (told.published, told.delivered, told.expected) == (2, 1, 4)
+    # A subscription and an event from nodes that no path leads from.
+    assert told.shortfalls == {"messages without a way on": 2}

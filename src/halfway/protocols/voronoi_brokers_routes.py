@@ -151,6 +151,7 @@ def carry(state, rules, around, i, kind, message, out):
     """Pass on what is for a broker elsewhere; after too many tries, or hops, it is lost."""
     tries = message.reals[TRIES] + 1.0 if message.kind == PARKED else 0.0
     if tries > rules.tries or message.hops >= MOST_HOPS:
+        state.me[i].lost += 1
         return
     # [drip §V-A] "nodes publish them to their local broker nodes": to that of whoever carries it.
     target = state.me[i].home if kind == NEWS else message.target

@@ -115,8 +115,9 @@ ME = np.dtype(
         ("newest", "<i4"),  # the newest event that it heard of, -1
         ("change", "<i4"),  # changes of its register so far
         ("live", "<i4"),  # events that take up space
-        ("elected", "<u4"),  # 1 when the bootstrap is over
-        ("broker", "<u4"),  # 1 for a broker
+        ("lost", "<u4"),  # messages that found no way on, or no end
+        ("elected", "<u2"),  # 1 when the bootstrap is over
+        ("broker", "<u2"),  # 1 for a broker
     ],
     align=True,
 )

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
+from halfway.protocols.voronoi_brokers_state import State
 from halfway.sim.systems import (
     Cast,
     Letters,
@@ -77,7 +78,8 @@ class Broking:
         )  # fmt: skip
         most = module.most_emissions(state, rules)
         book = module.Book(scene.window)
-        return Cast(state, rules, book, most, True, module.DELIVERED, False, module.KINDS)
+        kinds = module.KINDS
+        return Cast(state, rules, book, most, True, module.DELIVERED, False, kinds, _shortfalls)
 
     def opening(self, demand: Demand) -> Letters:
         """A letter for each interval: `topic` its first number, `event` its last."""
@@ -88,6 +90,11 @@ class Broking:
     def publishing(self, some: Publications) -> Letters:
         """A letter for each event."""
         return letters(some.t, some.row, self.module.PUBLISH, some.topic, event=some.event)
+
+
+def _shortfalls(state: State) -> dict[str, int]:
+    """What found no way to its broker."""
+    return {"messages without a way on": int(state.me["lost"].sum())}
 
 
 def intervals(demand: Demand) -> Iterator[tuple[int, int, int]]:

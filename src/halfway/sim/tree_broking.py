@@ -9,6 +9,7 @@ import numpy as np
 from halfway.core.filters import filters
 from halfway.protocols import SYSTEMS as MODULES
 from halfway.protocols.broker_tree import Book
+from halfway.protocols.hop_care import CROWDED, LOST
 from halfway.sim.broker_overlay import NOBODY, Overlay
 from halfway.sim.broking import intervals
 from halfway.sim.systems import Cast, Letters, Option, Scene, System, Value, letters
@@ -56,14 +57,24 @@ class TreeBroking:
         rules, state = self.begun(scene, overlay, slots)
         most = module.most_emissions(state, rules)
         return Cast(
-            state, rules, book, most, True, module.DELIVERED, True, module.KINDS, unicast=True
-        )
+            state, rules, book, most, True, module.DELIVERED, True, module.KINDS,
+            self.shortfalls, unicast=True,
+        )  # fmt: skip
 
     def begun(self, scene: Scene, overlay: Overlay, slots: int) -> tuple[Any, Any]:
         """The rules, and the state of all nodes with room for so many subscriptions a broker."""
         retries = int(self.values["retries"])
         rules = self.module.Rules(retries, float(self.values["patience_s"]))
         return rules, self.module.state(*_nodes(scene, overlay), slots, retries)
+
+    def shortfalls(self, state: Any) -> dict[str, int]:
+        """What nodes gave up, and what brokers had no room for."""
+        counts = state.care.counts.sum(axis=0)
+        return {
+            "messages without a way on": int(counts[LOST]),
+            "entries without room": int(state.table.refused.sum()),
+            "hops without care": int(counts[CROWDED]),
+        }
 
     def opening(self, demand: Demand) -> Letters:
         """A letter for each interval."""
@@ -88,6 +99,10 @@ class WatchedTreeBroking(TreeBroking):
             *_nodes(scene, overlay), slots, overlay.joined, scene.window, int(values["retries"])
         )
         return self.module.Rules(**values, until_s=scene.seconds), state
+
+    def shortfalls(self, state: Any) -> dict[str, int]:
+        """Kin without room as well."""
+        return {**super().shortfalls(state), "kin without room": int(state.kin.refused.sum())}
 
 
 def _nodes(scene: Scene, overlay: Overlay) -> tuple[Ints, Ints, Ints]:

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from halfway.protocols import rendezvous
+from halfway.protocols.hop_care import CROWDED, DIED, LOST, SPILLED
 from halfway.sim.systems import (
     Cast,
     Letters,
@@ -76,7 +78,8 @@ class Walking:
         state = self.module.state(names, scene.widest, pairs, scene.seed, hold=hold)
         emissions = self.module.most_emissions(state, rules)
         book, kinds = rendezvous.Book(pairs), self.module.KINDS
-        return Cast(state, rules, book, emissions, True, rendezvous.DELIVERED, True, kinds)
+        delivered = rendezvous.DELIVERED
+        return Cast(state, rules, book, emissions, True, delivered, True, kinds, _shortfalls)
 
     def _number(self, demand: Demand) -> None:
         """Give each pair of a publisher and a subscriber of one topic its number."""
@@ -108,6 +111,17 @@ class Walking:
                 pair.append(one)
                 event.append(some.event[k])
         return letters(at, row, rendezvous.PUBLISH, pair, event=event)
+
+
+def _shortfalls(state: Any) -> dict[str, int]:
+    """Walks that ended for want of neighbours, and what nodes had no room or no way for."""
+    counts = state.trace.counts.sum(axis=0)
+    return {
+        "messages without a way on": int(counts[LOST]),
+        "walks without a way on": int(counts[DIED]),
+        "events not kept for a meeting": int(counts[SPILLED]),
+        "hops without care": int(counts[CROWDED]),
+    }
 
 
 SYSTEMS = tuple(
