@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
 from halfway.protocols import walk_overlay
 from halfway.protocols.walk_overlay_care import has_room
@@ -28,6 +29,27 @@ from tests.networks import line
 from tests.protocols.overlay_history import RULES, History
 
 
+# Rooms of a protocol can be called by compiled code alone.
+@kernel
+def room_for(memory, rules, i, to, chunk):
+    return has_room(memory, rules, i, to, chunk)
+
+
+@kernel
+def placed(memory, i, initiator, number):
+    return place_for(memory, i, initiator, number)
+
+
+@kernel
+def heard_heir(memory, i, records):
+    inherit(memory, i, records[0])
+
+
+@kernel
+def heard_bid(memory, i, records):
+    take_bid(memory, i, records[0])
+
+
 def chain() -> History:
     """0 to 5 in a row, the ends are initiators."""
     history = History(line(6), 1)
@@ -44,38 +66,37 @@ def test_chunks_leave_room_for_what_else_needs_care() -> None:
     memory = walk_overlay.state(np.arange(2, dtype=np.int32), 1, 1, 1, 1, 0, watched=24)
     rules = RULES._replace(retries=1)
     memory.hops.kind[0, :15] = EVENT
-    assert has_room(memory, rules, 0, 1, 0)
+    assert room_for(memory, rules, 0, 1, 0)
     memory.hops.kind[0, 15] = CHUNK
     memory.hops.to[0, 15] = 1
-    assert has_room(memory, rules, 0, 1, 0)  # in place of an older one
-    assert not has_room(memory, rules, 0, 1, 7)
+    assert room_for(memory, rules, 0, 1, 0)  # in place of an older one
+    assert not room_for(memory, rules, 0, 1, 7)
 
 
 def test_walks_that_only_marked_a_node_are_forgotten_first() -> None:
     memory = walk_overlay.state(np.arange(1, dtype=np.int32), 1, 1, 1, 1, 0, places=3)
     for number in (1, 2, 3):
-        place_for(memory, 0, 5, number)
+        placed(memory, 0, 5, number)
     memory.passages.back[0, [0, 2]] = 7  # been here
-    assert [int(place_for(memory, 0, 5, number)) for number in (4, 5)] == [1, 1]
+    assert [int(placed(memory, 0, 5, number)) for number in (4, 5)] == [1, 1]
     assert memory.members.forgotten[0] == 0
     memory.passages.back[0, 1] = 7
-    place_for(memory, 0, 5, 6)
+    placed(memory, 0, 5, 6)
     assert memory.members.forgotten[0] == 1
 
 
 def test_a_bid_for_another_walk_is_dropped() -> None:
     memory = walk_overlay.state(np.arange(2, dtype=np.int32), 1, 1, 1, 1, 0)
     for initiator in (5, 6):
-        place_for(memory, 0, initiator, 1)
+        placed(memory, 0, initiator, 1)
     memory.passages.did[0, 0] |= ASKING
     memory.asked[0, 0, 0] = 1
-    record = np.zeros(1, MESSAGE)
+    record = np.zeros(1, MESSAGE).view(np.recarray)
     record["source"] = record["args"][0, NUMBER] = 1
-    answer = record.view(np.recarray)[0]
     for initiator, taken in ((6, 0.0), (5, 2.5)):
-        answer.args[INITIATOR] = initiator
-        answer.reals[PRICE] = 2.5
-        take_bid(memory, 0, answer)
+        record.args[0, INITIATOR] = initiator
+        record.reals[0, PRICE] = 2.5
+        heard_bid(memory, 0, record)
         assert memory.bids[0, 0, 0] == taken
 
 
@@ -88,13 +109,12 @@ def test_only_the_root_of_a_part_tells_it_who_its_heir_is() -> None:
     other = next(row for row in (near - 1, near + 1) if row not in (root, -1, 6))
     named = (int(members.heir_of[near]), int(members.heir[near]))
     assert named[0] == root
-    record = np.zeros(1, MESSAGE)
+    record = np.zeros(1, MESSAGE).view(np.recarray)
     record["source"] = other
     record["args"][0, [HEIR_NAME, SEEKS, RANK, ROOT]] = other, 1, JOINING, other
-    late = record.view(np.recarray)[0]
     for rank, heir_of in ((JOINING, root), (STANDING + 9, other)):
-        late.args[RANK] = rank
-        inherit(history.state, near, late)
+        record.args[0, RANK] = rank
+        heard_heir(history.state, near, record)
         assert members.heir_of[near] == heir_of
 
 
