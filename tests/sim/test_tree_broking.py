@@ -107,7 +107,7 @@ def test_what_a_tree_loses_for_good_the_other_only_until_it_is_repaired() -> Non
     network = backbone()
     brokers, root = names(tree("underlay-tree", network, Listed([(0, 0)], [])))
     demand = Listed(
-        [(b, 0) for b in brokers], [(1.0 + k / 4, b, 0) for k in range(28) for b in brokers]
+        [(b, 0) for b in brokers], [(1.0 + k / 4, b, 0) for k in range(80) for b in brokers]
     )
     faults = [Crash(node=network.label(root), at=FAILS_AT)]
     plain, aware = (

@@ -9,7 +9,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.protocols.kinship import NONE, add_child, child_slot, drop_child, first_child
-from halfway.protocols.source_routes import NO_ROUTE, NOBODY, ORIGIN, switch
+from halfway.protocols.source_routes import NO_ROUTE, NOBODY, ORIGIN, ROUTE, lead, line, switch
 from halfway.protocols.subscriptions import FREE, leave_all, offer_uncovered, send
 from halfway.protocols.tree_records import (
     DEPTH,
@@ -66,12 +66,13 @@ def take_news(state, b, message):
 
 
 @apart
-def welcome(state, post, b, own, child, instead, out):
-    """Tell a broker that it is a child from now on."""
+def welcome(state, post, b, own, child, r, instead, out):
+    """Tell a broker by path r, or else by the usual one, that it is a child from now on."""
     switch(state.lines, b, child, NO_ROUTE)
     if add_child(state.kin, b, child) < 0:
         return
-    o = send(post, b, own, WELCOME, child, out)
+    usual = line(post, b, own, child)
+    o = lead(post.routes, usual if r == NO_ROUTE else r, WELCOME, own, out)
     add_news(state, b, own, o)
     o.args[INSTEAD] = instead
 
@@ -85,13 +86,26 @@ def is_above(state, b, name):
 
 
 @apart
-def join(state, rules, post, b, own, child, out):
-    """Another broker asks; who has lost its own parent takes nobody in."""
-    if not is_above(state, b, child) and not is_lost(state, rules, post.routes, b, own):
+def is_in_doubt(state, routes, b, own):
+    """Whether a broker has a parent whose last answers are missing on either path."""
+    up = state.parent[b]
+    if up == NOBODY or state.missed[b, DIRECT] <= 1:  # the answer may be on its way
+        return False
+    return second_path(routes, own, up) == NO_ROUTE or state.missed[b, SECOND] > 1
+
+
+@apart
+def join(state, rules, post, b, own, message, out):
+    """Another broker asks; who has lost its own parent, or may be about to, takes nobody in."""
+    child = message.args[ORIGIN]
+    # The heir asks the next child of the root, which may notice the root's death a little later.
+    lost = is_lost(state, rules, post.routes, b, own) or is_in_doubt(state, post.routes, b, own)
+    if not is_above(state, b, child) and not lost:
         s = add_child(state.kin, b, child)
         if s >= 0:
             state.kin.quiet[b, s, DIRECT] = state.kin.quiet[b, s, SECOND] = 0
-            welcome(state, post, b, own, child, NOBODY, out)
+            r = post.routes.back[message.args[ROUTE]]
+            welcome(state, post, b, own, child, r, NOBODY, out)
 
 
 @apart
@@ -155,7 +169,7 @@ def adopt(state, book, post, b, own, failed, instead, out):
         if kin.grandchild[b, s] != NONE and kin.between[b, s] == failed:
             child = kin.grandchild[b, s]
             kin.grandchild[b, s] = NONE
-            welcome(state, post, b, own, child, instead, out)
+            welcome(state, post, b, own, child, NO_ROUTE, instead, out)
     if state.parent[b] == NOBODY and first_child(kin, b, NONE) == NONE:
         state.asked[b] = 1  # a root without children may be the one that is cut off
 
@@ -202,7 +216,12 @@ def seek(state, rules, post, b, own, now, out):
             calm(state, b)
             return
         if whom not in (NOBODY, own, state.parent[b]):
-            send(post, b, own, JOIN, whom, out)
+            # By both paths in turn, because whoever died may have been on one of them.
+            second = second_path(post.routes, own, whom)
+            if second == NO_ROUTE or state.asked[b] & 1 == 1:
+                send(post, b, own, JOIN, whom, out)
+            else:
+                lead(post.routes, second, JOIN, own, out)
             return
         state.asked[b] = (stage + 1) * wait + 1
     state.asked[b] = 1

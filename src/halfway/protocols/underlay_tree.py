@@ -78,7 +78,7 @@ def be_kin(state, rules, book, post, b, own, message, out):
     elif kind == KIN:
         add_grandchild(state.kin, b, source, message.topic)
     elif kind == JOIN:
-        join(state, rules, post, b, own, source, out)
+        join(state, rules, post, b, own, message, out)
     elif kind == WELCOME:
         be_welcome(state, book, post, b, own, message, out)
     elif kind == QUIT:
