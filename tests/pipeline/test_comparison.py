@@ -51,7 +51,7 @@ def test_replicates_are_added_until_the_interval_is_tight(spark, tmp_path: Path)
     assert all(one.half_width <= 0.6 * width.half_width / width.value * one.value for one in after)
     capped = compare(asked(path, PAIR, replicates=3, until="half-width=1e-9,energy", most=5), store)
     assert capped.compared.replicates == 5
-    assert any("Replicates were added" in note for note in capped.compared.notes)
+    assert any("not yet as tight as asked for" in note for note in capped.compared.notes)
 
 
 def test_a_system_that_fails_is_an_error_and_harms_no_other(spark, tmp_path: Path) -> None:

@@ -175,7 +175,10 @@ KINDS |= {"walk-overlay": _OVERLAY, "careful walk-overlay": _OVERLAY | {24, 26}}
 # Compiled on its own its handler takes a minute: tests/protocols/test_voronoi_brokers.py holds it
 # to the same, interpreted on its own and compiled within the engine.
 LARGE = ("voronoi-brokers",)
-SYSTEMS = tuple(system for system in KINDS if system not in LARGE)
+# These take two; tests/protocols/test_walk_overlay.py holds a world of its own to the same.
+SLOW = ("walk-overlay", "careful walk-overlay")
+QUICK = tuple(system for system in KINDS if system not in (*LARGE, *SLOW))
+SYSTEMS = (*QUICK, *(pytest.param(system, marks=pytest.mark.slow) for system in SLOW))
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -271,8 +274,8 @@ def test_cheats_are_caught() -> None:
 
 
 def digests() -> list[str]:
-    """One for each system."""
-    return [drive(world(system)).digest() for system in SYSTEMS]
+    """One for each system that is compiled soon enough."""
+    return [drive(world(system)).digest() for system in QUICK]
 
 
 def test_interpreted_code_does_the_same_bytes_in_another_process() -> None:
