@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -116,10 +117,10 @@ def test_a_failed_run_is_told_with_the_seed_that_makes_it_again() -> None:
     failure = Failure("boom", 1, MEASUREMENT, "{}", 0, 2**63 + 5, 9, "")
     out = Console(record=True, width=200)
     lists = ("unfinished", "studies", "measured", "damage")
-    audit: dict[str, object] = dict.fromkeys(("runs", "errors", "bytes", "waves"), 0)
+    audit: dict[str, Any] = dict.fromkeys(("runs", "errors", "bytes", "waves"), 0)
     audit |= dict.fromkeys(("folder", "halfway", "digest", "first", "last", "writer"), "")
     audit |= dict.fromkeys(lists, ()) | {"failures": (failure,)}
-    print_results(out, Audit(**audit))  # type: ignore[arg-type]  # by name
+    print_results(out, Audit(**audit))
     assert f"replicate 0, seed {seed_of(2**63 + 5)}" in out.export_text()
 
 

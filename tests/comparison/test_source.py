@@ -41,7 +41,7 @@ def _planned(source: HalfwaySource) -> list[tuple[dict[str, object], dict[str, o
     assert isinstance(reader, ScenarioRuns)
     return [
         (row, words)
-        for task in reader.planned()
+        for task in reader.partitions()
         for row, known in zip(task.rows, task.words, strict=True)
         for words in known
     ]

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -64,12 +65,13 @@ def _wait_for_waves(store: Store, driver: subprocess.Popen[str], count: int) -> 
 def _ended(driver: subprocess.Popen[str], cluster: Cluster) -> dict[str, object]:
     out, err = driver.communicate(timeout=300)
     assert driver.returncode == 0, f"{err}\n{cluster.logs()}"
-    return json.loads(out)  # type: ignore[no-any-return]
+    told: dict[str, object] = json.loads(out)
+    return told
 
 
-def _made_here(parameters: dict[str, object]) -> tuple[str, list[str]]:
+def _made_here(parameters: dict[str, Any]) -> tuple[str, list[str]]:
     """Digest and keys of the same sweep, made in this process without any Spark."""
-    planned = plan(points(**parameters), _REPLICATES)  # type: ignore[arg-type]
+    planned = plan(points(**parameters), _REPLICATES)
     table = pa.Table.from_batches(list(simulate(iter(planned.to_batches()))))
     columns = [table[name].to_pylist() for name in ("key", "status", "digest")]
     return lines_digest(*columns), columns[0]

@@ -28,7 +28,7 @@ class ToySource(ResultSource):
 class ToyRuns(SimulatedRuns):
     """Some that work and some that do not."""
 
-    def planned(self) -> Sequence[PlannedRuns]:
+    def partitions(self) -> Sequence[PlannedRuns]:
         every = [*points(), *points("faulty", fault="raises")[:1]]
         table = plan(every, 2)
         return cut(table, {one: [json.loads(one)] for one in table["parameters"].to_pylist()}, 3)

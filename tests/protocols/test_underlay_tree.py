@@ -164,10 +164,11 @@ def is_tree(lived: Lived) -> bool:
     """Whether everybody who did not leave is below one root."""
     stay = [k for k in range(BROKERS) if lived.parent(k) != GONE]
     tops = set()
-    for here in stay:
+    for below in stay:
+        here = below
         for _ in range(BROKERS):
             if lived.parent(here) != NOBODY:
-                here = lived.parent(here)  # noqa: PLW2901 - climbing
+                here = lived.parent(here)
         tops.add(here)
     return len(tops) == 1 and lived.parent(next(iter(tops))) == NOBODY
 

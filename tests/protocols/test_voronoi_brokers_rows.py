@@ -1,5 +1,7 @@
 """DRIP on one node against slow oracles: handover, ways, who gets a copy, what is deleted."""
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,54 +19,68 @@ from halfway.protocols import voronoi_brokers_state as states
 
 # What only compiled code may call, for Python.
 @kernel
-def registered(state, i, message):  # type: ignore[no-untyped-def]
+def registered(state: Any, i: Any, message: Any) -> None:
     registers.register(state, i, message)
 
 
 @kernel
-def left(state, i, message):  # type: ignore[no-untyped-def]
+def left(state: Any, i: Any, message: Any) -> None:
     registers.leave(state, i, message)
 
 
 @kernel
-def heard_of(state, i, message):  # type: ignore[no-untyped-def]
+def heard_of(state: Any, i: Any, message: Any) -> None:
     registers.hear_of(state, i, message)
 
 
 @kernel
-def took(state, rules, i, event, topic, role, now, out):  # type: ignore[no-untyped-def]
+def took(
+    state: Any, rules: Any, i: Any, event: Any, topic: Any, role: Any, now: Any, out: Any
+) -> None:
     events.take_event(state, rules, i, event, topic, role, now, out)
 
 
 @kernel
-def digested(state, i, o):  # type: ignore[no-untyped-def]
+def digested(state: Any, i: Any, o: Any) -> None:
     events.write_digest(state, i, o)
 
 
 @kernel
-def told_of(message, event):  # type: ignore[no-untyped-def]
+def told_of(message: Any, event: Any) -> Any:
     return events.is_told(message, event)
 
 
 @kernel
-def sent(state, rules, around, i, kind, target, besides, now, out):  # type: ignore[no-untyped-def]
+def sent(
+    state: Any,
+    rules: Any,
+    around: Any,
+    i: Any,
+    kind: Any,
+    target: Any,
+    besides: Any,
+    now: Any,
+    out: Any,
+) -> None:
     routes.send(state, rules, around, i, kind, target, besides, now, out)
 
 
 @kernel
-def shared(epidemic, role, copies, requested, interested, known):  # type: ignore[no-untyped-def]
+def shared(
+    epidemic: Any, role: Any, copies: Any, requested: Any, interested: Any, known: Any
+) -> Any:
     return events.share(epidemic, role, copies, requested, interested, known)
 
 
 def rules(**other: float) -> drip.Rules:
     """The rules of a system as small as these tests."""
-    values = {
+    values: dict[str, Any] = {
         "brokers": 7, "nearest": 3, "copies": 2, "epidemic": False, "by_ability": True,
         "replace": False, "period": 2.0, "expiry": 5.0, "election": 2.0, "renew": 20.0,
         "exchange": 5.0, "patience": 0.5, "tries": 20, "wait": 0.01, "space": 64, "batch": 16,
         "handed": 16, "rest": 0.0, "until": 100.0,
     }  # fmt: skip
-    return drip.Rules(**{**values, **other})  # type: ignore[arg-type]
+    return drip.Rules(**{**values, **other})
 
 
 def lone_broker(**other: float) -> drip.State:

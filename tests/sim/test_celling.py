@@ -80,7 +80,9 @@ def test_tables_have_room_for_what_is_needed_and_not_for_every_event() -> None:
     assert state.rivals.shape[1] == 3  # two publishers of one topic, one of the other
     assert state.heard.shape[1] == 64
     assert state.hops.shape[1] == state.answered.shape[1] == 0  # nobody acknowledges
-    cell = cell_ground.ground(scene(network), 0.0).cell  # type: ignore[union-attr]
+    laid = cell_ground.ground(scene(network), 0.0)
+    assert laid is not None
+    cell = laid.cell
     around = [int((np.abs(cell - own).max(axis=1) <= 1).sum()) - 1 for own in cell]
     assert state.near.shape[1] == max(around)
 
@@ -93,7 +95,7 @@ def test_cells_are_laid_where_the_nodes_are() -> None:
     assert here is not None
     assert there is not None
     assert here.area == (0.0, 0.0, 1.0, 1.0)
-    assert there.area[0] == far.position[:, 0].min()  # type: ignore[index]
+    assert there.area[0] == np.asarray(far.position)[:, 0].min()
     assert there.reach == pytest.approx(500.0 * here.reach)
     shifted = np.asarray(far.position) - there.area[:2]
     assert (there.cell == np.floor(shifted / (there.reach * 0.35355339059327))).all()
@@ -151,7 +153,8 @@ def interpreted() -> dict[str, Any]:
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)  # type: ignore[no-any-return]
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
 
 
 @pytest.mark.parametrize("how", ["still", "divided"])

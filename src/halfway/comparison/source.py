@@ -67,7 +67,7 @@ class ScenarioRuns(SimulatedRuns):
         super().__init__(schema)
         self.options = options
 
-    def planned(self) -> Sequence[PlannedRuns]:
+    def partitions(self) -> Sequence[PlannedRuns]:
         """Tasks of the plan, and one that tells who cannot run."""
         from halfway.comparison.asking import asked
         from halfway.comparison.points import point_of

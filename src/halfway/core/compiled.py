@@ -123,10 +123,11 @@ def _folder_of(types: Iterable[Any]) -> str | None:
 
 
 def _njit(function: F, **options: Any) -> F:
-    made = numba.njit(**options)(function)
+    made: Any = numba.njit(**options)(function)
     if _HASHED and made is not function:  # as it is where nothing is compiled
         made._cache = _Caches(function)  # what `cache=True` does, with a cache of our own
-    return made  # type: ignore[no-any-return]
+    compiled: F = made
+    return compiled
 
 
 def kernel(function: F) -> F:

@@ -126,19 +126,11 @@ class PlannedRuns(InputPartition):
 class SimulatedRuns(DataSourceReader):
     """Makes the runs of a plan, task by task; the driver sees neither plan nor results.
 
-    Subclasses say what is planned. `planned` runs where Spark plans the query.
+    Subclasses say in `partitions` what is planned, as `PlannedRuns`.
     """
 
     def __init__(self, schema: StructType) -> None:
         self.schema = schema
-
-    def planned(self) -> Sequence[PlannedRuns]:
-        """The tasks."""
-        raise NotImplementedError
-
-    def partitions(self) -> Sequence[InputPartition]:
-        """The tasks of `planned`."""
-        return self.planned()
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Make one run after the other; a batch each."""
