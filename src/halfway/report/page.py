@@ -8,6 +8,7 @@ from pathlib import Path
 from halfway.pipeline.study import Figure, Paper, Plot, Summary
 from halfway.pipeline.verdict import Verdict
 from halfway.report import plots, wording
+from halfway.report.document import document
 from halfway.report.embedded import embedded
 from halfway.report.files import write_whole
 from halfway.report.publication import Publication
@@ -43,17 +44,7 @@ def page(publication: Publication) -> str:
             "</main>",
         ]
     )
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark">'
-        # Holds the promise of the first line even for a drawing that somebody adds.
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">"
-        f"<title>{escape(title)} · Halfway</title>"
-        f"<style>{_asset('page.css')}</style></head>"
-        f"<body>{body}<script>{_asset('page.js')}</script></body></html>\n"
-    )
+    return document(title, _asset("page.css"), body, _asset("page.js"))
 
 
 def _asset(name: str) -> str:

@@ -13,6 +13,7 @@ from halfway.pipeline.run import Scalar
 from halfway.report import wording
 from halfway.report.comparison import plots, sweeps, tables
 from halfway.report.comparison.map_section import map_section
+from halfway.report.document import document
 from halfway.report.files import write_whole
 
 _SCRIPTS = (
@@ -40,16 +41,8 @@ def comparison_page(compared: Compared, replays: Sequence[Replay], command: str 
         _distributions(compared), _sweeps(compared), _making(compared, command), "</main>",
     ])  # fmt: skip
     script = "\n".join(_asset(name) for name in _SCRIPTS) if played else ""
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark">'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">"
-        f"<title>{escape(compared.title)} · Halfway</title>"
-        f"<style>{_shared_style()}{_asset('comparison.css')}</style></head>"
-        f'<body>{body}<script>"use strict";(() => {{\n{script}\n}})();</script></body></html>\n'
-    )
+    style = f"{_shared_style()}{_asset('comparison.css')}"
+    return document(compared.title, style, body, f'"use strict";(() => {{\n{script}\n}})();')
 
 
 def _asset(name: str) -> str:
