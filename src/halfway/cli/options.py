@@ -19,7 +19,8 @@ def _scenario_seed(number: int | None) -> int | None:
 
 
 What = Annotated[
-    str, typer.Argument(metavar="PAPER[/FIGURE]", help="Everything, if it is not given.")
+    list[str] | None,
+    typer.Argument(metavar="PAPER[/FIGURE]", help="One or more; everything, if none is given."),
 ]
 ScaleName = Annotated[
     Literal["quick", "paper"], typer.Option("--scale", help="A few networks, or as many as theirs.")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def reproduce(
-    what: What = "",
+    what: What = None,
     scale: ScaleName = "quick",
     out: Out = Path("halfway-results"),
     as_json: AsJson = False,
@@ -35,12 +35,13 @@ def reproduce(
     \b
     halfway reproduce                                everything, quickly
     halfway reproduce directional-walks/figure-6 --scale paper
+    halfway reproduce drip/figure-3a drip/figure-3b  several, on one page
     halfway reproduce --json | jq 'select(.verdict == "differs")'
     """
     from halfway.papers import PAPERS
     from halfway.report.listing import chosen
 
-    figures = chosen(PAPERS, what)  # a slip of the finger is told before Spark is loaded
+    figures = chosen(PAPERS, what or ())  # a slip of the finger is told before Spark is loaded
     from halfway.report.edition import claim, publish
 
     claim(out)

@@ -1,7 +1,7 @@
 """What there is to reproduce: as `halfway list` prints it, and found again by its name."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich import box
 from rich.console import Console
@@ -41,27 +41,33 @@ def print_papers(console: Console, papers: Iterable[Paper]) -> None:
     console.print(Text(f"systems of halfway simulate: {', '.join(SIMULATED)}"))
 
 
-def chosen(papers: Mapping[str, Paper], what: str) -> list[tuple[Paper, Figure]]:
-    """The figures that "PAPER/FIGURE", "PAPER" or "" (everything) names.
+def chosen(papers: Mapping[str, Paper], asked: Sequence[str] = ()) -> list[tuple[Paper, Figure]]:
+    """The figures that the "PAPER/FIGURE" and "PAPER" of `asked` name, each once; () names all.
 
-    Raises Problem, with the nearest name and all the others, if there is none.
+    Raises Problem, with the nearest name, for a name that there is not.
     """
     pairs = [(paper, figure) for paper in papers.values() for figure in paper.figures]
-    found = [
-        (paper, figure)
-        for paper, figure in pairs
-        if what in ("", paper.name, f"{paper.name}/{figure.name}")
-    ]
-    if found:
-        return found
-    names = [*papers, *(f"{paper.name}/{figure.name}" for paper, figure in pairs)]
+    if not asked:
+        return pairs
+    named = {f"{paper.name}/{figure.name}": (paper, figure) for paper, figure in pairs}
+    found: dict[str, tuple[Paper, Figure]] = {}
+    for what in asked:
+        here = {name: pair for name, pair in named.items() if what in (name, pair[0].name)}
+        if not here:
+            raise Problem(f"there is no paper or figure '{what}'", remedy=_nearest(what, named))
+        found |= here
+    return list(found.values())
+
+
+def _nearest(what: str, figures: Iterable[str]) -> str:
+    """What to type in place of `what`: the figure that was meant, or where they all are told."""
+    figures = list(figures)
     # Someone who types "figure-6" or "fig6" means a figure, of whichever paper.
-    last = {name.rpartition("/")[2]: name for name in reversed(names)}
+    papers = {name.partition("/")[0]: name.partition("/")[0] for name in figures}
+    last = papers | {name.rpartition("/")[2]: name for name in reversed(figures)}
     near = difflib.get_close_matches(what.rpartition("/")[2], last, 1, 0.5)
     guess = f"did you mean {last[near[0]]}? " if near else ""
-    raise Problem(
-        f"there is no paper or figure '{what}'", remedy=f"{guess}there are {', '.join(names)}"
-    )
+    return f"{guess}`halfway list` shows them all"
 
 
 def systems(papers: Iterable[Paper]) -> list[str]:
