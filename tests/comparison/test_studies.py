@@ -15,8 +15,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
 
 def test_intervals_of_known_laws() -> None:
     found = laws()
-    assert 0.93 <= found["normal"] <= 0.97
-    assert 0.93 <= found["share of 200 at 0.95"] <= 0.97
-    # Ten values of a skewed law are too few, and the page says so.
-    assert 0.90 <= found["log-normal, σ = 0.5"] <= 0.93
-    assert 0.88 <= found["exponential"] <= 0.92
+    # Ten values of a law as skewed as this are too few, and the page says so.
+    assert 0.88 <= found.pop("log-normal, σ = 1") <= 0.92
+    assert {law: share for law, share in found.items() if not 0.93 <= share <= 0.97} == {}
+    assert len(found) == 4

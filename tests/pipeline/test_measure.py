@@ -4,8 +4,18 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize, stats
 
-from halfway.pipeline.measure import around, difference, estimate, ratio, weights
+from halfway.pipeline.measure import (
+    around,
+    difference,
+    estimate,
+    mean_interval,
+    ratio,
+    weights,
+)  # fmt: skip
 from halfway.pipeline.study import Summary
 
 
@@ -102,3 +112,47 @@ def test_intervals_cover_95_percent(networks):
 def test_around_ignores_resamples_without_a_value():
     low, high = around(1.0, [0.5, 1.5, math.nan], 5)
     assert low < 1.0 < high
+
+
+VALUES = st.lists(st.integers(-1000, 1000).map(lambda k: k / 7.0), min_size=2, max_size=40)
+
+
+@given(VALUES)
+def test_an_interval_of_a_mean_ends_where_halls_transformation_meets_students_t(values):
+    own = np.array(values)
+    mean, low, high = mean_interval(own)
+    if np.ptp(own) == 0.0:
+        assert low == mean == high
+        return
+    count, skewness, spread = len(own), float(stats.skew(own)), own.std(ddof=1)
+
+    def statistic(truth):
+        x = (mean - truth) / spread
+        return x + skewness * x**2 / 3 + skewness**2 * x**3 / 27 + skewness / (6 * count)
+
+    quantile = stats.t.ppf(0.975, count - 1) / math.sqrt(count)
+    far = 1e4 * spread
+    for end, t in ((low, quantile), (high, -quantile)):
+        slow = optimize.brentq(lambda truth, t=t: statistic(truth) - t, mean - far, mean + far)
+        assert end == pytest.approx(slow, abs=1e-5 * spread)
+
+
+@given(VALUES, st.floats(0.01, 100.0))
+def test_an_interval_of_a_mean_moves_turns_and_scales_with_its_values(values, scale):
+    own = np.array(values)
+    mean, low, high = mean_interval(own)
+    near = {"abs": 1e-6 * scale * (1.0 + np.ptp(own)), "rel": 1e-9}
+    assert mean_interval(-scale * own + 3.0) == pytest.approx(
+        (3.0 - scale * mean, 3.0 - scale * high, 3.0 - scale * low), **near
+    )
+
+
+def test_the_longer_side_of_an_interval_is_the_skewed_one():
+    own = np.array([0.0] * 9 + [1.0])
+    mean, low, high = mean_interval(own)
+    student = stats.t.ppf(0.975, 9) * own.std(ddof=1) / math.sqrt(10)
+    assert mean - low < student < high - mean
+    even = mean_interval([1.0, 2.0, 3.0, 4.0])
+    assert even[1] == pytest.approx(2.5 - 3.18245 * 1.29099 / 2.0, rel=1e-4)
+    assert mean_interval([]) == pytest.approx((math.nan,) * 3, nan_ok=True)
+    assert mean_interval([2.0]) == pytest.approx((2.0, math.nan, math.nan), nan_ok=True)

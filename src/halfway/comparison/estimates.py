@@ -24,8 +24,8 @@ def cells_of(
 ) -> list[Cell]:
     """The cells of one metric at one point; values: system -> [replicates], nan where it has none.
 
-    Intervals are Student's t over networks; differences are taken network by network, where both
-    systems have a value. served: see `winner`.
+    Intervals are over networks (`mean_interval`); differences are taken network by network, where
+    both systems have a value. served: see `winner`.
     """
     best = winner(metric, values, served)
     found = []
@@ -51,8 +51,8 @@ def winner(
     compared: who serves less than the best by more than `AS_MUCH`, the mean of paired differences,
     is out of it, as doing nothing is cheap. A winner must have a value on every network. Its paired
     difference to each of those others must exclude 0 at the level 1 - 0.05 / (m - 1), of m systems
-    with a value: where t holds, whoever is not the best of them is named with a chance of 2.5 % at
-    the most, for each metric and point.
+    with a value: where intervals hold, whoever is not the best of them is named with a chance of
+    2.5 % at the most, for each metric and point.
     """
     values = {name: own for name, own in values.items() if np.isfinite(own).any()}
     level = 1.0 - _ALPHA / max(len(values) - 1, 1)
