@@ -20,8 +20,8 @@ def notes_of(
     """Notes, the ones about statistics first; ended: why no more replicates were added, or ""."""
     notes = [
         f"{replicates} replicates: each draws its own {_drawn(scenario)}, the same for every "
-        "system; intervals are 95 %, Student's t after Hall's transformation, which allows for "
-        "skewness, ± tells their longer side, and differences are paired.",
+        "system; intervals are 95 %, Student's t widened where values are skewed (Hall 1992), ± "
+        "tells their longer side, and differences are paired.",
         "A system is marked best only where its paired difference to every other excludes 0 at a "
         "level divided by the number of others (Bonferroni, within each metric and point), and "
         "where it has a value in every replicate. Who delivers less than the best deliverer by "

@@ -69,9 +69,10 @@ def estimate(
 def mean_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[float, float, float]:
     """Mean of [networks] values, one a network, and its interval, longer where the tail is.
 
-    Student's t after Hall's transformation, which takes the skewness out of the mean (Hall 1992, J.
-    R. Stat. Soc. B 54, 221-228: his g1, with t's quantiles in place of the normal's). Without
-    skewness it is Student's interval. nan without values; an interval of nan with one network.
+    Each side is the longer one of Student's t and of the same after Hall's transformation, which
+    takes the skewness out of the mean (Hall 1992, J. R. Stat. Soc. B 54, 221-228: his g1, with t's
+    quantiles in place of the normal's). Without skewness it is Student's interval. nan
+    without values; an interval of nan with one network.
     """
     value = np.asarray(values, np.float64)
     count = len(value)
@@ -87,8 +88,9 @@ def mean_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[float, fl
         return mean, mean, mean
     skewness = float(np.mean((value - mean) ** 3)) / float(value.std()) ** 3
     quantile = float(stdtrit(count - 1, (1.0 + level) / 2.0)) / math.sqrt(count)
-    low, high = (_unskewed(end, skewness, count) for end in (quantile, -quantile))
-    return mean, mean - spread * low, mean - spread * high
+    below = max(quantile, _unskewed(quantile, skewness, count))
+    above = max(quantile, -_unskewed(-quantile, skewness, count))
+    return mean, mean - spread * below, mean + spread * above
 
 
 def _unskewed(t: float, skewness: float, count: int) -> float:
