@@ -6,7 +6,8 @@ After Ni, Tseng, Chen & Sheu 1999, "The broadcast storm problem in a mobile ad h
 hears an event for the first time waits for a random while, counts how often it hears the event
 again, and repeats it only if that was rarely. A file needs what this one has: `Rules`, `Book`,
 `State`, `state`, `most_emissions`, `handle`, and the kinds PUBLISH, SUBSCRIBE and DELIVERED with
-their names in `KINDS`. It may import `halfway.core`, `halfway.protocols` and numpy.
+their names in `KINDS`. It may import `halfway.core`, `halfway.protocols`, numpy and what comes with
+Python.
 """
 
 from typing import NamedTuple

@@ -61,3 +61,9 @@ def test_metrics_in_which_rare_values_decide_are_named() -> None:
     ]
     (note,) = [note for note in notes_of(PLAIN, "", cells, 3) if "very same value" in note]
     assert note.startswith("gossip in delivery-ratio, messages: more than half")
+
+
+def test_what_trees_begin_with_is_told() -> None:
+    (told,) = caveats([PLAIN], ["gossip", "broker-tree"], [])
+    assert told.startswith("broker-tree: ")
+    assert caveats([PLAIN], ["gossip"], []) == ()

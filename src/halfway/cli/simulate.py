@@ -21,7 +21,7 @@ def simulate(
       system = "gossip"            seconds = 60        seed = 1
       \\[network]   kind = "unit-disk" (n, degree or radius), "file" (path, …),
                   "random-waypoint" (n, width, height, radius, speed, pause)
-                  or "recorded" (path, radius)
+                  "waxman" (n, m, side), wired, or "recorded" (path, radius)
       \\[radio]     kind = "ideal", "distance", "contention" or "wired"
       \\[workload]  topics, publishers_each, subscribers_each, events, every_s
       \\[\\[faults]]  fault = "crash", "churn", "link-cut" or "partition"

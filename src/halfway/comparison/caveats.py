@@ -8,13 +8,16 @@ from halfway.scenario.schema import Scenario
 from halfway.sim.radios import DistanceAir, IdealAir
 
 _RUMOR = "rumor"
+_TREES = ("broker-tree", "underlay-tree")
 
 
 def caveats(
     scenarios: Sequence[Scenario], systems: Sequence[str], runs: Sequence[Ran]
 ) -> tuple[str, ...]:
     """Notes about a comparison; scenarios: of its points, systems: that ran."""
-    return (*_of_radio(scenarios), *_of_rumor(scenarios, systems), *_of_runs(runs))
+    return (
+        *_of_radio(scenarios), *_of_rumor(scenarios, systems), *_of_trees(systems), *_of_runs(runs)
+    )  # fmt: skip
 
 
 def _of_radio(scenarios: Sequence[Scenario]) -> Iterator[str]:
@@ -39,6 +42,14 @@ def _of_rumor(scenarios: Sequence[Scenario], systems: Sequence[str]) -> Iterator
         yield (
             f"{_RUMOR}: its agents and queries are not acknowledged, so a walk ends at its first "
             "loss: after some ten steps where one record in ten is lost."
+        )
+
+
+def _of_trees(systems: Sequence[str]) -> Iterator[str]:
+    if trees := [name for name in _TREES if name in systems]:
+        yield (
+            f"{', '.join(trees)}: brokers begin with their parents and all paths to them known; no "
+            "column has the messages that would find them."
         )
 
 

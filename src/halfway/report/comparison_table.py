@@ -42,7 +42,7 @@ def print_comparison(out: Console, compared: Compared, *, page: str = "") -> Non
     if compared.unfit:
         out.print()
     out.print(
-        f"mean ± half of the 95 % interval over {compared.replicates} replicates; "
+        f"mean ± the longer side of its 95 % interval, {compared.replicates} replicates; "
         "* really better than every other that delivers as much; – no value"
     )
     for note in compared.notes[1:]:
