@@ -8,8 +8,8 @@ from tests.comparison.studies import coverages, laws
 @pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     """40,000 runs, five minutes. What most networks agree on is left to docs/comparing.md."""
-    found = {what: one.share for what, one in coverages().items() if one.differing > 0.9}
-    assert len(found) >= 6
+    found = {what: one.share for what, one in coverages().items() if one.differing > 0.8}
+    assert len(found) >= 16
     assert {what: share for what, share in found.items() if not 0.93 <= share <= 0.97} == {}
 
 

@@ -30,7 +30,9 @@ def test_one_digest_on_any_partitions_and_only_what_is_new_is_made(spark, tmp_pa
     assert found.compared.errors == 0
     # More replicates, another system, another point: each costs itself.
     assert compare(question._replace(replicates=6), there).made == 4
-    assert compare(asked(path, [*PAIR, "rumor"][:2], replicates=6), there).made == 0
+    alone = Store(tmp_path / "alone")
+    assert compare(asked(path, PAIR[:1], replicates=4), alone).made == 4
+    assert compare(question, alone).made == 4
     wider = asked(path, PAIR, replicates=6, sweeps={"workload.events": "8,9"})
     assert compare(wider, there).made == 12
     again = compare(question, there)

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from halfway.pipeline.digest import digest, verify
+from halfway.pipeline.audit import audit
+from halfway.pipeline.digest import digest
 from halfway.pipeline.failure import explained
 from halfway.pipeline.measure import estimate
 from halfway.pipeline.plan import plan
@@ -80,7 +81,7 @@ def test_one_digest_on_any_number_of_partitions(spark, tmp_path, partitions):
     assert len(list(there.finished_waves()[0].glob("*.parquet"))) == partitions
     assert digest(there) == digest(here)
     assert {row["digest"] for row in rows} == set(there.rows("digest")["digest"].to_pylist())
-    assert verify(spark, there) == []
+    assert audit(there).damage == ()
 
 
 def test_every_kind_of_fault_becomes_a_row_and_harms_no_other(spark, store):
@@ -114,32 +115,18 @@ def test_every_kind_of_fault_becomes_a_row_and_harms_no_other(spark, store):
     assert store.runs(spark).count() == 28  # twice in the folder, once in the results
 
 
-def test_tidy_observations(spark, store):
-    planned = plan(points()[:1], 2)
-    sweep(spark, store, planned)
-    table = store.observations(spark).toArrow().sort_by([("metric", "ascending")])
-    assert table.column_names == [
-        *("key", "measurement", "parameters", "replicate", "metric", "unit", "value")
-    ]
-    assert table.num_rows == 2 * (40 + 3)
-    row = planned.to_pylist()[1]
-    expected = result(row)["observations"]["steps"]
-    found = table.filter(pa.compute.equal(table["key"], row["key"]))
-    found = found.filter(pa.compute.equal(found["metric"], "steps")).sort_by("unit")
-    assert found["value"].to_pylist() == expected.tolist()
-    assert found["unit"].to_pylist() == list(range(40))
-
-
-def test_verify_finds_an_altered_observation(spark, store):
+def test_an_audit_finds_an_altered_observation(spark, store):
     sweep(spark, store, plan(points(), 3))
+    assert audit(store).damage == ()
     file = next(iter(store.finished_waves()[0].glob("*.parquet")))
     rows = pq.read_table(file).to_pylist()
     rows[0]["observations"][0]["values"][2] += 1e-9
     pq.write_table(pa.Table.from_pylist(rows, pq.read_schema(file)), file)
-    with pytest.raises(Problem, match=r"Spark failed: .*Checksum"):  # the file system's own check
-        verify(spark, store)
     (file.parent / f".{file.name}.crc").unlink()
-    assert verify(spark, store) == [rows[0]["key"]]
+    found = audit(store)
+    (damage,) = found.damage
+    assert damage.file.endswith(file.name)
+    assert found.digest == ""
 
 
 def _figure(name: str, sizes: int) -> Figure:

@@ -24,6 +24,7 @@ from halfway.cli.options import (
     UntilTight,
 )
 from halfway.cli.screen import RUNS_FAILED, assignments, console, interruptible, patience, warn
+from halfway.comparison import MOST_ADDED, REPLICATES
 
 if TYPE_CHECKING:
     from halfway.comparison.comparing import Answer, Question
@@ -35,10 +36,10 @@ def compare(
     scenario: ScenarioFile,
     systems: Systems = None,
     system: OwnSystems = None,
-    replicates: Replicates = 10,
+    replicates: Replicates = REPLICATES,
     baseline: Baseline = None,
     until: UntilTight = None,
-    most: Most = 200,
+    most: Most = MOST_ADDED,
     changes: Changed = None,
     sweep: Swept = None,
     seed: RootSeed = None,

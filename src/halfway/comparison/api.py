@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halfway.comparison import MOST_ADDED, REPLICATES
 from halfway.comparison.asking import asked
 from halfway.comparison.compared import Compared
-from halfway.comparison.comparing import FEWEST, MOST, Answer
+from halfway.comparison.comparing import Answer
 from halfway.comparison.comparing import compare as answered
 from halfway.comparison.metrics import LATENCY
 from halfway.comparison.tidy import COLUMNS, tidy
@@ -60,10 +61,10 @@ def compare(
     systems: Sequence[str] = (),
     *,
     own: Sequence[str] = (),
-    replicates: int = FEWEST,
+    replicates: int = REPLICATES,
     baseline: str | None = None,
     until: str | None = None,
-    most: int = MOST,
+    most: int = MOST_ADDED,
     changes: Mapping[str, object] | None = None,
     sweep: Mapping[str, Sequence[object]] | None = None,
     seed: int | None = None,

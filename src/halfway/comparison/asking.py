@@ -6,7 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from halfway.comparison.comparing import FEWEST, MOST, Question
+from halfway.comparison import MOST_ADDED, REPLICATES
+from halfway.comparison.comparing import Question
 from halfway.comparison.metrics import METRICS
 from halfway.comparison.points import Contender
 from halfway.comparison.stopping import Until
@@ -29,9 +30,9 @@ def asked(
     *,
     own: Sequence[str] = (),
     baseline: str | None = None,
-    replicates: int = FEWEST,
+    replicates: int = REPLICATES,
     until: str | None = None,
-    most: int = MOST,
+    most: int = MOST_ADDED,
     changes: Mapping[str, str] | None = None,
     sweeps: Mapping[str, str] | None = None,
 ) -> Question:

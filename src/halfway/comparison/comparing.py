@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from halfway.comparison import MOST_ADDED, REPLICATES
 from halfway.comparison.caveats import caveats
 from halfway.comparison.compared import Compared
 from halfway.comparison.compiling import compile_first
@@ -21,8 +22,6 @@ from halfway.pipeline.sweep import Progress, failed, sweep
 from halfway.scenario.schema import Scenario
 from halfway.scenario.sweeping import ScenarioPoint
 
-FEWEST = 10  # replicates, if nobody says how many
-MOST = 200  # replicates that are added up to for the sake of an interval
 _GROWTH = 1.5
 
 
@@ -34,9 +33,9 @@ class Question(NamedTuple):
     contenders: Sequence[Contender]
     baseline: str
     unfit: Mapping[str, str]  # name -> why
-    replicates: int = FEWEST
+    replicates: int = REPLICATES
     until: Until | None = None
-    most: int = MOST
+    most: int = MOST_ADDED
 
 
 class Answer(NamedTuple):

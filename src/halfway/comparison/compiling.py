@@ -60,7 +60,8 @@ def compile_first(
                 _ended(*made)
     finally:
         for _, _, process in running:
-            process.kill()
+            with process:  # waited for, its pipes closed
+                process.kill()
 
 
 def _mark(scenario: Scenario, one: Contender) -> Path:

@@ -9,7 +9,7 @@ from halfway.comparison.estimates import AS_MUCH
 from halfway.comparison.metrics import METRICS
 from halfway.scenario.schema import FromFile, Recorded, Scenario
 
-_FEWEST = 2  # replicates, below which there is no interval anyway
+_TWO = 2  # replicates, below which there is no interval anyway
 _JUDGED = {metric.name for metric in METRICS if metric.better}
 _LOSSES = ("delivery-ratio", "recovered")  # shares that rare losses take from
 
@@ -62,7 +62,7 @@ def _hangs_on_few(cell: Cell) -> bool:
     What all have alike is so by construction (a table's size), but for shares: of these, a rare
     loss may have been missed.
     """
-    if cell.metric not in _JUDGED or cell.networks < _FEWEST:
+    if cell.metric not in _JUDGED or cell.networks < _TWO:
         return False
     own = [value for value in cell.values if math.isfinite(value)]
     alike = Counter(own).most_common(1)[0][1]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from halfway.pipeline.inputs import inputs_of, name_of
-from halfway.pipeline.run import Point, Scalar
+from halfway.pipeline.run import Point, Scalar, unsigned
 from halfway.scenario.reading import input_files, with_files
 from halfway.scenario.schema import Scenario
 from halfway.sim.own_system import OwnSource, own_system
@@ -62,7 +62,7 @@ def scenario_of(parameters: Mapping[str, Scalar], network_seed: int) -> Scenario
 
 def seed_of(network_seed: int) -> int:
     """The scenario's seed of a run: `halfway simulate --seed` of it is that very run."""
-    return (network_seed & (2**64 - 1)) >> 1  # a whole number of TOML has 63 bits
+    return unsigned(network_seed) >> 1  # a whole number of TOML has 63 bits
 
 
 def contender_of(parameters: Mapping[str, Scalar]) -> Contender:

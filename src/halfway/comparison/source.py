@@ -12,10 +12,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from halfway.comparison import REPLICATES
 from halfway.pipeline.source import (
     PlannedRuns,
     ResultSource,
     SimulatedRuns,
+    column_type,
     cut,
     listed,
     spark_columns,
@@ -24,7 +26,6 @@ from halfway.problem import Problem
 
 _TASKS = 32  # if nobody says how many; a worker that is done takes the next
 _KNOWN = {"path", "scenario", "systems", "system", "replicates", "seed", "partitions", "parameters"}
-_FEWEST = 10  # replicates, if nobody says how many
 
 
 class HalfwaySource(ResultSource):
@@ -47,10 +48,7 @@ class HalfwaySource(ResultSource):
         _, points = read_sweep(options["path"], options["changes"], options["sweeps"], own)
         columns: dict[str, pa.DataType] = {"system": pa.string()}
         for field in points[0].varies:
-            kinds = {type(point.varies[field]) for point in points}
-            columns[_column(field)] = _TYPES.get(next(iter(kinds)), pa.string())
-            if len(kinds) > 1:
-                columns[_column(field)] = pa.float64() if kinds == {int, float} else pa.string()
+            columns[_column(field)] = column_type({type(point.varies[field]) for point in points})
         return spark_columns(columns)
 
     def reader(self, schema: Any) -> Any:
@@ -96,9 +94,6 @@ class ScenarioRuns(SimulatedRuns):
         return found
 
 
-_TYPES = {bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
-
-
 def _column(field: str) -> str:
     """`workload.events` as a column that needs no quotes."""
     return field.replace(".", "_")
@@ -120,7 +115,7 @@ def _read(options: Mapping[str, str]) -> dict[str, Any]:
         "path": options["scenario"],
         "systems": listed(options.get("systems", "")),
         "own": listed(options.get("system", "")),
-        "replicates": _number(options, "replicates", _FEWEST, 1),
+        "replicates": _number(options, "replicates", REPLICATES, 1),
         "seed": _number(options, "seed", 0, 0) if "seed" in options else None,
         "partitions": _number(options, "partitions", _TASKS, 1),
         "changes": changes,

@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 from halfway.pipeline.asked import Asked, read_asked
 from halfway.pipeline.digest import altered
 from halfway.pipeline.rerun import codes_here, why_not
+from halfway.pipeline.run import unsigned
 from halfway.pipeline.seal import changed_files, lines_digest, read_seal, stamp
 from halfway.pipeline.simulate import SCHEMA
 from halfway.pipeline.store import Store, chosen, read_rows
 from halfway.problem import Problem
 
 _LIGHT = pa.schema([f for f in SCHEMA if f.name not in ("seconds", "observations")])
-_MASK = (1 << 64) - 1
 _CHECKED = ["key", "digest", "observations"]
 _ROWS_AT_ONCE = 256  # a run of the largest sweeps has some 100 kB of observations
 
@@ -208,8 +208,8 @@ def _failures(rows: list[dict[str, object]]) -> tuple[Failure, ...]:
                 str(first["measurement"]),
                 str(first["parameters"]),
                 int(str(first["replicate"])),
-                int(str(first["network_seed"])) & _MASK,
-                int(str(first["dice_seed"])) & _MASK,
+                unsigned(int(str(first["network_seed"]))),
+                unsigned(int(str(first["dice_seed"]))),
                 reason,
             )
         )

@@ -3,13 +3,9 @@
 Spark's Parquet bytes differ from run to run even where the rows are equal; this does not.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
-from halfway.pipeline.failure import told_plainly
 from halfway.pipeline.seal import lines_digest
 from halfway.pipeline.simulate import digest_of
 from halfway.pipeline.store import Store
@@ -26,22 +22,6 @@ def digest(store: Store, keys: set[str] | None = None) -> str:
             pa.array([key in keys for key in table["key"].to_pylist()], pa.bool_())
         )
     return lines_digest(*(column.to_pylist() for column in table.columns))
-
-
-def verify(spark: SparkSession, store: Store) -> list[str]:
-    """Keys of runs whose stored observations no longer hash to the run's digest; sorted.
-
-    Raises Problem for a file that cannot be read at all.
-    """
-    wanted = store.runs(spark).select("key", "digest", "observations")
-    with told_plainly(store.folder):
-        found = wanted.mapInArrow(_altered, "key string").toArrow()
-    return sorted(found["key"].to_pylist())
-
-
-def _altered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        yield pa.record_batch([pa.array(altered(batch), pa.string())], ["key"])
 
 
 def altered(batch: pa.RecordBatch) -> list[str]:

@@ -29,7 +29,7 @@ def explained(failure: Exception, store: Path) -> Problem:
             where=str(store),
             remedy=f"free some space in it and in the temporary folder; {kept}",
         )
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or [type(failure).__name__]
     causes = [line for line in lines if line.startswith("Caused by:")]
     what = causes[-1].removeprefix("Caused by:").strip() if causes else lines[0]
     return Problem(f"Spark failed: {what[:500]}", where=str(store), remedy=kept)

@@ -98,7 +98,7 @@ class Jvm:
     """A running Spark JVM that waits for py4j calls, and dies when our end of its stdin closes."""
 
     process: subprocess.Popen[bytes]
-    folder: Path  # its log, sockets and scratch files; gone after `close`
+    folder: Path  # its log, sockets and scratch files
     port: int
     secret: str
 
@@ -112,12 +112,16 @@ class Jvm:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def scratch_folder() -> Path:
-    """A new private folder for one JVM."""
-    return Path(tempfile.mkdtemp(prefix="halfway-"))
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A new private folder for one JVM, gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="halfway-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def start_jvm(java: Java, settings: Mapping[str, str], folder: Path) -> Jvm:
@@ -126,14 +130,15 @@ def start_jvm(java: Java, settings: Mapping[str, str], folder: Path) -> Jvm:
     Raises Problem with the last lines of the log if it does not come up.
     """
     told = folder / "gateway"  # the JVM writes its port and its secret there
-    process = subprocess.Popen(
-        _command(java, settings, folder),
-        stdin=subprocess.PIPE,
-        stdout=(folder / "log").open("wb"),
-        stderr=subprocess.STDOUT,
-        env=_environment(java, settings, told),
-        start_new_session=True,  # Ctrl-C is for us; the JVM follows when we close its stdin
-    )
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            _command(java, settings, folder),
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=_environment(java, settings, told),
+            start_new_session=True,  # Ctrl-C is for us; the JVM follows when we close its stdin
+        )
     jvm = Jvm(process, folder, 0, "")
     try:
         _await(process, told, folder / "log")

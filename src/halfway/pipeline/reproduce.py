@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from time import perf_counter
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -33,8 +32,6 @@ class Result:
     readings: dict[Name, tuple[str, ...]]
     report: SweepReport
     digest: str  # canonical, of the runs of these figures; empty if they have none
-    session_seconds: float  # until Spark stood ready
-    measure_seconds: float
 
 
 def reproduce(
@@ -65,25 +62,19 @@ def reproduce(
     if not whole.num_rows:  # drawings alone
         nothing = SweepReport(0, 0, 0, "", 0.0, 1, {}, 0.0, 0.0)
         empty = {name: Summaries([]) for name in plans}
-        return Result([], empty, _readings(figures), nothing, "", 0.0, 0.0)
-    begun = perf_counter()
+        return Result([], empty, _readings(figures), nothing, "")
     with session(master) as spark:
-        ready = perf_counter()
         # The cause of an error may be mended by now, and the key tells if the result may differ.
         report = sweep(
             spark, store, whole, progress, partitions=partitions, retry_errors=True, asked=asked
         )
-        swept = perf_counter()
         found = _measured(spark, store, plans, counts)
-        measured = perf_counter()
     return Result(
         verdicts=[v for studied in figures for v in _judged(studied, found, report)],
         summaries=found,
         readings=_readings(figures),
         report=report,
         digest=digest(store, set(whole["key"].to_pylist())),
-        session_seconds=ready - begun,
-        measure_seconds=measured - swept,
     )
 
 

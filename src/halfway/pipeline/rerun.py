@@ -11,12 +11,12 @@ import pyarrow as pa
 from halfway.pipeline.inputs import check_inputs
 from halfway.pipeline.plan import SCHEMA, key_of
 from halfway.pipeline.provenance import code_digest
+from halfway.pipeline.run import unsigned
 from halfway.pipeline.session import session
 from halfway.pipeline.store import Store
 from halfway.pipeline.sweep import Progress, SweepReport, sweep
 from halfway.problem import Problem
 
-_MASK = (1 << 64) - 1
 _SEEDS = ("network_seed", "workload_seed", "dice_seed")
 _STORED = [name for name in SCHEMA.names if name not in ("network", "cost_ms")]
 
@@ -47,7 +47,7 @@ def failed_runs(store: Store) -> pa.Table:
     rows = []
     for row in failed:
         if not why_not(row, codes):
-            row["network"] = f"{row['network_seed'] & _MASK:016x}"
+            row["network"] = f"{unsigned(row['network_seed']):016x}"
             row["cost_ms"] = max(1.0, 1000.0 * dict(row["seconds"]).get("total", 0.0))
             rows.append({name: row[name] for name in SCHEMA.names})
     return pa.Table.from_pylist(rows, SCHEMA)

@@ -55,6 +55,11 @@ class Run(msgspec.Struct):
         return self.parameters[name]
 
 
+def unsigned(word: int) -> int:
+    """A seed of [0, 2^64) that a column of 64 signed bits keeps."""
+    return word & ((1 << 64) - 1)
+
+
 def measurement(path: str) -> Measurement:
     """The function that a point names as "package.module:function"."""
     module, _, function = path.partition(":")

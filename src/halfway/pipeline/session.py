@@ -103,17 +103,23 @@ def checked_master(master: str) -> str:
 
 def _bounded(master: str) -> None:
     """Refuse a number that this machine would drown in: Spark itself would take any."""
-    if not master.startswith("local"):
-        return
-    numbers = [int(word) for word in re.findall(r"\d+", master)] or [1]
-    tasks = numbers[0] * numbers[1] if master.startswith("local-cluster") else numbers[0]
-    cpus = os.cpu_count() or 1
+    tasks, cpus = _tasks(master) or 0, os.cpu_count() or 1
     if tasks > (most := max(_MOST_TASKS, 4 * cpus)):
         raise Problem(
             f"{tasks} tasks at once, on a machine of {cpus} cores",
             where=f"--master {master}",
             remedy=f"local[*] takes every core; more than {most} are refused",
         )
+
+
+def _tasks(master: str) -> int | None:
+    """How many tasks a master on this machine runs at once; None: another machine knows."""
+    if found := re.match(r"local-cluster\[(\d+),(\d+)", master):
+        return int(found[1]) * int(found[2])
+    found = re.match(r"local(?:\[(\*|\d+))?", master)  # what follows a comma is tries, not tasks
+    if not found:
+        return None
+    return (os.cpu_count() or 1) if found[1] == "*" else int(found[1] or 1)
 
 
 def is_local(master: str) -> bool:
@@ -123,18 +129,13 @@ def is_local(master: str) -> bool:
 
 def local_cores(master: str | None) -> int:
     """Cores of this machine that a master uses; 0 where it is another machine's."""
-    master = master or os.environ.get("SPARK_REMOTE") or "local[*]"
-    if not master.startswith("local"):
-        return 0
-    found = re.match(r"local\[(\d+)", master)
-    return int(found[1]) if found else (os.cpu_count() or 1) if "*" in master else 1
+    return _tasks(master or os.environ.get("SPARK_REMOTE") or "local[*]") or 0
 
 
 def cores(spark: SparkSession) -> int:
     """How many tasks run at once, as far as the driver can know."""
-    found = re.match(r"local\[(\d+)", spark.conf.get("spark.master", "") or "")
-    if found:
-        return int(found[1])
+    if tasks := _tasks(spark.conf.get("spark.master", "") or ""):
+        return tasks
     with contextlib.suppress(Exception):  # Spark Connect has no context to ask
         return max(1, spark.sparkContext.defaultParallelism)
     return os.cpu_count() or 1
@@ -164,11 +165,9 @@ def _settings(master: str, folder: Path) -> dict[str, str]:
             "spark.files": str(packed(folder)),
             "spark.executorEnv.PYTHONPATH": ARCHIVE,
         }
-    if not master.startswith("local"):
+    parallel = _tasks(master)
+    if parallel is None:
         return settings
-    parallel = (os.cpu_count() or 1) if master == "local[*]" else 1
-    if found := re.match(r"local\[(\d+)", master):
-        parallel = int(found[1])
     settings |= {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
@@ -183,15 +182,16 @@ def _settings(master: str, folder: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _classic(master: str) -> Iterator[SparkSession]:
-    folder = scratch_folder()
+    java = find_java()
     if is_local(master):
         os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    jvm = start_jvm(find_java(), _settings(master, folder), folder)
-    try:
-        yield _connected(jvm, master)
-    finally:
-        _end(jvm)
+    with scratch_folder() as folder:
+        jvm = start_jvm(java, _settings(master, folder), folder)
+        try:
+            yield _connected(jvm, master)
+        finally:
+            _end(jvm)
 
 
 def _connected(jvm: Jvm, master: str) -> SparkSession:

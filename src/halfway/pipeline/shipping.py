@@ -67,8 +67,12 @@ def unpacked(archive: Path) -> Path:
         with suppress(OSError):
             os.utime(target)
         return target
-    with zipfile.ZipFile(archive) as opened:
-        opened.extractall(beside)
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            opened.extractall(beside)
+    except BaseException:  # half a package, where the disk is full
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
     if beside == shelf:
         return beside
     with suppress(OSError):  # another process of ours was first

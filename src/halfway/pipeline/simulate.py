@@ -14,10 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from halfway.pipeline.run import Observations, Run, measurement
+from halfway.pipeline.run import Observations, Run, measurement, unsigned
 from halfway.pipeline.shipping import settle
 
-_MASK = (1 << 64) - 1
 OBSERVED = pa.list_(pa.struct([("metric", pa.string()), ("values", pa.list_(pa.float64()))]))
 SCHEMA = pa.schema(
     [
@@ -42,7 +41,16 @@ SPARK_SCHEMA = (
     "seconds map<string,double>, digest string, "
     "observations array<struct<metric:string,values:array<double>>>"
 )
-_COPIED = SCHEMA.names[:8]
+_COPIED = (
+    "key",
+    "measurement",
+    "parameters",
+    "replicate",
+    "network_seed",
+    "workload_seed",
+    "dice_seed",
+    "version",
+)
 _LONGEST_ERROR = 500
 _MOST_HELD = 1 << 22  # values (32 MB) that a worker keeps before it hands them on
 
@@ -125,9 +133,9 @@ def _run(row: Mapping[str, Any]) -> Run:
     return Run(
         parameters=msgspec.json.decode(row["parameters"]),
         replicate=row["replicate"],
-        network_seed=row["network_seed"] & _MASK,
-        workload_seed=row["workload_seed"] & _MASK,
-        dice_seed=row["dice_seed"] & _MASK,
+        network_seed=unsigned(row["network_seed"]),
+        workload_seed=unsigned(row["workload_seed"]),
+        dice_seed=unsigned(row["dice_seed"]),
         seconds={},
     )
 

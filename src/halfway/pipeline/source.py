@@ -166,7 +166,7 @@ def tidy_schema(parameters: Iterable[str], wanted: Sequence[str] | None = None) 
         for name, value in msgspec.json.decode(one).items():
             kinds.setdefault(name, set()).add(type(value))
     names = sorted(kinds) if wanted is None else wanted
-    return columns_schema({name: _type(kinds.get(name, {str})) for name in names})
+    return columns_schema({name: column_type(kinds.get(name, {str})) for name in names})
 
 
 def columns_schema(columns: Mapping[str, pa.DataType]) -> pa.Schema:
@@ -230,7 +230,8 @@ def _cell(value: Any, kind: pa.DataType) -> Any:
     return str(value) if kind == pa.string() and value is not None else value
 
 
-def _type(kinds: set[type]) -> pa.DataType:
+def column_type(kinds: set[type]) -> pa.DataType:
+    """What a column is whose values are of these types."""
     if kinds == {bool}:
         return pa.bool_()
     if kinds == {int}:

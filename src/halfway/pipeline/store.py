@@ -178,17 +178,6 @@ class Store:
         numbered = numbered.withColumn("n", F.row_number().over(order))
         return numbered.where("n = 1").drop("n", "file")
 
-    def observations(self, spark: SparkSession) -> DataFrame:
-        """Tidy observations: key, measurement, parameters, replicate, metric, unit, value."""
-        runs = self.runs(spark).where("status = 'ok'")
-        named = ["key", "measurement", "parameters", "replicate"]
-        metrics = runs.select(*named, F.explode("observations").alias("of"))
-        return metrics.select(
-            *named,
-            F.col("of.metric").alias("metric"),
-            F.posexplode("of.values").alias("unit", "value"),
-        )
-
 
 def _manifest(path: Path) -> Manifest:
     try:
