@@ -468,13 +468,13 @@ def test_the_help_of_simulate_shows_every_table_of_a_scenario(
 
 
 def test_the_list_tells_what_can_be_simulated(capsys: pytest.CaptureFixture[str]) -> None:
-    from halfway.report.listing import SIMULATED
+    from halfway.protocols import SYSTEMS
     from halfway.sim.table import TABLE
 
-    assert tuple(TABLE) == SIMULATED
+    assert tuple(TABLE) == tuple(SYSTEMS)
     assert cli.main(["list"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert f"halfway simulate: {', '.join(SIMULATED)}" in told
+    assert f"halfway simulate: {', '.join(SYSTEMS)}" in told
 
 
 def test_memory_that_is_not_there_is_no_mistake_of_ours(

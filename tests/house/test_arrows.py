@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.arrows import crossed_arrows, foreign_libraries, unseeded_dice
+from tests.house.arrows import (
+    crossed_arrows,
+    foreign_libraries,
+    unseeded_dice,
+    unused_rights,
+)  # fmt: skip
 from tests.house.sources import REPOSITORY
 
 
@@ -24,6 +29,10 @@ def test_rooms_import_only_the_rooms_below() -> None:
 
 def test_libraries_sockets_and_clocks_stay_in_their_rooms() -> None:
     assert "\n".join(foreign_libraries(REPOSITORY)) == ""
+
+
+def test_no_room_may_import_what_it_does_not() -> None:
+    assert "\n".join(unused_rights(REPOSITORY)) == ""
 
 
 def test_no_dice_without_a_seed() -> None:
@@ -126,3 +135,8 @@ def test_the_command_line_starts_without_the_heavy_libraries() -> None:
     look = f"import sys, halfway.cli; print(sorted(sys.modules.keys() & set('{heavy}'.split())))"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+def test_a_right_that_nobody_uses_is_seen(tmp_path: Path) -> None:
+    root = package(tmp_path, "protocols/gossip.py", "from halfway.core.dice import dice\n")
+    assert unused_rights(root) == ["protocols may import numpy and does not"]

@@ -14,9 +14,10 @@ import pytest
 
 from halfway.core.compiled import sources_digest
 from halfway.pipeline.digest import digest
+from halfway.pipeline.failure import explained
 from halfway.pipeline.java import find_java
 from halfway.pipeline.plan import plan
-from halfway.pipeline.session import checked_master
+from halfway.pipeline.session import checked_master, local_cores
 from halfway.pipeline.shipping import packed, unpacked
 from halfway.pipeline.store import Store
 from halfway.pipeline.sweep import sweep
@@ -63,6 +64,23 @@ def test_masters_that_need_no_answer(master):
 def test_more_tasks_than_a_machine_can_bear_are_refused(master):
     with pytest.raises(Problem, match=r"\d+ tasks at once, on a machine of \d+ cores"):
         checked_master(master)
+
+
+@pytest.mark.parametrize(
+    ("master", "tasks"),
+    [
+        ("local", 1), ("local[3]", 3), ("local[2,100]", 2), ("local[*]", os.cpu_count()),
+        ("local[*,4]", os.cpu_count()), ("local-cluster[2,3,1024]", 6), ("yarn", 0),
+    ],
+)  # fmt: skip
+def test_tasks_are_told_from_tries(master, tasks):
+    assert checked_master(master) == master
+    assert local_cores(master) == tasks
+
+
+@pytest.mark.parametrize("failure", [EOFError(), AssertionError(), ValueError("  \n ")])
+def test_a_failure_without_words_is_told_by_its_name(failure, tmp_path):
+    assert f"Spark failed: {type(failure).__name__}" in str(explained(failure, tmp_path))
 
 
 def test_a_master_that_nobody_answers_at():

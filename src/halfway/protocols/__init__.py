@@ -1,21 +1,22 @@
-"""One file a system: kinds, State, Rules, state(), handle(). No clock and no socket in here.
+"""A module a system: kinds, State, Rules, state(), handle(). No clock and no socket in here.
 
-The table gives the module of each system's name, so that naming one compiles only that one. Every
+A larger system has its parts in files named after it. The table, in the order in which people are
+shown them, gives the module of each system's name, so that naming one compiles only that one. Every
 module has the same face: `State`, `Rules`, `Book`, `state(names, …)`, `most_emissions(state,
 rules)`, `handle`, its kinds as constants, `KINDS` that names them for people, and `BOOT` if it
 wants that letter at the start and whenever a node comes back.
 """
 
 SYSTEMS = {
-    "directional-walk": "halfway.protocols.directional_walk",
-    "random-walk": "halfway.protocols.random_walk",
-    "voronoi-brokers": "halfway.protocols.voronoi_brokers",
-    "walk-overlay": "halfway.protocols.walk_overlay",
     "flooding": "halfway.protocols.flooding",
     "gossip": "halfway.protocols.gossip",
     "anti-entropy": "halfway.protocols.anti_entropy",
     "rumor": "halfway.protocols.rumor",
+    "directional-walk": "halfway.protocols.directional_walk",
+    "random-walk": "halfway.protocols.random_walk",
+    "walk-overlay": "halfway.protocols.walk_overlay",
     "cell-hash": "halfway.protocols.cell_hash",
+    "voronoi-brokers": "halfway.protocols.voronoi_brokers",
     "broker-tree": "halfway.protocols.broker_tree",
     "underlay-tree": "halfway.protocols.underlay_tree",
 }

@@ -11,21 +11,7 @@ from rich.text import Text
 
 from halfway.pipeline.study import Figure, Paper, Scale
 from halfway.problem import Problem
-
-# The systems of `halfway.sim.table`, which is not imported here: it loads the compiler.
-SIMULATED = (
-    "flooding",
-    "gossip",
-    "anti-entropy",
-    "rumor",
-    "directional-walk",
-    "random-walk",
-    "walk-overlay",
-    "cell-hash",
-    "voronoi-brokers",
-    "broker-tree",
-    "underlay-tree",
-)
+from halfway.protocols import SYSTEMS
 
 
 def print_papers(console: Console, papers: Iterable[Paper]) -> None:
@@ -38,7 +24,7 @@ def print_papers(console: Console, papers: Iterable[Paper]) -> None:
         console.print(_figures(paper))
     shown = f"systems of these figures: {', '.join(systems(papers))}"
     console.print(Padding(Text(shown), (1, 0, 0, 0)))
-    console.print(Text(f"systems of halfway simulate: {', '.join(SIMULATED)}"))
+    console.print(Text(f"systems of halfway simulate: {', '.join(SYSTEMS)}"))
 
 
 def chosen(papers: Mapping[str, Paper], asked: Sequence[str] = ()) -> list[tuple[Paper, Figure]]:
