@@ -111,7 +111,9 @@ def test_more_nodes_make_longer_pure_walks() -> None:
     metric = "mean active nodes, less / more nodes"
     found = of_metric(claims_path.judge_figure_8(built()), metric)
     many = [v for v in found if v.cell["initiators"] == 500]
-    assert all(float(v.measured or 9) < 1 for v in many if v.cell["system"] == "random-walk")
+    pure = [float(v.measured or 9) for v in many if v.cell["system"] == "random-walk"]
+    assert pure
+    assert max(pure) < 1
 
 
 def test_the_depth_rises_with_the_third_initiator() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from halfway.pipeline.plan import plan
 from halfway.pipeline.simulate import simulate
-from halfway.pipeline.store import FORMAT, Store
+from halfway.pipeline.store import Store
 from halfway.problem import Problem
 from tests.pipeline.toys import points
 
@@ -72,15 +72,6 @@ def test_a_lock_of_the_dead_is_free(store):
         assert json.loads((store.folder / "lock").read_text())["pid"] != 1
 
 
-def test_an_interrupted_first_opening_is_no_foreign_folder(store):
-    store.folder.mkdir()
-    (store.folder / "lock").touch()
-    (store.folder / "manifest.json.new").touch()
-    with Store(store.folder).writing():
-        pass
-    assert json.loads((store.folder / "manifest.json").read_text())["format"] == FORMAT
-
-
 def test_folders_that_are_not_ours(tmp_path):
     file = tmp_path / "file"
     file.write_text("mine")
@@ -122,3 +113,15 @@ def test_a_cut_file_is_named(store, runs):
     file.write_bytes(file.read_bytes()[:-100])
     with pytest.raises(Problem, match=r"part-0.parquet: cannot read results"):
         store.finished_keys()
+
+
+def test_a_writer_killed_before_its_manifest_leaves_a_folder_that_takes_the_next(tmp_path):
+    (tmp_path / "waves").mkdir()
+    (tmp_path / "lock").touch()
+    (tmp_path / ".manifest.json.17.part").touch()
+    with Store(tmp_path).writing():
+        assert (tmp_path / "manifest.json").exists()
+    (tmp_path / "manifest.json").unlink()
+    (tmp_path / "waves" / "w0001").mkdir()
+    with pytest.raises(Problem, match="no results"):
+        Store(tmp_path)

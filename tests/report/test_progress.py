@@ -2,6 +2,8 @@
 
 import io
 
+import pytest
+
 from halfway.report.progress import Told
 
 
@@ -24,8 +26,17 @@ def test_nothing_to_do_is_no_division_by_zero() -> None:
     assert "0 of 0" in out.getvalue()
 
 
-def test_a_bar_takes_every_call() -> None:
-    out = io.StringIO()
+class Terminal(io.StringIO):
+    """Where bars are drawn."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_takes_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    out = Terminal()
     with Told(out, "starting", bar=True) as told:
         told(1, 10)
         told.phase("writing")
+    assert "writing" in out.getvalue()

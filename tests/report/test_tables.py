@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from halfway import files
 from halfway.pipeline.verdict import Verdict
 from halfway.problem import Problem
-from halfway.report import files, tables
+from halfway.report import tables
 from tests.report.specimens import asynchrony_summaries, asynchrony_verdicts, load_verdicts
 
 FIELDS = [

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import halfway
+from halfway.files import write_whole
 from halfway.pipeline.seal import stamp
 
 _METADATA = b"halfway.asked"
@@ -39,11 +40,10 @@ def note(folder: Path, plans: Plans) -> None:
         asked = Asked(name, stamp(), halfway.__version__, _points(plan), _replicates(plan))
         told = msgspec.json.encode(msgspec.structs.asdict(asked) | {"keys": ()})
         target = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.parquet"
-        folder.mkdir(exist_ok=True)
-        new = target.with_suffix(".new")
         schema = pa.schema([("key", pa.string())], {_METADATA: told})
-        pq.write_table(pa.table([plan["key"].combine_chunks()], schema), new)
-        new.replace(target)
+        whole = pa.BufferOutputStream()
+        pq.write_table(pa.table([plan["key"].combine_chunks()], schema), whole)
+        write_whole(target, whole.getvalue().to_pybytes())
 
 
 def read_asked(folder: Path) -> Iterator[Asked]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import halfway
+from halfway.files import write_whole
 from halfway.problem import Problem
 
 NAME = "_seal.json"
@@ -60,9 +61,7 @@ def seal(wave: Path, runs: int) -> Seal:
         digest=lines_digest(*(table[name].to_pylist() for name in columns)),
         files={file.name: sealed_file(file) for file in files},
     )
-    new = wave / f"{NAME}.new"
-    new.write_bytes(msgspec.json.format(msgspec.json.encode(sealed), indent=1))
-    new.replace(wave / NAME)
+    write_whole(wave / NAME, msgspec.json.format(msgspec.json.encode(sealed), indent=1))
     return sealed
 
 

@@ -24,11 +24,12 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
 import halfway
+from halfway.files import write_whole
 from halfway.pipeline.simulate import SCHEMA, SPARK_SCHEMA
 from halfway.problem import Problem
 
 FORMAT = 1
-_OURS = {"manifest.json", "manifest.json.new", "lock", "waves", "asked"}
+_OURS = {"manifest.json", "lock", "waves", "asked"}
 
 
 class Manifest(msgspec.Struct):
@@ -59,8 +60,10 @@ class Store:
             raise Problem("is a file, not a folder for results", where=str(self.folder))
         manifest = self.folder / "manifest.json"
         if not manifest.exists():
-            foreign = sorted({path.name for path in self.folder.iterdir()} - _OURS)
-            if foreign or self.waves.exists():
+            names = {path.name for path in self.folder.iterdir()} - _OURS
+            foreign = sorted(name for name in names if not name.startswith(".manifest.json."))
+            # A writer that was killed before its manifest stood leaves no wave.
+            if foreign or (self.waves.is_dir() and any(self.waves.iterdir())):
                 raise Problem(
                     f"holds other things ({', '.join(foreign[:3] or ['waves'])}) and no results",
                     where=str(self.folder),
@@ -88,9 +91,8 @@ class Store:
             self._take(lock)
             with _told(self.folder, "write"):
                 if not (self.folder / "manifest.json").exists():
-                    new = self.folder / "manifest.json.new"
-                    new.write_bytes(msgspec.json.encode(Manifest(halfway.__version__)))
-                    new.replace(self.folder / "manifest.json")
+                    told = msgspec.json.encode(Manifest(halfway.__version__))
+                    write_whole(self.folder / "manifest.json", told)
                 self.clean()
             yield
 

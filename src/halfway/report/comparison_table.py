@@ -15,8 +15,8 @@ from rich.text import Text
 from halfway.comparison.compared import Cell, Compared, Interval, Metric
 from halfway.comparison.estimates import margin
 from halfway.comparison.tidy import COLUMNS, tidy
+from halfway.files import write_whole
 from halfway.report import wording
-from halfway.report.files import write_whole
 
 # The tables of a terminal, each narrow enough for 80 columns.
 _GROUPS = (

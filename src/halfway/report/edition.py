@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from halfway.files import write_whole
 from halfway.problem import Problem
 from halfway.report import plots, wording
-from halfway.report.files import write_whole
 from halfway.report.page import write_page
 from halfway.report.publication import Publication
 from halfway.report.tables import write_tables

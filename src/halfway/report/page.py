@@ -5,12 +5,12 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
+from halfway.files import write_whole
 from halfway.pipeline.study import Figure, Paper, Plot, Summary
 from halfway.pipeline.verdict import Verdict
 from halfway.report import plots, wording
 from halfway.report.document import document
 from halfway.report.embedded import embedded
-from halfway.report.files import write_whole
 from halfway.report.publication import Publication
 from halfway.report.rows import SLUG, table
 

@@ -17,9 +17,9 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Outline
 from matplotlib.patheffects import withStroke
 
+from halfway.files import write_whole
 from halfway.problem import Problem
 from halfway.report import wording
-from halfway.report.files import write_whole
 from halfway.report.layout import positions
 
 if TYPE_CHECKING:

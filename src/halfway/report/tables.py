@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
+from halfway.files import write_whole
 from halfway.pipeline.study import Summary
 from halfway.pipeline.verdict import Verdict
-from halfway.report.files import write_whole
 
 VERDICT_FIELDS = Verdict.__struct_fields__
 # The bootstrap replicates are thousands of numbers a row: they stay in the store.

@@ -6,7 +6,6 @@ names the folder of its machine code, so that an edited handler is another syste
 
 import hashlib
 import importlib.util
-import os
 import re
 import sys
 import traceback
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 
 from halfway.core.compiled import CACHE_FOLDER, keep_apart
 from halfway.core.handler import is_claimed
+from halfway.files import write_whole
 from halfway.problem import Problem
 from halfway.sim.systems import Option, Spreading, System
 from halfway.sim.table import TABLE
@@ -123,10 +123,7 @@ def _imported(source: OwnSource) -> ModuleType:
     folder = Path(CACHE_FOLDER) / f"own-{digest}"
     path = folder / f"{source.name.replace('-', '_')}.py"
     if not path.exists():  # a file of its own, as the compiler wants to know where code is from
-        folder.mkdir(parents=True, exist_ok=True)
-        beside = path.with_suffix(f".{os.getpid()}")
-        beside.write_text(source.text, "utf-8")
-        beside.replace(path)
+        write_whole(path, source.text)
     keep_apart(name, folder)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None

@@ -9,12 +9,12 @@ from pathlib import Path
 import halfway
 from halfway.comparison.compared import Compared
 from halfway.comparison.replay import Replay
+from halfway.files import write_whole
 from halfway.pipeline.run import Scalar
 from halfway.report import wording
 from halfway.report.comparison import plots, sweeps, tables
 from halfway.report.comparison.map_section import map_section
 from halfway.report.document import document
-from halfway.report.files import write_whole
 
 _SCRIPTS = (
     "decode.js", "stage.js", "scene.js", "view.js", "pulses.js", "walks.js", "regions.js",
