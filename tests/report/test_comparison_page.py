@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
+from halfway.comparison.compared import Interval
 from halfway.report.comparison.axes import axis, label
 from halfway.report.comparison.map_section import MOST_BYTES
 from halfway.report.comparison.packing import packed_replay, packed_stage
@@ -55,6 +57,15 @@ def test_the_table_tells_values_intervals_the_best_and_the_unfit(text: str) -> N
 def test_differences_say_in_words_which_way_they_point(text: str) -> None:
     assert {"better", "worse"} <= set(re.findall(r'verdict-word">([\w ]+)<', text))
     assert text.count('id="paired"') == 1
+
+
+def test_a_difference_of_one_replicate_has_no_interval() -> None:
+    """As where one network alone recovered from a fault under both systems."""
+    whole, gap = compared(), Interval(0.5, float("nan"), float("nan"))
+    lone = tuple(replace(one, against=gap) if one.against else one for one in whole.cells)
+    page = comparison_page(replace(whole, cells=lone), [], COMMAND)
+    assert re.search(r'>\+0\.50*<span class="span">no interval<', page)
+    assert set(re.findall(r'verdict-word">([\w ]+)<', page)) == {"not distinct"}
 
 
 def test_the_head_tells_digest_errors_and_the_command(text: str) -> None:

@@ -95,8 +95,10 @@ def _span(mean: Interval) -> str:
 
 
 def _places(half: float) -> int:
-    """Digits after the point that show an interval's width."""
-    return 0 if half <= 0 or half >= 10 else min(6, max(0, 1 - math.floor(math.log10(half))))
+    """Digits after the point that show an interval's width; 0 where there is none."""
+    if not 0.0 < half < 10.0:
+        return 0
+    return min(6, max(0, 1 - math.floor(math.log10(half))))
 
 
 def _against(cell: Cell, metric: Metric) -> str:
@@ -112,6 +114,8 @@ def _against(cell: Cell, metric: Metric) -> str:
         word = "distinct"
     places = max(wording.decimals(gap.value), _places(gap.half_width))
     ends = f"{_signed(gap.low, places)} to {_signed(gap.high, places)}"
+    if not math.isfinite(gap.half_width):  # both have a value in one replicate only
+        ends = "no interval"
     kind = word.replace(" ", "-")
     return (
         f'<span class="against {kind}">{_signed(gap.value, places)}'
