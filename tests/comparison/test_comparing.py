@@ -1,24 +1,29 @@
 """A whole comparison on a filled store: what is found, told and written, without Spark."""
 
+import io
 import json
 import math
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
+from rich.console import Console
 
 import halfway
 from halfway import cli
 from halfway.comparison.asking import asked, parsed
+from halfway.comparison.compared import Interval
 from halfway.comparison.comparing import compare
 from halfway.comparison.metrics import LATE, METRICS, SATURATED, observations
 from halfway.comparison.stopping import Until
 from halfway.pipeline.plan import ROOT_SEED
 from halfway.pipeline.store import Store
 from halfway.problem import Problem
-from halfway.report.comparison_table import cells_csv, with_margin
+from halfway.report.comparison_table import cells_csv, print_comparison, with_margin
 from halfway.scenario.reading import read_scenario
 from halfway.scenario.staging import simulation_of
 from tests.comparison.scenes import SMALL, fill, written
+from tests.report.comparison_specimens import compared
 
 PAIR = ["flooding", "gossip"]
 
@@ -229,12 +234,26 @@ def test_what_came_late_is_observed_beside_the_metrics(tmp_path: Path) -> None:
 
 
 def test_numbers_have_the_digits_that_their_margin_leaves() -> None:
-    from halfway.comparison.compared import Interval
-
     shown = {
         (0.99967, 0.0005): "0.99967 ± 0.00050", (6930.0, 306.0): "6,930 ± 306",
-        (25.005, 0.012): "25.005 ± 0.012", (1033.0, 0.0): "1033 ± 0", (0.0, 0.0): "0 ± 0",
+        (25.005, 0.012): "25.005 ± 0.012", (1033.0, 0.0): "1,033 ± 0", (0.0, 0.0): "0 ± 0",
     }  # fmt: skip
     for (value, half), text in shown.items():
         assert with_margin(Interval(value, value - half, value + half)) == text
     assert with_margin(Interval(3.0, math.nan, math.nan)) == "3"
+
+
+def test_a_mean_over_some_replicates_says_over_how_many() -> None:
+    whole = compared()
+    lone = tuple(
+        replace(one, networks=1, mean=Interval(one.mean.value, math.nan, math.nan))
+        if one.metric == "latency-median"
+        else one
+        for one in whole.cells
+    )
+    for cells, few in ((lone, True), (whole.cells, False)):
+        said = io.StringIO()
+        print_comparison(Console(file=said, width=100), replace(whole, cells=cells))
+        told = said.getvalue()
+        assert (" [1]" in told) == few
+        assert ("as many as stand in [ ]" in told) == few

@@ -22,8 +22,8 @@ from halfway.report import wording
 _GROUPS = (
     ("does it arrive", ("delivery-ratio", "stretch", "recovery", "recovered")),
     ("when", ("latency-median", "latency-p95", "latency-p99")),
-    ("at what cost, a notification; before the first one; a node",
-     ("messages", "bytes", "set-up", "state")),
+    ("at what cost, a notification; a node; before the first event",
+     ("messages", "bytes", "state", "set-up")),
     ("and to whom", ("energy", "energy-hottest", "load-max", "load-gini")),
 )  # fmt: skip
 
@@ -41,9 +41,12 @@ def print_comparison(out: Console, compared: Compared, *, page: str = "") -> Non
         out.print(Text.assemble((f"{system} ", "bold"), f"does not run here: {why}"))
     if compared.unfit:
         out.print()
+    partial = any(0 < cell.networks < compared.replicates for cell in compared.cells)
     out.print(
-        f"mean ± the longer side of its 95 % interval, {compared.replicates} replicates; "
-        "* really better than every other that delivers as much; – no value"
+        f"mean ± the longer side of its 95 % interval, {compared.replicates} replicates"
+        f"{', or as many as stand in [ ]' if partial else ''}; "
+        "* really better than every other that delivers as much; – no value",
+        markup=False,
     )
     for note in compared.notes[1:]:
         out.print(Text.assemble(("note: ", "dim"), note))
@@ -69,23 +72,26 @@ def _print_group(
         table.add_column(f"{metric.label}{unit}", justify="right", no_wrap=True)
     for system in compared.systems:
         row = [Text(system, style="bold" if system == compared.baseline else "")]
-        table.add_row(*row, *(_shown(cells[system, metric.name]) for metric in told))
+        shown = (_shown(cells[system, metric.name], compared.replicates) for metric in told)
+        table.add_row(*row, *shown)
     out.print(table)
 
 
-def _shown(cell: Cell) -> Text:
-    """Mean ± half width to the digits that the interval leaves; a star where it is best."""
+def _shown(cell: Cell, replicates: int) -> Text:
+    """Mean ± half width to the digits that the interval leaves; a star where it is best, and how
+    many replicates have a value where not all do."""
     if not cell.networks:
         return Text(wording.NOTHING)
     star = ("*", "bold green") if cell.best else ""
-    return Text.assemble(star, with_margin(cell.mean))
+    few = f" [{cell.networks}]" if cell.networks < replicates else ""
+    return Text.assemble(star, with_margin(cell.mean), (few, "dim"))
 
 
 def with_margin(interval: Interval) -> str:
     """Such as `0.957 ± 0.012`: as many digits as two of the margin have."""
     half = margin(interval)
     if math.isnan(half) or half <= 1e-9 * max(abs(interval.value), 1e-300):
-        known = wording.number(interval.value)
+        known = f"{interval.value:,.{wording.decimals(interval.value)}f}"
         return known if math.isnan(half) else f"{known} ± 0"
     places = min(max(0, 1 - math.floor(math.log10(half))), 9)
     return f"{interval.value:,.{places}f} ± {half:,.{places}f}"
