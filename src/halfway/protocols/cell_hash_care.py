@@ -1,7 +1,9 @@
 """Hops of cell hashing with care: acknowledged by their receiver, repeated by their sender.
 
-As `hop_care` does it for walks; here the whole record is kept, because cells are found by more of
-it. What becomes of a hop that has failed for good is not decided here.
+Not by `hop_care`, because a message finds its cell by `flags`, `target` and `reals` as well, so
+that of each hop twice as much is kept as of a walk's, and because who comes back from a crash is no
+member any more and forgets its hops, where a walk's must go on. What becomes of a hop that has
+failed for good is not decided here.
 
 We add this, because the paper's radio loses nothing; without `retries` nobody acknowledges.
 """

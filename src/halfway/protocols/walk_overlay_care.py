@@ -1,7 +1,8 @@
 """Hops with care: acknowledged by the receiver, repeated by the sender, taken in once.
 
-As `hop_care` for the plain walks, whose records have room for a serial number in `args`; here a
-STEP is for everyone and with care for one, and what is news replaces what was under way.
+Not by `hop_care`, because these walks fill `args`, so that the serial number is in `reals`, because
+a STEP is for everyone and with care for one, and because news takes the place of what is on its way
+to the same neighbour, which is looked for by kind and neighbour.
 """
 
 import numpy as np
