@@ -98,6 +98,20 @@ def test_a_full_table_sends_without_care_and_says_so() -> None:
     assert not run.trace.hops.args[..., SERIAL].any()
 
 
+def test_numbers_of_hops_begin_anew_before_they_outgrow_a_record() -> None:
+    """Each says where its hop is kept, so they grow by the places of the table."""
+    run = WalkRun(random_walk, line(6), ENDS, careful(), success=0.7)
+    run.trace.counts[:, hop_care.SENT] = (2**31 - 1) // run.trace.hops.shape[1] - 1
+    run.publish(400.0, 7)
+    run.until(500.0)
+    kinds = (rendezvous.STEP, rendezvous.MATCH, rendezvous.DATA)
+    numbers = np.concatenate([run.received(kind)[0]["args"][:, SERIAL] for kind in kinds])
+    assert numbers.max() > 2**31 - 20
+    assert 0 < numbers.min() < 20
+    assert run.events() == [7]
+    assert not run.trace.hops.args[..., SERIAL].any()
+
+
 @BOTH
 def test_an_unanswered_walk_is_launched_again_but_not_for_ever(protocol: ModuleType) -> None:
     rules = careful(retries=0, relaunch_s=20.0, launches=4)

@@ -1,7 +1,8 @@
 """A hop with care: acknowledged by its receiver, repeated by its sender, taken in once.
 
 What a hop carries, and what becomes of one that failed, is not decided here. A node watches over a
-bounded number of hops; one more goes without care, and is counted.
+bounded number of hops; one more goes without care, and is counted. Walks, and the trees by way of
+`source_routes`, go by it; `cell_hash_care` and `walk_overlay_care` say why they cannot.
 """
 
 import numpy as np
@@ -13,6 +14,7 @@ from halfway.protocols.walk_records import ACK, ATTEMPT, PATIENCE, SERIAL
 
 NONE = -1
 _FREE = 0  # the serial number at a place where no hop is in flight; kinds begin at 0
+_SERIALS = 2**31 - 1  # numbers of hops begin anew then
 
 # A hop in flight as it was sent, and what was tried so far. Records instead of arrays of their own,
 # because a kernel compiles longer with every array that a state has.
@@ -29,7 +31,7 @@ HOP = np.dtype(
         ("args", "<i4", (8,)),  # with its serial number, 0: this place is free
     ]
 )
-ANSWERED_PLACES = 16  # hops that a walk's node knows it took in: the sender's name, its number
+ANSWERED = 2  # times the hops that a walk's node can watch over: those that it remembers taking in
 
 # Columns of `counts`.
 CROWDED = 0  # hops sent without care, because the table was full
@@ -38,8 +40,8 @@ DIED = 2  # walks that ended because there was nobody to step to
 LOST = 3  # what was given up, because the way that it had to go did not answer, or there was none
 SPILLED = 4  # events kept for a meeting that gave way to later ones
 LAUNCHED = 5  # launches of the node's own accord: unanswered, refreshed, or back after a crash
-SENT = 6  # hops sent with care, each its serial number, from 1
-ANSWERED = 7  # hops taken in and acknowledged
+SENT = 6  # hops sent with care
+TAKEN = 7  # hops taken in and acknowledged
 KEPT = 8  # events kept for a meeting at the moment
 COUNTS = 9
 
@@ -55,14 +57,16 @@ def care(memory, rules, i, record, came_from, drawn, out):
 @kernel
 def watch(memory, rules, i, record, came_from, drawn, out):
     """Keep a record until it is acknowledged, if there is room."""
-    slot = 0
-    while slot < memory.hops.shape[1] and memory.hops[i, slot].args[SERIAL] != _FREE:
+    slot, slots = 0, memory.hops.shape[1]
+    while slot < slots and memory.hops[i, slot].args[SERIAL] != _FREE:
         slot += 1
-    if slot == memory.hops.shape[1]:
+    if slot == slots:
         memory.counts[i, CROWDED] += 1
         return
+    # A serial number says where its hop is kept, so that nobody has to look for it.
+    turn = memory.counts[i, SENT] % (_SERIALS // slots)
     memory.counts[i, SENT] += 1
-    record.args[SERIAL] = np.int32(memory.counts[i, SENT])
+    record.args[SERIAL] = np.int32(turn * slots + slot + 1)
     memory.hops[i, slot].kind = record.kind
     memory.hops[i, slot].hops = record.hops
     memory.hops[i, slot].to = record.next
@@ -101,20 +105,21 @@ def answered_before(memory, i, message, out):
         known = memory.answered[i, place, 1] == serial
         if known and memory.answered[i, place, 0] == message.source:
             return True
-    place = memory.counts[i, ANSWERED] % memory.answered.shape[1]
+    place = memory.counts[i, TAKEN] % memory.answered.shape[1]
     memory.answered[i, place, 0] = message.source
     memory.answered[i, place, 1] = serial
-    memory.counts[i, ANSWERED] += 1
+    memory.counts[i, TAKEN] += 1
     return False
 
 
 @inlined
 def slot_of(memory, i, serial):
     """Where a hop in flight is kept; -1 if it is not."""
-    for slot in range(memory.hops.shape[1]):
-        if memory.hops[i, slot].args[SERIAL] == serial:
-            return slot
-    return NONE
+    slots = memory.hops.shape[1]
+    if slots == 0:
+        return NONE
+    slot = (np.int64(serial) - 1) % slots
+    return slot if memory.hops[i, slot].args[SERIAL] == serial else NONE
 
 
 @inlined

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.dice import dice
-from halfway.protocols.hop_care import ANSWERED_PLACES, COUNTS, HOP
+from halfway.protocols.hop_care import ANSWERED, COUNTS, HOP
 from halfway.protocols.walk_records import NEVER
 
 # What a node knows of a walk beside `back`, `heard` and `forth`.
@@ -45,7 +45,7 @@ class Trace(NamedTuple):
     met: npt.NDArray[np.uint8]  # [n, T] 1 where the walks of a topic met
     walks: npt.NDArray[np.void]  # [n, 2T] WALK, as a record array
     hops: npt.NDArray[np.void]  # [n, slots] HOP of `hop_care`, as a record array: those in flight
-    answered: npt.NDArray[np.int32]  # [n, 16, 2] sender and number of the last hops taken in
+    answered: npt.NDArray[np.int32]  # [n, 2 slots, 2] sender and number of the last hops taken in
     counts: npt.NDArray[np.int64]  # [n, 9] what went wrong, and counters; columns in `hop_care`
     delivered: npt.NDArray[np.uint32]  # [n, T, window] the last told to the application
     kept: npt.NDArray[np.int32]  # [n, hold, 2] topic and event kept for a meeting, the oldest first
@@ -77,7 +77,7 @@ def trace(
         met=np.zeros((n, topics), np.uint8),
         walks=np.zeros((n, 2 * topics), WALK).view(np.recarray),
         hops=np.zeros((n, slots), HOP).view(np.recarray),
-        answered=np.zeros((n, ANSWERED_PLACES, 2), np.int32),
+        answered=np.zeros((n, ANSWERED * slots, 2), np.int32),
         counts=np.zeros((n, COUNTS), np.int64),
         delivered=np.zeros((n, topics, window), np.uint32),
         kept=np.zeros((n, hold, 2), np.int32),

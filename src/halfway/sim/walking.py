@@ -20,6 +20,7 @@ from halfway.sim.systems import (
     letters,
     seconds,
 )
+from halfway.sim.walk_room import places
 from halfway.world.demand import Demand, Publications
 
 OPTIONS = {
@@ -44,9 +45,8 @@ class Walking:
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         self.module, self.values = module, dict(values)
-        self._first: dict[tuple[int, int], int] = {}  # (topic, publisher) -> its first pair
+        self._of: dict[tuple[int, int], range] = {}  # (topic, publisher) -> its pairs
         self._pairs: npt.NDArray[np.int32] = np.zeros((0, 2), np.int32)
-        self._upto: dict[int, int] = {}
 
     def unfit(self, scene: Scene) -> str:
         """It runs everywhere."""
@@ -72,10 +72,11 @@ class Walking:
         )
         pairs = max(len(self._pairs), 1)
         # What a publisher keeps until the meeting, it keeps for each of its pairs.
-        most = max((self._upto[first] - first for first in self._first.values()), default=0)
+        most = max((len(own) for own in self._of.values()), default=0)
         hold = max(int(values["hold"]) * most, 1)
         rules = rules._replace(hold=int(values["hold"]) * most)
-        state = self.module.state(names, scene.widest, pairs, scene.seed, hold=hold)
+        slots = places(scene, rules, self._pairs, self._of)
+        state = self.module.state(names, scene.widest, pairs, scene.seed, slots=slots, hold=hold)
         emissions = self.module.most_emissions(state, rules)
         book, kinds = rendezvous.Book(pairs), self.module.KINDS
         delivered = rendezvous.DELIVERED
@@ -86,10 +87,10 @@ class Walking:
         pairs: list[tuple[int, int]] = []
         for topic, publishers in enumerate(demand.publishers):
             for publisher in publishers.tolist():
-                self._first[topic, publisher] = len(pairs)
                 wants = demand.subscribers[topic].tolist()
+                first = len(pairs)
                 pairs += [(publisher, row) for row in wants if row != publisher]
-                self._upto[self._first[topic, publisher]] = len(pairs)
+                self._of[topic, publisher] = range(first, len(pairs))
         self._pairs = np.array(pairs, np.int32).reshape(-1, 2)
 
     def opening(self, demand: Demand) -> Letters:
@@ -104,8 +105,7 @@ class Walking:
         """A letter for each event and each subscriber."""
         at, row, pair, event = [], [], [], []
         for k in range(len(some.t)):
-            first = self._first[int(some.topic[k]), int(some.row[k])]
-            for one in range(first, self._upto[first]):
+            for one in self._of[int(some.topic[k]), int(some.row[k])]:
                 at.append(some.t[k])
                 row.append(some.row[k])
                 pair.append(one)
