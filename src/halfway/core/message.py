@@ -29,6 +29,10 @@ APP = np.int32(-2)  # up to the application of the node that emits it
 AFRESH = np.uint16(65_535)
 COUNTED_ON = np.uint16(0)  # what `emit` leaves there: one more than those of the message handled
 
+# The one of `args` that a letter from outside the network can fill (an application that names one
+# of several things of a topic), so that no driver needs to know a protocol's own places.
+LETTER_ARG = 2
+
 # The one kind that is everybody's: a letter from whoever boots a node, at the start for protocols
 # that ask for it and whenever a node comes back. Its timers died with it, its memory did not.
 BOOT = np.uint8(255)

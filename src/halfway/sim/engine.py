@@ -10,7 +10,7 @@ import numpy as np
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import embedded, kernel
 from halfway.core.handler import handle
-from halfway.core.message import AFRESH, APP, BOOT, COUNTED_ON
+from halfway.core.message import AFRESH, APP, BOOT, COUNTED_ON, LETTER_ARG
 from halfway.core.outbox import emit
 from halfway.sim import air  # noqa: F401 - declares the radios without contention
 from halfway.sim.changes import (
@@ -120,7 +120,7 @@ def letter(engine, at, row, life, kind, topic, walk, event):
     record.source = row
     record.topic = topic
     record.event = event
-    record.args[2] = walk
+    record.args[LETTER_ARG] = walk
     slot = engine.out.free[np.uint32(engine.out.tally[0])]
     engine.flight.phase[slot] = HELD
     engine.flight.life[slot] = life
