@@ -9,7 +9,6 @@ from halfway.problem import Problem
 from halfway.world.imported_underlay import (
     EARTH_RADIUS_KM,
     great_circle_km,
-    link_weights,
     read_underlay,
     with_drawn_bandwidths,
 )
@@ -72,17 +71,11 @@ def test_great_circles_to_the_metre() -> None:
     assert (length * 1000 == np.round(length * 1000)).all()
 
 
-def test_a_table_with_delays_and_one_with_weights(tmp_path: Path) -> None:
+def test_a_table_with_delays(tmp_path: Path) -> None:
     underlay = read_underlay(written(tmp_path, "AS1.intra", LATENCIES), delay_ms="3")
     assert underlay.network.links == 2
     near, far = (at(underlay, "Anaheim,+CA2", end) for end in ("San+Jose,+CA1", "Tacoma,+WA3"))
     assert underlay.delay_s[[near, far]].tolist() == [4e-3, 7e-3]
-    text = LATENCIES.replace(" 4", " 2.5") + "Tacoma,+WA3 Elsewhere,+WA4 9\n"
-    weight = link_weights(underlay.network, written(tmp_path, "weights.intra", text))
-    assert weight[[near, far]].tolist() == [2.5, 7.0]
-    short = written(tmp_path, "short.intra", LATENCIES.splitlines()[0])
-    with pytest.raises(Problem, match=r"short.intra: no weight of the link between .*Tacoma"):
-        link_weights(underlay.network, short)
 
 
 def test_a_graph_of_as_numbers_takes_a_hop_of_its_user(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from halfway.problem import Problem
 from halfway.world.motion import Legs, Presence, positions, still
-from halfway.world.moving_grid import LinkChanges, MovingGrid, link_changes, network_at, present
+from halfway.world.moving_grid import LinkChanges, MovingGrid, network_at, present
 from halfway.world.network import Network
 from halfway.world.random_waypoint import random_waypoint
 from halfway.world.unit_disk import unit_disk
@@ -22,6 +22,14 @@ END = 20.0
 def pairs_of(network: Network) -> Pairs:
     """All links of a network, the lower row first."""
     return {(i, int(j)) for i in range(network.n) for j in network.neighbours(i) if i < j}
+
+
+def link_changes(
+    legs: Legs, radius: float, t0: float, t1: float, *, presence: Presence | None = None
+) -> tuple[Network, LinkChanges]:
+    """The network at t0, and every link that appears or goes in [t0, t1)."""
+    grid = MovingGrid(legs, radius, t0, presence)
+    return grid.links(), grid.advance(t1)
 
 
 def brute(

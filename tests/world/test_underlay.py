@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from halfway.problem import Problem
-from halfway.world.compressed import Listed
+from halfway.world.compressed import LinkList
 from halfway.world.network import Network
 from halfway.world.routes import Closed, Doubles
 from halfway.world.underlay import Underlay, by_place, underlay_of
@@ -54,7 +54,7 @@ def test_both_directions_of_a_link_know_each_other(made: tuple[Network, Doubles,
 
 def test_of_repeated_links_the_fastest_and_the_widest_count() -> None:
     ends = np.array([[0, 1], [1, 0], [1, 2], [2, 2]])
-    listed = Listed(["a", "b", "c"], ends, np.full((3, 2), np.nan), {})
+    listed = LinkList(["a", "b", "c"], ends, np.full((3, 2), np.nan), {})
     delay_s, bandwidth_bps = np.array([3.0, 2.0, 5.0, 0.1]), np.array([7.0, np.nan, np.nan, 1.0])
     underlay = underlay_of(listed, delay_s, bandwidth_bps, "three")
     row = underlay.network.row

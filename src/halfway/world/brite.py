@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.world.compressed import Listed
+from halfway.world.compressed import LinkList
 from halfway.world.network import Network
 from halfway.world.opened import content
 from halfway.world.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Ends, Underlay, underlay_of
@@ -65,7 +65,7 @@ def read_brite(path: str | Path, *, largest: bool = False) -> Brite:
         index[fields[0]] = i
         position[i] = [_number(nodes, number, fields, column, _NODE) for column in (1, 2)]
     ends, delay_s, bandwidth_bps, directed = _links(edges, index)
-    listed = Listed(list(index), ends, position, {"directions of links": directed})
+    listed = LinkList(list(index), ends, position, {"directions of links": directed})
     name = where.name.removesuffix(".gz").removesuffix(".brite")
     return Brite(underlay_of(listed, delay_s, bandwidth_bps, name, largest=largest), _model(model))
 

@@ -14,7 +14,7 @@ from halfway.world.statistics import largest_component
 _NODES_A_CELL = 2.0
 
 
-class Listed(NamedTuple):
+class LinkList(NamedTuple):
     """A network as its source lists it."""
 
     labels: list[str]  # [n] the source's ids, in the order in which it names them
@@ -23,7 +23,7 @@ class Listed(NamedTuple):
     left_out: dict[str, int]  # what the reader already dropped: kind -> how many
 
 
-def network_of(listed: Listed, name: str, *, largest: bool = False) -> Network:
+def network_of(listed: LinkList, name: str, *, largest: bool = False) -> Network:
     """The simple undirected network of a list, or of its largest component.
 
     Its rows are in cell order where all positions are known, and else in Cuthill-McKee order

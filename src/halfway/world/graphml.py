@@ -8,7 +8,7 @@ from xml.parsers import expat
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.world.compressed import Listed
+from halfway.world.compressed import LinkList
 from halfway.world.opened import content
 
 _PLANE = ("x", "y")
@@ -22,7 +22,7 @@ _CUT = {
 _SPACE = " "  # stands between the namespace and the name of an element
 
 
-def graphml(path: Path) -> Listed:
+def graphml(path: Path) -> LinkList:
     """Nodes, links and positions of a GraphML file; directions and all other data are dropped.
 
     Positions are the node keys x and y or Longitude and Latitude, in the file's units.
@@ -33,7 +33,7 @@ def graphml(path: Path) -> Listed:
 class GraphmlLinks(NamedTuple):
     """A GraphML file with what it tells about links."""
 
-    listed: Listed
+    listed: LinkList
     speed_bps: np.ndarray[tuple[int], np.dtype[np.float64]]  # [links as listed] NaN: not given
     geographic: bool  # positions are longitude and latitude in degrees, not x and y
 
@@ -147,7 +147,7 @@ class _Reader:
             raise Problem(what, where=self.here())
         return value
 
-    def listed(self) -> Listed:
+    def listed(self) -> LinkList:
         index = {name: i for i, name in enumerate(self.nodes)}
         ends = np.empty((len(self.links), 2), np.int64)
         for k, (source, target, place) in enumerate(self.links):
@@ -157,7 +157,7 @@ class _Reader:
                 ends[k, side] = index[name]
         if not self.links:
             raise Problem("no links", where=str(self.path))
-        return Listed(list(index), ends, self.positions(), {})
+        return LinkList(list(index), ends, self.positions(), {})
 
     def pair(self) -> tuple[str, str]:
         # The pair of names that most nodes have; the others' positions are unknown.

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.world.compressed import Listed, network_of
+from halfway.world.compressed import LinkList, network_of
 from halfway.world.graphml import graphml
 from halfway.world.link_table import Quality, Table, blank_table, csv_table, links, positions
 from halfway.world.network import Network
@@ -61,7 +61,7 @@ def read_network(
     return network_of(listed, stem(where), largest=largest)
 
 
-def _placed(listed: Listed, path: Path, columns: tuple[str, ...]) -> Listed:
+def _placed(listed: LinkList, path: Path, columns: tuple[str, ...]) -> LinkList:
     where = positions(table_of(path), columns)
     labels = list(dict.fromkeys([*listed.labels, *where]))
     if len(labels) == len(listed.labels) + len(where):

@@ -8,17 +8,14 @@ import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.brite import read_brite
-from halfway.world.compressed import Listed
+from halfway.world.compressed import LinkList
 from halfway.world.graphml import graphml_links
 from halfway.world.imported import GRAPHML, stem, suffix, table_of
 from halfway.world.link_table import Quality, Table, links
-from halfway.world.network import Network
 from halfway.world.underlay import (
     SPEED_OF_LIGHT_KM_S,
     Doubles,
     Underlay,
-    by_place,
-    rows_of,
     underlay_of,
 )
 from halfway.world.waxman import uniform_bandwidths
@@ -70,23 +67,6 @@ def read_underlay(
     return underlay_of(listed, delay_s, bandwidth_bps, stem(where), largest=largest)
 
 
-def link_weights(network: Network, path: str | Path, column: str = "3") -> Doubles:
-    """[m] the weights by which a network's routers route, from a table with one line a link.
-
-    Of repeated lines the least counts; the file may list more links than the network has. Raises
-    Problem where a link has no weight.
-    """
-    table = table_of(Path(path))
-    listed = links(table, (None, None), _ALL, {})
-    weight = by_place(network, rows_of(network, listed), _column(table, column))
-    unknown = np.flatnonzero(np.isnan(weight))
-    if len(unknown):
-        a = int(np.searchsorted(network.start, unknown[0], side="right")) - 1
-        ends = f"{network.label(a)} and {network.label(int(network.who[unknown[0]]))}"
-        raise Problem(f"no weight of the link between {ends}", where=str(path))
-    return weight
-
-
 def with_drawn_bandwidths(
     underlay: Underlay, seed: int, least_mbps: float = 10.0, most_mbps: float = 1024.0
 ) -> Underlay:
@@ -130,7 +110,7 @@ def _from_graphml(path: Path, largest: bool) -> Underlay:
     return underlay_of(listed, length_km / SPEED_OF_LIGHT_KM_S, speed, stem(path), largest=largest)
 
 
-def _completed(listed: Listed, path: Path) -> Doubles:
+def _completed(listed: LinkList, path: Path) -> Doubles:
     # We put a node without a place at the mean of its placed neighbours, ring by ring around the
     # known ones, because the delay of its links must come from somewhere.
     position = listed.position.copy()

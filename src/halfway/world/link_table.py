@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.world.compressed import Listed
+from halfway.world.compressed import LinkList
 from halfway.world.opened import text
 
 _COMMENTS = ("#", "%")
@@ -126,7 +126,7 @@ def blank_table(path: Path) -> Table:
 
 def links(
     table: Table, ends: tuple[str | None, str | None], quality: Quality, only: Mapping[str, str]
-) -> Listed:
+) -> LinkList:
     """The nodes and links of a table; a node is everyone who is named, linked or not."""
     if len(table.columns) < _TWO:
         what = f"one column ({table.columns[0][:40]}): a link needs two"
@@ -156,7 +156,7 @@ def links(
     if not good:
         raise _none_over(table, values, quality)
     unknown = np.full((len(index), 2), np.nan)
-    return Listed(list(index), np.array(good, np.int64), unknown, left_out)
+    return LinkList(list(index), np.array(good, np.int64), unknown, left_out)
 
 
 def _over(

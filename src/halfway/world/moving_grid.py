@@ -96,14 +96,6 @@ class MovingGrid:
         return LinkChanges(t[order], a[order], b[order], changing.up[order])
 
 
-def link_changes(
-    legs: Legs, radius: float, t0: float, t1: float, *, presence: Presence | None = None
-) -> tuple[Network, LinkChanges]:
-    """The network at t0, and every link that appears or goes in [t0, t1)."""
-    grid = MovingGrid(legs, radius, t0, presence)
-    return grid.links(), grid.advance(t1)
-
-
 def network_at(legs: Legs, radius: float, t: float, presence: Presence | None = None) -> Network:
     """The unit disk graph at t seconds; row = node, and who is absent has no links."""
     position = positions(legs, t)

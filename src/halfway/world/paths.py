@@ -23,22 +23,6 @@ def distances(network: Network, source: int) -> Rows:
     return hops
 
 
-def shortest_path(network: Network, source: int, target: int, seed: int) -> Rows:
-    """[hops + 1] rows of a shortest path, both ends included; ties broken uniformly, hop by hop.
-
-    Raises Problem where there is no path.
-    """
-    hops = distances(network, source)
-    _check_row(network, target)
-    if hops[target] < 0:
-        raise Problem(
-            f"no path leads from {network.label(source)} to {network.label(target)}",
-            where=network.name,
-            remedy="take the largest component",
-        )
-    return _walked_back(network.start, network.who, hops, target, np.uint64(seed))  # type: ignore[no-any-return]
-
-
 def shortest_path_loads(
     network: Network, permutations: npt.NDArray[np.integer], seed: int
 ) -> npt.NDArray[np.int64]:
@@ -76,15 +60,9 @@ def tree_path_loads(parent: Rows, permutations: npt.NDArray[np.integer]) -> npt.
     return load
 
 
-def mean_hops(network: Network) -> float:
-    """Mean length in hops of the shortest paths between all ordered pairs that have one."""
-    total, pairs, _ = _all_pairs(network.start, network.who)
-    return float(total / pairs) if pairs else 0.0
-
-
 def diameter(network: Network) -> int:
     """Hops of the longest shortest path, within components if there are several."""
-    return int(_all_pairs(network.start, network.who)[2])
+    return int(_longest(network.start, network.who))
 
 
 def _check_row(network: Network, row: int) -> None:
@@ -133,19 +111,6 @@ def _nearer(start, who, hops, i, word):
                 return j
             skip -= 1
     return i
-
-
-@kernel
-def _walked_back(start, who, hops, target, seed):
-    path = np.empty(hops[target] + 1, np.int32)
-    word = seeded(seed, target)
-    i = _u4(target)
-    for step in range(hops[target], 0, -1):
-        path[step] = i
-        word = advanced(word)
-        i = _nearer(start, who, hops, i, word)
-    path[0] = i
-    return path
 
 
 @kernel
@@ -228,17 +193,15 @@ def add_tree_path_load(parent, targets, load):
 
 
 @kernel
-def _all_pairs(start, who):
+def _longest(start, who):
     n = start.shape[0] - 1
     hops, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
-    total, pairs, longest = np.int64(0), np.int64(0), np.int64(0)
+    longest = np.int64(0)
     for source in range(n):
         reached = _spread(start, who, source, hops, queue)
         for k in range(reached):
             i = _u4(queue[_u4(k)])
-            total += np.int64(hops[i])
             if hops[i] > longest:
                 longest = np.int64(hops[i])
             hops[i] = -1
-        pairs += np.int64(reached) - 1
-    return total, pairs, longest
+    return longest

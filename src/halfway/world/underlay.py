@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.world.compressed import Listed, network_of
+from halfway.world.compressed import LinkList, network_of
 from halfway.world.network import Network
 
 SPEED_OF_LIGHT_KM_S = 299_792.458
@@ -70,7 +70,7 @@ class Underlay:
 
 
 def underlay_of(
-    listed: Listed, delay_s: Doubles, bandwidth_bps: Doubles, name: str, *, largest: bool = False
+    listed: LinkList, delay_s: Doubles, bandwidth_bps: Doubles, name: str, *, largest: bool = False
 ) -> Underlay:
     """The underlay of a list of links, each with its delay and bandwidth [links, as listed].
 
@@ -84,7 +84,7 @@ def underlay_of(
     return Underlay(network, by_place(network, ends, delay_s), greatest)
 
 
-def rows_of(network: Network, listed: Listed) -> Ends:
+def rows_of(network: Network, listed: LinkList) -> Ends:
     """[links, 2] the ends of a list's links as rows of the network made of it; -1 if left out."""
     assert network.labels is not None
     row = {str(label): i for i, label in enumerate(network.labels)}

@@ -12,7 +12,7 @@ import numpy as np
 
 from halfway.core.dice import seeded
 from halfway.problem import Problem
-from halfway.world.compressed import Listed
+from halfway.world.compressed import LinkList
 from halfway.world.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Ends, Underlay, underlay_of
 from halfway.world.waxman_growth import (
     draw_exponential,
@@ -87,7 +87,7 @@ def uniform_bandwidths(links: int, seed: int, least_mbps: float, most_mbps: floa
 def _laid_out(position: Doubles, ends: Ends, bandwidth_bps: Doubles, name: str) -> Underlay:
     offset = position[ends[:, 0]] - position[ends[:, 1]]
     length_km = np.sqrt(offset[:, 0] * offset[:, 0] + offset[:, 1] * offset[:, 1])
-    listed = Listed([str(i) for i in range(len(position))], ends, position, {})
+    listed = LinkList([str(i) for i in range(len(position))], ends, position, {})
     return underlay_of(listed, length_km / SPEED_OF_LIGHT_KM_S, bandwidth_bps, name)
 
 
