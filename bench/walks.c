@@ -1,4 +1,4 @@
-/* The loops of sim/ensemble.py and sim/meeting.py in C, on the same arrays: the contender to beat.
+/* The loops of ensemble.py and of sim/meeting.py in C, on the same arrays: the contender to beat.
  * cc -O3 -march=native -shared -fPIC */
 #include <stdint.h>
 #include <string.h>

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+import ensemble
 from halfway.core.dice import seeded
-from halfway.sim import ensemble, meeting
+from halfway.sim import meeting
 from halfway.sim.bearings import bearings
 from halfway.world.network import Network
 from halfway.world.unit_disk import connected_unit_disk
@@ -27,7 +28,7 @@ NOT_MET = 10**9
 
 def single(network: Network, steps: int, rounds: int, c: ctypes.CDLL | None) -> list[Row]:
     """One pure walk, and many of them in flight together: the same number of steps in all."""
-    ground, doors = meeting.Ground(network.start, network.who), ensemble.doors_of(network)
+    ground, doors = meeting.Graph(network.start, network.who), ensemble.doors_of(network)
     word = np.uint64(seeded(np.uint64(SEED), 0))
     words = np.array([seeded(np.uint64(SEED), w) for w in range(ensemble.IN_FLIGHT)], np.uint64)
 
@@ -61,7 +62,7 @@ def pairs(network: Network, system: str, rounds: int, c: ctypes.CDLL | None) -> 
     """Pairs of walks until they meet ('heard', equal speed), warm tables."""
     compass = meeting.compass(bearings(network)) if system == "directional" else None
     memory = compass or meeting.Blindfold(np.zeros(1, np.uint8))
-    trails, ground = meeting.trails(network.n), meeting.Ground(network.start, network.who)
+    trails, ground = meeting.trails(network.n), meeting.Graph(network.start, network.who)
     ends = distinct_pairs(network.n, PAIRS, SEED)
     steps, nodes = np.empty(PAIRS, np.int64), np.empty(PAIRS, np.int64)
 

@@ -21,25 +21,25 @@ from halfway.pipeline.verdict import Verdict
 from halfway.protocols import rendezvous
 from halfway.protocols.directional_walk import away, commonality
 from halfway.protocols.directional_walk import state as fresh
-from halfway.sim.walk_run import Outcome, WalkRun
 from halfway.sim.walks import Walkers, walk_pair
 from halfway.world.network import Network
 from halfway.world.unit_disk import unit_disk
 from halfway.world.workload import distinct_pairs
 from tests.networks import disk, from_links, line
+from tests.sim.walk_run import Told, WalkRun
 
 NETWORKS = 8
 
 
 @pytest.fixture(scope="module")
-def crowd() -> tuple[Network, np.ndarray, Outcome]:
+def crowd() -> tuple[Network, np.ndarray, Told]:
     """Twelve topics on one network, every message kept."""
     network = disk(n=150, radius=0.16, seed=3)
     pairs = distinct_pairs(network.n, 12, 3)
     return network, pairs, WalkRun(network, pairs, seed=3, journal=200_000).run()
 
 
-def of_kind(outcome: Outcome, kind: int) -> tuple[np.ndarray, np.ndarray]:
+def of_kind(outcome: Told, kind: int) -> tuple[np.ndarray, np.ndarray]:
     """Records of a kind, and the rows that received them."""
     chosen = outcome.journal["kind"] == kind
     return outcome.journal[chosen], outcome.journal_rows[chosen]
@@ -57,14 +57,14 @@ def test_nodes_transmit_to_whom_is_nearer_than_the_range() -> None:
     assert near == {"0": ["1"], "1": ["0"], "2": []}
 
 
-def test_two_lines_cross(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
+def test_two_lines_cross(crowd: tuple[Network, np.ndarray, Told]) -> None:
     """[§3] "the two lines cross": every topic's walks meet on a connected network."""
     _, pairs, outcome = crowd
     assert (outcome.trace.met.sum(axis=0) >= 1).all()
     assert outcome.trace.met.shape[1] == len(pairs)
 
 
-def test_the_meeting_notifies_both_initiators(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
+def test_the_meeting_notifies_both_initiators(crowd: tuple[Network, np.ndarray, Told]) -> None:
     """[§3] "sends back messages to the publisher and the subscriber to notify"."""
     _, pairs, outcome = crowd
     told = outcome.applications["kind"] == rendezvous.MATCHED
@@ -72,7 +72,7 @@ def test_the_meeting_notifies_both_initiators(crowd: tuple[Network, np.ndarray, 
     assert set(rows) == {(row, topic) for topic in range(len(pairs)) for row in pairs[topic]}
 
 
-def test_the_meeting_stops_the_walk(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
+def test_the_meeting_stops_the_walk(crowd: tuple[Network, np.ndarray, Told]) -> None:
     """[§3] "It then stops the dissemination of information": no step after a walk's own meeting."""
     _network, pairs, outcome = crowd
     steps, rows = of_kind(outcome, rendezvous.STEP)
@@ -84,7 +84,7 @@ def test_the_meeting_stops_the_walk(crowd: tuple[Network, np.ndarray, Outcome]) 
 
 
 def test_a_first_visit_is_remembered_with_its_transmitter(
-    crowd: tuple[Network, np.ndarray, Outcome],
+    crowd: tuple[Network, np.ndarray, Told],
 ) -> None:
     """[§3] "the ID of the node that transmitted the information first"."""
     _, pairs, outcome = crowd

@@ -15,7 +15,7 @@ from halfway.protocols.source_routes import NOBODY, Routes
 from halfway.protocols.subscriptions import NOTIFIED, PUBLISH, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.tree_records import GONE, LEAVE
 from halfway.sim import engine as engines
-from halfway.sim.broker_overlay import Overlay, Route
+from halfway.sim.broker_overlay import Overlay, UnderlayPath
 from halfway.sim.changes import none
 from halfway.sim.links import place_of
 from halfway.sim.overlay_join import join
@@ -224,7 +224,7 @@ def test_deaths_leave_the_tree_that_the_bulk_overlay_leaves(seed: int, victim: i
         assert lived.parent(number) == broker.parent
 
 
-def is_on(way: Route | None, a: int, b: int) -> bool:
+def is_on(way: UnderlayPath | None, a: int, b: int) -> bool:
     """Whether a path takes a link."""
     rows = [] if way is None else way.rows.tolist()
     return any({a, b} == {*pair} for pair in pairwise(rows))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.problem import Problem
-from halfway.sim.overlay import Overlay, Overlays
+from halfway.sim.overlay import Overlays, WalkOverlay
 from halfway.world.network import Network
 from tests.networks import disk, from_links, line
 from tests.protocols.worlds import component, networks
@@ -33,7 +33,7 @@ def as_told_slowly(network: Network, initiators: list[int], seed: int, recipe: A
     return slow_overlay(network, initiators, seed, **asked)
 
 
-def agree(overlay: Overlay, walks: Any) -> None:
+def agree(overlay: WalkOverlay, walks: Any) -> None:
     """Same nodes in the same order, same steps, same meetings."""
     for w, walk in enumerate(walks):
         mine = overlay.rows[overlay.walk == w].tolist()

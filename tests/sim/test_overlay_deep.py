@@ -9,12 +9,11 @@ import pytest
 from halfway.problem import Problem
 from halfway.sim.broker_overlay import Overlay, Rules, level
 from halfway.sim.overlay_deep import (
-    connected_by,
+    Ladder,
     hindrance,
     hindrances,
     is_full,
     ladder,
-    tolerates,
 )
 from halfway.sim.overlay_join import join
 from halfway.sim.tree_faults import strike
@@ -45,6 +44,40 @@ def elements(overlay: Overlay) -> list[tuple[int, int]]:
     root = overlay[overlay.root].row
     links = [(int(a), int(b)) for a, b in zip(owner, network.who, strict=True) if a < b]
     return [(row, row) for row in range(network.n) if row != root] + links
+
+
+def connected_by(overlay: Overlay, ladders: dict[int, Ladder]) -> set[int]:
+    """Live brokers that reach the root over their ladders, whatever is down."""
+    next_up: dict[int, int] = {}
+    for number, rungs in ladders.items():
+        if overlay.is_up(number):
+            live = (
+                rung.ancestor
+                for rung in rungs
+                if overlay.is_up(rung.ancestor)
+                and any(route.is_open(overlay.closed) for route in rung.routes)
+            )
+            above = next(live, None)
+            if above is not None:
+                next_up[number] = above
+    reached = set()
+    for number in [*ladders, overlay.root]:
+        here = number
+        while here != overlay.root and here in next_up:
+            here = next_up[here]
+        if here == overlay.root and overlay.is_up(number):
+            reached.add(number)
+    return reached
+
+
+def tolerates(overlay: Overlay, t: int) -> set[int]:
+    """Brokers that t failures of anything but the root's node never cut off: theirs and all
+    ladders above them are full."""
+    full = {
+        number: number == overlay.root or is_full(ladder(overlay, number, t))
+        for number in overlay.brokers
+    }
+    return {n for n in full if full[n] and all(full[above] for above in overlay.ancestors(n))}
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -7,7 +7,7 @@ import pytest
 
 from halfway.protocols import walk_overlay
 from halfway.protocols.walk_overlay_records import CONNECTED, JOIN, LAUNCH, LOST, NEVER
-from halfway.sim.overlay import Overlay, Overlays
+from halfway.sim.overlay import Overlays, WalkOverlay
 from halfway.world.network import Network
 from tests.networks import disk, from_links, line
 from tests.protocols.lone import Driven, Letter, World, drive
@@ -53,7 +53,7 @@ def links_of(driven: Driven, network: Network) -> set[tuple[int, int]]:
     return {(a, b) for a, b in found if a < b}
 
 
-def same(driven: Driven, overlay: Overlay) -> None:
+def same(driven: Driven, overlay: WalkOverlay) -> None:
     """Same members, same links, same way back, one component, and nobody left seeking."""
     members, passages = driven.state.members, driven.state.passages
     assert set(np.flatnonzero(members.root != NEVER)) == set(overlay.rows)

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from halfway.protocols import rendezvous
-from halfway.sim.walk_run import Outcome, WalkRun
 from halfway.sim.walks import Reading, System, Walkers
 from halfway.world.network import Network
 from halfway.world.workload import distinct_pairs
 from tests.networks import disk, from_links, line
+from tests.sim.walk_run import Told, WalkRun
 
 SYSTEMS: tuple[System, ...] = ("directional-walk", "random-walk")
 READINGS: tuple[Reading, ...] = ("heard", "stepped-on")
 
 
-def steps_of(outcome: Outcome, walk: int) -> np.ndarray:
+def steps_of(outcome: Told, walk: int) -> np.ndarray:
     """Rows that a walk stepped on, in order, its initiator left out."""
     steps = outcome.journal["kind"] == rendezvous.STEP
     mine = outcome.journal["args"][:, rendezvous.WALK_ID] == walk
@@ -52,7 +52,7 @@ def _place(bulk: object) -> int:
     return int(np.flatnonzero(path == node)[0]) + 1
 
 
-def chain(outcome: Outcome, row: int, walk: int) -> list[int]:
+def chain(outcome: Told, row: int, walk: int) -> list[int]:
     """Back pointers of a walk from a row to its initiator."""
     rows = [row]
     while outcome.trace.back[rows[-1], walk] != rows[-1]:

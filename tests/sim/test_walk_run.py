@@ -9,17 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.problem import Problem
 from halfway.protocols import rendezvous
 from halfway.protocols.directional_walk import state as fresh
-from halfway.sim.walk_run import Outcome, WalkRun
 from halfway.world.workload import distinct_pairs
 from tests.networks import disk, line
+from tests.sim.walk_run import Told, WalkRun
 
 SYSTEMS = ("directional-walk", "random-walk")
 
 
-def letters(outcome: Outcome, kind: int) -> list[tuple[int, int, int]]:
+def letters(outcome: Told, kind: int) -> list[tuple[int, int, int]]:
     """(row, topic, event) of the letters of a kind, sorted."""
     chosen = outcome.applications["kind"] == kind
     told = outcome.applications[chosen]
@@ -117,15 +116,6 @@ def test_interpreted_code_does_the_same_bytes() -> None:
     assert told.stdout.split() == [GOLDEN[system] for system in SYSTEMS]
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [({"k": 0}, "k is 0"), ({"system": "carrier-pigeon"}, "carrier-pigeon")],
-)
-def test_misuse_is_named(options: dict[str, object], named: str) -> None:
-    with pytest.raises(Problem, match=named):
-        WalkRun(line(3), np.array([[0, 2]]), **options)  # type: ignore[arg-type]
-
-
 def test_matched_tells_how_far_the_meeting_is() -> None:
     """On a line 0 … 9 the two distances add up to the path, whatever the walks did before."""
     outcome = WalkRun(line(10), np.array([[0, 9]]), seed=2).run()
@@ -143,14 +133,3 @@ def test_a_memory_too_small_for_the_crowd_says_so() -> None:
         np.arange(network.n, dtype=np.int32), int(network.degree.max()), 200, seed=1, marks=4
     )
     assert crowded.run().forgotten > 0
-
-
-def test_a_pair_that_is_none_is_named() -> None:
-    for pairs, named in (([[0, 99]], "row 99"), ([[-1, 2]], "row -1"), ([[2, 2]], "same node")):
-        with pytest.raises(Problem, match=named):
-            WalkRun(line(5), np.array(pairs))
-
-
-def test_a_full_journal_is_said() -> None:
-    with pytest.raises(Problem, match="journal"):
-        WalkRun(line(40), np.array([[0, 39]]), journal=30).run()

@@ -7,7 +7,7 @@ it; here it only tells what is there.
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -19,12 +19,11 @@ NOBODY = -1
 # How the alternate path may run [uas §3.1]. tested: routers' own routes, kept only if they happen
 # to be disjoint; around: the leg to the alternate is led around the direct path; free: both legs.
 PathReading = Literal["tested", "around", "free"]
-READINGS: tuple[PathReading, ...] = ("tested", "around", "free")
 # [uas §4.1] after τ the child joins its grandparent or its alternate.
 Refuge = Literal["grandparent", "alternate"]
 
 
-class Route(NamedTuple):
+class UnderlayPath(NamedTuple):
     """A path of the underlay between two brokers, both ends included."""
 
     rows: Rows  # [hops + 1]
@@ -60,23 +59,29 @@ class Broker:
     number: int  # in order of joining; its name
     row: int  # of the underlay
     parent: int = NOBODY  # C; NOBODY at the root
-    direct: Route | None = None  # x: this broker … parent; None at the root, or if there is no way
+    direct: UnderlayPath | None = None  # x: this broker … parent; None: root, or no way
     alternate: int = NOBODY  # A: the broker on `second`; NOBODY where there is none on it
-    second: Route | None = None  # y: this broker … (alternate …) parent
+    second: UnderlayPath | None = None  # y: this broker … (alternate …) parent
     bend: int = 0  # place of the alternate in second.rows
     grandparent: int = NOBODY  # P, whom `upper` leads to
-    upper: Route | None = None  # z: this broker … grandparent, not through the parent
+    upper: UnderlayPath | None = None  # z: this broker … grandparent, not through the parent
 
 
 @dataclass
 class Overlay:
-    """Brokers by number over an underlay, some of whose nodes and links may be down."""
+    """Brokers by number over an underlay, some of whose nodes and links may be down.
+
+    Raises Problem for rules that there are not.
+    """
 
     underlay: Underlay
     rules: Rules = field(default_factory=Rules)
     brokers: dict[int, Broker] = field(default_factory=dict)
     root: int = NOBODY
     joined: int = 0  # numbers given so far
+
+    def __post_init__(self) -> None:
+        _check(self.rules)
 
     @cached_property
     def closed(self) -> Closed:
@@ -112,11 +117,11 @@ class Overlay:
         """Whether there is such a broker and its node is up."""
         return number in self.brokers and not self.closed.rows[self.brokers[number].row]
 
-    def route(self, rows: Rows) -> Route | None:
+    def route(self, rows: Rows) -> UnderlayPath | None:
         """The route along these rows; None where there are none."""
         if not len(rows):
             return None
-        return Route(rows, places_on(self.underlay.network, rows))
+        return UnderlayPath(rows, places_on(self.underlay.network, rows))
 
     def children(self, number: int) -> list[int]:
         """Numbers of the brokers whose parent this is, ascending."""
@@ -142,17 +147,7 @@ class Overlay:
         return number == above or above in self.ancestors(number)
 
 
-def checked_rules(rules: Rules) -> Rules:
-    """The rules, or a Problem that names what is wrong with them."""
-    if rules.reading not in READINGS:
-        what = f"'{rules.reading}' is not a reading of the alternate path"
-        raise Problem(what, remedy=f"one of {', '.join(READINGS)}")
-    if rules.refuge not in ("grandparent", "alternate"):
-        raise Problem(f"'{rules.refuge}' is no refuge", remedy="grandparent or alternate")
-    return rules
-
-
-def way_up(overlay: Overlay, broker: Broker) -> tuple[int, Route] | None:
+def way_up(overlay: Overlay, broker: Broker) -> tuple[int, UnderlayPath] | None:
     """Whom a broker's messages for the root reach next, and by which path; None if nobody.
 
     [uas §4.1] the direct path, else the alternate one, else the one to the grandparent. The last
@@ -172,11 +167,6 @@ def way_up(overlay: Overlay, broker: Broker) -> tuple[int, Route] | None:
 def connected(overlay: Overlay) -> set[int]:
     """Numbers of the live brokers whose messages reach the root by the paths they have."""
     return {number for number, top in tops(overlay).items() if top == overlay.root}
-
-
-def connected_plainly(overlay: Overlay) -> set[int]:
-    """The same for unmodified SIENA, whose brokers have the direct path alone."""
-    return {number for number, top in tops_plainly(overlay).items() if top == overlay.root}
 
 
 def tops(overlay: Overlay) -> dict[int, int]:
@@ -260,3 +250,11 @@ def meets_premise(overlay: Overlay, broker: Broker) -> bool:
     if broker.parent == NOBODY or overlay[broker.parent].row in z.rows:
         return False
     return not (np.isin(x.rows[1:], z.rows[1:]).any() or np.isin(y.rows[1:], z.rows[1:]).any())
+
+
+def _check(rules: Rules) -> None:
+    if rules.reading not in get_args(PathReading):
+        what = f"'{rules.reading}' is not a reading of the alternate path"
+        raise Problem(what, remedy=f"one of {', '.join(get_args(PathReading))}")
+    if rules.refuge not in get_args(Refuge):
+        raise Problem(f"'{rules.refuge}' is no refuge", remedy=" or ".join(get_args(Refuge)))

@@ -23,7 +23,7 @@ class Route(NamedTuple):
     tour: list[tuple[int, int]]  # from the home around its perimeter, as far as it went
 
 
-class Ways(NamedTuple):
+class PointWays(NamedTuple):
     """How notifications of P pairs may go, through each of I points."""
 
     through: Counts  # [P, I] hops publisher - home - subscriber; -1 in different components
@@ -89,7 +89,7 @@ class CellRoutes:
         _, _, column, row = kernels.point_cell(np.uint64(key), topic, number, self.side)
         return int(column), int(row)
 
-    def ways(self, pairs: Counts, points: int, key: int) -> Ways:
+    def ways(self, pairs: Counts, points: int, key: int) -> PointWays:
         """How pair p's notifications may go through `points` points of topic p; pairs [P, 2]."""
         shape = len(pairs), points
         legs, off = np.empty((*shape, 3), np.int64), np.empty(shape)
@@ -103,7 +103,7 @@ class CellRoutes:
         found = np.empty((len(pairs), 4), np.int64)
         kernels.routed(self.mask, ends, found)
         direct = np.where((found[:, :2] == ends[:, 2:]).all(axis=1), found[:, 2], -1)
-        return Ways(through, legs[:, :, 1], direct, off, empty)
+        return PointWays(through, legs[:, :, 1], direct, off, empty)
 
     def trees(
         self, publisher: Counts, subscribers: Counts, *, points: int, tried: int, key: int

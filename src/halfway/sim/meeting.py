@@ -21,7 +21,7 @@ _PASSED_TWICE = np.uint64(1 << 16)
 _POSITION = np.uint64(0xFFFF)
 
 
-class Ground(NamedTuple):
+class Graph(NamedTuple):
     """The graph under the walks."""
 
     start: npt.NDArray[np.uint32]  # [n+1]

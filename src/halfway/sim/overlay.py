@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from halfway.problem import Problem
 from halfway.sim import overlay_walks as kernels
-from halfway.sim.meeting import Ground
+from halfway.sim.meeting import Graph
+from halfway.sim.walks import System
 from halfway.world.extent import farthest
 from halfway.world.network import Network
 
-System = Literal["directional-walk", "random-walk"]
 # left: the neighbours of a node count from when the walk leaves it (Algorithm 2, Figure 5);
 # reached: from when it gets there (equation 4).
 Marking = Literal["left", "reached"]
@@ -22,7 +22,7 @@ MOST_STEPS_PER_NODE = 10_000
 
 
 @dataclass(frozen=True)
-class Overlay:
+class WalkOverlay:
     """One overlay. Rows are the network's; walk w is that of initiator w."""
 
     network: Network
@@ -90,7 +90,7 @@ class Overlays:
                 remedy="take the largest component, or more range",
             )
         self.network = network
-        self._ground = Ground(network.start, network.who)
+        self._ground = Graph(network.start, network.who)
         self._field = kernels.field(network.n, int(network.degree.max()))
 
     def build(
@@ -105,7 +105,7 @@ class Overlays:
         marking: Marking = "left",
         together: int = 2,
         most_steps: int | None = None,
-    ) -> Overlay:
+    ) -> WalkOverlay:
         """[dwo Alg. 1] Build an overlay from distinct initiators [I]: rows, in their order.
 
         alpha, beta: weights of first and second neighbourhoods [dwo (2)]. together: walks that set
@@ -135,7 +135,7 @@ class Overlays:
         )
         count = int(told.tally[0])
         order = told.order[:count].astype(np.int64)
-        return Overlay(
+        return WalkOverlay(
             network=self.network,
             initiators=rows,
             rows=order,

@@ -11,8 +11,7 @@ from halfway.core.compiled import kernel
 from halfway.sim.broker_overlay import (
     Broker,
     Overlay,
-    Route,
-    connected,
+    UnderlayPath,
     guarantee,
     level,
     meets_premise,
@@ -90,24 +89,6 @@ def single_failures(overlay: Overlay) -> SingleFailures:
     return SingleFailures(lost, numbers[pairs[:count, 0]], pairs[:count, 1].copy())
 
 
-def single_failures_slowly(overlay: Overlay) -> dict[int, set[int]]:
-    """The same by failing and healing one element after another: element -> brokers cut off."""
-    network, found = overlay.underlay.network, {}
-    for row in range(network.n):
-        if row == overlay[overlay.root].row:
-            continue
-        overlay.set_row(row, down=True)
-        found[row] = {n for n in overlay.brokers if overlay.is_up(n)} - connected(overlay)
-        overlay.set_row(row, down=False)
-    link, owner = overlay.underlay.link, overlay.underlay.owner
-    for place in np.flatnonzero(owner < network.who):
-        a, b = int(owner[place]), int(network.who[place])
-        overlay.set_link(a, b, down=True)
-        found[network.n + int(link[place])] = set(overlay.brokers) - connected(overlay)
-        overlay.set_link(a, b, down=False)
-    return {element: some for element, some in found.items() if some}
-
-
 def causes(overlay: Overlay, failures: SingleFailures) -> Counter[Cause]:
     """Why each loss happened: what the underlay no longer has, or a path that the overlay lacks.
 
@@ -177,7 +158,7 @@ def _ways(overlay: Overlay) -> _Ways:
     return _Ways(rows, target, index[overlay.root], first, pairs[:, 1].astype(np.int64))
 
 
-def _elements(route: Route, nodes: int, overlay: Overlay) -> npt.NDArray[np.int64]:
+def _elements(route: UnderlayPath, nodes: int, overlay: Overlay) -> npt.NDArray[np.int64]:
     links = overlay.underlay.link[route.places].astype(np.int64) + nodes
     return np.unique(np.concatenate((route.rows.astype(np.int64), links)))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from halfway.problem import Problem
-from halfway.sim.broker_overlay import Overlay, Route
+from halfway.sim.broker_overlay import Overlay, UnderlayPath
 from halfway.sim.overlay_join import avoided
 from halfway.world.disjoint import disjoint_paths
 
@@ -31,7 +31,7 @@ class Rung:
 
     ancestor: int  # its number
     wanted: int  # paths
-    routes: tuple[Route, ...]
+    routes: tuple[UnderlayPath, ...]
 
 
 Ladder = tuple[Rung, ...]
@@ -66,30 +66,6 @@ def is_full(rungs: Ladder) -> bool:
     return all(len(rung.routes) == rung.wanted for rung in rungs)
 
 
-def connected_by(overlay: Overlay, ladders: dict[int, Ladder]) -> set[int]:
-    """Live brokers that reach the root over their ladders, whatever is down."""
-    next_up: dict[int, int] = {}
-    for number, rungs in ladders.items():
-        if overlay.is_up(number):
-            live = (
-                rung.ancestor
-                for rung in rungs
-                if overlay.is_up(rung.ancestor)
-                and any(route.is_open(overlay.closed) for route in rung.routes)
-            )
-            above = next(live, None)
-            if above is not None:
-                next_up[number] = above
-    reached = set()
-    for number in [*ladders, overlay.root]:
-        here = number
-        while here != overlay.root and here in next_up:
-            here = next_up[here]
-        if here == overlay.root and overlay.is_up(number):
-            reached.add(number)
-    return reached
-
-
 def hindrance(overlay: Overlay, number: int, t: int) -> Hindrance:
     """Why a broker below the root cannot have a full ladder for t failures; "none" if it can."""
     network = overlay.underlay.network
@@ -109,13 +85,3 @@ def hindrance(overlay: Overlay, number: int, t: int) -> Hindrance:
 def hindrances(overlay: Overlay, t: int) -> Counter[Hindrance]:
     """Count the brokers below the root by what keeps them from tolerating t failures."""
     return Counter(hindrance(overlay, n, t) for n in overlay.brokers if n != overlay.root)
-
-
-def tolerates(overlay: Overlay, t: int) -> set[int]:
-    """Brokers that t failures of anything but the root's node never cut off: theirs and all
-    ladders above them are full."""
-    full = {
-        number: number == overlay.root or is_full(ladder(overlay, number, t))
-        for number in overlay.brokers
-    }
-    return {n for n in full if full[n] and all(full[above] for above in overlay.ancestors(n))}

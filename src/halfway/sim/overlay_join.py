@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.sim.broker_overlay import NOBODY, Broker, Overlay, Route, connected
+from halfway.sim.broker_overlay import NOBODY, Broker, Overlay, UnderlayPath, connected
 from halfway.world.disjoint import disjoint_pair
 from halfway.world.routes import Rows, Tree, path, route, shortest
 
@@ -170,7 +170,7 @@ def _choose_bare(overlay: Overlay, broker: Broker) -> None:
         broker.direct, broker.second = overlay.route(pair[0]), overlay.route(pair[1])
 
 
-def _least_shared(overlay: Overlay, direct: Route) -> tuple[Rows, Rows] | None:
+def _least_shared(overlay: Overlay, direct: UnderlayPath) -> tuple[Rows, Rows] | None:
     """Two paths between the ends of a route that share only what every path between them takes."""
     stops = [int(direct.rows[0])]
     for row in direct.rows[1:-1].tolist():
@@ -229,7 +229,7 @@ def avoided(overlay: Overlay, rows: list[int] | Rows) -> Iterator[None]:
 
 
 @contextmanager
-def link_avoided(overlay: Overlay, direct: Route) -> Iterator[None]:
+def link_avoided(overlay: Overlay, direct: UnderlayPath) -> Iterator[None]:
     """Close a path's own link for a search if it has only one."""
     flags = overlay.closed.places
     some = direct.places if direct.hops == 1 else direct.places[:0]
@@ -241,7 +241,7 @@ def link_avoided(overlay: Overlay, direct: Route) -> Iterator[None]:
         flags[some] = before
 
 
-def _inner(direct: Route | None) -> Rows:
+def _inner(direct: UnderlayPath | None) -> Rows:
     assert direct is not None
     return direct.rows[1:-1]
 

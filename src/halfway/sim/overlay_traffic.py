@@ -13,7 +13,7 @@ from halfway.core.bloom import Size
 from halfway.core.compiled import kernel
 from halfway.protocols.walk_overlay_content import Book, admits, matches
 from halfway.protocols.walk_overlay_filters import insert_all
-from halfway.sim.overlay import Overlay
+from halfway.sim.overlay import WalkOverlay
 
 Bools = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint32]
@@ -27,7 +27,7 @@ class Traffic:
     parent: npt.NDArray[np.int64]  # [k] own row; that of the first is itself
 
     @classmethod
-    def on(cls, overlay: Overlay) -> "Traffic":
+    def on(cls, overlay: WalkOverlay) -> "Traffic":
         """The tree of an overlay whose walks have all been joined."""
         near: dict[int, list[int]] = {int(row): [] for row in overlay.rows}
         for a, b in overlay.links.tolist():

@@ -37,9 +37,6 @@ class Lossy(NamedTuple):
     dice: npt.NDArray[np.uint64]  # [1] one stream, drawn in the total order of receptions
 
 
-Radio = Ideal | Distances | Lossy
-
-
 def distances(network: Network, delay: npt.ArrayLike) -> Distances:
     """A radio with a delay [m] in seconds for each directed link of a network.
 

@@ -49,7 +49,7 @@ class Walkers:
                 remedy="take the largest component, or more range",
             )
         self.network, self.system = network, system
-        self._ground = meeting.Ground(network.start, network.who)
+        self._ground = meeting.Graph(network.start, network.who)
         self._trails = meeting.trails(network.n)
         self._memory: meeting.Compass | meeting.Blindfold = (
             meeting.compass(bearings(network))

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from halfway.pipeline.run import Observations, Run
-from halfway.sim.broker_overlay import Overlay, Rules
+from halfway.sim.broker_overlay import Overlay, PathReading, Rules
 from halfway.sim.overlay_census import causes, census, single_failures
 from halfway.sim.overlay_join import join
 from halfway.sim.tree_faults import delivered_share, draw_faults
@@ -40,10 +40,10 @@ def underlay(n: int, seed: int) -> Underlay:
 
 
 @lru_cache(maxsize=4)
-def overlay(n: int, brokers: int, reading: str, remedy: str, seed: int) -> Overlay:
+def overlay(n: int, brokers: int, reading: PathReading, remedy: str, seed: int) -> Overlay:
     """Brokers on distinct uniform nodes, joined in the order of their drawing. Do not change it."""
     retry, bare = REMEDIES[remedy]
-    made = Overlay(underlay(n, seed), Rules(reading, retry, bare))  # type: ignore[arg-type]
+    made = Overlay(underlay(n, seed), Rules(reading, retry, bare))
     for row in np.random.default_rng(seed).choice(n, brokers, replace=False):
         join(made, int(row))
     return made

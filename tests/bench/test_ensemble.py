@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from bench.ensemble import IN_FLIGHT, one_walk, rows_after
 
 from halfway.core.dice import seeded
-from halfway.sim.ensemble import IN_FLIGHT, one_walk, rows_after
-from halfway.sim.meeting import Ground
+from halfway.sim.meeting import Graph
 from tests.core.test_dice import splitmix64
 from tests.networks import disk
 
@@ -30,7 +30,7 @@ def test_a_single_walk_takes_a_word_a_step() -> None:
     for value in splitmix64(77, 50):
         near = network.neighbours(x)
         x = int(near[(value >> 32) * len(near) >> 32])
-    assert one_walk(Ground(network.start, network.who), 3, np.uint64(77), 50) == x
+    assert one_walk(Graph(network.start, network.who), 3, np.uint64(77), 50) == x
 
 
 def test_walks_end_where_degrees_are_high() -> None:

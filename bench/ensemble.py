@@ -1,4 +1,4 @@
-"""Many independent pure walks in flight together, for questions about walks without a meeting.
+"""Many independent pure walks in flight together: what walks that need not meet would gain.
 
 A single walk waits for memory at each step: where it goes next depends on what it reads there.
 Walks that do not depend on each other wait together, until drawing numbers is what they wait for;
