@@ -78,17 +78,10 @@ def underlay_of(
     bandwidth count. Rows are in the order of `network_of`, `labels` are the list's.
     """
     network = network_of(listed, name, largest=largest)
-    ends = rows_of(network, listed)
+    ends = _rows_of(network, listed)
     greatest = -by_place(network, ends, -np.nan_to_num(bandwidth_bps, nan=0.0, posinf=np.inf))
     greatest[greatest == 0] = np.inf
     return Underlay(network, by_place(network, ends, delay_s), greatest)
-
-
-def rows_of(network: Network, listed: LinkList) -> Ends:
-    """[links, 2] the ends of a list's links as rows of the network made of it; -1 if left out."""
-    assert network.labels is not None
-    row = {str(label): i for i, label in enumerate(network.labels)}
-    return np.array([row.get(label, -1) for label in listed.labels], np.int64)[listed.ends]
 
 
 def by_place(network: Network, ends: Ends, value: Doubles) -> Doubles:
@@ -109,3 +102,10 @@ def by_place(network: Network, ends: Ends, value: Doubles) -> Doubles:
         np.minimum.at(found, place[there], given[there])
         listed[place[there]] = True
     return np.where(listed, found, np.nan)
+
+
+def _rows_of(network: Network, listed: LinkList) -> Ends:
+    """[links, 2] the ends of a list's links as rows of the network made of it; -1 if left out."""
+    assert network.labels is not None
+    row = {str(label): i for i, label in enumerate(network.labels)}
+    return np.array([row.get(label, -1) for label in listed.labels], np.int64)[listed.ends]
