@@ -73,8 +73,10 @@ def torn(before: set[tuple[int, int]], after: set[tuple[int, int]]) -> set[tuple
     return cells
 
 
-def drawn(seed: int, *, keepers: int = 0, side: int = 4, nodes: int = 16) -> History:
-    """The history of a seed, ready to run."""
+def drawn(
+    seed: int, *, keepers: int = 0, side: int = 4, nodes: int = 16, journal: int = 0
+) -> History:
+    """The history of a seed, ready to run; `journal` records that are received are kept."""
     dice = np.random.default_rng(seed)
     places = [(int(dice.integers(side)), int(dice.integers(side))) for _ in range(nodes)]
     network = built(places)
@@ -82,7 +84,7 @@ def drawn(seed: int, *, keepers: int = 0, side: int = 4, nodes: int = 16) -> His
         0.5, int(dice.integers(2**63)), points=3, tried=2, beacon=BEACON, renew=RENEW,
         lifetime=LIFETIME, patience=PATIENCE, keepers=keepers,
     )  # fmt: skip
-    town = Town(network, rules, topics=TOPICS, events=EVENTS)
+    town = Town(network, rules, topics=TOPICS, events=EVENTS, journal=journal)
     cell = [tuple(map(int, np.floor(p / rules.side))) for p in np.asarray(network.position)]
     up = {*range(CLIENTS), *map(int, np.flatnonzero(dice.random(nodes) < 0.5))}
     town.boot(0.0, *sorted(up))

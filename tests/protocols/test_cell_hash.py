@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from halfway.core.cells import stepped
 from halfway.problem import Problem
 from halfway.protocols import cell_hash
 from halfway.protocols.cell_hash_care import ACK, OVERDUE
 from halfway.protocols.cell_hash_routing import (
     ADVERT,
     ARRIVED,
+    HELD,
     INTEREST,
     NOTE,
     NOTIFY,
@@ -21,6 +23,8 @@ from halfway.protocols.cell_hash_routing import (
     PRUNE,
     UNWANTED,
     WANTED,
+    came_by,
+    packed,
 )
 from halfway.sim.cell_routes import CellRoutes
 from halfway.sim.cell_town import Town
@@ -229,6 +233,32 @@ def test_nothing_is_lost_in_a_random_history(seed: int) -> None:
     history = drawn(seed)
     assert history.missed() == set()
     assert history.town.state.lost[:, 1].sum() == 0  # no table was too small
+
+
+def test_who_leaves_a_place_without_neighbours_takes_its_keys_along() -> None:
+    """Nobody is left to hand them to: they go on from the cell that it comes to."""
+    town = settled([(0, 0), (1, 0), (2, 0), (4, 0)], points=2, tried=2, beacon=1.0)
+    far = row_in(town, (4, 0))
+    town.tell(3.0, far, cell_hash.ADVERTISE, 0)
+    town.tell(3.0, row_in(town, (0, 0)), cell_hash.SUBSCRIBE, 0)
+    town.run(4.0)
+    assert town.keeps(int(ADVERT), 0, 0) == {(4, 0)}
+    town.around.x[far] -= town.rules.side
+    town.run(8.0)
+    records, _ = town.heard()
+    kept = (records["kind"] == ADVERT) & (records["flags"] & HELD > 0)
+    assert set(records["args"][kept][:, NUMBER]) == {0, 1}
+    assert town.state.lost.sum() == 0
+    town.tell(8.0, far, cell_hash.PUBLISH, 0, 0)
+    town.run(9.0)
+    assert town.delivered() == [(0, row_in(town, (0, 0)))]
+
+
+@pytest.mark.parametrize("cell", [(0, 0), (-3, 5), (1 << 22, -(1 << 22))])
+def test_a_packed_cell_is_the_cell(cell: tuple[int, int]) -> None:
+    for way in range(8):
+        assert came_by(*cell, packed(*stepped(*cell, way))) == way
+    assert came_by(*cell, packed(*cell)) == -1
 
 
 def test_random_histories_demand_something() -> None:

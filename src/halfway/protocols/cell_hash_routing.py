@@ -46,15 +46,18 @@ ENTRY_X, ENTRY_Y = 2, 3  # where it entered perimeter mode
 NUMBER, PUBLISHER, HOPS = 5, 6, 7  # 4 is SERIAL, where a hop is watched over
 # In `reals`:
 CLIENT_X, CLIENT_Y = 0, 1  # the client's cell
-FROM_X, FROM_Y = 2, 3  # the cell that it came from
+FROM = 2  # the cell that it came from, packed
+MARK = 3  # in perimeter mode: a way into a cell that it has taken, packed; 0: none
 UNTIL = 4  # how long an entry that is handed over shall be kept; 0: as the rules say
 STAMP = 5  # of an INTEREST or PRUNE: its subscriber's clock; 0 where it only renews
 UNMADE = 5  # of a NOTIFY or NOTE: HOPS that it did not make, but had to give for those that failed
 # In `flags`:
 TOURING, ARRIVED, HANDED, WAITED = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
-AGAIN = np.uint8(16)  # it has begun its route anew, far from where it entered its tour
+HELD = np.uint8(16)  # it has waited for a node that knew nobody where it went
 _FIRST = 5  # from this bit on: the direction by which it left the cell of its entry
 _STILL = 0x1E  # every flag but what perimeter mode says
+_SPAN = 1 << 24  # columns and rows that are told apart when packed
+_SETTLED = 1.5  # times the patience of a newcomer: it takes part then
 
 
 class Rules(NamedTuple):
@@ -68,7 +71,7 @@ class Rules(NamedTuple):
     renew: float  # seconds between two repetitions of an advertisement or subscription
     lifetime: float  # seconds that an entry is kept; more than `renew`
     patience: float  # seconds that a newcomer listens before it takes part
-    most_hops: int  # a message that made so many transmissions ends; after a quarter it begins anew
+    most_hops: int  # a message that made so many transmissions ends
     # The rectangle that keys hash into, in the unit of the positions: its corner and its sides.
     low_x: float = 0.0
     low_y: float = 0.0
@@ -176,7 +179,7 @@ def hop(state, rules, i, o, towards, out):
     """Send a message on to a node."""
     o.next = towards
     o.args[HOPS] += 1
-    o.reals[FROM_X], o.reals[FROM_Y] = state.cell[i, 0], state.cell[i, 1]
+    o.reals[FROM] = packed(state.cell[i, 0], state.cell[i, 1])
     if rules.retries > 0:
         watch(state, rules, i, o, out)
 
@@ -189,9 +192,6 @@ def dispatch(state, rules, i, o, out):
     if to_client(o.kind) and o.target == me:
         o["flags"] |= ARRIVED
         return
-    if o.args[HOPS] >= rules.most_hops // 4 and not o["flags"] & AGAIN:
-        # A cell that filled under a tour may have cut it off from where it began.
-        o["flags"] = (np.int64(o["flags"]) & _STILL) | AGAIN
     if o.args[HOPS] >= rules.most_hops:
         o.kind = 0
         state.lost[i, NO_WAY] += 1
@@ -202,7 +202,7 @@ def dispatch(state, rules, i, o, out):
     if state.present[i] == 0:
         leave_behind(state, rules, i, o, out)
         return
-    way = routed_way(state, i, o)
+    way = routed_way(state, rules, i, o)
     towards = member(state, i, way) if way != HOME else NONE
     if way == HOME or towards == NONE:
         o["flags"] |= ARRIVED
@@ -211,22 +211,52 @@ def dispatch(state, rules, i, o, out):
 
 
 @apart
-def routed_way(state, i, o):
+def packed(x, y):
+    """A cell as one number that a real holds exactly."""
+    return np.float64(x) * _SPAN + np.float64(y)
+
+
+@apart
+def came_by(x, y, came_from):
+    """The direction that a packed cell lies in from (x, y); -1 if it does not touch it."""
+    from_x = np.floor(came_from / _SPAN + 0.5)
+    return direction(x, y, np.int64(from_x), np.int64(came_from - from_x * _SPAN))
+
+
+@apart
+def routed_way(state, rules, i, o):
     """The decision, and what of it the message must carry. A direction, or HOME."""
     x, y = state.cell[i, 0], state.cell[i, 1]
-    touring = o["flags"] & TOURING
-    back = direction(x, y, int(o.reals[FROM_X]), int(o.reals[FROM_Y]))
-    if touring == 1 and back == -1:
-        touring = 0  # whoever should have it moved on meanwhile: begin anew from here
-    way, touring, entry_x, entry_y, first = decide(
-        mask_of(state, i), x, y, o.args[GOAL_X], o.args[GOAL_Y],
-        touring, o.args[ENTRY_X], o.args[ENTRY_Y], np.int64(o["flags"]) >> _FIRST, back,
+    back = came_by(x, y, o.reals[FROM])
+    into = 8.0 * packed(x, y) + back + 1.0
+    entry_x, entry_y, first = o.args[ENTRY_X], o.args[ENTRY_Y], np.int64(o["flags"]) >> _FIRST
+    tours = o["flags"] & TOURING == 1
+    # Who takes it in may have moved on meanwhile. And a tour that comes by the same way again
+    # without having met its entry was cut off from there, by a cell that filled. Both begin anew.
+    tours = tours and back != -1 and o.reals[MARK] != into
+    way, touring, new_x, new_y, new_first = decide(
+        mask_of(state, i), x, y, o.args[GOAL_X], o.args[GOAL_Y], np.int64(tours),
+        entry_x, entry_y, first, back,
     )  # fmt: skip
+    same = touring == 1 and new_x == entry_x and new_y == entry_y and new_first == first
+    if not (tours and same):
+        o.reals[MARK] = 0.0
+    elif is_mark(o.args[HOPS] % max(rules.most_hops // 4, 1)):
+        o.reals[MARK] = into
     # Only a tour has a first way, and then it is one of the eight directions.
-    mode = (first << _FIRST) | 1 if touring == 1 else 0
+    mode = (new_first << _FIRST) | 1 if touring == 1 else 0
     o["flags"] = (np.int64(o["flags"]) & _STILL) | mode
-    o.args[ENTRY_X], o.args[ENTRY_Y] = entry_x, entry_y
+    o.args[ENTRY_X], o.args[ENTRY_Y] = new_x, new_y
     return way
+
+
+@apart
+def is_mark(hops):
+    """Whether a tour marks its way after so many hops: at powers of two (Brent, BIT 20, 1980).
+
+    The first mark in a circle that is no longer than the hops so far is met again.
+    """
+    return hops & (hops - 1) == 0
 
 
 @apart
@@ -237,11 +267,15 @@ def leave_behind(state, rules, i, o, out):
     if towards == NONE and way >= 0:
         towards = member(state, i, way)
     o["flags"] = np.int64(o["flags"]) & _STILL
-    if towards == NONE:
+    if towards != NONE:
+        hop(state, rules, i, o, towards, out)
+    elif not o["flags"] & HELD:
+        # The only node far and wide: what is with it goes on from the cell that it comes to.
+        o["flags"] |= HELD
+        o.at = _SETTLED * rules.patience
+    else:
         o.kind = 0
         state.lost[i, NO_WAY] += 1
-        return
-    hop(state, rules, i, o, towards, out)
 
 
 @apart
