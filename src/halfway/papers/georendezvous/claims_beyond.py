@@ -12,9 +12,16 @@ from halfway.pipeline.verdict import Verdict
 _row = partial(Verdict, "georendezvous")
 
 POINTS = (1, 2, 4, 8)
-# Points, tried, keepers: a GHT-like single point, the paper's choice, and that with keys divided.
-DESIGNS = ((1, 1, 0), (8, 2, 0), (8, 2, 1), (8, 2, 2))
-LOSSES = ("one", "all but one", "all")
+# System, points, tried, keepers: a GHT-like single point, the paper's choice, that with keys
+# divided; and directional walks, whose nodes die that the paper's choice would lose.
+DESIGNS = (
+    ("cell-hash", 1, 1, 0),
+    ("cell-hash", 8, 2, 0),
+    ("cell-hash", 8, 2, 1),
+    ("cell-hash", 8, 2, 2),
+    ("directional-walk", 8, 2, 0),
+)
+LOSSES = ("one", "all but one", "all", "a tenth of all")
 LOST = (
     ("delivered", "share of events delivered in the 30 s after"),
     ("outage", "seconds until events come again"),
@@ -28,6 +35,7 @@ MOVING = (
     ("delivered", "share of events delivered"),
     ("signalling", "transmissions a node and minute, beacons and events aside"),
     ("crossings", "new cells a node and minute"),
+    ("stranded", "messages without a way on, a run"),
 )
 NOT_THERE = "the paper does not measure it"
 
@@ -52,14 +60,14 @@ def judge_signalling(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_loss(found: Summaries) -> Iterator[Verdict]:
-    """What a loss of members of the rendezvous cell costs; nothing printed to hold it against."""
-    for points, _, keepers in DESIGNS:
+    """What a loss of nodes costs; nothing printed to hold it against."""
+    for system, points, _, keepers in DESIGNS:
         for loss in LOSSES:
             for metric, words in LOST:
-                seen = found.find(metric, points=points, keepers=keepers, loss=loss)
-                cell: dict[str, Scalar] = {
-                    "loss": loss, "points": points, "keepers": keepers or "all",
-                }  # fmt: skip
+                seen = found.find(metric, system=system, points=points, keepers=keepers, loss=loss)
+                cell: dict[str, Scalar] = {"loss": loss, "system": system}
+                if system == "cell-hash":
+                    cell |= {"points": points, "keepers": keepers or "all"}
                 yield _row(
                     "beyond-loss", cell, words, None, seen.mean,
                     seen.mean_low, seen.mean_high, seen.networks,

@@ -51,6 +51,11 @@ MESSAGES = (
     "message by message on an ideal radio (some ms a hop): beacons, renewals, every member of a "
     "cell keeps its keys unless said otherwise; a notification goes round the home perimeter"
 )
+WALKS = (
+    "directional walks lose the nodes that cell hashing would lose whose members keep all keys, on "
+    "the same networks; both walks are launched anew as often as cell hashing renews, and what is "
+    "lost dies at a random time between two launches"
+)
 SOME: dict[Scale, int] = {"quick": 8, "paper": 40}
 MANY: dict[Scale, int] = {"quick": 30, "paper": 200}
 
@@ -273,7 +278,7 @@ PAPER = Paper(
             _losses,
             SOME,
             claims_beyond.judge_loss,
-            (UNIFORM, CELLS, MESSAGES, INTERVALS),
+            (UNIFORM, CELLS, MESSAGES, WALKS, INTERVALS),
         ),
         Figure(
             "beyond-mobility",

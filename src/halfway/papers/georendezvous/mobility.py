@@ -32,6 +32,7 @@ def mobility(run: Run) -> Observations:
     best of all, best of tried: share of the seconds in which the point that the last event came
     through has the fewest hops of all points, of the closest ones. delivered: the run's ratio.
     signalling, beacons: transmissions a node and minute. crossings: new cells a node and minute.
+    stranded: messages of the whole run that ended for want of a way on.
     """
     n, pairs = run["n"], run["pairs"]
     radius = radius_of_degree(n, run["degree"])
@@ -94,4 +95,5 @@ def _costs(told: Outcome) -> Observations:
         "signalling": np.array([sent / each]),
         "beacons": np.array([told.sent[BEACON] / each]),
         "crossings": np.array([told.sent.get("gone", 0) / each]),
+        "stranded": np.array([float(told.shortfalls.get("messages without a way on", 0))]),
     }

@@ -4,6 +4,7 @@ from halfway.pipeline.run import Point, Scalar
 
 WHERE = "halfway.papers.georendezvous.measurements"
 BEYOND = "halfway.papers.georendezvous.beyond"
+LOSS = "halfway.papers.georendezvous.loss"
 MOBILITY = "halfway.papers.georendezvous.mobility"
 DEGREE = 45.0  # [geo §4] "an average network degree of 45 neighbors per node"
 PAIRS = 20  # [geo §4] "20 different uniformly distributed publisher-subscriber paths"
@@ -57,19 +58,22 @@ def signalling_point(points: int) -> Point:
     return Point(f"{BEYOND}:signalling", parameters, NETWORK, 120.0)
 
 
-def loss_point(points: int, tried: int, keepers: int, loss: str) -> Point:
-    """Topics whose best rendezvous cell loses members at once; keepers 0: all members keep all."""
+def loss_point(system: str, points: int, tried: int, keepers: int, loss: str) -> Point:
+    """Topics whose rendezvous cell, or network, loses nodes at once; keepers 0: all keep all.
+
+    directional-walk: the nodes die that cell hashing with these points would lose.
+    """
     parameters: dict[str, Scalar] = {
         "n": 150,
         "degree": DEGREE,
-        "system": "cell-hash",
+        "system": system,
         "points": points,
         "tried": tried,
         "keepers": keepers,
         "loss": loss,
         "pairs": 3,
     }
-    return Point(f"{BEYOND}:loss", parameters, NETWORK, 800.0)
+    return Point(f"{LOSS}:loss", parameters, NETWORK, 800.0)
 
 
 def rival_point(system: str) -> Point:
