@@ -192,9 +192,9 @@ def look_again(state, rules, i, topic, number, x, y, now, out):
                 continue
             key = shelf.topic[i, e], shelf.number[i, e]
             anywhere = x == here_x and y == here_y
-            if (anywhere or is_closer(state, rules, *key, x, y, here_x, here_y)) and (
-                rules.keepers == ALL or leads(state, rules, i, *key)
-            ):
+            # Who is asked for one point was asked alone, and need not be the one that leads.
+            speaks_up = rules.keepers == ALL or topic >= 0 or leads(state, rules, i, *key)
+            if speaks_up and (anywhere or is_closer(state, rules, *key, x, y, here_x, here_y)):
                 route_entry(state, rules, i, e, out)
 
 
