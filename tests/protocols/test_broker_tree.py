@@ -78,7 +78,7 @@ def world(parents: np.ndarray, steps: list[Step], *, slots: int = SLOTS, retries
     k = len(parents)
     tree = [(i, int(p)) for i, p in enumerate(parents) if p >= 0]
     network = from_links(k + 2, [*((p, i) for i, p in tree), (0, k), (k, k + 1)])
-    led = routes(k + 2, range(k), {pair: pair for pair in tree}, {}, {k + 1: (k + 1, k, 0)})
+    led = routes(k + 2, range(k), {pair: pair for pair in tree}, {}, {k + 1: [(k + 1, k, 0)]})
     letters = []
     for second, step in enumerate(steps):
         event = step.what % len(VALUES)

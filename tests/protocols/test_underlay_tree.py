@@ -26,7 +26,9 @@ from halfway.world.waxman import Waxman, waxman
 from tests.protocols.lone import Letter, World, drive, faults
 from tests.protocols.test_broker_tree import FILTERS, MANY, MATCHES, VALUES
 
-NODES, BROKERS, SLOTS, KIN, WINDOW, HOP = 24, 9, 40, 12, 4096, 1e-3
+NODES, BROKERS, SLOTS, KIN, WINDOW, HOP = 24, 9, 60, 12, 4096, 1e-3
+CLIENTS = np.arange(BROKERS, BROKERS + 5, dtype=np.int32)  # nodes; a broker's row is its number
+HERE = BROKERS + len(CLIENTS)  # nodes with an application
 RULES = underlay_tree.Rules(period_s=1.0, misses=2, tau_s=2.0)
 MOST = 2 * SLOTS + KIN + 8
 LONG = 40.0  # seconds in which everything is found out and repaired
@@ -37,7 +39,7 @@ class Deed(NamedTuple):
     """One thing that happens; `what` is a filter, an event, a link or nothing."""
 
     kind: str
-    broker: int  # by number
+    row: int  # of a broker, or of a client's node
     what: int
 
 
@@ -48,7 +50,7 @@ DEEDS = st.lists(
             ["subscribe", "subscribe", "unsubscribe", "publish", "publish", "short cut",
              "long cut", "short death", "long death", "leave"]
         ),
-        st.integers(0, BROKERS - 1),
+        st.integers(0, HERE - 1),
         st.integers(0, 10_000),
     ),
     min_size=4,
@@ -62,7 +64,7 @@ def grown(seed: int) -> tuple[Overlay, Routes]:
     overlay = Overlay(waxman(Waxman(n=NODES, side=100), seed))
     for row in range(BROKERS):
         join(overlay, row)
-    return overlay, routes_of(overlay, np.zeros(0, np.int32))
+    return overlay, routes_of(overlay, CLIENTS, BROKERS)
 
 
 def fresh(overlay: Overlay, names: Any) -> underlay_tree.State:
@@ -70,7 +72,10 @@ def fresh(overlay: Overlay, names: Any) -> underlay_tree.State:
     up = [overlay[k].parent for k in range(BROKERS)]
     parents = [NOBODY if k == NOBODY else overlay[k].row for k in up]
     rows = np.array([overlay[k].row for k in range(BROKERS)], np.int32)
-    return underlay_tree.state(names, rows, np.array(parents, np.int32), SLOTS, KIN, WINDOW)
+    above = np.array(parents, np.int32)
+    return underlay_tree.state(
+        names, rows, above, SLOTS, KIN, WINDOW, clients=CLIENTS, wishes=SLOTS
+    )
 
 
 class Lived:
@@ -84,8 +89,8 @@ class Lived:
         self.state = fresh(self.overlay, np.arange(NODES, dtype=np.int32))
         cut = np.zeros(len(network.who), np.uint8)
         self.engine = engines.engine(NODES, 8192, 1 << 14)._replace(cut=cut)
-        for k in range(BROKERS):
-            self.say(self.row(k), int(BOOT))
+        for row in range(HERE):
+            self.say(row, int(BOOT))
 
     def row(self, number: int) -> int:
         """The node of a broker."""
@@ -115,7 +120,7 @@ class Lived:
         self.say(row, int(BOOT))
 
     def settle(self, seconds: float) -> list[tuple[int, int]]:
-        """Let everything happen; returns (broker, event) of the notifications."""
+        """Let everything happen; returns (row, event) of the notifications."""
         self.now += seconds
         why = engines.run(
             self.state, RULES, self.around, self.book, self.engine, Ideal(HOP), self.around, True,
@@ -128,14 +133,14 @@ class Lived:
         told = log.record[first : self.heard].view(MESSAGE)
         rows = log.row[first : self.heard]
         return sorted(
-            (int(self.book.routes.number[row]), int(letter["event"]))
+            (int(row), int(letter["event"]))
             for row, letter in zip(rows, told, strict=True)
             if letter["kind"] == NOTIFIED
         )
 
-    def publish(self, number: int, content: int) -> int:
-        """A broker's application publishes; returns the event's id."""
-        self.say(self.row(number), int(PUBLISH), content, self.event)
+    def publish(self, row: int, content: int) -> int:
+        """An application publishes; returns the event's id."""
+        self.say(row, int(PUBLISH), content, self.event)
         self.event += 1
         return self.event - 1
 
@@ -143,7 +148,7 @@ class Lived:
 def fail(deed: Deed, lived: Lived) -> None:
     """Something dies, for a shorter or longer time than it takes to notice; nobody hears twice."""
     seconds = 1.5 if deed.kind.startswith("short") else LONG
-    row = lived.row(deed.broker)
+    row = deed.row
     near = lived.around.who[lived.around.first[row] : lived.around.last[row]]
     other = int(near[deed.what % len(near)])
     if deed.kind.endswith("death"):
@@ -151,7 +156,7 @@ def fail(deed: Deed, lived: Lived) -> None:
     else:
         lived.cut(row, other, True)
     lived.settle(seconds / 2)
-    lived.publish((deed.broker + 1) % BROKERS, deed.what % len(VALUES))
+    lived.publish((deed.row + 1) % HERE, deed.what % len(VALUES))
     told = lived.settle(seconds / 2)
     assert len(told) == len(set(told))
     if deed.kind.endswith("death"):
@@ -173,30 +178,47 @@ def is_tree(lived: Lived) -> bool:
     return len(tops) == 1 and lived.parent(next(iter(tops))) == NOBODY
 
 
+HISTORIES = (st.integers(0, WORLDS - 1), st.lists(st.integers(0, MANY - 1), max_size=HERE), DEEDS)
+
+
 @settings(max_examples=30)
-@given(st.integers(0, WORLDS - 1), st.lists(st.integers(0, MANY - 1), max_size=6), DEEDS)
+@given(*HISTORIES)
 def test_nothing_is_lost_or_doubled_after_a_repair(
     seed: int, wishes: list[int], deeds: list[Deed]
 ) -> None:
+    live_through(seed, wishes, deeds)
+
+
+@pytest.mark.slow
+@settings(max_examples=1000)
+@given(*HISTORIES)
+def test_nothing_is_lost_or_doubled_in_a_thousand_histories(
+    seed: int, wishes: list[int], deeds: list[Deed]
+) -> None:
+    live_through(seed, wishes, deeds)
+
+
+def live_through(seed: int, wishes: list[int], deeds: list[Deed]) -> None:
+    """A history; after each deed there is one tree, and whoever wants the next event hears it."""
     lived = Lived(seed)
-    wants: dict[int, set[int]] = {k: set() for k in range(BROKERS)}
-    for k, f in enumerate(wishes):
-        wants[k].add(f)
-        lived.say(lived.row(k), int(SUBSCRIBE), f)
+    wants: dict[int, set[int]] = {row: set() for row in range(HERE)}
+    for row, f in enumerate(wishes):
+        wants[row].add(f)
+        lived.say(row, int(SUBSCRIBE), f)
     lived.settle(1.0)
     for deed in deeds:
-        here, f = deed.broker, deed.what % MANY
+        here, f = deed.row, deed.what % MANY
         if here not in wants:
             continue
         if deed.kind == "subscribe":
             wants[here].add(f)
-            lived.say(lived.row(here), int(SUBSCRIBE), f)
+            lived.say(here, int(SUBSCRIBE), f)
         elif deed.kind == "unsubscribe":
             wants[here].discard(f)
-            lived.say(lived.row(here), int(UNSUBSCRIBE), f)
-        elif deed.kind == "leave" and lived.parent(here) != NOBODY:
+            lived.say(here, int(UNSUBSCRIBE), f)
+        elif deed.kind == "leave" and here < BROKERS and lived.parent(here) != NOBODY:
             del wants[here]
-            lived.say(lived.row(here), int(LEAVE))
+            lived.say(here, int(LEAVE))
         elif deed.kind.endswith(("cut", "death")):
             fail(deed, lived)
         lived.settle(LONG)
@@ -207,6 +229,7 @@ def test_nothing_is_lost_or_doubled_after_a_repair(
         assert lived.settle(1.0) == [(k, event) for k in hear]
     assert not lived.state.kin.refused.any()
     assert not lived.state.table.refused.any()
+    assert not lived.state.access.refused.any()
 
 
 @pytest.mark.parametrize("seed", range(WORLDS))
@@ -260,7 +283,10 @@ def letters(overlay: Overlay) -> list[Letter]:
     """Subscriptions, events, boots, ticks and what nobody knows."""
     row = {k: overlay[k].row for k in range(BROKERS)}
     some: list[tuple[int, int, int, int]] = [
-        *((row[k], int(BOOT), -1, -1) for k in range(BROKERS)),
+        *((k, int(BOOT), -1, -1) for k in range(HERE)),
+        (BROKERS, int(SUBSCRIBE), 3, -1), (BROKERS, int(UNSUBSCRIBE), 3, -1),
+        (BROKERS, int(SUBSCRIBE), 9, -1), (BROKERS, int(BOOT), -1, -1),
+        (BROKERS, int(PUBLISH), 4, 3),
         (row[3], int(SUBSCRIBE), 3, -1), (row[5], int(SUBSCRIBE), 7, -1),
         (row[0], int(PUBLISH), 4, 0), (row[5], int(PUBLISH), 9, 1), (row[8], int(LEAVE), -1, -1),
         (row[5], int(BOOT), -1, -1), (row[0], int(PUBLISH), 4, 2),
@@ -280,5 +306,5 @@ def test_a_lone_node_says_what_its_row_says() -> None:
     driven = drive(here)
     assert underlay_tree.most_emissions(fresh(overlay, here.names()), rules) == MOST
     kinds = {int(kind) for kind in driven.records["kind"]}
-    assert {0, 2, 4, 6, 13, 14, 15, 16, 18, 19, 20, 22} <= kinds
+    assert {0, 2, 4, 6, 13, 14, 15, 16, 18, 19, 20, 22, 23, 24} <= kinds
     assert faults(here, driven, lone_rows=(0, 3, BROKERS), slots=MOST) == []

@@ -1,5 +1,6 @@
 """Figure 5's runs: deliveries under faults, against brute force over pairs of brokers."""
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from halfway.problem import Problem
 from halfway.sim.broker_overlay import NOBODY, Overlay, Rules, way_up
 from halfway.sim.overlay_join import join
-from halfway.sim.tree_faults import delivered_share, draw_faults, strike
+from halfway.sim.tree_faults import delivered_share, draw_faults, moved, strike
 from halfway.world.content import content
 from halfway.world.waxman import Waxman, waxman
 
@@ -107,6 +108,43 @@ def test_a_broken_broker_leaves_and_its_children_are_served_again() -> None:
     assert number not in overlay.brokers
     assert overlay.root != NOBODY
     assert share == pytest.approx(1 - lost / drawn.wanted.sum())
+
+
+def test_clients_that_move_lose_only_what_comes_before_the_repair() -> None:
+    overlay = grown(3)
+    number = next(k for k in overlay.brokers if k != overlay.root and overlay.children(k))
+    row = overlay[number].row
+    drawn = content(BROKERS, 200, 400, "everybody", 3)
+    tau = 0.1
+    share = delivered_share(
+        overlay, "underlay-tree", drawn, [(row, row)], tau=tau, clients="move"
+    )  # fmt: skip
+    here, others = (drawn.home == number).sum(), (drawn.home != number).sum()
+    within = (drawn.at >= 0.5) & (drawn.at < 0.5 + tau)
+    # All children fail over at once; the dead broker's clients neither hear nor are heard.
+    lost = within.sum() * here + (within & (drawn.publisher == number)).sum() * others
+    assert here
+    assert lost
+    assert share == pytest.approx(1 - lost / drawn.wanted.sum())
+
+
+def test_clients_move_to_the_nearest_broker_that_reaches_the_root() -> None:
+    overlay = grown(3)
+    rows = {number: broker.row for number, broker in overlay.brokers.items()}
+    drawn, leaf = content(BROKERS, 200, 40, "selective", 3), BROKERS - 1
+    overlay.set_row(rows[leaf], down=True)
+    after = moved(overlay, drawn, rows)
+    graph = nx.Graph()
+    network = overlay.underlay.network
+    graph.add_edges_from((a, int(b)) for a in range(network.n) for b in network.neighbours(a))
+    hops = {k: nx.shortest_path_length(graph, rows[leaf], rows[k]) for k in rows if k != leaf}
+    to = min(hops, key=lambda k: (hops[k], k))
+    assert (after.home[drawn.home == leaf] == to).all()
+    assert (after.home == drawn.home)[drawn.home != leaf].all()
+    assert not (after.publisher == leaf).any()
+    assert (after.wanted.sum(axis=1) == drawn.wanted.sum(axis=1)).all()
+    assert (after.wanted[:, to] == drawn.wanted[:, to] + drawn.wanted[:, leaf]).all()
+    assert moved(overlay, after, rows).home.tolist() == after.home.tolist()
 
 
 def test_what_cannot_be_asked_is_told() -> None:

@@ -158,7 +158,7 @@ def attend(routes, own, message, out):
             o = emit(out, NOTIFIED, 0.0, APP)
             o.event, o.topic, o.target = message.event, message.topic, message.args[CLIENT]
     elif message.kind <= DETACH:
-        o = lead(routes, routes.home[own], message.kind, own, out)
+        o = lead(routes, routes.home[own, 0], message.kind, own, out)
         o.event, o.topic, o.args[CLIENT] = message.event, message.topic, message.args[CLIENT]
 
 

@@ -52,7 +52,7 @@ class Routes(NamedTuple):
     number: Ints  # [n] of the broker of that name; -1 where there is none
     direct: Ints  # [brokers, brokers] path from one to another; -1 where there is none
     second: Ints  # [brokers, brokers] one that shares no more with it than it must; or -1
-    home: Ints  # [n] path from a client's node to its broker; -1 where there is none
+    home: Ints  # [n, homes] paths from a client's node to its brokers; -1 where there is none
 
 
 class Care(NamedTuple):
@@ -83,11 +83,11 @@ def routes(
     brokers: Rows,
     direct: Mapping[tuple[int, int], Rows],
     second: Mapping[tuple[int, int], Rows],
-    home: Mapping[int, Rows],
+    home: Mapping[int, Sequence[Rows]],
 ) -> Routes:
     """Paths among n nodes, `brokers` by name; each way back is the same path reversed.
 
-    direct, second: (number a, number b) -> names from a to b; home: node -> names to its broker.
+    direct, second: (number a, number b) -> names from a to b; home: node -> names to its brokers.
     """
     first, row, back = [0], list[int](), list[int]()
 
@@ -98,7 +98,8 @@ def routes(
         back.extend((len(first) - 2, len(first) - 3))
         return len(first) - 3
 
-    number, homes = np.full(n, NOBODY, np.int32), np.full(n, NO_ROUTE, np.int32)
+    number = np.full(n, NOBODY, np.int32)
+    homes = np.full((n, max(map(len, home.values()), default=1)), NO_ROUTE, np.int32)
     number[np.asarray(brokers, np.int64)] = np.arange(len(brokers))
     pairs = []
     for given in (direct, second):
@@ -107,9 +108,9 @@ def routes(
             leads[a, b] = numbered(names)
             leads[b, a] = leads[a, b] + 1
         pairs.append(leads)
-    for node, names in home.items():
-        homes[node] = numbered(names)
-    whole = [np.array(some, np.int32) for some in (first, row, back)]
+    for node, some in home.items():
+        homes[node, : len(some)] = [numbered(names) for names in some]
+    whole = [np.array(each, np.int32) for each in (first, row, back)]
     return Routes(whole[0], whole[1], whole[2], number, pairs[0], pairs[1], homes)
 
 
@@ -167,8 +168,11 @@ def line(post, i, own, to):
     number = post.routes.number
     if number[to] != NOBODY:
         return post.routes.direct[number[own], number[to]]
-    home = post.routes.home[to]
-    return NO_ROUTE if home == NO_ROUTE else post.routes.back[home]
+    for k in range(post.routes.home.shape[1]):
+        home = post.routes.home[to, k]
+        if home != NO_ROUTE and post.routes.row[post.routes.first[home + 1] - 1] == own:
+            return post.routes.back[home]
+    return NO_ROUTE
 
 
 @apart

@@ -12,6 +12,7 @@ from halfway.protocols.kinship import Kin, add_child, add_grandchild, kin
 from halfway.protocols.recent import nothing_heard
 from halfway.protocols.source_routes import NOBODY, Care, Ints, Lines, care, lines
 from halfway.protocols.subscriptions import Table, table
+from halfway.protocols.tree_access import NO_CLIENTS, Access, access
 
 # From the application: this broker leaves [uas Algorithm 2].
 LEAVE = np.uint8(13)
@@ -25,6 +26,9 @@ JOIN = np.uint8(19)  # may I be your child?
 WELCOME = np.uint8(20)  # you are my child; the NEWS; args[INSTEAD]: a broker that said it leaves
 QUIT = np.uint8(21)  # I am no child of yours
 LEAVING = np.uint8(22)  # to the parent: adopt my children
+# Between a client's node and its broker, which is told of what it HELD likewise.
+KEEP = np.uint8(23)  # topic: a digest of what the broker holds for it
+KEPT = np.uint8(24)  # back by the same path; args[WAY] is MORE if the digests differ
 
 # NEWS, of PONG and WELCOME: topic: the sender's parent; event: the root as the sender knows it.
 HEIR = 2  # place in `args`: who succeeds the root
@@ -49,6 +53,8 @@ KINDS: dict[int, str] = {
     20: "welcome",
     21: "quit",
     22: "leaving",
+    23: "keep",
+    24: "kept",
 }
 
 
@@ -84,6 +90,7 @@ class UnderlayTreeState(NamedTuple):
     table: Table
     lines: Lines
     recent: Ints  # [brokers, window] newest events that passed
+    access: Access
     care: Care
 
 
@@ -95,11 +102,15 @@ def state(
     kin_slots: int,
     window: int,
     retries: int = 0,
+    clients: Ints = NO_CLIENTS,
+    wishes: int = 1,
+    clients_each: int = 1,
 ) -> UnderlayTreeState:
     """Nodes of a finished overlay; `brokers` and `parents` are names by number, NOBODY for none.
 
     `slots` subscriptions, and `kin_slots` children and grandchildren, find room at each broker;
-    `window` events may be on their way at a time.
+    `window` events may be on their way at a time. Of `clients` (names of nodes that watch their
+    broker) each has room for so many `wishes`, of clients numbered below `clients_each`.
     """
     seat, mine = seats(names, brokers)
     here, up = len(mine), parents.astype(np.int32)
@@ -125,11 +136,13 @@ def state(
         names, seat, up[mine], above[mine], each(root), each(heirs[0]), each(heirs[1]),
         each(-1), depth[mine], np.zeros((here, 2), np.int32), np.full(here, np.inf), each(0),
         each(0), np.full(here, -1.0), below, table(here, slots), lines(here, kin_slots + 1),
-        nothing_heard(here, window), care(names, retries),
+        nothing_heard(here, window),
+        access(names, clients, wishes, clients_each, window, here, slots), care(names, retries),
     )  # fmt: skip
 
 
 def most_emissions(state: UnderlayTreeState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
     both = 2 * int(state.table.filter.shape[1]) + int(state.kin.child.shape[1])
-    return broker_tree.with_care(both + 8, rules.retries)
+    most = max(both, int(state.access.filter.shape[1])) + 8
+    return broker_tree.with_care(most, rules.retries)

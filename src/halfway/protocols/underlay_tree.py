@@ -16,6 +16,7 @@ from halfway.protocols.recent import is_news
 from halfway.protocols.source_routes import (
     NOBODY,
     ORIGIN,
+    STEP,
     Post,
     forward,
     is_under_way,
@@ -24,11 +25,14 @@ from halfway.protocols.source_routes import (
     watch_new,
 )
 from halfway.protocols.subscriptions import NOTIFIED, NOTIFY, PUBLISH, SUBSCRIBE
+from halfway.protocols.tree_access import expire, renew
+from halfway.protocols.tree_clients import be_client, keep, wake_client
 from halfway.protocols.tree_moves import adopt, be_welcome, join, lose, quit_tree
 from halfway.protocols.tree_records import (
     GONE,
     HELD,
     JOIN,
+    KEEP,
     KIN,
     KINDS,
     LEAVE,
@@ -68,6 +72,8 @@ def be_kin(state, rules, book, post, b, own, message, out):
     """What brokers say of themselves and of each other."""
     kind, source = message.kind, message.args[ORIGIN]
     if kind == TICK:
+        filters, up, most = book.filters, state.parent[b], rules.misses + 2
+        expire(state.access, state.table, filters, post, b, own, up, most, out)
         tick(state, rules, book, post, b, own, message.at, out)
     elif kind == PING:
         answer(state, post, b, own, message, out)
@@ -75,6 +81,8 @@ def be_kin(state, rules, book, post, b, own, message, out):
         be_answered(state, post, b, own, message, out)
     elif kind == HELD:
         compare(state, post, b, own, message, out)
+    elif kind == KEEP:
+        keep(state.access, state.table, book.routes, b, own, message, out)
     elif kind == KIN:
         add_grandchild(state.kin, b, source, message.topic)
     elif kind == JOIN:
@@ -99,12 +107,15 @@ def act(state, rules, book, b, own, message, out):
         be_kin(state, rules, book, post, b, own, message, out)
     elif kind not in (PUBLISH, NOTIFY) or is_news(state.recent, b, message.event):
         serve(state.table, book, post, b, own, up, message, out)
+        if kind == SUBSCRIBE and message.args[STEP] > 0:
+            renew(state.access, state.table, b, message.args[ORIGIN])
 
 
 @handles(UnderlayTreeState)
 def handle(state, rules, around, book, i, message, out):
     """A node's whole behaviour, one message at a time."""
     before, own, b = out.tally[0], state.name[i], state.seat[i]
+    d = state.access.desk[i]
     if settled(state.care, rules, i, message, out):
         return
     if is_under_way(book.routes, message):
@@ -115,6 +126,10 @@ def handle(state, rules, around, book, i, message, out):
         if b != NOBODY:
             post = Post(book.routes, state.lines)
             wake(state, rules, post, b, own, message.at, out)
+        elif d != NOBODY:
+            wake_client(state.access, rules, d, own, message.at, out)
+    elif d != NOBODY:
+        be_client(state.access, rules, book.routes, d, own, message, out)
     elif b == NOBODY:
         attend(book.routes, own, message, out)
     else:

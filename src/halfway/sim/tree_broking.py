@@ -10,6 +10,7 @@ from halfway.core.filters import filters
 from halfway.protocols import SYSTEMS as MODULES
 from halfway.protocols.broker_tree import Book
 from halfway.protocols.hop_care import CROWDED, LOST
+from halfway.protocols.source_routes import Routes
 from halfway.sim.broker_overlay import NOBODY, Overlay
 from halfway.sim.broking import intervals
 from halfway.sim.systems import Cast, Letters, Option, Scene, System, Value, letters
@@ -49,20 +50,21 @@ class TreeBroking:
         book = Book(
             filters([{0: (float(first), float(last))} for first, last in kinds]),
             np.arange(demand.topics, dtype=np.float64)[:, None],
-            routes_of(overlay, _clients(demand)),
+            routes_of(overlay, _clients(demand), int(self.values.get("homes", 1))),
         )
         # A broker holds each client's interval, and of each child at most every interval there is;
         # while somebody changes parents, perhaps twice.
         slots = len(wanted) + min(len(wanted), len(kinds) * overlay.joined) + 1
-        rules, state = self.begun(scene, overlay, slots)
+        rules, state = self.begun(scene, overlay, book.routes, slots)
         most = module.most_emissions(state, rules)
         return Cast(
             state, rules, book, most, True, module.DELIVERED, True, module.KINDS,
             self.shortfalls, unicast=True,
         )  # fmt: skip
 
-    def begun(self, scene: Scene, overlay: Overlay, slots: int) -> tuple[Any, Any]:
+    def begun(self, scene: Scene, overlay: Overlay, led: Routes, slots: int) -> tuple[Any, Any]:
         """The rules, and the state of all nodes with room for so many subscriptions a broker."""
+        del led
         retries = int(self.values["retries"])
         rules = self.module.Rules(retries, float(self.values["patience_s"]))
         return rules, self.module.state(*_nodes(scene, overlay), slots, retries)
@@ -92,17 +94,25 @@ class TreeBroking:
 class WatchedTreeBroking(TreeBroking):
     """The same for the tree whose brokers watch each other."""
 
-    def begun(self, scene: Scene, overlay: Overlay, slots: int) -> tuple[Any, Any]:
-        """The rules and the state, likewise; as many kin as brokers find room."""
-        values = {name: value for name, value in self.values.items() if name != "brokers"}
+    def begun(self, scene: Scene, overlay: Overlay, led: Routes, slots: int) -> tuple[Any, Any]:
+        """The rules and the state, likewise; as many kin as brokers find room. Clients' nodes
+        watch their broker if they know another one."""
+        values = {k: v for k, v in self.values.items() if k not in ("brokers", "homes")}
+        watching = np.flatnonzero(led.home[:, 0] != NOBODY if led.home.shape[1] > 1 else [])
+        per_row = np.bincount([0, *(row for row, _, _ in intervals(scene.demand))])
         state = self.module.state(
-            *_nodes(scene, overlay), slots, overlay.joined, scene.window, int(values["retries"])
-        )
+            *_nodes(scene, overlay), slots, overlay.joined, scene.window, int(values["retries"]),
+            watching.astype(np.int32), int(per_row.max()),
+        )  # fmt: skip
         return self.module.Rules(**values, until_s=scene.seconds), state
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """Kin without room as well."""
-        return {**super().shortfalls(state), "kin without room": int(state.kin.refused.sum())}
+        """Kin and wishes without room as well."""
+        return {
+            **super().shortfalls(state),
+            "kin without room": int(state.kin.refused.sum()),
+            "wishes without room": int(state.access.refused.sum()),
+        }
 
 
 def _nodes(scene: Scene, overlay: Overlay) -> tuple[Ints, Ints, Ints]:
@@ -132,6 +142,9 @@ _WATCHED = {
     "misses": Option(3, 1, 1000, "answers missing in a row after which a path is taken for dead"),
     "tau_s": Option(
         10.0, 0.0, _LONG, "seconds; that a direct path is dead before its child joins elsewhere"
+    ),
+    "homes": Option(
+        1, 1, 8, "brokers that a client's node knows; 1: it watches none, and finds no other"
     ),
 }
 TREES = {

@@ -7,14 +7,18 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.sim.broker_overlay import NOBODY, Overlay, tops, tops_plainly
+from halfway.sim.broker_overlay import NOBODY, Overlay, connected, tops, tops_plainly
+from halfway.sim.overlay_join import nearest
 from halfway.sim.overlay_repair import mend
 from halfway.world.content import Content
+from halfway.world.routes import all_open, shortest
 
 # Where faults strike [uas Table 2, "Failure distribution random"]. used: nodes and links under the
 # direct paths, which both systems have; the root's node is spared in every model.
 Where = Literal["links", "nodes", "used", "brokers"]
 TreeSystem = Literal["broker-tree", "underlay-tree"]
+# What clients of a dead broker do when it is repaired. move, ours: attach to the nearest other one.
+Bereft = Literal["stay", "move"]
 Element = tuple[int, int]  # the two rows of a link; a node's row twice
 
 
@@ -63,14 +67,15 @@ def delivered_share(
     *,
     tau: float = 0.01,
     mends: bool = True,
+    clients: Bereft = "stay",
 ) -> float:
     """Share of the notifications that arrive, of all that brute force would deliver.
 
     The faults strike one after another, evenly over the run, and stay. Unmodified SIENA never
     changes; the other fails over at once and, if it `mends`, repairs a time `tau` (a share of the
-    run) after each fault. What is on its way when a fault strikes is not counted as lost, and
-    clients of a dead broker stay there: their notifications are lost to both systems.
-    The overlay is used up. Raises Problem for an unknown system.
+    run) after each fault. What is on its way when a fault strikes is not counted as lost.
+    Clients of a dead broker stay there, so that their notifications are lost to both systems, or
+    move with the next repair. The overlay is used up. Raises Problem for an unknown system.
     """
     if system not in get_args(TreeSystem):
         raise Problem(f"'{system}' is no broker tree", remedy=f"one of {get_args(TreeSystem)}")
@@ -80,6 +85,7 @@ def delivered_share(
     spacing = 1.0 / (len(faults) + 1)
     moments = [(spacing * (k + 1), fault) for k, fault in enumerate(faults)]
     repairs = [(at + tau, None) for at, _ in moments if mends and system == "underlay-tree"]
+    rows = {number: broker.row for number, broker in overlay.brokers.items()}
     arrived, begun = 0, 0
     for at, fault in [*sorted([*moments, *repairs], key=lambda pair: pair[0]), (np.inf, None)]:
         ended = int(np.searchsorted(content.at, at))
@@ -89,7 +95,29 @@ def delivered_share(
             strike(overlay, fault)
         elif at < np.inf:
             mend(overlay)
+            if clients == "move":
+                content = moved(overlay, content, rows)
     return arrived / total
+
+
+def moved(overlay: Overlay, content: Content, rows: dict[int, int]) -> Content:
+    """The workload once all clients of dead brokers are at another one: the nearest in hops to the
+    dead one (`rows`: where each stood) that reaches the root; where nobody does, they stay."""
+    # We let these clients attach elsewhere, because the paper says nothing of them.
+    served = sorted(connected(overlay))
+    goes = np.arange(content.wanted.shape[1])
+    wanted = content.wanted.copy()
+    network = overlay.underlay.network
+    for number, row in rows.items():
+        if not overlay.is_up(number) and wanted[:, number].any():
+            # A client is next to its broker, not on it: what is down there does not hold it back.
+            other = nearest(overlay, shortest(network, overlay.hop, row, all_open(network)), served)
+            if other != NOBODY:
+                goes[number] = other
+                wanted[:, other] += wanted[:, number]
+                wanted[:, number] = 0
+    publisher, home = goes[content.publisher], goes[content.home]
+    return content._replace(home=home, publisher=publisher, wanted=wanted)
 
 
 def strike(overlay: Overlay, fault: Element) -> None:

@@ -13,7 +13,7 @@ from halfway.protocols.source_routes import Routes, Rows, routes
 from halfway.sim.broker_overlay import NOBODY, Overlay, Rules
 from halfway.sim.overlay_join import avoided, join, link_avoided
 from halfway.world.network import Network
-from halfway.world.routes import Tree, path, route, shortest_from
+from halfway.world.routes import Tree, path, route, shortest, shortest_from
 from halfway.world.statistics import components
 from halfway.world.underlay import Underlay
 
@@ -36,12 +36,14 @@ def drawn_overlay(network: Network, brokers: int, seed: int) -> Overlay:
     return overlay
 
 
-def routes_of(overlay: Overlay, clients: Ints) -> Routes:
+def routes_of(overlay: Overlay, clients: Ints, homes: int = 1) -> Routes:
     """Every path that a run may need; brokers by number, clients' nodes by row.
 
     A client's broker is the nearest in hops, of equally near ones the first that joined. Where no
-    broker can be reached there is no path. Second paths lead to all brokers above and, below the
-    root, to its other children: there a broker may come to be.
+    broker can be reached there is no path. Of up to `homes` brokers that a client knows the others
+    are the nearest ones past the first and the path to it, then without that regard. Second paths
+    lead to all brokers above and, below the root, to its other children: there a broker may come
+    to be.
     """
     network = overlay.underlay.network
     rows = np.array([overlay[k].row for k in range(overlay.joined)], np.int32)
@@ -63,7 +65,9 @@ def routes_of(overlay: Overlay, clients: Ints) -> Routes:
             led = direct[a, b] if (a, b) in direct else direct[b, a][::-1]
             second[a, b] = _beside(overlay, led)
     second = {pair: names for pair, names in second.items() if len(names)}
-    return routes(network.n, rows, direct, second, _homes(trees, rows, clients))
+    first = _homes(trees, rows, clients)
+    known = {client: _known(overlay, rows, way, homes) for client, way in first.items()}
+    return routes(network.n, rows, direct, second, known)
 
 
 def _perhaps_kin(overlay: Overlay) -> list[tuple[int, int]]:
@@ -90,3 +94,21 @@ def _homes(trees: list[Tree], rows: Ints, clients: Ints) -> dict[int, Rows]:
         for client, k, least in zip(clients, nearest, hops.min(axis=0), strict=True)
         if int(client) not in taken and np.isfinite(least)
     }
+
+
+def _known(overlay: Overlay, rows: Ints, first: Rows, most: int) -> list[Rows]:
+    """A client's paths to at most so many brokers, that to its nearest one given."""
+    if most == 1:
+        return [first]
+    network, way = overlay.underlay.network, overlay.route(np.asarray(first, np.int32))
+    assert way is not None
+    own = int(way.rows[0])
+    with avoided(overlay, way.rows[1:]), link_avoided(overlay, way):
+        past = shortest(network, overlay.hop, own, overlay.closed)
+    found = {int(way.rows[-1]): first}
+    for tree in (past, shortest(network, overlay.hop, own, overlay.closed)):
+        for k in np.argsort(tree.weight[rows], kind="stable"):
+            row = int(rows[k])
+            if len(found) < most and row not in found and np.isfinite(tree.weight[row]):
+                found[row] = path(tree, row)
+    return list(found.values())

@@ -15,10 +15,10 @@ from halfway.papers.underlay_siena.points import (
     EVENT_COUNTS,
     EVENTS,
     FAULTS,
-    REPAIRS,
     RUSH_S,
     VARIANTS,
     WHERE,
+    repairs,
 )
 from halfway.pipeline.judge import judge_number, judge_order, judge_range
 from halfway.pipeline.measure import around, difference, ratio
@@ -85,7 +85,7 @@ def judge_lemma(found: Summaries) -> Iterator[Verdict]:
 def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
     """[uas §5] delivery is higher in underlay-aware SIENA, and the more so the more fails."""
     for where in WHERE:
-        for repair in REPAIRS:
+        for repair in repairs(where):
             gaps = []
             for faults in FAULTS:
                 at = partial(found.find, "delivered", where=where, faults=faults)

@@ -25,11 +25,12 @@ PATHS = (
 FAILURES = (
     "faults come one after another, evenly over the run, and stay: uniform among all links, all "
     "nodes, the nodes and links *used* by direct paths, or the brokers; the root's node is spared; "
-    "notifications for clients of a dead broker count as lost"
+    "notifications for clients of a dead broker count as lost, unless the clients move"
 )
 REPAIR = (
     "*fails over only*: alternate and grandparent paths as they were built; *repairs*: a hundredth "
-    "of the run after each fault the brokers join again, on what is left of the underlay"
+    "of the run after each fault the brokers join again, on what is left of the underlay; *clients "
+    "move*, ours: with each repair those of dead brokers attach to the nearest live one as well"
 )
 QUEUES = (
     "queues: first in, first out, one for each direction of each overlay link (delay the sum, "

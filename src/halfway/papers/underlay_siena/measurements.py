@@ -121,7 +121,8 @@ def deliveries(run: Run) -> Observations:
     with run.timed("walk"):
         share = delivered_share(
             made.twin(), run["system"], drawn, faults, tau=run["tau"],
-            mends=run["repair"] == "repairs",
+            mends=run["repair"] in ("repairs", "clients move"),
+            clients="move" if run["repair"] == "clients move" else "stay",
         )  # fmt: skip
     return {"delivered": np.array([100.0 * share])}
 
