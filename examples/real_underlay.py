@@ -1,10 +1,11 @@
-"""Broker trees over an underlay of your own: who is cut off by which failure, and why.
+"""Broker trees over an underlay of your own: who is cut off by which failure, and what it costs.
 
-    python examples/real_underlay.py FILE [--brokers N] [--overlays N] [--faults N]
+    python examples/real_underlay.py FILE [--brokers N] [--overlays N] [--faults N ...]
                                           [--delay-ms COLUMN] [--seed N]
 
 FILE is GraphML, a .brite file, or a table of links (see `halfway.world.imported_underlay`). Every
-node and link of the largest component fails alone, on several overlays of brokers drawn anew.
+node and link of the largest component fails alone, on several overlays of brokers drawn anew; then
+Figures 5 to 8 of the paper are measured there, with 95 % intervals over overlays.
 """
 
 import argparse
@@ -12,21 +13,29 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
+from scipy import stats
 
 from halfway.sim.broker_overlay import Overlay, Rules
 from halfway.sim.overlay_census import Cause, causes, census, single_failures
 from halfway.sim.overlay_deep import hindrances
 from halfway.sim.overlay_join import join
-from halfway.sim.tree_faults import delivered_share, draw_faults
-from halfway.sim.tree_load import passage
-from halfway.sim.tree_ways import ways
-from halfway.world.content import content
+from halfway.sim.tree_faults import Element, delivered_share, draw_faults
+from halfway.sim.tree_load import BALANCES, Balance, loads, passage
+from halfway.sim.tree_ways import stress, ways
+from halfway.world.content import Content, Interest, content
 from halfway.world.imported_underlay import read_underlay, with_drawn_bandwidths
 from halfway.world.underlay import Underlay
 
-CLIENTS, EVENTS, RUSH_S = 1000, 2000, 0.02
+CLIENTS, EVENTS, RUSH_S, MESSAGE_BYTES = 1000, 10_000, 0.1, 50
+DELIVERIES = ("unmodified", "fails over", "repairs", "and clients move")
+INTERESTS: tuple[Interest, ...] = ("selective", "everybody")
+CARRIED = (
+    "latency, ms", "mean load of overlay links, kB", "their deviation", "of links in use",
+    "their deviation", "of all links", "their deviation",
+)  # fmt: skip
 PRINTED = Rules("around", retry=False, bare_path=False)
 REMEDIED = Rules("around", retry=True, bare_path=True)
 
@@ -45,7 +54,8 @@ def main() -> None:
     )
     seeds = range(chosen.seed, chosen.seed + chosen.overlays)
     console.print(failures(underlay, brokers, seeds))
-    console.print(service(underlay, brokers, seeds, chosen.faults))
+    console.print(delivery(underlay, brokers, seeds, chosen.faults))
+    console.print(carriage(underlay, brokers, seeds))
 
 
 def arguments() -> argparse.Namespace:
@@ -54,7 +64,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("file", type=Path)
     parser.add_argument("--brokers", type=int, default=100)
     parser.add_argument("--overlays", type=int, default=5)
-    parser.add_argument("--faults", type=int, default=10)
+    parser.add_argument("--faults", type=int, nargs="+", default=[5, 10, 20, 40])
     parser.add_argument("--delay-ms", help="column with the delay of a link, of a table")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
@@ -104,35 +114,64 @@ def failures(underlay: Underlay, brokers: int, seeds: range) -> Table:
     return table
 
 
-def service(underlay: Underlay, brokers: int, seeds: range, faults: int) -> Table:
-    """Deliveries under faults on used elements, and latency without and with queues."""
-    table = Table("service, means over overlays", "unmodified", "fails over", "repairs")
-    shares = np.empty((len(seeds), 3))
-    late = np.empty((len(seeds), 4))
-    for k, seed in enumerate(seeds):
+def delivery(underlay: Underlay, brokers: int, seeds: range, counts: list[int]) -> Table:
+    """[uas Fig. 5] deliveries while nodes and links under the direct paths fail."""
+    table = Table("faults on used elements", *DELIVERIES, title="delivered, %")
+    shares = np.empty((len(counts), len(DELIVERIES), len(seeds)))
+    for s, seed in enumerate(seeds):
         overlay = grown(underlay, brokers, seed, REMEDIED)
         drawn = content(brokers, CLIENTS, EVENTS, "selective", seed)
-        struck = draw_faults(overlay, "used", faults, seed)
-        plain = delivered_share(overlay.twin(), "broker-tree", drawn, struck)
-        over = delivered_share(overlay.twin(), "underlay-tree", drawn, struck, mends=False)
-        mended = delivered_share(overlay.twin(), "underlay-tree", drawn, struck)
-        shares[k] = plain, over, mended
-        bits = 8.0 * 50
-        direct = ways(overlay, aware=False, queueing="overlay", message_bits=bits)
-        both = ways(overlay, aware=True, queueing="overlay", message_bits=bits)
-        late[k] = (
-            passage(direct, drawn, "direct", RUSH_S).latency_s,
-            passage(both, drawn, "halves", RUSH_S).latency_s,
-            passage(both, drawn, "least-wait", RUSH_S).latency_s,
-            passage(both, drawn, "earliest", RUSH_S).latency_s,
-        )
-    percents = (f"{value:.1f} %" for value in 100 * shares.mean(axis=0))
-    table.add_row(f"delivered, {faults} faults on used elements", *percents)
-    millis = [f"{value:.2f}" for value in 1e3 * late.mean(axis=0)]
-    table.add_row("latency in a rush (ms), direct", millis[0], "", "")
-    for balance, value in zip(("halves", "least-wait", "earliest"), millis[1:], strict=True):
-        table.add_row(f"latency in a rush (ms), {balance}", "", value, "")
+        for c, count in enumerate(counts):
+            struck = draw_faults(overlay, "used", count, seed)
+            shares[c, :, s] = delivered(overlay, drawn, struck)
+    for count, some in zip(counts, 100 * shares, strict=True):
+        table.add_row(str(count), *(interval(each) for each in some))
     return table
+
+
+def delivered(overlay: Overlay, drawn: Content, struck: list[Element]) -> list[float]:
+    """The shares of `DELIVERIES`, under the same faults."""
+    return [
+        delivered_share(overlay.twin(), "broker-tree", drawn, struck),
+        delivered_share(overlay.twin(), "underlay-tree", drawn, struck, mends=False),
+        delivered_share(overlay.twin(), "underlay-tree", drawn, struck),
+        delivered_share(overlay.twin(), "underlay-tree", drawn, struck, clients="move"),
+    ]
+
+
+def carriage(underlay: Underlay, brokers: int, seeds: range) -> Table:
+    """[uas Figs. 6-8] latency, and mean and deviation of the loads of links, over unmodified."""
+    rows = np.empty((2 * len(CARRIED), len(BALANCES), len(seeds)))
+    for s, seed in enumerate(seeds):
+        overlay = grown(underlay, brokers, seed, REMEDIED)
+        for k, interest in enumerate(INTERESTS):
+            drawn = content(brokers, CLIENTS, EVENTS, interest, seed)
+            for b, balance in enumerate(BALANCES):
+                at = slice(k * len(CARRIED), (k + 1) * len(CARRIED))
+                rows[at, b, s] = carried(overlay, drawn, balance)
+    table = Table("over unmodified", "unmodified", *BALANCES[1:], title="a rush of events")
+    for row, name in enumerate(f"{what}; {who}" for who in INTERESTS for what in CARRIED):
+        direct = rows[row, 0]
+        shares = [interval(each / direct) if direct.all() else "–" for each in rows[row, 1:]]
+        table.add_row(name, interval(direct), *shares)
+    return table
+
+
+def carried(overlay: Overlay, drawn: Content, balance: Balance) -> list[float]:
+    """The numbers of `CARRIED` for one rule; the direct path alone is unmodified SIENA."""
+    aware = balance != "direct"
+    paths = ways(overlay, aware=aware, queueing="overlay", message_bits=8.0 * MESSAGE_BYTES)
+    passed = passage(paths, drawn, balance, RUSH_S)
+    found = loads(passed, stress(overlay, aware=aware), MESSAGE_BYTES)
+    return [1e3 * passed.latency_s, *found]
+
+
+def interval(value: npt.NDArray[np.float64]) -> str:
+    """Mean and half of the 95 % interval over overlays, Student's t."""
+    if len(value) < 2:
+        return f"{value.mean():.3g}"
+    half = stats.t.ppf(0.975, len(value) - 1) * value.std(ddof=1) / len(value) ** 0.5
+    return f"{value.mean():.3g} ± {half:.2g}"
 
 
 if __name__ == "__main__":

@@ -1,0 +1,242 @@
+"""How long after a fault does the underlay-aware broker tree deliver again? Told by messages.
+
+    python examples/tree_recovery.py [FILE] [--networks N] [--nodes N] [--brokers N]
+                                     [--period S] [--misses N] [--tau S] [--seed N]
+
+One fault a run: a broker's parent dies, the root, the broker of some clients, or the first link of
+a broker's path to its parent. Somebody whom the fault does not touch publishes to all, and one of
+those cut off to that somebody. A network is a cluster; on FILE (any that `halfway.world.imported`
+reads) brokers are drawn anew. The unmodified tree is beside it: it never delivers there again.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.parquet as pq
+from rich.console import Console
+from rich.table import Table
+from scipy import stats
+
+from halfway.comparison.recovery import recovery
+from halfway.protocols.source_routes import NOBODY
+from halfway.sim.simulation import Simulation
+from halfway.world.demand import Listed
+from halfway.world.faults import Crash, Fault, LinkCut
+from halfway.world.imported import read_network
+from halfway.world.network import Network
+from halfway.world.waxman import Waxman, waxman
+
+KINDS = ("a parent dies", "the root dies", "a link dies", "a client's broker dies")
+BEGINS, EVERY, SECONDS = 5.0, 0.05, 60.0  # publishing: from when, how often; to when runs last
+DOWN, UP = 0, 1  # topics: from whom the fault does not touch, and back to it
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The brokers of a network's tree: names, and the parent's name of each."""
+
+    network: Network
+    parent: dict[int, int]
+    direct: dict[int, list[int]]  # the path to the parent
+    clients: dict[int, list[int]]  # nodes that speak to each broker
+
+    @property
+    def root(self) -> int:
+        """The name of the broker without parent."""
+        return next(b for b, up in self.parent.items() if up == NOBODY)
+
+    def below(self, above: int) -> list[int]:
+        """The broker and everybody below it."""
+        children = [b for b, up in self.parent.items() if up == above]
+        return [above, *(each for child in children for each in self.below(child))]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One fault, who is cut off by it, and who is not and publishes."""
+
+    fault: Fault
+    cut_off: list[int]
+    speaker: int
+
+
+def main() -> None:
+    """Break trees, print one table."""
+    chosen = arguments()
+    console = Console(highlight=False)
+    names = ("fault", "networks", "cut off", "to them, s", "from them, s", "longest, s", "later")
+    table = Table(*names, title="seconds until what is published arrives again, 95 % intervals")
+    found: dict[str, list[tuple[float, ...]]] = {kind: [] for kind in KINDS}
+    plain: list[float] = []
+    for seed in range(chosen.seed, chosen.seed + chosen.networks):
+        tree = tree_of(chosen, seed)
+        for kind, trial in trials(tree, seed, chosen.period):
+            found[kind].append(measured(tree, trial, chosen, seed, "underlay-tree"))
+            plain.append(measured(tree, trial, chosen, seed, "broker-tree")[5])
+    for kind, rows in found.items():
+        some = np.array(rows).reshape(len(rows), -1)
+        if len(some):
+            down, up, most = some[:, 1], some[:, 2], some[:, 3].max()
+            cut, later = some[:, 0].mean(), some[:, 4].mean()
+            table.add_row(
+                kind, str(len(some)), f"{cut:.1f}", interval(down), interval(up), f"{most:.2f}",
+                f"{later:.1f}",
+            )  # fmt: skip
+    console.print(table)
+    console.print(
+        f"period {chosen.period:g} s, {chosen.misses} misses, τ {chosen.tau:g} s; later: events "
+        f"lost to those cut off after they had been served again, a run\n"
+        f"unmodified: {100 * float(np.mean(plain)):.1f} % of those cut off are ever served again"
+    )
+
+
+def arguments() -> argparse.Namespace:
+    """What the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path, nargs="?")
+    parser.add_argument("--networks", type=int, default=10)
+    parser.add_argument("--nodes", type=int, default=200)
+    parser.add_argument("--brokers", type=int, default=20)
+    parser.add_argument("--period", type=float, default=1.0)
+    parser.add_argument("--misses", type=int, default=3)
+    parser.add_argument("--tau", type=float, default=10.0)
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+def interval(value: npt.NDArray[np.float64]) -> str:
+    """Mean with the 95 % interval over networks, Student's t."""
+    if len(value) < 2:
+        return f"{value.mean():.2f}"
+    half = stats.t.ppf(0.975, len(value) - 1) * value.std(ddof=1) / len(value) ** 0.5
+    return f"{value.mean():.2f} ± {half:.2f}"
+
+
+def simulation(
+    network: Network,
+    chosen: argparse.Namespace,
+    seed: int,
+    system: str,
+    demand: Listed,
+    **given: Any,
+) -> Simulation:
+    """A run on that network; the seed decides where brokers are, the same in both systems."""
+    options: dict[str, Any] = {"brokers": chosen.brokers}
+    if system == "underlay-tree":
+        options |= {"period_s": chosen.period, "misses": chosen.misses, "tau_s": chosen.tau}
+        options["homes"] = 3
+    return Simulation(
+        system, network, workload=demand, seconds=SECONDS, seed=seed, options=options,
+        window=4096, stretch=False, **given,
+    )  # fmt: skip
+
+
+def tree_of(chosen: argparse.Namespace, seed: int) -> Tree:
+    """The network of a seed, and the tree that a run on it begins with."""
+    if chosen.file is None:
+        network = waxman(Waxman(n=chosen.nodes, side=100), seed).network
+    else:
+        network = read_network(chosen.file, largest=True)
+    everybody = Listed([(row, DOWN) for row in range(network.n)], [])
+    cast = simulation(network, chosen, seed, "broker-tree", everybody).cast
+    led, state = cast.book.routes, cast.state
+    parent = {int(i): int(state.parent[state.seat[i]]) for i in np.flatnonzero(state.seat >= 0)}
+
+    def along(r: int) -> list[int]:
+        return [int(row) for row in led.row[led.first[r] : led.first[r + 1]]]
+
+    direct = {
+        b: along(int(led.direct[led.number[b], led.number[up]]))
+        for b, up in parent.items()
+        if up != NOBODY
+    }
+    clients: dict[int, list[int]] = {b: [] for b in parent}
+    for row in range(network.n):
+        if row not in parent and led.home[row, 0] != NOBODY:
+            clients[along(int(led.home[row, 0]))[-1]].append(row)
+    return Tree(network, parent, direct, clients)
+
+
+def trials(tree: Tree, seed: int, period: float) -> Iterator[tuple[str, Trial]]:
+    """One fault of each kind, where the tree has one; at a random moment of the period."""
+    dice = np.random.default_rng(seed)
+    root, label = tree.root, tree.network.label
+    at = 2 * BEGINS + period * float(dice.random())
+
+    def one(some: list[int]) -> int:
+        return int(some[int(dice.integers(len(some)))])
+
+    inner = [b for b, up in tree.parent.items() if up not in (NOBODY, root)]
+    if inner:
+        dead = tree.parent[one(inner)]
+        cut_off = [b for b in tree.below(dead) if b != dead]
+        yield KINDS[0], Trial(Crash(node=label(dead), at=at), cut_off, root)
+    top = [b for b, up in tree.parent.items() if up == root]
+    if len(top) > 1:
+        speaker = one(top)
+        cut_off = [b for b in tree.parent if b != root and b not in tree.below(speaker)]
+        yield KINDS[1], Trial(Crash(node=label(root), at=at), cut_off, speaker)
+    child = one([b for b in tree.parent if b != root])
+    a, b = tree.direct[child][:2]
+    cut = LinkCut(a=label(a), b=label(b), at=at)
+    yield KINDS[2], Trial(cut, tree.below(child), root)
+    serving = [b for b, some in tree.clients.items() if some and b != root]
+    if serving:
+        dead = one(serving)
+        yield KINDS[3], Trial(Crash(node=label(dead), at=at), tree.clients[dead], root)
+
+
+def measured(
+    tree: Tree, trial: Trial, chosen: argparse.Namespace, seed: int, system: str
+) -> tuple[float, ...]:
+    """How many lose an event at all; means over them of seconds to and from them, the longest, and
+    events lost later; the share of all cut off that is served at the end."""
+    heard = sorted({*tree.parent, *trial.cut_off})
+    back = trial.cut_off[0]
+    times = np.arange(BEGINS, SECONDS - 2.0, EVERY)
+    demand = Listed(
+        [*((row, DOWN) for row in heard), (trial.speaker, UP)],
+        [(float(t) + EVERY / 2 * topic, row, topic) for t in times
+         for row, topic in ((trial.speaker, DOWN), (back, UP))],
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "trace.parquet"
+        run = simulation(
+            tree.network, chosen, seed, system, demand, faults=[trial.fault], trace=file
+        )
+        run.run()
+        told = pq.read_table(file, columns=["row", "event"], filters=[("what", "=", "told")])
+    row, event = (told[name].to_numpy() for name in ("row", "event"))
+    fault = np.array([trial.fault.at])
+    spans, later, served = [], 0, 0
+    for each in trial.cut_off:
+        arrived = np.isin(np.arange(0, 2 * len(times), 2), event[row == each])
+        served += bool(arrived[-1])
+        seconds, lost = span(fault, times, arrived)
+        if lost:
+            spans.append(seconds)
+            later += int((~arrived & (times > fault + seconds)).sum())
+    arrived = np.isin(np.arange(1, 2 * len(times), 2), event[row == trial.speaker])
+    up, _ = span(fault, times + EVERY / 2, arrived)
+    return (
+        float(len(spans)), float(np.mean(spans or [0.0])), up, max([up, *spans]), float(later),
+        served / len(trial.cut_off),
+    )  # fmt: skip
+
+
+def span(
+    fault: npt.NDArray[np.float64], times: npt.NDArray[np.float64], arrived: Flags
+) -> tuple[float, bool]:
+    """Seconds from the fault to the first of three events in a row; whether any was lost."""
+    return recovery(fault, times, arrived)[0], not bool(arrived[times >= fault].all())
+
+
+if __name__ == "__main__":
+    main()
