@@ -33,8 +33,8 @@ CLIENTS, EVENTS, RUSH_S, MESSAGE_BYTES = 1000, 10_000, 0.1, 50
 DELIVERIES = ("unmodified", "fails over", "repairs", "and clients move")
 INTERESTS: tuple[Interest, ...] = ("selective", "everybody")
 CARRIED = (
-    "latency, ms", "mean load of overlay links, kB", "their deviation", "of links in use",
-    "their deviation", "of all links", "their deviation",
+    "latency, ms", "load of overlay links, kB", "deviation", "load of links in use, kB",
+    "deviation", "load of all links, kB", "deviation",
 )  # fmt: skip
 PRINTED = Rules("around", retry=False, bare_path=False)
 REMEDIED = Rules("around", retry=True, bare_path=True)
@@ -47,7 +47,7 @@ def main() -> None:
     underlay = with_drawn_bandwidths(underlay, chosen.seed)
     network = underlay.network
     brokers = min(chosen.brokers, network.n // 3)
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=110)
     console.print(
         f"{network.name}: {network.n} nodes, {network.links} links, {brokers} brokers, "
         f"{chosen.overlays} overlays"
@@ -150,7 +150,7 @@ def carriage(underlay: Underlay, brokers: int, seeds: range) -> Table:
                 at = slice(k * len(CARRIED), (k + 1) * len(CARRIED))
                 rows[at, b, s] = carried(overlay, drawn, balance)
     table = Table("over unmodified", "unmodified", *BALANCES[1:], title="a rush of events")
-    for row, name in enumerate(f"{what}; {who}" for who in INTERESTS for what in CARRIED):
+    for row, name in enumerate(f"{who}: {what}" for who in INTERESTS for what in CARRIED):
         direct = rows[row, 0]
         shares = [interval(each / direct) if direct.all() else "–" for each in rows[row, 1:]]
         table.add_row(name, interval(direct), *shares)

@@ -5,7 +5,7 @@ copy of the whole world and on lone one-row nodes; `faults` says where they part
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -157,8 +157,12 @@ def faults(
     lone_rows: tuple[int, ...] = (),
     tales: bool = False,
     slots: int = LONE_SLOTS,
+    seats: Mapping[int, Mapping[int, int]] | None = None,
 ) -> list[str]:
-    """Play a journal again; say where a lone node, another row or the end of the run differs."""
+    """Play a journal again; say where a lone node, another row or the end of the run differs.
+
+    seats: of arrays with a row for a few nodes only, by their length: node's row -> row there.
+    """
     handle = handle or world.protocol.handle
     big, around = world.fresh(world.names()), world.network.around()
     lone = {row: world.fresh(np.array([row], np.int32)) for row in lone_rows}
@@ -179,8 +183,11 @@ def faults(
         before = [part.copy() for part in arrays(big)]
         said = emitted(big, around, row, record)
         for old, new in zip(before, arrays(big), strict=True):
-            if row < len(old):  # some arrays have a row for a few nodes only
-                old[row] = new[row]
+            here = row
+            if seats is not None and len(old) != world.network.n:
+                here = seats.get(len(old), {}).get(row, len(old))
+            if here < len(old):
+                old[here] = new[here]
             if not np.array_equal(old, new):
                 found.append(f"record {number} to row {row}: another row was written")
         if row in lone and emitted(lone[row], knows[row], 0, record) != said:

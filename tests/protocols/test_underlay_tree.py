@@ -307,4 +307,9 @@ def test_a_lone_node_says_what_its_row_says() -> None:
     assert underlay_tree.most_emissions(fresh(overlay, here.names()), rules) == MOST
     kinds = {int(kind) for kind in driven.records["kind"]}
     assert {0, 2, 4, 6, 13, 14, 15, 16, 18, 19, 20, 22, 23, 24} <= kinds
-    assert faults(here, driven, lone_rows=(0, 3, BROKERS), slots=MOST) == []
+    seats = {
+        BROKERS: {row: row for row in range(BROKERS)},
+        len(CLIENTS): {int(row): d for d, row in enumerate(CLIENTS)},
+    }
+    rows = (0, 3, BROKERS, HERE)  # the root, a broker, a client's node, a router
+    assert faults(here, driven, lone_rows=rows, slots=MOST, seats=seats) == []

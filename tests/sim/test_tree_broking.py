@@ -3,6 +3,7 @@
 from itertools import pairwise
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -68,6 +69,30 @@ def test_a_path_leads_from_its_one_end_to_the_other_over_links_that_are_there() 
         assert all(b in network.neighbours(int(a)) for a, b in pairwise(rows))
         back = int(led.back[r])
         assert np.array_equal(rows[::-1], led.row[led.first[back] : led.first[back + 1]])
+
+
+def test_a_client_knows_the_nearest_broker_and_the_nearest_past_it() -> None:
+    network, demand = backbone(), Drawn(40, 2, 2, 8, events=3, seed=5)
+    run = tree("underlay-tree", network, demand, options={"homes": 3})
+    led, (brokers, _) = run.cast.book.routes, names(run)
+    graph = nx.Graph((a, int(b)) for a in range(network.n) for b in network.neighbours(a))
+    known = np.flatnonzero(led.home[:, 0] >= 0).tolist()
+    assert known
+    assert (run.cast.state.access.desk[known] >= 0).all()
+    for client in known:
+        ways = [led.row[led.first[r] : led.first[r + 1]].tolist() for r in led.home[client]]
+        ends = [way[-1] for way in ways]
+        assert len(set(ends)) == 3
+        assert {*ends} <= {*brokers}
+        hops = nx.single_source_shortest_path_length(graph, client)
+        assert len(ways[0]) - 1 == min(hops[b] for b in brokers)
+        rest = graph.copy()
+        rest.remove_nodes_from(ways[0][1:])
+        past = nx.single_source_shortest_path_length(rest, client)
+        beside = sorted(past[b] for b in brokers if b in past)
+        for way, least in zip(ways[1:], beside, strict=False):
+            assert not {*way} & {*ways[0][1:]}
+            assert len(way) - 1 == least
 
 
 def all_single_failures(network: Network) -> list[tuple[Fault, int]]:
