@@ -109,7 +109,7 @@ def join(state, rules, post, b, own, message, out):
 
 
 @apart
-def be_welcome(state, book, post, b, own, message, out):
+def be_welcome(state, rules, book, post, b, own, message, out):
     """Somebody takes this broker for its child."""
     source, up = message.args[ORIGIN], state.parent[b]
     # Two roots may have asked each other: the lower name stays.
@@ -119,18 +119,21 @@ def be_welcome(state, book, post, b, own, message, out):
     if source == up:
         take_news(state, b, message)
     elif wanted and not both:
-        come_under(state, book, post, b, own, source, message.at, out)
+        come_under(state, rules, book, post, b, own, source, message.at, out)
         take_news(state, b, message)
     else:
         send(post, b, own, QUIT, source, out)
 
 
 @apart
-def come_under(state, book, post, b, own, parent, now, out):
+def come_under(state, rules, book, post, b, own, parent, now, out):
     """A new parent: tell it what is wanted here, and the old one good-bye."""
     held = state.table
     if state.parent[b] != NOBODY:
-        send(post, b, own, QUIT, state.parent[b], out)
+        o = send(post, b, own, QUIT, state.parent[b], out)
+        # We take leave a period later, because what the old parent has on its way down passed the
+        # new one before it knew what is wanted here. What comes both ways is told once.
+        o.at = rules.period_s
         switch(state.lines, b, state.parent[b], NO_ROUTE)
     switch(state.lines, b, parent, NO_ROUTE)
     for s in range(held.filter.shape[1]):

@@ -88,7 +88,7 @@ def be_kin(state, rules, book, post, b, own, message, out):
     elif kind == JOIN:
         join(state, rules, post, b, own, message, out)
     elif kind == WELCOME:
-        be_welcome(state, book, post, b, own, message, out)
+        be_welcome(state, rules, book, post, b, own, message, out)
     elif kind == QUIT:
         lose(state, book, post, b, own, source, out)
     elif kind == LEAVING:
