@@ -70,7 +70,7 @@ class Trial:
 def main() -> None:
     """Break trees, print one table."""
     chosen = arguments()
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=110)
     names = ("fault", "networks", "cut off", "to them, s", "from them, s", "longest, s", "later")
     table = Table(*names, title="seconds until what is published arrives again, 95 % intervals")
     found: dict[str, list[tuple[float, ...]]] = {kind: [] for kind in KINDS}
