@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfway.papers.drip import analysis
-from halfway.papers.drip.measurements import pairwise
+from halfway.papers.drip.measurements import pairwise, simulation
 from halfway.pipeline.run import Run
 from halfway.world.number_intervals import NumberIntervals
 
@@ -68,6 +68,25 @@ def test_intervals_are_as_the_paper_draws_them() -> None:
 SMALL = {"n": 100, "k": 10, "l": 4, "m": 1, "seconds": 150.0, "radio": "ideal", "hello_s": 0.0}
 
 
+# Pair by pair. docs/papers/drip.md has the proof; these hold its premise and what follows from it.
+
+
+def test_what_is_handed_over_changes_no_region_no_way_and_no_register() -> None:
+    """The premise: whoever meets whom, and may hand over what, is the same for every system."""
+    systems = (("drip", 1), ("drip", 4), ("sf", 1))
+    made = [simulation(run(**SMALL), system, m) for system, m in systems]
+    for one in made:
+        one.run()
+    first, *others = (one.cast.state for one in made)
+    told = {"newest", "live", "lost", "rested", "eldest", "digest"}  # by events, or of events
+    for other in others:
+        for table in ("me", "near", "exits", "register", "contacts"):
+            ours, theirs = getattr(first, table), getattr(other, table)
+            for field in set(ours.dtype.names) - told:
+                assert np.array_equal(ours[field], theirs[field]), (table, field)
+        assert not np.array_equal(first.heard.held, other.heard.held)
+
+
 def test_an_epidemic_is_never_later_at_any_broker_without_contention() -> None:
     """[§VI-B] says the opposite of SF; without contention it cannot be."""
     told = pairwise(run(system="sf", other="drip", **SMALL))
@@ -81,3 +100,18 @@ def test_more_copies_are_never_later_at_any_broker_without_contention() -> None:
     told = pairwise(run(system="drip", other="drip", **{**SMALL, "other_m": 1, "m": 4}))
     assert told["broker later"].sum() == 0
     assert len(told["broker later"]) > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [10, 20, 40])
+@pytest.mark.parametrize(("system", "m", "other_m"), [("sf", 1, 1), ("drip", 2, 1), ("drip", 4, 2)])
+def test_no_broker_of_many_networks_is_told_later(
+    k: int, system: str, m: int, other_m: int
+) -> None:
+    """On six networks of the paper's environment, 200 s each."""
+    asked = {"system": system, "other": "drip", "m": m, "other_m": other_m}
+    whole = {**SMALL, "n": 200, "k": k, "l": 5, "seconds": 200.0, **asked}
+    for seed in range(20, 26):
+        told = pairwise(Run(whole, 0, network_seed=seed, workload_seed=seed + 100, dice_seed=5))
+        assert told["broker later"].sum() == 0
+        assert len(told["broker later"]) > 500

@@ -72,6 +72,18 @@ def shared(
     return events.share(epidemic, role, copies, requested, interested, known)
 
 
+@kernel
+def noted(state: Any, i: Any, message: Any) -> None:
+    events.note_relays(state, i, message)
+
+
+@kernel
+def gave(
+    state: Any, rules: Any, around: Any, i: Any, broker: Any, message: Any, now: Any, out: Any
+) -> None:
+    events.give_events(state, rules, around, i, broker, message, now, out)
+
+
 def rules(**other: float) -> drip.Rules:
     """The rules of a system as small as these tests."""
     values: dict[str, Any] = {
@@ -186,6 +198,42 @@ def test_who_gets_a_copy(requested: bool, interested: bool, known: bool, copies:
             assert got == relay
         else:
             assert got == none
+
+
+@given(
+    st.sampled_from((states.DESTINATION, states.RELAY, states.SOURCE)), st.booleans(), st.booleans()
+)
+def test_whom_a_source_chose_is_a_relay_whoever_hands_it_a_copy(
+    role: int, interested: bool, chosen: bool
+) -> None:
+    """So that a relay whose copy was lost is not left a destination by a faster one."""
+    state, out = lone_broker(), outbox(16)
+    letter = registration(1)
+    letter.args[states.NEAR : states.NEAR + states.MOST_NEAREST] = 8 if interested else 6
+    heard_of(state, 0, letter)
+    took(state, rules(), 0, 0, 4, role, 0.0, out)
+    copy = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    copy.event, copy.args[states.RELAYS :] = 0, -1
+    copy.args[states.RELAYS] = 8 if chosen else 7
+    if role == states.SOURCE:
+        state.relays[0, 0, :] = [8, 7] if chosen else [5, 7]
+    noted(state, 0, copy)
+    digest = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    alone = Around(
+        np.zeros(1, np.uint32), np.zeros(1, np.uint32), np.zeros(0, np.int32),
+        np.zeros(0, np.int32), np.zeros(0), np.zeros(0),
+    )  # fmt: skip
+    before = int(out.tally[0])
+    gave(state, rules(), alone, np.uint32(0), np.int32(8), digest, 1.0, out)
+    said = [out.pool[out.free[slot]] for slot in range(int(out.tally[0]), before)]
+    given = [(int(o.args[states.ROLE]), list(o.args[states.RELAYS :][:2])) for o in said]
+    if role == states.DESTINATION or not (interested or (chosen and role == states.SOURCE)):
+        assert given == []
+        return
+    want = states.RELAY if chosen else states.DESTINATION
+    first = [5, 7] if role == states.SOURCE else [7, -1]
+    known = first if not chosen else [8, 7 if role == states.SOURCE else -1]
+    assert given == [(want, known)]
 
 
 @settings(max_examples=30)

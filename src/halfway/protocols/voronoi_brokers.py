@@ -26,6 +26,7 @@ from halfway.protocols.voronoi_brokers_events import (
     give_events,
     hear_flood,
     note_event,
+    note_relays,
     take_event,
 )
 from halfway.protocols.voronoi_brokers_regions import (
@@ -162,9 +163,9 @@ def consume(state, rules, around, i, kind, message, out):
     elif kind == SUBSCRIPTION:
         hear_of(state, i, message)
     elif kind == EVENT:
-        take_event(
-            state, rules, i, message.event, message.topic, message.args[ROLE], message.at, out
-        )
+        role = np.int64(message.args[ROLE])  # one type of number, one copy of what takes it
+        take_event(state, rules, i, message.event, message.topic, role, message.at, out)
+        note_relays(state, i, message)
     elif kind == NEWS:
         take_event(state, rules, i, message.event, message.topic, SOURCE, message.at, out)
 

@@ -17,9 +17,11 @@ from halfway.protocols.voronoi_brokers_state import (
     FLOOD,
     GONE,
     MOST_NEAREST,
+    MOST_RELAYS,
     NOBODY,
     NOTHING,
     RELAY,
+    RELAYS,
     ROLE,
     ROUND,
     SEEN_WORDS,
@@ -202,11 +204,39 @@ def copies_left(state, i, place, broker):
 
 @embedded
 def is_relay(state, i, place, broker):
-    """Whether a source gave its copy to that broker."""
+    """Whether the source of an event chose that broker to relay it, as far as row i knows."""
     found = False
     for r in range(state.relays.shape[2]):
         found |= state.relays[i, place, r] == broker
     return found
+
+
+@embedded
+def choose(state, i, place, broker):
+    """Another broker is to relay the event."""
+    for r in range(state.relays.shape[2]):
+        if state.relays[i, place, r] == NOBODY:
+            state.relays[i, place, r] = broker
+            return
+
+
+@embedded
+def list_relays(state, i, place, o):
+    """Write whom the source chose into a copy: whoever hands them theirs, they are relays."""
+    for r in range(MOST_RELAYS):
+        there = r < state.relays.shape[2]
+        o.args[RELAYS + r] = state.relays[i, place, r] if there else NOBODY
+
+
+@apart
+def note_relays(state, i, message):
+    """Whom the source chose, as a copy tells that came; a source knows better."""
+    place = np.int64(message.event) & (state.heard.shape[1] - 1)
+    if state.heard[i, place].held != message.event or state.heard[i, place].role == SOURCE:
+        return
+    for r in range(min(MOST_RELAYS, state.relays.shape[2])):
+        if message.args[RELAYS + r] != NOBODY:
+            state.relays[i, place, r] = message.args[RELAYS + r]
 
 
 @apart
@@ -230,13 +260,11 @@ def give_events(state, rules, around, i, broker, message, now, out):
                 continue
             requested, interested = interest(state, i, state.heard[i, place].topic, broker)
             what = share(False, role, left, requested, interested, known)
-            if what == NOTHING and not known and is_relay(state, i, place, broker):
-                what = RELAY  # it never arrived
+            chosen = not known and is_relay(state, i, place, broker)
+            if chosen and (what != NOTHING or role == SOURCE):
+                what = RELAY  # it was to have one, and it never arrived
             elif what == RELAY:
-                for r in range(state.relays.shape[2]):
-                    if state.relays[i, place, r] == NOBODY:
-                        state.relays[i, place, r] = broker
-                        break
+                choose(state, i, place, broker)
         if what != NOTHING:
             given += 1
             state.me[i].rested = now + rules.rest
@@ -244,6 +272,7 @@ def give_events(state, rules, around, i, broker, message, now, out):
             o.topic = state.heard[i, place].topic
             o.event = event
             o.args[ROLE] = what
+            list_relays(state, i, place, o)
 
 
 @apart

@@ -54,7 +54,7 @@ SEQUENCE, STANDS_FOR, DIGEST = 0, 1, 2  # of a BEACON; DIGEST of a REPORT as wel
 OTHER = 0  # of a REPORT
 VERSION, BASE, KEY, NEAR = 0, 1, 2, 3  # of a REGISTER; but for BASE of a SUBSCRIPTION, a QUIT
 TELLER = 1  # of a SUBSCRIPTION: the broker that sends it
-ROLE = 0  # of an EVENT
+ROLE, RELAYS = 0, 1  # of an EVENT; the first MOST_RELAYS that its source chose
 ROUND = 0  # of a FLOOD
 CANDIDATE = 0  # of a CALL
 IN_VAIN = 0  # of a SETTLE: 1 when whoever took the place should have been heard
@@ -65,6 +65,7 @@ SKILL = 0  # of an ABILITY and a CALL
 TRIES = 5  # of whatever is PARKED: how often it was
 WORDS, SEEN_WORDS = 6, 5  # 32 events each; the latter in the reals of a REGISTER
 MOST_NEAREST = 5  # brokers that fit a REGISTER
+MOST_RELAYS = 7  # and an EVENT
 
 # What a broker may do with its copy of an event; more is better.
 NOTHING, GONE, DESTINATION, RELAY, SOURCE = 0, 1, 2, 3, 4
@@ -191,7 +192,7 @@ class VoronoiState(NamedTuple):
     exits: npt.NDArray[np.void]  # [n, EXITS] EXIT: ways out of the region, as bridges told them
     wish: npt.NDArray[np.void]  # [n, own] WISH: the local copy of the subscriptions [drip §V-A]
     heard: npt.NDArray[np.void]  # [n, window] HEARD
-    relays: npt.NDArray[np.int32]  # [n, window, M] who got the source's copies
+    relays: npt.NDArray[np.int32]  # [n, window, M] who gets the source's copies, as far as known
     register: npt.NDArray[np.void]  # [n, places] ENTRY
     contacts: npt.NDArray[np.void]  # [n, CONTACTS] CONTACT: brokers met, and what they were told
 
