@@ -106,8 +106,9 @@ def _contended(scale: Scale) -> list[Point]:
     return [
         _point(
             scale, BROKING, system=system, m=m, k=claims.CONTENDED, l=NEAREST_3B,
-            radio="contention", hello_s=1.0,
+            share=share, rate=rate, radio="contention", hello_s=1.0,
         )
+        for share, rate in claims.CONTENDED_LOADS
         for system, m in systems
     ]  # fmt: skip
 
@@ -179,7 +180,7 @@ PAPER = Paper(
             "figure-3b-pairs",
             "Delivery delay pair by pair: SF and four copies against one copy",
             _pairs,
-            {"quick": 3, "paper": 10},
+            {"quick": 8, "paper": 24},
             claims.judge_pairs,
             (ENVIRONMENT, ABLE, PARALLEL, SF, INTERVALS),
         ),
@@ -214,7 +215,7 @@ PAPER = Paper(
             "contended",
             "Figures 3(b) and 4 where nodes contend for the air",
             _contended,
-            {"quick": 2, "paper": 10},
+            {"quick": 8, "paper": 16},
             claims.judge_contended,
             (ENVIRONMENT, ABLE, CONTENTION, SF, INTERVALS),
         ),
