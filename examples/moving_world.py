@@ -1,5 +1,8 @@
 """Systems side by side on one recorded world: nodes that move, come and go.
 
+Walks join a publisher to a subscriber, so theirs are told beforehand who will publish what; the
+others do not know.
+
 python examples/moving_world.py vehicles.mob --range 250 --seconds 250 --demands 5
 """
 
@@ -14,6 +17,7 @@ from halfway.sim.moving import Motion
 from halfway.sim.outcome import Outcome
 from halfway.sim.radios import ContendedAir, IdealAir
 from halfway.sim.simulation import Simulation
+from halfway.world.demand import Demand, Listed
 from halfway.world.number_intervals import NumberIntervals
 from halfway.world.trace_files import read_motion
 
@@ -24,7 +28,8 @@ SYSTEMS: dict[str, dict[str, object]] = {
     "flooding": {},
     "gossip": {"fanout": -1, "rounds": 3, "period": 5.0},
     "anti-entropy": {},
-    "directional-walk": {},
+    "directional-walk": {"most_steps": 200},
+    "random-walk": {"most_steps": 200},
 }
 
 
@@ -54,14 +59,24 @@ def main() -> None:
 
 def outcome(name: str, motion: Motion, seed: int, seconds: float, contention: bool) -> Outcome:
     """One run: everybody wants an interval of 20 of the numbers 1…100, 0.8 events a second."""
-    demand = NumberIntervals(
+    demand: Demand = NumberIntervals(
         motion.n, start_s=20.0, end_s=seconds - PATIENCE_S, share=1.0, length=20.0, seed=seed
     )
+    if name.endswith("-walk"):
+        demand = listed(demand)
     return Simulation(
         name.partition(",")[0], motion=motion, workload=demand, seconds=seconds,
         radio=ContendedAir(medium="wifi-a") if contention else IdealAir(),
         seed=seed, window=512, options=SYSTEMS[name], stretch=False,
     ).run()  # fmt: skip
+
+
+def listed(demand: Demand) -> Listed:
+    """The same subscriptions and publications, whose publishers are only those that do publish."""
+    some = demand.take(np.inf, 100_000)
+    wants = [(row, topic) for topic, rows in enumerate(demand.subscribers) for row in rows.tolist()]
+    said = zip(some.t.tolist(), some.row.tolist(), some.topic.tolist(), strict=True)
+    return Listed(wants, list(said))
 
 
 def cells(runs: list[Outcome]) -> list[str]:
