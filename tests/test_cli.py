@@ -33,7 +33,7 @@ class Report:
     cores: int = 2
 
     def shares(self) -> dict[str, float]:
-        return {"walking": 0.75, "spark": 0.25}
+        return {"simulating": 0.75, "Spark": 0.25}
 
 
 @dataclass
@@ -163,7 +163,7 @@ def test_reproduce_leaves_an_edition_and_says_where(
     assert [line.split()[0] for line in tallies] == ["figure-6", "figure-7"]
     assert all("agree" in line for line in tallies)
     assert "5f3a9c01d2e47b68" in told.out
-    assert "walking 75%" in told.out
+    assert "simulating 75%" in told.out
     assert "halfway-results/index.html" in told.out
     assert told.err.splitlines()[0] == "halfway: starting Spark"
     left = {path.name for path in Path("halfway-results").iterdir()}

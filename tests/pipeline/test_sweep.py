@@ -36,7 +36,7 @@ def test_a_sweep_makes_every_run_and_a_second_one_none(spark, store):
     assert heard[-1] == (80, 80)
     shares = report.shares()
     assert sum(shares.values()) == pytest.approx(1.0)
-    assert shares["walking"] > 0.0
+    assert shares["simulating"] > 0.0
     again = sweep(spark, store, planned, lambda *both: heard.append(both))
     assert again.made == 0
     assert heard[-1] == (80, 80)

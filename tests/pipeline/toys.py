@@ -23,7 +23,7 @@ def steps(run: Run) -> Observations:
     if "diary" in run.parameters:
         with Path(run["diary"]).open("a") as diary:
             diary.write(f"{run.parameters['n']} {run.parameters['system']} {run.replicate}\n")
-    with run.timed("walk"):
+    with run.timed("run"):
         time.sleep(run.parameters.get("ms", 0) / 1000)
         word = spun(np.uint64(run.dice_seed), 100)
     network = np.random.default_rng(run.network_seed)

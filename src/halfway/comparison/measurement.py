@@ -19,7 +19,7 @@ def run(run: Run) -> Observations:
     scenario = scenario_of(run.parameters, run.network_seed)
     with run.timed("network"):
         stage = _stage(scenario, run)
-    with run.timed("walk"):
+    with run.timed("run"):
         system = contender_of(run.parameters).system()
         return observations(simulation_on(stage, scenario, system))
 

@@ -4,7 +4,7 @@ import importlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -32,6 +32,9 @@ class Point(msgspec.Struct, frozen=True):
     cost_ms: float = 10.0
 
 
+Phase = Literal["network", "run"]  # drawing what is simulated, and simulating it
+
+
 class Run(msgspec.Struct):
     """One replicate of a point as a worker meets it. Same seeds, same observations, anywhere."""
 
@@ -40,10 +43,10 @@ class Run(msgspec.Struct):
     network_seed: int  # [0, 2^64) the network and all that is paired with it
     workload_seed: int  # who publishes, who subscribes: shared by systems on the same network
     dice_seed: int  # the protocol's own randomness: different for each point
-    seconds: dict[str, float] = {}  # phase -> wall seconds: "network", "walk", "compile"
+    seconds: dict[str, float] = {}  # phase -> wall seconds
 
     @contextmanager
-    def timed(self, phase: str) -> Iterator[None]:
+    def timed(self, phase: Phase) -> Iterator[None]:
         """Add the wall time of the block to a phase of this run."""
         begun = time.perf_counter()
         try:

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from halfway.pipeline.asked import Plans, note
 from halfway.pipeline.plan import by_network
 from halfway.pipeline.rehearsal import Rehearsal, rehearse_sweep
+from halfway.pipeline.run import Phase
 from halfway.pipeline.seal import seal
 from halfway.pipeline.session import cores as cores_of
 from halfway.pipeline.store import Store
@@ -18,7 +19,7 @@ from halfway.pipeline.waves import Waves
 
 Progress = Callable[[int, int], None]  # runs done, runs in all; about five times a second
 
-_PHASES = {"walk": "walking", "network": "networks", "compile": "compiling"}
+_PHASES: dict[Phase, str] = {"run": "simulating", "network": "networks"}
 
 
 class SweepReport(msgspec.Struct, frozen=True):
@@ -37,7 +38,7 @@ class SweepReport(msgspec.Struct, frozen=True):
     def shares(self) -> dict[str, float]:
         """Fractions of the cores' time, which sum to 1; empty if nothing was run.
 
-        walking, networks, compiling, Python (the rest of the runs), starting Spark, and Spark:
+        simulating, networks, Python (the rest of the runs), compiling, starting Spark, and Spark:
         serving the tasks, and cores that wait for the last task of a wave.
         """
         whole = self.wall_seconds * self.cores
@@ -45,7 +46,7 @@ class SweepReport(msgspec.Struct, frozen=True):
             return {}
         share = {word: self.seconds.get(phase, 0.0) / whole for phase, word in _PHASES.items()}
         share["Python"] = self.seconds.get("total", 0.0) / whole - sum(share.values())
-        share["compiling"] += self.compiling_seconds / self.wall_seconds
+        share["compiling"] = self.compiling_seconds / self.wall_seconds
         share["starting Spark"] = self.starting_seconds / self.wall_seconds
         return share | {"Spark": 1.0 - sum(share.values())}
 

@@ -39,7 +39,7 @@ def meetings(run: Run) -> Observations:
         draw = drawn(run["n"], run["radius"], run.network_seed)
         walks = walkers(run["n"], run["radius"], run.network_seed, run["system"])
     pairs = distinct_pairs(run["n"], run["pairs"], run.workload_seed)
-    with run.timed("walk"):
+    with run.timed("run"):
         steps, nodes = walks.meetings(pairs, seed=run.dice_seed, k=run["k"], reading=run["reading"])
     return {
         "steps": steps,
@@ -73,10 +73,10 @@ def _routed(
     """Loads [permutations, n] and unmet pairs [permutations] of the run's system."""
     unmet = np.zeros(len(permutations), np.int64)
     if run["system"] == "shortest-path":
-        with run.timed("walk"):
+        with run.timed("run"):
             return shortest_path_loads(network, permutations, run.dice_seed), unmet
     if run["system"] == "breadth-first-tree":
-        with run.timed("walk"):
+        with run.timed("run"):
             root = run.dice_seed % network.n
             parent = breadth_first_tree(network, root, run.dice_seed)
             return tree_path_loads(parent, permutations), unmet
@@ -84,7 +84,7 @@ def _routed(
         walks = walkers(run["n"], run["radius"], run.network_seed, run["system"])
     load = np.empty((len(permutations), network.n), np.int64)
     sources = np.arange(network.n)
-    with run.timed("walk"):
+    with run.timed("run"):
         for p, targets in enumerate(permutations):
             pairs = np.column_stack([sources, targets])
             load[p], unmet[p] = walks.path_loads(

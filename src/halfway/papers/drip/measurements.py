@@ -69,7 +69,7 @@ def broking(run: Run) -> Observations:
     delivered: share of what was expected. brokers, sent: brokers elected, transmissions.
     handed: those of them that took events from broker to broker.
     """
-    with run.timed("walk"):
+    with run.timed("run"):
         made = simulation(run, run["system"], run["m"])
         out = made.run()
     event, _, delay = delivered(made)

@@ -44,7 +44,7 @@ def signalling(run: Run) -> Observations:
         town.tell(2.0 + topic, int(publisher), cell_hash.ADVERTISE, topic)
         town.tell(2.2 + topic, int(subscriber), cell_hash.SUBSCRIBE, topic)
         town.tell(2.5 + topic, int(publisher), cell_hash.PUBLISH, topic, topic)
-    with run.timed("walk"):
+    with run.timed("run"):
         town.run(5.0 + count)
     heard = {event for event, _ in town.delivered()}
     return {"unneeded": np.array([town.unneeded(topic) for topic in sorted(heard)], float)}
@@ -57,7 +57,7 @@ def rivals(run: Run) -> Observations:
     """
     cells = laid(run["n"], run["degree"], run.network_seed)
     pairs = distinct_pairs(run["n"], run["pairs"], run.workload_seed)
-    with run.timed("walk"):
+    with run.timed("run"):
         if run["system"] == "directional-walk":
             walk = walkers(run["n"], run["degree"], run.network_seed)
             met = [walk.pair(int(a), int(b), seed=run.dice_seed, topic=t)

@@ -38,7 +38,7 @@ def loss(run: Run) -> Observations:
     victims = _victims(run, town, pairs)
     struck = [topic for topic in range(len(pairs)) if victims[topic]]
     dead = sorted(set().union(*victims))
-    with run.timed("walk"):
+    with run.timed("run"):
         if run["system"] == "directional-walk":
             entries, heard = _by_walks(run, pairs, dead, struck)
         else:
@@ -68,7 +68,7 @@ def _settled(run: Run, pairs: Pairs) -> Town:
         town.tell(2.0, int(publisher), cell_hash.ADVERTISE, topic)
         town.tell(3.0, int(subscriber), cell_hash.SUBSCRIBE, topic)
         town.tell(5.0, int(publisher), cell_hash.PUBLISH, topic, AFTER_S * topics + topic)
-    with run.timed("walk"):
+    with run.timed("run"):
         town.run(STRUCK_S)
     return town
 

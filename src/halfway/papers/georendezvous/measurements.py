@@ -33,7 +33,7 @@ def detours(run: Run) -> Observations:
     with run.timed("network"):
         cells = laid(run["n"], run["degree"], run.network_seed)
     pairs = distinct_pairs(run["n"], run["pairs"], run.workload_seed)
-    with run.timed("walk"):
+    with run.timed("run"):
         # The key is the workload's: points for one number are the first of those for another.
         ways = cells.ways(pairs, run["points"], run.workload_seed)
         path = ways.shortest(run["tried"], toured=run["reading"] == "toured")
@@ -60,7 +60,7 @@ def trees(run: Run) -> Observations:
         cells = laid(run["n"], run["degree"], run.network_seed)
     parties = _parties(run["n"], run["pairs"], run["clients"], run.workload_seed)
     publisher, subscribers = parties[:, 0].copy(), parties[:, 1:].copy()
-    with run.timed("walk"):
+    with run.timed("run"):
         hops = [
             cells.trees(publisher, subscribers, points=points, tried=tried, key=run.workload_seed)[
                 :, TREE_READINGS.index(run["reading"])
@@ -89,7 +89,7 @@ def nice_places(run: Run) -> Observations:
         network = laid(run["n"], run["degree"], run.network_seed).network
     pairs = distinct_pairs(run["n"], run["pairs"], run.workload_seed)
     share, length, growth, longest = [], [], 1.0, 1
-    with run.timed("walk"):
+    with run.timed("run"):
         for a, b in pairs:
             from_a, from_b = distances(network, int(a)), distances(network, int(b))
             apart = int(from_a[b])

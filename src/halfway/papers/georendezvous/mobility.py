@@ -49,7 +49,7 @@ def mobility(run: Run) -> Observations:
     ends = np.array([[int(a[0]), int(b[0])] for a, b in zip(
         simulation.demand.publishers, simulation.demand.subscribers, strict=True)])  # fmt: skip
     seen = []
-    with run.timed("walk"):
+    with run.timed("run"):
         for second in np.arange(SETTLED_S, SECONDS - 1.0):
             simulation.run(second)
             seen.append(_has_best(simulation, legs, radius, ends, run["tried"], float(second)))

@@ -93,7 +93,7 @@ def lemma(run: Run) -> Observations:
     two links: share of the underlay's nodes with fewer links than three paths need.
     """
     made = _overlay(run)
-    with run.timed("walk"):
+    with run.timed("run"):
         failures = single_failures(made)
         why = causes(made, failures)
         levels = census(made)
@@ -118,7 +118,7 @@ def deliveries(run: Run) -> Observations:
     made, drawn = _overlay(run), _workload(run)
     # One order of faults a network: more faults only add to fewer, and both systems meet the same.
     faults = draw_faults(made, run["where"], run["faults"], run.workload_seed)
-    with run.timed("walk"):
+    with run.timed("run"):
         share = delivered_share(
             made.twin(), run["system"], drawn, faults, tau=run["tau"],
             mends=run["repair"] in ("repairs", "clients move"),
@@ -131,7 +131,7 @@ def loads(run: Run) -> Observations:
     """[uas Figs. 6-8] Latency in milliseconds, link loads in kilobytes; a unit is a run."""
     made, drawn = _overlay(run), _workload(run)
     aware = run["system"] == "underlay-tree"
-    with run.timed("walk"):
+    with run.timed("run"):
         paths = ways(made, aware=aware, queueing=run["queueing"], message_bits=8 * MESSAGE_BYTES)
         passed = passage(paths, drawn, run["balance"], run["window_s"])
         found = loads_of(passed, stress(made, aware=aware), MESSAGE_BYTES)

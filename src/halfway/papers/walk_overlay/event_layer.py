@@ -48,7 +48,7 @@ def traffic(run: Run) -> Observations:
         _, walks, _ = drawn(run["n"], run["radius"], run.network_seed)
     dice = np.random.default_rng(run.workload_seed)
     rows = initiator_sets(run["n"], run["initiators"], 1, run.workload_seed)[0]
-    with run.timed("walk"):
+    with run.timed("run"):
         tree = Traffic.on(walks.build(rows, seed=run.dice_seed % 2**64))
     half = run["initiators"] // 2
     wishes, events = subscriptions(half * EACH, run["content"], dice)
@@ -60,7 +60,7 @@ def traffic(run: Run) -> Observations:
     items = len(np.unique(what.item))
     size = with_bits(items, -(-run["bits each"] * len(wishes) // 32) * 32)
     publishers = [tree.place(row) for row in rows[half:]]
-    with run.timed("events"):
+    with run.timed("run"):
         return _observed(tree, wanted, what, key, size, publishers, dice)
 
 

@@ -45,7 +45,7 @@ def overlays(run: Run) -> Observations:
     for s, rows in enumerate(
         initiator_sets(run["n"], run["initiators"], run["sets"], run.workload_seed)
     ):
-        with run.timed("walk"):
+        with run.timed("run"):
             overlay = walks.build(
                 rows, seed=(run.dice_seed + s) % 2**64, system=run["system"], marking=run["marking"]
             )
@@ -86,7 +86,7 @@ def recipes(run: Run) -> Observations:
     }
     for s, rows in enumerate(initiator_sets(run["n"], 2, run["sets"], run.workload_seed)):
         seed = (run.dice_seed + s) % 2**64
-        with run.timed("walk"):
+        with run.timed("run"):
             pair = walks.build(rows, seed=seed, **recipe)
             lone = walks.build(rows, seed=seed, together=1, most_steps=run["alone"], **recipe)
         steps[s], path[s] = pair.steps.sum(), len(pair.needed()) - 1
@@ -107,7 +107,7 @@ def stopping(run: Run) -> Observations:
     rows = initiator_sets(run["n"], run["initiators"] + 1, run["sets"], run.workload_seed)
     steps = np.empty(run["sets"])
     for s in range(run["sets"]):
-        with run.timed("walk"):
+        with run.timed("run"):
             overlay = walks.build(rows[s], seed=(run.dice_seed + s) % 2**64, system=run["system"])
         # With one initiator there, the two set out together: its steps are both walks' own.
         steps[s] = overlay.steps[-1] if run["initiators"] > 1 else overlay.steps.sum()
