@@ -73,10 +73,8 @@ def torn(before: set[tuple[int, int]], after: set[tuple[int, int]]) -> set[tuple
     return cells
 
 
-def drawn(
-    seed: int, *, keepers: int = 0, side: int = 4, nodes: int = 16, journal: int = 0
-) -> History:
-    """The history of a seed, ready to run; `journal` records that are received are kept."""
+def drawn(seed: int, *, keepers: int = 0, side: int = 4, nodes: int = 16) -> History:
+    """The history of a seed, ready to run."""
     dice = np.random.default_rng(seed)
     places = [(int(dice.integers(side)), int(dice.integers(side))) for _ in range(nodes)]
     network = built(places)
@@ -84,7 +82,7 @@ def drawn(
         0.5, int(dice.integers(2**63)), points=3, tried=2, beacon=BEACON, renew=RENEW,
         lifetime=LIFETIME, patience=PATIENCE, keepers=keepers,
     )  # fmt: skip
-    town = Town(network, rules, topics=TOPICS, events=EVENTS, journal=journal)
+    town = Town(network, rules, topics=TOPICS, events=EVENTS)
     cell = [tuple(map(int, np.floor(p / rules.side))) for p in np.asarray(network.position)]
     up = {*range(CLIENTS), *map(int, np.flatnonzero(dice.random(nodes) < 0.5))}
     town.boot(0.0, *sorted(up))
