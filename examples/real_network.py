@@ -15,14 +15,14 @@ from rich.console import Console
 from rich.table import Table
 
 from halfway.report.pictures import draw_walk
-from halfway.sim.walks import System, Walkers
+from halfway.sim.walks import Walkers, WalkSystem
 from halfway.world.imported import read_network
 from halfway.world.network import Network
 from halfway.world.paths import diameter, distances, shortest_path_loads
 from halfway.world.statistics import degree_statistics
 from halfway.world.workload import derangements, distinct_pairs
 
-SYSTEMS: tuple[System, ...] = ("directional-walk", "random-walk")
+SYSTEMS: tuple[WalkSystem, ...] = ("directional-walk", "random-walk")
 RESAMPLES = 1000
 ROWS = (
     "steps to meet, median",

@@ -39,5 +39,6 @@ def test_one_alias_constants_and_private_names_pass(tmp_path: Path, text: str) -
 
 def test_an_exception_without_need_is_seen(tmp_path: Path) -> None:
     root = package(tmp_path, one="class Ground: ...\n")
-    (root / "src/halfway/world").rename(root / "src/halfway/sim")
-    assert used_twice(root) == ["System: no longer twice in sim"]
+    (root / "src/halfway/world").rename(root / "src/halfway/protocols")
+    idle = [f"{name}: no longer twice in protocols" for name in ("Book", "Rules", "State")]
+    assert used_twice(root) == idle

@@ -12,7 +12,6 @@ TWICE = {
     ("protocols", "Book"): "the contract: what the ids of one protocol stand for",
     ("protocols", "Rules"): "the contract: the scalars of one protocol",
     ("protocols", "State"): "the contract: the rows of one protocol",
-    ("sim", "System"): "in walks.py, where nobody compares, the name of a kind of walk",
 }
 
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from halfway.protocols import rendezvous
-from halfway.sim.walks import Reading, System, Walkers
+from halfway.sim.walks import Reading, Walkers, WalkSystem
 from halfway.world.network import Network
 from halfway.world.workload import distinct_pairs
 from tests.networks import disk, from_links, line
 from tests.sim.walk_run import Told, WalkRun
 
-SYSTEMS: tuple[System, ...] = ("directional-walk", "random-walk")
+SYSTEMS: tuple[WalkSystem, ...] = ("directional-walk", "random-walk")
 READINGS: tuple[Reading, ...] = ("heard", "stepped-on")
 
 
@@ -25,7 +25,7 @@ def steps_of(outcome: Told, walk: int) -> np.ndarray:
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_same_paths_and_meetings_for_the_same_seeds(
-    system: System, reading: Reading, k: int
+    system: WalkSystem, reading: Reading, k: int
 ) -> None:
     for seed in range(3):
         network = disk(n=120, radius=0.17, seed=seed)
@@ -64,7 +64,7 @@ def chain(outcome: Told, row: int, walk: int) -> list[int]:
 @pytest.mark.parametrize(
     "network", [line(2), line(9), from_links(5, [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)])]
 )
-def test_the_twin_holds_where_walks_must_turn_round(system: System, network: Network) -> None:
+def test_the_twin_holds_where_walks_must_turn_round(system: WalkSystem, network: Network) -> None:
     pairs = np.array([[a, b] for a in range(network.n) for b in range(network.n) if a != b])
     outcome = WalkRun(network, pairs, system=system, seed=5, journal=400_000).run()
     walkers = Walkers(network, system)

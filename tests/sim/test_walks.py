@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from halfway.problem import Problem
 from halfway.sim.bearings import _check_size, bearings
-from halfway.sim.walks import Reading, System, Walkers, walk_pair
+from halfway.sim.walks import Reading, Walkers, WalkSystem, walk_pair
 from halfway.world.network import Network
 from halfway.world.workload import distinct_pairs
 from tests.networks import disk, from_links, line
 
-SYSTEMS: tuple[System, ...] = ("directional-walk", "random-walk")
+SYSTEMS: tuple[WalkSystem, ...] = ("directional-walk", "random-walk")
 
 
 @st.composite
@@ -54,7 +54,7 @@ def test_the_table_holds_the_papers_sums(network: Network) -> None:
     st.integers(1, 4),
 )
 def test_any_pair_meets_and_its_path_is_simple(
-    network: Network, seed: int, system: System, reading: Reading, k: int
+    network: Network, seed: int, system: WalkSystem, reading: Reading, k: int
 ) -> None:
     pairs = distinct_pairs(network.n, 5, seed)
     walkers = Walkers(network, system)
@@ -111,7 +111,7 @@ def test_heard_is_one_hop_sooner_and_counts_it() -> None:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_neighbours_meet_at_once(system: System) -> None:
+def test_neighbours_meet_at_once(system: WalkSystem) -> None:
     pair = walk_pair(line(2), 0, 1, system=system)
     assert (pair.steps, pair.node, list(pair.path)) == (1, 1, [0, 1])
 

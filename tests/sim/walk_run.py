@@ -11,7 +11,7 @@ from halfway.protocols import SYSTEMS, rendezvous
 from halfway.sim import engine as engines
 from halfway.sim.changes import none
 from halfway.sim.radio import Ideal
-from halfway.sim.walks import Reading, System
+from halfway.sim.walks import Reading, WalkSystem
 from halfway.world.network import Network
 
 
@@ -40,7 +40,7 @@ class WalkRun:
         network: Network,
         pairs: npt.NDArray[np.int64],
         *,
-        system: System = "directional-walk",
+        system: WalkSystem = "directional-walk",
         reading: Reading = "heard",
         k: int = 1,
         seed: int = 0,

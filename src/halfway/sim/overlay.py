@@ -10,7 +10,7 @@ import numpy.typing as npt
 from halfway.problem import Problem
 from halfway.sim import overlay_walks as kernels
 from halfway.sim.meeting import Graph
-from halfway.sim.walks import System
+from halfway.sim.walks import WalkSystem
 from halfway.world.extent import farthest
 from halfway.world.network import Network
 
@@ -98,7 +98,7 @@ class Overlays:
         initiators: npt.ArrayLike,
         *,
         seed: int,
-        system: System = "directional-walk",
+        system: WalkSystem = "directional-walk",
         alpha: float = 1.0,
         beta: float = 0.0,
         branches: int = 1,
@@ -113,9 +113,9 @@ class Overlays:
         `most_steps` (default: 10,000 a node). Raises Problem for anything else.
         """
         rows = self._checked(initiators)
-        if system not in get_args(System):
+        if system not in get_args(WalkSystem):
             raise Problem(
-                f"'{system}' is not a walk", remedy=f"one of {', '.join(get_args(System))}"
+                f"'{system}' is not a walk", remedy=f"one of {', '.join(get_args(WalkSystem))}"
             )
         if marking not in get_args(Marking):
             raise Problem(f"marking is '{marking}'", remedy="'left' or 'reached'")

@@ -11,7 +11,7 @@ from halfway.sim import meeting
 from halfway.sim.bearings import bearings
 from halfway.world.network import Network
 
-System = Literal["directional-walk", "random-walk"]
+WalkSystem = Literal["directional-walk", "random-walk"]
 # heard: a walk meets the other when a neighbour of the node it reached carries the other's trace,
 # and the hop onto that neighbour is one more step; stepped-on: only the trace itself counts.
 Reading = Literal["heard", "stepped-on"]
@@ -37,10 +37,10 @@ class Walkers:
     Raises Problem for an unknown system and for a network with a node that has no neighbour.
     """
 
-    def __init__(self, network: Network, system: System = "directional-walk") -> None:
-        if system not in get_args(System):
+    def __init__(self, network: Network, system: WalkSystem = "directional-walk") -> None:
+        if system not in get_args(WalkSystem):
             raise Problem(
-                f"'{system}' is not a walk", remedy=f"one of {', '.join(get_args(System))}"
+                f"'{system}' is not a walk", remedy=f"one of {', '.join(get_args(WalkSystem))}"
             )
         if network.n < 2 or network.degree.min() == 0:
             raise Problem(
@@ -189,7 +189,7 @@ def walk_pair(
     source: int,
     target: int,
     *,
-    system: System = "directional-walk",
+    system: WalkSystem = "directional-walk",
     reading: Reading = "heard",
     k: int = 1,
     seed: int = 0,

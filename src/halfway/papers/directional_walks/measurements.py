@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.pipeline.run import Observations, Run
-from halfway.sim.walks import System, Walkers
+from halfway.sim.walks import Walkers, WalkSystem
 from halfway.world.network import Network
 from halfway.world.paths import (
     breadth_first_tree,
@@ -24,7 +24,7 @@ def drawn(n: int, radius: float, seed: int) -> Draw:
 
 
 @lru_cache(maxsize=2)
-def walkers(n: int, radius: float, seed: int, system: System) -> Walkers:
+def walkers(n: int, radius: float, seed: int, system: WalkSystem) -> Walkers:
     """Walks on that network, their bearings worked out once."""
     return Walkers(drawn(n, radius, seed).network, system)
 
