@@ -9,13 +9,15 @@ import pytest
 from halfway.comparison.asking import asked
 from halfway.comparison.metrics import METRICS
 from halfway.pipeline.store import Store
+from halfway.protocols import SYSTEMS
 from tests.comparison.scenes import fill, written
 
 PAGE = (Path(__file__).parents[2] / "docs" / "comparing.md").read_text("utf-8")
 
 
 def test_every_metric_is_on_the_page_as_the_code_counts_it() -> None:
-    rows = [line.strip("|").split(" | ") for line in PAGE.splitlines() if line.startswith("| `")]
+    counted = PAGE.partition("## What is counted")[2]
+    rows = [line.strip("|").split(" | ") for line in counted.splitlines() if line.startswith("| `")]
     assert [[cell.strip() for cell in row] for row in rows] == [
         [f"`{one.name}`", one.unit or "–", one.better or "–", one.what] for one in METRICS
     ]
@@ -41,3 +43,9 @@ def test_every_scenario_that_ships_is_on_the_page() -> None:
     assert {f"({'../'}examples/scenarios/{file.name})" for file in shipped} <= {
         f"({link})" for link in re.findall(r"\]\(([^)]+\.toml)\)", PAGE)
     }
+
+
+def test_every_system_is_on_the_page() -> None:
+    there = PAGE.partition("## Which systems there are")[2].partition("\n## ")[0]
+    first = [line.split("|")[1] for line in there.splitlines() if line.startswith("| `")]
+    assert re.findall(r"`([a-z-]+)`", " ".join(first)) == list(SYSTEMS)
