@@ -21,7 +21,9 @@ from halfway.sim.systems import Unfit
 from halfway.sim.table import TABLE
 
 SCENARIO = Path("examples/scenarios/sensor-field.toml")
-SYSTEMS = ("flooding", "gossip", "voronoi-brokers", "directional-walk", "walk-overlay", "cell-hash")
+SYSTEMS = (
+    "flooding", "directional-walk", "walk-overlay", "cell-hash", "voronoi-brokers", "broker-tree",
+)  # fmt: skip
 EVENT, AFTER_S = 12, 1.3  # which event is followed, and how long after its publication
 COLOURS = 128
 
