@@ -1,0 +1,1 @@
+"""Whole-graph drivers of the protocols' decisions, without engine or Spark."""

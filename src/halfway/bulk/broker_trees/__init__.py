@@ -1,0 +1,1 @@
+"""Broker trees in bulk: joins, repairs, failures, load."""

@@ -1,0 +1,1 @@
+"""The overlay of walks in bulk."""

@@ -1,0 +1,1 @@
+"""Both walks in bulk."""

@@ -1,0 +1,1 @@
+"""One run of each system as plain data for the replay map."""

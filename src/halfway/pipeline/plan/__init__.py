@@ -1,0 +1,1 @@
+"""What is to run, and the keys that name it."""

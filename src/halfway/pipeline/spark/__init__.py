@@ -1,0 +1,1 @@
+"""Everything that starts or runs inside Spark."""

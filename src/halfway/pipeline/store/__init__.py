@@ -1,0 +1,1 @@
+"""Result folders: written, sealed, read, audited."""

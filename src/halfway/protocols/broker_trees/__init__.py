@@ -1,0 +1,1 @@
+"""SIENA's broker tree and the underlay-aware tree built on it (paper 5)."""

@@ -1,0 +1,1 @@
+"""DRIP: brokers that move and serve Voronoi regions (paper 4)."""

@@ -1,0 +1,1 @@
+"""Geographic rendezvous on a cell hash table (paper 3)."""

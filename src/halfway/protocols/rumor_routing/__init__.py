@@ -1,0 +1,1 @@
+"""Rumor routing: agents leave paths to events, queries walk until they cross one."""

@@ -1,0 +1,1 @@
+"""The event loop, the queue, and the records in flight."""

@@ -1,0 +1,1 @@
+"""What happens to the nodes and links during a run."""

@@ -1,0 +1,1 @@
+"""Delivery accounting and the outcome of a run."""

@@ -1,0 +1,1 @@
+"""Radio models and energy."""

@@ -1,0 +1,1 @@
+"""The commands that applications give to their nodes."""

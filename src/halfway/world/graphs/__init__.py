@@ -1,0 +1,1 @@
+"""Networks: drawn, imported, described."""

@@ -1,0 +1,1 @@
+"""Nodes that move: random waypoint and recorded tracks."""

@@ -1,0 +1,1 @@
+"""Wired underlays, their routes, and disjoint paths."""
