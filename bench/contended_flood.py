@@ -12,11 +12,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.networks import disk
 
 from halfway.protocols import flooding
-from halfway.sim import engine as engines
-from halfway.sim.changes import none
-from halfway.sim.contention import WIFI_A, contention
-from halfway.sim.flight import SENT
-from halfway.sim.radio import Ideal
+from halfway.sim.engine import loop as engines
+from halfway.sim.engine.records import SENT
+from halfway.sim.environment.changes import none
+from halfway.sim.radio.csma import WIFI_A, contention
+from halfway.sim.radio.delays import Ideal
 
 NODES, RADIUS, EVENTS, ROUNDS = 200, 0.13, 200, 5
 

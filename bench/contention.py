@@ -15,10 +15,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tests.sim import slotted
-from tests.sim.loads import hidden, poisson_domain, saturated
+from tests.sim.engine.loads import hidden, poisson_domain, saturated
+from tests.sim.radio import slotted
 
-from halfway.sim.contention import WIFI_A, WIFI_B
+from halfway.sim.radio.csma import WIFI_A, WIFI_B
 
 SEEDS = range(1, 9)
 T_7 = 2.365  # 97.5 % of Student's t with 7 degrees of freedom

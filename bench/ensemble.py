@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
-from halfway.core.dice import advanced, mixed, pick, seeded
-from halfway.world.network import Network
+from halfway.core.prng import advanced, mixed, pick, seeded
+from halfway.world.graphs.network import Network
 
 IN_FLIGHT = 16  # measured: 12 to 64 are alike
 _32, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)

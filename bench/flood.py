@@ -25,11 +25,11 @@ from rich.table import Table
 import flood_natives as natives
 import flood_python as slow
 from halfway.protocols import flooding
-from halfway.sim import engine as engines
-from halfway.sim.changes import none
-from halfway.sim.radio import Distances, Ideal, distances
-from halfway.world.network import Network
-from halfway.world.unit_disk import draw_positions, unit_disk
+from halfway.sim.engine import loop as engines
+from halfway.sim.environment.changes import none
+from halfway.sim.radio.delays import Distances, Ideal, distances
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.unit_disk import draw_positions, unit_disk
 from side_by_side import YARDSTICK, race, remark, spoken
 
 SEED = 3

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfway.sim.radio import distances
-from halfway.world.network import Network
+from halfway.sim.radio.delays import distances
+from halfway.world.graphs.network import Network
 from side_by_side import YARDSTICK, c_library, remark
 
 HERE = Path(__file__).parent

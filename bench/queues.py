@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.table import Table
 
 from halfway.core.borrowed import borrowed
-from halfway.sim import heap as heaps
-from halfway.sim import queue as queues
+from halfway.sim.engine import heap as heaps
+from halfway.sim.engine import queue as queues
 from side_by_side import race
 
 SEED, STEPS = 5, 400_000

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
-from halfway.world.unit_disk import draw_positions, unit_disk
+from halfway.world.graphs.unit_disk import draw_positions, unit_disk
 from side_by_side import c_library, race, remark, show
 
 Points = npt.NDArray[np.float64]

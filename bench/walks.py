@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 import ensemble
-from halfway.core.dice import seeded
-from halfway.sim import meeting
-from halfway.sim.bearings import bearings
-from halfway.world.network import Network
-from halfway.world.unit_disk import connected_unit_disk
-from halfway.world.workload import distinct_pairs
+from halfway.bulk.walks import kernels as meeting
+from halfway.bulk.walks.weights import bearings
+from halfway.core.prng import seeded
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.unit_disk import connected_unit_disk
+from halfway.world.workload.pairs import distinct_pairs
 from side_by_side import YARDSTICK, Row, c_library, race, show
 
 HERE = Path(__file__).parent

@@ -11,14 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from rich.console import Console
 
-from halfway.protocols import SYSTEMS, rendezvous
-from halfway.sim import engine as engines
-from halfway.sim.changes import none
-from halfway.sim.flight import SENT
-from halfway.sim.radio import Ideal, lossy
-from halfway.world.network import Network
-from halfway.world.unit_disk import connected_unit_disk
-from halfway.world.workload import distinct_pairs
+from halfway.protocols import SYSTEMS
+from halfway.protocols.walks import rendezvous
+from halfway.sim.engine import loop as engines
+from halfway.sim.engine.records import SENT
+from halfway.sim.environment.changes import none
+from halfway.sim.radio.delays import Ideal, lossy
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.unit_disk import connected_unit_disk
+from halfway.world.workload.pairs import distinct_pairs
 
 NODES, RADIUS, PAIRS, EVENTS = 200, 0.13, 5, 10
 HOP = 1e-3  # seconds; a walk rests one second on a node

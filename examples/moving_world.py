@@ -13,13 +13,13 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import t as student
 
-from halfway.sim.moving import Motion
-from halfway.sim.outcome import Outcome
-from halfway.sim.radios import ContendedAir, IdealAir
+from halfway.sim.environment.mobility import Motion
+from halfway.sim.metrics.outcome import Outcome
+from halfway.sim.radio.declarations import ContendedAir, IdealAir
 from halfway.sim.simulation import Simulation
-from halfway.world.demand import Demand, Listed
-from halfway.world.number_intervals import NumberIntervals
-from halfway.world.trace_files import read_motion
+from halfway.world.mobility.trace_files import read_motion
+from halfway.world.workload.demand import Demand, Listed
+from halfway.world.workload.number_intervals import NumberIntervals
 
 PATIENCE_S = 60.0  # from the last event to the end
 SYSTEMS: dict[str, dict[str, object]] = {

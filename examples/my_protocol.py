@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.dice import dice, drawn, uniform
 from halfway.core.handler import handles
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
+from halfway.core.prng import dice, drawn, uniform
+from halfway.protocols.event_window import is_news, nothing_heard
 from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book, inform, tell
-from halfway.protocols.recent import is_news, nothing_heard
 
 __all__ = ["DELIVERED", "PUBLISH", "SUBSCRIBE", "Book", "handle", "most_emissions", "state"]
 

@@ -14,13 +14,13 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
-from halfway.report.pictures import draw_walk
-from halfway.sim.walks import Walkers, WalkSystem
-from halfway.world.imported import read_network
-from halfway.world.network import Network
-from halfway.world.paths import diameter, distances, shortest_path_loads
-from halfway.world.statistics import degree_statistics
-from halfway.world.workload import derangements, distinct_pairs
+from halfway.bulk.walks.walks import Walkers, WalkSystem
+from halfway.report.pictures.network_picture import draw_walk
+from halfway.world.graphs.imported import read_network
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.statistics import degree_statistics
+from halfway.world.underlays.paths import diameter, distances, shortest_path_loads
+from halfway.world.workload.pairs import derangements, distinct_pairs
 
 SYSTEMS: tuple[WalkSystem, ...] = ("directional-walk", "random-walk")
 RESAMPLES = 1000

@@ -3,9 +3,10 @@
     python examples/real_underlay.py FILE [--brokers N] [--overlays N] [--faults N ...]
                                           [--delay-ms COLUMN] [--seed N]
 
-FILE is GraphML, a .brite file, or a table of links (see `halfway.world.imported_underlay`). Every
-node and link of the largest component fails alone, on several overlays of brokers drawn anew; then
-Figures 5 to 8 of the paper are measured there, with 95 % intervals over overlays.
+FILE is GraphML, a .brite file, or a table of links (see
+`halfway.world.underlays.imported_underlay`). Every node and link of the largest component fails
+alone, on several overlays of brokers drawn anew; then Figures 5 to 8 of the paper are measured
+there, with 95 % intervals over overlays.
 """
 
 import argparse
@@ -18,16 +19,16 @@ from rich.console import Console
 from rich.table import Table
 from scipy import stats
 
-from halfway.sim.broker_overlay import Overlay, Rules
-from halfway.sim.overlay_census import Cause, causes, census, single_failures
-from halfway.sim.overlay_deep import hindrances
-from halfway.sim.overlay_join import join
-from halfway.sim.tree_faults import Element, delivered_share, draw_faults
-from halfway.sim.tree_load import BALANCES, Balance, loads, passage
-from halfway.sim.tree_ways import stress, ways
-from halfway.world.content import Content, Interest, content
-from halfway.world.imported_underlay import read_underlay, with_drawn_bandwidths
-from halfway.world.underlay import Underlay
+from halfway.bulk.broker_trees.delivery import Element, delivered_share, draw_faults
+from halfway.bulk.broker_trees.join import join
+from halfway.bulk.broker_trees.load import BALANCES, Balance, loads, passage
+from halfway.bulk.broker_trees.multiple_failures import hindrances
+from halfway.bulk.broker_trees.overlay import Overlay, Rules
+from halfway.bulk.broker_trees.queues import stress, ways
+from halfway.bulk.broker_trees.single_failures import Cause, causes, census, single_failures
+from halfway.world.underlays.imported_underlay import read_underlay, with_drawn_bandwidths
+from halfway.world.underlays.underlay import Underlay
+from halfway.world.workload.content import Content, Interest, content
 
 CLIENTS, EVENTS, RUSH_S, MESSAGE_BYTES = 1000, 10_000, 0.1, 50
 DELIVERIES = ("unmodified", "fails over", "repairs", "and clients move")

@@ -5,8 +5,9 @@
 
 One fault a run: a broker's parent dies, the root, the broker of some clients, or the first link of
 a broker's path to its parent. Somebody whom the fault does not touch publishes to all, and one of
-those cut off to that somebody. A network is a cluster; on FILE (any that `halfway.world.imported`
-reads) brokers are drawn anew. The unmodified tree is beside it: it never delivers there again.
+those cut off to that somebody. A network is a cluster; on FILE (any that
+`halfway.world.graphs.imported` reads) brokers are drawn anew. The unmodified tree is beside it: it
+never delivers there again.
 """
 
 import argparse
@@ -24,13 +25,13 @@ from rich.table import Table
 from scipy import stats
 
 from halfway.comparison.recovery import recovery
-from halfway.protocols.source_routes import NOBODY
+from halfway.protocols.broker_trees.source_routes import NOBODY
 from halfway.sim.simulation import Simulation
-from halfway.world.demand import Listed
 from halfway.world.faults import Crash, Fault, LinkCut
-from halfway.world.imported import read_network
-from halfway.world.network import Network
-from halfway.world.waxman import Waxman, waxman
+from halfway.world.graphs.imported import read_network
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.workload.demand import Listed
 
 KINDS = ("a parent dies", "the root dies", "a link dies", "a client's broker dies")
 BEGINS, EVERY, SECONDS = 5.0, 0.05, 60.0  # publishing: from when, how often; to when runs last

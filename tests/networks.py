@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from halfway.world.network import Network
-from halfway.world.unit_disk import connected_unit_disk
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.unit_disk import connected_unit_disk
 
 
 def from_links(n: int, links: Iterable[tuple[int, int]]) -> Network:

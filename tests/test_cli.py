@@ -468,8 +468,8 @@ def test_the_help_of_simulate_shows_every_table_of_a_scenario(
 
 
 def test_the_list_tells_what_can_be_simulated(capsys: pytest.CaptureFixture[str]) -> None:
+    from halfway.adapters.registry import TABLE
     from halfway.protocols import SYSTEMS
-    from halfway.sim.table import TABLE
 
     assert tuple(TABLE) == tuple(SYSTEMS)
     assert cli.main(["list"]) == 0

@@ -13,12 +13,12 @@ from tempfile import TemporaryDirectory
 from PIL import Image  # comes with matplotlib
 from tests.report.browser import Browser
 
-from halfway.comparison.compared import Compared
-from halfway.comparison.replay import Replay, replay_of_scenario
+from halfway.adapters.interface import Unfit
+from halfway.adapters.registry import TABLE
+from halfway.comparison.replay.replay import Replay, replay_of_scenario
+from halfway.comparison.results import Compared
 from halfway.report.comparison.page import write_comparison_page
 from halfway.scenario.reading import read_scenario
-from halfway.sim.systems import Unfit
-from halfway.sim.table import TABLE
 
 SCENARIO = Path("examples/scenarios/sensor-field.toml")
 SYSTEMS = (

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from halfway.problem import Problem
-from halfway.sim.moving import Motion
-from halfway.sim.radios import IdealAir
+from halfway.sim.environment.mobility import Motion
+from halfway.sim.radio.declarations import IdealAir
 from halfway.sim.simulation import Simulation
-from halfway.world.demand import Drawn, Listed
 from halfway.world.faults import Crash, Fault, LinkCut
-from halfway.world.motion import still
-from halfway.world.network import Network
-from halfway.world.waxman import Waxman, waxman
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.mobility.motion import still
+from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import from_links, line
 
 TREES = ("broker-tree", "underlay-tree")

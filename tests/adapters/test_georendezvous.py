@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from halfway.adapters import georendezvous_sizing as cell_ground
+from halfway.adapters.interface import Scene, Unfit
+from halfway.adapters.registry import named
 from halfway.problem import Problem
-from halfway.sim import cell_ground
-from halfway.sim.moving import Motion
-from halfway.sim.outcome import Outcome
-from halfway.sim.radios import IdealAir
+from halfway.sim.environment.mobility import Motion
+from halfway.sim.metrics.outcome import Outcome
+from halfway.sim.radio.declarations import IdealAir
 from halfway.sim.simulation import Simulation
-from halfway.sim.systems import Scene, Unfit
-from halfway.sim.table import named
-from halfway.world.demand import Drawn, Listed
-from halfway.world.mean_degree import radius_of_degree
-from halfway.world.motion import Legs
-from halfway.world.network import Network
+from halfway.world.graphs.mean_degree import radius_of_degree
+from halfway.world.graphs.network import Network
+from halfway.world.mobility.motion import Legs
+from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import disk, line
 
 SECONDS, NODES, EXPECTED = 4.0, 24, 6 * 4
@@ -147,7 +147,9 @@ def runs() -> dict[str, Any]:
 
 @cache
 def interpreted() -> dict[str, Any]:
-    code = "import json; from tests.sim.test_celling import runs; print(json.dumps(runs()))"
+    code = (
+        "import json; from tests.adapters.test_georendezvous import runs; print(json.dumps(runs()))"
+    )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True,
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, check=False,

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from halfway.comparison.compiling import explained
+from halfway.adapters.user_protocol import OwnSource, own_system, read_own
+from halfway.comparison.compile_ahead import explained
 from halfway.comparison.points import Contender, point_of
 from halfway.problem import Problem
 from halfway.scenario.reading import read_scenario
-from halfway.sim.own_system import OwnSource, own_system, read_own
 from tests.comparison.scenes import written
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_protocol.py"
 BEGUN = """
 import sys
-from halfway.sim.own_system import own_system, read_own
+from halfway.adapters.user_protocol import own_system, read_own
 from halfway.sim.simulation import Simulation
-from halfway.world.demand import Drawn
-from halfway.world.unit_disk import connected_unit_disk
+from halfway.world.workload.demand import Drawn
+from halfway.world.graphs.unit_disk import connected_unit_disk
 network = connected_unit_disk(20, 0.5, seed=1).network
 demand = Drawn(n=20, subscribers_each=5, events=3, seed=1)
 system = own_system(read_own(sys.argv[1]))

@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.sim.overlaying import initiators
-from halfway.sim.radios import IdealAir
+from halfway.adapters.interface import Unfit
+from halfway.adapters.registry import named
+from halfway.adapters.walk_overlay import initiators
+from halfway.sim.radio.declarations import IdealAir
 from halfway.sim.simulation import Simulation
-from halfway.sim.systems import Unfit
-from halfway.sim.table import named
-from halfway.world.demand import Drawn, Listed
 from halfway.world.faults import Churn, Crash, LinkCut, Partition
-from halfway.world.network import Network
-from halfway.world.unit_disk import connected_unit_disk
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.unit_disk import connected_unit_disk
+from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import from_links, line
 
 N = 40

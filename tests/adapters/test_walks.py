@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from halfway.protocols import random_walk
-from halfway.protocols.hop_care import ANSWERED, HOP
-from halfway.protocols.walk_records import Rules
-from halfway.sim.radios import IdealAir
+from halfway.adapters.interface import Scene
+from halfway.adapters.walks_sizing import places
+from halfway.protocols.reliable_hop import ANSWERED, HOP
+from halfway.protocols.walks import random_walk
+from halfway.protocols.walks.messages import Rules
+from halfway.sim.radio.declarations import IdealAir
 from halfway.sim.simulation import Simulation
-from halfway.sim.systems import Scene
-from halfway.sim.walk_room import places
-from halfway.world.demand import Drawn, Listed
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
+from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import disk, from_links, line
 
 LOSSY = IdealAir(delay_s=0.005, success=0.8)

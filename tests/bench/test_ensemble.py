@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from bench.ensemble import IN_FLIGHT, one_walk, rows_after
 
-from halfway.core.dice import seeded
-from halfway.sim.meeting import Graph
-from tests.core.test_dice import splitmix64
+from halfway.bulk.walks.kernels import Graph
+from halfway.core.prng import seeded
+from tests.core.test_prng import splitmix64
 from tests.networks import disk
 
 

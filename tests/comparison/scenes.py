@@ -5,11 +5,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halfway.comparison.comparing import Question
+from halfway.comparison.compare import Question
 from halfway.comparison.points import point_of
-from halfway.pipeline.plan import plan
-from halfway.pipeline.simulate import simulate
-from halfway.pipeline.store import Store
+from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.spark.simulate import simulate
+from halfway.pipeline.store.store import Store
 
 SMALL = """
 title = "small"

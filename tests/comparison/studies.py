@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from halfway.comparison.points import Contender, point_of
 from halfway.pipeline.measure import mean_interval
-from halfway.pipeline.plan import plan
-from halfway.pipeline.simulate import result
+from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.spark.simulate import result
 from halfway.scenario.reading import read_scenario
 
 Floats = npt.NDArray[np.float64]

@@ -1,11 +1,11 @@
 """Notes under a comparison: only where they hold, and then they name who and what."""
 
 from halfway.comparison.caveats import caveats
-from halfway.comparison.compared import Cell, Interval
 from halfway.comparison.finding import Ran
 from halfway.comparison.notes import notes_of
+from halfway.comparison.results import Cell, Interval
 from halfway.scenario.schema import Scenario, UnitDisk, Workload
-from halfway.sim.radios import ContendedAir, IdealAir
+from halfway.sim.radio.declarations import ContendedAir, IdealAir
 
 PLAIN = Scenario(network=UnitDisk(n=40, degree=9.0), radio=ContendedAir())
 AIR = Scenario(network=PLAIN.network, radio=IdealAir(success=0.9))

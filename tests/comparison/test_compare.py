@@ -11,17 +11,17 @@ from rich.console import Console
 
 import halfway
 from halfway import cli
-from halfway.comparison.asking import asked, parsed
-from halfway.comparison.compared import Interval
-from halfway.comparison.comparing import compare
+from halfway.comparison.compare import compare
 from halfway.comparison.metrics import LATE, METRICS, SATURATED, observations
+from halfway.comparison.request import asked, parsed
+from halfway.comparison.results import Interval
 from halfway.comparison.stopping import Until
-from halfway.pipeline.plan import ROOT_SEED
-from halfway.pipeline.store import Store
+from halfway.pipeline.plan.plan import ROOT_SEED
+from halfway.pipeline.store.store import Store
 from halfway.problem import Problem
-from halfway.report.comparison_table import cells_csv, print_comparison, with_margin
+from halfway.report.comparison.terminal import cells_csv, print_comparison, with_margin
+from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario
-from halfway.scenario.staging import simulation_of
 from tests.comparison.scenes import SMALL, fill, written
 from tests.report.comparison_specimens import compared
 
@@ -35,7 +35,7 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_master: str | None = None) -> None:
         raise AssertionError("a session was opened")
 
-    monkeypatch.setattr("halfway.pipeline.session.session", refuse)
+    monkeypatch.setattr("halfway.pipeline.spark.session.session", refuse)
 
 
 def test_what_is_finished_is_told_without_spark(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_system_that_cannot_run_has_a_row_that_says_why(
 ) -> None:
     path = written(tmp_path)
     monkeypatch.setattr(
-        "halfway.sim.systems.Spreading.unfit",
+        "halfway.adapters.interface.Spreading.unfit",
         lambda self, _scene: "no trees here" if self.module.__name__.endswith("gossip") else "",
     )
     question = asked(path, PAIR)

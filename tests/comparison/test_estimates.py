@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from halfway.comparison.compared import Metric
 from halfway.comparison.estimates import cells_of, curve, half_width, margin, winner
 from halfway.comparison.metrics import METRICS, served_by
+from halfway.comparison.results import Metric
 
 LESS = Metric("energy", "energy", "J", "")
 MORE = Metric("delivery-ratio", "delivered", "", "", "more")

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from halfway.comparison.asking import asked
 from halfway.comparison.metrics import METRICS
-from halfway.pipeline.store import Store
+from halfway.comparison.request import asked
+from halfway.pipeline.store.store import Store
 from halfway.protocols import SYSTEMS
 from tests.comparison.scenes import fill, written
 

@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.comparison import replay_records as records
-from halfway.comparison import replay_trace
-from halfway.comparison.replay import Replay, _run_watched, replay_of
-from halfway.comparison.replay_readings import READINGS, Meeting, Reading, Steps
-from halfway.comparison.replay_stage import MOST_EVENTS, stage_of
-from halfway.comparison.replay_trace import Gathered, Kinds, Rows, gathered
-from halfway.sim.moving import Motion
-from halfway.sim.outcome import Outcome
+from halfway.comparison.replay import tables as records
+from halfway.comparison.replay import trace as replay_trace
+from halfway.comparison.replay.kinds import READINGS, Meeting, Reading, Steps
+from halfway.comparison.replay.replay import Replay, _run_watched, replay_of
+from halfway.comparison.replay.scene import MOST_EVENTS, stage_of
+from halfway.comparison.replay.trace import Gathered, Kinds, Rows, gathered
+from halfway.sim.environment.mobility import Motion
+from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
-from halfway.world.demand import Drawn
 from halfway.world.faults import Churn
-from halfway.world.motion import still
-from halfway.world.network import Network
-from halfway.world.unit_disk import connected_unit_disk
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.unit_disk import connected_unit_disk
+from halfway.world.mobility.motion import still
+from halfway.world.workload.demand import Drawn
 
 SECONDS = 12.0
 NETWORK: Network = connected_unit_disk(60, 0.22, seed=3).network

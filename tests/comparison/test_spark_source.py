@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from halfway.comparison.asking import asked
+from halfway.adapters.interface import Spreading
 from halfway.comparison.points import point_of
-from halfway.comparison.source import HalfwaySource, ScenarioRuns
-from halfway.pipeline.plan import plan
-from halfway.pipeline.simulate import result
+from halfway.comparison.request import asked
+from halfway.comparison.spark_source import HalfwaySource, ScenarioRuns
+from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.spark.simulate import result
 from halfway.problem import Problem
 from halfway.protocols import gossip
-from halfway.sim.systems import Spreading
 
 _SCENARIO = """
 seconds = 6

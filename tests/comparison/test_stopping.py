@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from halfway.comparison.compared import Cell
 from halfway.comparison.estimates import cells_of
 from halfway.comparison.metrics import METRICS
+from halfway.comparison.results import Cell
 from halfway.comparison.stopping import Until, loose, stopped
 
 TENTH = Until(0.1, "energy")

@@ -32,7 +32,7 @@ from pathlib import Path
 import numpy as np
 sys.path.insert(0, {folder!r})
 import driver
-from halfway.sim import own_system
+from halfway.adapters import user_protocol as own_system
 source = own_system.OwnSource("mine", Path({folder!r}, "mine.py").read_text())
 module = own_system._imported(source)
 heard = np.zeros(2, np.int64)

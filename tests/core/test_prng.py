@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.core.dice import (
+from halfway.core.prng import (
     advanced,
     dice,
     fraction,

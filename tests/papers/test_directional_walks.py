@@ -11,22 +11,22 @@ import msgspec
 import numpy as np
 import pytest
 
+from halfway.bulk.walks.walks import Walkers, walk_pair
 from halfway.papers.directional_walks import claims
 from halfway.papers.directional_walks.experiments import load_point, meeting_point
 from halfway.papers.directional_walks.measurements import loads, meetings
 from halfway.pipeline.measure import estimate
-from halfway.pipeline.run import Point, Run
+from halfway.pipeline.plan.run import Point, Run
 from halfway.pipeline.study import Summaries, Summary
 from halfway.pipeline.verdict import Verdict
-from halfway.protocols import rendezvous
-from halfway.protocols.directional_walk import away, commonality
-from halfway.protocols.directional_walk import state as fresh
-from halfway.sim.walks import Walkers, walk_pair
-from halfway.world.network import Network
-from halfway.world.unit_disk import unit_disk
-from halfway.world.workload import distinct_pairs
+from halfway.protocols.walks import rendezvous
+from halfway.protocols.walks.directional_walk import away, commonality
+from halfway.protocols.walks.directional_walk import state as fresh
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.unit_disk import unit_disk
+from halfway.world.workload.pairs import distinct_pairs
+from tests.bulk.walks.walk_run import Told, WalkRun
 from tests.networks import disk, from_links, line
-from tests.sim.walk_run import Told, WalkRun
 
 NETWORKS = 8
 

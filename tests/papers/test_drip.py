@@ -7,8 +7,8 @@ import pytest
 
 from halfway.papers.drip import analysis
 from halfway.papers.drip.measurements import pairwise, simulation
-from halfway.pipeline.run import Run
-from halfway.world.number_intervals import NumberIntervals
+from halfway.pipeline.plan.run import Run
+from halfway.world.workload.number_intervals import NumberIntervals
 
 
 def run(**parameters: float | str) -> Run:

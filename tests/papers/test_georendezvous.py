@@ -24,9 +24,9 @@ from halfway.papers.georendezvous.points import (
     tree_point,
 )
 from halfway.pipeline.measure import estimate
-from halfway.pipeline.run import Point, Run
+from halfway.pipeline.plan.run import Point, Run
 from halfway.pipeline.study import Summaries, Summary
-from halfway.report.cell_picture import modes
+from halfway.report.pictures.cell_picture import modes
 
 NETWORKS = 12
 

@@ -4,15 +4,15 @@ import msgspec
 import numpy as np
 import pytest
 
+from halfway.bulk.broker_trees.join import candidates, join
+from halfway.bulk.broker_trees.overlay import NOBODY, Overlay, Rules
 from halfway.papers.underlay_siena import claims, points
 from halfway.papers.underlay_siena.experiments import PAPER
 from halfway.papers.underlay_siena.measurements import deliveries, lemma, loads, parameters
 from halfway.pipeline.measure import estimate
-from halfway.pipeline.run import Point, Run
+from halfway.pipeline.plan.run import Point, Run
 from halfway.pipeline.study import Summaries, Summary
-from halfway.sim.broker_overlay import NOBODY, Overlay, Rules
-from halfway.sim.overlay_join import candidates, join
-from halfway.world.waxman import Waxman, waxman
+from halfway.world.graphs.waxman import Waxman, waxman
 
 SMALL = {"n": 150, "brokers": 12, "clients": 40, "events": 60}
 

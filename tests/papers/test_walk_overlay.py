@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from halfway.bulk.walk_overlay.traffic import Traffic, due, filters, passes
 from halfway.core.bloom import Size
 from halfway.papers.walk_overlay import claims_depth, claims_events, claims_path, claims_walks
 from halfway.papers.walk_overlay.estimates import correlation, means, slope, spread
@@ -19,12 +20,11 @@ from halfway.papers.walk_overlay.experiments import PAPER, overlay_point
 from halfway.papers.walk_overlay.measurements import initiator_sets, overlays, stopping
 from halfway.papers.walk_overlay.picture import figure_4, figure_6, instance
 from halfway.pipeline.measure import estimate
-from halfway.pipeline.run import Run
+from halfway.pipeline.plan.run import Run
 from halfway.pipeline.study import Summaries, Summary
 from halfway.pipeline.verdict import Verdict
-from halfway.sim.overlay_traffic import Traffic, due, filters, passes
 from tests.networks import disk
-from tests.protocols.overlay_history import BOOK, KEY, RULES, SUBSCRIPTIONS, History
+from tests.protocols.walk_overlay.history import BOOK, KEY, RULES, SUBSCRIPTIONS, History
 
 NETWORKS = 3
 

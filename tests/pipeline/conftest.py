@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from halfway.pipeline.session import session
-from halfway.pipeline.store import Store
+from halfway.pipeline.spark.session import session
+from halfway.pipeline.store.store import Store
 
 ROOT = Path(__file__).parents[2]
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from halfway.comparison.asking import asked
-from halfway.comparison.comparing import compare
-from halfway.pipeline.store import Store
+from halfway.comparison.compare import compare
+from halfway.comparison.request import asked
+from halfway.pipeline.store.store import Store
 from tests.comparison.scenes import fill, written
 
 PAIR = ["flooding", "gossip"]
@@ -15,7 +15,7 @@ PAIR = ["flooding", "gossip"]
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tests' own cache has the machine code; no further process is to make it."""
-    monkeypatch.setattr("halfway.comparison.comparing.compile_first", lambda *_: None)
+    monkeypatch.setattr("halfway.comparison.compare.compile_first", lambda *_: None)
 
 
 def test_one_digest_on_any_partitions_and_only_what_is_new_is_made(spark, tmp_path: Path) -> None:

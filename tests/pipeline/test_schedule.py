@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from halfway.pipeline.plan import by_network, plan
-from halfway.pipeline.waves import Waves
+from halfway.pipeline.plan.plan import by_network, plan
+from halfway.pipeline.schedule import Waves
 from tests.pipeline.toys import points
 
 

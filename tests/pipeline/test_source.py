@@ -7,10 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PySparkException
 
-from halfway.pipeline.plan import plan
-from halfway.pipeline.seal import seal
-from halfway.pipeline.simulate import result, simulate
+from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.source import ResultSource, tidy_schema
+from halfway.pipeline.spark.simulate import result, simulate
+from halfway.pipeline.store.seal import seal
 from halfway.problem import Problem
 from tests.pipeline.toy_source import ToySource
 from tests.pipeline.toys import points

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from halfway.pipeline.plan import plan
+from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.source import PlannedRuns, ResultSource, SimulatedRuns, cut, spark_columns
 from tests.pipeline.toys import points
 

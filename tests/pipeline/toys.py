@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from halfway.core.compiled import kernel
-from halfway.pipeline.run import Observations, Point, Run
+from halfway.pipeline.plan.run import Observations, Point, Run
 
 
 @kernel

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfway.core.around import Around
 from halfway.core.message import MESSAGE
+from halfway.core.neighbourhood import Around
 from halfway.core.outbox import Outbox, outbox
-from halfway.sim import engine as engines
-from halfway.sim.changes import none
-from halfway.sim.radio import Ideal
-from halfway.world.network import Network
+from halfway.sim.engine import loop as engines
+from halfway.sim.environment.changes import none
+from halfway.sim.radio.delays import Ideal
+from halfway.world.graphs.network import Network
 
 LONE_SLOTS = 64
 HOP = 1e-3  # seconds

@@ -7,7 +7,7 @@ import heapq
 from collections import Counter
 from collections.abc import Callable
 
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
 
 _MASK = 2**64 - 1
 

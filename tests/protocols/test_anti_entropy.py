@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from halfway.core.message import BOOT
 from halfway.protocols import anti_entropy
 from halfway.protocols.anti_entropy import PAGE, Rules
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
 from tests.networks import disk, line
 from tests.protocols.lone import HOP, Driven, Letter, World, drive
 from tests.protocols.slow_world import SlowWorld

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.core.compiled import kernel
-from halfway.protocols.recent import is_among_the_newest, is_news, nothing_heard
+from halfway.protocols.event_window import is_among_the_newest, is_news, nothing_heard
 
 LAST = 2**31 - 1
 ids = st.lists(st.integers(0, 40) | st.integers(LAST - 40, LAST), max_size=60)

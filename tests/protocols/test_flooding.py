@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.protocols import flooding
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
 from tests.networks import line
 from tests.protocols.lone import HOP, Driven, Letter, World, drive
 from tests.protocols.worlds import component, networks

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.protocols import flooding, gossip
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links, line
 from tests.protocols.lone import HOP, Driven, Letter, World, drive
 from tests.protocols.slow_world import SlowWorld

@@ -13,19 +13,13 @@ import pytest
 
 from halfway.core.message import BOOT, MESSAGE
 from halfway.protocols import SYSTEMS as PROTOCOLS
-from halfway.protocols import (
-    anti_entropy,
-    directional_walk,
-    flooding,
-    gossip,
-    random_walk,
-    rendezvous,
-    rumor,
-    voronoi_brokers,
-    walk_overlay,
-)
-from halfway.protocols.walk_overlay_records import LEAVE, UNSUBSCRIBE
-from halfway.world.workload import distinct_pairs
+from halfway.protocols import anti_entropy, flooding, gossip
+from halfway.protocols.drip import handler as voronoi_brokers
+from halfway.protocols.rumor_routing import handler as rumor
+from halfway.protocols.walk_overlay import handler as walk_overlay
+from halfway.protocols.walk_overlay.messages import LEAVE, UNSUBSCRIBE
+from halfway.protocols.walks import directional_walk, random_walk, rendezvous
+from halfway.world.workload.pairs import distinct_pairs
 from tests.networks import disk
 from tests.protocols.lone import Letter, World, arrays, drive, emitted_by, faults
 
@@ -172,10 +166,10 @@ KINDS = {
 }
 _OVERLAY = {*range(1, 24), 25, int(BOOT)}
 KINDS |= {"walk-overlay": _OVERLAY, "careful walk-overlay": _OVERLAY | {24, 26}}
-# Compiled on its own its handler takes a minute: tests/protocols/test_voronoi_brokers.py holds it
+# Compiled on its own its handler takes a minute: tests/protocols/drip/test_drip.py holds it
 # to the same, interpreted on its own and compiled within the engine.
 LARGE = ("voronoi-brokers",)
-# These take two; tests/protocols/test_walk_overlay.py holds a world of its own to the same.
+# These take two; walk_overlay/test_walk_overlay.py holds a world of its own to the same.
 SLOW = ("walk-overlay", "careful walk-overlay")
 QUICK = tuple(system for system in KINDS if system not in (*LARGE, *SLOW))
 SYSTEMS = (*QUICK, *(pytest.param(system, marks=pytest.mark.slow) for system in SLOW))

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.protocols import directional_walk, hop_care, random_walk, rendezvous
-from halfway.protocols.walk_memory import is_better
-from halfway.protocols.walk_records import GENERATION, SERIAL, STEPS, WALK_ID
-from halfway.world.network import Network
+from halfway.protocols import reliable_hop as hop_care
+from halfway.protocols.walks import directional_walk, random_walk, rendezvous
+from halfway.protocols.walks.messages import GENERATION, SERIAL, STEPS, WALK_ID
+from halfway.protocols.walks.state import is_better
+from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links, line
-from tests.protocols.walk_run import WalkRun, careful
+from tests.protocols.walks.walk_run import WalkRun, careful
 from tests.protocols.worlds import networks
 
 BOTH = pytest.mark.parametrize("protocol", [directional_walk, random_walk])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
 from tests.networks import from_links
 
 

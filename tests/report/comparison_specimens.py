@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from halfway.comparison.compared import Cell, Compared, Curve, Interval, Metric
-from halfway.comparison.replay import Replay
-from halfway.comparison.replay_stage import Columns, Stage
-from halfway.world.unit_disk import connected_unit_disk
+from halfway.comparison.replay.replay import Replay
+from halfway.comparison.replay.scene import Columns, Stage
+from halfway.comparison.results import Cell, Compared, Curve, Interval, Metric
+from halfway.world.graphs.unit_disk import connected_unit_disk
 
 SYSTEMS = ("flooding", "gossip", "directional-walk", "voronoi-brokers")
 METRICS = (

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from halfway.pipeline.run import Point, Scalar
+from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale, Summaries, Summary
 from halfway.pipeline.verdict import Opinion, Verdict
-from halfway.report.publication import Publication
+from halfway.report.verdicts.publication import Publication
 
 ODD_ROW, TREND_ROW = 7, 20
 SIZES = (1500, 2000, 2500, 3000)

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from halfway.comparison.compared import Interval
+from halfway.comparison.results import Interval
 from halfway.report.comparison.axes import axis, label
 from halfway.report.comparison.map_section import MOST_BYTES
 from halfway.report.comparison.packing import packed_replay, packed_stage
 from halfway.report.comparison.page import comparison_page, write_comparison_page
 from tests.report.browser import CHROMIUM, Browser
 from tests.report.comparison_specimens import SYSTEMS, compared, replay, stage
-from tests.report.test_page import Outline
+from tests.report.verdicts.test_page import Outline
 
 COMMAND = "halfway compare sensor-field.toml --replicates 10"
 

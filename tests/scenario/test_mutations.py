@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 from halfway.problem import Problem
-from halfway.scenario.staging import staged
-from halfway.scenario.sweeping import read_sweep
+from halfway.scenario.build import staged
+from halfway.scenario.sweep import read_sweep
 
 FOLDER = Path(__file__).parents[2] / "examples" / "scenarios"
 VALUES = ["-1", "1e99", '""', "true", "[]", "{}", "nan", "inf", "0", '"x"', "[1, 2]", "1_0", "3"]

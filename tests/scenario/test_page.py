@@ -8,8 +8,8 @@ import pytest
 from msgspec import NODEFAULT, UNSET
 from msgspec import inspect as looked
 
+from halfway.adapters.registry import TABLE
 from halfway.scenario.schema import Scenario
-from halfway.sim.table import TABLE
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text("utf-8")
 TABLES = {"network", "radio", "workload", "faults", "options", "power", "sweep"}

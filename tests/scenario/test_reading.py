@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from halfway.problem import Problem
+from halfway.scenario.build import network_of, simulation_of
 from halfway.scenario.reading import read_scenario
-from halfway.scenario.staging import network_of, simulation_of
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "scenarios").glob("*.toml"))
 SMALL = """

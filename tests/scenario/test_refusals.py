@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from halfway import cli
+from halfway.adapters.interface import check_option
+from halfway.adapters.registry import TABLE
 from halfway.problem import Problem
+from halfway.scenario.build import network_of, simulation_of
 from halfway.scenario.reading import read_scenario
 from halfway.scenario.schema import Scenario
-from halfway.scenario.staging import network_of, simulation_of
-from halfway.sim.systems import check_option
-from halfway.sim.table import TABLE
-from halfway.world.random_waypoint import random_waypoint
+from halfway.world.mobility.random_waypoint import random_waypoint
 
 STILL = """
 [network]

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from halfway.comparison.asking import asked
-from halfway.comparison.comparing import compare
-from halfway.pipeline.store import Store
+from halfway.comparison.compare import compare
+from halfway.comparison.request import asked
+from halfway.pipeline.store.store import Store
 from tests.comparison.scenes import fill
 
 FOLDER = Path(__file__).parents[2] / "examples" / "scenarios"

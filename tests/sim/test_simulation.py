@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from halfway.problem import Problem
-from halfway.sim.energy import Power
-from halfway.sim.moving import Motion
-from halfway.sim.radios import DistanceAir, IdealAir
-from halfway.sim.replay import replay
+from halfway.sim.environment.mobility import Motion
+from halfway.sim.radio.declarations import DistanceAir, IdealAir
+from halfway.sim.radio.energy import Power
 from halfway.sim.simulation import Simulation
-from halfway.world.demand import Drawn, Listed
+from halfway.sim.trace.rerun import replay
 from halfway.world.faults import Churn, Crash, LinkCut, Partition
-from halfway.world.motion import Presence, still
-from halfway.world.network import Network
-from halfway.world.random_waypoint import random_waypoint
+from halfway.world.graphs.network import Network
+from halfway.world.mobility.motion import Presence, still
+from halfway.world.mobility.random_waypoint import random_waypoint
+from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import disk, from_links, line
 
 SECONDS = 12.0

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from halfway.world.imported import read_network
-from halfway.world.network import Network
-from halfway.world.paths import diameter
-from halfway.world.statistics import components, degree_statistics
+from halfway.world.graphs.imported import read_network
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.statistics import components, degree_statistics
+from halfway.world.underlays.paths import diameter
 
 
 def parts(network: Network) -> tuple[int, int]:

@@ -9,13 +9,13 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from halfway.protocols.source_routes import Routes, Rows, routes
-from halfway.sim.broker_overlay import NOBODY, Overlay, Rules
-from halfway.sim.overlay_join import avoided, join, link_avoided
-from halfway.world.network import Network
-from halfway.world.routes import Tree, path, route, shortest, shortest_from
-from halfway.world.statistics import components
-from halfway.world.underlay import Underlay
+from halfway.bulk.broker_trees.join import avoided, join, link_avoided
+from halfway.bulk.broker_trees.overlay import NOBODY, Overlay, Rules
+from halfway.protocols.broker_trees.source_routes import Routes, Rows, routes
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.statistics import components
+from halfway.world.underlays.routes import Tree, path, route, shortest, shortest_from
+from halfway.world.underlays.underlay import Underlay
 
 Ints = npt.NDArray[np.int32]
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from halfway.adapters.broker_tree_routes import Ints, drawn_overlay, largest_part, routes_of
+from halfway.adapters.drip import intervals
+from halfway.adapters.interface import Cast, Letters, Option, Scene, System, Value, letters
+from halfway.bulk.broker_trees.overlay import NOBODY, Overlay
 from halfway.core.filters import filters
 from halfway.protocols import SYSTEMS as MODULES
-from halfway.protocols.broker_tree import Book
-from halfway.protocols.hop_care import CROWDED, LOST
-from halfway.protocols.source_routes import Routes
-from halfway.sim.broker_overlay import NOBODY, Overlay
-from halfway.sim.broking import intervals
-from halfway.sim.systems import Cast, Letters, Option, Scene, System, Value, letters
-from halfway.sim.tree_routes import Ints, drawn_overlay, largest_part, routes_of
-from halfway.world.demand import Demand, Publications
+from halfway.protocols.broker_trees.siena import Book
+from halfway.protocols.broker_trees.source_routes import Routes
+from halfway.protocols.reliable_hop import CROWDED, LOST
+from halfway.world.workload.demand import Demand, Publications
 
 _LONG = 1e9
 

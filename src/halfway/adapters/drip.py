@@ -6,9 +6,7 @@ from types import ModuleType
 import numpy as np
 import numpy.typing as npt
 
-from halfway.problem import Problem
-from halfway.protocols.voronoi_brokers_state import State
-from halfway.sim.systems import (
+from halfway.adapters.interface import (
     Cast,
     Letters,
     Option,
@@ -19,8 +17,10 @@ from halfway.sim.systems import (
     letters,
     seconds,
 )
-from halfway.world.demand import Demand, Publications
-from halfway.world.number_intervals import power_law
+from halfway.problem import Problem
+from halfway.protocols.drip.state import State
+from halfway.world.workload.demand import Demand, Publications
+from halfway.world.workload.number_intervals import power_law
 
 OPTIONS = {
     "brokers": count(20, "k: brokers", 1, 10_000),
@@ -108,4 +108,4 @@ def intervals(demand: Demand) -> Iterator[tuple[int, int, int]]:
             begun[row] = topic
 
 
-SYSTEM = System("voronoi-brokers", "halfway.protocols.voronoi_brokers", Broking, OPTIONS)
+SYSTEM = System("voronoi-brokers", "halfway.protocols.drip.handler", Broking, OPTIONS)

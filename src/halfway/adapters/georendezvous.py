@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from halfway.protocols import cell_hash
-from halfway.sim.cell_ground import ground, held_together, sizes
-from halfway.sim.systems import Cast, Letters, Option, Scene, System, Value, letters
-from halfway.world.demand import Demand, Publications
+from halfway.adapters.georendezvous_sizing import ground, held_together, sizes
+from halfway.adapters.interface import Cast, Letters, Option, Scene, System, Value, letters
+from halfway.protocols.georendezvous import handler as cell_hash
+from halfway.world.workload.demand import Demand, Publications
 
 _TOGETHER = 0.9  # share of the nodes that must lie in one part of touching cells
 
@@ -89,7 +89,7 @@ def _seconds(default: float, what: str) -> Option:
 
 SYSTEM = System(
     "cell-hash",
-    "halfway.protocols.cell_hash",
+    "halfway.protocols.georendezvous.handler",
     Celling,
     {
         "points": Option(8, 1, 32, "n: rendezvous points a topic"),

@@ -5,14 +5,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.cells import CELL_SIDE_RADII, hashed
+from halfway.adapters.interface import Scene
 from halfway.core.compiled import kernel
-from halfway.protocols.cell_hash_routing import Rules
-from halfway.sim.systems import Scene
-from halfway.world.demand import Demand
-from halfway.world.hearing import common_reach
-from halfway.world.statistics import components
-from halfway.world.unit_disk import unit_disk
+from halfway.protocols.georendezvous.cells import CELL_SIDE_RADII, hashed
+from halfway.protocols.georendezvous.routing import Rules
+from halfway.world.graphs.hearing import common_reach
+from halfway.world.graphs.statistics import components
+from halfway.world.graphs.unit_disk import unit_disk
+from halfway.world.workload.demand import Demand
 
 _TOUCHING = 1.5  # sides: cells whose centres are nearer than that touch, corners included
 _SPARE = 2  # times what the busiest cell needs at the start: homes move where nodes go and come

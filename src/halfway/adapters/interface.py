@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.world.demand import Demand, Publications
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
+from halfway.world.workload.demand import Demand, Publications
 
 Value = float | int | bool
 

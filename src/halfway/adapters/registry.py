@@ -1,13 +1,13 @@
 """The systems by name, with what a user may set of each; naming one imports only that one."""
 
+from halfway.adapters.broker_trees import TREES
+from halfway.adapters.drip import SYSTEM as VORONOI_BROKERS
+from halfway.adapters.georendezvous import SYSTEM as CELL_HASH
+from halfway.adapters.interface import Option, Spreading, System, count, seconds
+from halfway.adapters.walk_overlay import SYSTEM as WALK_OVERLAY
+from halfway.adapters.walks import SYSTEMS as WALKS
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS as MODULES
-from halfway.sim.broking import SYSTEM as VORONOI_BROKERS
-from halfway.sim.celling import SYSTEM as CELL_HASH
-from halfway.sim.overlaying import SYSTEM as WALK_OVERLAY
-from halfway.sim.systems import Option, Spreading, System, count, seconds
-from halfway.sim.tree_broking import TREES
-from halfway.sim.walking import SYSTEMS as WALKS
 
 _OPTIONS = {
     "flooding": {"wait": seconds(0.01, "between hearing an event and repeating it")},

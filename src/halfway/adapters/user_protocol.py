@@ -14,12 +14,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from halfway.adapters.interface import Option, Spreading, System
+from halfway.adapters.registry import TABLE
 from halfway.core.compiled import CACHE_FOLDER, keep_apart
 from halfway.core.handler import is_claimed
 from halfway.files import write_whole
 from halfway.problem import Problem
-from halfway.sim.systems import Option, Spreading, System
-from halfway.sim.table import TABLE
 
 FACE = ("State", "Rules", "Book", "state", "handle", "most_emissions", "KINDS")
 _SPOKEN = ("SUBSCRIBE", "PUBLISH", "DELIVERED")  # kinds of a system that `Spreading` speaks to

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from halfway.adapters.interface import Cast, Letters, Option, Scene, System, Value, letters
 from halfway.core.bloom import Size, sized
-from halfway.sim.systems import Cast, Letters, Option, Scene, System, Value, letters
-from halfway.world.demand import Demand, Publications
+from halfway.world.workload.demand import Demand, Publications
 
 _PLACES = 16  # walks that a node remembers at a time, at most
 _WATCHED = 24  # hops with care that a node has in flight
@@ -158,4 +158,4 @@ def initiators(demand: Demand) -> npt.NDArray[np.int64]:
     return np.array(list(found), np.int64)
 
 
-SYSTEM = System("walk-overlay", "halfway.protocols.walk_overlay", Overlaying, OPTIONS)
+SYSTEM = System("walk-overlay", "halfway.protocols.walk_overlay.handler", Overlaying, OPTIONS)

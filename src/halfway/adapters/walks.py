@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.protocols import rendezvous
-from halfway.protocols.hop_care import CROWDED, DIED, LOST, SPILLED
-from halfway.sim.systems import (
+from halfway.adapters.interface import (
     Cast,
     Letters,
     Option,
@@ -20,8 +18,10 @@ from halfway.sim.systems import (
     letters,
     seconds,
 )
-from halfway.sim.walk_room import places
-from halfway.world.demand import Demand, Publications
+from halfway.adapters.walks_sizing import places
+from halfway.protocols.reliable_hop import CROWDED, DIED, LOST, SPILLED
+from halfway.protocols.walks import rendezvous
+from halfway.world.workload.demand import Demand, Publications
 
 OPTIONS = {
     "pace_s": seconds(0.01, "a walk rests on each node"),

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from halfway.protocols.hop_care import ANSWERED, HOP
-from halfway.protocols.rendezvous import Rules
-from halfway.sim.systems import Scene
+from halfway.adapters.interface import Scene
+from halfway.protocols.reliable_hop import ANSWERED, HOP
+from halfway.protocols.walks.rendezvous import Rules
 
 _FEW = 8  # hops that every node has room for
 _MOST_BYTES = 1e9  # of the tables of all nodes

@@ -27,7 +27,7 @@ from halfway.cli.screen import RUNS_FAILED, assignments, console, interruptible,
 from halfway.comparison import MOST_ADDED, REPLICATES
 
 if TYPE_CHECKING:
-    from halfway.comparison.comparing import Answer, Question
+    from halfway.comparison.compare import Answer, Question
 
 PAGE = "comparison.html"
 
@@ -70,7 +70,7 @@ def compare(
     given, swept = assignments(changes, "--set"), assignments(sweep, "--sweep")
     named = [name for some in systems or [] for name in some.split(",")]
     with patience("reading the scenario"):
-        from halfway.comparison.asking import asked
+        from halfway.comparison.request import asked
 
         question = asked(
             scenario, named, own=system or [], baseline=baseline, replicates=replicates,
@@ -80,11 +80,11 @@ def compare(
         warn(f"{name} does not run here: {why}")
     answer = _answered(question, out, master, seed, mapped=mapped, quiet=as_json)
     if as_json:
-        from halfway.report.comparison_table import cells_jsonl
+        from halfway.report.comparison.terminal import cells_jsonl
 
         typer.echo(cells_jsonl(answer.compared), nl=False)
     else:
-        from halfway.report.comparison_table import print_comparison
+        from halfway.report.comparison.terminal import print_comparison
 
         print_comparison(console(), answer.compared, page=str(out / PAGE))
     if answer.compared.errors:
@@ -102,11 +102,11 @@ def _answered(
     quiet: bool,
 ) -> "Answer":
     """Run what is to be run, with a sign of life, and leave the files in the folder."""
-    from halfway.comparison.comparing import compare as run
-    from halfway.comparison.recording import replays_of
-    from halfway.pipeline.store import Store
+    from halfway.comparison.compare import compare as run
+    from halfway.comparison.replay.recording import replays_of
+    from halfway.pipeline.store.store import Store
     from halfway.report.comparison.page import write_comparison_page
-    from halfway.report.comparison_table import write_comparison
+    from halfway.report.comparison.terminal import write_comparison
     from halfway.report.progress import Told
 
     store = Store(out / "runs")

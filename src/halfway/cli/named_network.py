@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.world.imported import read_network
-from halfway.world.network import Network
-from halfway.world.statistics import components, largest_component, subnetwork
-from halfway.world.unit_disk import connected_unit_disk, unit_disk
-from halfway.world.workload import distinct_pairs
+from halfway.world.graphs.imported import read_network
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.statistics import components, largest_component, subnetwork
+from halfway.world.graphs.unit_disk import connected_unit_disk, unit_disk
+from halfway.world.workload.pairs import distinct_pairs
 
 DRAWN = "unit-disk:"
 _SPEC = "unit-disk:n=3000,r=0.04,seed=7"

@@ -12,7 +12,7 @@ from halfway.cli.options import AsJson, Master, Out, Partitions, RootSeed, Scale
 from halfway.cli.screen import RUNS_FAILED, console, interruptible, warn
 
 if TYPE_CHECKING:
-    from halfway.report.publication import Publication
+    from halfway.report.verdicts.publication import Publication
 
 
 def reproduce(
@@ -42,12 +42,12 @@ def reproduce(
     from halfway.report.listing import chosen
 
     figures = chosen(PAPERS, what or ())  # a slip of the finger is told before Spark is loaded
-    from halfway.report.edition import claim, publish
+    from halfway.report.verdicts.edition import claim, publish
 
     claim(out)
     from halfway.pipeline.reproduce import reproduce as run
     from halfway.report.progress import Told
-    from halfway.report.publication import publication_of
+    from halfway.report.verdicts.publication import publication_of
 
     begun = time.monotonic()
     quiet = as_json or not (sys.stdout.isatty() and sys.stderr.isatty())
@@ -67,8 +67,8 @@ def reproduce(
 
 
 def _print_result(publication: "Publication", page: Path, as_json: bool) -> None:
-    from halfway.report.tables import verdicts_jsonl
-    from halfway.report.terminal import print_figure, print_run
+    from halfway.report.verdicts.tables import verdicts_jsonl
+    from halfway.report.verdicts.terminal import print_figure, print_run
 
     if as_json:
         typer.echo(verdicts_jsonl(publication.verdicts), nl=False)

@@ -10,7 +10,7 @@ from halfway.cli.screen import RUNS_FAILED, Interrupted, console, warn
 from halfway.problem import Problem
 
 if TYPE_CHECKING:
-    from halfway.pipeline.store import Store
+    from halfway.pipeline.store.store import Store
 
 
 def results(
@@ -33,7 +33,7 @@ def results(
 
     Exit status: 0 all is well, 1 some runs failed, 2 files are damaged.
     """
-    from halfway.pipeline.audit import audit, audit_json, results_in
+    from halfway.pipeline.store.audit import audit, audit_json, results_in
     from halfway.report.results_table import print_results
 
     store = results_in(folder)

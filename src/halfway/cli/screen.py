@@ -90,7 +90,7 @@ def patience(what: str) -> Iterator[None]:
 
 def console() -> "Console":
     """The terminal, as the reports like it."""
-    from halfway.report import terminal
+    from halfway.report.verdicts import terminal
 
     return terminal.console(sys.stdout)
 

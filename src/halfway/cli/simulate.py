@@ -42,16 +42,16 @@ def simulate(
         given["seed"] = str(seed)
     mine = None
     if system is not None and system.endswith(".py"):
-        from halfway.sim.own_system import own_system, read_own
+        from halfway.adapters.user_protocol import own_system, read_own
 
         mine = own_system(read_own(system))
     read = read_scenario(scenario, given, {} if mine is None else {mine.name: mine})
     if trace is not None:
-        from halfway.sim.trace import checked_target
+        from halfway.sim.trace.writer import checked_target
 
         checked_target(trace)  # told before anything runs
     from halfway.report.outcome import outcome_json, print_outcome
-    from halfway.scenario.staging import simulation_of
+    from halfway.scenario.build import simulation_of
 
     with patience("running (the first time, the system is compiled)"):
         told = simulation_of(read, system=mine or system, trace=trace).run()

@@ -27,8 +27,8 @@ from halfway.cli.options import (
 from halfway.cli.screen import patience, warn
 
 if TYPE_CHECKING:
-    from halfway.sim.walks import Meeting
-    from halfway.world.network import Network
+    from halfway.bulk.walks.walks import Meeting
+    from halfway.world.graphs.network import Network
 
 
 def walk(
@@ -62,10 +62,10 @@ def walk(
     halfway walk links.csv --quality pdr --over 0.9 --largest
     halfway walk links.csv --positions motes.csv --plot walk.svg
     """
-    from halfway.report.ground import ends, named_network
+    from halfway.bulk.walks.walks import walk_pair
+    from halfway.cli.named_network import ends, named_network
     from halfway.report.walk import lines, walked, walked_json
-    from halfway.sim.walks import walk_pair
-    from halfway.world.paths import distances
+    from halfway.world.underlays.paths import distances
 
     draw = _draughtsman(plot)
     qualities = [name for name in (quality, quality_back) if name]
@@ -94,7 +94,7 @@ def _draughtsman(plot: Path | None) -> "Callable[[Network, Meeting], None]":
     """What draws the picture, checked before anything walks; nothing if none is wanted."""
     if plot is None:
         return lambda _network, _meeting: None
-    from halfway.report.pictures import checked_format, draw_walk
+    from halfway.report.pictures.network_picture import checked_format, draw_walk
 
     checked_format(plot)
     return lambda network, meeting: draw_walk(network, meeting, plot)

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halfway.comparison import MOST_ADDED, REPLICATES
-from halfway.comparison.asking import asked
-from halfway.comparison.compared import Compared
-from halfway.comparison.comparing import Answer
-from halfway.comparison.comparing import compare as answered
+from halfway.comparison.compare import Answer
+from halfway.comparison.compare import compare as answered
 from halfway.comparison.metrics import LATENCY
+from halfway.comparison.request import asked
+from halfway.comparison.results import Compared
 from halfway.comparison.tidy import COLUMNS, tidy
 from halfway.pipeline.frames import frame
-from halfway.pipeline.store import Store
+from halfway.pipeline.store.store import Store
 
 if TYPE_CHECKING:
     from halfway.pipeline.frames import DataFrame

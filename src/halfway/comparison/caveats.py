@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from halfway.comparison.finding import Ran
 from halfway.comparison.metrics import LATE, SATURATED, SHORTFALL
 from halfway.scenario.schema import Scenario
-from halfway.sim.radios import DistanceAir, IdealAir
+from halfway.sim.radio.declarations import DistanceAir, IdealAir
 
 _RUMOR = "rumor"
 _TREES = ("broker-tree", "underlay-tree")

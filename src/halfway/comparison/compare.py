@@ -8,19 +8,19 @@ import pyarrow as pa
 
 from halfway.comparison import MOST_ADDED, REPLICATES
 from halfway.comparison.caveats import caveats
-from halfway.comparison.compared import Compared
-from halfway.comparison.compiling import compile_first
+from halfway.comparison.compile_ahead import compile_first
 from halfway.comparison.finding import Ran, cells_of_runs, curves_of_runs, digest_of_runs
 from halfway.comparison.metrics import METRICS
 from halfway.comparison.notes import notes_of
 from halfway.comparison.points import Contender, plain_of, point_of, seed_of
+from halfway.comparison.results import Compared
 from halfway.comparison.stopping import Until, loose, stopped
-from halfway.pipeline.plan import ROOT_SEED, canonical, plan
-from halfway.pipeline.session import local_cores, session_when_needed
-from halfway.pipeline.store import Store
+from halfway.pipeline.plan.plan import ROOT_SEED, canonical, plan
+from halfway.pipeline.spark.session import local_cores, session_when_needed
+from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import Progress, failed, sweep
 from halfway.scenario.schema import Scenario
-from halfway.scenario.sweeping import ScenarioPoint
+from halfway.scenario.sweep import ScenarioPoint
 
 _GROWTH = 1.5
 

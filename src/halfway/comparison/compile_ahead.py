@@ -3,7 +3,7 @@
 A sweep would compile them one after the other, while the other cores wait. Here each system is run
 once in a process of its own, whose machine code stays in the cache; a mark there says so.
 
-`python -m halfway.comparison.compiling` begins the run that a plan row on its stdin names.
+`python -m halfway.comparison.compile_ahead` begins the run that a plan row on its stdin names.
 """
 
 import hashlib
@@ -18,12 +18,12 @@ from pathlib import Path
 
 from halfway.comparison.points import Contender, contender_of, point_of, scenario_of
 from halfway.core.compiled import CACHE_FOLDER
-from halfway.pipeline.plan import plan
-from halfway.pipeline.simulate import one_line
+from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.spark.simulate import one_line
 from halfway.problem import Problem
+from halfway.scenario.build import simulation_on, staged
 from halfway.scenario.schema import Recorded, Scenario, Waypoint
-from halfway.scenario.staging import simulation_on, staged
-from halfway.scenario.sweeping import ScenarioPoint
+from halfway.scenario.sweep import ScenarioPoint
 
 _POLL_S = 0.1
 _FEW = 100  # records: enough that every kernel of a run was called
@@ -76,7 +76,7 @@ def _mark(scenario: Scenario, one: Contender) -> Path:
 def _started(scenario: Scenario, one: Contender) -> "subprocess.Popen[str]":
     row = plan([point_of(scenario, one)], 1).to_pylist()[0]
     process = subprocess.Popen(
-        [sys.executable, "-m", "halfway.comparison.compiling"],
+        [sys.executable, "-m", "halfway.comparison.compile_ahead"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         start_new_session=True,  # Ctrl-C is for us; we end them
     )  # fmt: skip

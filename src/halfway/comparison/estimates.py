@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.compared import Cell, Interval, Metric
 from halfway.comparison.metrics import SHARES
+from halfway.comparison.results import Cell, Interval, Metric
 from halfway.pipeline.measure import mean_interval
 
 Floats = npt.NDArray[np.float64]

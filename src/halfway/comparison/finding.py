@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfway.comparison.compared import Cell, Curve, Metric
 from halfway.comparison.estimates import cells_of, curve
 from halfway.comparison.metrics import LATENCY, served_by
+from halfway.comparison.results import Cell, Curve, Metric
 
 
 class Ran(NamedTuple):

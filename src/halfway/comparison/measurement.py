@@ -2,10 +2,10 @@
 
 from halfway.comparison.metrics import observations
 from halfway.comparison.points import contender_of, scenario_of
-from halfway.pipeline.inputs import check_inputs
-from halfway.pipeline.run import Observations, Run
+from halfway.pipeline.plan.inputs import check_inputs
+from halfway.pipeline.plan.run import Observations, Run
+from halfway.scenario.build import Stage, simulation_on, staged
 from halfway.scenario.schema import Scenario
-from halfway.scenario.staging import Stage, simulation_on, staged
 
 _LAST: dict[tuple[str, int], Stage] = {}  # what the last run met: the next one often does too
 

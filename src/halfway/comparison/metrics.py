@@ -5,12 +5,12 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.compared import Metric
 from halfway.comparison.recovery import recovery
-from halfway.pipeline.run import Observations
-from halfway.sim.flight import SENT
-from halfway.sim.ledger import Ledger
-from halfway.sim.outcome import Outcome
+from halfway.comparison.results import Metric
+from halfway.pipeline.plan.run import Observations
+from halfway.sim.engine.records import SENT
+from halfway.sim.metrics.deliveries import Ledger
+from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
 
 LATENCY = "latency-quantiles"  # [101] of a run; no metric, but a curve

@@ -4,9 +4,9 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from halfway.comparison.compared import Cell
 from halfway.comparison.estimates import AS_MUCH
 from halfway.comparison.metrics import METRICS
+from halfway.comparison.results import Cell
 from halfway.scenario.schema import FromFile, Recorded, Scenario
 
 _TWO = 2  # replicates, below which there is no interval anyway

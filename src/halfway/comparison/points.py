@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from halfway.pipeline.inputs import inputs_of, name_of
-from halfway.pipeline.run import Point, Scalar, unsigned
+from halfway.adapters.interface import System
+from halfway.adapters.registry import named
+from halfway.adapters.user_protocol import OwnSource, own_system
+from halfway.pipeline.plan.inputs import inputs_of, name_of
+from halfway.pipeline.plan.run import Point, Scalar, unsigned
 from halfway.scenario.reading import input_files, with_files
 from halfway.scenario.schema import Scenario
-from halfway.sim.own_system import OwnSource, own_system
-from halfway.sim.systems import System
-from halfway.sim.table import named
 
 MEASUREMENT = "halfway.comparison.measurement:run"
 # What does not change a run of one system: its own options travel beside the scenario.

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import msgspec
 
+from halfway.adapters.registry import TABLE, named
+from halfway.adapters.user_protocol import own_system, read_own
 from halfway.comparison import MOST_ADDED, REPLICATES
-from halfway.comparison.comparing import Question
+from halfway.comparison.compare import Question
 from halfway.comparison.metrics import METRICS
 from halfway.comparison.points import Contender
 from halfway.comparison.stopping import Until
 from halfway.problem import Problem
-from halfway.scenario.staging import simulation_on, staged
-from halfway.scenario.sweeping import ScenarioPoint, read_sweep
-from halfway.sim.own_system import own_system, read_own
-from halfway.sim.table import TABLE, named
+from halfway.scenario.build import simulation_on, staged
+from halfway.scenario.sweep import ScenarioPoint, read_sweep
 
 _MOST_REPLICATES = 100_000
 _OURS = {"seed": "--seed", "system": "--systems"}  # field -> what sets it in a comparison

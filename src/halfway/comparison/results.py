@@ -4,8 +4,8 @@ from typing import Literal
 
 import msgspec
 
-from halfway.pipeline.plan import ROOT_SEED
-from halfway.pipeline.run import Scalar
+from halfway.pipeline.plan.plan import ROOT_SEED
+from halfway.pipeline.plan.run import Scalar
 
 
 class Metric(msgspec.Struct, frozen=True):

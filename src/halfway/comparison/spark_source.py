@@ -40,8 +40,8 @@ class HalfwaySource(ResultSource):
         """Columns: system, and what a sweep varies with _ for its dots; or those of the folder."""
         if "scenario" not in self.options:
             return super().schema()
-        from halfway.scenario.sweeping import read_sweep
-        from halfway.sim.own_system import own_system, read_own
+        from halfway.adapters.user_protocol import own_system, read_own
+        from halfway.scenario.sweep import read_sweep
 
         options = _read(self.options)
         own = {one.name: own_system(one) for one in map(read_own, options["own"])}
@@ -67,9 +67,9 @@ class ScenarioRuns(SimulatedRuns):
 
     def partitions(self) -> Sequence[PlannedRuns]:
         """Tasks of the plan, and one that tells who cannot run."""
-        from halfway.comparison.asking import asked
         from halfway.comparison.points import point_of
-        from halfway.pipeline.plan import ROOT_SEED, canonical, plan
+        from halfway.comparison.request import asked
+        from halfway.pipeline.plan.plan import ROOT_SEED, canonical, plan
 
         options = self.options
         question = asked(

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from halfway.comparison.compared import Cell
 from halfway.comparison.estimates import half_width
 from halfway.comparison.metrics import SHARES
+from halfway.comparison.results import Cell
 
 
 class Until(NamedTuple):

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from halfway.comparison.compared import Compared, Interval
+from halfway.comparison.results import Compared, Interval
 
 COLUMNS = ("system", "metric", "unit", "mean", "low", "high", "networks", "difference",
            "difference_low", "difference_high", "best")  # fmt: skip

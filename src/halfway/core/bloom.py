@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from halfway.core.compiled import inlined
-from halfway.core.dice import advanced, mixed, pick
+from halfway.core.prng import advanced, mixed, pick
 from halfway.problem import Problem
 
 WORD_BITS = 32

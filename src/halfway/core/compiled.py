@@ -22,7 +22,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 # In an archive the sources cannot be hashed, so nothing that was compiled may be kept.
 _HASHED = _PACKAGE.is_dir()
 # The rooms whose code decides what a run computes: kernels, and everything that feeds them.
-COMPUTING_ROOMS = ("core", "protocols", "world", "sim")
+COMPUTING_ROOMS = ("core", "protocols", "world", "bulk", "adapters", "sim")
 _KEPT_CACHES = 4  # source states whose machine code is kept (switching between branches)
 
 

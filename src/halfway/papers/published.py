@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from halfway.pipeline.run import Scalar
+from halfway.pipeline.plan.run import Scalar
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from halfway.pipeline.inputs import check_inputs
-from halfway.pipeline.plan import SCHEMA, key_of
-from halfway.pipeline.provenance import code_digest
-from halfway.pipeline.run import unsigned
-from halfway.pipeline.session import session
-from halfway.pipeline.store import Store
+from halfway.pipeline.plan.inputs import check_inputs
+from halfway.pipeline.plan.plan import SCHEMA, key_of
+from halfway.pipeline.plan.provenance import code_digest
+from halfway.pipeline.plan.run import unsigned
+from halfway.pipeline.spark.session import session
+from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import Progress, SweepReport, sweep
 from halfway.problem import Problem
 

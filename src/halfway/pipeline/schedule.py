@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halfway.pipeline.plan import guided, kinds, tasks
+from halfway.pipeline.plan.plan import guided, kinds, tasks
 
 _FIRST_WAVE = 0.25  # of a wave: nobody knows yet what the runs really cost
 

@@ -17,7 +17,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from halfway.pipeline.shipping import settle
+from halfway.pipeline.spark.shipping import settle
 from halfway.problem import Problem
 
 _FIRST = [("key", pa.string()), ("measurement", pa.string())]
@@ -56,7 +56,7 @@ class ResultSource(DataSource):
         return FinishedRuns(str(self._store().folder), schema)
 
     def _store(self) -> Any:
-        from halfway.pipeline.audit import results_in
+        from halfway.pipeline.store.audit import results_in
 
         if "path" not in self.options:
             raise Problem("no folder is named", remedy='.load("DIR") or .option("path", "DIR")')
@@ -82,7 +82,7 @@ class FinishedRuns(DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         """One a file."""
-        from halfway.pipeline.store import Store, chosen, read_rows
+        from halfway.pipeline.store.store import Store, chosen, read_rows
 
         light = pa.schema([("key", pa.string()), ("status", pa.string())])
         files = Store(self.folder).files()
@@ -136,7 +136,7 @@ class SimulatedRuns(DataSourceReader):
         """Make one run after the other; a batch each."""
         assert isinstance(partition, PlannedRuns)
         settle()
-        from halfway.pipeline.simulate import result
+        from halfway.pipeline.spark.simulate import result
 
         schema = arrow_schema(self.schema)
         for row, known in zip(partition.rows, partition.words, strict=True):
@@ -147,7 +147,7 @@ class SimulatedRuns(DataSourceReader):
 
 def cut(plan: pa.Table, words: Mapping[str, Sequence[Words]], count: int) -> list[PlannedRuns]:
     """A plan in so many tasks, runs on one network in one of them; words: by parameters."""
-    from halfway.pipeline.plan import by_network, tasks
+    from halfway.pipeline.plan.plan import by_network, tasks
 
     ordered = by_network(plan)
     numbers = tasks(ordered, [1.0] * max(1, min(count, plan.num_rows)))

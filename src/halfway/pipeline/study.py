@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from halfway.pipeline.run import Point, Scalar
+from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.verdict import Verdict
 
 Scale = Literal["quick", "paper"]

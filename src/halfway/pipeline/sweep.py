@@ -7,15 +7,15 @@ import msgspec
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from halfway.pipeline.asked import Plans, note
-from halfway.pipeline.plan import by_network
-from halfway.pipeline.rehearsal import Rehearsal, rehearse_sweep
-from halfway.pipeline.run import Phase
-from halfway.pipeline.seal import seal
-from halfway.pipeline.session import cores as cores_of
-from halfway.pipeline.store import Store
-from halfway.pipeline.wave import run_wave
-from halfway.pipeline.waves import Waves
+from halfway.pipeline.plan.plan import by_network
+from halfway.pipeline.plan.run import Phase
+from halfway.pipeline.schedule import Waves
+from halfway.pipeline.spark.session import cores as cores_of
+from halfway.pipeline.spark.wave import run_wave
+from halfway.pipeline.store.seal import seal
+from halfway.pipeline.store.store import Store
+from halfway.pipeline.store.studies import Plans, note
+from halfway.pipeline.warm_up import Rehearsal, rehearse_sweep
 
 Progress = Callable[[int, int], None]  # runs done, runs in all; about five times a second
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from halfway.pipeline.run import Scalar
+from halfway.pipeline.plan.run import Scalar
 
 Opinion = Literal["agrees", "same trend", "differs", "impossible as printed", "not comparable"]
 

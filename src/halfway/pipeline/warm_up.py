@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from halfway.pipeline.daemon import WARM_NOTE, WARM_ROWS
-from halfway.pipeline.plan import SCHEMA, kinds
-from halfway.pipeline.session import is_local
-from halfway.pipeline.wave import context_of, run_wave
+from halfway.pipeline.plan.plan import SCHEMA, kinds
+from halfway.pipeline.spark.daemon import WARM_NOTE, WARM_ROWS
+from halfway.pipeline.spark.session import is_local
+from halfway.pipeline.spark.wave import context_of, run_wave
 from halfway.problem import Problem
 
 _MOST_MS = 3000.0  # of runs that are made twice for the sake of what they compile

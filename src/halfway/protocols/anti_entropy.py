@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined
-from halfway.core.dice import dice, drawn, pick, uniform
 from halfway.core.handler import handles
 from halfway.core.message import BOOT
 from halfway.core.outbox import emit
+from halfway.core.prng import dice, drawn, pick, uniform
 from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book, inform
 
 __all__ = [

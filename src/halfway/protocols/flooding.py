@@ -13,7 +13,7 @@ from halfway.core.compiled import inlined
 from halfway.core.handler import handles
 from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
-from halfway.protocols.recent import is_news, nothing_heard
+from halfway.protocols.event_window import is_news, nothing_heard
 
 __all__ = ["Book", "FloodState", "Rules", "State", "handle", "most_emissions", "state"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from halfway.core.compiled import inlined, kernel
 from halfway.core.message import COUNTED_ON
 from halfway.core.outbox import emit
-from halfway.protocols.walk_records import ACK, ATTEMPT, PATIENCE, SERIAL
+from halfway.protocols.walks.messages import ACK, ATTEMPT, PATIENCE, SERIAL
 
 NONE = -1
 _FREE = 0  # the serial number at a place where no hop is in flight; kinds begin at 0

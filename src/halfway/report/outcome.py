@@ -7,7 +7,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from halfway.sim.outcome import Outcome, Spread
+from halfway.sim.metrics.outcome import Outcome, Spread
 
 
 def outcome_json(told: Outcome) -> str:

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from halfway.report import wording
 
 if TYPE_CHECKING:
-    from halfway.sim.walks import Meeting
-    from halfway.world.network import Network
+    from halfway.bulk.walks.walks import Meeting
+    from halfway.world.graphs.network import Network
 
 _SHOWN = 12  # nodes of a path before its middle is left out
 

@@ -7,22 +7,22 @@ from typing import NamedTuple
 
 import msgspec
 
+from halfway.adapters.interface import System, Value
+from halfway.adapters.registry import named
 from halfway.problem import Problem
 from halfway.scenario.schema import Backbone, FromFile, Recorded, Scenario, UnitDisk, Waypoint
-from halfway.sim.energy import Power
-from halfway.sim.moving import Motion
+from halfway.sim.environment.mobility import Motion
+from halfway.sim.radio.energy import Power
 from halfway.sim.simulation import Simulation
-from halfway.sim.systems import System, Value
-from halfway.sim.table import named
-from halfway.world.demand import Drawn
-from halfway.world.imported import read_network
-from halfway.world.mean_degree import radius_of_degree
-from halfway.world.motion import Legs, Presence
-from halfway.world.network import Network
-from halfway.world.random_waypoint import Wandering
-from halfway.world.trace_files import Traces, read_motion
-from halfway.world.unit_disk import connected_unit_disk
-from halfway.world.waxman import Waxman, waxman
+from halfway.world.graphs.imported import read_network
+from halfway.world.graphs.mean_degree import radius_of_degree
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.unit_disk import connected_unit_disk
+from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.mobility.motion import Legs, Presence
+from halfway.world.mobility.random_waypoint import Wandering
+from halfway.world.mobility.trace_files import Traces, read_motion
+from halfway.world.workload.demand import Drawn
 
 
 class Stage(NamedTuple):

@@ -8,6 +8,8 @@ from typing import Any, get_args
 
 import msgspec
 
+from halfway.adapters.interface import System, check_option
+from halfway.adapters.registry import TABLE
 from halfway.problem import Problem
 from halfway.scenario.schema import (
     LEAST_HELLO_S,
@@ -17,9 +19,7 @@ from halfway.scenario.schema import (
     Scenario,
     Waypoint,
 )
-from halfway.sim.radios import DistanceAir, IdealAir
-from halfway.sim.systems import System, check_option
-from halfway.sim.table import TABLE
+from halfway.sim.radio.declarations import DistanceAir, IdealAir
 
 
 def read_scenario(

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from halfway.sim.energy import Power
-from halfway.sim.radios import IdealAir, Radio
+from halfway.sim.radio.declarations import IdealAir, Radio
+from halfway.sim.radio.energy import Power
 from halfway.world.faults import Fault
 
 _MOST_NODES = 10_000_000

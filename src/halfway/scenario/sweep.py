@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from halfway.adapters.interface import System
 from halfway.problem import Problem
 from halfway.scenario.reading import checked, plain_scenario, put, written
 from halfway.scenario.schema import Scenario
-from halfway.sim.systems import System
 
 Value = str | int | float | bool
 _MOST_POINTS = 1000

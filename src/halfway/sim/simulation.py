@@ -6,28 +6,28 @@ from typing import Any
 
 import numpy as np
 
+from halfway.adapters.interface import Letters, Scene, System, Unfit, letters, part
+from halfway.adapters.registry import named
 from halfway.core.compiled import kernel
-from halfway.core.dice import seeded
 from halfway.core.message import BOOT
+from halfway.core.prng import seeded
 from halfway.problem import Problem
-from halfway.sim import engine as engines
-from halfway.sim.energy import Power, checked
-from halfway.sim.flight import ANY_LIFE, taken
-from halfway.sim.ledger import Ledger
-from halfway.sim.moving import Motion
-from halfway.sim.opening import Opening
-from halfway.sim.outcome import Outcome
-from halfway.sim.publishing import Publishing
-from halfway.sim.queue import first_at
-from halfway.sim.radios import IdealAir, Radio
-from halfway.sim.setting import Setting
-from halfway.sim.summary import outcome
-from halfway.sim.systems import Letters, Scene, System, Unfit, letters, part
-from halfway.sim.table import named
-from halfway.sim.trace import Trace
-from halfway.world.demand import Demand
+from halfway.sim.engine import loop as engines
+from halfway.sim.engine.queue import first_at
+from halfway.sim.engine.records import ANY_LIFE, taken
+from halfway.sim.environment.environment import Setting
+from halfway.sim.environment.mobility import Motion
+from halfway.sim.metrics.deliveries import Ledger
+from halfway.sim.metrics.outcome import Outcome
+from halfway.sim.metrics.summary import outcome
+from halfway.sim.radio.declarations import IdealAir, Radio
+from halfway.sim.radio.energy import Power, checked
+from halfway.sim.trace.writer import Trace
+from halfway.sim.workload.publications import Publishing
+from halfway.sim.workload.start_up import Opening
 from halfway.world.faults import Fault
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
+from halfway.world.workload.demand import Demand
 
 _LETTERS = 4096  # room for letters to applications between two looks at them
 _JOURNAL = 65_536  # records that wait to be written to a trace
@@ -41,20 +41,21 @@ _NODES, _FAULTS, _AIR = 1, 2, 3
 class Simulation:
     """A system, a network, and what happens to them. Build one, call `run`, read the outcome.
 
-    >>> from halfway.world.unit_disk import connected_unit_disk
-    >>> from halfway.world.demand import Drawn
+    >>> from halfway.world.graphs.unit_disk import connected_unit_disk
+    >>> from halfway.world.workload.demand import Drawn
     >>> network = connected_unit_disk(300, 0.1, seed=1).network
     >>> demand = Drawn(n=300, subscribers_each=20, events=10, seed=1)
     >>> told = Simulation("flooding", network, workload=demand, seconds=30.0).run()
     >>> told.delivery_ratio
     1.0
 
-    system: a name (`halfway list` shows them), or one of your own (`halfway.sim.own_system`);
-    `options` sets its numbers.
+    system: a name (`halfway list` shows them), or one of your own
+    (`halfway.adapters.user_protocol`); `options` sets its numbers.
     network: one that stands; or motion: nodes that move (exactly one of the two).
-    radio: a declaration of `halfway.sim.radios`; an ideal unit disk of 1 ms a hop by default.
+    radio: a declaration of `halfway.sim.radio.declarations`; by default an ideal unit disk of 1 ms
+    a hop.
     faults: crashes, churn, cut links and partitions of `halfway.world.faults`.
-    workload: who subscribes and who publishes when, of `halfway.world.demand`.
+    workload: who subscribes and who publishes when, of `halfway.world.workload.demand`.
     seconds: how long it runs. Events near its end may find no time to arrive: leave them some.
     hello_s: nodes learn of their neighbours' comings and goings that much later (0: at once).
     seed: same seed, same bytes; nodes' dice, faults and losses have streams of their own.

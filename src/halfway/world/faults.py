@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
 from halfway.world.outages import (
     FaultEvents,
     Outages,

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined, kernel
-from halfway.core.dice import advanced, mixed, seeded, uniform
+from halfway.core.prng import advanced, mixed, seeded, uniform
 
 NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP = 0, 1, 2, 3
 

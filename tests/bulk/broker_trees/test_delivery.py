@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.bulk.broker_trees.delivery import delivered_share, draw_faults, moved, strike
+from halfway.bulk.broker_trees.join import join
+from halfway.bulk.broker_trees.overlay import NOBODY, Overlay, Rules, way_up
 from halfway.problem import Problem
-from halfway.sim.broker_overlay import NOBODY, Overlay, Rules, way_up
-from halfway.sim.overlay_join import join
-from halfway.sim.tree_faults import delivered_share, draw_faults, moved, strike
-from halfway.world.content import content
-from halfway.world.waxman import Waxman, waxman
+from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.workload.content import content
 
 BROKERS = 20
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.bulk.broker_trees.join import join
+from halfway.bulk.broker_trees.load import BALANCES, loads, passage
+from halfway.bulk.broker_trees.overlay import Overlay, Rules
+from halfway.bulk.broker_trees.queues import UP, WAYS, Ways, stress, ways
 from halfway.core.filters import matching
 from halfway.problem import Problem
-from halfway.sim.broker_overlay import Overlay, Rules
-from halfway.sim.overlay_join import join
-from halfway.sim.tree_load import BALANCES, loads, passage
-from halfway.sim.tree_ways import UP, WAYS, Ways, stress, ways
-from halfway.world.content import Content, content
-from halfway.world.underlay import Underlay
-from halfway.world.waxman import Waxman, waxman
+from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.underlays.underlay import Underlay
+from halfway.world.workload.content import Content, content
 from tests.networks import from_links
 
 BITS = 400.0

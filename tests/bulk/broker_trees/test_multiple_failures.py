@@ -6,20 +6,20 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from halfway.problem import Problem
-from halfway.sim.broker_overlay import Overlay, Rules, level
-from halfway.sim.overlay_deep import (
+from halfway.bulk.broker_trees.delivery import strike
+from halfway.bulk.broker_trees.join import join
+from halfway.bulk.broker_trees.multiple_failures import (
     Ladder,
     hindrance,
     hindrances,
     is_full,
     ladder,
 )
-from halfway.sim.overlay_join import join
-from halfway.sim.tree_faults import strike
-from halfway.world.network import Network
-from halfway.world.underlay import Underlay
-from halfway.world.waxman import Waxman, waxman
+from halfway.bulk.broker_trees.overlay import Overlay, Rules, level
+from halfway.problem import Problem
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.underlays.underlay import Underlay
 from tests.networks import from_links
 
 

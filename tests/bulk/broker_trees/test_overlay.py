@@ -16,8 +16,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from halfway.problem import Problem
-from halfway.sim.broker_overlay import (
+from halfway.bulk.broker_trees.join import join
+from halfway.bulk.broker_trees.overlay import (
     NOBODY,
     Overlay,
     PathReading,
@@ -29,16 +29,16 @@ from halfway.sim.broker_overlay import (
     meets_premise,
     tops_plainly,
 )
-from halfway.sim.overlay_census import (
+from halfway.bulk.broker_trees.repair import leave, mend
+from halfway.bulk.broker_trees.single_failures import (
     causes,
     census,
     single_failures,
 )
-from halfway.sim.overlay_join import join
-from halfway.sim.overlay_repair import leave, mend
-from halfway.world.network import Network
-from halfway.world.underlay import Underlay
-from halfway.world.waxman import Waxman, waxman
+from halfway.problem import Problem
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.underlays.underlay import Underlay
 from tests.networks import from_links
 
 REMEDIES = Rules("around", retry=True, bare_path=True)

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from halfway.sim.broker_overlay import Overlay, Rules
-from halfway.sim.overlay_census import causes, single_failures
-from halfway.sim.overlay_join import join
-from halfway.world.imported_underlay import read_underlay
+from halfway.bulk.broker_trees.join import join
+from halfway.bulk.broker_trees.overlay import Overlay, Rules
+from halfway.bulk.broker_trees.single_failures import causes, single_failures
+from halfway.world.underlays.imported_underlay import read_underlay
 
 FILES = (
     "topology_zoo/GtsCe.graphml",

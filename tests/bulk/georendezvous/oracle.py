@@ -6,9 +6,9 @@ The home of a cell is the nearest populated cell of the sender's component, unde
 
 import numpy as np
 
+from halfway.bulk.georendezvous.kernels import masks_of, route
 from halfway.core.compiled import kernel
-from halfway.core.dice import advanced, mixed, pick, uniform
-from halfway.sim.cell_kernels import masks_of, route
+from halfway.core.prng import advanced, mixed, pick, uniform
 
 
 @kernel

@@ -3,16 +3,20 @@
 import numpy as np
 import pytest
 
-from halfway.core.cells import CELL_SIDE_RADII
+from halfway.bulk.georendezvous.routes import CellRoutes
 from halfway.problem import Problem
-from halfway.sim.cell_routes import CellRoutes
-from halfway.world.mean_degree import radius_of_degree
-from halfway.world.network import Network
-from halfway.world.unit_disk import unit_disk
-from halfway.world.workload import distinct_pairs
+from halfway.protocols.georendezvous.cells import CELL_SIDE_RADII
+from halfway.world.graphs.mean_degree import radius_of_degree
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.unit_disk import unit_disk
+from halfway.world.workload.pairs import distinct_pairs
+from tests.bulk.georendezvous.oracle import (
+    wrong_homes,
+    wrong_in_every_population,
+    wrong_in_random_grids,
+)
 from tests.networks import disk, line
-from tests.protocols.towns import built
-from tests.sim.cell_oracle import wrong_homes, wrong_in_every_population, wrong_in_random_grids
+from tests.protocols.georendezvous.towns import built
 
 
 def test_every_message_finds_the_right_home_over_every_small_population() -> None:

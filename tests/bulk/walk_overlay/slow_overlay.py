@@ -1,6 +1,6 @@
 """Algorithms 1 and 2 of paper 2 with sets, in the obvious way: the oracle of the bulk driver."""
 
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
 from tests.protocols.slow_world import Dice
 
 

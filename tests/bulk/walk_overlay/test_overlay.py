@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.bulk.walk_overlay.overlay import Overlays, WalkOverlay
 from halfway.problem import Problem
-from halfway.sim.overlay import Overlays, WalkOverlay
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
+from tests.bulk.walk_overlay.slow_overlay import slow_overlay
 from tests.networks import disk, from_links, line
 from tests.protocols.worlds import component, networks
-from tests.sim.slow_overlay import slow_overlay
 
 RECIPES: tuple[dict[str, Any], ...] = (
     {},

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.protocols import walk_overlay
-from halfway.protocols.walk_overlay_records import CONNECTED, JOIN, LAUNCH, LOST, NEVER
-from halfway.sim.overlay import Overlays, WalkOverlay
-from halfway.world.network import Network
+from halfway.bulk.walk_overlay.overlay import Overlays, WalkOverlay
+from halfway.protocols.walk_overlay import handler as walk_overlay
+from halfway.protocols.walk_overlay.messages import CONNECTED, JOIN, LAUNCH, LOST, NEVER
+from halfway.world.graphs.network import Network
+from tests.bulk.walk_overlay.test_overlay import RECIPES
 from tests.networks import disk, from_links, line
 from tests.protocols.lone import Driven, Letter, World, drive
-from tests.sim.test_overlay import RECIPES
 
 LONG = 1e6  # seconds: until nothing moves any more
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from halfway.protocols import rendezvous
-from halfway.sim.walks import Reading, Walkers, WalkSystem
-from halfway.world.network import Network
-from halfway.world.workload import distinct_pairs
+from halfway.bulk.walks.walks import Reading, Walkers, WalkSystem
+from halfway.protocols.walks import rendezvous
+from halfway.world.graphs.network import Network
+from halfway.world.workload.pairs import distinct_pairs
+from tests.bulk.walks.walk_run import Told, WalkRun
 from tests.networks import disk, from_links, line
-from tests.sim.walk_run import Told, WalkRun
 
 SYSTEMS: tuple[WalkSystem, ...] = ("directional-walk", "random-walk")
 READINGS: tuple[Reading, ...] = ("heard", "stepped-on")

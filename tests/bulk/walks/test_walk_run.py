@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.protocols import rendezvous
-from halfway.protocols.directional_walk import state as fresh
-from halfway.world.workload import distinct_pairs
+from halfway.protocols.walks import rendezvous
+from halfway.protocols.walks.directional_walk import state as fresh
+from halfway.world.workload.pairs import distinct_pairs
+from tests.bulk.walks.walk_run import Told, WalkRun
 from tests.networks import disk, line
-from tests.sim.walk_run import Told, WalkRun
 
 SYSTEMS = ("directional-walk", "random-walk")
 
@@ -103,7 +103,7 @@ def test_golden_journal(system: str) -> None:
 
 def test_interpreted_code_does_the_same_bytes() -> None:
     program = (
-        "from tests.sim.test_walk_run import SYSTEMS, journal_digest\n"
+        "from tests.bulk.walks.test_walk_run import SYSTEMS, journal_digest\n"
         "print(*[journal_digest(system) for system in SYSTEMS])"
     )
     told = subprocess.run(

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from halfway.bulk.walks.walks import Reading, Walkers, WalkSystem, walk_pair
+from halfway.bulk.walks.weights import _check_size, bearings
 from halfway.problem import Problem
-from halfway.sim.bearings import _check_size, bearings
-from halfway.sim.walks import Reading, Walkers, WalkSystem, walk_pair
-from halfway.world.network import Network
-from halfway.world.workload import distinct_pairs
+from halfway.world.graphs.network import Network
+from halfway.world.workload.pairs import distinct_pairs
 from tests.networks import disk, from_links, line
 
 SYSTEMS: tuple[WalkSystem, ...] = ("directional-walk", "random-walk")

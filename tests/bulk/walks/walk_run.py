@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from halfway.bulk.walks.walks import Reading, WalkSystem
 from halfway.core.message import MESSAGE
-from halfway.protocols import SYSTEMS, rendezvous
-from halfway.sim import engine as engines
-from halfway.sim.changes import none
-from halfway.sim.radio import Ideal
-from halfway.sim.walks import Reading, WalkSystem
-from halfway.world.network import Network
+from halfway.protocols import SYSTEMS
+from halfway.protocols.walks import rendezvous
+from halfway.sim.engine import loop as engines
+from halfway.sim.environment.changes import none
+from halfway.sim.radio.delays import Ideal
+from halfway.world.graphs.network import Network
 
 
 @dataclass(frozen=True)

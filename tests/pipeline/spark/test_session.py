@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from halfway.core.compiled import sources_digest
-from halfway.pipeline.digest import digest
-from halfway.pipeline.failure import explained
-from halfway.pipeline.java import find_java
-from halfway.pipeline.plan import plan
-from halfway.pipeline.session import checked_master, local_cores
-from halfway.pipeline.shipping import packed, unpacked
-from halfway.pipeline.store import Store
+from halfway.pipeline.plan.digest import digest
+from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.spark.failure import explained
+from halfway.pipeline.spark.java import find_java
+from halfway.pipeline.spark.session import checked_master, local_cores
+from halfway.pipeline.spark.shipping import packed, unpacked
+from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import sweep
 from halfway.problem import Problem
 from tests.pipeline.conftest import ROOT
@@ -90,8 +90,8 @@ def test_a_master_that_nobody_answers_at():
 
 def test_the_package_for_workers_is_unpacked_once_and_imported_from_there(tmp_path):
     code = (
-        "from halfway.pipeline.shipping import settle; settle(); settle(); "
-        "import halfway.pipeline.simulate as s, halfway.core.compiled as c; "
+        "from halfway.pipeline.spark.shipping import settle; settle(); settle(); "
+        "import halfway.pipeline.spark.simulate as s, halfway.core.compiled as c; "
         "print(s.__file__, c.__file__, c.sources_digest())"
     )
     archive = packed(tmp_path)

@@ -18,15 +18,15 @@ import pytest
 
 import halfway
 from halfway import cli
-from halfway.pipeline.asked import note, read_asked
-from halfway.pipeline.audit import audit, audit_json, results_in
-from halfway.pipeline.digest import digest
-from halfway.pipeline.plan import plan
+from halfway.pipeline.plan.digest import digest
+from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.plan.run import Point
 from halfway.pipeline.rerun import failed_runs, rerun_failed
-from halfway.pipeline.run import Point
-from halfway.pipeline.seal import seal
-from halfway.pipeline.simulate import digest_of, simulate
-from halfway.pipeline.store import Store
+from halfway.pipeline.spark.simulate import digest_of, simulate
+from halfway.pipeline.store.audit import audit, audit_json, results_in
+from halfway.pipeline.store.seal import seal
+from halfway.pipeline.store.store import Store
+from halfway.pipeline.store.studies import note, read_asked
 from halfway.pipeline.sweep import sweep
 from halfway.problem import Problem
 from tests.pipeline.conftest import ROOT
@@ -241,7 +241,7 @@ def test_a_wave_whose_files_lie_elsewhere_is_no_wave(store):
 
 _HOLDER = """
 import sys, time
-from halfway.pipeline.store import Store
+from halfway.pipeline.store.store import Store
 with Store(sys.argv[1]).writing():
     print("held", flush=True)
     time.sleep(60)

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from halfway.pipeline.plan import plan
-from halfway.pipeline.simulate import simulate
-from halfway.pipeline.store import Store
+from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.spark.simulate import simulate
+from halfway.pipeline.store.store import Store
 from halfway.problem import Problem
 from tests.pipeline.toys import points
 

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from halfway.core.filters import Filters, covering, filters, matching
 from halfway.core.message import MESSAGE
-from halfway.protocols import broker_tree
-from halfway.protocols.hop_care import LOST
-from halfway.protocols.source_routes import ACK, CLIENT, PATIENCE, routes
-from halfway.protocols.subscriptions import (
+from halfway.protocols.broker_trees import siena as broker_tree
+from halfway.protocols.broker_trees.source_routes import ACK, CLIENT, PATIENCE, routes
+from halfway.protocols.broker_trees.subscription_table import (
     DETACH,
     FREE,
     NOTIFIED,
@@ -22,7 +21,8 @@ from halfway.protocols.subscriptions import (
     UNSUBSCRIBE,
     WANT,
 )
-from halfway.protocols.walk_records import SERIAL
+from halfway.protocols.reliable_hop import LOST
+from halfway.protocols.walks.messages import SERIAL
 from tests.networks import from_links
 from tests.protocols.lone import Driven, Letter, World, drive, faults
 

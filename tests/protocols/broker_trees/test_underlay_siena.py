@@ -9,22 +9,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.adapters.broker_tree_routes import routes_of
+from halfway.bulk.broker_trees.join import join
+from halfway.bulk.broker_trees.overlay import Overlay, UnderlayPath
+from halfway.bulk.broker_trees.repair import leave, mend
 from halfway.core.message import BOOT, MESSAGE
-from halfway.protocols import underlay_tree
-from halfway.protocols.source_routes import NOBODY, Routes
-from halfway.protocols.subscriptions import NOTIFIED, PUBLISH, SUBSCRIBE, UNSUBSCRIBE
-from halfway.protocols.tree_records import GONE, LEAVE
-from halfway.sim import engine as engines
-from halfway.sim.broker_overlay import Overlay, UnderlayPath
-from halfway.sim.changes import none
-from halfway.sim.links import place_of
-from halfway.sim.overlay_join import join
-from halfway.sim.overlay_repair import leave, mend
-from halfway.sim.radio import Ideal
-from halfway.sim.tree_routes import routes_of
-from halfway.world.waxman import Waxman, waxman
+from halfway.protocols.broker_trees import underlay_siena as underlay_tree
+from halfway.protocols.broker_trees.messages import GONE, LEAVE
+from halfway.protocols.broker_trees.source_routes import NOBODY, Routes
+from halfway.protocols.broker_trees.subscription_table import (
+    NOTIFIED,
+    PUBLISH,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+)
+from halfway.sim.engine import loop as engines
+from halfway.sim.environment.changes import none
+from halfway.sim.environment.neighbour_lists import place_of
+from halfway.sim.radio.delays import Ideal
+from halfway.world.graphs.waxman import Waxman, waxman
+from tests.protocols.broker_trees.test_siena import FILTERS, MANY, MATCHES, VALUES
 from tests.protocols.lone import Letter, World, drive, faults
-from tests.protocols.test_broker_tree import FILTERS, MANY, MATCHES, VALUES
 
 NODES, BROKERS, SLOTS, KIN, WINDOW, HOP = 24, 9, 60, 12, 4096, 1e-3
 CLIENTS = np.arange(BROKERS, BROKERS + 5, dtype=np.int32)  # nodes; a broker's row is its number

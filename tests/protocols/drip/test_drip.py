@@ -7,11 +7,11 @@ from collections import deque
 import numpy as np
 import pytest
 
-from halfway.protocols import voronoi_brokers_events as events
+from halfway.protocols.drip import events
 from halfway.sim.simulation import Simulation
-from halfway.world.demand import Listed
 from halfway.world.faults import Crash
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
+from halfway.world.workload.demand import Listed
 from tests.networks import disk
 from tests.protocols.lone import drive
 from tests.protocols.test_once import world

@@ -6,15 +6,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.core.around import Around
 from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
+from halfway.core.neighbourhood import Around
 from halfway.core.outbox import outbox
-from halfway.protocols import voronoi_brokers as drip
-from halfway.protocols import voronoi_brokers_events as events
-from halfway.protocols import voronoi_brokers_register as registers
-from halfway.protocols import voronoi_brokers_routes as routes
-from halfway.protocols import voronoi_brokers_state as states
+from halfway.protocols.drip import events, routes
+from halfway.protocols.drip import handler as drip
+from halfway.protocols.drip import registrations as registers
+from halfway.protocols.drip import state as states
 
 
 # What only compiled code may call, for Python.

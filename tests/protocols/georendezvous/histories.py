@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from halfway.protocols import cell_hash
-from halfway.sim.cell_town import Town
-from tests.protocols.towns import built
+from halfway.papers.georendezvous.cell_run import Town
+from halfway.protocols.georendezvous import handler as cell_hash
+from tests.protocols.georendezvous.towns import built
 
 BEACON, RENEW, LIFETIME, PATIENCE = 8.0, 6.0, 15.0, 0.25
 SETTLED = 4 * PATIENCE  # seconds from one change to the next: a newcomer listens, then hands over

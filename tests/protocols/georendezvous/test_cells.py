@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.core.cells import (
+from halfway.protocols.georendezvous.cells import (
     CELL_SIDE_RADII,
     HOME,
     STAY,

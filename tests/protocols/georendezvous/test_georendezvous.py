@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.core.cells import stepped
+from halfway.bulk.georendezvous.routes import CellRoutes
 from halfway.core.compiled import kernel
+from halfway.papers.georendezvous.cell_run import Town
 from halfway.problem import Problem
-from halfway.protocols import cell_hash
-from halfway.protocols.cell_hash_care import ACK, OVERDUE
-from halfway.protocols.cell_hash_routing import (
+from halfway.protocols.georendezvous import handler as cell_hash
+from halfway.protocols.georendezvous.cells import stepped
+from halfway.protocols.georendezvous.reliable_hop import ACK, OVERDUE
+from halfway.protocols.georendezvous.routing import (
     ADVERT,
     ARRIVED,
     HELD,
@@ -27,15 +29,13 @@ from halfway.protocols.cell_hash_routing import (
     came_by,
     packed,
 )
-from halfway.sim.cell_routes import CellRoutes
-from halfway.sim.cell_town import Town
-from halfway.world.mean_degree import radius_of_degree
-from halfway.world.network import Network
-from halfway.world.workload import distinct_pairs
+from halfway.world.graphs.mean_degree import radius_of_degree
+from halfway.world.graphs.network import Network
+from halfway.world.workload.pairs import distinct_pairs
 from tests.networks import disk
-from tests.protocols.cell_histories import drawn
+from tests.protocols.georendezvous.histories import drawn
+from tests.protocols.georendezvous.towns import built
 from tests.protocols.lone import Driven, World, arrays, faults
-from tests.protocols.towns import built
 
 STILL: dict[str, Any] = {"beacon": 400.0, "renew": 900.0, "lifetime": 2000.0}
 FULL = [(x, y) for x in range(5) for y in range(5)]
@@ -409,7 +409,7 @@ def digest() -> str:
 
 
 def test_interpreted_it_is_the_same_bytes() -> None:
-    code = "from tests.protocols.test_cell_hash import digest; print(digest())"
+    code = "from tests.protocols.georendezvous.test_georendezvous import digest; print(digest())"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True,
         env={**__import__("os").environ, "NUMBA_DISABLE_JIT": "1"},

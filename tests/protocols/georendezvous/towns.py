@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from halfway.world.network import Network
-from halfway.world.unit_disk import unit_disk
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.unit_disk import unit_disk
 
 
 def built(cells: list[tuple[int, int]], radius: float = 0.5) -> Network:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.protocols import rumor
-from halfway.world.network import Network
+from halfway.protocols.rumor_routing import handler as rumor
+from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links, line
 from tests.protocols.lone import Driven, Letter, World, drive
 from tests.protocols.worlds import component, networks

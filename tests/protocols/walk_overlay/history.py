@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from halfway.core.message import MESSAGE
-from halfway.protocols import walk_overlay
-from halfway.protocols.walk_overlay import Rules, Subscription
-from halfway.protocols.walk_overlay_records import (
+from halfway.protocols.walk_overlay import handler as walk_overlay
+from halfway.protocols.walk_overlay.handler import Rules, Subscription
+from halfway.protocols.walk_overlay.messages import (
     CONNECTED,
     DELIVERED,
     JOIN,
@@ -21,11 +21,11 @@ from halfway.protocols.walk_overlay_records import (
     UNSUBSCRIBE,
     WATCH,
 )
-from halfway.sim import engine as engines
-from halfway.sim.changes import none
-from halfway.sim.links import exclude, roomy
-from halfway.sim.radio import Ideal
-from halfway.world.network import Network
+from halfway.sim.engine import loop as engines
+from halfway.sim.environment.changes import none
+from halfway.sim.environment.neighbour_lists import exclude, roomy
+from halfway.sim.radio.delays import Ideal
+from halfway.world.graphs.network import Network
 
 KEY = 7
 SUBSCRIPTIONS = (

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from halfway.core.message import BOOT
 from halfway.problem import Problem
-from halfway.protocols import walk_overlay, walk_overlay_records
-from halfway.protocols.walk_overlay_content import LEVELS, PIECES, cell_of, covering, item_of
-from halfway.protocols.walk_overlay_records import CHUNK, EVENT, JOIN, LAUNCH, NEVER
-from halfway.world.network import Network
+from halfway.protocols.walk_overlay import handler as walk_overlay
+from halfway.protocols.walk_overlay import messages as walk_overlay_records
+from halfway.protocols.walk_overlay.messages import CHUNK, EVENT, JOIN, LAUNCH, NEVER
+from halfway.protocols.walk_overlay.subscriptions import LEVELS, PIECES, cell_of, covering, item_of
+from halfway.world.graphs.network import Network
 from tests.networks import from_links, line
 from tests.protocols.lone import Letter, World, drive, faults
-from tests.protocols.overlay_history import (
+from tests.protocols.walk_overlay.history import (
     BOOK,
     EVENTS,
     RULES,

@@ -4,11 +4,9 @@ import numpy as np
 
 from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
-from halfway.protocols import walk_overlay
-from halfway.protocols.walk_overlay_care import has_room
-from halfway.protocols.walk_overlay_launch import place_for
-from halfway.protocols.walk_overlay_memory import ASKING
-from halfway.protocols.walk_overlay_records import (
+from halfway.protocols.walk_overlay import handler as walk_overlay
+from halfway.protocols.walk_overlay.launch import place_for
+from halfway.protocols.walk_overlay.messages import (
     CHUNK,
     EVENT,
     HEIR_NAME,
@@ -23,10 +21,12 @@ from halfway.protocols.walk_overlay_records import (
     STANDING,
     WATCH,
 )
-from halfway.protocols.walk_overlay_repair import inherit
-from halfway.protocols.walk_overlay_walks import take_bid
+from halfway.protocols.walk_overlay.reliable_hop import has_room
+from halfway.protocols.walk_overlay.repair import inherit
+from halfway.protocols.walk_overlay.state import ASKING
+from halfway.protocols.walk_overlay.walk import take_bid
 from tests.networks import line
-from tests.protocols.overlay_history import RULES, History
+from tests.protocols.walk_overlay.history import RULES, History
 
 
 # Rooms of a protocol can be called by compiled code alone.

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from halfway.core.message import BOOT, MESSAGE
-from halfway.protocols import rendezvous
-from halfway.sim import engine as engines
-from halfway.sim.changes import NODE_DOWN, NODE_UP, changes, merged, none
-from halfway.sim.radio import Ideal, lossy
-from halfway.world.network import Network
+from halfway.protocols.walks import rendezvous
+from halfway.sim.engine import loop as engines
+from halfway.sim.environment.changes import NODE_DOWN, NODE_UP, changes, merged, none
+from halfway.sim.radio.delays import Ideal, lossy
+from halfway.world.graphs.network import Network
 
 HOP = 1e-3  # seconds
 JOURNAL = 1 << 15

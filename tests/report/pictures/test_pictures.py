@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from halfway.bulk.walks.walks import Meeting
 from halfway.problem import Problem
-from halfway.report.layout import by_hops, positions
-from halfway.report.pictures import checked_format, draw_walk, walk_svg
-from halfway.sim.walks import Meeting
-from halfway.world.network import Network
+from halfway.report.pictures.layout import by_hops, positions
+from halfway.report.pictures.network_picture import checked_format, draw_walk, walk_svg
+from halfway.world.graphs.network import Network
 
 STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 

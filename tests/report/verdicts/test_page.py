@@ -10,9 +10,9 @@ import pytest
 
 from halfway.pipeline.study import Drawing
 from halfway.problem import Problem
-from halfway.report.edition import publish
 from halfway.report.embedded import embedded
-from halfway.report.page import page, write_page
+from halfway.report.verdicts.edition import publish
+from halfway.report.verdicts.page import page, write_page
 from tests.report.specimens import asynchrony_verdicts, load_verdicts, publication
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "source", "wbr"}

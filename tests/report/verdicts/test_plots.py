@@ -3,7 +3,7 @@
 import re
 
 from halfway.pipeline.study import Plot
-from halfway.report import plots
+from halfway.report.verdicts import plots
 from tests.report.specimens import (
     asynchrony_summaries,
     growth_summaries,

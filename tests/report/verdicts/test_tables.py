@@ -12,7 +12,7 @@ import pytest
 from halfway import files
 from halfway.pipeline.verdict import Verdict
 from halfway.problem import Problem
-from halfway.report import tables
+from halfway.report.verdicts import tables
 from tests.report.specimens import asynchrony_summaries, asynchrony_verdicts, load_verdicts
 
 FIELDS = [

@@ -5,9 +5,10 @@ import io
 import pytest
 from rich.console import Console
 
-from halfway.report import terminal, wording
+from halfway.report import wording
 from halfway.report.listing import print_papers
-from halfway.report.verdict_table import verdict_text
+from halfway.report.verdicts import terminal
+from halfway.report.verdicts.verdict_table import verdict_text
 from tests.report.specimens import asynchrony_verdicts, load_verdicts, paper, publication
 
 

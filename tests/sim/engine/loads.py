@@ -4,13 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfway.sim import engine as engines
-from halfway.sim.changes import none
-from halfway.sim.contention import Contention, Timing, contention
-from halfway.sim.flight import HEARD, SENT
-from halfway.world.network import Network
+from halfway.sim.engine import loop as engines
+from halfway.sim.engine.records import HEARD, SENT
+from halfway.sim.environment.changes import none
+from halfway.sim.radio.csma import Contention, Timing, contention
+from halfway.world.graphs.network import Network
 from tests.networks import from_links, line
-from tests.sim import script
+from tests.sim.engine import script
 
 Letter = tuple[float, int, int, int]  # (time, row, to or -1, relays)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from halfway.core.message import APP, BOOT, EVERYONE
-from halfway.sim.changes import (
+from halfway.sim.environment.changes import (
     FORGOTTEN,
     KNOWN,
     LINK_DOWN,

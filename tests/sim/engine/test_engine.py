@@ -12,12 +12,12 @@ from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
 from halfway.problem import Problem
 from halfway.protocols import flooding
-from halfway.sim import engine as engines
-from halfway.sim.changes import none
-from halfway.sim.flight import HEARD, SENT
-from halfway.sim.queue import drop_top, first_at, top_slot
-from halfway.sim.radio import Distances, Ideal, Lossy, distances, lossy
-from halfway.world.network import Network
+from halfway.sim.engine import loop as engines
+from halfway.sim.engine.queue import drop_top, first_at, top_slot
+from halfway.sim.engine.records import HEARD, SENT
+from halfway.sim.environment.changes import none
+from halfway.sim.radio.delays import Distances, Ideal, Lossy, distances, lossy
+from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links, line
 from tests.protocols.slow_world import Dice
 

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.sim.queue import (
+from halfway.sim.engine.queue import (
     comes_first,
     drop_top,
     enlarged,

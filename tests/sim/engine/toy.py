@@ -13,7 +13,7 @@ import numpy.typing as npt
 from halfway.core.handler import handles
 from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
-from tests.sim.slow_engine import Emission, Handler, Record
+from tests.sim.engine.slow_engine import Emission, Handler, Record
 
 # What a line of the script says, and the kind of what is sent.
 NOTHING, TIMER, SHOUT, WHISPER, CALL, TELL = 0, 1, 2, 3, 4, 5

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from halfway.core.around import Around
 from halfway.core.message import APP
-from halfway.sim import changes as happening
-from halfway.sim import engine as engines
-from halfway.sim.flight import taken
-from halfway.sim.links import roomy
-from halfway.world.network import Network
+from halfway.core.neighbourhood import Around
+from halfway.sim.engine import loop as engines
+from halfway.sim.engine.records import taken
+from halfway.sim.environment import changes as happening
+from halfway.sim.environment.neighbour_lists import roomy
+from halfway.world.graphs.network import Network
 from tests.protocols.worlds import networks
-from tests.sim.slow_engine import Change, Links, Record, Seen
+from tests.sim.engine.slow_engine import Change, Links, Record, Seen
 
 NODES = (happening.NODE_DOWN, happening.NODE_UP)
 CUTS = (happening.LINK_DOWN, happening.LINK_UP)

@@ -5,17 +5,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.core.around import Around
+from halfway.core.neighbourhood import Around
 from halfway.problem import Problem
-from halfway.sim.changes import FORGOTTEN, KNOWN, LINK_DOWN, LINK_GONE, LINK_NEAR, NODE_DOWN
-from halfway.sim.moving import Motion
-from halfway.sim.setting import Setting
+from halfway.sim.environment.changes import (
+    FORGOTTEN,
+    KNOWN,
+    LINK_DOWN,
+    LINK_GONE,
+    LINK_NEAR,
+    NODE_DOWN,
+)
+from halfway.sim.environment.environment import Setting
+from halfway.sim.environment.mobility import Motion
 from halfway.world.faults import Churn, Crash, LinkCut, Partition, schedule
-from halfway.world.motion import Legs, Presence
-from halfway.world.moving_grid import network_at
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
+from halfway.world.mobility.motion import Legs, Presence
+from halfway.world.mobility.moving_grid import network_at
+from halfway.world.mobility.random_waypoint import random_waypoint
 from halfway.world.outages import FaultEvents
-from halfway.world.random_waypoint import random_waypoint
 from tests.networks import disk
 
 SECONDS, RADIUS = 8.0, 30.0
@@ -162,7 +169,7 @@ def test_churn_is_drawn_span_by_span_and_is_the_same(monkeypatch: pytest.MonkeyP
 
     whole, longest = told()
     assert longest == len(whole)
-    monkeypatch.setattr("halfway.sim.faulting._MOST_TURNS", 40)
+    monkeypatch.setattr("halfway.sim.environment.fault_schedule._MOST_TURNS", 40)
     pieces, longest = told()
     assert pieces == whole
     assert longest < len(whole) / 5

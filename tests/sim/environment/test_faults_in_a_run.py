@@ -11,19 +11,26 @@ from hypothesis import strategies as st
 from halfway.core.message import BOOT
 from halfway.problem import Problem
 from halfway.protocols import flooding
-from halfway.sim import engine as engines
-from halfway.sim.changes import LINK_DOWN, LINK_GONE, LINK_NEAR, NODE_DOWN, NODE_UP, changes
-from halfway.sim.flight import HEARD, SENT
-from halfway.sim.links import roomy
-from halfway.sim.radio import Ideal, distances, lossy
+from halfway.sim.engine import loop as engines
+from halfway.sim.engine.records import HEARD, SENT
+from halfway.sim.environment.changes import (
+    LINK_DOWN,
+    LINK_GONE,
+    LINK_NEAR,
+    NODE_DOWN,
+    NODE_UP,
+    changes,
+)
+from halfway.sim.environment.neighbour_lists import roomy
+from halfway.sim.radio.delays import Ideal, distances, lossy
 from halfway.world.faults import Crash, Fault, Partition, schedule
-from halfway.world.moving_grid import MovingGrid, network_at
-from halfway.world.network import Network
-from halfway.world.random_waypoint import random_waypoint
+from halfway.world.graphs.network import Network
+from halfway.world.mobility.moving_grid import MovingGrid, network_at
+from halfway.world.mobility.random_waypoint import random_waypoint
 from tests.networks import disk, from_links, line
 from tests.protocols.worlds import component, networks
-from tests.sim.changing import Pieces, Told, World, links_of, on_air, run, tight
-from tests.sim.slow_engine import Change
+from tests.sim.engine.slow_engine import Change
+from tests.sim.environment.changing import Pieces, Told, World, links_of, on_air, run, tight
 
 WAIT, HOP, EVENTS = 0.25, 0.25, 3
 WHOLE = Pieces()

@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.core.around import Around
-from halfway.sim.links import exclude, include, is_full, place_of, roomy
+from halfway.core.neighbourhood import Around
+from halfway.sim.environment.neighbour_lists import exclude, include, is_full, place_of, roomy
 from tests.networks import from_links
 from tests.protocols.worlds import networks
-from tests.sim.changing import links_of, tight
+from tests.sim.environment.changing import links_of, tight
 
 N = 12
 STEPS = st.lists(st.tuples(st.booleans(), st.integers(0, 3), st.integers(0, N - 1)), max_size=80)

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from halfway.core.message import EVERYONE
 from halfway.protocols import flooding
-from halfway.sim.flight import HEARD, SENT
-from halfway.sim.radio import Ideal, distances, lossy
-from halfway.world.network import Network
+from halfway.sim.engine.records import HEARD, SENT
+from halfway.sim.radio.delays import Ideal, distances, lossy
+from halfway.world.graphs.network import Network
 from tests.protocols.slow_world import Dice
-from tests.sim import toy
-from tests.sim.changing import Pieces, Told, World, pieces, run, worlds
-from tests.sim.slow_engine import Emission, Record, SlowEngine, SlowRadio
+from tests.sim.engine import toy
+from tests.sim.engine.slow_engine import Emission, Record, SlowEngine, SlowRadio
+from tests.sim.environment.changing import Pieces, Told, World, pieces, run, worlds
 
 LOSSES = 0x1055  # the name of the radio's dice
 DELAYS = [0.0, 0.25, 0.5, 0.1, 2.0]

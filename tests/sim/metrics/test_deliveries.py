@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.problem import Problem
-from halfway.sim.energy import Power, air_seconds, checked, spent
-from halfway.sim.histogram import Histogram
-from halfway.sim.ledger import Ledger
-from halfway.sim.outcome import load
-from halfway.world.demand import Publications
+from halfway.sim.metrics.deliveries import Ledger
+from halfway.sim.metrics.histogram import Histogram
+from halfway.sim.metrics.outcome import load
+from halfway.sim.radio.energy import Power, air_seconds, checked, spent
+from halfway.world.workload.demand import Publications
 
 VALUES = st.lists(st.floats(0.0, 1e9), min_size=1, max_size=80)
 

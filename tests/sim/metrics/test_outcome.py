@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from halfway.report.outcome import outcome_json
-from halfway.sim.outcome import Load, Outcome, Spread
+from halfway.sim.metrics.outcome import Load, Outcome, Spread
 
 
 def odd(value: Any) -> Outcome:

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from halfway.core.around import Around
-from halfway.sim import engine as engines
-from halfway.sim.changes import (
+from halfway.core.neighbourhood import Around
+from halfway.sim.engine import loop as engines
+from halfway.sim.environment.changes import (
     LINK_DOWN,
     LINK_GONE,
     LINK_NEAR,
@@ -19,11 +19,11 @@ from halfway.sim.changes import (
     changes,
     none,
 )
-from halfway.sim.contention import SENSORS, WIFI_A, WIFI_B, Contention, Timing, contention
-from halfway.sim.links import roomy
+from halfway.sim.environment.neighbour_lists import roomy
+from halfway.sim.radio.csma import SENSORS, WIFI_A, WIFI_B, Contention, Timing, contention
 from tests.networks import from_links
-from tests.sim import script
-from tests.sim.slow_contention import Frame, SlowMedium
+from tests.sim.engine import script
+from tests.sim.radio.slow_contention import Frame, SlowMedium
 
 Letter = tuple[float, int, int, int]  # (time, row, to or -1, relays)
 

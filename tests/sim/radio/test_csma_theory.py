@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from halfway.problem import Problem
-from halfway.sim.contention import WIFI_A, WIFI_B, contention
-from tests.sim import slotted
-from tests.sim.loads import hidden, poisson_domain, saturated
+from halfway.sim.radio.csma import WIFI_A, WIFI_B, contention
+from tests.sim.engine.loads import hidden, poisson_domain, saturated
+from tests.sim.radio import slotted
 
 SEEDS = range(6)
 

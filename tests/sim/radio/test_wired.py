@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.problem import Problem
-from halfway.sim import engine as engines
-from halfway.sim.changes import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP, changes, none
-from halfway.sim.wired import wired
-from halfway.world.network import Network
+from halfway.sim.engine import loop as engines
+from halfway.sim.environment.changes import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP, changes, none
+from halfway.sim.radio.wired import wired
+from halfway.world.graphs.network import Network
 from tests.networks import from_links, line
-from tests.sim import script
+from tests.sim.engine import script
 
 Heard = tuple[float, int, int, int]  # (time, row, kind, event)
 Letter = tuple[float, int, int, int]  # (time, row, to or -1, relays)

@@ -11,7 +11,7 @@ import pytest
 from halfway import cli
 from halfway.core.message import MESSAGE
 from halfway.problem import Problem
-from halfway.sim.trace import Trace, checked_target
+from halfway.sim.trace.writer import Trace, checked_target
 
 NOTHING = types.SimpleNamespace(
     tally=np.zeros(1), t=np.zeros(0), a=np.zeros(0), b=np.zeros(0), kind=np.zeros(0, np.uint8)

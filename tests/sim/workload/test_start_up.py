@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from halfway.sim.changes import LINK_DOWN, NODE_DOWN, NODE_UP, changes, none
-from halfway.sim.opening import Opening
-from halfway.sim.systems import letters
+from halfway.adapters.interface import letters
+from halfway.sim.environment.changes import LINK_DOWN, NODE_DOWN, NODE_UP, changes, none
+from halfway.sim.workload.start_up import Opening
 
 DOWN, UP = NODE_DOWN, NODE_UP
 

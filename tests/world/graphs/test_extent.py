@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.world.extent import farthest
+from halfway.world.graphs.extent import farthest
 
 _COORDINATES = st.integers(-20, 20).map(lambda number: number / 8)
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from halfway.world.hearing import common_reach
-from halfway.world.network import Network
+from halfway.world.graphs.hearing import common_reach
+from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from halfway.problem import Problem
-from halfway.world.mean_degree import neighbour_probability, radius_of_degree
-from halfway.world.unit_disk import draw_positions, unit_disk
+from halfway.world.graphs.mean_degree import neighbour_probability, radius_of_degree
+from halfway.world.graphs.unit_disk import draw_positions, unit_disk
 
 
 @pytest.mark.parametrize("n", [80, 600, 3000])

@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.problem import Problem
-from halfway.world.network import Network
-from halfway.world.statistics import (
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.statistics import (
     components,
     connected,
     degree_statistics,
     largest_component,
     subnetwork,
 )
-from halfway.world.unit_disk import draw_positions, unit_disk
+from halfway.world.graphs.unit_disk import draw_positions, unit_disk
 from tests.networks import from_links, line
 
 Links = list[tuple[int, int]]

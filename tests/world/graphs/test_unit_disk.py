@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from halfway.problem import Problem
-from halfway.world.network import Network
-from halfway.world.statistics import connected
-from halfway.world.unit_disk import connected_unit_disk, draw_positions, unit_disk
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.statistics import connected
+from halfway.world.graphs.unit_disk import connected_unit_disk, draw_positions, unit_disk
 
 Points = npt.NDArray[np.float64]
 
@@ -217,7 +217,7 @@ def test_a_budget_of_draws_is_kept() -> None:
 
 def test_another_process_draws_the_same_bytes() -> None:
     program = (
-        "import hashlib; from halfway.world.unit_disk import connected_unit_disk as c;"
+        "import hashlib; from halfway.world.graphs.unit_disk import connected_unit_disk as c;"
         "d = c(500, 0.08, 11); n = d.network;"
         "b = b''.join(a.tobytes() for a in (n.start, n.who, n.position, n.labels));"
         "print(d.draws, hashlib.sha256(b).hexdigest())"

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.problem import Problem
-from halfway.world.motion import Legs, check_legs, positions, still
-from halfway.world.random_waypoint import Wandering, random_waypoint
+from halfway.world.mobility.motion import Legs, check_legs, positions, still
+from halfway.world.mobility.random_waypoint import Wandering, random_waypoint
 
 TINY = 1e-3  # seconds over which a speed is measured
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.problem import Problem
-from halfway.world.motion import Legs, Presence, positions, still
-from halfway.world.moving_grid import LinkChanges, MovingGrid, network_at, present
-from halfway.world.network import Network
-from halfway.world.random_waypoint import random_waypoint
-from halfway.world.unit_disk import unit_disk
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.unit_disk import unit_disk
+from halfway.world.mobility.motion import Legs, Presence, positions, still
+from halfway.world.mobility.moving_grid import LinkChanges, MovingGrid, network_at, present
+from halfway.world.mobility.random_waypoint import random_waypoint
 
 Pairs = set[tuple[int, int]]
 END = 20.0

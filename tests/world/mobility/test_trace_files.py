@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from halfway.problem import Problem
-from halfway.world.motion import check_legs, positions
-from halfway.world.moving_grid import MovingGrid, present
-from halfway.world.trace_files import JUMP, Traces, read_motion
+from halfway.world.mobility.motion import check_legs, positions
+from halfway.world.mobility.moving_grid import MovingGrid, present
+from halfway.world.mobility.trace_files import JUMP, Traces, read_motion
 
 SCRIPT = """\
 # nn: 3

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.problem import Problem
-from halfway.world.disjoint import disjoint_legs, disjoint_pair, disjoint_paths
-from halfway.world.network import Network
-from halfway.world.routes import Closed, Doubles, Rows, all_open, by_hops, places_on
-from halfway.world.waxman import Waxman, waxman
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.underlays.disjoint import disjoint_legs, disjoint_pair, disjoint_paths
+from halfway.world.underlays.routes import Closed, Doubles, Rows, all_open, by_hops, places_on
 from tests.networks import from_links, line
-from tests.world.weighted import weighted, with_two_doors
+from tests.world.underlays.weighted import weighted, with_two_doors
 
 Given = tuple[Network, Doubles, Closed]
 # The lightest path 0-2-3-1 uses up both ways; the pair must do without the link 2-3.

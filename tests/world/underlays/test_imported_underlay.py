@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from halfway.problem import Problem
-from halfway.world.imported_underlay import (
+from halfway.world.underlays.imported_underlay import (
     EARTH_RADIUS_KM,
     great_circle_km,
     read_underlay,
     with_drawn_bandwidths,
 )
-from halfway.world.underlay import SPEED_OF_LIGHT_KM_S, Underlay
+from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S, Underlay
 
 KEYS = """<graphml><key id="x" for="node" attr.name="Longitude"/>
 <key id="y" for="node" attr.name="Latitude"/><key id="s" for="edge" attr.name="LinkSpeedRaw"/>

@@ -8,8 +8,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from halfway.problem import Problem
-from halfway.world.network import Network
-from halfway.world.routes import (
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.underlays.routes import (
     Closed,
     Doubles,
     all_open,
@@ -20,9 +21,8 @@ from halfway.world.routes import (
     shortest,
     shortest_from,
 )
-from halfway.world.waxman import Waxman, waxman
 from tests.networks import from_links, line
-from tests.world.weighted import links_left, weighted
+from tests.world.underlays.weighted import links_left, weighted
 
 Given = tuple[Network, Doubles, Closed]
 

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 
 from halfway.problem import Problem
-from halfway.world.compressed import LinkList
-from halfway.world.network import Network
-from halfway.world.routes import Closed, Doubles
-from halfway.world.underlay import Underlay, by_place, underlay_of
+from halfway.world.graphs.compressed import LinkList
+from halfway.world.graphs.network import Network
+from halfway.world.underlays.routes import Closed, Doubles
+from halfway.world.underlays.underlay import Underlay, by_place, underlay_of
 from tests.networks import from_links, line
-from tests.world.weighted import weighted
+from tests.world.underlays.weighted import weighted
 
 DIGEST = """
 import hashlib
-from halfway.world.disjoint import disjoint_pair
-from halfway.world.routes import shortest
-from halfway.world.waxman import Waxman, waxman
+from halfway.world.underlays.disjoint import disjoint_pair
+from halfway.world.underlays.routes import shortest
+from halfway.world.graphs.waxman import Waxman, waxman
 digest = hashlib.sha256()
 for kind in ({}, {"placement": "heavy-tailed", "bandwidth": "heavy-tailed", "beta": 0.01},
              {"bandwidth": "exponential", "m": 3}):

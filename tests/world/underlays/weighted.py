@@ -6,8 +6,8 @@ import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 
-from halfway.world.network import Network
-from halfway.world.routes import Closed, Doubles
+from halfway.world.graphs.network import Network
+from halfway.world.underlays.routes import Closed, Doubles
 from tests.networks import from_links
 
 

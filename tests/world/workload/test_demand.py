@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.problem import Problem
-from halfway.world.demand import Drawn, Listed, Publications
+from halfway.world.workload.demand import Drawn, Listed, Publications
 
 PIECES = st.lists(st.tuples(st.floats(0.0, 40.0), st.integers(1, 9)), max_size=12)
 

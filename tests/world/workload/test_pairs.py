@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.world.workload import derangements, distinct_pairs
+from halfway.world.workload.pairs import derangements, distinct_pairs
 
 
 @given(st.integers(2, 40), st.integers(0, 50), st.integers(0, 2**64 - 1))

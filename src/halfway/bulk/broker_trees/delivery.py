@@ -6,12 +6,12 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from halfway.bulk.broker_trees.join import nearest
+from halfway.bulk.broker_trees.overlay import NOBODY, Overlay, connected, tops, tops_plainly
+from halfway.bulk.broker_trees.repair import mend
 from halfway.problem import Problem
-from halfway.sim.broker_overlay import NOBODY, Overlay, connected, tops, tops_plainly
-from halfway.sim.overlay_join import nearest
-from halfway.sim.overlay_repair import mend
-from halfway.world.content import Content
-from halfway.world.routes import all_open, shortest
+from halfway.world.underlays.routes import all_open, shortest
+from halfway.world.workload.content import Content
 
 # Where faults strike [uas Table 2, "Failure distribution random"]. used: nodes and links under the
 # direct paths, which both systems have; the root's node is spared in every model.

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from halfway.bulk.broker_trees.overlay import NOBODY, Broker, Overlay, UnderlayPath, connected
 from halfway.problem import Problem
-from halfway.sim.broker_overlay import NOBODY, Broker, Overlay, UnderlayPath, connected
-from halfway.world.disjoint import disjoint_pair
-from halfway.world.routes import Rows, Tree, path, route, shortest
+from halfway.world.underlays.disjoint import disjoint_pair
+from halfway.world.underlays.routes import Rows, Tree, path, route, shortest
 
 
 def join(overlay: Overlay, row: int) -> int:

@@ -5,12 +5,12 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
+from halfway.bulk.broker_trees.queues import DOWN, UP, WAYS, Places, Stress, Ways
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.problem import Problem
-from halfway.sim.tree_ways import DOWN, UP, WAYS, Places, Stress, Ways
-from halfway.world.content import Content
-from halfway.world.routes import popped, risen
+from halfway.world.underlays.routes import popped, risen
+from halfway.world.workload.content import Content
 
 # Which of its two paths a message takes [uas §5]. direct: the first, as unmodified SIENA; halves:
 # each in turn; least-wait: the one whose first queue is shorter in seconds; earliest: the one on

@@ -11,10 +11,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
+from halfway.bulk.broker_trees.join import avoided
+from halfway.bulk.broker_trees.overlay import Overlay, UnderlayPath
 from halfway.problem import Problem
-from halfway.sim.broker_overlay import Overlay, UnderlayPath
-from halfway.sim.overlay_join import avoided
-from halfway.world.disjoint import disjoint_paths
+from halfway.world.underlays.disjoint import disjoint_paths
 
 Hindrance = Literal[
     "none",

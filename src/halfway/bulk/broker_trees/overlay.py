@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.world.routes import Closed, Doubles, Rows, all_open, by_hops, places_on
-from halfway.world.underlay import Underlay
+from halfway.world.underlays.routes import Closed, Doubles, Rows, all_open, by_hops, places_on
+from halfway.world.underlays.underlay import Underlay
 
 NOBODY = -1
 # How the alternate path may run [uas §3.1]. tested: routers' own routes, kept only if they happen

@@ -5,9 +5,9 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
+from halfway.bulk.broker_trees.overlay import NOBODY, Broker, Overlay
 from halfway.problem import Problem
-from halfway.sim.broker_overlay import NOBODY, Broker, Overlay
-from halfway.world.routes import Rows
+from halfway.world.underlays.routes import Rows
 
 # Where messages queue. overlay: once an overlay link, whose "delay and bandwidth are calculated
 # over the physical path" [uas §5] (sum and least); underlay: at every link of that path.

@@ -5,9 +5,9 @@ One operation at a time: the paper's transactions, with their order already sett
 
 from collections.abc import Iterator
 
-from halfway.sim.broker_overlay import NOBODY, Broker, Overlay, connected
-from halfway.sim.overlay_join import attach, choose_second, choose_upper, nearest, retry_below
-from halfway.world.routes import shortest
+from halfway.bulk.broker_trees.join import attach, choose_second, choose_upper, nearest, retry_below
+from halfway.bulk.broker_trees.overlay import NOBODY, Broker, Overlay, connected
+from halfway.world.underlays.routes import shortest
 
 
 def leave(overlay: Overlay, number: int) -> None:

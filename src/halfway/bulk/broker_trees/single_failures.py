@@ -7,8 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import kernel
-from halfway.sim.broker_overlay import (
+from halfway.bulk.broker_trees.overlay import (
     Broker,
     Overlay,
     UnderlayPath,
@@ -17,7 +16,8 @@ from halfway.sim.broker_overlay import (
     meets_premise,
     tops,
 )
-from halfway.world.routes import route, shortest
+from halfway.core.compiled import kernel
+from halfway.world.underlays.routes import route, shortest
 
 Cause = Literal[
     "the underlay is cut",  # from the root: no overlay could help

@@ -5,8 +5,8 @@ Twin of the message-level protocol: a message that no join or leave disturbs tak
 
 import numpy as np
 
-from halfway.core.cells import HOME, cell_of, closer, decide, hashed, stepped
 from halfway.core.compiled import inlined, kernel
+from halfway.protocols.georendezvous.cells import HOME, cell_of, closer, decide, hashed, stepped
 
 
 @inlined

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.cells import CELL_SIDE_RADII
+from halfway.bulk.georendezvous import kernels
 from halfway.problem import Problem
-from halfway.sim import cell_kernels as kernels
-from halfway.world.network import Network
+from halfway.protocols.georendezvous.cells import CELL_SIDE_RADII
+from halfway.world.graphs.network import Network
 
 Counts = npt.NDArray[np.int64]
 

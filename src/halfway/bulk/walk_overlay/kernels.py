@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
-from halfway.core.dice import advanced, mixed, seeded
-from halfway.protocols.walk_overlay_choice import MET, NOBODY, PASSED, chosen, cost
+from halfway.core.prng import advanced, mixed, seeded
+from halfway.protocols.walk_overlay.next_hop import MET, NOBODY, PASSED, chosen, cost
 
 # What came of one decision.
 MOVED, RETREATED, JOINED, EXHAUSTED = 0, 1, 2, 3

@@ -7,12 +7,12 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from halfway.bulk.walk_overlay import kernels
+from halfway.bulk.walks.kernels import Graph
+from halfway.bulk.walks.walks import WalkSystem
 from halfway.problem import Problem
-from halfway.sim import overlay_walks as kernels
-from halfway.sim.meeting import Graph
-from halfway.sim.walks import WalkSystem
-from halfway.world.extent import farthest
-from halfway.world.network import Network
+from halfway.world.graphs.extent import farthest
+from halfway.world.graphs.network import Network
 
 # left: the neighbours of a node count from when the walk leaves it (Algorithm 2, Figure 5);
 # reached: from when it gets there (equation 4).

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from halfway.bulk.walk_overlay.overlay import WalkOverlay
 from halfway.core.bloom import Size
 from halfway.core.compiled import kernel
-from halfway.protocols.walk_overlay_content import Book, admits, matches
-from halfway.protocols.walk_overlay_filters import insert_all
-from halfway.sim.overlay import WalkOverlay
+from halfway.protocols.walk_overlay.filters import insert_all
+from halfway.protocols.walk_overlay.subscriptions import Book, admits, matches
 
 Bools = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint32]

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from numba.extending import overload
 
+from halfway.bulk.walks.weights import Bearings
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
-from halfway.core.dice import advanced, mixed, pick, seeded
-from halfway.protocols.directional_walk import least, nth, penalty
-from halfway.sim.bearings import Bearings
+from halfway.core.prng import advanced, mixed, pick, seeded
+from halfway.protocols.walks.directional_walk import least, nth, penalty
 
 _32 = np.uint64(32)
 _PASSED_TWICE = np.uint64(1 << 16)

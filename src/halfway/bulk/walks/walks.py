@@ -6,10 +6,10 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from halfway.bulk.walks import kernels as meeting
+from halfway.bulk.walks.weights import bearings
 from halfway.problem import Problem
-from halfway.sim import meeting
-from halfway.sim.bearings import bearings
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
 
 WalkSystem = Literal["directional-walk", "random-walk"]
 # heard: a walk meets the other when a neighbour of the node it reached carries the other's trace,

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from halfway.core.compiled import kernel
 from halfway.problem import Problem
-from halfway.protocols.directional_walk import least
-from halfway.world.network import Network
+from halfway.protocols.walks.directional_walk import least
+from halfway.world.graphs.network import Network
 
 MOST_DEGREE = 32_767  # a weight is at most twice a degree, and is kept in 16 bits
 MOST_WEIGHTS = 1 << 30  # 2 GiB of weights; places in the table have 32 bits

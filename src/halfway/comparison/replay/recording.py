@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from halfway.comparison.comparing import Answer, Question
-from halfway.comparison.replay import Replay, replay_of_scenario
-from halfway.scenario.staging import network_of
+from halfway.comparison.compare import Answer, Question
+from halfway.comparison.replay.replay import Replay, replay_of_scenario
+from halfway.scenario.build import network_of
 
 MOST_NODES = 3000  # beyond that a page with a map would be too large to be sent to anybody
 Told = Callable[[int, int], None]  # systems traced, of how many

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison import replay_records as records
-from halfway.comparison.replay_readings import Reading, reading_of
-from halfway.comparison.replay_stage import MOST_EVENTS, Columns, Stage, stage_of
-from halfway.comparison.replay_trace import Gathered, Kinds, gathered
+from halfway.adapters.interface import System
+from halfway.comparison.replay import tables as records
+from halfway.comparison.replay.kinds import Reading, reading_of
+from halfway.comparison.replay.scene import MOST_EVENTS, Columns, Stage, stage_of
+from halfway.comparison.replay.trace import Gathered, Kinds, gathered
+from halfway.scenario.build import network_of, simulation_of
 from halfway.scenario.schema import Scenario
-from halfway.scenario.staging import network_of, simulation_of
-from halfway.sim.moving import Motion
+from halfway.sim.environment.mobility import Motion
 from halfway.sim.simulation import Simulation
-from halfway.sim.systems import System
 
 _LOOKS = 60  # how often the parents of a tree are looked up
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.sim.moving import Motion
+from halfway.sim.environment.mobility import Motion
 from halfway.sim.simulation import Simulation
-from halfway.world.motion import positions
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
+from halfway.world.mobility.motion import positions
 
 Columns = dict[str, npt.NDArray[np.float64] | npt.NDArray[np.int32]]
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from halfway.comparison.replay_stage import Columns
-from halfway.comparison.replay_trace import Gathered, Ints, Kinds, Rows
+from halfway.comparison.replay.scene import Columns
+from halfway.comparison.replay.trace import Gathered, Ints, Kinds, Rows
 
 MOST_TOLD = 150_000  # first receptions, and steps of walks: beyond it the later ones are left out
 # What a transmission is for.

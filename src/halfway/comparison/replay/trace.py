@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.replay_readings import Reading
-from halfway.comparison.replay_stage import Columns
+from halfway.comparison.replay.kinds import Reading
+from halfway.comparison.replay.scene import Columns
 
 MOST_READ = 30_000_000  # rows of a trace; what comes after them is not told
 MOST_SENT = 120_000  # transmissions: beyond it every second one is left out, or every fourth …

@@ -10,7 +10,7 @@ import numpy as np
 from halfway.papers.published import Published, published
 from halfway.pipeline.judge import judge_number, judge_order, judge_range
 from halfway.pipeline.measure import Statistic, around, ratio
-from halfway.pipeline.run import Scalar
+from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.study import Summaries, Summary
 from halfway.pipeline.verdict import Opinion, Verdict
 

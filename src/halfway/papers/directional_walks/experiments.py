@@ -4,7 +4,7 @@ from pathlib import Path
 
 from halfway.papers.directional_walks import claims
 from halfway.papers.published import published
-from halfway.pipeline.run import Point, Scalar
+from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale
 
 HERE = Path(__file__).parent

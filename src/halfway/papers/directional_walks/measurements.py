@@ -5,16 +5,16 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from halfway.pipeline.run import Observations, Run
-from halfway.sim.walks import Walkers, WalkSystem
-from halfway.world.network import Network
-from halfway.world.paths import (
+from halfway.bulk.walks.walks import Walkers, WalkSystem
+from halfway.pipeline.plan.run import Observations, Run
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.unit_disk import Draw, connected_unit_disk
+from halfway.world.underlays.paths import (
     breadth_first_tree,
     shortest_path_loads,
     tree_path_loads,
 )
-from halfway.world.unit_disk import Draw, connected_unit_disk
-from halfway.world.workload import derangements, distinct_pairs
+from halfway.world.workload.pairs import derangements, distinct_pairs
 
 
 @lru_cache(maxsize=2)

@@ -1,9 +1,9 @@
 """Figure 4: one pair of directional walks, and the loop-erased path that their meeting gives."""
 
+from halfway.bulk.walks.walks import walk_pair
 from halfway.papers.directional_walks.measurements import drawn
-from halfway.report.pictures import walk_svg
-from halfway.sim.walks import walk_pair
-from halfway.world.workload import distinct_pairs
+from halfway.report.pictures.network_picture import walk_svg
+from halfway.world.workload.pairs import distinct_pairs
 
 # The paper shows one instance and does not say which; this one has its kind of network and a pair
 # whose walks see something of it.

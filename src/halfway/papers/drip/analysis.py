@@ -5,7 +5,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from halfway.pipeline.run import Observations, Run
+from halfway.pipeline.plan.run import Observations, Run
 
 _MOST_STEPS = 400_000  # of two random walks on a grid until they count as never having met
 

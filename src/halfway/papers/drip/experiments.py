@@ -2,7 +2,7 @@
 
 from halfway.papers.drip import claims, claims_analysis
 from halfway.papers.drip.claims import BROKERS, COPIES, NEAREST_3A, NEAREST_3B
-from halfway.pipeline.run import Point, Scalar
+from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.study import Figure, Paper, Plot, Scale
 
 WAITS = "halfway.papers.drip.analysis:waits"

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.pipeline.run import Observations, Run
-from halfway.sim.moving import Motion
-from halfway.sim.radios import ContendedAir, IdealAir, Radio
+from halfway.pipeline.plan.run import Observations, Run
+from halfway.sim.environment.mobility import Motion
+from halfway.sim.radio.declarations import ContendedAir, IdealAir, Radio
 from halfway.sim.simulation import Simulation
-from halfway.world.number_intervals import NumberIntervals
-from halfway.world.random_waypoint import random_waypoint
+from halfway.world.mobility.random_waypoint import random_waypoint
+from halfway.world.workload.number_intervals import NumberIntervals
 
 SIDE_M, RANGE_M = 1000.0, 120.0  # [drip §VI-A]
 SPEED, PAUSE = (10.0, 20.0), (2.0, 4.0)

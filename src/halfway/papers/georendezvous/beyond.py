@@ -9,15 +9,15 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from halfway.bulk.walks.walks import Walkers
+from halfway.papers.georendezvous.cell_run import Town
 from halfway.papers.georendezvous.measurements import laid
-from halfway.pipeline.run import Observations, Run
-from halfway.protocols import cell_hash
-from halfway.sim.cell_town import Town
-from halfway.sim.walks import Walkers
-from halfway.world.mean_degree import radius_of_degree
-from halfway.world.network import Network
-from halfway.world.paths import distances
-from halfway.world.workload import distinct_pairs
+from halfway.pipeline.plan.run import Observations, Run
+from halfway.protocols.georendezvous import handler as cell_hash
+from halfway.world.graphs.mean_degree import radius_of_degree
+from halfway.world.graphs.network import Network
+from halfway.world.underlays.paths import distances
+from halfway.world.workload.pairs import distinct_pairs
 
 
 @lru_cache(maxsize=2)

@@ -4,12 +4,12 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.message import BOOT, MESSAGE
-from halfway.protocols import cell_hash
-from halfway.protocols.cell_hash_routing import ARRIVED, INTEREST, NOTE, PRUNE
-from halfway.sim import changes
-from halfway.sim import engine as engines
-from halfway.sim.radio import Ideal
-from halfway.world.network import Network
+from halfway.protocols.georendezvous import handler as cell_hash
+from halfway.protocols.georendezvous.routing import ARRIVED, INTEREST, NOTE, PRUNE
+from halfway.sim.engine import loop as engines
+from halfway.sim.environment import changes
+from halfway.sim.radio.delays import Ideal
+from halfway.world.graphs.network import Network
 
 HOP_S = 1e-3
 

@@ -5,7 +5,7 @@ from functools import partial
 
 from halfway.pipeline.judge import judge_number
 from halfway.pipeline.measure import ratio
-from halfway.pipeline.run import Scalar
+from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.study import Summaries
 from halfway.pipeline.verdict import Verdict
 

@@ -11,7 +11,7 @@ from halfway.papers.georendezvous.points import (
     theorem_point,
     tree_point,
 )
-from halfway.pipeline.run import Point
+from halfway.pipeline.plan.run import Point
 from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale
 
 UNIFORM = (

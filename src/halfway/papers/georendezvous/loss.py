@@ -7,16 +7,16 @@ between two of their renewals, which come as often.
 import numpy as np
 import numpy.typing as npt
 
+from halfway.papers.georendezvous.cell_run import Town
 from halfway.papers.georendezvous.measurements import laid
-from halfway.pipeline.run import Observations, Run
-from halfway.protocols import cell_hash
-from halfway.protocols.cell_hash_routing import INTEREST
-from halfway.sim.cell_town import Town
+from halfway.pipeline.plan.run import Observations, Run
+from halfway.protocols.georendezvous import handler as cell_hash
+from halfway.protocols.georendezvous.routing import INTEREST
 from halfway.sim.simulation import Simulation
-from halfway.world.demand import Listed
 from halfway.world.faults import Crash
-from halfway.world.mean_degree import radius_of_degree
-from halfway.world.workload import distinct_pairs
+from halfway.world.graphs.mean_degree import radius_of_degree
+from halfway.world.workload.demand import Listed
+from halfway.world.workload.pairs import distinct_pairs
 
 RENEW_S, LIFETIME_S, BEACON_S = 10.0, 25.0, 1.0
 MISSED_S = 2.5 * BEACON_S  # after which whoever said nothing is believed to be gone

@@ -5,12 +5,12 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from halfway.pipeline.run import Observations, Run
-from halfway.sim.cell_routes import CellRoutes
-from halfway.world.mean_degree import radius_of_degree
-from halfway.world.paths import distances
-from halfway.world.unit_disk import connected_unit_disk
-from halfway.world.workload import distinct_pairs
+from halfway.bulk.georendezvous.routes import CellRoutes
+from halfway.pipeline.plan.run import Observations, Run
+from halfway.world.graphs.mean_degree import radius_of_degree
+from halfway.world.graphs.unit_disk import connected_unit_disk
+from halfway.world.underlays.paths import distances
+from halfway.world.workload.pairs import distinct_pairs
 
 TREE_READINGS = ("all links once", "once a point", "once a subscriber")
 

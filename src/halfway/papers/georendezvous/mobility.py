@@ -9,16 +9,16 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from halfway.pipeline.run import Observations, Run
-from halfway.sim.cell_routes import CellRoutes
-from halfway.sim.moving import Motion
-from halfway.sim.outcome import Outcome
+from halfway.bulk.georendezvous.routes import CellRoutes
+from halfway.pipeline.plan.run import Observations, Run
+from halfway.sim.environment.mobility import Motion
+from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
-from halfway.world.demand import Drawn
-from halfway.world.mean_degree import radius_of_degree
-from halfway.world.motion import Legs, positions, still
-from halfway.world.random_waypoint import random_waypoint
-from halfway.world.unit_disk import draw_positions
+from halfway.world.graphs.mean_degree import radius_of_degree
+from halfway.world.graphs.unit_disk import draw_positions
+from halfway.world.mobility.motion import Legs, positions, still
+from halfway.world.mobility.random_waypoint import random_waypoint
+from halfway.world.workload.demand import Drawn
 
 REACH_M = 100.0  # what the radius stands for, so that speeds are in metres a second
 SECONDS, SETTLED_S, EVERY_S = 120.0, 5.0, 0.5

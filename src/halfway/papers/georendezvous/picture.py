@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from halfway.bulk.georendezvous.routes import CellRoutes, Route
 from halfway.papers.georendezvous.measurements import laid
-from halfway.report.cell_picture import draw_route, draw_ways
-from halfway.sim.cell_routes import CellRoutes, Route
+from halfway.report.pictures.cell_picture import draw_route, draw_ways
 
 # The paper draws sketches and says of what only in words; these are instances: a network thinner
 # than the paper's, so that there are holes to go around, and one of its own density.

@@ -1,6 +1,6 @@
 """The points of paper 3: one function for each measurement, with what determines its result."""
 
-from halfway.pipeline.run import Point, Scalar
+from halfway.pipeline.plan.run import Point, Scalar
 
 WHERE = "halfway.papers.georendezvous.measurements"
 BEYOND = "halfway.papers.georendezvous.beyond"

@@ -22,7 +22,7 @@ from halfway.papers.underlay_siena.points import (
 )
 from halfway.pipeline.judge import judge_number, judge_order, judge_range
 from halfway.pipeline.measure import around, difference, ratio
-from halfway.pipeline.run import Scalar
+from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.study import Summaries, Summary
 from halfway.pipeline.verdict import Opinion, Verdict
 

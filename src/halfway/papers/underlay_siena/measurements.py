@@ -4,17 +4,17 @@ from functools import lru_cache
 
 import numpy as np
 
-from halfway.pipeline.run import Observations, Run
-from halfway.sim.broker_overlay import Overlay, PathReading, Rules
-from halfway.sim.overlay_census import causes, census, single_failures
-from halfway.sim.overlay_join import join
-from halfway.sim.tree_faults import delivered_share, draw_faults
-from halfway.sim.tree_load import loads as loads_of
-from halfway.sim.tree_load import passage
-from halfway.sim.tree_ways import stress, ways
-from halfway.world.content import Content, content
-from halfway.world.underlay import Underlay
-from halfway.world.waxman import Waxman, waxman
+from halfway.bulk.broker_trees.delivery import delivered_share, draw_faults
+from halfway.bulk.broker_trees.join import join
+from halfway.bulk.broker_trees.load import loads as loads_of
+from halfway.bulk.broker_trees.load import passage
+from halfway.bulk.broker_trees.overlay import Overlay, PathReading, Rules
+from halfway.bulk.broker_trees.queues import stress, ways
+from halfway.bulk.broker_trees.single_failures import causes, census, single_failures
+from halfway.pipeline.plan.run import Observations, Run
+from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.underlays.underlay import Underlay
+from halfway.world.workload.content import Content, content
 
 MESSAGE_BYTES = 50  # [uas Table 2]
 # remedy -> (retry, bare path)

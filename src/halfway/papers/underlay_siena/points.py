@@ -1,6 +1,6 @@
 """The points of paper 5's figures: which parameters are run."""
 
-from halfway.pipeline.run import Point, Scalar
+from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.study import Scale
 
 _ROOM = "halfway.papers.underlay_siena.measurements"

@@ -9,7 +9,7 @@ from halfway.papers.walk_overlay.claims_path import COUNTS, SIZES, WALKS
 from halfway.papers.walk_overlay.estimates import correlation, estimated, means
 from halfway.pipeline.judge import Judged, judge_order, judge_range
 from halfway.pipeline.measure import difference, ratio
-from halfway.pipeline.run import Scalar
+from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.study import Summaries
 from halfway.pipeline.verdict import Verdict
 

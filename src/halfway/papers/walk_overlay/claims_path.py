@@ -15,7 +15,7 @@ from halfway.papers.walk_overlay.estimates import (
 )
 from halfway.pipeline.judge import judge_number, judge_order
 from halfway.pipeline.measure import ratio
-from halfway.pipeline.run import Scalar
+from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.study import Summaries
 from halfway.pipeline.verdict import Verdict
 

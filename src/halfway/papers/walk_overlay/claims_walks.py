@@ -7,7 +7,7 @@ from functools import partial
 from halfway.papers.walk_overlay.claims_path import SIZES, WALKS
 from halfway.pipeline.judge import judge_number, judge_order
 from halfway.pipeline.measure import ratio
-from halfway.pipeline.run import Scalar
+from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.study import Summaries
 from halfway.pipeline.verdict import Verdict
 

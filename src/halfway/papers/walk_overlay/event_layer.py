@@ -3,12 +3,12 @@
 import numpy as np
 import numpy.typing as npt
 
+from halfway.bulk.walk_overlay.traffic import Traffic, due, filters, passes
 from halfway.core.bloom import Size, expected_false_positives, with_bits
 from halfway.papers.walk_overlay.measurements import drawn, initiator_sets
-from halfway.pipeline.run import Observations, Run
-from halfway.protocols.walk_overlay import Book, Subscription, book
-from halfway.protocols.walk_overlay_records import CHUNK_WORDS
-from halfway.sim.overlay_traffic import Traffic, due, filters, passes
+from halfway.pipeline.plan.run import Observations, Run
+from halfway.protocols.walk_overlay.handler import Book, Subscription, book
+from halfway.protocols.walk_overlay.messages import CHUNK_WORDS
 
 TOPICS = 64
 EACH = 4  # subscriptions of a subscriber

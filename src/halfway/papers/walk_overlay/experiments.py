@@ -3,7 +3,7 @@
 from functools import partial
 
 from halfway.papers.walk_overlay import claims_depth, claims_events, claims_path, claims_walks
-from halfway.pipeline.run import Point, Scalar
+from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale
 
 _MEASUREMENTS = "halfway.papers.walk_overlay.measurements"

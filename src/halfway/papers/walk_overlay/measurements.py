@@ -5,12 +5,12 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from halfway.bulk.walk_overlay.overlay import Overlays
 from halfway.papers.walk_overlay.claims_walks import MULTIPLES
-from halfway.pipeline.run import Observations, Run
-from halfway.sim.overlay import Overlays
-from halfway.world.extent import farthest
-from halfway.world.network import Network
-from halfway.world.unit_disk import Draw, connected_unit_disk
+from halfway.pipeline.plan.run import Observations, Run
+from halfway.world.graphs.extent import farthest
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.unit_disk import Draw, connected_unit_disk
 
 
 @lru_cache(maxsize=2)

@@ -1,9 +1,9 @@
 """Figures 4 and 6: two walks that meet, and an overlay of ten initiators with its brokers."""
 
+from halfway.bulk.walk_overlay.overlay import Overlays, WalkOverlay
 from halfway.papers.walk_overlay.measurements import initiator_sets
-from halfway.report.overlay_picture import overlay_svg
-from halfway.sim.overlay import Overlays, WalkOverlay
-from halfway.world.unit_disk import connected_unit_disk
+from halfway.report.pictures.overlay_picture import overlay_svg
+from halfway.world.graphs.unit_disk import connected_unit_disk
 
 # The paper shows instances and does not say which; these have its kind of network.
 _N, _RADIUS, _SEED = 1000, 0.05, 2

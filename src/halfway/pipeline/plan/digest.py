@@ -6,9 +6,9 @@ Spark's Parquet bytes differ from run to run even where the rows are equal; this
 import numpy as np
 import pyarrow as pa
 
-from halfway.pipeline.seal import lines_digest
-from halfway.pipeline.simulate import digest_of
-from halfway.pipeline.store import Store
+from halfway.pipeline.spark.simulate import digest_of
+from halfway.pipeline.store.seal import lines_digest
+from halfway.pipeline.store.store import Store
 
 
 def digest(store: Store, keys: set[str] | None = None) -> str:

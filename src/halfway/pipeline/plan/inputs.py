@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from halfway.pipeline.run import Scalar
+from halfway.pipeline.plan.run import Scalar
 from halfway.problem import Problem
 
 

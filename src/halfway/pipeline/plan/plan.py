@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 import halfway
-from halfway.pipeline.provenance import code_digest
-from halfway.pipeline.run import Point, Scalar
+from halfway.pipeline.plan.provenance import code_digest
+from halfway.pipeline.plan.run import Point, Scalar
 
 ROOT_SEED = 2013  # the year of the first paper
 SCHEMA = pa.schema(

@@ -10,7 +10,8 @@ from pathlib import Path
 import halfway
 
 # Told as a whole by `sources_digest`; and the room that keeps runs, and computes nothing of them.
-_ELSEWHERE = tuple(f"halfway.{room}" for room in ("core", "protocols", "world", "sim", "pipeline"))
+_ROOMS = ("core", "protocols", "world", "bulk", "adapters", "sim", "pipeline")
+_ELSEWHERE = tuple(f"halfway.{room}" for room in _ROOMS)
 
 
 def code_digest(path: str) -> str:

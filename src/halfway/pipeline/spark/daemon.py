@@ -1,7 +1,7 @@
 """What Spark's workers fork from: everything heavy is imported and compiled before the first fork.
 
-Run by Spark as `python -m halfway.pipeline.daemon`. A worker forked from it costs 8 ms instead of
-30, and no worker compiles or loads a kernel that the warm-up rows have met.
+Run by Spark as `python -m halfway.pipeline.spark.daemon`. A worker forked from it costs 8 ms
+instead of 30, and no worker compiles or loads a kernel that the warm-up rows have met.
 """
 
 import contextlib
@@ -13,12 +13,19 @@ import sys
 import time
 from pathlib import Path
 
-from halfway.pipeline.shipping import settle
+from halfway.pipeline.spark.shipping import settle
 
 WARM_ROWS = "HALFWAY_WARM_ROWS"  # plan rows, as JSON, to run before the first fork
 WARM_NOTE = "HALFWAY_WARM_NOTE"  # the file that the seconds it took are noted in, if any
 # Not pandas: importing it costs 0.3 s, and no worker of ours needs it.
-_PRELOADED = ("numpy", "pyarrow", "numba", "msgspec", "pyspark.worker", "halfway.pipeline.simulate")
+_PRELOADED = (
+    "numpy",
+    "pyarrow",
+    "numba",
+    "msgspec",
+    "pyspark.worker",
+    "halfway.pipeline.spark.simulate",
+)
 
 
 def preload() -> None:
@@ -33,7 +40,7 @@ def warm_up(rows: str, note: str = "") -> None:
 
     Failures are left to the real runs, which keep them as rows.
     """
-    from halfway.pipeline.simulate import result
+    from halfway.pipeline.spark.simulate import result
 
     begun = time.perf_counter()
     with contextlib.suppress(OSError, ValueError):

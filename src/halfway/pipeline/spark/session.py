@@ -22,8 +22,8 @@ from pyspark import SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from halfway.pipeline.java import Jvm, find_java, first_line, scratch_folder, start_jvm
-from halfway.pipeline.shipping import ARCHIVE, packed
+from halfway.pipeline.spark.java import Jvm, find_java, first_line, scratch_folder, start_jvm
+from halfway.pipeline.spark.shipping import ARCHIVE, packed
 from halfway.problem import Problem
 
 _MASTER = re.compile(
@@ -34,7 +34,7 @@ _LONGEST_SOCKET = 60  # a socket's path may have 104 bytes, and Spark adds a nam
 _REACHED_SECONDS = 5.0
 _MOST_TASKS = 64  # at once on a machine: each is a process of its own; or four for each core
 
-_DAEMON = "halfway.pipeline.daemon"  # what workers are forked from, already warm
+_DAEMON = "halfway.pipeline.spark.daemon"  # what workers are forked from, already warm
 _SETTINGS = {
     "spark.app.name": "halfway",
     "spark.ui.enabled": "false",

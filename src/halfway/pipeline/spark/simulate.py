@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from halfway.pipeline.run import Observations, Run, measurement, unsigned
-from halfway.pipeline.shipping import settle
+from halfway.pipeline.plan.run import Observations, Run, measurement, unsigned
+from halfway.pipeline.spark.shipping import settle
 
 OBSERVED = pa.list_(pa.struct([("metric", pa.string()), ("values", pa.list_(pa.float64()))]))
 SCHEMA = pa.schema(

@@ -11,8 +11,8 @@ import pyarrow as pa
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from halfway.pipeline.failure import explained
-from halfway.pipeline.simulate import SPARK_SCHEMA, simulate
+from halfway.pipeline.spark.failure import explained
+from halfway.pipeline.spark.simulate import SPARK_SCHEMA, simulate
 
 _POLL_SECONDS = 0.2
 

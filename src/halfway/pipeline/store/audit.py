@@ -8,13 +8,13 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halfway.pipeline.asked import Asked, read_asked
-from halfway.pipeline.digest import altered
+from halfway.pipeline.plan.digest import altered
+from halfway.pipeline.plan.run import unsigned
 from halfway.pipeline.rerun import codes_here, why_not
-from halfway.pipeline.run import unsigned
-from halfway.pipeline.seal import changed_files, lines_digest, read_seal, stamp
-from halfway.pipeline.simulate import SCHEMA
-from halfway.pipeline.store import Store, chosen, read_rows
+from halfway.pipeline.spark.simulate import SCHEMA
+from halfway.pipeline.store.seal import changed_files, lines_digest, read_seal, stamp
+from halfway.pipeline.store.store import Store, chosen, read_rows
+from halfway.pipeline.store.studies import Asked, read_asked
 from halfway.problem import Problem
 
 _LIGHT = pa.schema([f for f in SCHEMA if f.name not in ("seconds", "observations")])

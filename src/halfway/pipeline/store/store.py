@@ -25,7 +25,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's use
 
 import halfway
 from halfway.files import write_whole
-from halfway.pipeline.simulate import SCHEMA, SPARK_SCHEMA
+from halfway.pipeline.spark.simulate import SCHEMA, SPARK_SCHEMA
 from halfway.problem import Problem
 
 FORMAT = 1

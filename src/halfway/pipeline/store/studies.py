@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 import halfway
 from halfway.files import write_whole
-from halfway.pipeline.seal import stamp
+from halfway.pipeline.store.seal import stamp
 
 _METADATA = b"halfway.asked"
 Plans = Mapping[str, pa.Table]  # a study's name, such as "drip/figure-3 (quick)" -> its plan

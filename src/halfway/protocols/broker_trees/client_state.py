@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart
-from halfway.core.dice import low_half, mixed
-from halfway.protocols.recent import nothing_heard
-from halfway.protocols.source_routes import NOBODY, Ints
-from halfway.protocols.subscriptions import FREE, strike
+from halfway.core.prng import low_half, mixed
+from halfway.protocols.broker_trees.source_routes import NOBODY, Ints
+from halfway.protocols.broker_trees.subscription_table import FREE, strike
+from halfway.protocols.event_window import nothing_heard
 
 NO_CLIENTS = np.zeros(0, np.int32)
 

@@ -10,20 +10,10 @@ this. What is published on the way from one broker to the next one is lost to th
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.core.dice import mixed, uniform
 from halfway.core.message import APP
 from halfway.core.outbox import emit
-from halfway.protocols.recent import is_news
-from halfway.protocols.source_routes import CLIENT, NO_ROUTE, ORIGIN, ROUTE, STEP, lead
-from halfway.protocols.subscriptions import (
-    DETACH,
-    FREE,
-    NOTIFIED,
-    NOTIFY,
-    SUBSCRIBE,
-    UNSUBSCRIBE,
-)
-from halfway.protocols.tree_access import (
+from halfway.core.prng import mixed, uniform
+from halfway.protocols.broker_trees.client_state import (
     entries_digest,
     is_wished,
     renew,
@@ -31,7 +21,17 @@ from halfway.protocols.tree_access import (
     wish,
     wishes_digest,
 )
-from halfway.protocols.tree_records import HELD, KEEP, KEPT, MORE, TICK, WAY
+from halfway.protocols.broker_trees.messages import HELD, KEEP, KEPT, MORE, TICK, WAY
+from halfway.protocols.broker_trees.source_routes import CLIENT, NO_ROUTE, ORIGIN, ROUTE, STEP, lead
+from halfway.protocols.broker_trees.subscription_table import (
+    DETACH,
+    FREE,
+    NOTIFIED,
+    NOTIFY,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+)
+from halfway.protocols.event_window import is_news
 
 
 @apart

@@ -10,22 +10,10 @@ dead path is made good when it is back.
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.core.dice import low_half, mixed, uniform
 from halfway.core.outbox import emit
-from halfway.protocols.kinship import NONE, add_child, age, first_child
-from halfway.protocols.source_routes import NO_ROUTE, NOBODY, ORIGIN, ROUTE, lead, line, switch
-from halfway.protocols.subscriptions import FREE, UNWANT, WANT, send, tell_parent
-from halfway.protocols.tree_moves import (
-    add_news,
-    adopt,
-    calm,
-    is_above,
-    is_lost,
-    second_path,
-    seek,
-    take_news,
-)
-from halfway.protocols.tree_records import (
+from halfway.core.prng import low_half, mixed, uniform
+from halfway.protocols.broker_trees.children import NONE, add_child, age, first_child
+from halfway.protocols.broker_trees.messages import (
     DIRECT,
     GONE,
     HELD,
@@ -38,6 +26,26 @@ from halfway.protocols.tree_records import (
     TICK,
     WAY,
 )
+from halfway.protocols.broker_trees.parents import (
+    add_news,
+    adopt,
+    calm,
+    is_above,
+    is_lost,
+    second_path,
+    seek,
+    take_news,
+)
+from halfway.protocols.broker_trees.source_routes import (
+    NO_ROUTE,
+    NOBODY,
+    ORIGIN,
+    ROUTE,
+    lead,
+    line,
+    switch,
+)
+from halfway.protocols.broker_trees.subscription_table import FREE, UNWANT, WANT, send, tell_parent
 
 
 @apart

@@ -6,13 +6,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.protocols import broker_tree
-from halfway.protocols.broker_tree import seats
-from halfway.protocols.kinship import Kin, add_child, add_grandchild, kin
-from halfway.protocols.recent import nothing_heard
-from halfway.protocols.source_routes import NOBODY, Care, Ints, Lines, care, lines
-from halfway.protocols.subscriptions import Table, table
-from halfway.protocols.tree_access import NO_CLIENTS, Access, access
+from halfway.protocols.broker_trees import siena as broker_tree
+from halfway.protocols.broker_trees.children import Kin, add_child, add_grandchild, kin
+from halfway.protocols.broker_trees.client_state import NO_CLIENTS, Access, access
+from halfway.protocols.broker_trees.siena import seats
+from halfway.protocols.broker_trees.source_routes import NOBODY, Care, Ints, Lines, care, lines
+from halfway.protocols.broker_trees.subscription_table import Table, table
+from halfway.protocols.event_window import nothing_heard
 
 # From the application: this broker leaves [uas Algorithm 2].
 LEAVE = np.uint8(13)

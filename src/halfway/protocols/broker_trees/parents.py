@@ -8,10 +8,14 @@ parent said that it leaves, because whoever takes a parent for dead may just be 
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.protocols.kinship import NONE, add_child, child_slot, drop_child, first_child
-from halfway.protocols.source_routes import NO_ROUTE, NOBODY, ORIGIN, ROUTE, lead, line, switch
-from halfway.protocols.subscriptions import FREE, leave_all, offer_uncovered, send
-from halfway.protocols.tree_records import (
+from halfway.protocols.broker_trees.children import (
+    NONE,
+    add_child,
+    child_slot,
+    drop_child,
+    first_child,
+)
+from halfway.protocols.broker_trees.messages import (
     DEPTH,
     DIRECT,
     GONE,
@@ -24,6 +28,16 @@ from halfway.protocols.tree_records import (
     SECOND,
     WELCOME,
 )
+from halfway.protocols.broker_trees.source_routes import (
+    NO_ROUTE,
+    NOBODY,
+    ORIGIN,
+    ROUTE,
+    lead,
+    line,
+    switch,
+)
+from halfway.protocols.broker_trees.subscription_table import FREE, leave_all, offer_uncovered, send
 
 
 @apart

@@ -17,7 +17,7 @@ from halfway.core.filters import Filters
 from halfway.core.handler import handles
 from halfway.core.message import APP, BOOT
 from halfway.core.outbox import emit
-from halfway.protocols.source_routes import (
+from halfway.protocols.broker_trees.source_routes import (
     CLIENT,
     IN_FLIGHT,
     NOBODY,
@@ -37,7 +37,7 @@ from halfway.protocols.source_routes import (
     settled,
     watch_new,
 )
-from halfway.protocols.subscriptions import (
+from halfway.protocols.broker_trees.subscription_table import (
     DETACH,
     NOTIFIED,
     NOTIFY,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import APP
 from halfway.core.outbox import emit
-from halfway.protocols.hop_care import (
+from halfway.protocols.reliable_hop import (
     COUNTS,
     HOP,
     LOST,
@@ -26,7 +26,7 @@ from halfway.protocols.hop_care import (
     overdue,
     watch,
 )
-from halfway.protocols.walk_records import ACK, PATIENCE, SERIAL
+from halfway.protocols.walks.messages import ACK, PATIENCE, SERIAL
 
 __all__ = ["ACK", "PATIENCE"]
 

@@ -14,7 +14,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.filters import covers, matches
 from halfway.core.message import APP
 from halfway.core.outbox import emit
-from halfway.protocols.source_routes import CLIENT, NOBODY, lead, line
+from halfway.protocols.broker_trees.source_routes import CLIENT, NOBODY, lead, line
 
 # Kinds: from the application, between brokers, to the application.
 SUBSCRIBE = np.uint8(0)  # topic: the filter's id; args[CLIENT] of those at the node

@@ -10,25 +10,11 @@ to do but to pass on. Filters and events are those of `broker_tree`, and each ev
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.message import BOOT
-from halfway.protocols.broker_tree import DELIVERED, Book, attend, serve
-from halfway.protocols.kinship import add_grandchild
-from halfway.protocols.recent import is_news
-from halfway.protocols.source_routes import (
-    NOBODY,
-    ORIGIN,
-    STEP,
-    Post,
-    forward,
-    is_under_way,
-    resume_care,
-    settled,
-    watch_new,
-)
-from halfway.protocols.subscriptions import NOTIFIED, NOTIFY, PUBLISH, SUBSCRIBE
-from halfway.protocols.tree_access import expire, renew
-from halfway.protocols.tree_clients import be_client, keep, wake_client
-from halfway.protocols.tree_moves import adopt, be_welcome, join, lose, quit_tree
-from halfway.protocols.tree_records import (
+from halfway.protocols.broker_trees.children import add_grandchild
+from halfway.protocols.broker_trees.client_state import expire, renew
+from halfway.protocols.broker_trees.clients import be_client, keep, wake_client
+from halfway.protocols.broker_trees.failure_detector import answer, be_answered, compare, tick, wake
+from halfway.protocols.broker_trees.messages import (
     GONE,
     HELD,
     JOIN,
@@ -47,7 +33,21 @@ from halfway.protocols.tree_records import (
     most_emissions,
     state,
 )
-from halfway.protocols.tree_watch import answer, be_answered, compare, tick, wake
+from halfway.protocols.broker_trees.parents import adopt, be_welcome, join, lose, quit_tree
+from halfway.protocols.broker_trees.siena import DELIVERED, Book, attend, serve
+from halfway.protocols.broker_trees.source_routes import (
+    NOBODY,
+    ORIGIN,
+    STEP,
+    Post,
+    forward,
+    is_under_way,
+    resume_care,
+    settled,
+    watch_new,
+)
+from halfway.protocols.broker_trees.subscription_table import NOTIFIED, NOTIFY, PUBLISH, SUBSCRIBE
+from halfway.protocols.event_window import is_news
 
 State = UnderlayTreeState
 

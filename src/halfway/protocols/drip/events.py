@@ -3,13 +3,12 @@
 import numpy as np
 
 from halfway.core.compiled import apart, embedded
-from halfway.core.dice import advanced, mixed, seeded, uniform
 from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
-from halfway.protocols.flooding import DELIVERED
-from halfway.protocols.voronoi_brokers_register import wants
-from halfway.protocols.voronoi_brokers_routes import launch
-from halfway.protocols.voronoi_brokers_state import (
+from halfway.core.prng import advanced, mixed, seeded, uniform
+from halfway.protocols.drip.registrations import wants
+from halfway.protocols.drip.routes import launch
+from halfway.protocols.drip.state import (
     BASE,
     DESTINATION,
     DIGEST,
@@ -28,6 +27,7 @@ from halfway.protocols.voronoi_brokers_state import (
     SOURCE,
     WORDS,
 )
+from halfway.protocols.flooding import DELIVERED
 
 _ROUNDS = 1 << 20  # more than a region is flooded with one event
 

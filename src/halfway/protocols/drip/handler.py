@@ -16,12 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from halfway.core.compiled import apart, embedded
-from halfway.core.dice import drawn, uniform
 from halfway.core.handler import handles
 from halfway.core.message import BOOT
 from halfway.core.outbox import emit
-from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE
-from halfway.protocols.voronoi_brokers_events import (
+from halfway.core.prng import drawn, uniform
+from halfway.protocols.drip.events import (
     catch_up,
     give_events,
     hear_flood,
@@ -29,7 +28,7 @@ from halfway.protocols.voronoi_brokers_events import (
     note_relays,
     take_event,
 )
-from halfway.protocols.voronoi_brokers_regions import (
+from halfway.protocols.drip.regions import (
     elect,
     forget,
     hear_beacon,
@@ -39,7 +38,7 @@ from halfway.protocols.voronoi_brokers_regions import (
     settle,
     tell_ability,
 )
-from halfway.protocols.voronoi_brokers_register import (
+from halfway.protocols.drip.registrations import (
     enrol,
     hear_of,
     leave,
@@ -47,8 +46,8 @@ from halfway.protocols.voronoi_brokers_register import (
     subscribe,
     tell_changes,
 )
-from halfway.protocols.voronoi_brokers_routes import carry, launch, note_exit
-from halfway.protocols.voronoi_brokers_state import (
+from halfway.protocols.drip.routes import carry, launch, note_exit
+from halfway.protocols.drip.state import (
     ABILITY,
     BEACON,
     BOOT_NUMBER,
@@ -76,6 +75,7 @@ from halfway.protocols.voronoi_brokers_state import (
     most_emissions,
     state,
 )
+from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE
 
 __all__ = [
     "BOOT",

@@ -5,10 +5,10 @@ import numpy as np
 from halfway.core.compiled import apart, embedded
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
-from halfway.protocols.voronoi_brokers_events import write_digest
-from halfway.protocols.voronoi_brokers_register import enrol, quit_home
-from halfway.protocols.voronoi_brokers_routes import has_door, launch, nearest, slot_of
-from halfway.protocols.voronoi_brokers_state import (
+from halfway.protocols.drip.events import write_digest
+from halfway.protocols.drip.registrations import enrol, quit_home
+from halfway.protocols.drip.routes import has_door, launch, nearest, slot_of
+from halfway.protocols.drip.state import (
     ABILITY,
     BEACON,
     CALL,

@@ -8,8 +8,8 @@ node that goes from A to B and back to A may be heard in any order.
 import numpy as np
 
 from halfway.core.compiled import apart, embedded
-from halfway.protocols.voronoi_brokers_routes import is_nearer, launch
-from halfway.protocols.voronoi_brokers_state import (
+from halfway.protocols.drip.routes import is_nearer, launch
+from halfway.protocols.drip.state import (
     BASE,
     CONTACTS,
     KEY,

@@ -4,7 +4,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, embedded
 from halfway.core.outbox import emit
-from halfway.protocols.voronoi_brokers_state import (
+from halfway.protocols.drip.state import (
     EVENT,
     EXITS,
     MOST_HOPS,

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.dice import dice
 from halfway.core.message import BOOT
+from halfway.core.prng import dice
 from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE
 
 # Kinds beside those of the application (PUBLISH, SUBSCRIBE, DELIVERED), which are flooding's.

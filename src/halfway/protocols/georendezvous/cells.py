@@ -10,7 +10,7 @@ populated.
 import numpy as np
 
 from halfway.core.compiled import inlined
-from halfway.core.dice import advanced, mixed, seeded, uniform
+from halfway.core.prng import advanced, mixed, seeded, uniform
 
 # Cells this wide, in radii: 1 / (2 sqrt 2), rounded down. Nodes of cells that touch, even at a
 # corner, are then always within reach of each other.

@@ -5,7 +5,8 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import APP
 from halfway.core.outbox import emit
-from halfway.protocols.cell_hash_routing import (
+from halfway.protocols.flooding import DELIVERED
+from halfway.protocols.georendezvous.routing import (
     ADVERT,
     HOPS,
     INTEREST,
@@ -18,8 +19,7 @@ from halfway.protocols.cell_hash_routing import (
     blank,
     dispatch,
 )
-from halfway.protocols.cell_hash_tables import NONE, distance_to, is_close, rival
-from halfway.protocols.flooding import DELIVERED
+from halfway.protocols.georendezvous.tables import NONE, distance_to, is_close, rival
 
 NO_POINT = np.int32(255)  # in HEARD: the event came, but no point's way can be judged by it
 

@@ -17,17 +17,9 @@ a publisher needs only to know whether anybody is there.
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.message import BOOT
-from halfway.protocols.cell_hash_care import (
-    ACK,
-    OVERDUE,
-    SERIAL,
-    acknowledged,
-    overdue,
-    taken_before,
-)
-from halfway.protocols.cell_hash_clients import advertise, hear, publish, renew, subscribe
-from halfway.protocols.cell_hash_keepers import ALL, first_keeper, keeps
-from halfway.protocols.cell_hash_members import (
+from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book
+from halfway.protocols.georendezvous.clients import advertise, hear, publish, renew, subscribe
+from halfway.protocols.georendezvous.membership import (
     BEACON,
     GONE,
     HELLO,
@@ -44,7 +36,17 @@ from halfway.protocols.cell_hash_members import (
     ready,
     remind,
 )
-from halfway.protocols.cell_hash_routing import (
+from halfway.protocols.georendezvous.reliable_hop import (
+    ACK,
+    OVERDUE,
+    SERIAL,
+    acknowledged,
+    overdue,
+    taken_before,
+)
+from halfway.protocols.georendezvous.rendezvous_cell import SHARE, notify, take_in, take_share
+from halfway.protocols.georendezvous.replication import ALL, first_keeper, keeps
+from halfway.protocols.georendezvous.routing import (
     ADVERT,
     ARRIVED,
     HOPS,
@@ -64,10 +66,8 @@ from halfway.protocols.cell_hash_routing import (
     to_client,
     try_another,
 )
-from halfway.protocols.cell_hash_shelf import SHARE, notify, take_in, take_share
-from halfway.protocols.cell_hash_state import CellState, state
-from halfway.protocols.cell_hash_tables import NO_WAY, NOWHERE
-from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book
+from halfway.protocols.georendezvous.state import CellState, state
+from halfway.protocols.georendezvous.tables import NO_WAY, NOWHERE
 
 __all__ = [
     "BOOT",

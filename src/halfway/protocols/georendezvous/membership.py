@@ -6,14 +6,15 @@ last one to leave a cell, and the homes beside a cell that fills, route their en
 
 import numpy as np
 
-from halfway.core.cells import closer
 from halfway.core.compiled import apart
-from halfway.core.dice import uniform
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
-from halfway.protocols.cell_hash_care import care_for_nothing
-from halfway.protocols.cell_hash_keepers import ALL, drop_others, leads
-from halfway.protocols.cell_hash_routing import (
+from halfway.core.prng import uniform
+from halfway.protocols.georendezvous.cells import closer
+from halfway.protocols.georendezvous.reliable_hop import care_for_nothing
+from halfway.protocols.georendezvous.rendezvous_cell import CELL_X, CELL_Y, give, hand_down
+from halfway.protocols.georendezvous.replication import ALL, drop_others, leads
+from halfway.protocols.georendezvous.routing import (
     ADVERT,
     CLIENT_X,
     CLIENT_Y,
@@ -26,8 +27,7 @@ from halfway.protocols.cell_hash_routing import (
     blank,
     dispatch,
 )
-from halfway.protocols.cell_hash_shelf import CELL_X, CELL_Y, give, hand_down
-from halfway.protocols.cell_hash_tables import (
+from halfway.protocols.georendezvous.tables import (
     NONE,
     OWN,
     cell_at,

@@ -12,7 +12,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.outbox import emit
-from halfway.protocols.cell_hash_tables import NO_CARE, NOWHERE
+from halfway.protocols.georendezvous.tables import NO_CARE, NOWHERE
 
 ACK = np.uint8(15)
 OVERDUE = np.uint8(33)  # to oneself: has that hop been acknowledged?

@@ -9,9 +9,9 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
-from halfway.protocols.cell_hash_care import watch
-from halfway.protocols.cell_hash_keepers import ALL, keeps, leads, would_keep
-from halfway.protocols.cell_hash_routing import (
+from halfway.protocols.georendezvous.reliable_hop import watch
+from halfway.protocols.georendezvous.replication import ALL, keeps, leads, would_keep
+from halfway.protocols.georendezvous.routing import (
     ADVERT,
     CLIENT_X,
     CLIENT_Y,
@@ -33,7 +33,7 @@ from halfway.protocols.cell_hash_routing import (
     copied,
     dispatch,
 )
-from halfway.protocols.cell_hash_tables import NONE, OWN, direction_of, entry, put
+from halfway.protocols.georendezvous.tables import NONE, OWN, direction_of, entry, put
 
 SHARE = np.uint8(14)  # an entry of the shelf, to the members of the cell
 # What a publisher was told by this cell; that nobody is left, by this very member.

@@ -8,8 +8,8 @@ that comes or goes moves no key but its own, and every member can work out by it
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.core.dice import seeded
-from halfway.protocols.cell_hash_tables import OWN, speaks, way_to
+from halfway.core.prng import seeded
+from halfway.protocols.georendezvous.tables import OWN, speaks, way_to
 
 ALL = 0  # of `rules.keepers`
 

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfway.core.cells import CELL_SIDE_RADII, HOME, decide, direction
 from halfway.core.compiled import apart
 from halfway.core.outbox import emit
 from halfway.problem import Problem
-from halfway.protocols.cell_hash_care import SERIAL, kept_record, watch
-from halfway.protocols.cell_hash_tables import (
+from halfway.protocols.georendezvous.cells import CELL_SIDE_RADII, HOME, decide, direction
+from halfway.protocols.georendezvous.reliable_hop import SERIAL, kept_record, watch
+from halfway.protocols.georendezvous.tables import (
     NO_WAY,
     NONE,
     OWN,

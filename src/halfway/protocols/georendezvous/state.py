@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.dice import seeded
+from halfway.core.prng import seeded
 
 # Who is in the own or an adjacent cell, by beacons: a member, or a newcomer who only listens yet.
 NEAR = np.dtype(

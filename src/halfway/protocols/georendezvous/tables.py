@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from halfway.core.cells import cell_of, closer, direction, hashed
 from halfway.core.compiled import apart
-from halfway.core.dice import advanced, mixed, pick
+from halfway.core.prng import advanced, mixed, pick
+from halfway.protocols.georendezvous.cells import cell_of, closer, direction, hashed
 
 NONE = np.int32(-1)
 NOWHERE = np.int64(-1)

@@ -18,13 +18,13 @@ where a topic has several publishers, a subscriber hears that one and whoever se
 from typing import NamedTuple
 
 from halfway.core.compiled import inlined
-from halfway.core.dice import drawn, uniform
 from halfway.core.handler import handles
 from halfway.core.message import APP, BOOT
 from halfway.core.outbox import emit
+from halfway.core.prng import drawn, uniform
+from halfway.protocols.event_window import is_news
 from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book, inform, tell
-from halfway.protocols.recent import is_news
-from halfway.protocols.rumor_memory import (
+from halfway.protocols.rumor_routing.state import (
     NONE,
     RumorState,
     grow_branch,
@@ -34,7 +34,7 @@ from halfway.protocols.rumor_memory import (
     state,
     trail,
 )
-from halfway.protocols.rumor_walker import AGENT, QUERY, STEPS_LEFT, alone, onwards, walker
+from halfway.protocols.rumor_routing.walker import AGENT, QUERY, STEPS_LEFT, alone, onwards, walker
 
 __all__ = [
     "BOOT",

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined
-from halfway.core.dice import dice
-from halfway.protocols.recent import nothing_heard
+from halfway.core.prng import dice
+from halfway.protocols.event_window import nothing_heard
 
 NONE = np.int32(-1)
 

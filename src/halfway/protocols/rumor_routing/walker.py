@@ -3,9 +3,9 @@
 import numpy as np
 
 from halfway.core.compiled import inlined
-from halfway.core.dice import drawn, pick
 from halfway.core.outbox import emit
-from halfway.protocols.rumor_memory import NONE
+from halfway.core.prng import drawn, pick
+from halfway.protocols.rumor_routing.state import NONE
 
 # Kinds.
 AGENT = 2  # tells of the way to `topic`, and perhaps to a second one

@@ -9,11 +9,11 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import APP
 from halfway.core.outbox import emit
-from halfway.protocols.recent import is_news
-from halfway.protocols.walk_overlay_care import with_care
-from halfway.protocols.walk_overlay_content import admits, matches
-from halfway.protocols.walk_overlay_filters import refresh, take_chunk
-from halfway.protocols.walk_overlay_records import DELIVERED, EVENT, NEVER, UNMATCHED
+from halfway.protocols.event_window import is_news
+from halfway.protocols.walk_overlay.filters import refresh, take_chunk
+from halfway.protocols.walk_overlay.messages import DELIVERED, EVENT, NEVER, UNMATCHED
+from halfway.protocols.walk_overlay.reliable_hop import with_care
+from halfway.protocols.walk_overlay.subscriptions import admits, matches
 
 
 @apart

@@ -10,9 +10,9 @@ import numpy as np
 from halfway.core.bloom import insert
 from halfway.core.compiled import apart, kernel
 from halfway.core.outbox import emit
-from halfway.protocols.walk_overlay_care import has_room, with_care
-from halfway.protocols.walk_overlay_memory import link_of
-from halfway.protocols.walk_overlay_records import CHUNK, CHUNK_WORDS, NEVER
+from halfway.protocols.walk_overlay.messages import CHUNK, CHUNK_WORDS, NEVER
+from halfway.protocols.walk_overlay.reliable_hop import has_room, with_care
+from halfway.protocols.walk_overlay.state import link_of
 
 
 @apart

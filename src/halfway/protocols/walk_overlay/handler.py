@@ -9,13 +9,18 @@ from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.message import APP, BOOT
 from halfway.core.outbox import emit
-from halfway.protocols.walk_overlay_care import arrived_before, give_up_hop, hop_of, overdue
-from halfway.protocols.walk_overlay_content import Book, Subscription, book
-from halfway.protocols.walk_overlay_events import chunk, publish, take_event
-from halfway.protocols.walk_overlay_filters import refresh, want
-from halfway.protocols.walk_overlay_launch import relaunch
-from halfway.protocols.walk_overlay_memory import OverlayState, link_of, state
-from halfway.protocols.walk_overlay_records import (
+from halfway.protocols.walk_overlay.events import chunk, publish, take_event
+from halfway.protocols.walk_overlay.filters import refresh, want
+from halfway.protocols.walk_overlay.launch import relaunch
+from halfway.protocols.walk_overlay.membership import (
+    anchored,
+    identified,
+    linked,
+    made_ready,
+    of_component,
+    refuse,
+)
+from halfway.protocols.walk_overlay.messages import (
     ACK,
     ANCHORED,
     ASK,
@@ -54,7 +59,8 @@ from halfway.protocols.walk_overlay_records import (
     WATCH,
     Rules,
 )
-from halfway.protocols.walk_overlay_repair import (
+from halfway.protocols.walk_overlay.reliable_hop import arrived_before, give_up_hop, hop_of, overdue
+from halfway.protocols.walk_overlay.repair import (
     back_again,
     circle,
     cut,
@@ -66,15 +72,9 @@ from halfway.protocols.walk_overlay_repair import (
     start_watch,
     watch,
 )
-from halfway.protocols.walk_overlay_tree import (
-    anchored,
-    identified,
-    linked,
-    made_ready,
-    of_component,
-    refuse,
-)
-from halfway.protocols.walk_overlay_walks import (
+from halfway.protocols.walk_overlay.state import OverlayState, link_of, state
+from halfway.protocols.walk_overlay.subscriptions import Book, Subscription, book
+from halfway.protocols.walk_overlay.walk import (
     bid,
     choose,
     count_far,

@@ -3,11 +3,11 @@
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.core.dice import high_half, low_half, seeded
 from halfway.core.message import APP
 from halfway.core.outbox import emit
-from halfway.protocols.walk_overlay_memory import VISITED
-from halfway.protocols.walk_overlay_records import (
+from halfway.core.prng import high_half, low_half, seeded
+from halfway.protocols.walk_overlay.membership import announce
+from halfway.protocols.walk_overlay.messages import (
     BRANCH,
     DICE_HIGH,
     DICE_LOW,
@@ -21,7 +21,7 @@ from halfway.protocols.walk_overlay_records import (
     SEEKING,
     STEPS,
 )
-from halfway.protocols.walk_overlay_tree import announce
+from halfway.protocols.walk_overlay.state import VISITED
 
 
 @apart

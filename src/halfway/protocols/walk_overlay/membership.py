@@ -10,10 +10,8 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import APP
 from halfway.core.outbox import emit
-from halfway.protocols.walk_overlay_care import forget_hops, with_care
-from halfway.protocols.walk_overlay_filters import forget_filters, refresh, relink
-from halfway.protocols.walk_overlay_memory import DONE, link_of
-from halfway.protocols.walk_overlay_records import (
+from halfway.protocols.walk_overlay.filters import forget_filters, refresh, relink
+from halfway.protocols.walk_overlay.messages import (
     ANCHORED,
     BRANCH,
     CIRCLE,
@@ -37,6 +35,8 @@ from halfway.protocols.walk_overlay_records import (
     STANDING,
     WHY,
 )
+from halfway.protocols.walk_overlay.reliable_hop import forget_hops, with_care
+from halfway.protocols.walk_overlay.state import DONE, link_of
 
 
 @apart

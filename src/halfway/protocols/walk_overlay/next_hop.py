@@ -3,7 +3,7 @@
 import numpy as np
 
 from halfway.core.compiled import inlined
-from halfway.core.dice import pick
+from halfway.core.prng import pick
 
 # What a neighbour bids where it does not bid a cost (a cost is never negative):
 PASSED = -1.0  # this walk has been here: never again, unless it is pure

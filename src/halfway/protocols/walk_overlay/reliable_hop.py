@@ -10,7 +10,7 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
-from halfway.protocols.walk_overlay_records import (
+from halfway.protocols.walk_overlay.messages import (
     ACK,
     ANCHORED,
     ATTEMPT,

@@ -9,17 +9,19 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.outbox import emit
-from halfway.protocols.walk_overlay_care import (
-    forget_all_hops,
-    forget_hops,
-    give_up_hop,
-    is_under_way,
-    with_care,
+from halfway.protocols.walk_overlay.filters import forget_filters, refresh
+from halfway.protocols.walk_overlay.launch import set_out
+from halfway.protocols.walk_overlay.membership import (
+    announce,
+    is_stranger,
+    of_component,
+    refuse,
+    resolve,
+    spread,
+    unlink,
+    wins,
 )
-from halfway.protocols.walk_overlay_filters import forget_filters, refresh
-from halfway.protocols.walk_overlay_launch import set_out
-from halfway.protocols.walk_overlay_memory import ASKING, is_neighbour, link_of, links_of
-from halfway.protocols.walk_overlay_records import (
+from halfway.protocols.walk_overlay.messages import (
     CIRCLE,
     CUT,
     ENDED,
@@ -41,17 +43,15 @@ from halfway.protocols.walk_overlay_records import (
     WATCH,
     WHY,
 )
-from halfway.protocols.walk_overlay_tree import (
-    announce,
-    is_stranger,
-    of_component,
-    refuse,
-    resolve,
-    spread,
-    unlink,
-    wins,
+from halfway.protocols.walk_overlay.reliable_hop import (
+    forget_all_hops,
+    forget_hops,
+    give_up_hop,
+    is_under_way,
+    with_care,
 )
-from halfway.protocols.walk_overlay_walks import step_failed
+from halfway.protocols.walk_overlay.state import ASKING, is_neighbour, link_of, links_of
+from halfway.protocols.walk_overlay.walk import step_failed
 
 
 @apart

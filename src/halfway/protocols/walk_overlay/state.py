@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined
-from halfway.core.dice import seeded
-from halfway.protocols.recent import nothing_heard
-from halfway.protocols.walk_overlay_records import NEVER
+from halfway.core.prng import seeded
+from halfway.protocols.event_window import nothing_heard
+from halfway.protocols.walk_overlay.messages import NEVER
 
 # What a walk did to a node. DONE is its first branch's; the second has the bit after it.
 # So has ASKING: the branch's head is here and waits for bids.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from halfway.core.bloom import may_hold
 from halfway.core.compiled import inlined
-from halfway.core.dice import seeded
+from halfway.core.prng import seeded
 from halfway.problem import Problem
 
 LEVELS = 6  # the narrowest cells are 2^-6 of an attribute's range

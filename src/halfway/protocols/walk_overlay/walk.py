@@ -7,22 +7,12 @@ the walk; the one transmission that hands it on marks everyone who hears it.
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
-from halfway.core.dice import advanced, high_half, joined, low_half, mixed
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
-from halfway.protocols.walk_overlay_care import arrived_before, with_care
-from halfway.protocols.walk_overlay_choice import (
-    MET,
-    NOBODY,
-    PASSED,
-    SILENT,
-    chosen,
-    cost,
-    equal_bids,
-)
-from halfway.protocols.walk_overlay_launch import give_up, known, of_walk, place_for
-from halfway.protocols.walk_overlay_memory import ASKING, DONE, MARKED, SECOND, VISITED, link_of
-from halfway.protocols.walk_overlay_records import (
+from halfway.core.prng import advanced, high_half, joined, low_half, mixed
+from halfway.protocols.walk_overlay.launch import give_up, known, of_walk, place_for
+from halfway.protocols.walk_overlay.membership import ask_for_link, is_stranger, join_leaf
+from halfway.protocols.walk_overlay.messages import (
     ASK,
     ASKED,
     BID,
@@ -44,7 +34,17 @@ from halfway.protocols.walk_overlay_records import (
     STEP,
     STEPS,
 )
-from halfway.protocols.walk_overlay_tree import ask_for_link, is_stranger, join_leaf
+from halfway.protocols.walk_overlay.next_hop import (
+    MET,
+    NOBODY,
+    PASSED,
+    SILENT,
+    chosen,
+    cost,
+    equal_bids,
+)
+from halfway.protocols.walk_overlay.reliable_hop import arrived_before, with_care
+from halfway.protocols.walk_overlay.state import ASKING, DONE, MARKED, SECOND, VISITED, link_of
 
 _OVER = np.int32(2**31 - 1)  # in place of steps: the branch went back and never comes again
 

@@ -1,1 +1,1 @@
-"""Random and directional walks that meet: the handlers of paper 1's systems and their shared parts."""
+"""Random and directional walks that meet: the systems of paper 1 and their shared parts."""

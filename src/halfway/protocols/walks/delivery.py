@@ -5,10 +5,10 @@ import numpy as np
 from halfway.core.compiled import inlined, kernel
 from halfway.core.message import AFRESH, APP
 from halfway.core.outbox import emit
-from halfway.protocols.hop_care import KEPT, LOST, SPILLED, care
-from halfway.protocols.recent import is_among_the_newest
-from halfway.protocols.walk_memory import EVENT, TOPIC
-from halfway.protocols.walk_records import DATA, DELIVERED, NEVER, OTHER, UNMATCHED
+from halfway.protocols.event_window import is_among_the_newest
+from halfway.protocols.reliable_hop import KEPT, LOST, SPILLED, care
+from halfway.protocols.walks.messages import DATA, DELIVERED, NEVER, OTHER, UNMATCHED
+from halfway.protocols.walks.state import EVENT, TOPIC
 
 
 @kernel

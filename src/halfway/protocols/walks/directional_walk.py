@@ -6,11 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined
-from halfway.core.dice import fraction, mixed, pick
 from halfway.core.handler import handles
 from halfway.core.message import BOOT
-from halfway.protocols import rendezvous
-from halfway.protocols.rendezvous import (
+from halfway.core.prng import fraction, mixed, pick
+from halfway.protocols.walks import rendezvous
+from halfway.protocols.walks.launch import go_on, leg
+from halfway.protocols.walks.rendezvous import (
     DELIVERED,
     KINDS,
     LAUNCH,
@@ -22,7 +23,6 @@ from halfway.protocols.rendezvous import (
     draws,
     trace,
 )
-from halfway.protocols.walk_launch import go_on, leg
 
 __all__ = [
     "BOOT",

@@ -8,12 +8,11 @@ import math
 import numpy as np
 
 from halfway.core.compiled import inlined, kernel
-from halfway.core.dice import advanced, high_half, joined, low_half, mixed, pick, seeded
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
-from halfway.protocols.hop_care import DIED, LAUNCHED, REDRAWN, care, given_up
-from halfway.protocols.walk_memory import is_matched
-from halfway.protocols.walk_records import (
+from halfway.core.prng import advanced, high_half, joined, low_half, mixed, pick, seeded
+from halfway.protocols.reliable_hop import DIED, LAUNCHED, REDRAWN, care, given_up
+from halfway.protocols.walks.messages import (
     ATTEMPT,
     DICE_HIGH,
     DICE_LOW,
@@ -27,6 +26,7 @@ from halfway.protocols.walk_records import (
     TRACE,
     WALK_ID,
 )
+from halfway.protocols.walks.state import is_matched
 
 _FOREVER = math.inf
 

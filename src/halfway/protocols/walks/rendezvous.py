@@ -8,10 +8,10 @@ the path `walk_data`, acknowledged hops `hop_care`.
 import math
 
 from halfway.core.compiled import inlined, kernel
-from halfway.core.dice import joined
 from halfway.core.message import APP, BOOT
 from halfway.core.outbox import emit
-from halfway.protocols.hop_care import (
+from halfway.core.prng import joined
+from halfway.protocols.reliable_hop import (
     DIED,
     LOST,
     acknowledged,
@@ -21,8 +21,8 @@ from halfway.protocols.hop_care import (
     given_up,
     overdue,
 )
-from halfway.protocols.walk_data import forward, publish, release
-from halfway.protocols.walk_launch import (
+from halfway.protocols.walks.delivery import forward, publish, release
+from halfway.protocols.walks.launch import (
     launch,
     launch_again,
     plan_resume,
@@ -30,8 +30,7 @@ from halfway.protocols.walk_launch import (
     resume,
     send_step,
 )
-from halfway.protocols.walk_memory import Trace, is_better, is_matched, is_traced, trace
-from halfway.protocols.walk_records import (
+from halfway.protocols.walks.messages import (
     ACK,
     DATA,
     DELIVERED,
@@ -57,6 +56,7 @@ from halfway.protocols.walk_records import (
     Book,
     Rules,
 )
+from halfway.protocols.walks.state import Trace, is_better, is_matched, is_traced, trace
 
 __all__ = [
     "ACK",

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined
-from halfway.core.dice import dice
-from halfway.protocols.hop_care import ANSWERED, COUNTS, HOP
-from halfway.protocols.walk_records import NEVER
+from halfway.core.prng import dice
+from halfway.protocols.reliable_hop import ANSWERED, COUNTS, HOP
+from halfway.protocols.walks.messages import NEVER
 
 # What a node knows of a walk beside `back`, `heard` and `forth`.
 WALK = np.dtype(

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from halfway.comparison.compared import Cell, Compared, Interval, Metric
+from halfway.comparison.results import Cell, Compared, Interval, Metric
 from halfway.report import wording
 from halfway.report.comparison.axes import Axis, label
 from halfway.report.comparison.looks import badge

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from halfway.comparison.replay import Replay
-from halfway.comparison.replay_stage import Stage
+from halfway.comparison.replay.replay import Replay
+from halfway.comparison.replay.scene import Stage
 from halfway.report.comparison.looks import badge
 from halfway.report.comparison.packing import Packed, packed_replay, packed_stage
 

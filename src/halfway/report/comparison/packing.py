@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.replay import Replay
-from halfway.comparison.replay_stage import Columns, Stage
-from halfway.report.layout import positions
+from halfway.comparison.replay.replay import Replay
+from halfway.comparison.replay.scene import Columns, Stage
+from halfway.report.pictures.layout import positions
 
 _FINEST_S = 1e-4  # a tick, in runs of up to a day
 _MOST_TICKS = 2**30

@@ -7,10 +7,10 @@ from importlib.resources import files
 from pathlib import Path
 
 import halfway
-from halfway.comparison.compared import Compared
-from halfway.comparison.replay import Replay
+from halfway.comparison.replay.replay import Replay
+from halfway.comparison.results import Compared
 from halfway.files import write_whole
-from halfway.pipeline.run import Scalar
+from halfway.pipeline.plan.run import Scalar
 from halfway.report import wording
 from halfway.report.comparison import plots, sweeps, tables
 from halfway.report.comparison.map_section import map_section
@@ -50,7 +50,7 @@ def _asset(name: str) -> str:
 
 
 def _shared_style() -> str:
-    return files("halfway.report").joinpath("page.css").read_text(encoding="utf-8")
+    return files("halfway.report.verdicts").joinpath("page.css").read_text(encoding="utf-8")
 
 
 def _head(compared: Compared) -> str:

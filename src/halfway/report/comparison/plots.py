@@ -3,7 +3,7 @@
 import math
 from html import escape
 
-from halfway.comparison.compared import Cell, Compared, Curve, Metric
+from halfway.comparison.results import Cell, Compared, Curve, Metric
 from halfway.report import wording
 from halfway.report.comparison.axes import Axis, axis
 from halfway.report.comparison.frame import (

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from halfway.comparison.compared import Cell, Compared, Metric
-from halfway.pipeline.run import Scalar
+from halfway.comparison.results import Cell, Compared, Metric
+from halfway.pipeline.plan.run import Scalar
 from halfway.report import wording
 from halfway.report.comparison.axes import Axis, axis
 from halfway.report.comparison.frame import (

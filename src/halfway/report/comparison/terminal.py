@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from halfway.comparison.compared import Cell, Compared, Interval, Metric
 from halfway.comparison.estimates import margin
+from halfway.comparison.results import Cell, Compared, Interval, Metric
 from halfway.comparison.tidy import COLUMNS, tidy
 from halfway.files import write_whole
 from halfway.report import wording

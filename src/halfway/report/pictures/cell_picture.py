@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from halfway.report.pictures import rendered
+from halfway.report.pictures.network_picture import rendered
 
 if TYPE_CHECKING:
-    from halfway.sim.cell_routes import CellRoutes, Route
+    from halfway.bulk.georendezvous.routes import CellRoutes, Route
 
 _INK, _EMPTY, _CELL = "#1c2733", "#ffffff", "#dbe9f4"
 _GREEDY, _PERIMETER, _TOUR, _HOME = "#0072B2", "#D55E00", "#CC79A7", "#F0C419"

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 if TYPE_CHECKING:
-    from halfway.world.network import Network
+    from halfway.world.graphs.network import Network
 
 _PIVOTS = 60
 _POLISHED = 600  # nodes up to which every pair's distance is worth weighing

@@ -20,11 +20,11 @@ from matplotlib.patheffects import withStroke
 from halfway.files import write_whole
 from halfway.problem import Problem
 from halfway.report import wording
-from halfway.report.layout import positions
+from halfway.report.pictures.layout import positions
 
 if TYPE_CHECKING:
-    from halfway.sim.walks import Meeting
-    from halfway.world.network import Network
+    from halfway.bulk.walks.walks import Meeting
+    from halfway.world.graphs.network import Network
 
 FORMATS = ("png", "svg", "pdf")
 _INK, _LINK, _NODE, _PAPER = "#1c2733", "#c3cbd3", "#9aa5b0", "#ffffff"

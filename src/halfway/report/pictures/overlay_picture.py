@@ -9,10 +9,10 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from halfway.report.pictures import rendered
+from halfway.report.pictures.network_picture import rendered
 
 if TYPE_CHECKING:
-    from halfway.sim.overlay import WalkOverlay
+    from halfway.bulk.walk_overlay.overlay import WalkOverlay
 
 _INK, _WALK, _GREEN, _YELLOW = "#1c2733", "#0072B2", "#009E73", "#F0C419"
 

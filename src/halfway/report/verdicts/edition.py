@@ -4,10 +4,11 @@ from pathlib import Path
 
 from halfway.files import write_whole
 from halfway.problem import Problem
-from halfway.report import plots, wording
-from halfway.report.page import write_page
-from halfway.report.publication import Publication
-from halfway.report.tables import write_tables
+from halfway.report import wording
+from halfway.report.verdicts import plots
+from halfway.report.verdicts.page import write_page
+from halfway.report.verdicts.publication import Publication
+from halfway.report.verdicts.tables import write_tables
 
 _OURS = ("index.html", "verdicts.csv", "verdicts.jsonl", "summaries.csv", "figures")
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from halfway.files import write_whole
 from halfway.pipeline.study import Figure, Paper, Plot, Summary
 from halfway.pipeline.verdict import Verdict
-from halfway.report import plots, wording
+from halfway.report import wording
 from halfway.report.document import document
 from halfway.report.embedded import embedded
-from halfway.report.publication import Publication
-from halfway.report.rows import SLUG, table
+from halfway.report.verdicts import plots
+from halfway.report.verdicts.publication import Publication
+from halfway.report.verdicts.rows import SLUG, table
 
 # The first colour of the palette is too dark for a dark page; the style sheet lightens it there.
 _SERIES = {plots.PALETTE[0]: "var(--series-1)"}
@@ -48,7 +49,7 @@ def page(publication: Publication) -> str:
 
 
 def _asset(name: str) -> str:
-    return files("halfway.report").joinpath(name).read_text(encoding="utf-8")
+    return files("halfway.report.verdicts").joinpath(name).read_text(encoding="utf-8")
 
 
 def _head(publication: Publication, papers: Sequence[Paper], title: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import altair
 import vl_convert
 
-from halfway.pipeline.run import Scalar
+from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.study import Plot, Summary
 from halfway.report import wording
 

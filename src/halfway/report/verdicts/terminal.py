@@ -13,8 +13,13 @@ from rich.text import Text
 from halfway.pipeline.study import Figure, Paper
 from halfway.pipeline.verdict import Opinion, Verdict
 from halfway.report import wording
-from halfway.report.publication import Publication
-from halfway.report.verdict_table import STYLE, networks_behind, verdict_table, verdict_text
+from halfway.report.verdicts.publication import Publication
+from halfway.report.verdicts.verdict_table import (
+    STYLE,
+    networks_behind,
+    verdict_table,
+    verdict_text,
+)
 
 _INDENT = (0, 0, 0, 2)
 _PIPED = 100  # a file has no width of its own: what most editors show

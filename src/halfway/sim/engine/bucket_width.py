@@ -3,7 +3,7 @@
 import numpy as np
 
 from halfway.core.compiled import inlined, kernel
-from halfway.sim.calendar import (
+from halfway.sim.engine.calendar import (
     ALL_NEAR,
     BUCKET,
     CROWD,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined, kernel
-from halfway.sim.heap import Heap, add, drop, heap
+from halfway.sim.engine.heap import Heap, add, drop, heap
 
 SLOT_BITS = 28
 SLOT = np.int64((1 << SLOT_BITS) - 1)

@@ -12,8 +12,21 @@ from halfway.core.compiled import embedded, kernel
 from halfway.core.handler import handle
 from halfway.core.message import AFRESH, APP, BOOT, COUNTED_ON, LETTER_ARG
 from halfway.core.outbox import emit
-from halfway.sim import air  # noqa: F401 - declares the radios without contention
-from halfway.sim.changes import (
+from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
+from halfway.sim.engine.queue import drop_top, first_at, push, reserved, top_slot
+from halfway.sim.engine.records import (
+    ANY_LIFE,
+    HELD,
+    OVER,
+    Engine,
+    Log,
+    engine,
+    grown,
+    is_up,
+    keep,
+    log,
+)
+from halfway.sim.environment.changes import (
     FORGOTTEN,
     KNOWN,
     LINK_DOWN,
@@ -22,10 +35,8 @@ from halfway.sim.changes import (
     NODE_DOWN,
     NODE_UP,
 )
-from halfway.sim.flight import ANY_LIFE, HELD, OVER, Engine, Log, engine, grown, is_up, keep, log
-from halfway.sim.links import exclude, include, is_full, place_of
-from halfway.sim.medium import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
-from halfway.sim.queue import drop_top, first_at, push, reserved, top_slot
+from halfway.sim.environment.neighbour_lists import exclude, include, is_full, place_of
+from halfway.sim.radio import collision_free as air  # noqa: F401 - declares the radios without contention
 
 __all__ = [
     "COUNTED",

@@ -6,7 +6,8 @@ An entry is a transmission, not a reception: its receivers are found when it com
 import numpy as np
 
 from halfway.core.compiled import inlined
-from halfway.sim.calendar import (
+from halfway.sim.engine.bucket_width import adapt, rescale, spread_if_worth_it
+from halfway.sim.engine.calendar import (
     ALL_NEAR,
     BUCKET,
     CROWD,
@@ -30,8 +31,7 @@ from halfway.sim.calendar import (
     place,
     queue,
 )
-from halfway.sim.heap import add, drop
-from halfway.sim.width import adapt, rescale, spread_if_worth_it
+from halfway.sim.engine.heap import add, drop
 
 __all__ = [
     "SLOT_BITS",

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from halfway.core.compiled import embedded
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import Outbox, outbox
-from halfway.sim.queue import Queue, enlarged, queue
+from halfway.sim.engine.queue import Queue, enlarged, queue
 
 # Where a record in a slot stands. A radio may have phases of its own from OWN_PHASES on.
 HELD, FLYING, SPREADING, OVER, OWN_PHASES = 0, 1, 2, 3, 4

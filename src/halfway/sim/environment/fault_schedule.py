@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.world.faults import Fault, LinkCut, Partition, schedule, turns_a_second
-from halfway.world.motion import Presence
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
+from halfway.world.mobility.motion import Presence
 from halfway.world.outages import NODE_DOWN, NODE_UP, FaultEvents, part
 
 _MOST_TURNS = 200_000  # that churn is expected to make within a span

@@ -6,11 +6,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from halfway.sim.changes import LINK_GONE, LINK_NEAR, Changes, changes, merged
-from halfway.world.crossings import LinkChanges
-from halfway.world.motion import Legs, Presence, positions
-from halfway.world.moving_grid import MovingGrid
-from halfway.world.network import Network
+from halfway.sim.environment.changes import LINK_GONE, LINK_NEAR, Changes, changes, merged
+from halfway.world.graphs.network import Network
+from halfway.world.mobility.crossings import LinkChanges
+from halfway.world.mobility.motion import Legs, Presence, positions
+from halfway.world.mobility.moving_grid import MovingGrid
 from halfway.world.outages import LINK_DOWN, FaultEvents
 
 

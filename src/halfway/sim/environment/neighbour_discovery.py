@@ -6,9 +6,9 @@ the beginning and of the end of that a fixed time later, as if everybody said he
 
 import numpy as np
 
-from halfway.core.around import Around
 from halfway.core.compiled import inlined, kernel
-from halfway.sim.changes import (
+from halfway.core.neighbourhood import Around
+from halfway.sim.environment.changes import (
     FORGOTTEN,
     KNOWN,
     LINK_DOWN,
@@ -21,7 +21,7 @@ from halfway.sim.changes import (
     changes,
     merged,
 )
-from halfway.sim.links import exclude, include, is_full, place_of, roomy
+from halfway.sim.environment.neighbour_lists import exclude, include, is_full, place_of, roomy
 
 _FULL, _LONG = -1, -2
 

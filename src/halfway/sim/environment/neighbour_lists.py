@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.around import Around
 from halfway.core.compiled import inlined
-from halfway.world.network import Network
+from halfway.core.neighbourhood import Around
+from halfway.world.graphs.network import Network
 
 _ROOM = 8  # places that a fresh row has beyond half as many again as it needs
 

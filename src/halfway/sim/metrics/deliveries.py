@@ -5,8 +5,8 @@ from collections import deque
 import numpy as np
 import numpy.typing as npt
 
-from halfway.sim.histogram import Histogram
-from halfway.world.demand import Demand, Publications
+from halfway.sim.metrics.histogram import Histogram
+from halfway.world.workload.demand import Demand, Publications
 
 Longs = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.sim.histogram import Histogram
+from halfway.sim.metrics.histogram import Histogram
 
 
 class Spread(NamedTuple):

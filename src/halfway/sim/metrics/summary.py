@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.sim.energy import spent
-from halfway.sim.flight import HEARD, SENT
-from halfway.sim.outcome import Outcome, by_kind, load, spread
+from halfway.sim.engine.records import HEARD, SENT
+from halfway.sim.metrics.outcome import Outcome, by_kind, load, spread
+from halfway.sim.radio.energy import spent
 
 if TYPE_CHECKING:
     from halfway.sim.simulation import Simulation

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.dice import seeded
+from halfway.core.prng import seeded
 from halfway.problem import Problem
-from halfway.sim.carrier import changed
-from halfway.sim.exchange import arrive, depart
-from halfway.sim.medium import declare
+from halfway.sim.engine.interface import declare
+from halfway.sim.radio.csma_exchange import arrive, depart
+from halfway.sim.radio.csma_sensing import changed
 
 __all__ = ["SENSORS", "STATION", "WIFI_A", "WIFI_B", "Contention", "Timing", "contention"]
 

@@ -8,9 +8,9 @@ is when the countdown freezes and is put off when it comes up too early.
 import numpy as np
 
 from halfway.core.compiled import apart, embedded
-from halfway.core.dice import advanced, mixed, pick
-from halfway.sim.flight import OVER, OWN_PHASES, is_up
-from halfway.sim.queue import push, reserved
+from halfway.core.prng import advanced, mixed, pick
+from halfway.sim.engine.queue import push, reserved
+from halfway.sim.engine.records import OVER, OWN_PHASES, is_up
 
 # Phases of a record: in line; on the air; then, if it is for one node, what becomes of its
 # acknowledgement.

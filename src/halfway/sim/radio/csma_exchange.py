@@ -8,7 +8,10 @@ import numpy as np
 
 from halfway.core.compiled import apart, embedded
 from halfway.core.message import EVERYONE
-from halfway.sim.backoff import (
+from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED
+from halfway.sim.engine.queue import comes_first, push, reserved
+from halfway.sim.engine.records import count_heard, count_sent, is_up
+from halfway.sim.radio.csma_backoff import (
     ANSWER_DUE,
     ANSWERING,
     CUT,
@@ -26,10 +29,7 @@ from halfway.sim.backoff import (
     resume,
     roll,
 )
-from halfway.sim.carrier import begin, end
-from halfway.sim.flight import count_heard, count_sent, is_up
-from halfway.sim.medium import DONE, FRESH, LAST, QUEUED
-from halfway.sim.queue import comes_first, push, reserved
+from halfway.sim.radio.csma_sensing import begin, end
 
 
 @embedded

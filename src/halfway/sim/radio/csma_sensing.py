@@ -8,9 +8,9 @@ at a node neither is received.
 import numpy as np
 
 from halfway.core.compiled import apart, embedded
-from halfway.sim.backoff import CUT, flush, freeze, hush
-from halfway.sim.changes import FORGOTTEN, KNOWN, NODE_DOWN, NODE_UP
-from halfway.sim.flight import is_up
+from halfway.sim.engine.records import is_up
+from halfway.sim.environment.changes import FORGOTTEN, KNOWN, NODE_DOWN, NODE_UP
+from halfway.sim.radio.csma_backoff import CUT, flush, freeze, hush
 
 
 @embedded

@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.sim.contention import SENSORS, WIFI_A, WIFI_B, contention
-from halfway.sim.energy import Power, air_seconds
-from halfway.sim.flight import HEARD, SENT, Engine
-from halfway.sim.radio import Ideal, distances, lossy
-from halfway.sim.wired import wired
-from halfway.world.link_quality import measured_success
-from halfway.world.network import Network
+from halfway.sim.engine.records import HEARD, SENT, Engine
+from halfway.sim.radio.csma import SENSORS, WIFI_A, WIFI_B, contention
+from halfway.sim.radio.delays import Ideal, distances, lossy
+from halfway.sim.radio.energy import Power, air_seconds
+from halfway.sim.radio.wired import wired
+from halfway.world.graphs.link_quality import measured_success
+from halfway.world.graphs.network import Network
 
 _LONGEST_S = 1e6
 

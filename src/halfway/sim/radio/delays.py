@@ -11,9 +11,9 @@ import numpy.typing as npt
 from numba.extending import overload
 
 from halfway.core.compiled import inlined
-from halfway.core.dice import advanced, mixed, seeded, uniform
+from halfway.core.prng import advanced, mixed, seeded, uniform
 from halfway.problem import Problem
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
 
 
 class Ideal(NamedTuple):

@@ -13,10 +13,10 @@ from halfway.core.handler import handle
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import outbox
 from halfway.problem import Problem
-from halfway.sim.changes import FORGOTTEN, KNOWN
-from halfway.sim.links import exclude, include, is_full
-from halfway.sim.summary import state_digest
-from halfway.sim.trace import PLAIN
+from halfway.sim.environment.changes import FORGOTTEN, KNOWN
+from halfway.sim.environment.neighbour_lists import exclude, include, is_full
+from halfway.sim.metrics.summary import state_digest
+from halfway.sim.trace.writer import PLAIN
 
 if TYPE_CHECKING:
     from halfway.sim.simulation import Simulation

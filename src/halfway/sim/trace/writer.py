@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from halfway.core.message import MESSAGE
 from halfway.problem import Problem
-from halfway.sim.changes import Changes
-from halfway.sim.summary import state_digest
+from halfway.sim.environment.changes import Changes
+from halfway.sim.metrics.summary import state_digest
 
 if TYPE_CHECKING:
     from halfway.sim.simulation import Simulation

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from halfway.sim.changes import (
+from halfway.sim.environment.changes import (
     LINK_DOWN,
     LINK_GONE,
     LINK_NEAR,
@@ -14,11 +14,18 @@ from halfway.sim.changes import (
     changes,
     none,
 )
-from halfway.sim.ledger import Ledger
-from halfway.sim.links import compact, exclude, include, is_full, place_of, roomy
-from halfway.sim.setting import Setting
-from halfway.world.demand import Demand, Publications
-from halfway.world.paths import distances
+from halfway.sim.environment.environment import Setting
+from halfway.sim.environment.neighbour_lists import (
+    compact,
+    exclude,
+    include,
+    is_full,
+    place_of,
+    roomy,
+)
+from halfway.sim.metrics.deliveries import Ledger
+from halfway.world.underlays.paths import distances
+from halfway.world.workload.demand import Demand, Publications
 
 _MOST_AT_ONCE = 1024  # publications that are posted ahead
 _MOST_KEPT = 1 << 22  # distances kept while the network stays as it is

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from halfway.sim.changes import NODE_DOWN, NODE_UP, Changes
-from halfway.sim.systems import Letters, part
+from halfway.adapters.interface import Letters, part
+from halfway.sim.environment.changes import NODE_DOWN, NODE_UP, Changes
 
 
 class Opening:

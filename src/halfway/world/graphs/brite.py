@@ -13,11 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.world.compressed import LinkList
-from halfway.world.network import Network
-from halfway.world.opened import content
-from halfway.world.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Ends, Underlay, underlay_of
-from halfway.world.waxman import BANDWIDTHS, PLACEMENTS, Waxman
+from halfway.world.graphs.compressed import LinkList
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.opened import content
+from halfway.world.graphs.waxman import BANDWIDTHS, PLACEMENTS, Waxman
+from halfway.world.underlays.underlay import (
+    SPEED_OF_LIGHT_KM_S,
+    Doubles,
+    Ends,
+    Underlay,
+    underlay_of,
+)
 
 FORMS = ("java", "c++")
 _WAXMAN = ("1", "3")  # router level and AS level; both write the same numbers

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from halfway.core.compiled import inlined, kernel
-from halfway.core.dice import advanced, mixed, seeded, uniform
+from halfway.core.prng import advanced, mixed, seeded, uniform
 
 _COLUMNS_A_RADIUS = 3.0  # measured: 2-4 are best; candidates shrink, table grows
 

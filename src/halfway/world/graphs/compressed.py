@@ -8,8 +8,8 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from halfway.world.network import Network
-from halfway.world.statistics import largest_component
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.statistics import largest_component
 
 _NODES_A_CELL = 2.0
 

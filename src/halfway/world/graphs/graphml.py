@@ -8,8 +8,8 @@ from xml.parsers import expat
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.world.compressed import LinkList
-from halfway.world.opened import content
+from halfway.world.graphs.compressed import LinkList
+from halfway.world.graphs.opened import content
 
 _PLANE = ("x", "y")
 _PLACES = (_PLANE, ("longitude", "latitude"), ("lon", "lat"))

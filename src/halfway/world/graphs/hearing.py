@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
-from halfway.world.extent import farthest
-from halfway.world.network import Network
+from halfway.world.graphs.extent import farthest
+from halfway.world.graphs.network import Network
 
 _ROWS_AT_ONCE = 4096
 

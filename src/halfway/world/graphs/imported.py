@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.world.compressed import LinkList, network_of
-from halfway.world.graphml import graphml
-from halfway.world.link_table import Quality, Table, blank_table, csv_table, links, positions
-from halfway.world.network import Network
+from halfway.world.graphs.compressed import LinkList, network_of
+from halfway.world.graphs.graphml import graphml
+from halfway.world.graphs.link_table import Quality, Table, blank_table, csv_table, links, positions
+from halfway.world.graphs.network import Network
 
 GRAPHML = (".graphml", ".xml")
 _CSV = (".csv",)

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.world.imported import table_of
-from halfway.world.network import Network
+from halfway.world.graphs.imported import table_of
+from halfway.world.graphs.network import Network
 
 
 def measured_success(

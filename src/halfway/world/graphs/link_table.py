@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.world.compressed import LinkList
-from halfway.world.opened import text
+from halfway.world.graphs.compressed import LinkList
+from halfway.world.graphs.opened import text
 
 _COMMENTS = ("#", "%")
 _TWO = 2

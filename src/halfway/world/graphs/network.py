@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.around import Around
+from halfway.core.neighbourhood import Around
 from halfway.problem import Problem
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined, kernel
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
 
 _u4 = np.uint32
 

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.world.cell_grid import draw_into, fill, first_without_lonely, laid_out
-from halfway.world.network import Network
-from halfway.world.statistics import connected
+from halfway.world.graphs.cell_grid import draw_into, fill, first_without_lonely, laid_out
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.statistics import connected
 
 _LARGEST = 1e100  # beyond it, squares of doubles overflow or vanish and `<` would lie
 _MOST_ENTRIES = 2**32 - 1  # `start` is unsigned 32-bit

@@ -3,7 +3,7 @@
 import numpy as np
 
 from halfway.core.compiled import inlined, kernel
-from halfway.core.dice import advanced, mixed, uniform
+from halfway.core.prng import advanced, mixed, uniform
 from halfway.world.portable import exponential, logarithm
 
 _EMPTY = np.int64(-1)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined, kernel
-from halfway.world.motion import leg_at, place
+from halfway.world.mobility.motion import leg_at, place
 
 # A link lost for less than this many seconds was not lost: consecutive pieces round differently.
 SHORTEST_GAP = 1e-9

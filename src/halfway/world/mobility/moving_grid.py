@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.world.crossings import Cursors, LinkChanges, cut, joined, room
-from halfway.world.motion import Legs, Presence, always, check_legs, positions
-from halfway.world.network import Network
-from halfway.world.unit_disk import unit_disk
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.unit_disk import unit_disk
+from halfway.world.mobility.crossings import Cursors, LinkChanges, cut, joined, room
+from halfway.world.mobility.motion import Legs, Presence, always, check_legs, positions
 
 _ROUNDING = 1.0 + 1e-6  # pieces are looked for a little farther away than they can matter
 _SPACINGS_A_PIECE = 2.0  # it matters where few are in range; 0 to 4 took the same time there

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined, kernel
-from halfway.core.dice import advanced, mixed, pick, seeded, uniform
+from halfway.core.prng import advanced, mixed, pick, seeded, uniform
 from halfway.problem import Problem
-from halfway.world.motion import LARGEST, Legs
+from halfway.world.mobility.motion import LARGEST, Legs
 
 _SMALLEST = 1e-6  # m, m/s: below it, quotients of lengths and speeds overflow
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from halfway.core.compiled import inlined, kernel
 from halfway.problem import Problem
-from halfway.world.network import Network
-from halfway.world.routes import (
+from halfway.world.graphs.network import Network
+from halfway.world.underlays.routes import (
     Closed,
     Doubles,
     Flags,

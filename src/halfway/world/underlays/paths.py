@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined, kernel
-from halfway.core.dice import advanced, mixed, pick, seeded
+from halfway.core.prng import advanced, mixed, pick, seeded
 from halfway.problem import Problem
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
 
 _u4 = np.uint32
 Rows = npt.NDArray[np.int32]

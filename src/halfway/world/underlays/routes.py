@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined, kernel
 from halfway.problem import Problem
-from halfway.world.network import Network
+from halfway.world.graphs.network import Network
 
 _u4 = np.uint32
 Rows = npt.NDArray[np.int32]

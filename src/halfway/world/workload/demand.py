@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import kernel
-from halfway.core.dice import advanced, mixed, pick, seeded
+from halfway.core.prng import advanced, mixed, pick, seeded
 from halfway.problem import Problem
 from halfway.world.outages import exponential
 

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import kernel
-from halfway.core.dice import advanced, mixed, pick, seeded, uniform
+from halfway.core.prng import advanced, mixed, pick, seeded, uniform
 from halfway.problem import Problem
-from halfway.world.demand import Publications
 from halfway.world.outages import exponential
+from halfway.world.workload.demand import Publications
 
 _ABILITY, _SUBSCRIBER, _EVENT = 0x41, 0x42, 0x43  # names of the dice
 

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import kernel
-from halfway.core.dice import advanced, mixed, pick
+from halfway.core.prng import advanced, mixed, pick
 
 
 def distinct_pairs(n: int, pairs: int, seed: int) -> npt.NDArray[np.int64]:
