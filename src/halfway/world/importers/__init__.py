@@ -1,0 +1,1 @@
+"""Networks and underlays read from files."""
