@@ -15,10 +15,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from halfway.world.graphs.waxman import Waxman, waxman
 from halfway.world.underlays.disjoint import disjoint_pair
 from halfway.world.underlays.routes import Tree, by_hops, places_on, route, shortest, shortest_from
 from halfway.world.underlays.underlay import Underlay
+from halfway.world.underlays.waxman import Waxman, waxman
 from side_by_side import YARDSTICK, Row, c_library, race, show
 
 HERE = Path(__file__).parent

@@ -16,9 +16,9 @@ from rich.table import Table
 
 from halfway.bulk.walks.walks import Walkers, WalkSystem
 from halfway.report.pictures.network_picture import draw_walk
-from halfway.world.graphs.imported import read_network
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import degree_statistics
+from halfway.world.importers.network import read_network
 from halfway.world.underlays.paths import diameter, distances, shortest_path_loads
 from halfway.world.workload.pairs import derangements, distinct_pairs
 

@@ -4,7 +4,7 @@
                                           [--delay-ms COLUMN] [--seed N]
 
 FILE is GraphML, a .brite file, or a table of links (see
-`halfway.world.underlays.imported_underlay`). Every node and link of the largest component fails
+`halfway.world.importers.underlay`). Every node and link of the largest component fails
 alone, on several overlays of brokers drawn anew; then Figures 5 to 8 of the paper are measured
 there, with 95 % intervals over overlays.
 """
@@ -26,7 +26,7 @@ from halfway.bulk.broker_trees.multiple_failures import hindrances
 from halfway.bulk.broker_trees.overlay import Overlay, Rules
 from halfway.bulk.broker_trees.queues import stress, ways
 from halfway.bulk.broker_trees.single_failures import Cause, causes, census, single_failures
-from halfway.world.underlays.imported_underlay import read_underlay, with_drawn_bandwidths
+from halfway.world.importers.underlay import read_underlay, with_drawn_bandwidths
 from halfway.world.underlays.underlay import Underlay
 from halfway.world.workload.content import Content, Interest, content
 

@@ -6,8 +6,8 @@
 One fault a run: a broker's parent dies, the root, the broker of some clients, or the first link of
 a broker's path to its parent. Somebody whom the fault does not touch publishes to all, and one of
 those cut off to that somebody. A network is a cluster; on FILE (any that
-`halfway.world.graphs.imported` reads) brokers are drawn anew. The unmodified tree is beside it: it
-never delivers there again.
+`halfway.world.importers.network` reads) brokers are drawn anew. The unmodified tree is beside it;
+it never delivers there again.
 """
 
 import argparse
@@ -28,9 +28,9 @@ from halfway.comparison.recovery import recovery
 from halfway.protocols.broker_trees.source_routes import NOBODY
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
-from halfway.world.graphs.imported import read_network
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.importers.network import read_network
+from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.demand import Listed
 
 KINDS = ("a parent dies", "the root dies", "a link dies", "a client's broker dies")

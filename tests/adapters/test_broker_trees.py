@@ -13,8 +13,8 @@ from halfway.sim.radio.declarations import IdealAir
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.waxman import Waxman, waxman
 from halfway.world.mobility.motion import still
+from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import from_links, line
 

@@ -16,10 +16,10 @@ from halfway.comparison.points import (
     scenario_of,
     seed_of,
 )
+from halfway.pipeline.audit import Audit, Failure
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.rerun import codes_here, why_not
 from halfway.pipeline.spark.simulate import result
-from halfway.pipeline.store.audit import Audit, Failure
 from halfway.problem import Problem
 from halfway.report.results_table import print_results
 from halfway.scenario.reading import read_scenario

@@ -12,7 +12,7 @@ from halfway.papers.underlay_siena.measurements import deliveries, lemma, loads,
 from halfway.pipeline.measure import estimate
 from halfway.pipeline.plan.run import Point, Run
 from halfway.pipeline.study import Summaries, Summary
-from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.underlays.waxman import Waxman, waxman
 
 SMALL = {"n": 150, "brokers": 12, "clients": 40, "events": 60}
 

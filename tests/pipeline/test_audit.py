@@ -18,12 +18,12 @@ import pytest
 
 import halfway
 from halfway import cli
-from halfway.pipeline.plan.digest import digest
+from halfway.pipeline.audit import audit, audit_json, results_in
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import Point
 from halfway.pipeline.rerun import failed_runs, rerun_failed
 from halfway.pipeline.spark.simulate import digest_of, simulate
-from halfway.pipeline.store.audit import audit, audit_json, results_in
+from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.seal import seal
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import note, read_asked

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from halfway.pipeline.plan.digest import digest
+from halfway.pipeline.audit import audit
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.spark.simulate import simulate
-from halfway.pipeline.store.audit import audit
+from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.seal import lines_digest
 from halfway.pipeline.store.store import Store
 from tests.pipeline.cluster import Cluster, packed_tests, standalone

@@ -8,14 +8,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from halfway.pipeline.audit import audit
 from halfway.pipeline.measure import estimate
-from halfway.pipeline.plan.digest import digest
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import Point
 from halfway.pipeline.reproduce import reproduce
 from halfway.pipeline.spark.failure import explained
 from halfway.pipeline.spark.simulate import SPARK_SCHEMA, result, simulate
-from halfway.pipeline.store.audit import audit
+from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.study import Figure, Paper
 from halfway.pipeline.sweep import sweep

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from halfway.world.graphs.imported import read_network
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components, degree_statistics
+from halfway.world.importers.network import read_network
 from halfway.world.underlays.paths import diameter
 
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.world.graphs.imported import read_network
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components, largest_component, subnetwork
 from halfway.world.graphs.unit_disk import connected_unit_disk, unit_disk
+from halfway.world.importers.network import read_network
 from halfway.world.workload.pairs import distinct_pairs
 
 DRAWN = "unit-disk:"

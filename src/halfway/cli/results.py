@@ -33,7 +33,7 @@ def results(
 
     Exit status: 0 all is well, 1 some runs failed, 2 files are damaged.
     """
-    from halfway.pipeline.store.audit import audit, audit_json, results_in
+    from halfway.pipeline.audit import audit, audit_json, results_in
     from halfway.report.results_table import print_results
 
     store = results_in(folder)

@@ -8,10 +8,10 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halfway.pipeline.plan.digest import altered
 from halfway.pipeline.plan.run import unsigned
 from halfway.pipeline.rerun import codes_here, why_not
 from halfway.pipeline.spark.simulate import SCHEMA
+from halfway.pipeline.store.digest import altered
 from halfway.pipeline.store.seal import changed_files, lines_digest, read_seal, stamp
 from halfway.pipeline.store.store import Store, chosen, read_rows
 from halfway.pipeline.store.studies import Asked, read_asked

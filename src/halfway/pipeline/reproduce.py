@@ -8,10 +8,10 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import broadcast
 
-from halfway.pipeline.plan.digest import digest
 from halfway.pipeline.plan.plan import ROOT_SEED, plan, together
 from halfway.pipeline.spark.failure import told_plainly
 from halfway.pipeline.spark.session import session
+from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.study import Figure, Paper, Scale, Summaries
 from halfway.pipeline.summarise import summaries

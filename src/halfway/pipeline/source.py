@@ -56,7 +56,7 @@ class ResultSource(DataSource):
         return FinishedRuns(str(self._store().folder), schema)
 
     def _store(self) -> Any:
-        from halfway.pipeline.store.audit import results_in
+        from halfway.pipeline.audit import results_in
 
         if "path" not in self.options:
             raise Problem("no folder is named", remedy='.load("DIR") or .option("path", "DIR")')

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from halfway.pipeline.store.audit import Audit, Failure, Measured, Study
+from halfway.pipeline.audit import Audit, Failure, Measured, Study
 
 _INDENT = (0, 0, 0, 2)
 _MOST = 10  # errors, and damaged files, that are told one by one; --json has them all

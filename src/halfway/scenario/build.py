@@ -14,14 +14,14 @@ from halfway.scenario.schema import Backbone, FromFile, Recorded, Scenario, Unit
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.energy import Power
 from halfway.sim.simulation import Simulation
-from halfway.world.graphs.imported import read_network
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk
-from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.importers.network import read_network
 from halfway.world.mobility.motion import Legs, Presence
 from halfway.world.mobility.random_waypoint import Wandering
 from halfway.world.mobility.trace_files import Traces, read_motion
+from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.demand import Drawn
 
 

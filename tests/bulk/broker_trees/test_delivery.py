@@ -10,7 +10,7 @@ from halfway.bulk.broker_trees.delivery import delivered_share, draw_faults, mov
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import NOBODY, Overlay, Rules, way_up
 from halfway.problem import Problem
-from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.content import content
 
 BROKERS = 20

@@ -14,8 +14,8 @@ from halfway.bulk.broker_trees.overlay import Overlay, Rules
 from halfway.bulk.broker_trees.queues import UP, WAYS, Ways, stress, ways
 from halfway.core.filters import matching
 from halfway.problem import Problem
-from halfway.world.graphs.waxman import Waxman, waxman
 from halfway.world.underlays.underlay import Underlay
+from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.content import Content, content
 from tests.networks import from_links
 

@@ -18,8 +18,8 @@ from halfway.bulk.broker_trees.multiple_failures import (
 from halfway.bulk.broker_trees.overlay import Overlay, Rules, level
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.waxman import Waxman, waxman
 from halfway.world.underlays.underlay import Underlay
+from halfway.world.underlays.waxman import Waxman, waxman
 from tests.networks import from_links
 
 

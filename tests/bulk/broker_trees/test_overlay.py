@@ -37,8 +37,8 @@ from halfway.bulk.broker_trees.single_failures import (
 )
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.waxman import Waxman, waxman
 from halfway.world.underlays.underlay import Underlay
+from halfway.world.underlays.waxman import Waxman, waxman
 from tests.networks import from_links
 
 REMEDIES = Rules("around", retry=True, bare_path=True)

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from halfway.core.compiled import sources_digest
-from halfway.pipeline.plan.digest import digest
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.spark.failure import explained
 from halfway.pipeline.spark.java import find_java
 from halfway.pipeline.spark.session import checked_master, local_cores
 from halfway.pipeline.spark.shipping import packed, unpacked
+from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import sweep
 from halfway.problem import Problem

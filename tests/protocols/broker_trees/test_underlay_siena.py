@@ -27,7 +27,7 @@ from halfway.sim.engine import loop as engines
 from halfway.sim.environment.changes import none
 from halfway.sim.environment.neighbour_lists import place_of
 from halfway.sim.radio.delays import Ideal
-from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.underlays.waxman import Waxman, waxman
 from tests.protocols.broker_trees.test_siena import FILTERS, MANY, MATCHES, VALUES
 from tests.protocols.lone import Letter, World, drive, faults
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from halfway.problem import Problem
-from halfway.world.graphs.brite import read_brite, write_brite
-from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.importers.brite import read_brite, write_brite
 from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S, Underlay
+from halfway.world.underlays.waxman import Waxman, waxman
 from tests.networks import line
 
 JAVA = """Topology: ( 3 Nodes, 3 Edges )

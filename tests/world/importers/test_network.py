@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from halfway.problem import Problem
-from halfway.world.graphs.imported import read_network
 from halfway.world.graphs.network import Network
+from halfway.world.importers.network import read_network
 
 PAIRS = "a,b,pdr,note\n1,2,0.9,x\n2,1,0.8,x\n2,3,0.9,y\n3,2,,y\n4,1,1.0,y\n1,4,0.5,x\n"
 TWO_WAYS = "a,b,type,there,back\n1,2,wifi,1,0.9\n2,3,vpn,1,\n3,4,wifi,0.2,0.9\n2,1,vpn,1,1\n"

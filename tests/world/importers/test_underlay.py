@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfway.problem import Problem
-from halfway.world.underlays.imported_underlay import (
+from halfway.world.importers.underlay import (
     EARTH_RADIUS_KM,
     great_circle_km,
     read_underlay,

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.waxman import Waxman, waxman
 from halfway.world.underlays.disjoint import disjoint_legs, disjoint_pair, disjoint_paths
 from halfway.world.underlays.routes import Closed, Doubles, Rows, all_open, by_hops, places_on
+from halfway.world.underlays.waxman import Waxman, waxman
 from tests.networks import from_links, line
 from tests.world.underlays.weighted import weighted, with_two_doors
 

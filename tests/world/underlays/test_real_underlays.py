@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from halfway.world.graphs.brite import read_brite
+from halfway.world.importers.brite import read_brite
+from halfway.world.importers.underlay import read_underlay
 from halfway.world.underlays.disjoint import disjoint_pair
-from halfway.world.underlays.imported_underlay import read_underlay
 from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S
 
 ROCKETFUEL = [("1221", 108, 153, 1, 17), ("1239", 315, 972, 1, 64), ("3257", 161, 328, 3, 47)]

@@ -9,7 +9,6 @@ from scipy.sparse.csgraph import dijkstra
 
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.waxman import Waxman, waxman
 from halfway.world.underlays.routes import (
     Closed,
     Doubles,
@@ -21,6 +20,7 @@ from halfway.world.underlays.routes import (
     shortest,
     shortest_from,
 )
+from halfway.world.underlays.waxman import Waxman, waxman
 from tests.networks import from_links, line
 from tests.world.underlays.weighted import links_left, weighted
 

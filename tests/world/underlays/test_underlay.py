@@ -20,7 +20,7 @@ DIGEST = """
 import hashlib
 from halfway.world.underlays.disjoint import disjoint_pair
 from halfway.world.underlays.routes import shortest
-from halfway.world.graphs.waxman import Waxman, waxman
+from halfway.world.underlays.waxman import Waxman, waxman
 digest = hashlib.sha256()
 for kind in ({}, {"placement": "heavy-tailed", "bandwidth": "heavy-tailed", "beta": 0.01},
              {"bandwidth": "exponential", "m": 3}):

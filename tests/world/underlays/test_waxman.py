@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.waxman import Waxman, waxman
-from halfway.world.graphs.waxman_growth import grow
 from halfway.world.portable import exponential, logarithm
 from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S, Underlay
+from halfway.world.underlays.waxman import Waxman, waxman
+from halfway.world.underlays.waxman_growth import grow
 
 # Four places on a line, the next node at 0: the odds of a link are e^-(1, 2, 3, 4).
 PLACES = np.array([[1.0, 0], [2.0, 0], [3.0, 0], [4.0, 0], [0.0, 0]])

@@ -12,8 +12,8 @@ from halfway.bulk.broker_trees.overlay import Overlay, PathReading, Rules
 from halfway.bulk.broker_trees.queues import stress, ways
 from halfway.bulk.broker_trees.single_failures import causes, census, single_failures
 from halfway.pipeline.plan.run import Observations, Run
-from halfway.world.graphs.waxman import Waxman, waxman
 from halfway.world.underlays.underlay import Underlay
+from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.content import Content, content
 
 MESSAGE_BYTES = 50  # [uas Table 2]

@@ -12,8 +12,8 @@ from halfway.sim.radio.csma import SENSORS, WIFI_A, WIFI_B, contention
 from halfway.sim.radio.delays import Ideal, distances, lossy
 from halfway.sim.radio.energy import Power, air_seconds
 from halfway.sim.radio.wired import wired
-from halfway.world.graphs.link_quality import measured_success
 from halfway.world.graphs.network import Network
+from halfway.world.importers.link_quality import measured_success
 
 _LONGEST_S = 1e6
 

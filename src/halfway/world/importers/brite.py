@@ -15,8 +15,7 @@ import numpy.typing as npt
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.opened import content
-from halfway.world.graphs.waxman import BANDWIDTHS, PLACEMENTS, Waxman
+from halfway.world.importers.opened import content
 from halfway.world.underlays.underlay import (
     SPEED_OF_LIGHT_KM_S,
     Doubles,
@@ -24,6 +23,7 @@ from halfway.world.underlays.underlay import (
     Underlay,
     underlay_of,
 )
+from halfway.world.underlays.waxman import BANDWIDTHS, PLACEMENTS, Waxman
 
 FORMS = ("java", "c++")
 _WAXMAN = ("1", "3")  # router level and AS level; both write the same numbers

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.world.graphs.imported import table_of
 from halfway.world.graphs.network import Network
+from halfway.world.importers.network import table_of
 
 
 def measured_success(

@@ -11,7 +11,7 @@ import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
-from halfway.world.graphs.opened import text
+from halfway.world.importers.opened import text
 
 _COMMENTS = ("#", "%")
 _TWO = 2

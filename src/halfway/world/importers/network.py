@@ -8,9 +8,16 @@ import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList, network_of
-from halfway.world.graphs.graphml import graphml
-from halfway.world.graphs.link_table import Quality, Table, blank_table, csv_table, links, positions
 from halfway.world.graphs.network import Network
+from halfway.world.importers.graphml import graphml
+from halfway.world.importers.link_table import (
+    Quality,
+    Table,
+    blank_table,
+    csv_table,
+    links,
+    positions,
+)
 
 GRAPHML = (".graphml", ".xml")
 _CSV = (".csv",)

@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.world.graphs.brite import read_brite
 from halfway.world.graphs.compressed import LinkList
-from halfway.world.graphs.graphml import graphml_links
-from halfway.world.graphs.imported import GRAPHML, stem, suffix, table_of
-from halfway.world.graphs.link_table import Quality, Table, links
-from halfway.world.graphs.waxman import uniform_bandwidths
+from halfway.world.importers.brite import read_brite
+from halfway.world.importers.graphml import graphml_links
+from halfway.world.importers.link_table import Quality, Table, links
+from halfway.world.importers.network import GRAPHML, stem, suffix, table_of
 from halfway.world.underlays.underlay import (
     SPEED_OF_LIGHT_KM_S,
     Doubles,
     Underlay,
     underlay_of,
 )
+from halfway.world.underlays.waxman import uniform_bandwidths
 
 EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
 _BRITE = ".brite"

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.world.graphs.link_table import csv_table
-from halfway.world.graphs.opened import text
+from halfway.world.importers.link_table import csv_table
+from halfway.world.importers.opened import text
 from halfway.world.mobility.motion import LARGEST, Legs, Presence
 
 JUMP = 1e8  # metres a second: a setdest as fast as this, or faster, is a jump

@@ -13,20 +13,20 @@ import numpy as np
 from halfway.core.prng import seeded
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
-from halfway.world.graphs.waxman_growth import (
-    draw_exponential,
-    draw_heavy_tailed,
-    draw_uniform,
-    grow,
-    place_heavy_tailed,
-    place_randomly,
-)
 from halfway.world.underlays.underlay import (
     SPEED_OF_LIGHT_KM_S,
     Doubles,
     Ends,
     Underlay,
     underlay_of,
+)
+from halfway.world.underlays.waxman_growth import (
+    draw_exponential,
+    draw_heavy_tailed,
+    draw_uniform,
+    grow,
+    place_heavy_tailed,
+    place_randomly,
 )
 
 PLACEMENTS = ("random", "heavy-tailed")
