@@ -24,18 +24,18 @@ NODES, RADIUS, EVENTS, ROUNDS = 200, 0.13, 200, 5
 def flood(radio: Any, events: int) -> tuple[float, int, int, float]:
     """CPU seconds, records delivered, transmissions, and the share of node-event pairs reached."""
     network = disk(n=NODES, radius=RADIUS, seed=1)
-    engine, around = engines.engine(NODES, 1 << 14, 16), network.around()
+    engine, neighbourhood = engines.engine(NODES, 1 << 14, 16), network.neighbourhood()
     state = flooding.state(np.arange(NODES, dtype=np.int32), events, 1)
     for event in range(events):
         engines.post(engine, float(event), event % NODES, flooding.PUBLISH, 0, 0, event)
     began = time.process_time()
     engines.run(
-        state, flooding.Rules(0.0), around, flooding.Book(events), engine, radio, around, False,
+        state, flooding.Rules(0.0), neighbourhood, engine, radio, neighbourhood, False,
         none(), np.inf, engines.NEVER, 2 * int(network.degree.max()),
     )  # fmt: skip
     took = time.process_time() - began
-    sent = int(engine.meters.traffic[:, SENT].sum())
-    return took, int(engine.meters.events[0]), sent, float(state.seen.mean())
+    sent = int(engine.counters.traffic[:, SENT].sum())
+    return took, int(engine.counters.events[0]), sent, float(state.seen.mean())
 
 
 def main() -> None:

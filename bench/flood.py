@@ -103,7 +103,7 @@ class Ours:
 
     def __init__(self, flood: Flood, journal: int = 0) -> None:
         network, self.flood = flood.network, flood
-        self.around = network.around()
+        self.neighbourhood = network.neighbourhood()
         self.radio: Ideal | Distances = Ideal(HOP)
         if flood.delay is not None:
             self.radio = distances(network, flood.delay)
@@ -120,11 +120,11 @@ class Ours:
         why = engines.run(
             state,
             self.rules,
-            self.around,
+            self.neighbourhood,
             self.book,
             engine,
             self.radio,
-            self.around,
+            self.neighbourhood,
             False,
             none(),
             np.inf,
@@ -142,10 +142,12 @@ class Ours:
         # Low slots are taken first, so those ever written are those in use at the fullest moment.
         used = int((engine.out.pool.kind != 0).sum())
         pooled = held((engine.out, engine.flight, engine.queue)) - engine.queue.ring.nbytes
-        whole = held((state, self.around[:3], engine.life, engine.meters, engine.queue.ring))
+        whole = held(
+            (state, self.neighbourhood[:3], engine.incarnation, engine.counters, engine.queue.ring)
+        )
         if isinstance(self.radio, Distances):
             whole += held((self.radio.delay, self.radio.turn))
-        return int(engine.meters.events[0]), whole + pooled * used // slots
+        return int(engine.counters.events[0]), whole + pooled * used // slots
 
     def order(self) -> tuple[int, int]:
         """Events delivered, and the hash of their order, from the journal."""

@@ -61,9 +61,9 @@ def measured(
             number = topic * EVENTS + event
             engines.post(engine, at, int(ends[0]), rendezvous.PUBLISH, topic, 0, number)
     radio = lossy(Ideal(HOP), 1.0 - loss, network, seed)
-    around, book = network.around(), rendezvous.Book(PAIRS)
+    neighbourhood, book = network.neighbourhood(), rendezvous.Book(PAIRS)
     why = engines.run(
-        state, rules, around, book, engine, radio, around, False, none(), np.inf, engines.NEVER,
+        state, rules, neighbourhood, engine, radio, neighbourhood, False, none(), np.inf, engines.NEVER,
         spare,
     )  # fmt: skip
     if why != engines.IDLE:
@@ -76,7 +76,7 @@ def measured(
         (t, int(a)) in ends_told and (t, int(b)) in ends_told for t, (a, b) in enumerate(pairs)
     )
     arrived = int((told["kind"] == rendezvous.DELIVERED).sum())
-    sent = int(engine.meters.traffic[:, SENT].sum())
+    sent = int(engine.counters.traffic[:, SENT].sum())
     return Result(both / PAIRS, arrived / (PAIRS * EVENTS), sent / PAIRS)
 
 

@@ -18,9 +18,16 @@ import numpy.typing as npt
 from halfway.core.handler import handles
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
-from halfway.core.prng import dice, drawn, uniform
-from halfway.protocols.event_window import is_news, nothing_heard
-from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book, inform, tell
+from halfway.core.prng import random_bits, random_states, uniform
+from halfway.protocols.event_window import empty_window, is_new
+from halfway.protocols.flooding import (
+    DELIVERED,
+    PUBLISH,
+    SUBSCRIBE,
+    Book,
+    emit_event,
+    notify_application,
+)
 
 __all__ = ["DELIVERED", "PUBLISH", "SUBSCRIBE", "Book", "handle", "most_emissions", "state"]
 
@@ -52,8 +59,8 @@ class Rules(NamedTuple):
 class CountState(NamedTuple):
     """What a node remembers. The first axis of every array is the node."""
 
-    name: npt.NDArray[np.int32]  # [n]
-    dice: npt.NDArray[np.uint64]  # [n] advanced by each draw
+    node_id: npt.NDArray[np.int32]  # [n]
+    random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
     seen: npt.NDArray[np.int32]  # [n, window] the last events heard of
     copies: npt.NDArray[np.int32]  # [n, window] how often each of these was heard
     subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application wants the topic
@@ -62,11 +69,13 @@ class CountState(NamedTuple):
 State = CountState
 
 
-def state(names: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> CountState:
+def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> CountState:
     """Nodes that have heard of nothing. A protocol without dice leaves `seed` out."""
-    seen = nothing_heard(len(names), window)
-    subscribed = np.zeros((len(names), topics), np.uint8)
-    return CountState(names, dice(names, seed), seen, np.zeros_like(seen), subscribed)
+    seen = empty_window(len(node_ids), window)
+    subscribed = np.zeros((len(node_ids), topics), np.uint8)
+    return CountState(
+        node_ids, random_states(node_ids, seed), seen, np.zeros_like(seen), subscribed
+    )
 
 
 def most_emissions(state: CountState, rules: Rules) -> int:
@@ -76,21 +85,21 @@ def most_emissions(state: CountState, rules: Rules) -> int:
 
 
 @handles(CountState)
-def handle(state, rules, around, book, i, message, out):
+def handle(state, rules, neighbourhood, i, message, out):
     """A node's whole behaviour, one message at a time: compiled, so plain loops and numbers."""
     place = message.event % state.copies.shape[1]
     if message.kind in (COPY, PUBLISH):
-        if is_news(state.seen, i, message.event):
+        if is_new(state.seen, i, message.event):
             state.copies[i, place] = 0
-            wait = rules.wait * uniform(drawn(state, i))
-            own = emit(out, DECIDE, wait, state.name[i])  # a timer is a letter to oneself
+            wait = rules.wait * uniform(random_bits(state, i))
+            own = emit(out, DECIDE, wait, state.node_id[i])  # a timer is a letter to oneself
             own.topic = message.topic
             own.event = message.event
-            inform(state, i, message, out)
+            notify_application(state, i, message, out)
         elif state.seen[i, place] == message.event:
             state.copies[i, place] += 1
     elif message.kind == DECIDE:
         if state.copies[i, place] < rules.enough - 1:
-            tell(message, COPY, 0.0, EVERYONE, out)
+            emit_event(message, COPY, 0.0, EVERYONE, out)
     elif message.kind == SUBSCRIBE:
         state.subscribed[i, message.topic] = 1

@@ -146,8 +146,8 @@ def tree_of(chosen: argparse.Namespace, seed: int) -> Tree:
     else:
         network = read_network(chosen.file, largest=True)
     everybody = Listed([(row, DOWN) for row in range(network.n)], [])
-    cast = simulation(network, chosen, seed, "broker-tree", everybody).cast
-    led, state = cast.book.routes, cast.state
+    instance = simulation(network, chosen, seed, "broker-tree", everybody).instance
+    led, state = instance.catalogue.routes, instance.state
     parent = {int(i): int(state.parent[state.seat[i]]) for i in np.flatnonzero(state.seat >= 0)}
 
     def along(r: int) -> list[int]:

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from PIL import Image  # comes with matplotlib
 from tests.report.browser import Browser
 
-from halfway.adapters.interface import Unfit
+from halfway.adapters.interface import Unsupported
 from halfway.adapters.registry import TABLE
 from halfway.comparison.replay.replay import Replay, replay_of_scenario
 from halfway.comparison.results import Compared
@@ -52,7 +52,7 @@ def played(scenario: Path, system: str) -> Replay | None:
     """The replay of a system; None where it cannot run there."""
     try:
         return replay_of_scenario(read_scenario(scenario), system)
-    except Unfit:
+    except Unsupported:
         return None
 
 
@@ -61,7 +61,7 @@ def unmeasured(replays: list[Replay]) -> Compared:
     names = tuple(replay.system for replay in replays)
     return Compared(
         title="map", scenario={}, systems=names, baseline=names[0], points=({},), replicates=1,
-        metrics=(), cells=(), curves=(), unfit={}, notes=(), errors=0, digest="", wall_seconds=0.0,
+        metrics=(), cells=(), curves=(), unsupported={}, notes=(), errors=0, digest="", wall_seconds=0.0,
     )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ def tree(system: str, network: Network, demand: Any, **given: Any) -> Simulation
 
 def names(run: Simulation) -> tuple[list[int], int]:
     """The nodes of the brokers, and the root's."""
-    state = run.cast.state
+    state = run.instance.state
     return np.flatnonzero(state.seat >= 0).tolist(), int(
         np.flatnonzero(state.seat == np.flatnonzero(state.parent == -1)[0])[0]
     )
@@ -56,14 +56,14 @@ def test_both_trees_have_the_same_brokers_parents_and_paths() -> None:
     demand = Drawn(40, 2, 2, 8, events=3, seed=5)
     one, other = (tree(system, backbone(), demand) for system in TREES)
     assert names(one) == names(other)
-    assert np.array_equal(one.cast.state.parent, other.cast.state.parent)
-    for mine, its in zip(one.cast.book.routes, other.cast.book.routes, strict=True):
+    assert np.array_equal(one.instance.state.parent, other.instance.state.parent)
+    for mine, its in zip(one.instance.book.routes, other.instance.book.routes, strict=True):
         assert np.array_equal(mine, its)
 
 
 def test_a_path_leads_from_its_one_end_to_the_other_over_links_that_are_there() -> None:
     network, run = backbone(), tree("broker-tree", backbone(), Drawn(40, 2, 2, 8, events=3, seed=5))
-    led = run.cast.book.routes
+    led = run.instance.book.routes
     for r in range(len(led.back)):
         rows = led.row[led.first[r] : led.first[r + 1]]
         assert all(b in network.neighbours(int(a)) for a, b in pairwise(rows))
@@ -74,11 +74,11 @@ def test_a_path_leads_from_its_one_end_to_the_other_over_links_that_are_there() 
 def test_a_client_knows_the_nearest_broker_and_the_nearest_past_it() -> None:
     network, demand = backbone(), Drawn(40, 2, 2, 8, events=3, seed=5)
     run = tree("underlay-tree", network, demand, options={"homes": 3})
-    led, (brokers, _) = run.cast.book.routes, names(run)
+    led, (brokers, _) = run.instance.book.routes, names(run)
     graph = nx.Graph((a, int(b)) for a in range(network.n) for b in network.neighbours(a))
     known = np.flatnonzero(led.home[:, 0] >= 0).tolist()
     assert known
-    assert (run.cast.state.access.desk[known] >= 0).all()
+    assert (run.instance.state.access.desk[known] >= 0).all()
     for client in known:
         ways = [led.row[led.first[r] : led.first[r + 1]].tolist() for r in led.home[client]]
         ends = [way[-1] for way in ways]
@@ -121,7 +121,7 @@ def test_after_any_single_failure_every_live_node_hears_everything_once() -> Non
     latest = FAILS_AT + 3 * (WATCH["misses"] + 2) * WATCH["period_s"] + WATCH["tau_s"]
     for fault, row in all_single_failures(network):
         run = tree("underlay-tree", network, demand, faults=[fault], **given)
-        told, state = run.run(), run.cast.state
+        told, state = run.run(), run.instance.state
         assert told.published == len(brokers) - (row in brokers)
         alive = network.n - (row >= 0)
         assert told.delivered == told.expected == told.published * (alive - 1), fault

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from halfway.adapters import georendezvous_sizing as cell_ground
-from halfway.adapters.interface import Scene, Unfit
+from halfway.adapters.interface import RunContext, Unsupported
 from halfway.adapters.registry import named
 from halfway.problem import Problem
 from halfway.sim.environment.mobility import Motion
@@ -47,8 +47,8 @@ def cells(network: Network | None = None, **given: Any) -> Simulation:
     return Simulation("cell-hash", network, **given)
 
 
-def scene(network: Network, reach: float | None = None) -> Scene:
-    return Scene(network.n, 20, demand(network.n), 64, SECONDS, 7, network, reach)
+def context(network: Network, reach: float | None = None) -> RunContext:
+    return RunContext(network.n, 20, demand(network.n), 64, SECONDS, 7, network, reach)
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def scene(network: Network, reach: float | None = None) -> Scene:
     ids=["nowhere", "one place", "thin"],
 )
 def test_where_it_cannot_run_it_says_why(network: Network, why: str) -> None:
-    with pytest.raises(Unfit, match=why):
+    with pytest.raises(Unsupported, match=why):
         cells(network)
-    told = named("cell-hash").speaking({}).unfit(scene(network))
+    told = named("cell-hash").speaking({}).unsupported(context(network))
     assert why in told
     assert not told.endswith(".")
 
@@ -76,22 +76,22 @@ def test_options_that_do_not_go_together_are_refused_at_once() -> None:
 def test_tables_have_room_for_what_is_needed_and_not_for_every_event() -> None:
     network = meadow()
     wants = Listed([(3, 0), (4, 0), (4, 1)], [(1.0, 7, 0), (1.0, 8, 0), (2.0, 9, 1)])
-    state = cells(network, workload=wants, window=50).cast.state
+    state = cells(network, workload=wants, window=50).instance.state
     assert state.rivals.shape[1] == 3  # two publishers of one topic, one of the other
     assert state.heard.shape[1] == 64
     assert state.hops.shape[1] == state.answered.shape[1] == 0  # nobody acknowledges
-    laid = cell_ground.ground(scene(network), 0.0)
+    laid = cell_ground.ground(context(network), 0.0)
     assert laid is not None
     cell = laid.cell
-    around = [int((np.abs(cell - own).max(axis=1) <= 1).sum()) - 1 for own in cell]
-    assert state.near.shape[1] == max(around)
+    neighbourhood = [int((np.abs(cell - own).max(axis=1) <= 1).sum()) - 1 for own in cell]
+    assert state.near.shape[1] == max(neighbourhood)
 
 
 def test_cells_are_laid_where_the_nodes_are() -> None:
     """In metres, and away from the origin: the rectangle around them; in the unit square: that."""
     near = meadow()
     far = replace(near, position=500.0 * np.asarray(near.position) - 7000.0)
-    here, there = (cell_ground.ground(scene(some), 0.0) for some in (near, far))
+    here, there = (cell_ground.ground(context(some), 0.0) for some in (near, far))
     assert here is not None
     assert there is not None
     assert here.area == (0.0, 0.0, 1.0, 1.0)
@@ -117,8 +117,8 @@ def walked() -> dict[str, Any]:
     seen, points = set(), set()
     for half in range(3, 27):
         run.run(half / 2)
-        seen.add(tuple(map(int, run.cast.state.cell[0])))
-        heard = run.cast.state.heard[0]
+        seen.add(tuple(map(int, run.instance.state.cell[0])))
+        heard = run.instance.state.heard[0]
         points.add(int(heard["number"][int(heard["event"].argmax())]))
     return {**summary(run.run()), "cells": sorted(seen), "points": sorted(points)}
 

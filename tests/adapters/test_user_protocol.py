@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from halfway.adapters.user_protocol import OwnSource, own_system, read_own
+from halfway.adapters.user_protocol import UserSource, read_user_system, user_system
 from halfway.comparison.compile_ahead import explained
 from halfway.comparison.points import Contender, point_of
 from halfway.problem import Problem
@@ -60,16 +60,16 @@ def test_an_edited_protocol_is_compiled_anew(tmp_path: Path) -> None:
 
 
 def test_a_name_is_the_files_and_no_other_systems(tmp_path: Path) -> None:
-    assert read_own(str(EXAMPLE)).name == "my-protocol"
-    assert read_own("json.decoder").text.startswith('"""')
+    assert read_user_system(str(EXAMPLE)).name == "my-protocol"
+    assert read_user_system("json.decoder").text.startswith('"""')
     taken = tmp_path / "gossip.py"
     taken.write_text("x = 1")
     with pytest.raises(Problem, match=r"'gossip' is a system already \(rename the file\)"):
-        read_own(str(taken))
+        read_user_system(str(taken))
     odd = tmp_path / "a b.py"
     odd.write_text("x = 1")
     with pytest.raises(Problem, match="letters, digits"):
-        read_own(str(odd))
+        read_user_system(str(odd))
 
 
 @pytest.mark.parametrize(
@@ -89,27 +89,27 @@ def test_a_broken_module_is_one_line(old: str, new: str, told: str) -> None:
     text = EXAMPLE.read_text()
     assert old in text
     with pytest.raises(Problem, match=told) as caught:
-        own_system(OwnSource("my-protocol", text.replace(old, new, 1)))
+        user_system(UserSource("my-protocol", text.replace(old, new, 1)))
     assert "\n" not in str(caught.value)
 
 
 def test_options_are_those_of_the_module_or_the_defaults_of_its_rules() -> None:
     text = EXAMPLE.read_text()
-    options = own_system(OwnSource("my-protocol", text)).options
+    options = user_system(UserSource("my-protocol", text)).options
     assert (options["enough"].default, options["enough"].high) == (3, 1000)
     bare = text[: text.index("OPTIONS = {")] + text[text.index("class Rules") :]
     bare = bare.replace("wait: float", "wait: float = 0.5").replace(
         "enough: int", "enough: int = 4"
     )
-    options = own_system(OwnSource("my-protocol", bare)).options
+    options = user_system(UserSource("my-protocol", bare)).options
     assert {name: one.default for name, one in options.items()} == {"wait": 0.5, "enough": 4}
 
 
 def test_a_scenario_may_set_them(tmp_path: Path) -> None:
-    mine = own_system(read_own(str(EXAMPLE)))
+    mine = user_system(read_user_system(str(EXAMPLE)))
     change = {"options.my-protocol.enough": "2"}
     read = read_scenario(written(tmp_path), change, {"my-protocol": mine})
-    parameters = point_of(read, Contender(*read_own(str(EXAMPLE)))).parameters
+    parameters = point_of(read, Contender(*read_user_system(str(EXAMPLE)))).parameters
     assert json.loads(str(parameters["options"])) == {"enough": 2}
     assert parameters["source"] == EXAMPLE.read_text()
     with pytest.raises(Problem, match=r"options\.my-protocol: 'my-protocol' is no system"):

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.adapters.interface import Unfit
+from halfway.adapters.interface import Unsupported
 from halfway.adapters.registry import named
 from halfway.adapters.walk_overlay import initiators
 from halfway.sim.radio.declarations import IdealAir
@@ -128,9 +128,9 @@ def test_a_cut_that_ends_is_mended_however_long_it_was(
 def test_every_publisher_and_subscriber_walks_once() -> None:
     some = Listed([(1, 0), (2, 0), (1, 1)], [(1.0, 5, 0), (2.0, 1, 1), (3.0, 2, 0)])
     assert initiators(some).tolist() == [2, 5, 1]
-    voice = named("walk-overlay").speaking({})
+    adapter = named("walk-overlay").speaking({})
     whole: Any = simulated(1, workload=some, seconds=1.0)
-    said = voice.opening(some)
+    said = adapter.start_up_commands(some)
     assert said.row[said.kind == whole._voice.module.LAUNCH].tolist() == [2, 5]
     assert said.row[said.kind == whole._voice.module.JOIN].tolist() == [1]
     assert np.diff(said.at[3:]).min() > 0
@@ -145,8 +145,8 @@ def test_what_nodes_remember_is_as_large_as_what_is_asked_of_them() -> None:
     short, long = (
         simulated(1, seconds=80.0, workload=demand(1, events=events)) for events in (1, 60)
     )
-    assert short.cast.book.topic.nbytes == long.cast.book.topic.nbytes
-    assert long.cast.book.event_topic.nbytes == 0
+    assert short.instance.book.topic.nbytes == long.instance.book.topic.nbytes
+    assert long.instance.book.event_topic.nbytes == 0
     assert short.run().state_bytes_per_node == long.run().state_bytes_per_node
 
 
@@ -154,7 +154,7 @@ def test_filters_that_fit_nowhere_are_refused() -> None:
     wide = Listed([(topic % 400, topic) for topic in range(100_000)], [])
     network = connected_unit_disk(400, 0.12, seed=1).network
     options = {"false_positives": 1e-6}
-    with pytest.raises(Unfit, match="GB"):
+    with pytest.raises(Unsupported, match="GB"):
         Simulation("walk-overlay", network, workload=wide, seconds=1.0, options=options)
 
 
@@ -171,7 +171,7 @@ def test_lost_acknowledgements_do_not_multiply_a_walk() -> None:
             options={"relaunch_s": 0.0},
         )  # fmt: skip
         asked.append(run.run().sent["ask"])
-        assert run.cast.state.members.going.min() == 0
+        assert run.instance.state.members.going.min() == 0
     assert asked[0] == 49  # there and back over each of its 24 links
     assert asked[1] < 3 * asked[0]
 
@@ -179,6 +179,6 @@ def test_lost_acknowledgements_do_not_multiply_a_walk() -> None:
 def test_what_nodes_had_no_room_for_is_told() -> None:
     run = simulated(1)
     assert run.run().shortfalls == {}
-    run.cast.state.members.refused[3] = 2
-    run.cast.state.members.forgotten[:] = 1
+    run.instance.state.members.refused[3] = 2
+    run.instance.state.members.forgotten[:] = 1
     assert run.run().shortfalls == {"entries without room": 2, "walks forgotten": N}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfway.adapters.interface import Scene
+from halfway.adapters.interface import RunContext
 from halfway.adapters.walks_sizing import places
 from halfway.protocols.reliable_hop import ANSWERED, HOP
 from halfway.protocols.walks import random_walk
@@ -28,13 +28,13 @@ def walks(network: Network, demand: Drawn | Listed, **options: float) -> Simulat
 
 def room_of(simulation: Simulation) -> int:
     """Hops with care that a node can have in flight."""
-    return int(simulation.cast.state.trace.hops.shape[1])
+    return int(simulation.instance.state.trace.hops.shape[1])
 
 
 def crowded(simulation: Simulation) -> int:
     """Hops that went without care, over a whole run."""
     simulation.run()
-    return simulation.cast.shortfalls(simulation.cast.state)["hops without care"]
+    return simulation.instance.shortfalls(simulation.instance.state)["hops without care"]
 
 
 def star(leaves: int) -> Network:
@@ -61,7 +61,7 @@ def test_what_the_busiest_node_has_in_flight_finds_room_where_eight_places_did_n
         np.arange(network.n, dtype=np.int32), int(network.degree.max()), 30 * publishers, 3,
         slots=8, hold=1,
     )  # fmt: skip
-    before.cast = before.cast._replace(state=state)
+    before.instance = before.instance._replace(state=state)
     assert crowded(before) > 0
     assert crowded(sized) == 0
 
@@ -87,9 +87,9 @@ def test_a_large_network_has_no_more_room_than_memory_allows() -> None:
     network = line(n)
     pairs = np.column_stack([np.zeros(takers), np.arange(1, takers + 1)]).astype(np.int32)
     demand = Listed([(int(row), 0) for row in pairs[:, 1]], [(1.0, 0, 0)])
-    scene = Scene(n, 2, demand, 256, 60.0, 1, network, None)
+    context = RunContext(n, 2, demand, 256, 60.0, 1, network, None)
     rules = Rules((0.01, 0.01), True, 1000, retries=3, patience_s=0.1)
-    room = places(scene, rules, pairs, {(0, 0): range(takers)})
+    room = places(context, rules, pairs, {(0, 0): range(takers)})
     assert 100 < room < takers
     assert n * room * (HOP.itemsize + 8 * ANSWERED) <= 1e9
 
@@ -98,5 +98,5 @@ def test_a_publisher_that_alone_wants_its_topic_publishes_for_nobody() -> None:
     """Its letters are not those of the next publisher's first pair."""
     demand = Listed([(0, 0), (5, 1)], [(1.0, 0, 0), (2.0, 7, 1)])
     simulation = walks(disk(n=20, radius=0.45, seed=2), demand)
-    letters = simulation._voice.publishing(demand.begun_again().take(9.0, 9))
-    assert letters.row.tolist() == [7]
+    commands = simulation._voice.publish_commands(demand.begun_again().take(9.0, 9))
+    assert commands.row.tolist() == [7]

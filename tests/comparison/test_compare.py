@@ -204,12 +204,12 @@ def test_a_system_that_cannot_run_has_a_row_that_says_why(
 ) -> None:
     path = written(tmp_path)
     monkeypatch.setattr(
-        "halfway.adapters.interface.Spreading.unfit",
+        "halfway.adapters.interface.BroadcastAdapter.unsupported",
         lambda self, _scene: "no trees here" if self.module.__name__.endswith("gossip") else "",
     )
     question = asked(path, PAIR)
     assert [one.name for one in question.contenders] == ["flooding"]
-    assert question.unfit == {"gossip": "no trees here"}
+    assert question.unsupported == {"gossip": "no trees here"}
     with pytest.raises(Problem, match="gossip does not run here: no trees here"):
         asked(path, PAIR, baseline="gossip")
     with pytest.raises(Problem, match="no system can run here; gossip: no trees here"):

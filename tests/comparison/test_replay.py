@@ -99,7 +99,7 @@ def test_a_trace_that_is_too_long_is_told_up_to_a_time(
     run.run()
     monkeypatch.setattr(replay_trace, "_PIECE", 500)
     monkeypatch.setattr(replay_trace, "MOST_READ", 1500)
-    read = gathered(trace, Kinds(dict(run.cast.kinds), READINGS["flooding"], np.zeros(9)))
+    read = gathered(trace, Kinds(dict(run.instance.kinds), READINGS["flooding"], np.zeros(9)))
     assert read.until is not None
     assert 0.0 < read.until < SECONDS
     assert read.sent.t.max() <= read.until
@@ -225,7 +225,7 @@ def test_a_tree_is_told_by_its_parents_and_their_changes() -> None:
         seconds = 60.0
 
         def __init__(self) -> None:
-            self.cast = self
+            self.instance = self
             self.seat = np.array([0, -1, 1, 2], np.int32)  # nodes 0, 2 and 3 are brokers
             self.parent = np.array([-1, 0, 0], np.int32)
             self.state = self

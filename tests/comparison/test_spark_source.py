@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from halfway.adapters.interface import Spreading
+from halfway.adapters.interface import BroadcastAdapter
 from halfway.comparison.points import point_of
 from halfway.comparison.request import asked
 from halfway.comparison.spark_source import HalfwaySource, ScenarioRuns
@@ -85,14 +85,14 @@ def test_options_of_a_system_of_ones_own_may_be_swept(scenario):
 
 
 def test_who_cannot_run_there_is_a_row(scenario, monkeypatch):
-    def unfit_gossip(voice: Spreading, _scene: object) -> str:
-        return "it is out of breath" if voice.module is gossip else ""
+    def unfit_gossip(adapter: BroadcastAdapter, _scene: object) -> str:
+        return "it is out of breath" if adapter.module is gossip else ""
 
-    monkeypatch.setattr(Spreading, "unfit", unfit_gossip)
+    monkeypatch.setattr(BroadcastAdapter, "unfit", unfit_gossip)
     options = {"scenario": str(scenario), "replicates": "2", "systems": "gossip,flooding"}
     pairs = _planned(HalfwaySource(options))
-    (unfit,) = [pair for pair in pairs if pair[0]["key"] is None]
-    assert unfit == (
+    (unsupported,) = [pair for pair in pairs if pair[0]["key"] is None]
+    assert unsupported == (
         {"key": None, "status": "error", "error": "cannot run here: it is out of breath"},
         {"system": "gossip"},
     )

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from halfway.core.prng import (
     advanced,
-    dice,
     fraction,
     high_half,
     joined,
     low_half,
     mixed,
     pick,
+    random_states,
     seeded,
     uniform,
 )
@@ -81,5 +81,5 @@ def test_picks_are_uniform_and_names_are_independent() -> None:
 
 @given(st.integers(0, 2**64 - 1), st.lists(st.integers(0, 2**31 - 1), max_size=5))
 def test_a_rows_dice_depend_on_the_seed_and_its_name_alone(seed: int, names: list[int]) -> None:
-    words = dice(np.array(names, np.int32), seed)
+    words = random_states(np.array(names, np.int32), seed)
     assert [int(word) for word in words] == [int(seeded(np.uint64(seed), n)) for n in names]

@@ -77,7 +77,7 @@ def test_what_is_handed_over_changes_no_region_no_way_and_no_register() -> None:
     made = [simulation(run(**SMALL), system, m) for system, m in systems]
     for one in made:
         one.run()
-    first, *others = (one.cast.state for one in made)
+    first, *others = (one.instance.state for one in made)
     told = {"newest", "live", "lost", "rested", "eldest", "digest"}  # by events, or of events
     for other in others:
         for table in ("me", "near", "exits", "register", "contacts"):

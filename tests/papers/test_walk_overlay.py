@@ -279,7 +279,7 @@ def test_the_filters_in_bulk_are_those_of_the_messages() -> None:
     for k, row in enumerate(inside[::3]):
         history.subscribe(row, k % len(SUBSCRIPTIONS))
     place = {
-        (i, int(name)): p for i in inside for p, name in enumerate(history.state.links.name[i])
+        (i, int(name)): p for i in inside for p, name in enumerate(history.state.links.node_id[i])
     }
     links = [pair for pair in place if pair[1] >= 0]
     overlay: Any = SimpleNamespace(
@@ -299,9 +299,9 @@ def test_the_filters_in_bulk_are_those_of_the_messages() -> None:
     down, up = (passes(words, BOOK, KEY, size) for words in (below, above))
     wants = due(wanted, BOOK)
     for event in range(0, len(BOOK.event_topic), 5):
-        before = int(history.engine.meters.heard_kind[20])
+        before = int(history.engine.counters.heard_kind[20])
         told, expected = history.published(0, event)
         assert told == expected
         count, reached = tree.transmissions(0, down[:, [event]], up[:, [event]])
-        assert int(history.engine.meters.heard_kind[20]) - before == count[0]
+        assert int(history.engine.counters.heard_kind[20]) - before == count[0]
         assert not (wants[:, event] & ~reached[:, 0]).any()

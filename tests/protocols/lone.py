@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfway.core.message import MESSAGE
-from halfway.core.neighbourhood import Around
+from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import Outbox, outbox
 from halfway.sim.engine import loop as engines
 from halfway.sim.environment.changes import none
@@ -43,8 +43,7 @@ class World:
     protocol: ModuleType
     fresh: Callable[[Any], Any]  # names -> the protocol's state of these nodes
     rules: Any
-    book: Any
-    letters: list[Letter]
+    commands: list[Letter]
     most: int = LONE_SLOTS  # emissions of one call
     down: tuple[int, ...] = ()  # rows that never hear anything
 
@@ -63,7 +62,7 @@ class Driven:
     told: Any  # [a] MESSAGE
     told_rows: Any  # [a]
 
-    def letters(self, kind: int) -> list[tuple[int, int, int]]:
+    def commands(self, kind: int) -> list[tuple[int, int, int]]:
         """(row, topic, event) of every letter of that kind to an application, sorted."""
         return sorted(
             (int(row), int(letter["topic"]), int(letter["event"]))
@@ -88,15 +87,15 @@ def drive(world: World, journal: int = 1 << 16) -> Driven:
     """Run a world until nothing is left to do."""
     state = world.fresh(world.names())
     spare = max(int(world.network.degree.max(initial=1)), 1) * world.most
-    engine = engines.engine(world.network.n, 4 * spare + len(world.letters), 1 << 12, journal)
-    engine.life[list(world.down)] += 1  # odd while down
-    for letter in world.letters:
+    engine = engines.engine(world.network.n, 4 * spare + len(world.commands), 1 << 12, journal)
+    engine.incarnation[list(world.down)] += 1  # odd while down
+    for letter in world.commands:
         at, row, kind, topic, event, walk = letter
         engines.post(engine, at, row, kind, topic, walk, event)
-    around = world.network.around()
+    neighbourhood = world.network.neighbourhood()
     while True:
         why = engines.run(
-            state, world.rules, around, world.book, engine, Ideal(HOP), around, False, none(),
+            state, world.rules, neighbourhood, engine, Ideal(HOP), neighbourhood, False, none(),
             np.inf, engines.NEVER, spare,
         )  # fmt: skip
         if why == engines.IDLE:
@@ -135,7 +134,7 @@ def emitted_by(call: Callable[[Any, Outbox], None], record: Any, slots: int) -> 
     return [out.pool[int(slot)].tobytes() for slot in used]
 
 
-def lone_around(network: Network, row: int, tales: bool) -> Around:
+def lone_around(network: Network, row: int, tales: bool) -> Neighbourhood:
     """What the node of a row knows when it is row 0: its neighbours, and perhaps theirs."""
     lists = [network.neighbours(row)]
     lists += [network.neighbours(int(z)) for z in lists[0]] if tales else []
@@ -146,7 +145,7 @@ def lone_around(network: Network, row: int, tales: bool) -> Around:
     first = np.concatenate([[0], ends[:-1]]).astype(np.uint32)
     rows = [row, *(lists[0] if tales else [])]
     x, y = np.empty((2, 0)) if network.position is None else network.position[rows].T.copy()
-    return Around(first, ends, np.concatenate(lists).astype(np.int32), place, x, y)
+    return Neighbourhood(first, ends, np.concatenate(lists).astype(np.int32), place, x, y)
 
 
 def faults(
@@ -164,15 +163,13 @@ def faults(
     seats: of arrays with a row for a few nodes only, by their length: node's row -> row there.
     """
     handle = handle or world.protocol.handle
-    big, around = world.fresh(world.names()), world.network.around()
+    big, neighbourhood = world.fresh(world.names()), world.network.neighbourhood()
     lone = {row: world.fresh(np.array([row], np.int32)) for row in lone_rows}
     knows = {row: lone_around(world.network, row, tales) for row in lone_rows}
 
-    def emitted(state: Any, near: Around, i: int, record: Any) -> list[bytes]:
+    def emitted(state: Any, near: Neighbourhood, i: int, record: Any) -> list[bytes]:
         return emitted_by(
-            lambda message, out: handle(
-                state, world.rules, near, world.book, np.uint32(i), message, out
-            ),
+            lambda message, out: handle(state, world.rules, near, np.uint32(i), message, out),
             record,
             slots,
         )
@@ -181,7 +178,7 @@ def faults(
     for number, record in enumerate(driven.records):
         row = int(driven.rows[number])
         before = [part.copy() for part in arrays(big)]
-        said = emitted(big, around, row, record)
+        said = emitted(big, neighbourhood, row, record)
         for old, new in zip(before, arrays(big), strict=True):
             here = row
             if seats is not None and len(old) != world.network.n:

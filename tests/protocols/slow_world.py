@@ -43,7 +43,7 @@ class SlowWorld:
 
     def __init__(self, network: Network, seed: int, hop: float) -> None:
         self.near = [[int(z) for z in network.neighbours(i)] for i in range(network.n)]
-        self.dice = [Dice(seed, name) for name in range(network.n)]
+        self.random_state = [Dice(seed, name) for name in range(network.n)]
         self.hop = hop
         self.now = 0.0
         self.told: list[tuple[float, int, int]] = []  # (time, row, event) to applications

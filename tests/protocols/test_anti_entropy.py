@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.core.message import BOOT
+from halfway.core.message import START
 from halfway.protocols import anti_entropy
 from halfway.protocols.anti_entropy import PAGE, Rules
 from halfway.world.graphs.network import Network
@@ -16,16 +16,16 @@ from tests.protocols.worlds import component, networks
 
 
 def exchanged(
-    network: Network, rules: Rules, letters: list[Letter], seed: int, window: int
+    network: Network, rules: Rules, commands: list[Letter], seed: int, window: int
 ) -> Driven:
     """A run in which everybody wants the one topic."""
     rows = range(network.n)
     first = [Letter(0.0, row, anti_entropy.SUBSCRIBE, 0) for row in rows]
-    first += [Letter(0.0, row, BOOT) for row in rows]
+    first += [Letter(0.0, row, START) for row in rows]
     return drive(
         World(
             network, anti_entropy, lambda names: anti_entropy.state(names, window, 1, seed),
-            rules, anti_entropy.Book(1), first + letters,
+            rules, first + commands,
             most=max(rules.pages, rules.batch) + 1,
         )
     )  # fmt: skip
@@ -51,7 +51,7 @@ class SlowExchange(SlowWorld):
 
     def start(self, i: int) -> None:
         """Begin somewhere in the first period."""
-        self.plan(i, self.rules.period * self.dice[i].real())
+        self.plan(i, self.rules.period * self.random_state[i].real())
 
     def plan(self, i: int, wait: float) -> None:
         """The next round, if there is to be one."""
@@ -61,7 +61,7 @@ class SlowExchange(SlowWorld):
     def round(self, i: int) -> None:
         """Compare with one neighbour: pages of the window in turn, the newest first."""
         if self.near[i]:
-            partner = self.near[i][self.dice[i].index(len(self.near[i]))]
+            partner = self.near[i][self.random_state[i].index(len(self.near[i]))]
             oldest = max(self.newest[i] - self.room + 1, 0)
             pages = list(range(max(self.newest[i], 0) // PAGE, oldest // PAGE - 1, -1))
             for _ in range(min(self.rules.pages, len(pages))):
@@ -70,7 +70,7 @@ class SlowExchange(SlowWorld):
                 mine = {e for e in self.held[i] if e // PAGE == page}
                 self.send(partner, "digest", self.compare, i, page, mine, self.newest[i])
                 self.turn[i] = (behind + 1) % len(pages)
-        self.plan(i, self.rules.period + self.rules.jitter * self.dice[i].real())
+        self.plan(i, self.rules.period + self.rules.jitter * self.random_state[i].real())
 
     def know_of(self, i: int, event: int) -> None:
         """The newest event moves the window: what falls out of it is forgotten."""
@@ -124,16 +124,16 @@ def test_it_does_what_the_slow_oracle_does(
 ) -> None:
     """Also where ids outgrow the window: then the old ones are forgotten, everywhere alike."""
     ids = {0, events - 1, events // 2, min(31, events - 1), min(32, events - 1), events * 3 // 4}
-    letters = [
+    commands = [
         Letter(k / 2, e % network.n, anti_entropy.PUBLISH, 0, e) for k, e in enumerate(sorted(ids))
     ]
     slow = SlowExchange(network, rules, seed, window)
     for row in range(network.n):
         slow.after(0.0, slow.start, row)
-    for letter in letters:
+    for letter in commands:
         slow.after(letter.at, slow.hear, letter.row, letter.event, True)
     slow.run()
-    run = exchanged(network, rules, letters, seed, window)
+    run = exchanged(network, rules, commands, seed, window)
     told = zip(run.told["at"], run.told_rows, run.told["event"], strict=True)
     assert sorted((float(at), int(row), int(event)) for at, row, event in told) == sorted(slow.told)
     for row in range(network.n):
@@ -147,8 +147,8 @@ def test_the_window_follows_the_newest_event_to_the_last_id(seed: int, pages: in
     """Old events are gone everywhere, the newest are everywhere, up to the largest int32."""
     last = 2**31 - 1
     ids = [5, 300, 10_000, last - 255, last - 3, last]
-    letters = [Letter(e / 4, e % 6, anti_entropy.PUBLISH, 0, ids[e]) for e in range(len(ids))]
-    run = exchanged(disk(6, 0.6, 1), Rules(1.0, 0.5, 80.0, pages, 3), letters, seed, PAGE)
+    commands = [Letter(e / 4, e % 6, anti_entropy.PUBLISH, 0, ids[e]) for e in range(len(ids))]
+    run = exchanged(disk(6, 0.6, 1), Rules(1.0, 0.5, 80.0, pages, 3), commands, seed, PAGE)
     for row in range(6):
         assert held(run, row) == {last - 255, last - 3, last}
 
@@ -158,35 +158,35 @@ def test_each_component_ends_up_with_all_its_events(
     network: Network, seed: int, batch: int
 ) -> None:
     events = 6
-    letters = [Letter(e / 4, e % network.n, anti_entropy.PUBLISH, 0, e) for e in range(events)]
-    run = exchanged(network, Rules(1.0, 0.5, 200.0, 1, batch), letters, seed, events)
+    commands = [Letter(e / 4, e % network.n, anti_entropy.PUBLISH, 0, e) for e in range(events)]
+    run = exchanged(network, Rules(1.0, 0.5, 200.0, 1, batch), commands, seed, events)
     expected = []
     for event in range(events):
         rows = component(network, event % network.n)
         assert set(np.flatnonzero(run.state.held[:, event] == event)) == rows
         expected += [(row, 0, event) for row in rows - {event % network.n}]
-    assert run.letters(anti_entropy.DELIVERED) == sorted(expected)
+    assert run.commands(anti_entropy.DELIVERED) == sorted(expected)
 
 
 def test_a_late_event_meets_no_rounds_any_more() -> None:
-    letters = [Letter(99.0, 0, anti_entropy.PUBLISH, 0, 0)]
-    run = exchanged(line(3), Rules(1.0, 0.0, 50.0, 1, 5), letters, 1, 1)
+    commands = [Letter(99.0, 0, anti_entropy.PUBLISH, 0, 0)]
+    run = exchanged(line(3), Rules(1.0, 0.0, 50.0, 1, 5), commands, 1, 1)
     assert (run.state.held[:, 0] >= 0).tolist() == [True, False, False]
     assert run.records["at"][run.records["kind"] == anti_entropy.ROUND].max() <= 50.0
 
 
 def test_a_full_window_goes_through_in_batches() -> None:
     """Every bit of the eight integers, the sign bits among them; then nothing more is sent."""
-    letters = [Letter(0.0, 0, anti_entropy.PUBLISH, 0, e) for e in range(PAGE)]
-    run = exchanged(line(2), Rules(1.0, 0.0, 20.0, 1, 20), letters, 1, PAGE)
+    commands = [Letter(0.0, 0, anti_entropy.PUBLISH, 0, e) for e in range(PAGE)]
+    run = exchanged(line(2), Rules(1.0, 0.0, 20.0, 1, 20), commands, 1, PAGE)
     assert (run.state.held == np.arange(PAGE)).all()
     assert len(run.received(anti_entropy.EVENT)) == PAGE
 
 
 @pytest.mark.parametrize("boots", [1, 3])
 def test_a_second_boot_replaces_the_first(boots: int) -> None:
-    letters = [Letter(0.25 * k, 0, BOOT) for k in range(1, boots)]
-    run = exchanged(line(2), Rules(1.0, 0.0, 40.0, 1, 1), letters, 1, 1)
+    commands = [Letter(0.25 * k, 0, START) for k in range(1, boots)]
+    run = exchanged(line(2), Rules(1.0, 0.0, 40.0, 1, 1), commands, 1, 1)
     sent = run.records[run.records["kind"] == anti_entropy.DIGEST]["source"]
     assert 38 <= (sent == 0).sum() <= 42
 
@@ -194,7 +194,7 @@ def test_a_second_boot_replaces_the_first(boots: int) -> None:
 def test_time_to_know_grows_slowly_with_a_disk() -> None:
     """Push-pull between neighbours: about as many rounds as the network is wide, no more."""
     network = disk(n=100, radius=0.2, seed=2)
-    letters = [Letter(0.0, 0, anti_entropy.PUBLISH, 0, 0)]
-    run = exchanged(network, Rules(1.0, 0.5, 60.0, 1, 5), letters, 3, 1)
+    commands = [Letter(0.0, 0, anti_entropy.PUBLISH, 0, 0)]
+    run = exchanged(network, Rules(1.0, 0.5, 60.0, 1, 5), commands, 3, 1)
     assert len(run.told) == network.n - 1
     assert run.told["at"].max() < 25.0

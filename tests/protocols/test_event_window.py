@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.core.compiled import kernel
-from halfway.protocols.event_window import is_among_the_newest, is_news, nothing_heard
+from halfway.protocols.event_window import empty_window, is_among_the_newest, is_new
 
 LAST = 2**31 - 1
 ids = st.lists(st.integers(0, 40) | st.integers(LAST - 40, LAST), max_size=60)
@@ -15,7 +15,7 @@ ids = st.lists(st.integers(0, 40) | st.integers(LAST - 40, LAST), max_size=60)
 def news(seen, events, found):  # type: ignore[no-untyped-def]
     """Which of the events are news, one after the other."""
     for k in range(events.shape[0]):
-        found[k] = is_news(seen, 0, events[k])
+        found[k] = is_new(seen, 0, events[k])
 
 
 @kernel
@@ -30,7 +30,7 @@ def test_a_window_is_exact_within_its_length_and_never_revives(
     events: list[int], window: int
 ) -> None:
     found = np.zeros(len(events), np.bool_)
-    news(nothing_heard(1, window), np.array(events, np.int32), found)
+    news(empty_window(1, window), np.array(events, np.int32), found)
     heard: set[int] = set()
     for event, new in zip(events, found, strict=True):
         assert not (new and event in heard)

@@ -17,13 +17,13 @@ from tests.protocols.worlds import coverage, networks
 EVENTS = 3
 
 
-def gossiped(network: Network, rules: gossip.Rules, letters: list[Letter], seed: int) -> Driven:
+def gossiped(network: Network, rules: gossip.Rules, commands: list[Letter], seed: int) -> Driven:
     """A run of gossip in which everybody wants the one topic."""
     wishes = [Letter(0.0, row, gossip.SUBSCRIBE, 0) for row in range(network.n)]
     return drive(
         World(
             network, gossip, lambda names: gossip.state(names, EVENTS, 1, seed),
-            rules, gossip.Book(1), wishes + letters, most=max(rules.fanout, 1) + 1,
+            rules, wishes + commands, most=max(rules.fanout, 1) + 1,
         )
     )  # fmt: skip
 
@@ -41,9 +41,11 @@ class SlowGossip(SlowWorld):
         if (i, event) in self.seen:
             return
         self.seen.add((i, event))
-        sure = hops < self.rules.sure_hops or self.dice[i].real() < self.rules.chance
+        sure = hops < self.rules.sure_hops or self.random_state[i].real() < self.rules.chance
         if sure and self.rules.rounds:
-            self.after(self.rules.jitter * self.dice[i].real(), self.round, i, event, hops, 1)
+            self.after(
+                self.rules.jitter * self.random_state[i].real(), self.round, i, event, hops, 1
+            )
         if hops:
             self.told.append((self.now, i, event))
 
@@ -52,14 +54,14 @@ class SlowGossip(SlowWorld):
         for z in self.near[i] if self.rules.fanout == gossip.WHOLE else self.chosen(i):
             self.send(z, "push", self.hear, event, hops + 1)
         if number < self.rules.rounds:
-            wait = self.rules.period + self.rules.jitter * self.dice[i].real()
+            wait = self.rules.period + self.rules.jitter * self.random_state[i].real()
             self.after(wait, self.round, i, event, hops, number + 1)
 
     def chosen(self, i: int) -> Iterator[int]:
         """Walk along the neighbours, take each with the share that is still wanted of the rest."""
         wanted = min(self.rules.fanout, len(self.near[i]))
         for place, z in enumerate(self.near[i]):
-            if self.dice[i].index(len(self.near[i]) - place) < wanted:
+            if self.random_state[i].index(len(self.near[i]) - place) < wanted:
                 wanted -= 1
                 yield z
 
@@ -80,11 +82,11 @@ def test_it_does_what_the_slow_oracle_does(
     network: Network, rules: gossip.Rules, seed: int
 ) -> None:
     slow = SlowGossip(network, rules, seed)
-    letters = [Letter(e, e % network.n, gossip.PUBLISH, 0, e) for e in range(EVENTS)]
-    for letter in letters:
+    commands = [Letter(e, e % network.n, gossip.PUBLISH, 0, e) for e in range(EVENTS)]
+    for letter in commands:
         slow.after(letter.at, slow.hear, letter.row, letter.event, 0)
     slow.run()
-    run = gossiped(network, rules, letters, seed)
+    run = gossiped(network, rules, commands, seed)
     told = zip(run.told["at"], run.told_rows, run.told["event"], strict=True)
     assert sorted((float(at), int(row), int(event)) for at, row, event in told) == sorted(slow.told)
     assert len(run.received(gossip.PUSH)) == slow.received["push"]
@@ -94,9 +96,9 @@ def test_it_does_what_the_slow_oracle_does(
 @given(networks(), st.integers(0, 2**32))
 def test_a_fanout_of_everybody_reaches_everybody(network: Network, seed: int) -> None:
     everybody = int(network.degree.max())
-    letters = [Letter(0.0, 0, gossip.PUBLISH, 0, 0)]
+    commands = [Letter(0.0, 0, gossip.PUBLISH, 0, 0)]
     for fanout in (everybody, everybody + 5, gossip.WHOLE):
-        run = gossiped(network, gossip.Rules(fanout, 1, 1.0, 0.5), letters, seed)
+        run = gossiped(network, gossip.Rules(fanout, 1, 1.0, 0.5), commands, seed)
         assert (run.state.seen[:, 0] == 0).all()
         assert len(run.received(gossip.PUSH)) == network.degree.sum()
 
@@ -104,10 +106,10 @@ def test_a_fanout_of_everybody_reaches_everybody(network: Network, seed: int) ->
 def reached(rules: gossip.Rules, runs: int = 40) -> float:
     """Mean share of a unit disk graph that hears an event."""
     network = disk(n=80, radius=0.2, seed=3)
-    letters = [Letter(0.0, 0, gossip.PUBLISH, 0, 0)]
+    commands = [Letter(0.0, 0, gossip.PUBLISH, 0, 0)]
     shares = []
     for seed in range(runs):
-        seen = gossiped(network, rules, letters, seed).state.seen[:, 0] == 0
+        seen = gossiped(network, rules, commands, seed).state.seen[:, 0] == 0
         shares.append(coverage(np.flatnonzero(seen).tolist(), network))
     return float(np.mean(shares))
 

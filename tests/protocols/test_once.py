@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.core.message import BOOT, MESSAGE
+from halfway.core.message import MESSAGE, START
 from halfway.protocols import SYSTEMS as PROTOCOLS
 from halfway.protocols import anti_entropy, flooding, gossip
 from halfway.protocols.drip import handler as voronoi_brokers
@@ -42,16 +42,16 @@ def _letters(kinds: Any) -> list[Letter]:
 def _walks(protocol: Any) -> World:
     """Three topics whose walks meet, and an event on each path."""
     pairs = distinct_pairs(_NETWORK.n, 3, 2)
-    letters = [
+    commands = [
         Letter(0.5 * w, int(pairs[t, w]), rendezvous.LAUNCH, t, walk=2 * t + w)
         for t in range(3)
         for w in (0, 1)
     ]
-    letters += [Letter(1e6, int(pairs[t, 0]), rendezvous.PUBLISH, t, t) for t in range(3)]
+    commands += [Letter(1e6, int(pairs[t, 0]), rendezvous.PUBLISH, t, t) for t in range(3)]
     widest = int(_NETWORK.degree.max())
     rules, book = rendezvous.Rules((1.0, 0.5), True, 10_000), rendezvous.Book(3)
     return World(
-        _NETWORK, protocol, lambda n: protocol.state(n, widest, 3, 9), rules, book, letters
+        _NETWORK, protocol, lambda n: protocol.state(n, widest, 3, 9), rules, book, commands
     )
 
 
@@ -63,11 +63,13 @@ def _careful(protocol: Any) -> World:
         most_steps=30, retries=1, patience_s=0.0015, relaunch_s=8.0, launches=2, refresh_s=25.0,
         until_s=40.0, hold=2,
     )  # fmt: skip
-    letters = [letter._replace(at=min(letter.at, 60.0)) for letter in plain.letters]
-    early = [letter._replace(at=0.1) for letter in letters if letter.kind == rendezvous.PUBLISH]
-    back = [Letter(20.0, letter.row, BOOT) for letter in early[:2]]
-    down = tuple(row for row in (3, 11) if row not in {letter.row for letter in letters})
-    return World(**{**vars(plain), "rules": rules, "letters": letters + early + back, "down": down})
+    commands = [letter._replace(at=min(letter.at, 60.0)) for letter in plain.commands]
+    early = [letter._replace(at=0.1) for letter in commands if letter.kind == rendezvous.PUBLISH]
+    back = [Letter(20.0, letter.row, START) for letter in early[:2]]
+    down = tuple(row for row in (3, 11) if row not in {letter.row for letter in commands})
+    return World(
+        **{**vars(plain), "rules": rules, "letters": commands + early + back, "down": down}
+    )
 
 
 def _overlay(retries: int) -> World:
@@ -81,11 +83,11 @@ def _overlay(retries: int) -> World:
     book = walk_overlay.book([walk_overlay.Subscription(topic) for topic in range(TOPICS)], [], 3)
     rows = (0, 29, 12, 7, 20)
     kinds = [walk_overlay.LAUNCH] * 2 + [walk_overlay.JOIN] * 3
-    letters = [Letter(0.3 * k, row, kinds[k]) for k, row in enumerate(rows)]
-    letters += [Letter(0.1, row, walk_overlay.SUBSCRIBE, row % TOPICS) for row in rows]
-    letters += [Letter(20.0, row, int(BOOT)) for row in (12, 29)]
-    letters += [Letter(40.0, 7, UNSUBSCRIBE, 1), Letter(41.0, 20, LEAVE)]
-    letters += [
+    commands = [Letter(0.3 * k, row, kinds[k]) for k, row in enumerate(rows)]
+    commands += [Letter(0.1, row, walk_overlay.SUBSCRIBE, row % TOPICS) for row in rows]
+    commands += [Letter(20.0, row, int(START)) for row in (12, 29)]
+    commands += [Letter(40.0, 7, UNSUBSCRIBE, 1), Letter(41.0, 20, LEAVE)]
+    commands += [
         Letter(8.0 * event, rows[event % 2], walk_overlay.PUBLISH, event % TOPICS, event)
         for event in range(EVENTS)
     ]
@@ -97,7 +99,7 @@ def _overlay(retries: int) -> World:
         )
 
     down = (3, 11) if retries else ()
-    return World(_NETWORK, walk_overlay, fresh, rules, book, letters, down=down)
+    return World(_NETWORK, walk_overlay, fresh, rules, book, commands, down=down)
 
 
 def _regions() -> World:
@@ -110,14 +112,14 @@ def _regions() -> World:
         space=2, batch=8, handed=1, rest=0.5, until=7.0,
     )  # fmt: skip
     ability = 1.0 / (1.0 + np.arange(n))
-    letters = [Letter(0.0, row, BOOT) for row in range(1, n)] + [Letter(5.0, 0, BOOT)]
-    letters += [Letter(0.25, row, drip.SUBSCRIBE, row % 2, row % 2) for row in range(0, n, 2)]
-    letters += [Letter(2.0 + e, 5 * e + 7, drip.PUBLISH, e % 2, e) for e in range(EVENTS)]
+    commands = [Letter(0.0, row, START) for row in range(1, n)] + [Letter(5.0, 0, START)]
+    commands += [Letter(0.25, row, drip.SUBSCRIBE, row % 2, row % 2) for row in range(0, n, 2)]
+    commands += [Letter(2.0 + e, 5 * e + 7, drip.PUBLISH, e % 2, e) for e in range(EVENTS)]
 
     def fresh(names: Any) -> Any:
         return drip.state(names, rules, ability[names], window=32, own=1, intervals=n, seed=9)
 
-    return World(_NETWORK, drip, fresh, rules, drip.Book(EVENTS), letters)
+    return World(_NETWORK, drip, fresh, rules, commands)
 
 
 def world(system: str) -> World:
@@ -137,34 +139,34 @@ def world(system: str) -> World:
         "anti-entropy": (anti_entropy, anti_entropy.Rules(1.0, 0.5, 12.0, 1, 2)),
         "rumor": (rumor, rumor.Rules(0.75, 6, 12, 1.0, 2)),
     }[system]
-    book, letters = flooding.Book(TOPICS), _letters(flooding)
+    book, commands = flooding.Book(TOPICS), _letters(flooding)
     if system == "anti-entropy":
-        letters += [Letter(0.0, row, BOOT) for row in range(_NETWORK.n)]
+        commands += [Letter(0.0, row, START) for row in range(_NETWORK.n)]
     if system == "rumor":
-        letters += [Letter(0.9 + row / 64, row, BOOT) for row in range(0, _NETWORK.n, 3)]
+        commands += [Letter(0.9 + row / 64, row, START) for row in range(0, _NETWORK.n, 3)]
 
     def fresh(names: Any) -> Any:
         seed = () if protocol is flooding else (9,)
         return protocol.state(names, EVENTS, TOPICS, *seed)  # type: ignore[operator]
 
-    return World(_NETWORK, protocol, fresh, rules, book, letters)  # type: ignore[arg-type]
+    return World(_NETWORK, protocol, fresh, rules, book, commands)  # type: ignore[arg-type]
 
 
-_CARE = {10, 11, 12, 13, 14, int(BOOT)}
+_CARE = {10, 11, 12, 13, 14, int(START)}
 # What each run must have shown to be worth comparing: the kinds of the protocol's own records.
 KINDS = {
     "flooding": {1, 2, 3, 5},
     "gossip": {1, 2, 3, 5},
     "broadcast gossip": {1, 2, 3, 5},
-    "anti-entropy": {1, 2, 3, 5, 7, 8, int(BOOT)},
-    "rumor": {1, 2, 3, 5, 6, 7, 8, 11, int(BOOT)},
+    "anti-entropy": {1, 2, 3, 5, 7, 8, int(START)},
+    "rumor": {1, 2, 3, 5, 6, 7, 8, 11, int(START)},
     "directional-walk": {1, 2, 3, 4, 5, 6},
     "random-walk": {1, 2, 3, 4, 5, 6},
     "careful directional": {1, 2, 3, 4, 5, 6} | _CARE,
     "careful random": {1, 2, 3, 4, 5, 6} | _CARE,
     "voronoi-brokers": set(voronoi_brokers.KINDS) - {voronoi_brokers.DELIVERED},
 }
-_OVERLAY = {*range(1, 24), 25, int(BOOT)}
+_OVERLAY = {*range(1, 24), 25, int(START)}
 KINDS |= {"walk-overlay": _OVERLAY, "careful walk-overlay": _OVERLAY | {24, 26}}
 # Compiled on its own its handler takes a minute: tests/protocols/drip/test_drip.py holds it
 # to the same, interpreted on its own and compiled within the engine.
@@ -207,7 +209,13 @@ def test_a_kind_that_nobody_knows_changes_nothing(system: str) -> None:
 
         def call(message: Any, out: Any) -> None:
             here.protocol.handle(
-                state, here.rules, here.network.around(), here.book, np.uint32(0), message, out
+                state,
+                here.rules,
+                here.network.neighbourhood(),
+                here.book,
+                np.uint32(0),
+                message,
+                out,
             )
 
         assert emitted_by(call, record, 64) == []
@@ -220,7 +228,7 @@ def test_every_module_has_the_same_face(system: str) -> None:
     module = importlib.import_module(PROTOCOLS[system])
     for name in ("State", "Rules", "Book", "state", "most_emissions", "handle", "KINDS"):
         assert hasattr(module, name), name
-    assert hasattr(module, "BOOT") == (255 in module.KINDS)
+    assert hasattr(module, "START") == (255 in module.KINDS)
     assert {module.PUBLISH, module.DELIVERED} <= set(module.KINDS)
     assert len(set(module.KINDS.values())) == len(module.KINDS)
 
@@ -248,14 +256,14 @@ def test_cheats_are_caught() -> None:
     here = world("flooding")
     driven = drive(here)
 
-    def writes_next_row(state, rules, around, book, i, message, out):  # type: ignore[no-untyped-def]
-        flooding.handle(state, rules, around, book, i, message, out)
+    def writes_next_row(state, rules, neighbourhood, i, message, out):  # type: ignore[no-untyped-def]
+        flooding.handle(state, rules, neighbourhood, i, message, out)
         state.seen[(int(i) + 1) % len(state.seen), 0] += 1  # a window's place: an event id
 
-    def counts_nodes(state, rules, around, book, i, message, out):  # type: ignore[no-untyped-def]
-        flooding.handle(state, rules, around, book, i, message, out)
+    def counts_nodes(state, rules, neighbourhood, i, message, out):  # type: ignore[no-untyped-def]
+        flooding.handle(state, rules, neighbourhood, i, message, out)
         if len(state.name) > 1:
-            flooding.handle(state, rules, around, book, i, message, out)
+            flooding.handle(state, rules, neighbourhood, i, message, out)
 
     def writes_what_it_hears(*given):  # type: ignore[no-untyped-def]
         given[5].flags = 1

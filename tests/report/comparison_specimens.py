@@ -62,7 +62,7 @@ def compared(sweep: bool = False, replicates: int = 10) -> Compared:
             for point in range(len(points)) for system in SYSTEMS for metric in METRICS
         ),
         curves=tuple(curve(p, system) for p in range(len(points)) for system in SYSTEMS),
-        unfit={"cell-hash": "it needs positions, and this network has none"},
+        unsupported={"cell-hash": "it needs positions, and this network has none"},
         notes=("Hellos are free: they are not sent.",),
         errors=1,
         digest="5f3a9c01d2e47b68",

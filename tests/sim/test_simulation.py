@@ -135,7 +135,7 @@ def test_pieces_make_the_same_run() -> None:
 
 def test_a_run_stops_when_its_condition_holds() -> None:
     network, demand = mesh(), Drawn(60, 1, 1, 20, events=20, every_s=0.5)
-    told = flooded(network, demand).run(stop=lambda run: run.ledger.delivered >= 50)
+    told = flooded(network, demand).run(stop=lambda run: run.deliveries.delivered >= 50)
     assert 50 <= told.delivered < 400
 
 
@@ -214,8 +214,14 @@ def test_memory_does_not_grow_with_time() -> None:
         )
         run.run()
         engine = run.engine
-        parts = [*engine.out, *engine.queue, *engine.flight, *run.cast.state, *run.setting.reach]
-        told = run.ledger._told.nbytes + 80 * len(run.ledger.latency_s._bins)
+        parts = [
+            *engine.out,
+            *engine.queue,
+            *engine.flight,
+            *run.instance.state,
+            *run.environment.reach,
+        ]
+        told = run.deliveries._told.nbytes + 80 * len(run.deliveries.latency_s._bins)
         return sum(part.nbytes for part in parts if isinstance(part, np.ndarray)) + told
 
     assert held(200.0, 390) <= 1.1 * held(20.0, 30)

@@ -8,11 +8,19 @@ import numpy as np
 
 from halfway.adapters.broker_tree_routes import Ints, drawn_overlay, largest_part, routes_of
 from halfway.adapters.drip import intervals
-from halfway.adapters.interface import Cast, Letters, Option, Scene, System, Value, letters
+from halfway.adapters.interface import (
+    Commands,
+    Option,
+    RunContext,
+    System,
+    SystemInstance,
+    Value,
+    commands,
+)
 from halfway.bulk.broker_trees.overlay import NOBODY, Overlay
 from halfway.core.filters import filters
 from halfway.protocols import SYSTEMS as MODULES
-from halfway.protocols.broker_trees.siena import Book
+from halfway.protocols.broker_trees.siena import Catalogue
 from halfway.protocols.broker_trees.source_routes import Routes
 from halfway.protocols.reliable_hop import CROWDED, LOST
 from halfway.world.workload.demand import Demand, Publications
@@ -20,7 +28,7 @@ from halfway.world.workload.demand import Demand, Publications
 _LONG = 1e9
 
 
-class TreeBroking:
+class SienaAdapter:
     """Brokers stand on uniform nodes, drawn by the run; a node's broker is the nearest in hops.
 
     What a node wants are intervals: runs of neighbouring topics. Both trees have the same brokers,
@@ -31,23 +39,23 @@ class TreeBroking:
         self.module, self.values = module, dict(values)
         self._filter: dict[tuple[int, int], int] = {}  # (first, last topic) -> the filter's id
 
-    def unfit(self, scene: Scene) -> str:
+    def unsupported(self, context: RunContext) -> str:
         """Not where nodes move, nor on fewer nodes than brokers."""
-        if scene.reach is not None:
+        if context.reach is not None:
             return "the underlay's routes are known to routers only where nodes stand"
-        room, brokers = len(largest_part(scene.start)), int(self.values["brokers"])
+        room, brokers = len(largest_part(context.start)), int(self.values["brokers"])
         if brokers > room:
             return f"{brokers} brokers do not fit {room} nodes that reach each other"
         return ""
 
-    def cast(self, scene: Scene) -> Cast:
+    def instance(self, context: RunContext) -> SystemInstance:
         """The system on a network."""
-        module, demand = self.module, scene.demand
+        module, demand = self.module, context.demand
         wanted = list(intervals(demand))
         kinds = list(dict.fromkeys((first, last) for _, first, last in wanted))
         self._filter = {kind: f for f, kind in enumerate(kinds)}
-        overlay = drawn_overlay(scene.start, int(self.values["brokers"]), scene.seed)
-        book = Book(
+        overlay = drawn_overlay(context.start, int(self.values["brokers"]), context.seed)
+        catalogue = Catalogue(
             filters([{0: (float(first), float(last))} for first, last in kinds]),
             np.arange(demand.topics, dtype=np.float64)[:, None],
             routes_of(overlay, _clients(demand), int(self.values.get("homes", 1))),
@@ -55,19 +63,21 @@ class TreeBroking:
         # A broker holds each client's interval, and of each child at most every interval there is;
         # while somebody changes parents, perhaps twice.
         slots = len(wanted) + min(len(wanted), len(kinds) * overlay.joined) + 1
-        rules, state = self.begun(scene, overlay, book.routes, slots)
+        rules, state = self.begun(context, overlay, catalogue.routes, slots)
         most = module.most_emissions(state, rules)
-        return Cast(
-            state, rules, book, most, True, module.DELIVERED, True, module.KINDS,
+        return SystemInstance(
+            state, rules, catalogue, most, True, module.DELIVERED, True, module.KINDS,
             self.shortfalls, unicast=True,
         )  # fmt: skip
 
-    def begun(self, scene: Scene, overlay: Overlay, led: Routes, slots: int) -> tuple[Any, Any]:
+    def begun(
+        self, context: RunContext, overlay: Overlay, led: Routes, slots: int
+    ) -> tuple[Any, Any]:
         """The rules, and the state of all nodes with room for so many subscriptions a broker."""
         del led
         retries = int(self.values["retries"])
         rules = self.module.Rules(retries, float(self.values["patience_s"]))
-        return rules, self.module.state(*_nodes(scene, overlay), slots, retries)
+        return rules, self.module.state(*_nodes(context, overlay), slots, retries)
 
     def shortfalls(self, state: Any) -> dict[str, int]:
         """What nodes gave up, and what brokers had no room for."""
@@ -78,33 +88,35 @@ class TreeBroking:
             "hops without care": int(counts[CROWDED]),
         }
 
-    def opening(self, demand: Demand) -> Letters:
+    def start_up_commands(self, demand: Demand) -> Commands:
         """A letter for each interval."""
         some = list(intervals(demand))
         rows = np.array([row for row, _, _ in some], np.int32)
         wanted = [self._filter[first, last] for _, first, last in some]
         zero = np.zeros(len(rows))
-        return letters(zero, rows, self.module.SUBSCRIBE, np.array(wanted, np.int32))
+        return commands(zero, rows, self.module.SUBSCRIBE, np.array(wanted, np.int32))
 
-    def publishing(self, some: Publications) -> Letters:
+    def publish_commands(self, some: Publications) -> Commands:
         """A letter for each event."""
-        return letters(some.t, some.row, self.module.PUBLISH, some.topic, event=some.event)
+        return commands(some.t, some.row, self.module.PUBLISH, some.topic, event=some.event)
 
 
-class WatchedTreeBroking(TreeBroking):
+class UnderlaySienaAdapter(SienaAdapter):
     """The same for the tree whose brokers watch each other."""
 
-    def begun(self, scene: Scene, overlay: Overlay, led: Routes, slots: int) -> tuple[Any, Any]:
+    def begun(
+        self, context: RunContext, overlay: Overlay, led: Routes, slots: int
+    ) -> tuple[Any, Any]:
         """The rules and the state, likewise; as many kin as brokers find room. Clients' nodes
         watch their broker if they know another one."""
         values = {k: v for k, v in self.values.items() if k not in ("brokers", "homes")}
         watching = np.flatnonzero(led.home[:, 0] != NOBODY if led.home.shape[1] > 1 else [])
-        per_row = np.bincount([0, *(row for row, _, _ in intervals(scene.demand))])
+        per_row = np.bincount([0, *(row for row, _, _ in intervals(context.demand))])
         state = self.module.state(
-            *_nodes(scene, overlay), slots, overlay.joined, scene.window, int(values["retries"]),
+            *_nodes(context, overlay), slots, overlay.joined, context.window, int(values["retries"]),
             watching.astype(np.int32), int(per_row.max()),
         )  # fmt: skip
-        return self.module.Rules(**values, until_s=scene.seconds), state
+        return self.module.Rules(**values, until_s=context.seconds), state
 
     def shortfalls(self, state: Any) -> dict[str, int]:
         """Kin and wishes without room as well."""
@@ -115,12 +127,12 @@ class WatchedTreeBroking(TreeBroking):
         }
 
 
-def _nodes(scene: Scene, overlay: Overlay) -> tuple[Ints, Ints, Ints]:
+def _nodes(context: RunContext, overlay: Overlay) -> tuple[Ints, Ints, Ints]:
     """Names of all nodes, of the brokers by number, and of their parents."""
     brokers = np.array([overlay[k].row for k in range(overlay.joined)], np.int32)
     up = np.array([overlay[k].parent for k in range(overlay.joined)], np.int32)
     parents = np.where(up == NOBODY, NOBODY, brokers[up]).astype(np.int32)
-    return np.arange(scene.n, dtype=np.int32), brokers, parents
+    return np.arange(context.n, dtype=np.int32), brokers, parents
 
 
 def _clients(demand: Demand) -> Ints:
@@ -148,9 +160,9 @@ _WATCHED = {
     ),
 }
 TREES = {
-    name: System(name, MODULES[name], voice, options)
-    for name, voice, options in (
-        ("broker-tree", TreeBroking, _BOTH),
-        ("underlay-tree", WatchedTreeBroking, {**_BOTH, **_WATCHED}),
+    name: System(name, MODULES[name], adapter, options)
+    for name, adapter, options in (
+        ("broker-tree", SienaAdapter, _BOTH),
+        ("underlay-tree", UnderlaySienaAdapter, {**_BOTH, **_WATCHED}),
     )
 }

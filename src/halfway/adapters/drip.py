@@ -7,14 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.adapters.interface import (
-    Cast,
-    Letters,
+    Commands,
     Option,
-    Scene,
+    RunContext,
     System,
+    SystemInstance,
     Value,
+    commands,
     count,
-    letters,
     seconds,
 )
 from halfway.problem import Problem
@@ -44,7 +44,7 @@ OPTIONS = {
 }  # fmt: skip
 
 
-class Broking:
+class DripAdapter:
     """Intervals are the runs of neighbouring topics that a node wants.
 
     Abilities are the demand's, where it has any (`ability` [n]); else a power law drawn by the run.
@@ -57,39 +57,41 @@ class Broking:
             what = f"nearest + copies = {nearest} + {copies}: it must be below brokers = {brokers}"
             raise Problem(f"voronoi-brokers: {what}", remedy="more brokers, or fewer of the others")
 
-    def unfit(self, scene: Scene) -> str:
+    def unsupported(self, context: RunContext) -> str:
         """It runs everywhere."""
-        del scene
+        del context
         return ""
 
-    def cast(self, scene: Scene) -> Cast:
+    def instance(self, context: RunContext) -> SystemInstance:
         """The system on a network."""
-        module, demand = self.module, scene.demand
-        rules = module.Rules(**self.values, until=scene.seconds)
-        per_row = np.zeros(scene.n, np.int64)
+        module, demand = self.module, context.demand
+        rules = module.Rules(**self.values, until=context.seconds)
+        per_row = np.zeros(context.n, np.int64)
         for row, _, _ in intervals(demand):
             per_row[row] += 1
         own = max(int(per_row.max(initial=0)), 1)
         ability = getattr(demand, "ability", None)
         state = module.state(
-            np.arange(scene.n, dtype=np.int32), rules,
-            power_law(scene.n, scene.seed) if ability is None else ability,
-            window=scene.window, own=own, intervals=int(per_row.sum()), seed=scene.seed,
+            np.arange(context.n, dtype=np.int32), rules,
+            power_law(context.n, context.seed) if ability is None else ability,
+            window=context.window, own=own, intervals=int(per_row.sum()), seed=context.seed,
         )  # fmt: skip
         most = module.most_emissions(state, rules)
-        book = module.Book(scene.window)
+        book = module.Book(context.window)
         kinds = module.KINDS
-        return Cast(state, rules, book, most, True, module.DELIVERED, False, kinds, _shortfalls)
+        return SystemInstance(
+            state, rules, book, most, True, module.DELIVERED, False, kinds, _shortfalls
+        )
 
-    def opening(self, demand: Demand) -> Letters:
+    def start_up_commands(self, demand: Demand) -> Commands:
         """A letter for each interval: `topic` its first number, `event` its last."""
         found: npt.NDArray[np.int32] = np.array(list(intervals(demand)), np.int32).reshape(-1, 3)
         zero = np.zeros(len(found))
-        return letters(zero, found[:, 0], self.module.SUBSCRIBE, found[:, 1], event=found[:, 2])
+        return commands(zero, found[:, 0], self.module.SUBSCRIBE, found[:, 1], event=found[:, 2])
 
-    def publishing(self, some: Publications) -> Letters:
+    def publish_commands(self, some: Publications) -> Commands:
         """A letter for each event."""
-        return letters(some.t, some.row, self.module.PUBLISH, some.topic, event=some.event)
+        return commands(some.t, some.row, self.module.PUBLISH, some.topic, event=some.event)
 
 
 def _shortfalls(state: State) -> dict[str, int]:
@@ -108,4 +110,4 @@ def intervals(demand: Demand) -> Iterator[tuple[int, int, int]]:
             begun[row] = topic
 
 
-SYSTEM = System("voronoi-brokers", "halfway.protocols.drip.handler", Broking, OPTIONS)
+SYSTEM = System("voronoi-brokers", "halfway.protocols.drip.handler", DripAdapter, OPTIONS)

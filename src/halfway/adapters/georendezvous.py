@@ -7,14 +7,22 @@ from typing import Any
 import numpy as np
 
 from halfway.adapters.georendezvous_sizing import ground, held_together, sizes
-from halfway.adapters.interface import Cast, Letters, Option, Scene, System, Value, letters
+from halfway.adapters.interface import (
+    Commands,
+    Option,
+    RunContext,
+    System,
+    SystemInstance,
+    Value,
+    commands,
+)
 from halfway.protocols.georendezvous import handler as cell_hash
 from halfway.world.workload.demand import Demand, Publications
 
 _TOGETHER = 0.9  # share of the nodes that must lie in one part of touching cells
 
 
-class Celling:
+class GeorendezvousAdapter:
     """Cells as large as the reach within which everybody hears everybody allows [geo §2.1]."""
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
@@ -25,14 +33,14 @@ class Celling:
         self._slack = float(values["slack"])
         cell_hash.rules(1.0, **self._given)  # what does not go together is told now
 
-    def unfit(self, scene: Scene) -> str:
+    def unsupported(self, context: RunContext) -> str:
         """Cells need positions, and a reach that joins them."""
-        if scene.start.position is None:
+        if context.start.position is None:
             return "its cells need to know where the nodes are, and this network has no positions"
-        cells = ground(scene, self._slack)
+        cells = ground(context, self._slack)
         if cells is None:
             return "two nodes at one place are not linked: no cell is so small that all hear all"
-        share = held_together(scene, cells.cell)
+        share = held_together(context, cells.cell)
         if share < _TOGETHER:
             return (
                 f"everybody hears everybody only within {cells.reach:.3g}, and of the nodes that "
@@ -40,22 +48,22 @@ class Celling:
             )
         return ""
 
-    def cast(self, scene: Scene) -> Cast:
+    def instance(self, context: RunContext) -> SystemInstance:
         """The system on a network."""
-        cells = ground(scene, self._slack)
+        cells = ground(context, self._slack)
         assert cells is not None  # or it is unfit
-        rules = cell_hash.rules(cells.reach, scene.seed, area=cells.area, **self._given)
+        rules = cell_hash.rules(cells.reach, context.seed, area=cells.area, **self._given)
         state = cell_hash.state(
-            np.arange(scene.n, dtype=np.int32), scene.demand.topics, rules.points, scene.window,
-            scene.seed, **sizes(scene, cells, rules)._asdict(),
+            np.arange(context.n, dtype=np.int32), context.demand.topics, rules.points, context.window,
+            context.seed, **sizes(context, cells, rules)._asdict(),
         )  # fmt: skip
         most = cell_hash.most_emissions(state, rules)
-        book = cell_hash.Book(scene.window)
+        book = cell_hash.Book(context.window)
         delivered = cell_hash.DELIVERED
         kinds = self.module.KINDS
-        return Cast(state, rules, book, most, True, delivered, True, kinds, _shortfalls)
+        return SystemInstance(state, rules, book, most, True, delivered, True, kinds, _shortfalls)
 
-    def opening(self, demand: Demand) -> Letters:
+    def start_up_commands(self, demand: Demand) -> Commands:
         """Advertisements and subscriptions, once everybody has listened and said that it is there.
 
         One after the other over half of that time, for radios that cannot send all at once.
@@ -70,11 +78,11 @@ class Celling:
             [np.full(len(rows), t, np.int32) for _, lists in roles for t, rows in enumerate(lists)],
         ))  # fmt: skip
         part = np.linspace(0.0, 0.5, len(row))
-        return letters((1.25 + part) * self._given["patience"], row, kind, topic)
+        return commands((1.25 + part) * self._given["patience"], row, kind, topic)
 
-    def publishing(self, some: Publications) -> Letters:
+    def publish_commands(self, some: Publications) -> Commands:
         """A letter for each event."""
-        return letters(some.t, some.row, cell_hash.PUBLISH, some.topic, event=some.event)
+        return commands(some.t, some.row, cell_hash.PUBLISH, some.topic, event=some.event)
 
 
 def _shortfalls(state: cell_hash.State) -> dict[str, int]:
@@ -90,7 +98,7 @@ def _seconds(default: float, what: str) -> Option:
 SYSTEM = System(
     "cell-hash",
     "halfway.protocols.georendezvous.handler",
-    Celling,
+    GeorendezvousAdapter,
     {
         "points": Option(8, 1, 32, "n: rendezvous points a topic"),
         "tried": Option(2, 1, 32, "m: of these, the closest ones that a subscriber tries"),

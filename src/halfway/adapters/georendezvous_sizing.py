@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import Scene
+from halfway.adapters.interface import RunContext
 from halfway.core.compiled import kernel
 from halfway.protocols.georendezvous.cells import CELL_SIDE_RADII, hashed
 from halfway.protocols.georendezvous.routing import Rules
@@ -38,16 +38,18 @@ class Sizes(NamedTuple):
     cared: int
 
 
-def ground(scene: Scene, slack: float) -> Ground | None:
+def ground(context: RunContext, slack: float) -> Ground | None:
     """The cells of a scene at its start; None without positions, or without any reach.
 
     slack: the share of the reach that is kept back for nodes that move while nobody knows.
     The area is the unit square for nodes within it, else the least rectangle around them.
     """
-    position = scene.start.position
-    if position is None or scene.n == 0:
+    position = context.start.position
+    if position is None or context.n == 0:
         return None
-    reach = (common_reach(scene.start) if scene.reach is None else scene.reach) * (1.0 - slack)
+    reach = (common_reach(context.start) if context.reach is None else context.reach) * (
+        1.0 - slack
+    )
     if not reach > 0.0:
         return None
     low, high = position.min(axis=0), position.max(axis=0)
@@ -58,31 +60,31 @@ def ground(scene: Scene, slack: float) -> Ground | None:
     return Ground(position, reach, area, cell)
 
 
-def held_together(scene: Scene, cell: npt.NDArray[np.int64]) -> float:
+def held_together(context: RunContext, cell: npt.NDArray[np.int64]) -> float:
     """Of the nodes of the network's largest component: the share in the largest part of cells."""
     populated, count = np.unique(cell, axis=0, return_counts=True)
     touching = unit_disk(populated.astype(np.float64), _TOUCHING)
     count = count[np.asarray(touching.labels)]
     most = np.bincount(components(touching), weights=count).max()
-    return float(most / np.bincount(components(scene.start)).max())
+    return float(most / np.bincount(components(context.start)).max())
 
 
-def sizes(scene: Scene, ground: Ground, rules: Rules) -> Sizes:
+def sizes(context: RunContext, ground: Ground, rules: Rules) -> Sizes:
     """Room for what is needed at the start, and as much again; where nodes move, more."""
-    demand, moves = scene.demand, scene.reach is not None
-    around = _around(ground.cell)
+    demand, moves = context.demand, context.reach is not None
+    neighbourhood = _around(ground.cell)
     homes, empty = _homes(ground, rules, demand.topics)
     need = np.zeros(homes.max(initial=0) + 1)
     for topic in range(demand.topics):
         need_each = _entries(demand, ground, rules, topic, moves)
         np.add.at(need, homes[topic], need_each)
     keys = demand.topics * rules.points
-    heard = np.zeros(scene.n, np.int64)
+    heard = np.zeros(context.n, np.int64)
     for rows, publishers in zip(demand.subscribers, demand.publishers, strict=True):
         heard[rows] += len(publishers)
     room = _SPARE * int(need.max(initial=0)) + 8
     return Sizes(
-        seats=min(scene.n, 3 * around + 16) if moves else max(around, 1),
+        seats=min(context.n, 3 * neighbourhood + 16) if moves else max(neighbourhood, 1),
         room=room,
         perimeters=keys if moves else min(keys, _SPARE * int(empty.sum()) + 8),
         rivals=max(int(heard.max(initial=0)), 1),

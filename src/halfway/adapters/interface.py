@@ -1,28 +1,28 @@
-"""The systems as a run sees them: their options, and what their applications say to them.
+"""The adapter: how applications speak to a system, and how a system is sized for a run.
 
-A system is a protocol's module and a way to speak to it: how a subscription and a publication are
-told to the nodes that make them. Everything else is the protocol's own.
+A system is a protocol's module and an adapter, which turns subscriptions and publications into
+commands to nodes. Everything else is the protocol's own.
 """
 
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from halfway.core.kinds import Kinds
+from halfway.core.options import Option, Value
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand, Publications
 
-Value = float | int | bool
 
-
-class Letters(NamedTuple):
-    """What applications tell their nodes, column by column; in the order in which it is posted."""
+class Commands(NamedTuple):
+    """What applications command their nodes, column by column; in the order of posting."""
 
     at: npt.NDArray[np.float64]  # seconds
     row: npt.NDArray[np.int32]
@@ -32,171 +32,156 @@ class Letters(NamedTuple):
     event: npt.NDArray[np.int32]
 
 
-def letters(at: Any, row: Any, kind: Any, topic: Any, walk: Any = 0, event: Any = -1) -> Letters:
-    """Letters of columns or of single values, which hold for all."""
+def commands(at: Any, row: Any, kind: Any, topic: Any, walk: Any = 0, event: Any = -1) -> Commands:
+    """Commands from columns, or from single values that hold for all."""
     columns = np.broadcast_arrays(at, row, kind, topic, walk, event)
     whole = [np.array(column, np.int32) for column in columns[1:]]
     when, kinds = np.array(columns[0], np.float64), whole[1].astype(np.uint8)
-    return Letters(when, whole[0], kinds, *whole[2:])
+    return Commands(when, whole[0], kinds, *whole[2:])
 
 
-def part(of: Letters, which: slice | npt.NDArray[np.bool_]) -> Letters:
-    """Some of the letters, in their order."""
-    return Letters(
-        of.at[which], of.row[which], of.kind[which], of.topic[which], of.walk[which],
-        of.event[which],
-    )  # fmt: skip
+def part(of: Commands, which: slice | npt.NDArray[np.bool_]) -> Commands:
+    """Some of the commands, in their order."""
+    return Commands(*(column[which] for column in of))
 
 
-def _none(_: Any) -> Mapping[str, int]:
+def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
+    """One command of `kind` for each subscriber of each topic."""
+    rows = np.concatenate([np.zeros(0, np.int32), *demand.subscribers])
+    topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.subscribers])
+    return commands(np.full(len(rows), at), rows, kind, topic)
+
+
+def _no_shortfalls(_: Any) -> Mapping[str, int]:
     return {}
 
 
-class Cast(NamedTuple):
-    """A system on a network, ready to begin."""
+class SystemInstance(NamedTuple):
+    """A system on a network, ready to run."""
 
     state: Any
     rules: Any
-    book: Any
-    most: int  # records that one call of its handler may emit
-    boots: bool  # whether nodes want a BOOT at the start and when they come back
-    delivered: int  # the kind of a letter that tells an application of an event
-    hops_tell: bool  # whether its hops are those from the publisher
-    kinds: Mapping[int, str]
-    # What the nodes' bounded memories had no room for, and the like, from the state at any time.
-    shortfalls: Callable[[Any], Mapping[str, int]] = _none
-    unicast: bool = False  # whether each of its records is for one neighbour at the most
+    most_emissions: int  # of one call of its handler
+    kinds: Kinds
+    hops_from_publisher: bool = True  # whether the hops of a delivery begin at the publisher
+    # What the bounded tables of the nodes had no room for, from the state at any time.
+    shortfalls: Callable[[Any], Mapping[str, int]] = _no_shortfalls
+    unicast: bool = False  # whether each of its records is for at most one neighbour
 
 
-class Voice(Protocol):
-    """How applications speak to one system."""
-
-    def unfit(self, scene: "Scene") -> str:
-        """Why the system cannot honestly run there, as the end of a sentence; "" where it can."""
-        ...
-
-    def cast(self, scene: "Scene") -> Cast:
-        """The system on a network."""
-        ...
-
-    def opening(self, demand: Demand) -> Letters:
-        """What is said at the start: subscriptions, and whatever the system wants to know."""
-        ...
-
-    def publishing(self, some: Publications) -> Letters:
-        """What publishers say."""
-        ...
-
-
-class Scene(NamedTuple):
-    """What a voice may know of a run when it casts its system.
+class RunContext(NamedTuple):
+    """What an adapter may know of a run when it sizes its system.
 
     The network and the reach are for what its paper grants: positions, a radio's range, or the
     routes of an underlay. Whatever else a node learns, it learns by messages.
     """
 
     n: int
-    widest: int  # the largest number of neighbours that a node has room for
+    most_neighbours: int  # that a node has room for
     demand: Demand
-    window: int  # events that may be on their way at a time
+    window: int  # events in flight at a time
     seconds: float
     seed: int
     start: Network  # at time 0; where nodes move, its links are those of that moment
-    reach: float | None  # of the radios of nodes that move; None where the network stands
+    reach: float | None  # of the radios of moving nodes; None where the network is static
+
+    @property
+    def node_ids(self) -> npt.NDArray[np.int32]:
+        """[n] the id of each row's node."""
+        return np.arange(self.n, dtype=np.int32)
 
 
-class Unfit(Problem):
-    """A system that cannot honestly run in a setting; `what` says why."""
+class Unsupported(Problem):
+    """A system that cannot run in an environment; `what` gives the reason."""
 
 
-class Option(NamedTuple):
-    """A number that a user may set."""
-
-    default: Value
-    low: Value
-    high: Value
-    what: str
-
-
-def seconds(default: float, what: str) -> Option:
-    """An option that is a time, up to some 30 years."""
-    return Option(default, 0.0, 1e9, f"seconds; {what}")
-
-
-def count(default: int, what: str, low: int = 0, high: int = 1_000_000) -> Option:
-    """An option that is a whole number."""
-    return Option(default, low, high, what)
-
-
-@dataclass(frozen=True)
-class System:
-    """A system by name, and what a user may set of it."""
-
-    name: str
-    module: str
-    voice: type
-    options: Mapping[str, Option] = field(default_factory=dict)
-
-    def speaking(self, given: Mapping[str, Value]) -> Voice:
-        """Its voice with those options; Problem naming option, value and range for a bad one."""
-        for name, value in given.items():
-            check_option(self, name, value)
-        values = {name: given.get(name, option.default) for name, option in self.options.items()}
-        return self.voice(importlib.import_module(self.module), values)  # type: ignore[no-any-return]
-
-
-def check_option(system: System, name: str, value: Value) -> None:
-    """Problem naming option, value and range where a system has no such option or value."""
-    if name not in system.options:
-        known = ", ".join(system.options) or "none"
-        raise Problem(f"'{name}' is no option of {system.name}", remedy=f"its options: {known}")
-    option = system.options[name]
-    whole = isinstance(option.default, int) and not isinstance(option.default, bool)
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    fits = isinstance(value, bool) if isinstance(option.default, bool) else number
-    within = fits and option.low <= value <= option.high  # first: int() knows no nan and no inf
-    if not within or (whole and value != int(value)):
-        sort = "true or false" if isinstance(option.default, bool) else (
-            f"{'a whole number' if whole else 'a number'} from {option.low:g} to {option.high:g}"
-        )  # fmt: skip
-        raise Problem(f"{system.name}: {name} = {value}: it must be {sort} ({option.what})")
-
-
-class Spreading:
-    """Systems that bring an event of a topic to whoever subscribed to it, wherever that is."""
+class Adapter:
+    """How applications speak to one system. The defaults are those of a system by topic."""
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         self.module, self.values = module, dict(values)
 
-    def unfit(self, scene: Scene) -> str:
-        """It runs everywhere."""
-        del scene
+    def unsupported(self, context: RunContext) -> str:
+        """Why the system cannot run there, as the end of a sentence; "" where it can."""
+        del context
         return ""
 
-    def cast(self, scene: Scene) -> Cast:
+    def instance(self, context: RunContext) -> SystemInstance:
         """The system on a network."""
-        names = np.arange(scene.n, dtype=np.int32)
-        module, topics = self.module, scene.demand.topics
-        values = dict(self.values)
-        if "until" in module.Rules._fields:
-            values["until"] = scene.seconds
+        raise NotImplementedError
+
+    def start_up_commands(self, demand: Demand) -> Commands:
+        """The commands at time 0: one for each subscriber of each topic."""
+        return subscriptions(demand, self.module.KINDS.number("subscribe"))
+
+    def publish_commands(self, publications: Publications) -> Commands:
+        """One command for each publication."""
+        some, kind = publications, self.module.KINDS.number("publish")
+        return commands(some.t, some.row, kind, some.topic, event=some.event)
+
+
+class BroadcastAdapter(Adapter):
+    """Systems whose `Rules` are their options, and whose `state` needs no sizing beyond a window.
+
+    Flooding, gossip, anti-entropy, rumor routing, and most protocols of users.
+    """
+
+    def instance(self, context: RunContext) -> SystemInstance:
+        """The system on a network."""
+        module, values = self.module, dict(self.values)
+        if "until_s" in module.Rules._fields:
+            values["until_s"] = context.seconds
         rules = module.Rules(**values)
-        given = (names, scene.window, topics, scene.seed)
-        # A system without dice asks for no seed.
+        given = (context.node_ids, context.window, context.demand.topics, context.seed)
+        # A protocol without random numbers takes no seed.
         state = module.state(*given[: len(inspect.signature(module.state).parameters)])
-        most = module.most_emissions(state, rules)
-        boots = hasattr(module, "BOOT")
-        book = module.Book(scene.window)
-        # An event that a node keeps and hands on when asked travels in records of many chains.
-        hops_tell = getattr(module, "HOPS_TELL", True)
-        return Cast(state, rules, book, most, boots, module.DELIVERED, hops_tell, module.KINDS)
+        return SystemInstance(
+            state, rules, module.most_emissions(state, rules), module.KINDS,
+            # A node that keeps an event and sends it on request restarts the count of its hops.
+            hops_from_publisher=getattr(module, "HOPS_FROM_PUBLISHER", True),
+        )  # fmt: skip
 
-    def opening(self, demand: Demand) -> Letters:
-        """Subscriptions."""
-        rows = np.concatenate([np.zeros(0, np.int32), *demand.subscribers])
-        topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.subscribers])
-        return letters(np.zeros(len(rows)), rows, self.module.SUBSCRIBE, topic)
 
-    def publishing(self, some: Publications) -> Letters:
-        """A letter for each event."""
-        return letters(some.t, some.row, self.module.PUBLISH, some.topic, event=some.event)
+@dataclass(frozen=True)
+class System:
+    """A system by name: its protocol's module, its adapter, and its options."""
+
+    name: str
+    module: str
+    adapter: type[Adapter]
+    declared: Mapping[str, Option] | None = None  # the options of a user's protocol
+
+    @property
+    def options(self) -> Mapping[str, Option]:
+        """What a user may set; imports the protocol."""
+        if self.declared is not None:
+            return self.declared
+        found: Mapping[str, Option] = importlib.import_module(self.module).OPTIONS
+        return found
+
+    def speaking(self, given: Mapping[str, Value]) -> Adapter:
+        """Its adapter with those options; Problem naming option, value and range for a bad one."""
+        for name, value in given.items():
+            check_option(self, name, value)
+        values = {name: given.get(name, option.default) for name, option in self.options.items()}
+        return self.adapter(importlib.import_module(self.module), values)
+
+
+def check_option(system: System, name: str, value: Value) -> None:
+    """Raise Problem where a system has no such option, or the option no such value."""
+    options = system.options
+    if name not in options:
+        known = ", ".join(options) or "none"
+        raise Problem(
+            f"{system.name}: unknown option '{name}'", remedy=f"use one of its options: {known}"
+        )
+    option = options[name]
+    whole = isinstance(option.default, int) and not isinstance(option.default, bool)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    fits = isinstance(value, bool) if isinstance(option.default, bool) else number
+    within = fits and option.low <= value <= option.high  # first: int() fails on nan and inf
+    if not within or (whole and value != int(value)):
+        sort = "true or false" if isinstance(option.default, bool) else (
+            f"{'a whole number' if whole else 'a number'} from {option.low:g} to {option.high:g}"
+        )  # fmt: skip
+        raise Problem(f"{system.name}: {name} = {value}: expected {sort} ({option.meaning})")

@@ -14,27 +14,29 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from halfway.adapters.interface import Option, Spreading, System
+from halfway.adapters.interface import BroadcastAdapter, System
 from halfway.adapters.registry import TABLE
 from halfway.core.compiled import CACHE_FOLDER, keep_apart
 from halfway.core.handler import is_claimed
+from halfway.core.kinds import Kinds
+from halfway.core.options import Option
 from halfway.files import write_whole
 from halfway.problem import Problem
 
-FACE = ("State", "Rules", "Book", "state", "handle", "most_emissions", "KINDS")
+FACE = ("State", "Rules", "state", "handle", "most_emissions", "KINDS")
 _SPOKEN = ("SUBSCRIBE", "PUBLISH", "DELIVERED")  # kinds of a system that `Spreading` speaks to
 _MOST_TEXT = 1 << 20
 _LOW, _HIGH = -1e9, 1e9  # of an option that says no range
 
 
-class OwnSource(NamedTuple):
+class UserSource(NamedTuple):
     """A system's name and its whole text."""
 
     name: str  # "my-protocol", of my_protocol.py
     text: str
 
 
-def read_own(named: str) -> OwnSource:
+def read_user_system(named: str) -> UserSource:
     """The text behind a path of a Python file or the name of an importable module.
 
     Raises Problem for what is neither, and for a name that a system of ours has.
@@ -55,7 +57,7 @@ def read_own(named: str) -> OwnSource:
         raise Problem(
             f"'{name}' is a system already", where=f"--system {named}", remedy="rename the file"
         )
-    return OwnSource(name, text)
+    return UserSource(name, text)
 
 
 def _module_file(named: str) -> Path:
@@ -69,22 +71,25 @@ def _module_file(named: str) -> Path:
     return Path(found.origin)
 
 
-def own_system(source: OwnSource) -> System:
+def user_system(source: UserSource) -> System:
     """The system that a text describes, imported. Raises Problem in one line if it is none."""
     module = _imported(source)
     missing = [name for name in FACE if not hasattr(module, name)]
-    voice = getattr(module, "VOICE", Spreading)
-    if voice is Spreading:
+    adapter = getattr(module, "ADAPTER", BroadcastAdapter)
+    if adapter is BroadcastAdapter:
         missing += [name for name in _SPOKEN if not hasattr(module, name)]
     if missing:
         raise Problem(
             f"the system has no {', '.join(missing)}", where=source.name,
             remedy="halfway/protocols/flooding.py shows the face of a system",
         )  # fmt: skip
+    if not isinstance(module.KINDS, Kinds):
+        remedy = "declare them with halfway.core.kinds.Kinds, as halfway/protocols/flooding.py does"
+        raise Problem("KINDS is not a table of message kinds", where=source.name, remedy=remedy)
     if not is_claimed(module.State):
         remedy = "put @handles(State) above `def handle(…)`"
         raise Problem("nobody handles its State", where=source.name, remedy=remedy)
-    return System(source.name, module.__name__, voice, _options(module, source.name))
+    return System(source.name, module.__name__, adapter, _options(module, source.name))
 
 
 def _options(module: ModuleType, name: str) -> Mapping[str, Option]:
@@ -92,12 +97,12 @@ def _options(module: ModuleType, name: str) -> Mapping[str, Option]:
     given: dict[str, Any] = getattr(module, "OPTIONS", None) or {
         field: value
         for field, value in module.Rules._field_defaults.items()
-        if isinstance(value, bool | int | float) and field != "until"
+        if isinstance(value, bool | int | float) and field != "until_s"
     }
     options = {field: _option(field, value, name) for field, value in given.items()}
-    known = {*options, "until", *module.Rules._field_defaults}
+    known = {*options, "until_s", *module.Rules._field_defaults}
     loose = [field for field in module.Rules._fields if field not in known]
-    if loose and getattr(module, "VOICE", Spreading) is Spreading:
+    if loose and getattr(module, "ADAPTER", BroadcastAdapter) is BroadcastAdapter:
         remedy = "give Rules defaults, or name them in OPTIONS"
         raise Problem(f"nobody says what Rules.{loose[0]} is", where=name, remedy=remedy)
     return options
@@ -114,7 +119,7 @@ def _option(field: str, value: Any, where: str) -> Option:
     return Option(*value)
 
 
-def _imported(source: OwnSource) -> ModuleType:
+def _imported(source: UserSource) -> ModuleType:
     """The module of that very text; imported once a process."""
     digest = hashlib.sha256(source.text.encode()).hexdigest()[:16]
     name = f"{source.name.replace('-', '_')}_{digest}"

@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import Cast, Letters, Option, Scene, System, Value, letters
+from halfway.adapters.interface import (
+    Commands,
+    Option,
+    RunContext,
+    System,
+    SystemInstance,
+    Value,
+    commands,
+)
 from halfway.core.bloom import Size, sized
 from halfway.world.workload.demand import Demand, Publications
 
@@ -42,7 +50,7 @@ OPTIONS = {
 }  # fmt: skip
 
 
-class Overlaying:
+class WalkOverlayAdapter:
     """Every publisher and every subscriber is an initiator [dwo §V-B]: one walk for each node.
 
     The first two set out together, the others at a pace; a topic is a subscription of the book.
@@ -56,39 +64,43 @@ class Overlaying:
         wanted = sum(len(rows) > 0 for rows in demand.subscribers)
         return sized(max(wanted, 1), float(self.values["false_positives"]))
 
-    def unfit(self, scene: Scene) -> str:
+    def unsupported(self, context: RunContext) -> str:
         """It runs everywhere but where its filters are too large."""
-        links = min(scene.widest, int(self.values["links"]))
-        size = 8.0 * scene.n * links * self._size(scene.demand).words
+        links = min(context.most_neighbours, int(self.values["links"]))
+        size = 8.0 * context.n * links * self._size(context.demand).words
         return f"its filters would take {size / 1e9:.0f} GB" if size > _MOST_BYTES else ""
 
-    def cast(self, scene: Scene) -> Cast:
+    def instance(self, context: RunContext) -> SystemInstance:
         """The system on a network."""
-        values, module, demand = self.values, self.module, scene.demand
-        size, key = self._size(demand), scene.seed % 2**63
-        rules = self._rules(size, key, scene.seconds)
-        each = np.zeros(scene.n, np.int64)
+        values, module, demand = self.values, self.module, context.demand
+        size, key = self._size(demand), context.seed % 2**63
+        rules = self._rules(size, key, context.seconds)
+        each = np.zeros(context.n, np.int64)
         for rows in demand.subscribers:
             each[rows] += 1
         state = module.state(
-            np.arange(scene.n, dtype=np.int32),
-            scene.widest,
+            np.arange(context.n, dtype=np.int32),
+            context.most_neighbours,
             max(int(each.max(initial=0)), 1),
-            scene.window,
+            context.window,
             size.words,
-            scene.seed,
+            context.seed,
             places=min(max(len(initiators(demand)), 4), _PLACES),
-            links=min(scene.widest, int(values["links"])),
+            links=min(context.most_neighbours, int(values["links"])),
             branches=int(values["branches"]),
             hold=int(values["hold"]),
             watched=_WATCHED if rules.retries else 0,
         )
-        book = module.book([module.Subscription(topic) for topic in range(demand.topics)], [], key)
+        catalogue = module.catalogue(
+            [module.Subscription(topic) for topic in range(demand.topics)], [], key
+        )
         most = module.most_emissions(state, rules)
         # An event that a node keeps and sends later travels in records of many chains.
         hops_tell = int(values["hold"]) == 0
         kinds = module.KINDS
-        return Cast(state, rules, book, most, True, module.DELIVERED, hops_tell, kinds, _shortfalls)
+        return SystemInstance(
+            state, rules, catalogue, most, True, module.DELIVERED, hops_tell, kinds, _shortfalls
+        )
 
     def _rules(self, size: Size, key: int, seconds: float) -> Any:
         values, never = self.values, np.inf
@@ -115,7 +127,7 @@ class Overlaying:
             until_s=seconds,
         )
 
-    def opening(self, demand: Demand) -> Letters:
+    def start_up_commands(self, demand: Demand) -> Commands:
         """Subscriptions; the first two walks half a step apart, the others at their pace."""
         module, values = self.module, self.values
         wants = [np.asarray(rows, np.int64) for rows in demand.subscribers]
@@ -126,16 +138,16 @@ class Overlaying:
         half = 0.5 * (float(values["rest_s"]) + float(values["bids_s"]))
         at = np.where(turn < 2, half * turn, float(values["pace_s"]) * (turn - 1))
         kind = np.where(turn < 2, module.LAUNCH, module.JOIN)
-        return letters(
+        return commands(
             np.concatenate([np.zeros(len(rows)), at]),
             np.concatenate([rows, walkers]),
             np.concatenate([np.full(len(rows), module.SUBSCRIBE), kind]),
             np.concatenate([topic, np.full(len(walkers), -1)]),
         )
 
-    def publishing(self, some: Publications) -> Letters:
+    def publish_commands(self, some: Publications) -> Commands:
         """A letter for each event."""
-        return letters(some.t, some.row, self.module.PUBLISH, some.topic, event=some.event)
+        return commands(some.t, some.row, self.module.PUBLISH, some.topic, event=some.event)
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
@@ -158,4 +170,6 @@ def initiators(demand: Demand) -> npt.NDArray[np.int64]:
     return np.array(list(found), np.int64)
 
 
-SYSTEM = System("walk-overlay", "halfway.protocols.walk_overlay.handler", Overlaying, OPTIONS)
+SYSTEM = System(
+    "walk-overlay", "halfway.protocols.walk_overlay.handler", WalkOverlayAdapter, OPTIONS
+)

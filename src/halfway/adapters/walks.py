@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.adapters.interface import (
-    Cast,
-    Letters,
+    Commands,
     Option,
-    Scene,
+    RunContext,
     System,
+    SystemInstance,
     Value,
+    commands,
     count,
-    letters,
     seconds,
 )
 from halfway.adapters.walks_sizing import places
@@ -36,7 +36,7 @@ OPTIONS = {
 }
 
 
-class Walking:
+class WalkAdapter:
     """Walks join one publisher to one subscriber [drw §3]: each pair of a topic is one of theirs.
 
     What a demand calls a topic is therefore as many topics of the protocol as the topic has pairs
@@ -48,15 +48,15 @@ class Walking:
         self._of: dict[tuple[int, int], range] = {}  # (topic, publisher) -> its pairs
         self._pairs: npt.NDArray[np.int32] = np.zeros((0, 2), np.int32)
 
-    def unfit(self, scene: Scene) -> str:
+    def unsupported(self, context: RunContext) -> str:
         """It runs everywhere."""
-        del scene
+        del context
         return ""
 
-    def cast(self, scene: Scene) -> Cast:
+    def instance(self, context: RunContext) -> SystemInstance:
         """The system on a network."""
-        self._number(scene.demand)
-        names, values = np.arange(scene.n, dtype=np.int32), self.values
+        self._number(context.demand)
+        names, values = np.arange(context.n, dtype=np.int32), self.values
         never = np.inf
         rules = rendezvous.Rules(
             pace=(float(values["pace_s"]), float(values["pace_s"])),
@@ -67,7 +67,7 @@ class Walking:
             relaunch_s=float(values["relaunch_s"]) or never,
             launches=int(values["launches"]),
             refresh_s=float(values["refresh_s"]) or never,
-            until_s=scene.seconds,
+            until_s=context.seconds,
             hold=int(values["hold"]),
         )
         pairs = max(len(self._pairs), 1)
@@ -75,12 +75,16 @@ class Walking:
         most = max((len(own) for own in self._of.values()), default=0)
         hold = max(int(values["hold"]) * most, 1)
         rules = rules._replace(hold=int(values["hold"]) * most)
-        slots = places(scene, rules, self._pairs, self._of)
-        state = self.module.state(names, scene.widest, pairs, scene.seed, slots=slots, hold=hold)
+        slots = places(context, rules, self._pairs, self._of)
+        state = self.module.state(
+            names, context.most_neighbours, pairs, context.seed, slots=slots, hold=hold
+        )
         emissions = self.module.most_emissions(state, rules)
         book, kinds = rendezvous.Book(pairs), self.module.KINDS
         delivered = rendezvous.DELIVERED
-        return Cast(state, rules, book, emissions, True, delivered, True, kinds, _shortfalls)
+        return SystemInstance(
+            state, rules, book, emissions, True, delivered, True, kinds, _shortfalls
+        )
 
     def _number(self, demand: Demand) -> None:
         """Give each pair of a publisher and a subscriber of one topic its number."""
@@ -93,15 +97,15 @@ class Walking:
                 self._of[topic, publisher] = range(first, len(pairs))
         self._pairs = np.array(pairs, np.int32).reshape(-1, 2)
 
-    def opening(self, demand: Demand) -> Letters:
+    def start_up_commands(self, demand: Demand) -> Commands:
         """Both walks of every pair set out, the subscriber's half a step later."""
         del demand
         pair = np.repeat(np.arange(len(self._pairs)), 2)
         side = np.tile([0, 1], len(self._pairs))
         at = 0.5 * float(self.values["pace_s"]) * side
-        return letters(at, self._pairs.ravel(), rendezvous.LAUNCH, pair, walk=2 * pair + side)
+        return commands(at, self._pairs.ravel(), rendezvous.LAUNCH, pair, walk=2 * pair + side)
 
-    def publishing(self, some: Publications) -> Letters:
+    def publish_commands(self, some: Publications) -> Commands:
         """A letter for each event and each subscriber."""
         at, row, pair, event = [], [], [], []
         for k in range(len(some.t)):
@@ -110,7 +114,7 @@ class Walking:
                 row.append(some.row[k])
                 pair.append(one)
                 event.append(some.event[k])
-        return letters(at, row, rendezvous.PUBLISH, pair, event=event)
+        return commands(at, row, rendezvous.PUBLISH, pair, event=event)
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
@@ -125,6 +129,6 @@ def _shortfalls(state: Any) -> dict[str, int]:
 
 
 SYSTEMS = tuple(
-    System(name, f"halfway.protocols.{name.replace('-', '_')}", Walking, OPTIONS)
+    System(name, f"halfway.protocols.{name.replace('-', '_')}", WalkAdapter, OPTIONS)
     for name in ("directional-walk", "random-walk")
 )

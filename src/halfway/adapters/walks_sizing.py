@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import Scene
+from halfway.adapters.interface import RunContext
 from halfway.protocols.reliable_hop import ANSWERED, HOP
 from halfway.protocols.walks.rendezvous import Rules
 
@@ -16,7 +16,7 @@ _EVENTS = 4096  # by which it is seen how often anybody publishes
 
 
 def places(
-    scene: Scene,
+    context: RunContext,
     rules: Rules,
     pairs: npt.NDArray[np.int32],
     of: Mapping[tuple[int, int], range],
@@ -32,17 +32,17 @@ def places(
     launched = int(np.bincount(pairs.ravel(), minlength=1).max())
     # A walk is at a node as often as the node has neighbours, and for a moment still at the one
     # before it.
-    degree = scene.start.degree
+    degree = context.start.degree
     passing = 2 * len(pairs) * int(degree.max(initial=0)) / max(int(degree.sum()), 1)
-    told = _told(scene, (rules.retries + 1) * rules.patience_s, of)
+    told = _told(context, (rules.retries + 1) * rules.patience_s, of)
     need = launched + told + math.ceil(2 * passing) + _FEW
-    fit = int(_MOST_BYTES / (max(scene.n, 1) * (HOP.itemsize + 8 * ANSWERED)))
+    fit = int(_MOST_BYTES / (max(context.n, 1) * (HOP.itemsize + 8 * ANSWERED)))
     return max(min(need, fit), _FEW)
 
 
-def _told(scene: Scene, longest: float, of: Mapping[tuple[int, int], range]) -> int:
+def _told(context: RunContext, longest: float, of: Mapping[tuple[int, int], range]) -> int:
     """The most letters that one publisher has for its subscribers within so many seconds."""
-    some = scene.demand.begun_again().take(scene.seconds, _EVENTS)
+    some = context.demand.begun_again().take(context.seconds, _EVENTS)
     roles = zip(some.topic.tolist(), some.row.tolist(), strict=True)
     each, most = np.array([len(of[role]) for role in roles], np.int64), 0
     for row in np.unique(some.row):

@@ -76,7 +76,7 @@ def compare(
             scenario, named, own=system or [], baseline=baseline, replicates=replicates,
             until=until, most=most, changes=given, sweeps=swept,
         )  # fmt: skip
-    for name, why in question.unfit.items():
+    for name, why in question.unsupported.items():
         warn(f"{name} does not run here: {why}")
     answer = _answered(question, out, master, seed, mapped=mapped, quiet=as_json)
     if as_json:

@@ -42,9 +42,9 @@ def simulate(
         given["seed"] = str(seed)
     mine = None
     if system is not None and system.endswith(".py"):
-        from halfway.adapters.user_protocol import own_system, read_own
+        from halfway.adapters.user_protocol import read_user_system, user_system
 
-        mine = own_system(read_own(system))
+        mine = user_system(read_user_system(system))
     read = read_scenario(scenario, given, {} if mine is None else {mine.name: mine})
     if trace is not None:
         from halfway.sim.trace.writer import checked_target

@@ -32,7 +32,7 @@ class Question(NamedTuple):
     points: Sequence[ScenarioPoint]
     contenders: Sequence[Contender]
     baseline: str
-    unfit: Mapping[str, str]  # name -> why
+    unsupported: Mapping[str, str]  # name -> why
     replicates: int = REPLICATES
     until: Until | None = None
     most: int = MOST_ADDED
@@ -97,7 +97,7 @@ def compare(
         metrics=METRICS,
         cells=tuple(cells),
         curves=tuple(curves_of_runs(runs)),
-        unfit=dict(question.unfit),
+        unsupported=dict(question.unsupported),
         notes=notes_of(question.scenario, ended, cells, replicates) + warned,
         errors=errors,
         digest=digest_of_runs(runs),

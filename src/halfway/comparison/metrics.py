@@ -9,7 +9,7 @@ from halfway.comparison.recovery import recovery
 from halfway.comparison.results import Metric
 from halfway.pipeline.plan.run import Observations
 from halfway.sim.engine.records import SENT
-from halfway.sim.metrics.deliveries import Ledger
+from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
 
@@ -86,20 +86,22 @@ def observations(simulation: Simulation) -> Observations:
 
     Beside them latency quantiles, and the counts of what came late or found no room.
     """
-    ledger, setting = simulation.ledger, simulation.setting
-    ledger.told, setting.broken = [], []
+    deliveries, environment = simulation.deliveries, simulation.environment
+    deliveries.told, environment.broken = [], []
     first = min(simulation.demand.next_at(), simulation.seconds)
     simulation.run(until=first)
-    set_up = float(simulation.engine.meters.traffic[:, SENT].sum())
+    set_up = float(simulation.engine.counters.traffic[:, SENT].sum())
     told = simulation.run()
-    seconds, share = recovery(np.concatenate([np.zeros(0), *setting.broken]), *_accounts(ledger))
+    seconds, share = recovery(
+        np.concatenate([np.zeros(0), *environment.broken]), *_accounts(deliveries)
+    )
     values = {metric.name: read(told) for metric, read in _COLUMNS if read is not None}
     values |= {"set-up": set_up, "recovery": seconds, "recovered": share}
     found = {name: _some(value) for name, value in values.items()}
     counts = {LATE: told.late, SATURATED: told.saturated}
     counts |= {SHORTFALL + what: count for what, count in told.shortfalls.items()}
     found |= {name: np.array([count], np.float64) for name, count in counts.items() if count}
-    spread = ledger.latency_s
+    spread = deliveries.latency_s
     wanted = np.linspace(0.0, 1.0, 101) if spread.count else np.zeros(0)
     found[LATENCY] = np.array([spread.quantile(share) for share in wanted.tolist()], np.float64)
     return found
@@ -115,13 +117,17 @@ def _some(value: float) -> npt.NDArray[np.float64]:
     return np.array([value] if np.isfinite(value) else [], np.float64)
 
 
-def _accounts(ledger: Ledger) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def _accounts(
+    deliveries: DeliveryAccounting,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """[events] times of publication, ascending, and whether all who should hear of one did.
 
     Events that nobody should hear of are left out.
     """
-    asked = [(event, at, wanted) for event, at, wanted in ledger.asked if wanted > 0]
-    events = np.concatenate([np.zeros(0, np.int64), *(event for event, _, _ in ledger.told or [])])
+    asked = [(event, at, wanted) for event, at, wanted in deliveries.asked if wanted > 0]
+    events = np.concatenate(
+        [np.zeros(0, np.int64), *(event for event, _, _ in deliveries.told or [])]
+    )
     got = np.bincount(events, minlength=1 + max((event for event, _, _ in asked), default=0))
     times = np.array([at for _, at, _ in asked], np.float64)
     return times, np.array([got[event] >= wanted for event, _, wanted in asked], bool)

@@ -8,7 +8,7 @@ import msgspec
 
 from halfway.adapters.interface import System
 from halfway.adapters.registry import named
-from halfway.adapters.user_protocol import OwnSource, own_system
+from halfway.adapters.user_protocol import UserSource, user_system
 from halfway.pipeline.plan.inputs import inputs_of, name_of
 from halfway.pipeline.plan.run import Point, Scalar, unsigned
 from halfway.scenario.reading import input_files, with_files
@@ -28,7 +28,7 @@ class Contender(NamedTuple):
 
     def system(self) -> System:
         """The system itself; Problem in one line where the user's module is none."""
-        return own_system(OwnSource(*self)) if self.text else named(self.name)
+        return user_system(UserSource(*self)) if self.text else named(self.name)
 
 
 def point_of(scenario: Scenario, contender: Contender) -> Point:

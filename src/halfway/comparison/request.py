@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from halfway.adapters.registry import TABLE, named
-from halfway.adapters.user_protocol import own_system, read_own
+from halfway.adapters.user_protocol import read_user_system, user_system
 from halfway.comparison import MOST_ADDED, REPLICATES
 from halfway.comparison.compare import Question
 from halfway.comparison.metrics import METRICS
@@ -45,8 +45,8 @@ def asked(
         if field in (changes or {}):
             what = f"--set {field}: a comparison sets it in each of its runs"
             raise Problem(what, remedy=f"use {option}")
-    sources = [read_own(one) for one in own]
-    ours = {source.name: own_system(source) for source in sources}
+    sources = [read_user_system(one) for one in own]
+    ours = {source.name: user_system(source) for source in sources}
     contenders = [Contender(name) for name in _chosen(systems)]
     contenders += [Contender(*source) for source in sources]
     if len({one.name for one in contenders}) < len(contenders):
@@ -58,12 +58,14 @@ def asked(
         raise Problem(f"replicates = {replicates}, but {most} at the most: nothing can be added")
     base, points = read_sweep(path, changes, sweeps, ours)
     base = base if base.title else msgspec.structs.replace(base, title=Path(path).stem)
-    fit, unfit = _sorted_out(points, contenders)
+    fit, unsupported = _sorted_out(points, contenders)
     reference = baseline or ("flooding" if "flooding" in fit else next(iter(fit)))
     if reference not in fit:
-        why = unfit.get(reference, f"it is none of {', '.join(fit)}")
+        why = unsupported.get(reference, f"it is none of {', '.join(fit)}")
         raise Problem(f"the baseline {reference} does not run here: {why}")
-    return Question(base, points, list(fit.values()), reference, unfit, replicates, bound, most)
+    return Question(
+        base, points, list(fit.values()), reference, unsupported, replicates, bound, most
+    )
 
 
 def parsed(until: str | None) -> Until | None:
@@ -92,22 +94,22 @@ def _sorted_out(
     points: Sequence[ScenarioPoint], contenders: Sequence[Contender]
 ) -> tuple[dict[str, Contender], dict[str, str]]:
     """Who can run at every point, and why the others cannot."""
-    unfit: dict[str, str] = {}
+    unsupported: dict[str, str] = {}
     for point in points:
         stage = staged(point.scenario)  # a Problem here is nobody's in particular
         for one in contenders:
-            if one.name in unfit:
+            if one.name in unsupported:
                 continue
             try:
                 simulation_on(stage, point.scenario, one.system())
             except Problem as problem:
-                unfit[one.name] = _reason(problem, point, one.name)
+                unsupported[one.name] = _reason(problem, point, one.name)
             stage = stage if stage.motion is None else staged(point.scenario)
-    fit = {one.name: one for one in contenders if one.name not in unfit}
+    fit = {one.name: one for one in contenders if one.name not in unsupported}
     if not fit:
-        name, why = next(iter(unfit.items()))
+        name, why = next(iter(unsupported.items()))
         raise Problem(f"no system can run here; {name}: {why}")
-    return fit, unfit
+    return fit, unsupported
 
 
 def _reason(problem: Problem, point: ScenarioPoint, name: str) -> str:

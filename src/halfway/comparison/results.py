@@ -64,7 +64,7 @@ class Compared(msgspec.Struct, frozen=True):
     metrics: tuple[Metric, ...]
     cells: tuple[Cell, ...]
     curves: tuple[Curve, ...]
-    unfit: dict[str, str]  # system -> why it cannot honestly run there
+    unsupported: dict[str, str]  # system -> why it cannot honestly run there
     notes: tuple[str, ...]  # models, readings and shortcomings that belong under the table
     errors: int  # runs that failed; they are kept, and in no cell
     digest: str  # canonical, of the runs

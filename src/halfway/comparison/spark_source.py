@@ -40,11 +40,11 @@ class HalfwaySource(ResultSource):
         """Columns: system, and what a sweep varies with _ for its dots; or those of the folder."""
         if "scenario" not in self.options:
             return super().schema()
-        from halfway.adapters.user_protocol import own_system, read_own
+        from halfway.adapters.user_protocol import read_user_system, user_system
         from halfway.scenario.sweep import read_sweep
 
         options = _read(self.options)
-        own = {one.name: own_system(one) for one in map(read_own, options["own"])}
+        own = {one.name: user_system(one) for one in map(read_user_system, options["own"])}
         _, points = read_sweep(options["path"], options["changes"], options["sweeps"], own)
         columns: dict[str, pa.DataType] = {"system": pa.string()}
         for field in points[0].varies:
@@ -87,10 +87,12 @@ class ScenarioRuns(SimulatedRuns):
                 words.setdefault(canonical(points[-1].parameters), []).append(known)
         seed = ROOT_SEED if options["seed"] is None else options["seed"]
         found = cut(plan(points, options["replicates"], seed), words, options["partitions"])
-        unfit = [({"key": None, "status": "error", "error": f"cannot run here: {why}"},
-                  {"system": name}) for name, why in question.unfit.items()]  # fmt: skip
-        if unfit:
-            found.append(PlannedRuns([row for row, _ in unfit], [[word] for _, word in unfit]))
+        unsupported = [({"key": None, "status": "error", "error": f"cannot run here: {why}"},
+                  {"system": name}) for name, why in question.unsupported.items()]  # fmt: skip
+        if unsupported:
+            found.append(
+                PlannedRuns([row for row, _ in unsupported], [[word] for _, word in unsupported])
+            )
         return found
 
 

@@ -13,13 +13,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 _HANDLERS: dict[type, Callable[..., None]] = {}
 
 
-def handle(state: Any, rules: Any, around: Any, book: Any, i: int, message: Any, out: Any) -> None:
+def handle(state: Any, rules: Any, neighbourhood: Any, i: int, message: Any, out: Any) -> None:
     """Let row `i` of `state` receive `message` and emit records into `out`.
 
     Called from compiled code this is the protocol's own function, inlined; called from Python it
     is the same machine code. Raises KeyError for a state that no protocol has claimed.
     """
-    _HANDLERS[type(state)](state, rules, around, book, i, message, out)
+    _HANDLERS[type(state)](state, rules, neighbourhood, i, message, out)
 
 
 def is_claimed(state_type: type) -> bool:
@@ -39,11 +39,11 @@ def handles(state_type: type) -> Callable[[F], F]:
         _HANDLERS[state_type] = compiled
 
         @overload(handle, jit_options={"forceinline": True})
-        def chosen(state, rules, around, book, i, message, out):
+        def chosen(state, rules, neighbourhood, i, message, out):
             if not (isinstance(state, types.BaseNamedTuple) and state.instance_class is state_type):
                 return None
-            return lambda state, rules, around, book, i, message, out: compiled(
-                state, rules, around, book, i, message, out
+            return lambda state, rules, neighbourhood, i, message, out: compiled(
+                state, rules, neighbourhood, i, message, out
             )
 
         return compiled

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 
-class Around(NamedTuple):
+class Neighbourhood(NamedTuple):
     """Neighbour lists by row, as names in ascending order; places lead from a name to its list.
 
     Row i's neighbours are who[first[i]:last[i]]. The one at position e told of its own, and where

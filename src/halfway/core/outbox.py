@@ -52,6 +52,9 @@ def emit(out, kind, after, towards):
     record.next = towards
     record.topic = -1
     record.event = -1
+    record.publisher = -1
+    record.sequence = 0
+    record.incarnation = 0
     for a in range(8):
         record.args[a] = 0
     for a in range(6):

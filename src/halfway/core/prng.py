@@ -41,7 +41,7 @@ def seeded(seed, name):
     return mixed(seed ^ mixed(np.uint64(name) + _GOLDEN))
 
 
-def dice(names: npt.NDArray[np.int32], seed: int) -> npt.NDArray[np.uint64]:
+def random_states(names: npt.NDArray[np.int32], seed: int) -> npt.NDArray[np.uint64]:
     """The first word of every node's dice, [n]: a row's depends on the seed and its name alone."""
     words = np.empty(len(names), np.uint64)
     _begin(words, names, np.uint64(seed))
@@ -55,10 +55,10 @@ def _begin(words, names, seed):
 
 
 @inlined
-def drawn(state, i):
+def random_bits(state, i):
     """64 random bits from row i's dice, `state.dice`, which advance by one draw."""
-    state.dice[i] = advanced(state.dice[i])
-    return mixed(state.dice[i])
+    state.random_states[i] = advanced(state.random_states[i])
+    return mixed(state.random_states[i])
 
 
 @inlined

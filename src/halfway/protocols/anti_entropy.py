@@ -21,15 +21,15 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.handler import handles
-from halfway.core.message import BOOT
+from halfway.core.message import START
 from halfway.core.outbox import emit
-from halfway.core.prng import dice, drawn, pick, uniform
-from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book, inform
+from halfway.core.prng import pick, random_bits, random_states, uniform
+from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book, notify_application
 
 __all__ = [
-    "BOOT",
     "DELIVERED",
     "PUBLISH",
+    "START",
     "SUBSCRIBE",
     "AntiEntropyState",
     "Book",
@@ -56,7 +56,7 @@ KINDS = {
     SUBSCRIBE: "subscribe",
     WISH: "wish",
     EVENT: "event",
-    int(BOOT): "boot",
+    int(START): "boot",
 }
 
 PAGE = 256  # events whose bits fill the eight integers of a record
@@ -84,8 +84,8 @@ class AntiEntropyState(NamedTuple):
     Event e, if held, stands at place e % window; its topic stands beside it.
     """
 
-    name: npt.NDArray[np.int32]  # [n]
-    dice: npt.NDArray[np.uint64]  # [n] advanced by each draw
+    node_id: npt.NDArray[np.int32]  # [n]
+    random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
     held: npt.NDArray[np.int32]  # [n, window] the event here; -1 none; below the window: forgotten
     topic: npt.NDArray[np.int32]  # [n, window] the topic of the event here
     newest: npt.NDArray[np.int32]  # [n] the newest event heard of, held or not; -1 none
@@ -97,16 +97,16 @@ class AntiEntropyState(NamedTuple):
 State = AntiEntropyState
 
 
-def state(names: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> AntiEntropyState:
+def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> AntiEntropyState:
     """Nodes that hold nothing, subscribed to nothing, and wait for their BOOT.
 
     window: events that a node's database has room for, rounded up to a multiple of 256.
     """
-    n = len(names)
+    n = len(node_ids)
     places = -(-max(window, 1) // PAGE) * PAGE
     return AntiEntropyState(
-        name=names,
-        dice=dice(names, seed),
+        node_id=node_ids,
+        random_state=random_states(node_ids, seed),
         held=np.full((n, places), -1, np.int32),
         topic=np.zeros((n, places), np.int32),
         newest=np.full(n, -1, np.int32),
@@ -167,24 +167,24 @@ def take_in(state, i, message, out):
         place = event % state.held.shape[1]
         state.held[i, place] = message.event
         state.topic[i, place] = message.topic
-        inform(state, i, message, out)
+        notify_application(state, i, message, out)
 
 
 @inlined
 def plan_round(state, rules, i, now, wait, out):
     """A letter to oneself for the next round, unless it would come too late."""
     if now + wait <= rules.until:
-        o = emit(out, ROUND, wait, state.name[i])
+        o = emit(out, ROUND, wait, state.node_id[i])
         o.args[BOOT_NUMBER] = state.boots[i]
 
 
 @inlined
-def compare(state, rules, around, i, out):
+def compare(state, rules, neighbourhood, i, out):
     """Send digests of the pages whose turn it is, the newest first, to one random neighbour."""
-    first, last = np.int64(around.first[i]), np.int64(around.last[i])
+    first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     if first == last:
         return
-    partner = around.who[first + pick(drawn(state, i), last - first)]
+    partner = neighbourhood.who[first + pick(random_bits(state, i), last - first)]
     top = max(np.int64(state.newest[i]), np.int64(0)) // PAGE
     pages = top - begin(state, i) // PAGE + 1
     for _ in range(min(rules.pages, pages)):
@@ -253,7 +253,7 @@ def grant(state, rules, i, message, out):
 
 
 @handles(AntiEntropyState)
-def handle(state, rules, around, book, i, message, out):
+def handle(state, rules, neighbourhood, i, message, out):
     """A node's whole behaviour, one message at a time."""
     if message.kind in (EVENT, PUBLISH):
         take_in(state, i, message, out)
@@ -263,12 +263,12 @@ def handle(state, rules, around, book, i, message, out):
         grant(state, rules, i, message, out)
     elif message.kind == ROUND:
         if message.args[BOOT_NUMBER] == state.boots[i]:
-            compare(state, rules, around, i, out)
-            wait = rules.period + rules.jitter * uniform(drawn(state, i))
+            compare(state, rules, neighbourhood, i, out)
+            wait = rules.period + rules.jitter * uniform(random_bits(state, i))
             plan_round(state, rules, i, message.at, wait, out)
-    elif message.kind == BOOT:
+    elif message.kind == START:
         state.boots[i] += 1
         # The first round comes anywhere within a period, so that nodes do not march in step.
-        plan_round(state, rules, i, message.at, rules.period * uniform(drawn(state, i)), out)
+        plan_round(state, rules, i, message.at, rules.period * uniform(random_bits(state, i)), out)
     elif message.kind == SUBSCRIBE:
         state.subscribed[i, message.topic] = 1

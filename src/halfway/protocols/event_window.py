@@ -12,7 +12,7 @@ from halfway.core.compiled import inlined
 _NONE = np.int32(-1)
 
 
-def nothing_heard(n: int, window: int) -> npt.NDArray[np.int32]:
+def empty_window(n: int, window: int) -> npt.NDArray[np.int32]:
     """The memory of n nodes that have heard of nothing, [n, window]: an id, or -1, at each place.
 
     Exact while every event still on its way is less than `window` ids behind the newest one.
@@ -22,7 +22,7 @@ def nothing_heard(n: int, window: int) -> npt.NDArray[np.int32]:
 
 
 @inlined
-def is_news(seen, i, event):
+def is_new(seen, i, event):
     """Whether row i hears of an event for the first time; from now on it has heard of it."""
     place = np.uint32(event) & np.uint32(seen.shape[1] - 1)
     if event <= seen[i, place]:
@@ -36,7 +36,7 @@ def is_among_the_newest(newest, i, topic, event):
     """Whether row i hears for the first time of an event of a topic; from now on it has.
 
     newest [n, topics, window]: the window's largest ids of each topic, each plus 1; 0 nothing. An
-    id below all those of a full window counts as heard. Unlike `is_news` this is exact for ids with
+    id below all those of a full window counts as heard. Unlike `is_new` this is exact for ids with
     gaps as well, such as those of one topic among many, and costs a look at the whole window.
     """
     key = np.uint32(np.uint32(event) + np.uint32(1))

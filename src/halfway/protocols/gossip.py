@@ -20,9 +20,16 @@ from halfway.core.compiled import inlined
 from halfway.core.handler import handles
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
-from halfway.core.prng import dice, drawn, pick, uniform
-from halfway.protocols.event_window import is_news, nothing_heard
-from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book, inform, tell
+from halfway.core.prng import pick, random_bits, random_states, uniform
+from halfway.protocols.event_window import empty_window, is_new
+from halfway.protocols.flooding import (
+    DELIVERED,
+    PUBLISH,
+    SUBSCRIBE,
+    Book,
+    emit_event,
+    notify_application,
+)
 
 __all__ = [
     "DELIVERED",
@@ -67,8 +74,8 @@ class Rules(NamedTuple):
 class GossipState(NamedTuple):
     """What a node remembers: its dice, which events it has heard of, what it subscribed to."""
 
-    name: npt.NDArray[np.int32]  # [n]
-    dice: npt.NDArray[np.uint64]  # [n] advanced by each draw
+    node_id: npt.NDArray[np.int32]  # [n]
+    random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
     seen: npt.NDArray[np.int32]  # [n, window] the last events heard of, see `recent`
     subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application wants the topic
 
@@ -76,13 +83,15 @@ class GossipState(NamedTuple):
 State = GossipState
 
 
-def state(names: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> GossipState:
+def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> GossipState:
     """Nodes that have heard of nothing and subscribed to nothing.
 
     window: events that may be on their way at a time; an older one is not told any more.
     """
-    subscribed = np.zeros((len(names), topics), np.uint8)
-    return GossipState(names, dice(names, seed), nothing_heard(len(names), window), subscribed)
+    subscribed = np.zeros((len(node_ids), topics), np.uint8)
+    return GossipState(
+        node_ids, random_states(node_ids, seed), empty_window(len(node_ids), window), subscribed
+    )
 
 
 def most_emissions(state: GossipState, rules: Rules) -> int:
@@ -94,47 +103,47 @@ def most_emissions(state: GossipState, rules: Rules) -> int:
 @inlined
 def plan_round(state, rules, i, message, wait, made, out):
     """A letter to oneself for the next round of an event."""
-    o = emit(out, ROUND, wait + rules.jitter * uniform(drawn(state, i)), state.name[i])
+    o = emit(out, ROUND, wait + rules.jitter * uniform(random_bits(state, i)), state.node_id[i])
     o.topic = message.topic
     o.event = message.event
     o.args[ROUNDS] = made
 
 
 @inlined
-def push(state, rules, around, i, message, out):
+def push(state, rules, neighbourhood, i, message, out):
     """Tell `fanout` distinct neighbours, every such set being equally likely; all if there are few.
 
     Selection sampling [Knuth, TAOCP 2, §3.4.2, algorithm S]: no memory, a draw per neighbour.
     """
-    first, last = np.int64(around.first[i]), np.int64(around.last[i])
+    first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     wanted = min(rules.fanout, last - first)
     for e in range(first, last):
-        if pick(drawn(state, i), last - e) < wanted:
-            tell(message, PUSH, 0.0, around.who[e], out)
+        if pick(random_bits(state, i), last - e) < wanted:
+            emit_event(message, PUSH, 0.0, neighbourhood.who[e], out)
             wanted -= 1
 
 
 @inlined
 def takes_part(state, rules, i, message):
     """[Haas et al.] certainly within the first k hops, with probability p beyond them."""
-    return message.hops < rules.sure_hops or uniform(drawn(state, i)) < rules.chance
+    return message.hops < rules.sure_hops or uniform(random_bits(state, i)) < rules.chance
 
 
 @handles(GossipState)
-def handle(state, rules, around, book, i, message, out):
+def handle(state, rules, neighbourhood, i, message, out):
     """A node's whole behaviour, one message at a time."""
     # A node that comes back (BOOT) does not take its rounds up again: it does not remember which it
     # still owed, and that others tell the same event is what gossip relies on.
     if message.kind in (PUSH, PUBLISH):
-        if is_news(state.seen, i, message.event):
+        if is_new(state.seen, i, message.event):
             if takes_part(state, rules, i, message) and rules.rounds > 0:
                 plan_round(state, rules, i, message, 0.0, 0, out)
-            inform(state, i, message, out)
+            notify_application(state, i, message, out)
     elif message.kind == ROUND:
         if rules.fanout == WHOLE:
-            tell(message, PUSH, 0.0, EVERYONE, out)
+            emit_event(message, PUSH, 0.0, EVERYONE, out)
         else:
-            push(state, rules, around, i, message, out)
+            push(state, rules, neighbourhood, i, message, out)
         made = message.args[ROUNDS] + 1
         if made < rules.rounds:
             plan_round(state, rules, i, message, rules.period, made, out)

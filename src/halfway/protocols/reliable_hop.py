@@ -1,165 +1,219 @@
-"""A hop with care: acknowledged by its receiver, repeated by its sender, taken in once.
+"""The reliable hop: acknowledged by its receiver, retransmitted by its sender, accepted once.
 
-What a hop carries, and what becomes of one that failed, is not decided here. A node watches over a
-bounded number of hops; one more goes without care, and is counted. Walks, and the trees by way of
-`source_routes`, go by it; `cell_hash_care` and `walk_overlay_care` say why they cannot.
+A node keeps each record that it sends reliably, whole, until the receiver acknowledges it. A record
+that finds no room in the table is sent unacknowledged, and counted. The protocol decides which
+records are sent reliably, and what it does about a hop that failed for good.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
-from halfway.core.compiled import inlined, kernel
-from halfway.core.message import COUNTED_ON
+from halfway.core.compiled import apart, inlined
+from halfway.core.kinds import Kinds
+from halfway.core.message import COUNTED_ON, EVERYONE, MESSAGE
 from halfway.core.outbox import emit
-from halfway.protocols.walks.messages import ACK, ATTEMPT, PATIENCE, SERIAL
 
-NONE = -1
-_FREE = 0  # the serial number at a place where no hop is in flight; kinds begin at 0
-_SERIALS = 2**31 - 1  # numbers of hops begin anew then
+KINDS = Kinds()
+ACK = KINDS.network(254, "ack", "the hop with this sequence number has arrived", "sequence")
+ATTEMPT = 0  # place in `args` of an ACK_TIMEOUT
+ACK_TIMEOUT = KINDS.timer(
+    253, "ack-timeout", "retransmit a hop that is not acknowledged", "sequence",
+    args={"attempt": ATTEMPT},
+)  # fmt: skip
 
-# A hop in flight as it was sent, and what was tried so far. Records instead of arrays of their own,
-# because a kernel compiles longer with every array that a state has.
-HOP = np.dtype(
-    [
-        ("kind", "<u2"),
-        ("hops", "<u2"),  # what it said of its journey's hops so far
-        ("to", "<i4"),  # the neighbour's name
-        ("came_from", "<i4"),  # whom a walk came from; -1 of other hops
-        ("drawn", "<i4"),  # how often the neighbour was drawn anew
-        ("tries", "<i4"),  # repetitions so far
-        ("topic", "<i4"),
-        ("event", "<i4"),
-        ("args", "<i4", (8,)),  # with its serial number, 0: this place is free
-    ]
-)
-ANSWERED = 2  # times the hops that a walk's node can watch over: those that it remembers taking in
-
+NONE = np.int64(-1)
+_FREE = 0  # the sequence number of a free place
+_SEQUENCE_NUMBERS = 2**31 - 1  # after these they start again
 # Columns of `counts`.
-CROWDED = 0  # hops sent without care, because the table was full
-REDRAWN = 1  # STEPs drawn anew, because the neighbour did not answer
-DIED = 2  # walks that ended because there was nobody to step to
-LOST = 3  # what was given up, because the way that it had to go did not answer, or there was none
-SPILLED = 4  # events kept for a meeting that gave way to later ones
-LAUNCHED = 5  # launches of the node's own accord: unanswered, refreshed, or back after a crash
-SENT = 6  # hops sent with care
-TAKEN = 7  # hops taken in and acknowledged
-KEPT = 8  # events kept for a meeting at the moment
-COUNTS = 9
+TRACKED, ACCEPTED, TABLE_FULL = 0, 1, 2
+
+
+class ReliableHops(NamedTuple):
+    """A node's hops in flight, and the hops that it accepted."""
+
+    node_id: npt.NDArray[np.int32]  # [n]
+    record: npt.NDArray[np.void]  # [n, places] MESSAGE as sent, a record array; sequence 0: free
+    tries: npt.NDArray[np.int32]  # [n, places] retransmissions so far
+    accepted: npt.NDArray[np.int32]  # [n, known, 2] sender and sequence number
+    counts: npt.NDArray[
+        np.int64
+    ]  # [n, 3] hops tracked, hops accepted, hops the table had no room for
+
+
+def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> ReliableHops:
+    """No hop in flight; room for `places` hops in flight and `known` accepted ones a node."""
+    n = len(node_ids)
+    return ReliableHops(
+        node_ids,
+        np.zeros((n, places), MESSAGE).view(np.recarray),
+        np.zeros((n, places), np.int32),
+        np.zeros((n, known, 2), np.int32),
+        np.zeros((n, 3), np.int64),
+    )
+
+
+@apart
+def free_place(hops, i):
+    """A free place in row i's table of hops in flight; -1 if it is full."""
+    for place in range(hops.record.shape[1]):
+        if hops.record[i, place].sequence == _FREE:
+            return np.int64(place)
+    return NONE
+
+
+@apart
+def track(hops, rules, i, record, out):
+    """Track a record that was just emitted until it is acknowledged. Its place; -1: no room."""
+    place = free_place(hops, i)
+    if place == NONE:
+        hops.counts[i, TABLE_FULL] += 1
+    else:
+        track_at(hops, rules, i, place, record, out)
+    return place
+
+
+@apart
+def track_at(hops, rules, i, place, record, out):
+    """Track a record at a place of the table, instead of whatever is there."""
+    # A sequence number says where its hop is kept, so that no look-up searches for it.
+    places = hops.record.shape[1]
+    turn = hops.counts[i, TRACKED] % (_SEQUENCE_NUMBERS // places)
+    hops.counts[i, TRACKED] += 1
+    record.sequence = np.int32(turn * places + place + 1)
+    kept = hops.record[i, place]
+    _copy(record, kept)
+    kept.hops = record.hops
+    kept.next = record.next
+    kept.sequence = record.sequence
+    hops.tries[i, place] = 0
+    start_timer(hops, rules, i, place, record.at, record.hops, out)
+
+
+@apart
+def start_timer(hops, rules, i, place, after, hop_count, out):
+    """Start the timer of a hop that leaves after a delay of `after` seconds."""
+    o = emit(out, ACK_TIMEOUT, after + rules.ack_timeout_s, hops.node_id[i])
+    o.hops = hop_count  # a retransmission is the same hop of the same journey
+    o.sequence = hops.record[i, place].sequence
+    o.args[ATTEMPT] = hops.tries[i, place]
 
 
 @inlined
-def care(memory, rules, i, record, came_from, drawn, out):
-    """Watch over a record that was just emitted, if the rules want it."""
-    # A call, not inlined like the rest: it costs nothing where nobody cares, and compiles once.
-    if rules.retries > 0:
-        watch(memory, rules, i, record, came_from, drawn, out)
-
-
-@kernel
-def watch(memory, rules, i, record, came_from, drawn, out):
-    """Keep a record until it is acknowledged, if there is room."""
-    slot, slots = 0, memory.hops.shape[1]
-    while slot < slots and memory.hops[i, slot].args[SERIAL] != _FREE:
-        slot += 1
-    if slot == slots:
-        memory.counts[i, CROWDED] += 1
-        return
-    # A serial number says where its hop is kept, so that nobody has to look for it.
-    turn = memory.counts[i, SENT] % (_SERIALS // slots)
-    memory.counts[i, SENT] += 1
-    record.args[SERIAL] = np.int32(turn * slots + slot + 1)
-    memory.hops[i, slot].kind = record.kind
-    memory.hops[i, slot].hops = record.hops
-    memory.hops[i, slot].to = record.next
-    memory.hops[i, slot].came_from = came_from
-    memory.hops[i, slot].drawn = drawn
-    memory.hops[i, slot].tries = 0
-    memory.hops[i, slot].topic = record.topic
-    memory.hops[i, slot].event = record.event
-    for a in range(8):
-        memory.hops[i, slot].args[a] = record.args[a]
-    await_answer(memory, rules, i, slot, record.at, record.hops, out)
-
-
-@kernel
-def await_answer(memory, rules, i, slot, after, hops, out):
-    """A letter to oneself for the time when a hop that leaves `after` a delay counts as failed."""
-    o = emit(out, PATIENCE, after + rules.patience_s, memory.name[i])
-    o.hops = hops  # a repeated hop is the same hop of the same journey
-    o.args[SERIAL] = memory.hops[i, slot].args[SERIAL]
-    o.args[ATTEMPT] = memory.hops[i, slot].tries
+def receiver(record):
+    """The node that acknowledges a record: the target of a broadcast, else the next hop."""
+    return record.target if record.next == EVERYONE else record.next
 
 
 @inlined
-def arrived_before(memory, i, message, out):
-    """Acknowledge a hop, if it asks for it; True if it was taken in already."""
-    return message.args[SERIAL] != 0 and answered_before(memory, i, message, out)
+def accepted_before(hops, i, message, out):
+    """Acknowledge a hop if its sender asks for it; True if row i accepted it already."""
+    return message.sequence != _FREE and acknowledge(hops, i, message, out)
 
 
-@kernel
-def answered_before(memory, i, message, out):
-    """Acknowledge a hop; True if it was taken in already."""
-    serial = message.args[SERIAL]
-    o = emit(out, ACK, 0.0, message.source)
-    o.args[SERIAL] = serial
-    for place in range(memory.answered.shape[1]):
-        known = memory.answered[i, place, 1] == serial
-        if known and memory.answered[i, place, 0] == message.source:
+@apart
+def acknowledge(hops, i, message, out):
+    """Acknowledge a hop; True if row i accepted it already."""
+    emit(out, ACK, 0.0, message.source).sequence = message.sequence
+    for k in range(hops.accepted.shape[1]):
+        known = hops.accepted[i, k, 1] == message.sequence
+        if known and hops.accepted[i, k, 0] == message.source:
             return True
-    place = memory.counts[i, TAKEN] % memory.answered.shape[1]
-    memory.answered[i, place, 0] = message.source
-    memory.answered[i, place, 1] = serial
-    memory.counts[i, TAKEN] += 1
+    k = hops.counts[i, ACCEPTED] % hops.accepted.shape[1]
+    hops.accepted[i, k, 0] = message.source
+    hops.accepted[i, k, 1] = message.sequence
+    hops.counts[i, ACCEPTED] += 1
     return False
 
 
 @inlined
-def slot_of(memory, i, serial):
-    """Where a hop in flight is kept; -1 if it is not."""
-    slots = memory.hops.shape[1]
-    if slots == 0:
+def place_of_hop(hops, i, sequence):
+    """Where the hop with that sequence number is kept; -1 if it is no longer in flight."""
+    places = hops.record.shape[1]
+    if places == 0:
         return NONE
-    slot = (np.int64(serial) - 1) % slots
-    return slot if memory.hops[i, slot].args[SERIAL] == serial else NONE
+    place = (np.int64(sequence) - 1) % places
+    return place if hops.record[i, place].sequence == sequence else NONE
 
 
-@inlined
-def acknowledged(memory, i, message):
-    """An ACK: the hop has arrived."""
-    slot = slot_of(memory, i, message.args[SERIAL])
-    if slot != NONE and memory.hops[i, slot].to == message.source:
-        memory.hops[i, slot].args[SERIAL] = _FREE
-
-
-@inlined
-def given_up(memory, i, slot):
-    """That hop is over; its place is free."""
-    memory.hops[i, slot].args[SERIAL] = _FREE
-
-
-@kernel
-def overdue(memory, rules, i, message, out):
-    """The patience for a hop is over: repeat it. Where it is kept, if it has failed for good; -1.
-
-    Whoever is told of a failed hop sees to it that its place is given up.
-    """
-    slot = slot_of(memory, i, message.args[SERIAL])
-    if slot == NONE or memory.hops[i, slot].tries != message.args[ATTEMPT]:
-        return NONE
-    if memory.hops[i, slot].tries >= rules.retries:
-        return slot
-    memory.hops[i, slot].tries += 1
-    o = emit(out, memory.hops[i, slot].kind, 0.0, memory.hops[i, slot].to)
-    o.topic = memory.hops[i, slot].topic
-    o.event = memory.hops[i, slot].event
-    for a in range(8):
-        o.args[a] = memory.hops[i, slot].args[a]
-    await_answer(memory, rules, i, slot, 0.0, COUNTED_ON, out)
+@apart
+def acknowledged_place(hops, i, message):
+    """The place of the hop that an ACK from its receiver is for, still occupied; -1 if none."""
+    place = place_of_hop(hops, i, message.sequence)
+    if place != NONE and receiver(hops.record[i, place]) == message.source:
+        return place
     return NONE
 
 
-@kernel
-def await_all(memory, rules, i, out):
-    """Back after a crash: the letters to oneself died, the hops in flight are remembered."""
-    for slot in range(memory.hops.shape[1]):
-        if memory.hops[i, slot].args[SERIAL] != _FREE:
-            await_answer(memory, rules, i, slot, 0.0, memory.hops[i, slot].hops, out)
+@apart
+def complete(hops, i, message):
+    """An ACK: free the place of the hop that has arrived."""
+    place = acknowledged_place(hops, i, message)
+    if place != NONE:
+        release(hops, i, place)
+
+
+@inlined
+def release(hops, i, place):
+    """Stop tracking the hop at a place."""
+    hops.record[i, place].sequence = _FREE
+
+
+@inlined
+def release_all(hops, i):
+    """Stop tracking every hop of row i."""
+    for place in range(hops.record.shape[1]):
+        hops.record[i, place].sequence = _FREE
+
+
+@apart
+def overdue(hops, rules, i, message, out):
+    """An ACK_TIMEOUT: retransmit the hop. Its place if it has failed for good, still occupied; -1.
+
+    The caller releases the place of a failed hop.
+    """
+    place = place_of_hop(hops, i, message.sequence)
+    if place == NONE or hops.tries[i, place] != message.args[ATTEMPT]:
+        return NONE
+    if hops.tries[i, place] >= rules.retries:
+        return place
+    hops.tries[i, place] += 1
+    kept = hops.record[i, place]
+    o = emit(out, kept.kind, 0.0, kept.next)
+    _copy(kept, o)
+    o.sequence = kept.sequence
+    start_timer(hops, rules, i, place, 0.0, COUNTED_ON, out)
+    return NONE
+
+
+@apart
+def emit_again(hops, i, place, towards, out):
+    """Emit the record kept at a place to another neighbour, untracked; the caller may change it."""
+    kept = hops.record[i, place]
+    o = emit(out, kept.kind, 0.0, towards)
+    _copy(kept, o)
+    return o
+
+
+@apart
+def restart_timers(hops, rules, i, out):
+    """After a crash: timers died with the node, the hops in flight are still known."""
+    for place in range(hops.record.shape[1]):
+        if hops.record[i, place].sequence != _FREE:
+            start_timer(hops, rules, i, place, 0.0, hops.record[i, place].hops, out)
+
+
+@inlined
+def _copy(kept, o):
+    """Copy what the protocol wrote; the sender, the time and the hop are the driver's."""
+    o.kind = kept.kind
+    o["flags"] = kept["flags"]
+    o.target = kept.target
+    o.topic = kept.topic
+    o.event = kept.event
+    o.publisher = kept.publisher
+    for a in range(8):
+        o.args[a] = kept.args[a]
+    for a in range(6):
+        o.reals[a] = kept.reals[a]

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -122,7 +123,7 @@ def checked(
     except msgspec.ValidationError as error:
         raise _explained(str(error), plain, where) from None
     try:
-        _check_together(scenario, {**TABLE, **(systems or {})})
+        _check_together(scenario, ChainMap(dict(systems or {}), TABLE))
     except Problem as problem:
         raise Problem(problem.what, where=str(where), remedy=problem.remedy) from None
     home = where.parent.absolute()

@@ -6,25 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from halfway.adapters.interface import Letters, Scene, System, Unfit, letters, part
+from halfway.adapters.interface import Commands, RunContext, System, Unsupported, commands, part
 from halfway.adapters.registry import named
 from halfway.core.compiled import kernel
-from halfway.core.message import BOOT
+from halfway.core.message import START
 from halfway.core.prng import seeded
 from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.queue import first_at
-from halfway.sim.engine.records import ANY_LIFE, taken
-from halfway.sim.environment.environment import Setting
+from halfway.sim.engine.records import ANY_INCARNATION, taken
+from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion
-from halfway.sim.metrics.deliveries import Ledger
+from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.metrics.summary import outcome
 from halfway.sim.radio.declarations import IdealAir, Radio
 from halfway.sim.radio.energy import Power, checked
 from halfway.sim.trace.writer import Trace
-from halfway.sim.workload.publications import Publishing
-from halfway.sim.workload.start_up import Opening
+from halfway.sim.workload.publications import PublicationFeed
+from halfway.sim.workload.start_up import StartUp
 from halfway.world.faults import Fault
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand
@@ -90,33 +90,35 @@ class Simulation:
             raise Problem(f"window = {window}: it must be 1 or more events")
         chosen = system if isinstance(system, System) else named(system)
         self.system, self.seconds, self.seed = chosen.name, float(seconds), seed
-        self._voice = chosen.speaking(options or {})
+        self._adapter = chosen.speaking(options or {})
         self.demand = workload.begun_again()
-        self.setting = Setting(
+        self.environment = Environment(
             network, motion, faults,
             seed=_word(seed, _FAULTS), seconds=self.seconds, hello_s=hello_s,
         )  # fmt: skip
-        n, widest = self.setting.n, self.setting.widest()
+        n, widest = self.environment.n, self.environment.widest()
         _check_rows(self.demand, n)
-        dice = _word(seed, _NODES)
+        random_state = _word(seed, _NODES)
         reach = None if motion is None else motion.radius
-        scene = Scene(
-            n, widest, self.demand, window, self.seconds, dice, self.setting.start, reach
+        context = RunContext(
+            n, widest, self.demand, window, self.seconds, random_state, self.environment.start, reach
         )  # fmt: skip
-        if why := self._voice.unfit(scene):
-            raise Unfit(f"{self.system} cannot run here: {why}")
-        self.cast = self._voice.cast(scene)
+        if why := self._adapter.unsupported(context):
+            raise Unsupported(f"{self.system} cannot run here: {why}")
+        self.instance = self._adapter.instance(context)
         self.declared = radio or IdealAir()
         moving = motion is not None
-        self.radio = self.declared.made(self.setting.start, moving, _word(seed, _AIR))
+        self.radio = self.declared.made(self.environment.start, moving, _word(seed, _AIR))
         self.power = checked(power or Power())
-        self.ledger = Ledger(self.demand, n, window, self.cast.hops_tell)
+        self.deliveries = DeliveryAccounting(
+            self.demand, n, window, self.instance.hops_from_publisher
+        )
         self.at = self._posted_to = 0.0
-        self._publishing = Publishing(self.demand, self.ledger, self.setting, stretch)
+        self._publishing = PublicationFeed(self.demand, self.deliveries, self.environment, stretch)
         self._trace = None if trace is None else Trace(trace, self)
         journal = 0 if trace is None else _JOURNAL
-        self.engine = engines.engine(n, 1024, _LETTERS, journal)._replace(cut=self.setting.cut)
-        self._changes = self.setting.advance(0.0)
+        self.engine = engines.engine(n, 1024, _LETTERS, journal)._replace(cut=self.environment.cut)
+        self._changes = self.environment.advance(0.0)
         self._opening = self._open()
 
     def run(
@@ -138,14 +140,14 @@ class Simulation:
         most = engines.NEVER if events is None else events
         going = True
         while self.at < target and going:
-            if self.at >= self.setting.at:
-                self._changes = self.setting.advance(self.setting.window_end(self.seconds))
+            if self.at >= self.environment.at:
+                self._changes = self.environment.advance(self.environment.window_end(self.seconds))
                 self._publishing.note(self._changes)
                 for said in self._opening.again(self._changes):
                     self._post(said)
             if self.at >= self._posted_to:
-                some, self._posted_to = self._publishing.take(self.setting.at)
-                self._post(self._voice.publishing(some))
+                some, self._posted_to = self._publishing.take(self.environment.at)
+                self._post(self._adapter.publish_commands(some))
             try:
                 going = self._piece(min(target, self._posted_to), most, stop)
             except BaseException:  # an interrupt as well: half a trace is none
@@ -161,36 +163,36 @@ class Simulation:
         """Up to a time for which all publications are posted; False if it stopped, as asked."""
         until = end if end == self.seconds else float(np.nextafter(end, -np.inf))
         while True:
-            delivered = int(self.engine.meters.events[0])
+            delivered = int(self.engine.counters.events[0])
             further = _LOOK_EVERY if stop is None else _ASKED_EVERY
             counted = self._drive(until, min(most, delivered + further))
             if counted:
                 self.at = max(self.at, min(float(_next_at(self.engine)), end))
             else:
                 self.at = end
-            if int(self.engine.meters.events[0]) >= most or (stop and stop(self)):
+            if int(self.engine.counters.events[0]) >= most or (stop and stop(self)):
                 return False
             if not counted:
                 return True
 
     def _drive(self, until: float, most: int) -> bool:
         """Let the engine run up to a time, making room as it asks. True if the count came first."""
-        setting, cast = self.setting, self.cast
-        spare = cast.most
-        if not cast.unicast:
-            spare *= setting.most_receivers() * self.declared.copies(setting.widest())
+        environment, instance = self.environment, self.instance
+        spare = instance.most_emissions
+        if not instance.unicast:
+            spare *= environment.most_receivers() * self.declared.copies(environment.widest())
         if self._trace is not None and len(self.engine.journal.row) < 2 * spare:
             self.engine = self.engine._replace(journal=engines.log(4 * spare))
         while True:
             why = engines.run(
-                cast.state, cast.rules, setting.around, cast.book, self.engine, self.radio,
-                setting.reach, cast.boots, self._changes, until, most, spare,
+                instance.state, instance.rules, environment.neighbourhood, self.engine, self.radio,
+                environment.reach, instance.kinds.starts, self._changes, until, most, spare,
             )  # fmt: skip
             self._empty_logs()
             if why == engines.CROWDED:
                 self._grow(2 * spare)
             elif why == engines.LISTS_FULL:
-                setting.make_room()
+                environment.make_room()
             elif why != engines.LOG_FULL:
                 return bool(why == engines.COUNTED)
 
@@ -205,25 +207,25 @@ class Simulation:
         if self.engine.out.tally[1] > 0:
             raise RuntimeError(f"{self.engine.out.tally[1]} emissions overflowed the outbox")
         told, rows = taken(self.engine.applications)
-        mine = told["kind"] == self.cast.delivered
+        mine = told["kind"] == self.instance.kinds.number("delivered")
         some = told[mine]
-        self.ledger.deliver(
+        self.deliveries.deliver(
             some["event"].astype(np.int64), rows[mine], some["at"], some["hops"].astype(np.int64)
         )
         if self._trace is not None:
             heard, heard_by = taken(self.engine.journal)
             self._trace.write(heard, heard_by, told, rows, self._changes)
 
-    def _open(self) -> Opening:
+    def _open(self) -> StartUp:
         """Boots, then subscriptions, at time 0."""
-        if self.cast.boots:
-            up = np.flatnonzero(self.setting.up)
-            self._post(letters(np.zeros(len(up)), up, BOOT, -1))
-        said = self._voice.opening(self.demand)
+        if self.instance.kinds.starts:
+            up = np.flatnonzero(self.environment.up)
+            self._post(commands(np.zeros(len(up)), up, START, -1))
+        said = self._adapter.start_up_commands(self.demand)
         self._post(said)
-        return Opening(said, self.setting.missing())
+        return StartUp(said, self.environment.missing())
 
-    def _post(self, some: Letters) -> None:
+    def _post(self, some: Commands) -> None:
         for first in range(0, len(some.at), _AT_ONCE):
             batch = part(some, slice(first, first + _AT_ONCE))
             self._grow(len(batch.at) + 1)
@@ -255,7 +257,7 @@ def _next_at(engine):
 @kernel
 def _post_all(engine, some):
     for k in range(some.at.shape[0]):
-        engines.letter(
-            engine, some.at[k], some.row[k], ANY_LIFE, some.kind[k], some.topic[k], some.walk[k],
+        engines.command(
+            engine, some.at[k], some.row[k], ANY_INCARNATION, some.kind[k], some.topic[k], some.walk[k],
             some.event[k],
         )  # fmt: skip

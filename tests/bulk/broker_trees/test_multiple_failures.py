@@ -102,11 +102,11 @@ def test_three_failures_on_a_complete_graph() -> None:
     overlay = grown(everyone, 5, 3)
     assert tolerates(overlay, 3) == set(overlay.brokers)
     ladders = {n: ladder(overlay, n, 3) for n in overlay.brokers if n != overlay.root}
-    dice = np.random.default_rng(1)
+    random_state = np.random.default_rng(1)
     some = elements(overlay)
     for _ in range(300):
         now = overlay.twin()
-        for k in dice.choice(len(some), 3, replace=False):
+        for k in random_state.choice(len(some), 3, replace=False):
             strike(now, some[k])
         assert connected_by(now, ladders) == {n for n in overlay.brokers if now.is_up(n)}
 

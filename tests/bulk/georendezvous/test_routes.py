@@ -121,8 +121,8 @@ def test_a_tree_to_one_subscriber_is_a_path() -> None:
 def test_trees_share_hops_and_more_subscribers_need_more() -> None:
     network, radius = _sparse(7, degree=36)
     routes = CellRoutes(network, radius)
-    dice = np.random.default_rng(1)
-    parties = np.array([dice.permutation(network.n)[:13] for _ in range(10)])
+    random_state = np.random.default_rng(1)
+    parties = np.array([random_state.permutation(network.n)[:13] for _ in range(10)])
     last = np.zeros((10, 3))
     for k in (1, 3, 6, 12):
         hops = routes.trees(

@@ -12,7 +12,7 @@ class SlowWalk:
         self.back = {row: row}
         self.left: set[int] = set()  # nodes whose neighbours are in N(DRW)
         self.heads = [row] * branches
-        self.dice = [Dice(Dice(seed, row).word, branch) for branch in range(branches)]
+        self.random_state = [Dice(Dice(seed, row).word, branch) for branch in range(branches)]
         self.going = [True] * branches
         self.steps = 0
         self.met: tuple[int, int] | None = None
@@ -40,7 +40,7 @@ def slow_overlay(
         if early and walk.steps > 0:
             walk.left.add(y)
         walk.steps += 1
-        value = walk.dice[branch].value()
+        value = walk.random_state[branch].value()
         draw = lambda rows: rows[(value >> 32) * len(rows) >> 32]  # noqa: E731
         others = {i for other in walks if other is not walk for i in other.nodes}
         if met := sorted(near[y] & others):

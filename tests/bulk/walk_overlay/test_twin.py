@@ -31,14 +31,14 @@ def told_by_messages(network: Network, initiators: list[int], seed: int, recipe:
     asked["pure"] = asked.pop("system", "") == "random-walk"
     together = asked.pop("together", 2)
     slow = rules(**asked)
-    letters = []
+    commands = []
     for w, row in enumerate(initiators):
         at = w * (slow.rest + slow.patience) / 4 if w < together else LONG * w
-        letters.append(Letter(at, row, LAUNCH if w < together else JOIN))
+        commands.append(Letter(at, row, LAUNCH if w < together else JOIN))
     widest = int(network.degree.max())
     world = World(
         network, walk_overlay, lambda n: walk_overlay.state(n, widest, 0, 0, 2, seed), slow,
-        walk_overlay.book([], [], 7), letters,
+        walk_overlay.catalogue([], [], 7), commands,
         walk_overlay.most_emissions(walk_overlay.state(np.zeros(1, np.int32), widest, 0, 0, 2, 1),
                                     slow),
     )  # fmt: skip
@@ -78,7 +78,7 @@ def test_both_build_the_same_overlay(recipe: Any) -> None:
             same(driven, overlay)
             assert len(set(driven.state.members.root[overlay.rows])) == 1
         if recipe.get("together", 2) == 2:
-            connected = driven.letters(CONNECTED)
+            connected = driven.commands(CONNECTED)
             assert sorted({row for row, _, _ in connected}) == sorted(initiators)
 
 
@@ -96,8 +96,8 @@ def test_both_agree_where_walks_must_turn_back(network: Network) -> None:
 def test_a_component_without_anybody_else_is_exhausted_and_the_initiator_told() -> None:
     network = from_links(7, [(0, 1), (1, 2), (1, 3), (4, 5), (5, 6)])
     driven = told_by_messages(network, [0, 4], 1, {})
-    assert [row for row, _, _ in driven.letters(LOST)] == [0, 4]
-    assert driven.letters(CONNECTED) == []
+    assert [row for row, _, _ in driven.commands(LOST)] == [0, 4]
+    assert driven.commands(CONNECTED) == []
     same(driven, Overlays(network).build([0, 4], seed=1))
 
 
@@ -106,8 +106,8 @@ def test_a_walk_that_may_take_no_more_steps_goes_home_and_says_so() -> None:
     slow = rules(most_steps=5)
     world = World(
         network, walk_overlay, lambda n: walk_overlay.state(n, 2, 0, 0, 2, 3), slow,
-        walk_overlay.book([], [], 7), [Letter(0.0, 0, JOIN)],
+        walk_overlay.catalogue([], [], 7), [Letter(0.0, 0, JOIN)],
     )  # fmt: skip
     driven = drive(world)
-    assert driven.letters(LOST) == [(0, -1, -1)]
+    assert driven.commands(LOST) == [(0, -1, -1)]
     assert np.flatnonzero(driven.state.members.root == 0).tolist() == [0, 1, 2, 3, 4, 5]

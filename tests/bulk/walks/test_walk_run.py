@@ -18,7 +18,7 @@ from tests.networks import disk, line
 SYSTEMS = ("directional-walk", "random-walk")
 
 
-def letters(outcome: Told, kind: int) -> list[tuple[int, int, int]]:
+def commands(outcome: Told, kind: int) -> list[tuple[int, int, int]]:
     """(row, topic, event) of the letters of a kind, sorted."""
     chosen = outcome.applications["kind"] == kind
     told = outcome.applications[chosen]
@@ -48,13 +48,13 @@ def test_both_initiators_are_told_once_and_data_arrive_once(
         simulation.publish(1e9 + 1, topic, event=2000 + topic)
     outcome = simulation.run()
     expected = sorted((int(row), topic, -1) for topic in range(topics) for row in pairs[topic])
-    assert letters(outcome, rendezvous.MATCHED) == expected
-    assert letters(outcome, rendezvous.DELIVERED) == sorted(
+    assert commands(outcome, rendezvous.MATCHED) == expected
+    assert commands(outcome, rendezvous.DELIVERED) == sorted(
         (int(pairs[topic, 1]), topic, event + topic)
         for topic in range(topics)
         for event in (1000, 2000)
     )
-    assert letters(outcome, rendezvous.UNMATCHED) == []
+    assert commands(outcome, rendezvous.UNMATCHED) == []
 
 
 def test_an_event_before_the_meeting_is_refused_to_the_publisher() -> None:
@@ -62,8 +62,8 @@ def test_an_event_before_the_meeting_is_refused_to_the_publisher() -> None:
     simulation.publish(2.25, 0, event=8)
     simulation.publish(1e9, 0, event=9)
     outcome = simulation.run()
-    assert letters(outcome, rendezvous.UNMATCHED) == [(0, 0, 8)]
-    assert letters(outcome, rendezvous.DELIVERED) == [(29, 0, 9)]
+    assert commands(outcome, rendezvous.UNMATCHED) == [(0, 0, 8)]
+    assert commands(outcome, rendezvous.DELIVERED) == [(29, 0, 9)]
 
 
 def test_a_walk_that_spends_its_steps_ends_quietly() -> None:

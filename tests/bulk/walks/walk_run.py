@@ -52,15 +52,15 @@ class WalkRun:
         self.pairs = pairs
         names = np.arange(network.n, dtype=np.int32)
         widest = int(network.degree.max(initial=1))
-        self._around = network.around()
+        self._around = network.neighbourhood()
         self.state = protocol.state(names, widest, len(self.pairs), seed)
         self._rules = rendezvous.Rules((1.0, 1.0 / k), reading == "heard", most_steps)
-        self._book = rendezvous.Book(len(self.pairs))
+        self._book = rendezvous.Catalogue(len(self.pairs))
         self._k = k
         self._spare = protocol.most_emissions(self.state, self._rules) * max(widest, 1)
         self._radio = Ideal(0.0)
-        letters = 64 + 4 * len(self.pairs)
-        self._engine = engines.engine(network.n, max(letters, 2 * self._spare), letters, journal)
+        commands = 64 + 4 * len(self.pairs)
+        self._engine = engines.engine(network.n, max(commands, 2 * self._spare), commands, journal)
         self._launch()
 
     def _launch(self) -> None:
@@ -111,7 +111,7 @@ class WalkRun:
             application_rows=told.row[:t].copy(),
             journal=journal.record[:j].view(MESSAGE).copy(),
             journal_rows=journal.row[:j].copy(),
-            events=int(self._engine.meters.events[0]),
+            events=int(self._engine.counters.events[0]),
             trace=self.state.trace,
             forgotten=self._forgotten(),
         )

@@ -79,21 +79,21 @@ def world(parents: np.ndarray, steps: list[Step], *, slots: int = SLOTS, retries
     tree = [(i, int(p)) for i, p in enumerate(parents) if p >= 0]
     network = from_links(k + 2, [*((p, i) for i, p in tree), (0, k), (k, k + 1)])
     led = routes(k + 2, range(k), {pair: pair for pair in tree}, {}, {k + 1: [(k + 1, k, 0)]})
-    letters = []
+    commands = []
     for second, step in enumerate(steps):
         event = step.what % len(VALUES)
         topic = event if step.kind == PUBLISH else step.what % MANY
         row = node(step, k)
-        letters.append(Letter(float(second), row, step.kind, topic, event, step.client))
+        commands.append(Letter(float(second), row, step.kind, topic, event, step.client))
 
     def fresh(names: Any) -> broker_tree.BrokerTreeState:
         brokers = np.arange(k, dtype=np.int32)
         return broker_tree.state(names, brokers, parents, slots, retries)
 
-    book = broker_tree.Book(FILTERS, VALUES, led)
+    catalogue = broker_tree.Catalogue(FILTERS, VALUES, led)
     most = broker_tree.with_care(2 * slots + 2, retries)
     rules = broker_tree.Rules(retries, 0.1)
-    return World(network, broker_tree, fresh, rules, book, letters, most)
+    return World(network, broker_tree, fresh, rules, catalogue, commands, most)
 
 
 def brute_force(
@@ -234,15 +234,15 @@ def test_every_kind_of_hop_is_repeated_until_it_is_given_up() -> None:
 
 def test_what_no_path_leads_to_a_broker_is_counted() -> None:
     here = world(np.array([-1, 0], np.int32), [])
-    letters = [Letter(0.0, 2, int(SUBSCRIBE), 3), Letter(1.0, 2, int(PUBLISH), 3, 3)]
-    driven = drive(replace(here, letters=letters))  # the relay has no path of its own
+    commands = [Letter(0.0, 2, int(SUBSCRIBE), 3), Letter(1.0, 2, int(PUBLISH), 3, 3)]
+    driven = drive(replace(here, commands=commands))  # the relay has no path of its own
     assert driven.state.care.counts[:, LOST].tolist() == [0, 0, 2, 0]
 
 
 def test_unknown_kinds_are_ignored() -> None:
-    letters = [Letter(0.0, 0, 200, 3, 3), Letter(0.0, 1, 255, 3, 3)]
+    commands = [Letter(0.0, 0, 200, 3, 3), Letter(0.0, 1, 255, 3, 3)]
     here = world(np.array([-1, 0], np.int32), [])
-    driven = drive(here.__class__(**{**vars(here), "letters": letters}))
+    driven = drive(here.__class__(**{**vars(here), "letters": commands}))
     assert len(driven.records) == 2
     assert len(driven.told) == 0
     assert (driven.state.table.filter == FREE).all()

@@ -13,7 +13,7 @@ from halfway.adapters.broker_tree_routes import routes_of
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import Overlay, UnderlayPath
 from halfway.bulk.broker_trees.repair import leave, mend
-from halfway.core.message import BOOT, MESSAGE
+from halfway.core.message import MESSAGE, START
 from halfway.protocols.broker_trees import underlay_siena as underlay_tree
 from halfway.protocols.broker_trees.messages import GONE, LEAVE
 from halfway.protocols.broker_trees.source_routes import NOBODY, Routes
@@ -89,13 +89,13 @@ class Lived:
     def __init__(self, seed: int) -> None:
         self.overlay, led = grown(seed)
         network = self.overlay.underlay.network
-        self.around, self.now, self.heard, self.event = network.around(), 0.0, 0, 0
-        self.book = underlay_tree.Book(FILTERS, VALUES, led)
+        self.neighbourhood, self.now, self.heard, self.event = network.neighbourhood(), 0.0, 0, 0
+        self.catalogue = underlay_tree.Catalogue(FILTERS, VALUES, led)
         self.state = fresh(self.overlay, np.arange(NODES, dtype=np.int32))
         cut = np.zeros(len(network.who), np.uint8)
         self.engine = engines.engine(NODES, 8192, 1 << 14)._replace(cut=cut)
         for row in range(HERE):
-            self.say(row, int(BOOT))
+            self.say(row, int(START))
 
     def row(self, number: int) -> int:
         """The node of a broker."""
@@ -104,7 +104,7 @@ class Lived:
     def parent(self, number: int) -> int:
         """The number of a broker's parent, or NOBODY, or GONE."""
         name = int(self.state.parent[self.state.seat[self.row(number)]])
-        return name if name < 0 else int(self.book.routes.number[name])
+        return name if name < 0 else int(self.catalogue.routes.number[name])
 
     def say(self, row: int, kind: int, topic: int = -1, event: int = -1) -> None:
         """A letter to a node, now."""
@@ -113,22 +113,22 @@ class Lived:
     def cut(self, a: int, b: int, broken: bool) -> None:
         """A link dies or is mended."""
         for one, other in ((a, b), (b, a)):
-            self.engine.cut[place_of(self.around, one, other)] = broken
+            self.engine.cut[place_of(self.neighbourhood, one, other)] = broken
 
     def kill(self, row: int) -> None:
         """A node goes down (odd lives)."""
-        self.engine.life[row] += 1
+        self.engine.incarnation[row] += 1
 
     def revive(self, row: int) -> None:
         """It comes back."""
-        self.engine.life[row] += 1
-        self.say(row, int(BOOT))
+        self.engine.incarnation[row] += 1
+        self.say(row, int(START))
 
     def settle(self, seconds: float) -> list[tuple[int, int]]:
         """Let everything happen; returns (row, event) of the notifications."""
         self.now += seconds
         why = engines.run(
-            self.state, RULES, self.around, self.book, self.engine, Ideal(HOP), self.around, True,
+            self.state, RULES, self.neighbourhood, self.catalogue, self.engine, Ideal(HOP), self.neighbourhood, True,
             none(), self.now, engines.NEVER, MOST,
         )  # fmt: skip
         assert why in (engines.IDLE, engines.UNTIL)
@@ -154,7 +154,7 @@ def fail(deed: Deed, lived: Lived) -> None:
     """Something dies, for a shorter or longer time than it takes to notice; nobody hears twice."""
     seconds = 1.5 if deed.kind.startswith("short") else LONG
     row = deed.row
-    near = lived.around.who[lived.around.first[row] : lived.around.last[row]]
+    near = lived.neighbourhood.who[lived.neighbourhood.first[row] : lived.neighbourhood.last[row]]
     other = int(near[deed.what % len(near)])
     if deed.kind.endswith("death"):
         lived.kill(row)
@@ -284,17 +284,17 @@ def test_after_tau_a_child_whose_direct_path_is_dead_joins_its_grandparent(seed:
     assert tried
 
 
-def letters(overlay: Overlay) -> list[Letter]:
+def commands(overlay: Overlay) -> list[Letter]:
     """Subscriptions, events, boots, ticks and what nobody knows."""
     row = {k: overlay[k].row for k in range(BROKERS)}
     some: list[tuple[int, int, int, int]] = [
-        *((k, int(BOOT), -1, -1) for k in range(HERE)),
+        *((k, int(START), -1, -1) for k in range(HERE)),
         (BROKERS, int(SUBSCRIBE), 3, -1), (BROKERS, int(UNSUBSCRIBE), 3, -1),
-        (BROKERS, int(SUBSCRIBE), 9, -1), (BROKERS, int(BOOT), -1, -1),
+        (BROKERS, int(SUBSCRIBE), 9, -1), (BROKERS, int(START), -1, -1),
         (BROKERS, int(PUBLISH), 4, 3),
         (row[3], int(SUBSCRIBE), 3, -1), (row[5], int(SUBSCRIBE), 7, -1),
         (row[0], int(PUBLISH), 4, 0), (row[5], int(PUBLISH), 9, 1), (row[8], int(LEAVE), -1, -1),
-        (row[5], int(BOOT), -1, -1), (row[0], int(PUBLISH), 4, 2),
+        (row[5], int(START), -1, -1), (row[0], int(PUBLISH), 4, 2),
         (row[1], 200, 3, 3), (row[1], 254, 3, 3),
     ]  # fmt: skip
     return [Letter(0.5 * k, *given) for k, given in enumerate(some)]
@@ -303,10 +303,10 @@ def letters(overlay: Overlay) -> list[Letter]:
 def test_a_lone_node_says_what_its_row_says() -> None:
     overlay, led = grown(0)
     network, rules = overlay.underlay.network, RULES._replace(until_s=20.0)
-    book = underlay_tree.Book(FILTERS, VALUES, led)
+    catalogue = underlay_tree.Catalogue(FILTERS, VALUES, led)
     here = World(
-        network, underlay_tree, lambda names: fresh(overlay, names), rules, book,
-        letters(overlay), MOST,
+        network, underlay_tree, lambda names: fresh(overlay, names), rules, catalogue,
+        commands(overlay), MOST,
     )  # fmt: skip
     driven = drive(here)
     assert underlay_tree.most_emissions(fresh(overlay, here.names()), rules) == MOST

@@ -63,14 +63,14 @@ def still(request: pytest.FixtureRequest) -> Simulation:
 
 def test_the_ablest_are_elected(still: Simulation) -> None:
     """[drip §IV-A] "the top k nodes with the largest ξ"."""
-    me = still.cast.state.me
+    me = still.instance.state.me
     ablest = np.argsort(-me.ability, kind="stable")[:K]
     assert set(np.flatnonzero(me.broker)) == set(ablest)
 
 
 def test_every_list_is_exactly_the_nearest_brokers(still: Simulation) -> None:
     """[drip §IV-B] "the delay information of its top l (l < k) nearest broker nodes"."""
-    state, network = still.cast.state, still.setting.start
+    state, network = still.instance.state, still.environment.start
     brokers = np.flatnonzero(state.me.broker).tolist()
     far = {broker: hops(network, broker) for broker in brokers}
     for row in range(network.n):
@@ -88,7 +88,7 @@ def test_every_list_is_exactly_the_nearest_brokers(still: Simulation) -> None:
 
 def test_a_flood_reaches_its_region_and_no_other(still: Simulation) -> None:
     """[drip §V-A] "flood the event only in its Voronoi region"."""
-    state = still.cast.state
+    state = still.instance.state
     home, broker = state.me.home, state.me.broker == 1
     assert (state.heard.held[broker] == 0).any(axis=1).sum() >= 2
     for b in np.flatnonzero(broker):
@@ -97,7 +97,7 @@ def test_a_flood_reaches_its_region_and_no_other(still: Simulation) -> None:
         mark = state.heard.mark.max(axis=1) // events._ROUNDS
         repeated = set(np.flatnonzero((state.heard.flooded == 0).any(axis=1) & (mark == b)))
         assert repeated == (region if flooded else set())
-    assert still.ledger.unasked == 0
+    assert still.deliveries.unasked == 0
     told = {row for row in range(60) if (state.heard.seen[row] == 0).any()}
     reached = {row for row in range(60) if state.heard.held[home[row]].max() == 0}
     assert told == reached | {3}
@@ -112,17 +112,17 @@ def test_a_region_whose_broker_dies_elects_another() -> None:
         "voronoi-brokers", network, workload=demand, seconds=10.0, seed=5, options=options
     )
     made.run()
-    me = made.cast.state.me
+    me = made.instance.state.me
     dead = int(np.flatnonzero(me.broker)[0])
     again = Simulation(
         "voronoi-brokers", network, workload=demand, seconds=55.0, seed=5, options=options,
         faults=[Crash(at=12.0, node=network.label(dead))],
     )  # fmt: skip
     out = again.run()
-    deputies = np.flatnonzero(again.cast.state.me.stands_for == dead)
+    deputies = np.flatnonzero(again.instance.state.me.stands_for == dead)
     assert len(deputies) >= 1
-    assert again.cast.state.me.broker[deputies].all()
-    state = again.cast.state
+    assert again.instance.state.me.broker[deputies].all()
+    state = again.instance.state
     assert out.delivered > 0
     # Everybody who lives is registered with a broker that lives.
     lives = np.flatnonzero(np.arange(60) != dead)
@@ -151,14 +151,14 @@ def test_a_region_whose_deputy_dies_before_it_is_one_elects_another() -> None:
             faults=faults,
         )  # fmt: skip
 
-    dead, ablest = map(int, np.argsort(-run().cast.state.me.ability, kind="stable")[:2])
+    dead, ablest = map(int, np.argsort(-run().instance.state.me.ability, kind="stable")[:2])
     called = run(dead)
-    called.run(stop=lambda now: bool((now.cast.state.me.called == dead).sum() > 20))
+    called.run(stop=lambda now: bool((now.instance.state.me.called == dead).sum() > 20))
     again = run(dead, ablest, at=called.at + 0.5, for_=8.0)
     again.run(called.at + 4.0)
-    assert not again.cast.state.me.broker[np.arange(30) != dead].any()
+    assert not again.instance.state.me.broker[np.arange(30) != dead].any()
     told = again.run()
-    me, lives = again.cast.state.me, np.delete(np.arange(30), dead)
+    me, lives = again.instance.state.me, np.delete(np.arange(30), dead)
     assert me.broker[me.home[lives]].all()
     assert dead not in me.home[lives]
     assert told.delivered == told.expected > 0
@@ -166,6 +166,6 @@ def test_a_region_whose_deputy_dies_before_it_is_one_elects_another() -> None:
 
 def test_a_run_makes_registers_for_all_of_its_intervals(still: Simulation) -> None:
     """The sum over nodes of the runs of topics that each wants, here one for each of 60."""
-    state = still.cast.state
+    state = still.instance.state
     assert state.register.shape[1] > 60
     assert state.wish.shape[1] == 1

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
-from halfway.core.neighbourhood import Around
+from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
 from halfway.protocols.drip import events, routes
 from halfway.protocols.drip import handler as drip
@@ -53,7 +53,7 @@ def told_of(message: Any, event: Any) -> Any:
 def sent(
     state: Any,
     rules: Any,
-    around: Any,
+    neighbourhood: Any,
     i: Any,
     kind: Any,
     target: Any,
@@ -61,7 +61,7 @@ def sent(
     now: Any,
     out: Any,
 ) -> None:
-    routes.send(state, rules, around, i, kind, target, besides, now, out)
+    routes.send(state, rules, neighbourhood, i, kind, target, besides, now, out)
 
 
 @kernel
@@ -78,9 +78,16 @@ def noted(state: Any, i: Any, message: Any) -> None:
 
 @kernel
 def gave(
-    state: Any, rules: Any, around: Any, i: Any, broker: Any, message: Any, now: Any, out: Any
+    state: Any,
+    rules: Any,
+    neighbourhood: Any,
+    i: Any,
+    broker: Any,
+    message: Any,
+    now: Any,
+    out: Any,
 ) -> None:
-    events.give_events(state, rules, around, i, broker, message, now, out)
+    events.give_events(state, rules, neighbourhood, i, broker, message, now, out)
 
 
 def rules(**other: float) -> drip.Rules:
@@ -119,7 +126,7 @@ def registration(version: int, kind: int = drip.SUBSCRIBE) -> np.record:
 def test_no_subscription_is_lost_in_ten_thousand_histories() -> None:
     """[drip §V-A] Handover in any order of arrival, A - B - A included: registered where it is."""
     rng = np.random.default_rng(6)
-    letters = {version: registration(version) for version in range(1, 12)}
+    commands = {version: registration(version) for version in range(1, 12)}
     fresh = lone_broker().register.copy()
     brokers = [lone_broker() for _ in range(3)]
     for _ in range(10_000):
@@ -139,7 +146,7 @@ def test_no_subscription_is_lost_in_ten_thousand_histories() -> None:
             broker, what, version = post[k]
             handler = {"register": registered, "quit": left,
                        "told": heard_of}[what]  # fmt: skip
-            handler(brokers[broker], 0, letters[version])
+            handler(brokers[broker], 0, commands[version])
         local = [int(state.register.local.sum()) for state in brokers]
         assert local == [int(b == visits[-1]) for b in range(3)], (visits, post)
 
@@ -164,7 +171,7 @@ def test_nothing_is_sent_straight_back() -> None:
     made = drip.state(np.array([5], np.int32), rules(), np.ones(1), window=64, own=1,
                       intervals=4, seed=1)  # fmt: skip
     made.near[0, 0].name, made.near[0, 0].via, made.me.home[0] = 7, 2, 7
-    near = Around(
+    near = Neighbourhood(
         np.zeros(1, np.uint32), np.full(1, 2, np.uint32), np.array([2, 3], np.int32),
         np.zeros(2, np.int32), np.zeros(0), np.zeros(0),
     )  # fmt: skip
@@ -218,7 +225,7 @@ def test_whom_a_source_chose_is_a_relay_whoever_hands_it_a_copy(
         state.relays[0, 0, :] = [8, 7] if chosen else [5, 7]
     noted(state, 0, copy)
     digest = np.zeros(1, MESSAGE).view(np.recarray)[0]
-    alone = Around(
+    alone = Neighbourhood(
         np.zeros(1, np.uint32), np.zeros(1, np.uint32), np.zeros(0, np.int32),
         np.zeros(0, np.int32), np.zeros(0), np.zeros(0),
     )  # fmt: skip

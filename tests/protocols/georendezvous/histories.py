@@ -75,16 +75,18 @@ def torn(before: set[tuple[int, int]], after: set[tuple[int, int]]) -> set[tuple
 
 def drawn(seed: int, *, keepers: int = 0, side: int = 4, nodes: int = 16) -> History:
     """The history of a seed, ready to run."""
-    dice = np.random.default_rng(seed)
-    places = [(int(dice.integers(side)), int(dice.integers(side))) for _ in range(nodes)]
+    random_state = np.random.default_rng(seed)
+    places = [
+        (int(random_state.integers(side)), int(random_state.integers(side))) for _ in range(nodes)
+    ]
     network = built(places)
     rules = cell_hash.rules(
-        0.5, int(dice.integers(2**63)), points=3, tried=2, beacon=BEACON, renew=RENEW,
+        0.5, int(random_state.integers(2**63)), points=3, tried=2, beacon=BEACON, renew=RENEW,
         lifetime=LIFETIME, patience=PATIENCE, keepers=keepers,
     )  # fmt: skip
     town = Town(network, rules, topics=TOPICS, events=EVENTS)
     cell = [tuple(map(int, np.floor(p / rules.side))) for p in np.asarray(network.position)]
-    up = {*range(CLIENTS), *map(int, np.flatnonzero(dice.random(nodes) < 0.5))}
+    up = {*range(CLIENTS), *map(int, np.flatnonzero(random_state.random(nodes) < 0.5))}
     town.boot(0.0, *sorted(up))
     for row in range(CLIENTS):
         kind = cell_hash.ADVERTISE if row < CLIENTS // 2 else cell_hash.SUBSCRIBE
@@ -93,16 +95,20 @@ def drawn(seed: int, *, keepers: int = 0, side: int = 4, nodes: int = 16) -> His
                 town.tell(1.0, row, kind, topic)
     changes, at = [], 3.0
     for _ in range(CHANGES):
-        row = int(dice.integers(CLIENTS, nodes))
+        row = int(random_state.integers(CLIENTS, nodes))
         changes.append(Change(at, row, row not in up))
         up ^= {row}
         town.tell(at, row, 255 if row in up else cell_hash.LEAVE)
-        at += SETTLED + float(dice.exponential(1.0))
+        at += SETTLED + float(random_state.exponential(1.0))
     published = []
     for event in range(EVENTS):
-        near = changes[int(dice.integers(CHANGES))].at  # most happen while the change goes on
-        when = near + float(dice.choice([dice.random() * SETTLED, dice.random() * 0.01]))
-        published.append((when, int(dice.integers(TOPICS))))
+        near = changes[
+            int(random_state.integers(CHANGES))
+        ].at  # most happen while the change goes on
+        when = near + float(
+            random_state.choice([random_state.random() * SETTLED, random_state.random() * 0.01])
+        )
+        published.append((when, int(random_state.integers(TOPICS))))
         town.tell(when, published[-1][1], cell_hash.PUBLISH, published[-1][1], event)
     up ^= {change.row for change in changes if sum(c.row == change.row for c in changes) % 2}
     return History(town, changes, published, _due(cell, up, changes, published))

@@ -244,7 +244,7 @@ def test_who_leaves_a_place_without_neighbours_takes_its_keys_along() -> None:
     town.tell(3.0, row_in(town, (0, 0)), cell_hash.SUBSCRIBE, 0)
     town.run(4.0)
     assert town.keeps(int(ADVERT), 0, 0) == {(4, 0)}
-    town.around.x[far] -= town.rules.side
+    town.neighbourhood.x[far] -= town.rules.side
     town.run(8.0)
     records, _ = town.heard()
     kept = (records["kind"] == ADVERT) & (records["flags"] & HELD > 0)
@@ -377,7 +377,7 @@ def test_once_a_node_is_a_row_or_alone(careful: bool) -> None:
     _play(town)
     records, rows = town.heard()
     assert {int(ACK), int(OVERDUE)} <= set(records["kind"]) or not careful
-    world = World(network, cell_hash, fresh, rules, cell_hash.Book(12), [])
+    world = World(network, cell_hash, fresh, rules, [])
     driven = Driven(town.state, records.view(np.recarray), rows, None, None)
     most = cell_hash.most_emissions(town.state, rules)
     assert faults(world, driven, lone_rows=(0, 2, 5), slots=most) == []

@@ -17,24 +17,24 @@ NO_AGENTS = rumor.Rules(spawn=0.0, agent_steps=0, query_steps=2000, patience=50.
 
 
 def routed(
-    network: Network, rules: rumor.Rules, letters: list[Letter], seed: int, **memory: int
+    network: Network, rules: rumor.Rules, commands: list[Letter], seed: int, **memory: int
 ) -> Driven:
     """A run of Rumor Routing."""
     return drive(
         World(
             network, rumor, lambda names: rumor.state(names, EVENTS, TOPICS, seed, **memory),
-            rules, rumor.Book(TOPICS), letters, most=34,
+            rules, commands, most=34,
         )
     )  # fmt: skip
 
 
 def agents_only(network: Network, seed: int, publishers: list[int], steps: int) -> Driven:
     """Each publisher of its own topic sends an agent, one after the other."""
-    letters = [
+    commands = [
         Letter(10.0 * topic, row, rumor.PUBLISH, topic, topic)
         for topic, row in enumerate(publishers)
     ]
-    return routed(network, rumor.Rules(1.0, steps, 0, 1.0, 0), letters, seed)
+    return routed(network, rumor.Rules(1.0, steps, 0, 1.0, 0), commands, seed)
 
 
 def check_ways(run: Driven, network: Network, publishers: list[int]) -> None:
@@ -103,17 +103,17 @@ def test_with_a_long_life_every_query_arrives_and_all_data_with_it(
     publishers = data.draw(st.lists(row, min_size=2, max_size=2))
     wishes = data.draw(st.sets(st.tuples(row, st.integers(0, 1)), max_size=8))
     rules = NO_AGENTS._replace(spawn=0.5, agent_steps=5) if agents else NO_AGENTS
-    letters = [Letter(0.0, who, rumor.PUBLISH, t, t) for t, who in enumerate(publishers)]
-    letters += [Letter(0.0, who, rumor.PUBLISH, t, 2 + t) for t, who in enumerate(publishers)]
-    letters += [Letter(1.0, who, rumor.SUBSCRIBE, topic) for who, topic in sorted(wishes)]
-    letters += [Letter(900.0, who, rumor.PUBLISH, t, 4 + t) for t, who in enumerate(publishers)]
-    run = routed(network, rules, letters, seed)
+    commands = [Letter(0.0, who, rumor.PUBLISH, t, t) for t, who in enumerate(publishers)]
+    commands += [Letter(0.0, who, rumor.PUBLISH, t, 2 + t) for t, who in enumerate(publishers)]
+    commands += [Letter(1.0, who, rumor.SUBSCRIBE, topic) for who, topic in sorted(wishes)]
+    commands += [Letter(900.0, who, rumor.PUBLISH, t, 4 + t) for t, who in enumerate(publishers)]
+    run = routed(network, rules, commands, seed)
     others = [(who, topic) for who, topic in sorted(wishes) if who != publishers[topic]]
-    assert [told[:2] for told in run.letters(rumor.ATTACHED)] == others
-    assert run.letters(rumor.UNANSWERED) == []
+    assert [told[:2] for told in run.commands(rumor.ATTACHED)] == others
+    assert run.commands(rumor.UNANSWERED) == []
     assert run.state.trails.max() <= run.state.queries.sum()  # loops of a walk leave one trail
     # The answer brings the latest event of the topic; the earlier one is over.
-    assert run.letters(rumor.DELIVERED) == sorted(
+    assert run.commands(rumor.DELIVERED) == sorted(
         (who, topic, event) for who, topic in others for event in (2 + topic, 4 + topic)
     )
 
@@ -123,12 +123,12 @@ def test_whatever_arrives_is_right_and_each_query_ends(
     network: Network, seed: int, agent_steps: int, query_steps: int
 ) -> None:
     rules = rumor.Rules(0.7, agent_steps, query_steps, 1.0, 2)
-    letters = [Letter(e / 2, 0, rumor.PUBLISH, 1, e) for e in range(EVENTS)]
-    letters += [Letter(0.1, row, rumor.SUBSCRIBE, 1) for row in range(1, network.n)]
-    run = routed(network, rules, letters, seed)
-    told = run.letters(rumor.DELIVERED)
-    attached = {row for row, _, _ in run.letters(rumor.ATTACHED)}
-    given_up = {row for row, _, _ in run.letters(rumor.UNANSWERED)}
+    commands = [Letter(e / 2, 0, rumor.PUBLISH, 1, e) for e in range(EVENTS)]
+    commands += [Letter(0.1, row, rumor.SUBSCRIBE, 1) for row in range(1, network.n)]
+    run = routed(network, rules, commands, seed)
+    told = run.commands(rumor.DELIVERED)
+    attached = {row for row, _, _ in run.commands(rumor.ATTACHED)}
+    given_up = {row for row, _, _ in run.commands(rumor.UNANSWERED)}
     assert len(told) == len(set(told))
     assert {topic for _, topic, _ in told} <= {1}
     assert attached <= component(network, 0)
@@ -144,14 +144,14 @@ def test_a_query_without_an_answer_is_repeated_and_given_up() -> None:
     rules = rumor.Rules(0.0, 0, 4, 1.0, 3)
     run = routed(line(9), rules, [Letter(0.0, 0, rumor.SUBSCRIBE, 2)], 1)
     assert len(run.received(rumor.QUERY)) == 4 * (1 + 3)
-    assert run.letters(rumor.UNANSWERED) == [(0, 2, -1)]
+    assert run.commands(rumor.UNANSWERED) == [(0, 2, -1)]
     assert run.told["at"] == pytest.approx(4.0)
 
 
 def test_a_query_follows_the_way_once_it_has_met_it() -> None:
     """On a line the agent has gone to the end; the query goes straight to the publisher."""
-    letters = [Letter(0.0, 0, rumor.PUBLISH, 0, 3), Letter(5.0, 19, rumor.SUBSCRIBE, 0)]
-    run = routed(line(20), rumor.Rules(1.0, 19, 19, 100.0, 0), letters, 1)
+    commands = [Letter(0.0, 0, rumor.PUBLISH, 0, 3), Letter(5.0, 19, rumor.SUBSCRIBE, 0)]
+    run = routed(line(20), rumor.Rules(1.0, 19, 19, 100.0, 0), commands, 1)
     assert list(run.received(rumor.QUERY)) == list(range(18, -1, -1))
     assert list(run.received(rumor.ANSWER)) == list(range(1, 20))
     assert list(run.told["kind"]) == [rumor.ATTACHED, rumor.DELIVERED]
@@ -165,10 +165,10 @@ def test_agents_raise_the_share_of_queries_that_arrive() -> None:
     def share(steps: int) -> float:
         arrived = 0
         for seed in range(12):
-            letters = [Letter(0.0, 75, rumor.PUBLISH, 0, 0)]
-            letters += [Letter(9.0, row, rumor.SUBSCRIBE, 0) for row in range(0, 150, 10)]
-            run = routed(network, rumor.Rules(1.0, steps, 25, 9.0, 0), letters, seed)
-            arrived += len(run.letters(rumor.ATTACHED))
+            commands = [Letter(0.0, 75, rumor.PUBLISH, 0, 0)]
+            commands += [Letter(9.0, row, rumor.SUBSCRIBE, 0) for row in range(0, 150, 10)]
+            run = routed(network, rumor.Rules(1.0, steps, 25, 9.0, 0), commands, seed)
+            arrived += len(run.commands(rumor.ATTACHED))
         return arrived / (12 * 15)
 
     shares = [share(steps) for steps in (0, 20, 200)]
@@ -178,27 +178,27 @@ def test_agents_raise_the_share_of_queries_that_arrive() -> None:
 
 def test_a_full_memory_forgets_its_oldest_and_says_so() -> None:
     star = from_links(7, [(0, z) for z in range(1, 7)])
-    letters = [Letter(0.0, 0, rumor.PUBLISH, 0, 0)]
-    letters += [Letter(row, row, rumor.SUBSCRIBE, 0) for row in range(1, 7)]
-    letters += [Letter(99.0, 0, rumor.PUBLISH, 0, 1)]
-    run = routed(star, NO_AGENTS, letters, 1, branches=4)
-    assert [row for row, _, event in run.letters(rumor.DELIVERED) if event == 1] == [3, 4, 5, 6]
+    commands = [Letter(0.0, 0, rumor.PUBLISH, 0, 0)]
+    commands += [Letter(row, row, rumor.SUBSCRIBE, 0) for row in range(1, 7)]
+    commands += [Letter(99.0, 0, rumor.PUBLISH, 0, 1)]
+    run = routed(star, NO_AGENTS, commands, 1, branches=4)
+    assert [row for row, _, event in run.commands(rumor.DELIVERED) if event == 1] == [3, 4, 5, 6]
     assert run.state.branches[0] == 6
 
 
 def test_a_node_that_comes_back_asks_again_for_what_is_open_and_only_once() -> None:
     """Its RETRYs may have died or not: those of an earlier life are void. Nothing after the end."""
-    letters = [Letter(0.0, 0, rumor.SUBSCRIBE, topic) for topic in (0, 2)]
-    letters += [Letter(0.5, 0, int(rumor.BOOT)), Letter(50.0, 0, int(rumor.BOOT))]
-    run = routed(line(9), rumor.Rules(0.0, 0, 4, 1.0, 3), letters, 1)
+    commands = [Letter(0.0, 0, rumor.SUBSCRIBE, topic) for topic in (0, 2)]
+    commands += [Letter(0.5, 0, int(rumor.START)), Letter(50.0, 0, int(rumor.START))]
+    run = routed(line(9), rumor.Rules(0.0, 0, 4, 1.0, 3), commands, 1)
     assert len(run.received(rumor.QUERY)) == 2 * 4 * (2 + 3)
-    assert run.letters(rumor.UNANSWERED) == [(0, 0, -1), (0, 2, -1)]
+    assert run.commands(rumor.UNANSWERED) == [(0, 0, -1), (0, 2, -1)]
     assert run.told["at"] == pytest.approx(4.5)
 
 
 def test_an_answered_query_is_not_asked_again_on_return() -> None:
-    letters = [Letter(0.0, 0, rumor.PUBLISH, 0, 0), Letter(1.0, 3, rumor.SUBSCRIBE, 0)]
-    letters += [Letter(40.0, 3, int(rumor.BOOT))]
-    run = routed(line(4), NO_AGENTS, letters, 1)
-    assert run.letters(rumor.ATTACHED) == [(3, 0, 0)]
+    commands = [Letter(0.0, 0, rumor.PUBLISH, 0, 0), Letter(1.0, 3, rumor.SUBSCRIBE, 0)]
+    commands += [Letter(40.0, 3, int(rumor.START))]
+    run = routed(line(4), NO_AGENTS, commands, 1)
+    assert run.commands(rumor.ATTACHED) == [(3, 0, 0)]
     assert run.records["at"][run.records["kind"] == rumor.QUERY].max() < 40.0

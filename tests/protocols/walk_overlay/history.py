@@ -42,7 +42,7 @@ RULES = Rules(
     pure=False, alpha=1.0, beta=0.0, branches=1, rest=0.5, patience=0.01, settle=1.0,
     most_steps=1_000_000, filtered=True, bits=64, hashes=3, key=KEY,
 )  # fmt: skip
-BOOK = walk_overlay.book(SUBSCRIPTIONS, EVENTS, KEY)
+BOOK = walk_overlay.catalogue(SUBSCRIPTIONS, EVENTS, KEY)
 _LONG, _HOP = 1e6, 1e-3
 
 
@@ -69,8 +69,8 @@ class History:
         )
         self.spare = widest * walk_overlay.most_emissions(self.state, rules)
         self.engine = engines.engine(network.n, 4 * self.spare, 256)
-        self.around = roomy(network.around())  # what is known of neighbours
-        self.reach = network.around()
+        self.neighbourhood = roomy(network.neighbourhood())  # what is known of neighbours
+        self.reach = network.neighbourhood()
         self.wanted: dict[int, set[int]] = {row: set() for row in range(network.n)}
         self.told = 0  # letters to applications that were looked at
         self.dead: set[int] = set()
@@ -83,7 +83,7 @@ class History:
         """Until nothing moves; (kind, row, event) of what applications were told meanwhile."""
         while True:
             why = engines.run(
-                self.state, self.rules, self.around, BOOK, self.engine, Ideal(_HOP), self.reach,
+                self.state, self.rules, self.neighbourhood, self.engine, Ideal(_HOP), self.reach,
                 False, none(), np.inf, engines.NEVER, self.spare,
             )  # fmt: skip
             if why == engines.IDLE:
@@ -94,8 +94,10 @@ class History:
         log = self.engine.applications
         fresh = range(self.told, int(log.tally[0]))
         self.told = int(log.tally[0])
-        letters = log.record.view(MESSAGE)
-        return [(int(letters["kind"][a]), int(log.row[a]), int(letters["event"][a])) for a in fresh]
+        commands = log.record.view(MESSAGE)
+        return [
+            (int(commands["kind"][a]), int(log.row[a]), int(commands["event"][a])) for a in fresh
+        ]
 
     def begin(self, first: int, second: int) -> None:
         """The first two initiators."""
@@ -122,16 +124,16 @@ class History:
     def die(self, row: int) -> None:
         """The node is no more, and is missed when its neighbours look for it."""
         self.dead.add(row)
-        self.engine.life[row] += 1  # odd while down
+        self.engine.incarnation[row] += 1  # odd while down
         for near in map(int, self.network.neighbours(row)):
-            exclude(self.around, near, row)
+            exclude(self.neighbourhood, near, row)
             self.post(WATCH, near, at=0.01)
         self.settle()
 
     def sever(self, a: int, b: int) -> None:
         """The link between two nodes is gone, and both look for each other."""
         for one, other in ((a, b), (b, a)):
-            exclude(self.around, one, other)
+            exclude(self.neighbourhood, one, other)
             self.post(WATCH, one, at=0.01)
         self.settle()
 
@@ -154,11 +156,11 @@ class History:
         """Publish; (who was told, who should have been), sorted, however often it was told."""
         self.state.seen[:] = -1  # the same event may be told again: as if it were another
         self.post(PUBLISH, row, topic=EVENTS[event][0], event=event)
-        letters = self.settle()
-        told = sorted(to for kind, to, _ in letters if kind == DELIVERED)
+        commands = self.settle()
+        told = sorted(to for kind, to, _ in commands if kind == DELIVERED)
         members = self.members()
         if row not in members:
-            assert [kind for kind, _, _ in letters] == [UNMATCHED]
+            assert [kind for kind, _, _ in commands] == [UNMATCHED]
             return told, []
         due = (self.reached(row) & members) - {row}
         return told, sorted(r for r in due if any(wants(s, event) for s in self.wanted[r]))
@@ -167,24 +169,24 @@ class History:
         """Overlay links are mutual, between members, without a circle, one part a component."""
         members = self.members()
         links = {
-            (i, int(name)) for i in members for name in self.state.links.name[i] if name != NEVER
+            (i, int(name)) for i in members for name in self.state.links.node_id[i] if name != NEVER
         }
         mutual = links == {(b, a) for a, b in links} and {b for _, b in links} <= members
         parts = len({frozenset(self.reached(i)) for i in members})
         return mutual and len(links) // 2 == len(members) - parts
 
 
-def act(history: History, dice: np.random.Generator, faults: bool) -> list[Any]:
+def act(history: History, random_state: np.random.Generator, faults: bool) -> list[Any]:
     """One random act, and what went wrong with it: empty if nothing did."""
     alive = sorted(set(range(history.network.n)) - history.dead)
-    row = int(dice.choice(alive))
-    what = dice.random()
+    row = int(random_state.choice(alive))
+    what = random_state.random()
     if what < 0.4:
-        event = int(dice.integers(len(EVENTS)))
+        event = int(random_state.integers(len(EVENTS)))
         told, due = history.published(row, event)
         return [] if told == due else [("publish", row, event, told, due)]
     if what < 0.7:
-        s = int(dice.integers(len(SUBSCRIPTIONS)))
+        s = int(random_state.integers(len(SUBSCRIPTIONS)))
         history.subscribe(row, s, wanted=what < 0.6)
     elif what < 0.85 or not faults or len(alive) <= 2:
         history.join(row)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.core.message import BOOT
+from halfway.core.message import START
 from halfway.problem import Problem
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay import messages as walk_overlay_records
@@ -30,11 +30,11 @@ from tests.protocols.worlds import networks
 
 def wrong(network: Network, seed: int, faulty: bool, acts: int) -> list[Any]:
     """A random history on a network; what went wrong first."""
-    dice = np.random.default_rng(seed)
+    random_state = np.random.default_rng(seed)
     history = History(network, seed)
-    history.begin(*map(int, dice.choice(network.n, 2, replace=False)))
+    history.begin(*map(int, random_state.choice(network.n, 2, replace=False)))
     for _ in range(acts):
-        if found := act(history, dice, faulty):
+        if found := act(history, random_state, faulty):
             return found
     return []
 
@@ -86,14 +86,14 @@ def chain() -> History:
 def test_events_take_only_links_behind_which_somebody_wants_them() -> None:
     history = chain()
     history.subscribe(2, 0)
-    before = int(history.engine.meters.heard_kind[EVENT])
+    before = int(history.engine.counters.heard_kind[EVENT])
     assert history.published(0, 0) == ([2], [2])
-    assert int(history.engine.meters.heard_kind[EVENT]) - before == 2
+    assert int(history.engine.counters.heard_kind[EVENT]) - before == 2
     flood = History(line(6), 1, RULES._replace(filtered=False))
     flood.begin(0, 5)
     flood.subscribe(2, 0)
     assert flood.published(0, 0) == ([2], [2])
-    assert flood.engine.meters.heard_kind[EVENT] == 5
+    assert flood.engine.counters.heard_kind[EVENT] == 5
 
 
 def test_unsubscribing_takes_the_filters_back_to_where_they_were() -> None:
@@ -111,9 +111,9 @@ def test_unsubscribing_takes_the_filters_back_to_where_they_were() -> None:
 def test_a_subscription_that_changes_no_filter_costs_no_message() -> None:
     history = chain()
     history.subscribe(5, 1)
-    before = int(history.engine.meters.heard_kind[CHUNK])
+    before = int(history.engine.counters.heard_kind[CHUNK])
     history.subscribe(5, 1)
-    assert int(history.engine.meters.heard_kind[CHUNK]) == before
+    assert int(history.engine.counters.heard_kind[CHUNK]) == before
 
 
 def test_a_brokers_death_is_mended_by_a_new_walk() -> None:
@@ -152,8 +152,8 @@ def test_an_heir_finds_out_that_its_root_lives_behind_a_lost_link() -> None:
 def test_an_initiator_that_comes_back_tells_its_old_neighbours_and_joins_anew() -> None:
     history = chain()
     history.subscribe(5, 0)
-    history.engine.life[5] += 2  # away for so short a time that nobody has missed it
-    history.post(int(BOOT), 5)
+    history.engine.incarnation[5] += 2  # away for so short a time that nobody has missed it
+    history.post(int(START), 5)
     history.settle()
     assert 5 in history.members()
     assert history.is_a_tree()
@@ -204,7 +204,7 @@ def test_items_differ_by_key_topic_attribute_level_and_cell() -> None:
 )
 def test_a_book_that_makes_no_sense_is_refused(subscriptions: Any, events: Any) -> None:
     with pytest.raises(Problem):
-        walk_overlay.book(subscriptions, events, 1)
+        walk_overlay.catalogue(subscriptions, events, 1)
 
 
 def test_the_oracle_of_matching_tells_edges_apart() -> None:
@@ -216,17 +216,17 @@ def test_the_oracle_of_matching_tells_edges_apart() -> None:
 def world() -> World:
     """Initiators, subscriptions, events and a late join on a small network."""
     network = from_links(7, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (2, 6)])
-    letters = [Letter(0.0, 0, LAUNCH), Letter(0.1, 3, LAUNCH), Letter(500.0, 6, JOIN)]
-    letters += [Letter(1000.0, 6, walk_overlay_kind("SUBSCRIBE"), 3)]
+    commands = [Letter(0.0, 0, LAUNCH), Letter(0.1, 3, LAUNCH), Letter(500.0, 6, JOIN)]
+    commands += [Letter(1000.0, 6, walk_overlay_kind("SUBSCRIBE"), 3)]
     publish = walk_overlay_kind("PUBLISH")
-    letters += [Letter(2000.0 + e, 0, publish, EVENTS[e][0], e) for e in range(8, 14)]
-    letters += [Letter(3000.0, 6, walk_overlay_kind("UNSUBSCRIBE"), 3)]
-    letters += [Letter(4000.0, 3, walk_overlay_kind("LEAVE"))]
+    commands += [Letter(2000.0 + e, 0, publish, EVENTS[e][0], e) for e in range(8, 14)]
+    commands += [Letter(3000.0, 6, walk_overlay_kind("UNSUBSCRIBE"), 3)]
+    commands += [Letter(4000.0, 3, walk_overlay_kind("LEAVE"))]
 
     def fresh(names: Any) -> Any:
         return walk_overlay.state(names, 3, len(SUBSCRIPTIONS), len(EVENTS), 2, 5)
 
-    return World(network, walk_overlay, fresh, RULES, BOOK, letters, 32)
+    return World(network, walk_overlay, fresh, RULES, BOOK, commands, 32)
 
 
 def walk_overlay_kind(name: str) -> int:

@@ -121,8 +121,8 @@ def test_only_the_root_of_a_part_tells_it_who_its_heir_is() -> None:
 def test_a_link_that_nobody_acknowledges_is_asked_for_again() -> None:
     history = chain()
     history.state.links.ready[0, 0] = 0
-    before = int(history.engine.meters.heard_kind[LINK])
+    before = int(history.engine.counters.heard_kind[LINK])
     history.post(WATCH, 0)
     history.settle()
-    assert int(history.engine.meters.heard_kind[LINK]) == before + 1
+    assert int(history.engine.counters.heard_kind[LINK]) == before + 1
     assert history.is_a_tree()

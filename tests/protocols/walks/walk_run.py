@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from halfway.core.message import BOOT, MESSAGE
+from halfway.core.message import MESSAGE, START
 from halfway.protocols.walks import rendezvous
 from halfway.sim.engine import loop as engines
 from halfway.sim.environment.changes import NODE_DOWN, NODE_UP, changes, merged, none
@@ -37,7 +37,7 @@ class WalkRun:
         **memory: int,
     ) -> None:
         self.network, self.pairs, self.rules, self.now = network, pairs, rules, 0.0
-        self._around, self._changes = network.around(), none()
+        self._around, self._changes = network.neighbourhood(), none()
         names = np.arange(network.n, dtype=np.int32)
         widest = int(network.degree.max())
         self.state = protocol.state(names, widest, len(pairs), seed, **memory)
@@ -63,7 +63,7 @@ class WalkRun:
         """Let everything happen that is due until then."""
         while True:
             why = engines.run(
-                self.state, self.rules, self._around, rendezvous.Book(len(self.pairs)),
+                self.state, self.rules, self._around,
                 self._engine, self.radio, self._around, False, self._changes, time,
                 engines.NEVER, self._spare,
             )  # fmt: skip
@@ -82,7 +82,7 @@ class WalkRun:
     def come_back(self, row: int) -> None:
         """That row is up again, with its memory; it boots, even if it was not down."""
         self._happens(NODE_UP, row)
-        self.letter(self.now, row, int(BOOT))
+        self.letter(self.now, row, int(START))
 
     def _happens(self, kind: int, row: int) -> None:
         self._changes = merged(self._changes, changes([self.now], [kind], [row], [-1]))
@@ -96,10 +96,10 @@ class WalkRun:
     def told(self, kind: int) -> list[tuple[int, int, int]]:
         """(row, topic, event) of the letters of a kind to applications, in order."""
         log = self._engine.applications
-        letters = log.record[: int(log.tally[0])].view(MESSAGE)
+        commands = log.record[: int(log.tally[0])].view(MESSAGE)
         return [
             (int(row), int(letter["topic"]), int(letter["event"]))
-            for row, letter in zip(log.row, letters, strict=False)
+            for row, letter in zip(log.row, commands, strict=False)
             if letter["kind"] == kind
         ]
 

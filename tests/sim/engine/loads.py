@@ -24,16 +24,16 @@ class Saturated(NamedTuple):
 
 
 def play(
-    network: Network, radio: Contention, letters: list[Letter], until: float = np.inf, **room: Any
+    network: Network, radio: Contention, commands: list[Letter], until: float = np.inf, **room: Any
 ) -> engines.Engine:
     """Let rows say things until a time, in a pool that never needs to grow."""
-    n, around = network.n, network.around()
-    engine = engines.engine(n, 2 * len(letters) + 64, 1, **room)
-    for event, (at, row, to, relays) in enumerate(letters):
+    n, neighbourhood = network.n, network.neighbourhood()
+    engine = engines.engine(n, 2 * len(commands) + 64, 1, **room)
+    for event, (at, row, to, relays) in enumerate(commands):
         engines.post(engine, at, row, script.SAY, to, relays, event)
     why = engines.run(
-        script.ScriptState(np.zeros(n, np.int64)), script.Rules(0.0), around, 0, engine, radio,
-        around, False, none(), until, engines.NEVER, n,
+        script.ScriptState(np.zeros(n, np.int64)), script.Rules(0.0), neighbourhood, engine, radio,
+        neighbourhood, False, none(), until, engines.NEVER, n,
     )  # fmt: skip
     assert why in (engines.IDLE, engines.UNTIL)
     return engine
@@ -52,10 +52,10 @@ def saturated(
     # Enough for a few to send at a time, as many do in a crowd.
     each = int((3 + n / 8) * seconds / (frame + timing.difs_s) / n) + 20
     radio = contention(n, seed, timing._replace(line_limit=each))
-    letters = [(0.0, i, (i + 1) % n if unicast else -1, 0) for i in range(n) for _ in range(each)]
-    engine = play(domain(n), radio, letters, until=seconds)
+    commands = [(0.0, i, (i + 1) % n if unicast else -1, 0) for i in range(n) for _ in range(each)]
+    engine = play(domain(n), radio, commands, until=seconds)
     assert radio.station.length.min() > 0, "somebody ran out of things to say"
-    sent, heard = (int(engine.meters.traffic[:, k].sum()) for k in (SENT, HEARD))
+    sent, heard = (int(engine.counters.traffic[:, k].sum()) for k in (SENT, HEARD))
     busy = float(radio.station[0].sending_s + radio.station[0].hearing_s) / seconds
     return Saturated(heard / sent / (1 if unicast else n - 1), busy, sent)
 
@@ -68,11 +68,11 @@ def hidden(timing: Timing, seconds: float, seed: int, rate: float = 0.0) -> floa
     frame = (timing.header_bytes + 112) * 8 / timing.bit_rate
     each = int(seconds / (frame + timing.difs_s)) + 20
     # Half a microsecond apart: nothing begins exactly where something else ends.
-    letters = [(i * 2.5e-7, i, -1, 0) for i in (0, 2) for _ in range(each)]
+    commands = [(i * 2.5e-7, i, -1, 0) for i in (0, 2) for _ in range(each)]
     if rate > 0:
-        letters = [letter for i in (0, 2) for letter in arrivals(i, -1, rate, seconds, seed)]
+        commands = [command for i in (0, 2) for command in arrivals(i, -1, rate, seconds, seed)]
     radio = contention(3, seed, timing._replace(line_limit=each))
-    traffic = play(line(3), radio, letters, until=seconds).meters.traffic
+    traffic = play(line(3), radio, commands, until=seconds).counters.traffic
     return float(traffic[1, HEARD] / traffic[:, SENT].sum())
 
 
@@ -87,7 +87,9 @@ def poisson_domain(
     n: int, timing: Timing, seconds: float, rate: float, seed: int
 ) -> tuple[float, float]:
     """Unicast at `rate` (1/s) from each in one place: share carried in the end; share repeated."""
-    letters = [letter for i in range(n) for letter in arrivals(i, (i + 1) % n, rate, seconds, seed)]
-    traffic = play(domain(n), contention(n, seed, timing), letters).meters.traffic
+    commands = [
+        command for i in range(n) for command in arrivals(i, (i + 1) % n, rate, seconds, seed)
+    ]
+    traffic = play(domain(n), contention(n, seed, timing), commands).counters.traffic
     carried, sent = int(traffic[:, HEARD].sum()), int(traffic[:, SENT].sum())
-    return carried / len(letters), 1 - len(letters) / sent
+    return carried / len(commands), 1 - len(commands) / sent

@@ -29,7 +29,7 @@ class ScriptState(NamedTuple):
 
 
 @handles(ScriptState)
-def handle(state, rules, around, book, i, message, out):  # type: ignore[no-untyped-def] # noqa: ARG001
+def handle(state, rules, neighbourhood, i, message, out):  # type: ignore[no-untyped-def] # noqa: ARG001
     """Say it, or pass it on."""
     relays = message.args[2]
     if message.kind == SAY:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from halfway.core.message import APP, BOOT, EVERYONE
+from halfway.core.message import APP, EVERYONE, START
 from halfway.sim.environment.changes import (
     FORGOTTEN,
     KNOWN,
@@ -73,7 +73,7 @@ class SlowRadio:
 
     delay: float | dict[tuple[int, int], float]
     success: float | dict[tuple[int, int], float] = 1.0
-    dice: Dice | None = None
+    random_state: Dice | None = None
 
     def lasts(self, a: int, b: int) -> float | None:
         """Seconds from one row to another; None where there never is a link."""
@@ -82,17 +82,17 @@ class SlowRadio:
     def succeeds(self, a: int, b: int) -> bool:
         """Draw whether this reception succeeds."""
         share = self.success[a, b] if isinstance(self.success, dict) else self.success
-        return self.dice is None or self.dice.real() < share
+        return self.random_state is None or self.random_state.real() < share
 
 
 class SlowEngine:
     """A world of nodes; `reach` is who hears whom, `knows` whom each knows (may be the same)."""
 
     def __init__(
-        self, reach: Links, knows: Links, handle: Handler, radio: SlowRadio, boots: bool
+        self, reach: Links, knows: Links, handle: Handler, radio: SlowRadio, wants_start: bool
     ) -> None:
         self.n = len(reach)
-        self.reach, self.knows, self.boots = reach, knows, boots
+        self.reach, self.knows, self.wants_start = reach, knows, wants_start
         self.handle, self.radio = handle, radio
         self.up = set(range(self.n))
         self.lives = [0] * self.n
@@ -132,8 +132,8 @@ class SlowEngine:
         elif kind == NODE_UP and a not in self.up:
             self.up.add(a)
             self.lives[a] += 1
-            if self.boots:
-                boot = Record(int(BOOT), a, -1, 0, a, 0)
+            if self.wants_start:
+                boot = Record(int(START), a, -1, 0, a, 0)
                 self._push(self.now, self._held, self.lives[a], boot)
         elif kind == LINK_DOWN and b in self.reach[a]:
             self.cut.add(frozenset((a, b)))
@@ -147,10 +147,10 @@ class SlowEngine:
                 lists[a].discard(b)
                 lists[b].discard(a)
 
-    def _held(self, life: int | None, record: Record) -> None:
+    def _held(self, incarnation: int | None, record: Record) -> None:
         """A timer, a delayed record or a letter is due, if its node is still there to send it."""
         row = record.source
-        if row not in self.up or life not in (None, self.lives[row]):
+        if row not in self.up or incarnation not in (None, self.lives[row]):
             return
         if record.to == APP:
             self.told.append(Seen(self.now, row, record))

@@ -30,13 +30,13 @@ def flood(network: Network, radio: Any, events: int, down: set[int], slots: int)
     state = flooding.state(np.arange(network.n, dtype=np.int32), events, 1)
     spare = 3 * max(int(network.degree.max(initial=0)), 1)
     engine = engines.engine(network.n, max(slots, events + 1), 64, journal=20_000)
-    engine.life[list(down)] = 1
+    engine.incarnation[list(down)] = 1
     for event in range(events):
         engines.post(engine, float(event), event % network.n, flooding.PUBLISH, 0, 0, event)
-    around = network.around()
+    neighbourhood = network.neighbourhood()
     while True:
         why = engines.run(
-            state, flooding.Rules(WAIT), around, flooding.Book(events), engine, radio, around,
+            state, flooding.Rules(WAIT), neighbourhood, engine, radio, neighbourhood,
             False, none(), np.inf, engines.NEVER, spare,
         )  # fmt: skip
         if why == engines.IDLE:
@@ -49,7 +49,7 @@ def slow_flood(
     network: Network, delay: Any, success: Any, seed: int, events: int, down: set[int]
 ) -> tuple[list[Heard], dict[int, int]]:
     """The same with one queue entry a reception, and how often each row transmitted."""
-    dice, sent = Dice(seed, 0x1055), dict.fromkeys(range(network.n), 0)
+    random_state, sent = Dice(seed, 0x1055), dict.fromkeys(range(network.n), 0)
     heard: list[Heard] = []
     seen: set[tuple[int, int]] = set()
     due: list[tuple[float, int, int, int, int, int]] = []
@@ -58,7 +58,9 @@ def slow_flood(
     order = events
     while due:
         at, _, i, event, kind, place = heapq.heappop(due)
-        if i in down or (place >= 0 and success is not None and dice.real() >= success[place]):
+        if i in down or (
+            place >= 0 and success is not None and random_state.real() >= success[place]
+        ):
             continue
         heard.append((at, i, event, kind))
         if kind == flooding.REPEAT:
@@ -107,12 +109,14 @@ def test_any_radio_delivers_what_one_entry_a_reception_would(
     engine = flood(network, radio, 3, down, slots=data.draw(st.sampled_from([4, 4096])))
     heard, sent = slow_flood(network, delay, success, seed, 3, down)
     assert journal(engine) == heard
-    assert list(engine.meters.traffic[:, SENT]) == list(sent.values())
+    assert list(engine.counters.traffic[:, SENT]) == list(sent.values())
     over_air = [row for _, row, _, kind in heard if kind == flooding.FLOOD]
-    assert list(engine.meters.traffic[:, HEARD]) == list(np.bincount(over_air, minlength=network.n))
-    assert engine.meters.sent_kind[flooding.FLOOD] == sum(sent.values())
-    assert engine.meters.heard_kind[flooding.FLOOD] == len(over_air)
-    assert engine.meters.events[0] == len(heard)
+    assert list(engine.counters.traffic[:, HEARD]) == list(
+        np.bincount(over_air, minlength=network.n)
+    )
+    assert engine.counters.sent_kind[flooding.FLOOD] == sum(sent.values())
+    assert engine.counters.heard_kind[flooding.FLOOD] == len(over_air)
+    assert engine.counters.events[0] == len(heard)
 
 
 def test_a_line_with_losses_delivers_as_theory_says() -> None:
@@ -120,11 +124,11 @@ def test_a_line_with_losses_delivers_as_theory_says() -> None:
     network, p, events = line(6), 0.8, 4000
     radio = lossy(Ideal(0.01), p, network, seed=5)
     state = flooding.state(np.arange(6, dtype=np.int32), events, 1)
-    engine, around = engines.engine(6, 3 * events, 16), network.around()
+    engine, neighbourhood = engines.engine(6, 3 * events, 16), network.neighbourhood()
     for event in range(events):
         engines.post(engine, float(event), 0, flooding.PUBLISH, 0, 0, event)
     engines.run(
-        state, flooding.Rules(WAIT), around, flooding.Book(events), engine, radio, around, False,
+        state, flooding.Rules(WAIT), neighbourhood, engine, radio, neighbourhood, False,
         none(), np.inf, engines.NEVER, 8,
     )  # fmt: skip
     crossed = int((state.seen[5] >= 0).sum())
@@ -135,19 +139,22 @@ def test_a_line_with_losses_delivers_as_theory_says() -> None:
 def test_a_node_that_is_down_neither_sends_nor_hears_nor_wakes() -> None:
     engine = flood(line(5), Ideal(0.5), 1, {2}, slots=64)
     assert {row for _, row, _, _ in journal(engine)} == {0, 1}
-    assert list(engine.meters.traffic[:, SENT]) == [1, 1, 0, 0, 0]
+    assert list(engine.counters.traffic[:, SENT]) == [1, 1, 0, 0, 0]
 
 
 def test_a_run_until_a_time_can_be_continued() -> None:
     network = disk(n=40, radius=0.3, seed=1)
     whole = journal(flood(network, Ideal(0.5), 2, set(), slots=4096))
     state = flooding.state(np.arange(network.n, dtype=np.int32), 2, 1)
-    engine, around = engines.engine(network.n, 4096, 64, journal=20_000), network.around()
+    engine, neighbourhood = (
+        engines.engine(network.n, 4096, 64, journal=20_000),
+        network.neighbourhood(),
+    )
     for event in range(2):
         engines.post(engine, float(event), event, flooding.PUBLISH, 0, 0, event)
     for until in (0.0, 0.6, 1.3, 2.0, np.inf):
         why = engines.run(
-            state, flooding.Rules(WAIT), around, flooding.Book(2), engine, Ideal(0.5), around,
+            state, flooding.Rules(WAIT), neighbourhood, engine, Ideal(0.5), neighbourhood,
             False, none(), until, engines.NEVER, 200,
         )  # fmt: skip
         assert why == (engines.IDLE if until == np.inf else engines.UNTIL)

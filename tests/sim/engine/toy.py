@@ -25,63 +25,68 @@ MOST_EMISSIONS = 2
 class ToyState(NamedTuple):
     """How many records each node has followed the script for."""
 
-    name: npt.NDArray[np.int32]  # [n]
+    node_id: npt.NDArray[np.int32]  # [n]
     heard: npt.NDArray[np.int64]  # [n]
 
 
-class ToyRules(NamedTuple):
-    """When a node falls silent."""
-
-    most: int
-
-
-class ToyBook(NamedTuple):
+class Script(NamedTuple):
     """The script: each line is MOST_EMISSIONS emissions."""
 
     what: npt.NDArray[np.int64]  # [lines, emissions] TIMER, SHOUT…
     after: npt.NDArray[np.float64]  # [lines, emissions] seconds
-    choice: npt.NDArray[np.int64]  # [lines, emissions] which neighbour, or which name
+    choice: npt.NDArray[np.int64]  # [lines, emissions] which neighbour, or which node id
+
+
+class ToyRules(NamedTuple):
+    """When a node falls silent, and the script that it follows until then."""
+
+    most: int
+    script: Script
 
 
 @handles(ToyState)
-def handle(state, rules, around, book, i, message, out):
+def handle(state, rules, neighbourhood, i, message, out):
     """Follow the line of the script that the record and the node's own past lead to."""
+    script = rules.script
     if state.heard[i] == rules.most:
         return
     state.heard[i] += 1
-    past = np.int64(state.heard[i]) + np.int64(state.name[i]) + 3 * np.int64(message.kind)
-    line = (np.int64(message.event) + past) % book.what.shape[0]
-    degree = np.int64(around.last[i]) - np.int64(around.first[i])
-    for k in range(book.what.shape[1]):
-        what, choice = book.what[line, k], book.choice[line, k]
+    past = np.int64(state.heard[i]) + np.int64(state.node_id[i]) + 3 * np.int64(message.kind)
+    line = (np.int64(message.event) + past) % script.what.shape[0]
+    degree = np.int64(neighbourhood.last[i]) - np.int64(neighbourhood.first[i])
+    for k in range(script.what.shape[1]):
+        what, choice = script.what[line, k], script.choice[line, k]
         if what == NOTHING or (what == WHISPER and degree == 0):
             continue
-        towards = np.int64(state.name[i])
+        towards = np.int64(state.node_id[i])
         if what == SHOUT:
             towards = np.int64(EVERYONE)
         elif what == TELL:
             towards = np.int64(APP)
         elif what == WHISPER:
-            towards = np.int64(around.who[np.int64(around.first[i]) + choice % degree])
+            towards = np.int64(
+                neighbourhood.who[np.int64(neighbourhood.first[i]) + choice % degree]
+            )
         elif what == CALL:
             towards = choice
-        o = emit(out, what, book.after[line, k], towards)
+        o = emit(out, what, script.after[line, k], towards)
         o.event = line
         o.args[0] = degree
 
 
-def slow_handler(rules: ToyRules, book: ToyBook) -> Handler:
+def slow_handler(rules: ToyRules) -> Handler:
     """The same in plain Python."""
     heard: Counter[int] = Counter()
+    script = rules.script
 
     def follow(row: int, record: Record, near: list[int]) -> list[Emission]:
         if heard[row] == rules.most:
             return []
         heard[row] += 1
-        line = (record.event + heard[row] + row + 3 * record.kind) % len(book.what)
+        line = (record.event + heard[row] + row + 3 * record.kind) % len(script.what)
         said = []
-        script = zip(book.what[line], book.after[line], book.choice[line], strict=True)
-        for what, after, choice in script:
+        lines = zip(script.what[line], script.after[line], script.choice[line], strict=True)
+        for what, after, choice in lines:
             if what == NOTHING or (what == WHISPER and not near):
                 continue
             to = {

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from halfway.core.message import APP
-from halfway.core.neighbourhood import Around
+from halfway.core.neighbourhood import Neighbourhood
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.records import taken
 from halfway.sim.environment import changes as happening
@@ -27,10 +27,10 @@ class World:
     """A network, what happens to it, and what applications tell their nodes (at, row, event)."""
 
     network: Network
-    letters: list[tuple[float, int, int]]
+    commands: list[tuple[float, int, int]]
     changes: list[Change]
     moves: bool = False
-    boots: bool = False
+    wants_start: bool = False
     shared: bool = True  # what nodes know is what is in reach
 
 
@@ -65,7 +65,7 @@ def worlds(draw: st.DrawFn, moves: bool = False) -> World:
     network = draw(networks(connected=draw(st.booleans()), most=7))
     quarters = st.integers(0, 16).map(lambda k: k / 4)
     row = st.integers(0, network.n - 1)
-    letters = draw(st.lists(st.tuples(quarters, row, st.integers(0, 2)), min_size=1, max_size=5))
+    commands = draw(st.lists(st.tuples(quarters, row, st.integers(0, 2)), min_size=1, max_size=5))
     shared = draw(st.booleans())
     # To take a place out of the lists of a still network would take it from its radio as well.
     links = REACH + KNOWLEDGE if moves else CUTS if shared else CUTS + KNOWLEDGE
@@ -84,7 +84,7 @@ def worlds(draw: st.DrawFn, moves: bool = False) -> World:
         draw(st.lists(change, min_size=draw(st.sampled_from([0, 6])), max_size=14)),
         key=lambda change: change.t,
     )
-    return World(network, letters, changes, moves, draw(st.booleans()), shared)
+    return World(network, commands, changes, moves, draw(st.booleans()), shared)
 
 
 def pieces() -> st.SearchStrategy[Pieces]:
@@ -100,17 +100,17 @@ def pieces() -> st.SearchStrategy[Pieces]:
     )
 
 
-def links_of(lists: Around) -> Links:
+def links_of(lists: Neighbourhood) -> Links:
     """Neighbour lists as sets; they must ascend."""
     rows = [lists.who[a:b].tolist() for a, b in zip(lists.first, lists.last, strict=True)]
     assert all(row == sorted(set(row)) for row in rows)
     return [set(row) for row in rows]
 
 
-def tight(lists: Around) -> Around:
+def tight(lists: Neighbourhood) -> Neighbourhood:
     """The same lists in arrays of their own, without any room."""
     who = lists.who.copy()
-    return Around(lists.first.copy(), lists.last.copy(), who, who, lists.x, lists.y)
+    return Neighbourhood(lists.first.copy(), lists.last.copy(), who, who, lists.x, lists.y)
 
 
 def changes_of(world: World) -> happening.Changes:
@@ -122,52 +122,52 @@ def changes_of(world: World) -> happening.Changes:
 def engine_of(world: World, given: Pieces, kind: int, spare: int) -> engines.Engine:
     """An engine with the letters of the applications in its queue."""
     engine = engines.engine(
-        world.network.n, len(world.letters) + given.slots, given.applications,
+        world.network.n, len(world.commands) + given.slots, given.applications,
         spare + given.journal, cuts=0 if world.moves else len(world.network.who),
         bytes_of=given.bytes_of,
     )  # fmt: skip
-    for at, row, event in world.letters:
+    for at, row, event in world.commands:
         engines.post(engine, at, row, kind, 0, 0, event)
     return engine
 
 
 def run(
-    protocol: tuple[Any, Any, Any], kind: int, radio: Any, world: World, given: Pieces, most: int
+    protocol: tuple[Any, Any], kind: int, radio: Any, world: World, given: Pieces, most: int
 ) -> Told:
-    """Run a protocol (state, rules, book) until nothing is left to do, whatever stops it.
+    """Run a protocol (state, rules) until nothing is left to do, whatever stops it.
 
     kind: of the letters. most: emissions of one call of the handler.
     """
-    state, rules, book = protocol
+    state, rules = protocol
     spare = max(world.network.n * most, 1)
     engine = engine_of(world, given, kind, spare)
-    reach = tight(world.network.around())
-    around = reach if world.shared else tight(reach)
+    reach = tight(world.network.neighbourhood())
+    neighbourhood = reach if world.shared else tight(reach)
     changes, told = changes_of(world), Told(engine, [], [])
     untils, records = [*given.untils, np.inf], given.records
     while untils:
         why = engines.run(
-            state, rules, around, book, engine, radio, reach, world.boots, changes, untils[0],
+            state, rules, neighbourhood, engine, radio, reach, world.wants_start, changes, untils[0],
             records, spare,
         )  # fmt: skip
         if why in (engines.IDLE, engines.UNTIL):
             _empty(engine, told)
             told.stops.append((untils.pop(0), len(told.journal)))
         elif why == engines.COUNTED:
-            told.counts.append((records, int(engine.meters.events[0])))
-            records = int(engine.meters.events[0]) + given.records
+            told.counts.append((records, int(engine.counters.events[0])))
+            records = int(engine.counters.events[0]) + given.records
         elif why == engines.LOG_FULL:
             _empty(engine, told)
         elif why == engines.LISTS_FULL:
             assert world.moves or not world.shared
             reach = roomy(reach) if world.moves else reach
-            around = reach if world.shared else roomy(around)
+            neighbourhood = reach if world.shared else roomy(neighbourhood)
         else:
             assert why == engines.CROWDED
             engine = engines.grown(engine)
     assert why == engines.IDLE
     assert list(engine.out.tally) == [len(engine.out.free), 0], "a slot was lost"
-    told.engine, told.reach, told.knows = engine, links_of(reach), links_of(around)
+    told.engine, told.reach, told.knows = engine, links_of(reach), links_of(neighbourhood)
     return told
 
 

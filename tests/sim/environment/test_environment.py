@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.core.neighbourhood import Around
+from halfway.core.neighbourhood import Neighbourhood
 from halfway.problem import Problem
 from halfway.sim.environment.changes import (
     FORGOTTEN,
@@ -15,7 +15,7 @@ from halfway.sim.environment.changes import (
     LINK_NEAR,
     NODE_DOWN,
 )
-from halfway.sim.environment.environment import Setting
+from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion
 from halfway.world.faults import Churn, Crash, LinkCut, Partition, schedule
 from halfway.world.graphs.network import Network
@@ -35,16 +35,16 @@ FAULTS = [
 Links = set[tuple[int, int]]
 
 
-def lists(around: Around) -> Links:
+def lists(neighbourhood: Neighbourhood) -> Links:
     return {
         (row, int(b))
-        for row in range(len(around.first))
-        for b in around.who[around.first[row] : around.last[row]]
+        for row in range(len(neighbourhood.first))
+        for b in neighbourhood.who[neighbourhood.first[row] : neighbourhood.last[row]]
     }
 
 
 def links_of(network: Network) -> Links:
-    return lists(network.around())
+    return lists(network.neighbourhood())
 
 
 def state_at(events: FaultEvents, t: float) -> tuple[set[int], Links]:
@@ -67,11 +67,15 @@ def works(near: Links, events: FaultEvents, t: float) -> Links:
 class Followed:
     """A setting whose changes are made in sets, window by window."""
 
-    def __init__(self, setting: Setting) -> None:
-        self.setting, self.reach, self.known = setting, lists(setting.reach), lists(setting.around)
+    def __init__(self, environment: Environment) -> None:
+        self.environment, self.reach, self.known = (
+            environment,
+            lists(environment.reach),
+            lists(environment.neighbourhood),
+        )
 
     def go(self, end: float) -> None:
-        told = self.setting.advance(end)
+        told = self.environment.advance(end)
         assert (np.diff(told.t) >= 0).all()
         for kind, a, b in zip(told.kind.tolist(), told.a.tolist(), told.b.tolist(), strict=True):
             both = {(a, b), (b, a)}
@@ -89,14 +93,14 @@ def test_still_nodes_know_what_worked_a_hello_ago(seed: int, hello_s: float, pie
     a = int(np.argmax(network.degree))
     ends = network.label(a), network.label(int(network.neighbours(a)[0]))
     faults = [*FAULTS, LinkCut(a=ends[0], b=ends[1], at=0.5, for_=5.0)]
-    setting = Setting(network, None, faults, seed=seed, seconds=SECONDS, hello_s=hello_s)
+    environment = Environment(network, None, faults, seed=seed, seconds=SECONDS, hello_s=hello_s)
     events = schedule(faults, network, seed, SECONDS)
-    followed = Followed(setting)
+    followed = Followed(environment)
     for end in np.linspace(0.0, SECONDS, pieces + 1)[1:]:
         followed.go(float(end))
         assert followed.known == works(links_of(network), events, end - hello_s)
         down, _ = state_at(events, float(end))
-        assert set(np.flatnonzero(~setting.up)) == down
+        assert set(np.flatnonzero(~environment.up)) == down
 
 
 @settings(max_examples=25)
@@ -107,11 +111,11 @@ def test_moving_nodes_know_what_worked_a_hello_ago(
     n = 12
     legs = random_waypoint(n, 100.0, 60.0, speed=(5, 20), pause=(0, 1), seconds=SECONDS, seed=seed)
     motion = Motion(Windows(legs) if windows else legs, RADIUS)
-    setting = Setting(None, motion, FAULTS, seed=seed, seconds=SECONDS, hello_s=hello_s)
+    environment = Environment(None, motion, FAULTS, seed=seed, seconds=SECONDS, hello_s=hello_s)
     events = schedule(FAULTS, n, seed, SECONDS)
-    followed = Followed(setting)
-    while setting.at < SECONDS:
-        end = setting.window_end(SECONDS)
+    followed = Followed(environment)
+    while environment.at < SECONDS:
+        end = environment.window_end(SECONDS)
         followed.go(end)
         _, cut = state_at(events, end)
         # Just before the end: what changes at it belongs to the next window.
@@ -146,11 +150,11 @@ def test_who_is_absent_is_down_until_he_comes() -> None:
                         np.array([np.inf, 4.0, 9.0, 5.0]))  # fmt: skip
     crash = [Crash(node=1, at=3.0, for_=4.0), Crash(node=2, at=4.0, for_=2.0)]
     motion = Motion(legs, 20.0, presence)
-    setting = Setting(None, motion, crash, seed=1, seconds=10.0)
-    while setting.at < 10.0:
-        setting.advance(setting.window_end(10.0))
+    environment = Environment(None, motion, crash, seed=1, seconds=10.0)
+    while environment.at < 10.0:
+        environment.advance(environment.window_end(10.0))
     # Row 1 is there in [2, 4) and [6, 9) but crashed in [3, 7); row 2 leaves at 5 for good.
-    assert list(10.0 - setting.down_s(10.0)) == pytest.approx([10.0, 3.0, 4.0])
+    assert list(10.0 - environment.down_s(10.0)) == pytest.approx([10.0, 3.0, 4.0])
 
 
 def test_churn_is_drawn_span_by_span_and_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,11 +162,11 @@ def test_churn_is_drawn_span_by_span_and_is_the_same(monkeypatch: pytest.MonkeyP
     faults = [Churn(mean_up_s=1.0, mean_down_s=0.5), Crash(node=3, at=7.0, for_=9.0)]
 
     def told() -> tuple[list[tuple[float, int, int]], int]:
-        setting = Setting(network, None, faults, seed=5, seconds=60.0, hello_s=np.inf)
+        environment = Environment(network, None, faults, seed=5, seconds=60.0, hello_s=np.inf)
         found: list[tuple[float, int, int]] = []
         longest = 0
-        while setting.at < 60.0:
-            some = setting.advance(setting.window_end(60.0))
+        while environment.at < 60.0:
+            some = environment.advance(environment.window_end(60.0))
             longest = max(longest, len(some.t))
             found += zip(some.t.tolist(), some.kind.tolist(), some.a.tolist(), strict=True)
         return found, longest
@@ -177,8 +181,8 @@ def test_churn_is_drawn_span_by_span_and_is_the_same(monkeypatch: pytest.MonkeyP
 
 def test_where_nothing_changes_nodes_know_the_very_lists() -> None:
     network = disk(n=12, radius=0.5, seed=1)
-    setting = Setting(network, None, [], seed=1, seconds=5.0)
-    assert setting.around is setting.reach
+    environment = Environment(network, None, [], seed=1, seconds=5.0)
+    assert environment.neighbourhood is environment.reach
 
 
 def test_a_setting_is_either_still_or_moving() -> None:
@@ -186,6 +190,6 @@ def test_a_setting_is_either_still_or_moving() -> None:
     legs = random_waypoint(3, 10.0, 10.0, speed=(1, 2), seconds=10.0, seed=1)
     for pair in ((None, None), (network, Motion(legs, 1.0))):
         with pytest.raises(Problem, match="either a network"):
-            Setting(*pair, [], seed=1, seconds=5.0)
+            Environment(*pair, [], seed=1, seconds=5.0)
     with pytest.raises(Problem, match="hello_s = -1"):
-        Setting(network, None, [], seed=1, seconds=5.0, hello_s=-1.0)
+        Environment(network, None, [], seed=1, seconds=5.0, hello_s=-1.0)

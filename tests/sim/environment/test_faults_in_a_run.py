@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.core.message import BOOT
+from halfway.core.message import START
 from halfway.problem import Problem
 from halfway.protocols import flooding
 from halfway.sim.engine import loop as engines
@@ -39,7 +39,7 @@ WHOLE = Pieces()
 def flood(world: World, given: Pieces = WHOLE, radio: Any = None) -> Told:
     """Flood what applications publish."""
     state = flooding.state(np.arange(world.network.n, dtype=np.int32), EVENTS, 1)
-    protocol = state, flooding.Rules(WAIT), flooding.Book(EVENTS)
+    protocol = state, flooding.Rules(WAIT)
     return run(protocol, flooding.PUBLISH, radio or Ideal(HOP), world, given, 2)
 
 
@@ -61,13 +61,13 @@ def apart(network: Network, side: set[int]) -> Network:
 
 
 def test_a_crashed_node_neither_sends_nor_hears() -> None:
-    letters = [(0.0, 0, 0), (10.0, 0, 1), (15.0, 2, 1), (30.0, 0, 2)]
+    commands = [(0.0, 0, 0), (10.0, 0, 1), (15.0, 2, 1), (30.0, 0, 2)]
     network = line(5)
-    told = flood(World(network, letters, suffering(network, Crash(node=2, at=9.0, for_=11.0))))
+    told = flood(World(network, commands, suffering(network, Crash(node=2, at=9.0, for_=11.0))))
     assert [reached(told, event) for event in range(3)] == [{*range(5)}, {0, 1}, {*range(5)}]
     assert not [one for one in told.journal if 9.0 <= one.at < 20.0 and one.row == 2]
-    assert told.engine.meters.traffic[:, SENT].tolist() == [3, 3, 2, 2, 2]
-    assert told.engine.meters.traffic[:, HEARD].tolist() == [3, 5, 4, 4, 2]
+    assert told.engine.counters.traffic[:, SENT].tolist() == [3, 3, 2, 2, 2]
+    assert told.engine.counters.traffic[:, HEARD].tolist() == [3, 5, 4, 4, 2]
 
 
 @given(networks(connected=False), st.data())
@@ -115,7 +115,7 @@ def test_a_run_in_many_pieces_is_the_whole_run() -> None:
     many = flood(world, Pieces([k / 16 for k in range(100)], 7, 1, 1, 0))
     assert len(many.counts) > 40
     assert (many.journal, many.reach) == (whole.journal, whole.reach)
-    assert np.array_equal(many.engine.meters.traffic, whole.engine.meters.traffic)
+    assert np.array_equal(many.engine.counters.traffic, whole.engine.counters.traffic)
 
 
 def test_meters_count_what_the_journal_tells() -> None:
@@ -123,12 +123,12 @@ def test_meters_count_what_the_journal_tells() -> None:
     network = disk(n=40, radius=0.3, seed=1)
     hurt = suffering(network, Crash(share=0.3, at=0.6, for_=0.7))
     told = flood(World(network, [(0.0, 0, 0), (1.0, 7, 1)], hurt), replace(WHOLE, bytes_of=size))
-    meters, heard = told.engine.meters, on_air(told.journal)
+    counters, heard = told.engine.counters, on_air(told.journal)
     said = [one for one in told.journal if one.record.kind == flooding.REPEAT]
-    assert meters.traffic.sum(axis=0).tolist() == [len(said), len(heard)]
-    assert meters.volume[:, HEARD].sum() == sum(size[one.record.kind] for one in heard)
-    assert meters.volume[:, SENT].sum() == len(said) * size[flooding.FLOOD]
-    assert meters.events[0] == len(told.journal)
+    assert counters.traffic.sum(axis=0).tolist() == [len(said), len(heard)]
+    assert counters.volume[:, HEARD].sum() == sum(size[one.record.kind] for one in heard)
+    assert counters.volume[:, SENT].sum() == len(said) * size[flooding.FLOOD]
+    assert counters.events[0] == len(told.journal)
 
 
 def test_a_later_reception_of_a_broadcast_waits_for_the_world_and_for_the_caller() -> None:
@@ -157,17 +157,17 @@ def test_a_node_that_fails_again_at_once_is_booted_for_its_last_life_only() -> N
     fates = [Change(t, kind, 1, -1) for t, kind in (
         (1.0, NODE_DOWN), (2.0, NODE_UP), (2.0, NODE_DOWN), (2.0, NODE_UP), (3.0, NODE_DOWN),
     )]  # fmt: skip
-    told = flood(World(line(2), [(9.0, 1, 0)], fates, boots=True))
-    assert [(one.at, one.row, one.record.kind) for one in told.journal] == [(2.0, 1, int(BOOT))]
+    told = flood(World(line(2), [(9.0, 1, 0)], fates, wants_start=True))
+    assert [(one.at, one.row, one.record.kind) for one in told.journal] == [(2.0, 1, int(START))]
 
 
 def test_cuts_without_room_and_losses_without_a_network_are_refused() -> None:
     network = line(3)
     state = flooding.state(np.arange(3, dtype=np.int32), EVENTS, 1)
-    engine, around = engines.engine(3, 8, 8), network.around()
+    engine, neighbourhood = engines.engine(3, 8, 8), network.neighbourhood()
     with pytest.raises(ValueError, match="without room for cuts"):
         engines.run(
-            state, flooding.Rules(WAIT), around, flooding.Book(EVENTS), engine, Ideal(HOP), around,
+            state, flooding.Rules(WAIT), neighbourhood, engine, Ideal(HOP), neighbourhood,
             False, changes([0.0], [LINK_DOWN], [0], [1]), np.inf, engines.NEVER, 2,
         )  # fmt: skip
     with pytest.raises(Problem, match="2 probabilities of reception for links that come and go"):
@@ -181,7 +181,7 @@ def test_cuts_without_room_and_losses_without_a_network_are_refused() -> None:
 def test_a_moving_grid_fed_slice_by_slice_leaves_its_own_lists(seed: int, radius: float) -> None:
     legs = random_waypoint(25, 100, 60, speed=(1, 30), pause=(0, 2), seconds=20.0, seed=seed)
     grid = MovingGrid(legs, radius)
-    reach = tight(grid.links().around())
+    reach = tight(grid.links().neighbourhood())
     state = flooding.state(np.arange(legs.n, dtype=np.int32), EVENTS, 1)
     engine = engines.engine(legs.n, 4096, 8)
     for event in range(EVENTS):
@@ -192,7 +192,7 @@ def test_a_moving_grid_fed_slice_by_slice_leaves_its_own_lists(seed: int, radius
         until = np.nextafter(stop, 0.0)  # what changes at `stop` itself comes with the next slice
         while (
             engines.run(
-                state, flooding.Rules(WAIT), reach, flooding.Book(EVENTS), engine, Ideal(0.01),
+                state, flooding.Rules(WAIT), reach, engine, Ideal(0.01),
                 reach, False, moved, until, engines.NEVER, 2 * legs.n,
             )
             == engines.LISTS_FULL

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.core.neighbourhood import Around
+from halfway.core.neighbourhood import Neighbourhood
 from halfway.sim.environment.neighbour_lists import exclude, include, is_full, place_of, roomy
 from tests.networks import from_links
 from tests.protocols.worlds import networks
@@ -14,7 +14,7 @@ N = 12
 STEPS = st.lists(st.tuples(st.booleans(), st.integers(0, 3), st.integers(0, N - 1)), max_size=80)
 
 
-def with_room(rows: list[set[int]], room: list[int]) -> Around:
+def with_room(rows: list[set[int]], room: list[int]) -> Neighbourhood:
     """Lists with so many free places after each of them."""
     first = np.cumsum([0, *(len(row) + free for row, free in zip(rows, room, strict=True))])
     who = np.full(first[-1], -1, np.int32)
@@ -22,7 +22,7 @@ def with_room(rows: list[set[int]], room: list[int]) -> Around:
         who[begin : begin + len(row)] = sorted(row)
     last = first[:-1] + [len(row) for row in rows]
     none = np.empty(0)
-    return Around(first[:-1].astype(np.uint32), last.astype(np.uint32), who, who, none, none)
+    return Neighbourhood(first[:-1].astype(np.uint32), last.astype(np.uint32), who, who, none, none)
 
 
 @given(
@@ -54,7 +54,7 @@ def test_rows_are_edited_like_sets_and_a_full_one_says_so(
 def test_roomy_rows_hold_what_they_held_and_have_room(
     network: object, steps: list[tuple[bool, int, int]]
 ) -> None:
-    lists = tight(network.around())  # type: ignore[attr-defined]
+    lists = tight(network.neighbourhood())  # type: ignore[attr-defined]
     for _, row, name in steps:
         if row < len(lists.first):
             exclude(lists, row, name)
@@ -71,7 +71,7 @@ def test_roomy_rows_hold_what_they_held_and_have_room(
 
 def test_roomy_rows_are_no_longer_the_networks_own() -> None:
     network = from_links(3, [(0, 1), (1, 2)])
-    grown = roomy(network.around())
+    grown = roomy(network.neighbourhood())
     exclude(grown, 0, 1)
     include(grown, 0, 2)
     assert [network.neighbours(i).tolist() for i in range(3)] == [[1], [0, 2], [1]]

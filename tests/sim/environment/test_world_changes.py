@@ -20,12 +20,12 @@ LOSSES = 0x1055  # the name of the radio's dice
 DELAYS = [0.0, 0.25, 0.5, 0.1, 2.0]
 
 
-def script(n: int, seed: int) -> toy.ToyBook:
+def script(n: int, seed: int) -> toy.Script:
     """What nodes do: mostly they talk. A call may name nobody at all, or the caller."""
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 7)), toy.MOST_EMISSIONS
     shares = (0.1, 0.25, 0.3, 0.15, 0.1, 0.1)  # NOTHING, TIMER, SHOUT, WHISPER, CALL, TELL
-    return toy.ToyBook(
+    return toy.Script(
         rng.choice(6, size, p=shares),
         rng.choice([0.0, *DELAYS], size),
         rng.integers(0, n + 1, size),
@@ -50,7 +50,7 @@ def radios(draw: st.DrawFn, network: Network, kind: str) -> tuple[Any, SlowRadio
         fast = distances(network, delay)
         slow = SlowRadio(dict(zip(links, delay.tolist(), strict=True)))
     if "lossy" in kind:
-        slow.dice = Dice(seed, LOSSES)
+        slow.random_state = Dice(seed, LOSSES)
         if "one" in kind:
             slow.success = float(np.float32(draw(st.sampled_from([0.0, 0.7, 1.0]))))
             fast = lossy(fast, slow.success, None, seed)
@@ -66,21 +66,23 @@ def same(fast: Told, slow: SlowEngine, cuts: Pieces) -> None:
     assert fast.journal == slow.journal
     assert fast.told == slow.told
     assert (fast.reach, fast.knows) == (slow.reach, slow.knows)
-    assert {row for row, life in enumerate(fast.engine.life) if life % 2 == 0} == slow.up
-    meters, size = fast.engine.meters, np.broadcast_to(cuts.bytes_of, 256)
+    assert {
+        row for row, incarnation in enumerate(fast.engine.incarnation) if incarnation % 2 == 0
+    } == slow.up
+    counters, size = fast.engine.counters, np.broadcast_to(cuts.bytes_of, 256)
     for way, counted, by_kind in (
-        (SENT, slow.sent, meters.sent_kind), (HEARD, slow.heard, meters.heard_kind),
+        (SENT, slow.sent, counters.sent_kind), (HEARD, slow.heard, counters.heard_kind),
     ):  # fmt: skip
         traffic, volume, kinds = np.zeros(slow.n), np.zeros(slow.n), np.zeros(256)
         for (row, kind), count in counted.items():
             traffic[row] += count
             volume[row] += count * size[kind]
             kinds[kind] += count
-        assert np.array_equal(meters.traffic[:, way], traffic)
+        assert np.array_equal(counters.traffic[:, way], traffic)
         assert np.array_equal(by_kind, kinds)
         if np.ndim(cuts.bytes_of):
-            assert np.array_equal(meters.volume[:, way], volume)
-    assert meters.events[0] == len(slow.journal) + len(slow.told)
+            assert np.array_equal(counters.volume[:, way], volume)
+    assert counters.events[0] == len(slow.journal) + len(slow.told)
     for until, length in fast.stops:
         assert length == sum(one.at <= until for one in slow.journal)
     for asked, delivered in fast.counts:
@@ -90,14 +92,14 @@ def same(fast: Told, slow: SlowEngine, cuts: Pieces) -> None:
 def toys_agree(data: st.DataObject, world: World, kind: str) -> None:
     """A scripted toy on both engines."""
     network = world.network
-    book = script(network.n, data.draw(st.integers(0, 2**32)))
-    rules = toy.ToyRules(data.draw(st.sampled_from([3, 12])))
+    lines = script(network.n, data.draw(st.integers(0, 2**32)))
+    rules = toy.ToyRules(data.draw(st.sampled_from([3, 12])), lines)
     radio, slow_radio = data.draw(radios(network, kind))
     cuts = data.draw(pieces())
     state = toy.ToyState(np.arange(network.n, dtype=np.int32), np.zeros(network.n, np.int64))
-    protocol = state, rules, book
+    protocol = state, rules
     fast = run(protocol, toy.START, radio, world, cuts, toy.MOST_EMISSIONS)
-    slow = slow_twin(world, toy.slow_handler(rules, book), slow_radio, toy.START)
+    slow = slow_twin(world, toy.slow_handler(rules), slow_radio, toy.START)
     same(fast, slow, cuts)
 
 
@@ -117,7 +119,7 @@ def floods_agree(data: st.DataObject, world: World, kind: str) -> None:
         return [Emission(0.25, flooding.REPEAT, row, event, 0)]
 
     state = flooding.state(np.arange(world.network.n, dtype=np.int32), 3, 1)
-    protocol = state, flooding.Rules(0.25), flooding.Book(3)
+    protocol = state, flooding.Rules(0.25)
     fast = run(protocol, flooding.PUBLISH, radio, world, cuts, 2)
     same(fast, slow_twin(world, follow, slow_radio, flooding.PUBLISH), cuts)
     heard = np.argwhere(state.seen >= 0)
@@ -128,8 +130,8 @@ def slow_twin(world: World, handler: Any, radio: SlowRadio, kind: int) -> SlowEn
     """The slow engine's run of a world."""
     reach, knows = ([set(map(int, world.network.neighbours(i))) for i in range(world.network.n)]
                     for _ in range(2))  # fmt: skip
-    slow = SlowEngine(reach, reach if world.shared else knows, handler, radio, world.boots)
-    for at, row, event in world.letters:
+    slow = SlowEngine(reach, reach if world.shared else knows, handler, radio, world.wants_start)
+    for at, row, event in world.commands:
         slow.post(at, row, kind, event)
     return slow.run(world.changes)
 

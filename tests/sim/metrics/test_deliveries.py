@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.problem import Problem
-from halfway.sim.metrics.deliveries import Ledger
+from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.histogram import Histogram
 from halfway.sim.metrics.outcome import load
 from halfway.sim.radio.energy import Power, air_seconds, checked, spent
@@ -42,26 +42,28 @@ def test_small_whole_numbers_come_out_as_they_are() -> None:
     assert math.isnan(Histogram().quantile(0.5))
 
 
-def ledger(subscribers: list[list[int]], n: int = 6, window: int = 4) -> Ledger:
+def deliveries(subscribers: list[list[int]], n: int = 6, window: int = 4) -> DeliveryAccounting:
     rows = [np.array(some, np.int32) for some in subscribers]
     demand: Any = SimpleNamespace(topics=len(rows), subscribers=rows)
-    return Ledger(demand, n, window)
+    return DeliveryAccounting(demand, n, window)
 
 
-def publish(books: Ledger, event: int, t: float, row: int, topic: int, down: Any = ()) -> bool:
+def publish(
+    books: DeliveryAccounting, event: int, t: float, row: int, topic: int, down: Any = ()
+) -> bool:
     up = np.ones(6, bool)
     up[list(down)] = False
     columns = (np.array([value]) for value in (t, row, topic, event))
     return books.publish(0, Publications(*columns), up, None)
 
 
-def deliver(books: Ledger, *told: tuple[int, int, float, int]) -> None:
+def deliver(books: DeliveryAccounting, *told: tuple[int, int, float, int]) -> None:
     event, row, at, hops = (np.array(column) for column in zip(*told, strict=True))
     books.deliver(event, row, at.astype(float), hops)
 
 
 def test_expected_are_the_subscribers_that_are_up_but_for_the_publisher() -> None:
-    books = ledger([[1, 2, 3]])
+    books = deliveries([[1, 2, 3]])
     assert publish(books, 0, 1.0, 1, 0, down=[3])
     books.settle(1.0)
     assert books.expected == 1  # 2: not 1, which publishes, and not 3, which is down
@@ -72,7 +74,7 @@ def test_expected_are_the_subscribers_that_are_up_but_for_the_publisher() -> Non
 
 
 def test_a_delivery_counts_once_and_keeps_its_delay() -> None:
-    books = ledger([[1, 2, 3]])
+    books = deliveries([[1, 2, 3]])
     publish(books, 0, 1.0, 0, 0)
     deliver(books, (0, 1, 1.5, 2), (0, 1, 1.75, 9), (0, 2, 3.0, 4))
     deliver(books, (0, 2, 4.0, 1), (0, 5, 4.0, 1))
@@ -84,7 +86,7 @@ def test_a_delivery_counts_once_and_keeps_its_delay() -> None:
 
 
 def test_who_was_down_catches_up_and_is_not_expected() -> None:
-    books = ledger([[1, 2, 3]])
+    books = deliveries([[1, 2, 3]])
     publish(books, 0, 1.0, 0, 0, down=[3])
     deliver(books, (0, 3, 5.0, 1), (0, 1, 2.0, 1))
     deliver(books, (0, 3, 6.0, 1))
@@ -94,12 +96,12 @@ def test_who_was_down_catches_up_and_is_not_expected() -> None:
 
 
 def test_an_event_closes_when_a_window_of_newer_ones_was_published() -> None:
-    books = ledger([[1]], window=2)
+    books = deliveries([[1]], window=2)
     for event in range(3):
         publish(books, event, float(event), 0, 0)
     deliver(books, (0, 1, 1.5, 1), (1, 1, 9.0, 1), (2, 1, 9.0, 1))
     assert (books.delivered, books.late) == (3, 0), "0 was told before 2 was published"
-    again = ledger([[1]], window=2)
+    again = deliveries([[1]], window=2)
     for event in range(3):
         publish(again, event, float(event), 0, 0)
     deliver(again, (0, 1, 2.0, 1))
@@ -107,7 +109,7 @@ def test_an_event_closes_when_a_window_of_newer_ones_was_published() -> None:
 
 
 def test_stretch_is_hops_over_those_of_a_shortest_path() -> None:
-    books = ledger([[1, 2]])
+    books = deliveries([[1, 2]])
     some = Publications(np.array([0.0]), *(np.array([k]) for k in (0, 0, 0)))
     books.publish(0, some, np.ones(6, bool), np.array([0, 2, -1, 0, 0, 0], np.int32))
     deliver(books, (0, 1, 1.0, 3), (0, 2, 1.0, 3))

@@ -43,9 +43,9 @@ class Sending:
 class Node:
     """One station."""
 
-    dice: Dice
+    random_state: Dice
     up: list[Span] = field(default_factory=lambda: [[-inf, inf]])
-    life: int = 0
+    incarnation: int = 0
     line: list[Frame] = field(default_factory=list)
     contends: bool = False
     cw: int = 0
@@ -150,7 +150,7 @@ class SlowMedium:
     def contend(self, i: int, cw: int) -> None:
         """The head of the line draws."""
         node = self.nodes[i]
-        node.contends, node.cw, node.left = True, cw, node.dice.index(cw + 1)
+        node.contends, node.cw, node.left = True, cw, node.random_state.index(cw + 1)
 
     def line_up(self, frame: Frame) -> None:
         """Into the line, if there is room."""
@@ -253,12 +253,12 @@ class SlowMedium:
             self.line_up(Frame(i, frame.source, frame.event, frame.relays - 1))
         elif frame.relays > 0:
             again = Frame(i, -1, frame.event, frame.relays - 1)
-            self.at(self.now + self.wait, 1, self.say, again, self.nodes[i].life)
+            self.at(self.now + self.wait, 1, self.say, again, self.nodes[i].incarnation)
 
-    def say(self, frame: Frame, life: int) -> None:
+    def say(self, frame: Frame, incarnation: int) -> None:
         """A letter to a node: life -1 is its application's."""
         node = self.nodes[frame.source]
-        if self.is_up(frame.source) and life in {-1, node.life}:
+        if self.is_up(frame.source) and incarnation in {-1, node.incarnation}:
             self.heard.append((self.now, frame.source, 1, frame.event, frame.source))
             self.line_up(frame)
 
@@ -277,7 +277,7 @@ class SlowMedium:
         node = self.nodes[i]
         if there == self.is_up(i):
             return
-        node.life += 1
+        node.incarnation += 1
         if there:
             node.up.append([self.now, inf])
             return

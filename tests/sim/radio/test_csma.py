@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from halfway.core.neighbourhood import Around
+from halfway.core.neighbourhood import Neighbourhood
 from halfway.sim.engine import loop as engines
 from halfway.sim.environment.changes import (
     LINK_DOWN,
@@ -29,20 +29,20 @@ Letter = tuple[float, int, int, int]  # (time, row, to or -1, relays)
 
 
 def run(
-    radio: Contention, reach: Around, letters: list[Letter], *, wait: float = 0.0,
+    radio: Contention, reach: Neighbourhood, commands: list[Letter], *, wait: float = 0.0,
     world: Changes | None = None, slots: int = 4096, journal: int = 0, cuts: int = 0,
     until: float = np.inf,
 ) -> engines.Engine:  # fmt: skip
     """Let rows say things; event k is letter k."""
     n = len(reach.first)
-    engine = engines.engine(n, max(slots, len(letters) + 1), 1, journal, cuts=cuts)
-    for event, (at, row, to, relays) in enumerate(letters):
+    engine = engines.engine(n, max(slots, len(commands) + 1), 1, journal, cuts=cuts)
+    for event, (at, row, to, relays) in enumerate(commands):
         engines.post(engine, at, row, script.SAY, to, relays, event)
     world = none() if world is None else world
     state = script.ScriptState(np.zeros(n, np.int64))
     while True:
         why = engines.run(
-            state, script.Rules(wait), reach, 0, engine, radio, reach, False, world, until,
+            state, script.Rules(wait), reach, engine, radio, reach, False, world, until,
             engines.NEVER, n,
         )  # fmt: skip
         if why in (engines.IDLE, engines.UNTIL):
@@ -84,14 +84,14 @@ def worlds(draw: st.DrawFn) -> dict[str, Any]:
     frame = (timing.header_bytes + 112) * 8 / timing.bit_rate
     ticks = st.integers(0, 40)
     say = st.tuples(ticks, st.integers(0, n - 1), st.integers(-1, n - 1), st.integers(0, 4))
-    letters = [
+    commands = [
         (tick * frame / 8, row, -1 if to == row else to, relays)
         for tick, row, to, relays in draw(st.lists(say, min_size=1, max_size=12))
     ]
     # From a time on, for so long, a node or a link is not what it was at first.
     outage = st.tuples(ticks, st.integers(1, 9), st.booleans(), st.sampled_from(pairs))
     return {
-        "n": n, "timing": timing, "letters": letters, "frame": frame,
+        "n": n, "timing": timing, "letters": commands, "frame": frame,
         "links": set(draw(st.lists(st.sampled_from(pairs), max_size=len(pairs)))),
         "outages": draw(st.lists(outage, max_size=6)), "moving": draw(st.booleans()),
         "seed": draw(st.integers(0, 2**32)), "wait": draw(st.sampled_from([0.0, frame / 8])),
@@ -125,10 +125,10 @@ def slow(world: dict[str, Any]) -> SlowMedium:
     return medium
 
 
-def pausing(n: int, letters: list[Letter], outages: list[Any]) -> dict[str, Any]:
+def pausing(n: int, commands: list[Letter], outages: list[Any]) -> dict[str, Any]:
     """A line of nodes with long pauses and answers, for what drawing seldom finds."""
     return {
-        "n": n, "timing": TIMINGS[2], "letters": letters, "frame": 1.0, "moving": False,
+        "n": n, "timing": TIMINGS[2], "letters": commands, "frame": 1.0, "moving": False,
         "links": {(i, i + 1) for i in range(n - 1)}, "outages": outages, "seed": 1, "wait": 0.0,
     }  # fmt: skip
 
@@ -148,7 +148,7 @@ TWO_ANSWERS_DUE = pausing(3, [(0.0, 0, 1, 0), (1.25, 2, 1, 0)], [])
 def test_the_medium_does_what_its_history_says(world: dict[str, Any]) -> None:
     n, what = world["n"], happenings(world)
     network = from_links(n, world["links"])
-    reach = network.around()
+    reach = network.neighbourhood()
     if world["moving"]:
         reach = roomy(reach)
     radio = contention(n, world["seed"], world["timing"])

@@ -22,15 +22,18 @@ Letter = tuple[float, int, int, int]  # (time, row, to or -1, relays)
 SIZE = 8 * 112  # bits of a record
 
 
-def run(network: Network, radio: Any, letters: list[Letter], world: Any) -> list[Heard]:
+def run(network: Network, radio: Any, commands: list[Letter], world: Any) -> list[Heard]:
     """What rows received, in order."""
     engine = engines.engine(network.n, 64, 1, journal=20_000, cuts=len(network.who))
-    for event, (at, row, to, relays) in enumerate(letters):
+    for event, (at, row, to, relays) in enumerate(commands):
         engines.post(engine, at, row, script.SAY, to, relays, event)
-    around, state = network.around(), script.ScriptState(np.zeros(network.n, np.int64))
+    neighbourhood, state = (
+        network.neighbourhood(),
+        script.ScriptState(np.zeros(network.n, np.int64)),
+    )
     while True:
         why = engines.run(
-            state, script.Rules(0.25), around, 0, engine, radio, around, False, world, np.inf,
+            state, script.Rules(0.25), neighbourhood, engine, radio, neighbourhood, False, world, np.inf,
             engines.NEVER, network.n,
         )  # fmt: skip
         if why == engines.IDLE:
@@ -44,14 +47,14 @@ def run(network: Network, radio: Any, letters: list[Letter], world: Any) -> list
 
 
 def slow(  # noqa: PLR0912, PLR0915 - all of it in one place
-    network: Network, delay: Any, rate: Any, limit: float, letters: list[Letter], world: list[Any]
+    network: Network, delay: Any, rate: Any, limit: float, commands: list[Letter], world: list[Any]
 ) -> tuple[list[Heard], list[int]]:
     """The same, with a list of what is in each link."""
     due: list[Any] = []
     number = count()
     inside: dict[int, list[dict[str, Any]]] = {p: [] for p in range(len(network.who))}
     dropped, heard = [0] * len(network.who), []
-    down, cut, life = set(), set(), [0] * network.n
+    down, cut, incarnation = set(), set(), [0] * network.n
 
     def at(time: float, *what: Any) -> None:
         heapq.heappush(due, (time, 0 if what[0] == "world" else 1, next(number), what))
@@ -70,7 +73,7 @@ def slow(  # noqa: PLR0912, PLR0915 - all of it in one place
                 inside[p].append(record)
                 at(record["ends"] + delay[p], "over", p, record, row, event, relays)
 
-    for event, (time, row, to, relays) in enumerate(letters):
+    for event, (time, row, to, relays) in enumerate(commands):
         at(time, "say", row, to, event, relays, None)
     for time, kind, a, b in world:
         at(time, "world", kind, a, b)
@@ -81,7 +84,7 @@ def slow(  # noqa: PLR0912, PLR0915 - all of it in one place
             if kind in (NODE_DOWN, NODE_UP):
                 if (kind == NODE_DOWN) == (a in down):
                     continue
-                life[a] += 1
+                incarnation[a] += 1
                 (down.add if kind == NODE_DOWN else down.discard)(a)
             ends = {a, b}
             for p, records in inside.items():
@@ -94,7 +97,7 @@ def slow(  # noqa: PLR0912, PLR0915 - all of it in one place
                     (cut.add if kind == LINK_DOWN else cut.discard)(p)
         elif what[0] == "say":
             _, row, to, event, relays, lived = what
-            if row not in down and lived in {None, life[row]}:
+            if row not in down and lived in {None, incarnation[row]}:
                 heard.append((now, row, script.SAY, event))
                 send(now, row, to, event, relays)
         else:
@@ -106,7 +109,7 @@ def slow(  # noqa: PLR0912, PLR0915 - all of it in one place
             if relays % 2 == 1:
                 send(now, row, source, event, relays - 1)
             elif relays > 0:
-                at(now + 0.25, "say", row, -1, event, relays - 1, life[row])
+                at(now + 0.25, "say", row, -1, event, relays - 1, incarnation[row])
     return heard, dropped
 
 
@@ -121,13 +124,13 @@ def test_every_link_is_a_queue(data: st.DataObject) -> None:
     delay = rng.choice([0.0, 0.25, 0.3], m)
     rate = rng.choice([SIZE, 3 * SIZE, np.inf], m)
     limit = data.draw(st.sampled_from([0.0, 1.0, np.inf]))
-    letter = st.tuples(
+    command = st.tuples(
         st.sampled_from([0.0, 0.25, 0.5, 1.1]), st.integers(0, n - 1), st.integers(-1, n - 1),
         st.integers(0, 4),
     )  # fmt: skip
-    letters = [
+    commands = [
         (at, row, -1 if row == to else to, relays)
-        for at, row, to, relays in data.draw(st.lists(letter, max_size=10))
+        for at, row, to, relays in data.draw(st.lists(command, max_size=10))
     ]
     kinds = st.sampled_from([NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP])
     change = st.tuples(st.sampled_from([0.25, 0.6, 1.1, 2.0]), kinds, st.sampled_from(pairs))
@@ -137,8 +140,8 @@ def test_every_link_is_a_queue(data: st.DataObject) -> None:
     ]
     radio = wired(network, delay, rate, limit)
     happens = changes(*zip(*world, strict=True)) if world else none()
-    heard, dropped = slow(network, delay, rate, limit, letters, world)
-    assert run(network, radio, letters, happens) == heard
+    heard, dropped = slow(network, delay, rate, limit, commands, world)
+    assert run(network, radio, commands, happens) == heard
     assert list(radio.dropped) == dropped
 
 

@@ -17,8 +17,8 @@ NOTHING = types.SimpleNamespace(
     tally=np.zeros(1), t=np.zeros(0), a=np.zeros(0), b=np.zeros(0), kind=np.zeros(0, np.uint8)
 )
 RUN = types.SimpleNamespace(
-    system="none", seed=1, seconds=1.0, setting=types.SimpleNamespace(n=1),
-    cast=types.SimpleNamespace(kinds={}, state=(np.zeros(1),)),
+    system="none", seed=1, seconds=1.0, environment=types.SimpleNamespace(n=1),
+    instance=types.SimpleNamespace(kinds={}, state=(np.zeros(1),)),
 )  # fmt: skip
 
 

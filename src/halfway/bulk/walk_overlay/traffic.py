@@ -13,7 +13,7 @@ from halfway.bulk.walk_overlay.overlay import WalkOverlay
 from halfway.core.bloom import Size
 from halfway.core.compiled import kernel
 from halfway.protocols.walk_overlay.filters import insert_all
-from halfway.protocols.walk_overlay.subscriptions import Book, admits, matches
+from halfway.protocols.walk_overlay.subscriptions import Catalogue, admits, matches
 
 Bools = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint32]
@@ -97,42 +97,42 @@ class Traffic:
 
 
 def filters(
-    traffic: Traffic, wanted: npt.NDArray[np.uint8], book: Book, size: Size
+    traffic: Traffic, wanted: npt.NDArray[np.uint8], catalogue: Catalogue, size: Size
 ) -> tuple[Words, Words]:
     """Bloom filters [k, words] of the links from each node's parent, and to it."""
     own = np.zeros((len(wanted), size.words), np.uint32)
     for i in np.flatnonzero(wanted.any(axis=1)):
         some = np.flatnonzero(wanted[i]).astype(np.int32)
-        insert_all(own[i], some, book, size.bits, size.hashes)
+        insert_all(own[i], some, catalogue, size.bits, size.hashes)
     below, above = traffic.behind(own)
     return below.astype(np.uint32), above.astype(np.uint32)
 
 
-def passes(words: Words, book: Book, key: int, size: Size) -> Bools:
+def passes(words: Words, catalogue: Catalogue, key: int, size: Size) -> Bools:
     """[k, E] whether each filter admits each event of the book."""
-    told = np.zeros((len(words), len(book.event_topic)), np.bool_)
-    _admitted(words, book, np.uint64(key), size.bits, size.hashes, told)
+    told = np.zeros((len(words), len(catalogue.event_topic)), np.bool_)
+    _admitted(words, catalogue, np.uint64(key), size.bits, size.hashes, told)
     return told
 
 
-def due(wanted: npt.NDArray[np.uint8], book: Book) -> Bools:
+def due(wanted: npt.NDArray[np.uint8], catalogue: Catalogue) -> Bools:
     """[k, E] whether a node wants each event of the book."""
-    told = np.zeros((len(wanted), len(book.event_topic)), np.bool_)
-    _matched(wanted, book, told)
+    told = np.zeros((len(wanted), len(catalogue.event_topic)), np.bool_)
+    _matched(wanted, catalogue, told)
     return told
 
 
 @kernel
-def _admitted(words, book, key, bits, hashes, told):
+def _admitted(words, catalogue, key, bits, hashes, told):
     for i in range(told.shape[0]):
         for e in range(told.shape[1]):
-            told[i, e] = admits(words[i], book, book.event_topic[e], e, key, bits, hashes)
+            told[i, e] = admits(words[i], catalogue, catalogue.event_topic[e], e, key, bits, hashes)
 
 
 @kernel
-def _matched(wanted, book, told):
+def _matched(wanted, catalogue, told):
     for i in range(told.shape[0]):
         for s in range(wanted.shape[1]):
             if wanted[i, s] == 1:
                 for e in range(told.shape[1]):
-                    told[i, e] = told[i, e] or matches(book, s, book.event_topic[e], e)
+                    told[i, e] = told[i, e] or matches(catalogue, s, catalogue.event_topic[e], e)

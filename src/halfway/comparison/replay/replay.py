@@ -61,7 +61,7 @@ def replay_of(
         reading = reading or reading_of(run.system)
         parents = _run_watched(run, "" if reading is None else reading.parents)
         stage = stage_of(run, motion)
-        kinds = Kinds(dict(run.cast.kinds), reading, _first_at(stage))
+        kinds = Kinds(dict(run.instance.kinds), reading, _first_at(stage))
         read = gathered(trace, kinds)
     return _condensed(run, stage, kinds, read, parents)
 
@@ -80,7 +80,7 @@ def _run_watched(run: Simulation, field: str) -> Columns:
     for t in looks:
         if t > 0.0:
             run.run(until=float(t))
-        now = _parents(run.cast.state, field) if field else None
+        now = _parents(run.instance.state, field) if field else None
         if now is not None:
             found += _tree_changes(float(t), before, now)
             before = now.copy()
@@ -127,7 +127,7 @@ def _condensed(
     reached = records.reached(read.hops, MOST_EVENTS)
     steps, labels = records.steps(read.telling, kinds)
     told = read.told
-    done = told.part((told.of["kind"] == run.cast.delivered) & (told.of["event"] < MOST_EVENTS))
+    done = told.part((told.of["kind"] == run.instance.delivered) & (told.of["event"] < MOST_EVENTS))
     overlay = records.merged([parents, records.overlay(read.telling, kinds)], ("a", "b", "made"))
     tables = {
         "sent": records.sent(read.sent, kinds),
@@ -143,7 +143,7 @@ def _condensed(
     meeting = next((one.label for one in reading.meetings), "")
     totals = {"sent": read.all_sent, "reached": len(reached["t"]), "steps": len(steps["t"])}
     return Replay(
-        run.system, stage, tables, labels, meeting, _cells(run.cast.rules, reading.cells), totals,
+        run.system, stage, tables, labels, meeting, _cells(run.instance.rules, reading.cells), totals,
         run.seconds if read.until is None else read.until, tuple(stage.expected(changes)),
     )  # fmt: skip
 

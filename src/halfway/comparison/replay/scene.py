@@ -61,7 +61,7 @@ def stage_of(run: Simulation, motion: Motion | None) -> Stage:
     rows = [np.asarray(some, np.int32) for some in demand.subscribers]
     topic = np.repeat(np.arange(demand.topics, dtype=np.int32), [len(some) for some in rows])
     return Stage(
-        run.setting.start, run.seconds,
+        run.environment.start, run.seconds,
         None if motion is None else _frames(motion, run.seconds),
         None if motion is None else motion.radius,
         {"t": told.t, "row": told.row, "topic": told.topic, "event": told.event},

@@ -46,7 +46,7 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
         seed=run.network_seed, seconds=seconds, hello_s=run["hello_s"], window=_window(demand),
         options=options, radio=_radio(run["radio"]), stretch=False,
     )  # fmt: skip
-    made.ledger.told = []
+    made.deliveries.told = []
     return made
 
 
@@ -73,7 +73,7 @@ def broking(run: Run) -> Observations:
         made = simulation(run, run["system"], run["m"])
         out = made.run()
     event, _, delay = delivered(made)
-    brokers = made.cast.state.me.broker == 1
+    brokers = made.instance.state.me.broker == 1
     lost = np.full(out.expected - out.delivered, PATIENCE_S)
     published = published_at(made)
     covered, union = coverage(made, event, published[event] + delay, brokers)
@@ -95,7 +95,7 @@ def delivered(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
     """Events, rows and delays (seconds) of all deliveries, in order of time."""
     none = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-    columns: Any = zip(none, *(made.ledger.told or []), strict=True)
+    columns: Any = zip(none, *(made.deliveries.told or []), strict=True)
     event, row, delay = (np.concatenate(column) for column in columns)
     return event, row, delay
 
@@ -109,7 +109,7 @@ def coverage(
     made: Simulation, event: npt.NDArray[np.int64], at: Floats, brokers: npt.NDArray[np.bool_]
 ) -> tuple[Floats, Floats]:
     """[deliveries] share of brokers with a copy at that time; [events] share that ever had one."""
-    heard = made.cast.state.heard[brokers]
+    heard = made.instance.state.heard[brokers]
     place = event % heard.shape[1]
     has = (heard.held[:, place] == event) & (heard.at[:, place] <= at)
     every = np.unique(event)
@@ -130,7 +130,7 @@ def pairwise(run: Run) -> Observations:
         made.run()
         event, row, delay = delivered(made)
         found.append(dict(zip(zip(event.tolist(), row.tolist(), strict=True), delay, strict=True)))
-        heard = made.cast.state.heard
+        heard = made.instance.state.heard
         copies.append(np.where(heard.held >= 0, heard.at, np.inf))
     ours, others = found
     both = [pair for pair in others if pair in ours]

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.message import BOOT, MESSAGE
+from halfway.core.message import MESSAGE, START
 from halfway.protocols.georendezvous import handler as cell_hash
 from halfway.protocols.georendezvous.routing import ARRIVED, INTEREST, NOTE, PRUNE
 from halfway.sim.engine import loop as engines
@@ -40,7 +40,7 @@ class Town:
         )  # fmt: skip
         self.spare = widest * cell_hash.most_emissions(self.state, rules)
         self.engine = engines.engine(n, 2 * self.spare, 1 << 14, journal)
-        self.around = network.around()
+        self.neighbourhood = network.neighbourhood()
         self.now = 0.0
 
     def tell(self, at: float, row: int, kind: int, topic: int = -1, event: int = -1) -> None:
@@ -50,20 +50,20 @@ class Town:
     def boot(self, at: float, *rows: int) -> None:
         """Switch nodes on; all of them if none is named."""
         for row in rows or range(self.network.n):
-            self.tell(at, row, int(BOOT))
+            self.tell(at, row, int(START))
 
     def kill(self, *rows: int) -> None:
         """Switch nodes off without a word."""
         for row in rows:
-            self.engine.life[row] += np.uint32(self.engine.life[row] % 2 == 0)
+            self.engine.incarnation[row] += np.uint32(self.engine.incarnation[row] % 2 == 0)
 
     def run(self, until: float) -> None:
         """Let time pass, up to `until` in seconds."""
         self.now = until
         while True:
             why = engines.run(
-                self.state, self.rules, self.around, cell_hash.Book(self.events), self.engine,
-                Ideal(HOP_S), self.around, True, changes.none(), until, engines.NEVER, self.spare,
+                self.state, self.rules, self.neighbourhood, self.engine,
+                Ideal(HOP_S), self.neighbourhood, True, changes.none(), until, engines.NEVER, self.spare,
             )  # fmt: skip
             if why in (engines.IDLE, engines.UNTIL):
                 return
@@ -112,5 +112,5 @@ class Town:
         shelf = self.state.shelf
         mine = (shelf["what"] == what) & (shelf["topic"] == topic) & (shelf["number"] == number)
         holders = (mine & (shelf["until"] > self.now)).any(axis=1)
-        up = (self.engine.life % 2 == 0) & (self.state.present == 1)
+        up = (self.engine.incarnation % 2 == 0) & (self.state.present == 1)
         return {(int(x), int(y)) for x, y in self.state.cell[np.flatnonzero(holders & up)]}

@@ -89,13 +89,13 @@ def _judged_3a(found: Summaries, figure: str, reading: str) -> Iterator[Verdict]
 
 def _late_gain(found: Summaries, n: int, reading: str) -> _Estimate:
     """What a cell from the 9th to the 16th shortens the mean path, over what one up to 8 does."""
-    means, boots = [], []
+    means, wants_start = [], []
     rows = [found.find("path", n=n, points=points, reading=reading) for points in (1, 8, 16)]
     for row in rows:
         means.append(row.mean)
-        boots.append(np.asarray(row.boot_mean))
+        wants_start.append(np.asarray(row.boot_mean))
     value = (means[1] - means[2]) / 8 / ((means[0] - means[1]) / 7)
-    boot = (boots[1] - boots[2]) / 8 / ((boots[0] - boots[1]) / 7)
+    boot = (wants_start[1] - wants_start[2]) / 8 / ((wants_start[0] - wants_start[1]) / 7)
     return value, *around(value, boot, rows[0].networks)
 
 
@@ -204,8 +204,8 @@ def judge_figure_3d(found: Summaries) -> Iterator[Verdict]:
 def _later(late: tuple[Summary, Summary], early: tuple[Summary, Summary]) -> _Estimate:
     """A tree ratio over another, all four paired by network."""
     value = late[0].mean / late[1].mean / (early[0].mean / early[1].mean)
-    boots = [np.log(row.boot_mean) for row in (*late, *early)]
-    boot = boots[0] - boots[1] - boots[2] + boots[3]
+    wants_start = [np.log(row.boot_mean) for row in (*late, *early)]
+    boot = wants_start[0] - wants_start[1] - wants_start[2] + wants_start[3]
     low, high = around(math.log(value), boot, late[0].networks)
     return value, math.exp(low), math.exp(high)
 

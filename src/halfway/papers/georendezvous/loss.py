@@ -77,8 +77,8 @@ def _victims(run: Run, town: Town, pairs: Pairs) -> list[list[int]]:
     """[topics] who dies; nobody where the topic has no cell that can be struck like that."""
     if run["loss"] == "a tenth of all":
         others = np.setdiff1d(np.arange(run["n"]), pairs)
-        dice = np.random.default_rng([run.workload_seed, 5])
-        drawn = dice.choice(others, round(SHARE * run["n"]), replace=False)
+        random_state = np.random.default_rng([run.workload_seed, 5])
+        drawn = random_state.choice(others, round(SHARE * run["n"]), replace=False)
         return [sorted(map(int, drawn))] * len(pairs)
     return [_of_cell(town, pairs, topic, run["loss"]) for topic in range(len(pairs))]
 
@@ -138,9 +138,9 @@ def _by_walks(
         seconds=at + AFTER_S + 2.5, seed=run.dice_seed, hello_s=MISSED_S, stretch=False,
         options={"refresh_s": RENEW_S},
     )  # fmt: skip
-    told = simulation.ledger.told = []
+    told = simulation.deliveries.told = []
     simulation.run(at - 1.0)
-    entries = float((simulation.cast.state.trace.back >= 0).sum() / run["n"])
+    entries = float((simulation.instance.state.trace.back >= 0).sum() / run["n"])
     simulation.run()
     events = np.concatenate([np.zeros(0, np.int64), *(event for event, _, _ in told)])
     got = np.isin(len(pairs) + np.arange(AFTER_S * len(struck)), events)

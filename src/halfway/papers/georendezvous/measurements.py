@@ -117,5 +117,5 @@ def _growth(hops: npt.NDArray[np.int32]) -> float:
 
 def _parties(n: int, count: int, clients: int, seed: int) -> npt.NDArray[np.int64]:
     """[count, 1 + clients] a publisher and its subscribers, all different."""
-    dice = np.random.default_rng([seed, 3])
-    return np.array([dice.permutation(n)[: clients + 1] for _ in range(count)], np.int64)
+    random_state = np.random.default_rng([seed, 3])
+    return np.array([random_state.permutation(n)[: clients + 1] for _ in range(count)], np.int64)

@@ -73,8 +73,10 @@ def _has_best(
     now: float,
 ) -> npt.NDArray[np.bool_]:  # fmt: skip
     """[pairs, 2] whether no other point, no other of the closest, has a shorter way now."""
-    rules, state = simulation.cast.rules, simulation.cast.state
-    network = replace(simulation.setting.start, position=np.clip(positions(legs, now), 0.0, 1.0))
+    rules, state = simulation.instance.rules, simulation.instance.state
+    network = replace(
+        simulation.environment.start, position=np.clip(positions(legs, now), 0.0, 1.0)
+    )
     ways = CellRoutes(network, radius).ways(ends, rules.points, int(rules.key))
     hops = np.where(ways.through < 0, np.iinfo(np.int32).max, ways.through + ways.tour)
     heard = state.heard[ends[:, 1]]

@@ -7,7 +7,7 @@ from halfway.bulk.walk_overlay.traffic import Traffic, due, filters, passes
 from halfway.core.bloom import Size, expected_false_positives, with_bits
 from halfway.papers.walk_overlay.measurements import drawn, initiator_sets
 from halfway.pipeline.plan.run import Observations, Run
-from halfway.protocols.walk_overlay.handler import Book, Subscription, book
+from halfway.protocols.walk_overlay.handler import Catalogue, Subscription, catalogue
 from halfway.protocols.walk_overlay.messages import CHUNK_WORDS
 
 TOPICS = 64
@@ -53,7 +53,7 @@ def traffic(run: Run) -> Observations:
     half = run["initiators"] // 2
     wishes, events = subscriptions(half * EACH, run["content"], dice)
     key = run.dice_seed % 2**63
-    what = book(wishes, events, key)
+    what = catalogue(wishes, events, key)
     wanted = np.zeros((len(tree.rows), len(wishes)), np.uint8)
     for s in range(len(wishes)):
         wanted[tree.place(rows[s % half]), s] = 1
@@ -67,7 +67,7 @@ def traffic(run: Run) -> Observations:
 def _observed(
     tree: Traffic,
     wanted: npt.NDArray[np.uint8],
-    what: Book,
+    what: Catalogue,
     key: int,
     size: Size,
     publishers: list[int],
@@ -98,13 +98,13 @@ def _observed(
 
 
 def _false(
-    tree: Traffic, wanted: npt.NDArray[np.uint8], what: Book, key: int, size: Size
+    tree: Traffic, wanted: npt.NDArray[np.uint8], what: Catalogue, key: int, size: Size
 ) -> dict[str, npt.NDArray[np.float64]]:
     """Shares of (filter, topic that nobody wants) admitted, and as the formula says of the filters.
 
     Only where an item is a topic: an event then asks a filter one question.
     """
-    strangers = book([], [(TOPICS + s, ()) for s in range(STRANGERS)], key)
+    strangers = catalogue([], [(TOPICS + s, ()) for s in range(STRANGERS)], key)
     topics = np.zeros((len(wanted), TOPICS), np.bool_)
     for s, topic in enumerate(what.topic):
         topics[wanted[:, s] == 1, topic] = True
@@ -122,7 +122,7 @@ def _false(
 def _taken_back(
     tree: Traffic,
     wanted: npt.NDArray[np.uint8],
-    what: Book,
+    what: Catalogue,
     size: Size,
     dice: np.random.Generator,
 ) -> npt.NDArray[np.float64]:

@@ -36,35 +36,35 @@ def kin(brokers: int, slots: int) -> Kin:
 
 
 @apart
-def child_slot(kin, i, name):
+def child_slot(kin, i, node_id):
     """Where a child is kept; -1 if it is none."""
     for s in range(kin.child.shape[1]):
-        if kin.child[i, s] == name:
+        if kin.child[i, s] == node_id:
             return s
     return -1
 
 
 @kernel
-def add_child(kin, i, name):
+def add_child(kin, i, node_id):
     """A child, heard of just now; returns its slot, -1 if there is no room."""
     free = -1
     for s in range(kin.child.shape[1] - 1, -1, -1):
-        if kin.child[i, s] == name:
+        if kin.child[i, s] == node_id:
             return s
         if kin.child[i, s] == NONE:
             free = s
     if free < 0:
         kin.refused[i] += 1
         return -1
-    kin.child[i, free] = name
+    kin.child[i, free] = node_id
     kin.quiet[i, free, 0] = kin.quiet[i, free, 1] = 0
     return free
 
 
 @apart
-def drop_child(kin, i, name):
+def drop_child(kin, i, node_id):
     """Forget a child; returns whether it was one."""
-    s = child_slot(kin, i, name)
+    s = child_slot(kin, i, node_id)
     if s >= 0:
         kin.child[i, s] = NONE
     return s >= 0
@@ -80,11 +80,11 @@ def first_child(kin, i, but):
 
 
 @kernel
-def add_grandchild(kin, i, name, between):
+def add_grandchild(kin, i, node_id, between):
     """A grandchild, heard of just now; perhaps below another child than before."""
     free = -1
     for s in range(kin.grandchild.shape[1] - 1, -1, -1):
-        if kin.grandchild[i, s] == name:
+        if kin.grandchild[i, s] == node_id:
             kin.between[i, s], kin.unheard[i, s] = between, 0
             return
         if kin.grandchild[i, s] == NONE:
@@ -92,7 +92,7 @@ def add_grandchild(kin, i, name, between):
     if free < 0:
         kin.refused[i] += 1
     else:
-        kin.grandchild[i, free], kin.between[i, free] = name, between
+        kin.grandchild[i, free], kin.between[i, free] = node_id, between
         kin.unheard[i, free] = 0
 
 

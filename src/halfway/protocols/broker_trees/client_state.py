@@ -12,7 +12,7 @@ from halfway.core.compiled import apart
 from halfway.core.prng import low_half, mixed
 from halfway.protocols.broker_trees.source_routes import NOBODY, Ints
 from halfway.protocols.broker_trees.subscription_table import FREE, strike
-from halfway.protocols.event_window import nothing_heard
+from halfway.protocols.event_window import empty_window
 
 NO_CLIENTS = np.zeros(0, np.int32)
 
@@ -33,18 +33,18 @@ class Access(NamedTuple):
 
 
 def access(
-    names: Ints, clients: Ints, wishes: int, each: int, window: int, brokers: int, slots: int
+    node_ids: Ints, clients: Ints, wishes: int, each: int, window: int, brokers: int, slots: int
 ) -> Access:
     """Those of `clients` (names) that are among these nodes, with room for so many `wishes`, and
     for clients numbered below `each`; where there are no clients at all, brokers expect none."""
-    at = np.flatnonzero(np.isin(names, clients))
-    desk = np.full(len(names), NOBODY, np.int32)
+    at = np.flatnonzero(np.isin(node_ids, clients))
+    desk = np.full(len(node_ids), NOBODY, np.int32)
     desk[at] = np.arange(len(at))
 
     def zeros() -> Ints:
         return np.zeros(len(at), np.int32)
 
-    heard = nothing_heard(len(at) * each, window)
+    heard = empty_window(len(at) * each, window)
     return Access(
         desk, zeros(), zeros(), zeros(), np.full(len(at), -1.0),
         np.full((len(at), wishes), FREE), np.full((len(at), wishes), NOBODY),

@@ -31,7 +31,7 @@ from halfway.protocols.broker_trees.subscription_table import (
     SUBSCRIBE,
     UNSUBSCRIBE,
 )
-from halfway.protocols.event_window import is_news
+from halfway.protocols.event_window import is_new
 
 
 @apart
@@ -104,7 +104,7 @@ def hear(access, routes, d, own, message, out):
     kind, client, f = message.kind, message.args[CLIENT], message.topic
     if kind == NOTIFY:
         known = 0 <= client < access.heard.shape[1]
-        if known and is_news(access.heard[d], client, message.event):
+        if known and is_new(access.heard[d], client, message.event):
             o = emit(out, NOTIFIED, 0.0, APP)
             o.event, o.topic, o.target = message.event, f, client
         return

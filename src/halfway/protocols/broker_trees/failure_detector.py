@@ -79,7 +79,7 @@ def wake(state, rules, post, b, own, now, out):
 
 
 @apart
-def tick(state, rules, book, post, b, own, now, out):
+def tick(state, rules, catalogue, post, b, own, now, out):
     """A period is over."""
     if now + rules.period_s <= rules.until_s:
         emit(out, TICK, rules.period_s, own)
@@ -88,7 +88,7 @@ def tick(state, rules, book, post, b, own, now, out):
         reign(state, rules, post, b, own, out)
     else:
         look_up(state, rules, post, b, own, now, out)
-    look_down(state, rules, book, post, b, own, out)
+    look_down(state, rules, catalogue, post, b, own, out)
 
 
 @apart
@@ -146,7 +146,7 @@ def look_up(state, rules, post, b, own, now, out):
 
 
 @apart
-def look_down(state, rules, book, post, b, own, out):
+def look_down(state, rules, catalogue, post, b, own, out):
     """A child that is silent on one path is reached by the other; on both, it is taken for dead."""
     kin, patience = state.kin, rules.misses + 1
     for s in range(kin.child.shape[1]):
@@ -154,7 +154,7 @@ def look_down(state, rules, book, post, b, own, out):
         if child != NONE and kin.quiet[b, s, DIRECT] > patience:
             second = second_path(post.routes, own, child)
             if second == NO_ROUTE or kin.quiet[b, s, SECOND] > patience:
-                adopt(state, book, post, b, own, child, NOBODY, out)
+                adopt(state, catalogue, post, b, own, child, NOBODY, out)
             else:
                 switch(state.lines, b, child, second)
 

@@ -12,7 +12,7 @@ from halfway.protocols.broker_trees.client_state import NO_CLIENTS, Access, acce
 from halfway.protocols.broker_trees.siena import seats
 from halfway.protocols.broker_trees.source_routes import NOBODY, Care, Ints, Lines, care, lines
 from halfway.protocols.broker_trees.subscription_table import Table, table
-from halfway.protocols.event_window import nothing_heard
+from halfway.protocols.event_window import empty_window
 
 # From the application: this broker leaves [uas Algorithm 2].
 LEAVE = np.uint8(13)
@@ -72,7 +72,7 @@ class Rules(NamedTuple):
 class UnderlayTreeState(NamedTuple):
     """What a node remembers; a broker: who is above and below, by which ways, who wants what."""
 
-    name: Ints  # [n]
+    node_id: Ints  # [n]
     seat: Ints  # [n] row of a broker in what follows; -1 at a node that is none
     parent: Ints  # [brokers] C; NOBODY at the root, GONE at a broker that left
     grandparent: Ints  # [brokers] P; NOBODY below the root
@@ -95,7 +95,7 @@ class UnderlayTreeState(NamedTuple):
 
 
 def state(
-    names: Ints,
+    node_ids: Ints,
     brokers: Ints,
     parents: Ints,
     slots: int,
@@ -112,9 +112,9 @@ def state(
     `window` events may be on their way at a time. Of `clients` (names of nodes that watch their
     broker) each has room for so many `wishes`, of clients numbered below `clients_each`.
     """
-    seat, mine = seats(names, brokers)
+    seat, mine = seats(node_ids, brokers)
     here, up = len(mine), parents.astype(np.int32)
-    number = {int(name): k for k, name in enumerate(brokers)}
+    number = {int(node_id): k for k, node_id in enumerate(brokers)}
     above = np.array([up[number[int(p)]] if p != NOBODY else NOBODY for p in up], np.int32)
     row, below = {int(k): at for at, k in enumerate(mine)}, kin(here, kin_slots)
     depth = np.zeros(len(up), np.int32)
@@ -133,11 +133,11 @@ def state(
         return np.full(here, value, np.int32)
 
     return UnderlayTreeState(
-        names, seat, up[mine], above[mine], each(root), each(heirs[0]), each(heirs[1]),
+        node_ids, seat, up[mine], above[mine], each(root), each(heirs[0]), each(heirs[1]),
         each(-1), depth[mine], np.zeros((here, 2), np.int32), np.full(here, np.inf), each(0),
         each(0), np.full(here, -1.0), below, table(here, slots), lines(here, kin_slots + 1),
-        nothing_heard(here, window),
-        access(names, clients, wishes, clients_each, window, here, slots), care(names, retries),
+        empty_window(here, window),
+        access(node_ids, clients, wishes, clients_each, window, here, slots), care(node_ids, retries),
     )  # fmt: skip
 
 

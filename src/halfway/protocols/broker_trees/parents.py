@@ -92,10 +92,10 @@ def welcome(state, post, b, own, child, r, instead, out):
 
 
 @apart
-def is_above(state, b, name):
+def is_above(state, b, node_id):
     """Whether a broker knows another one to be above it: a child of its own would be a cycle."""
-    return name in (state.parent[b], state.grandparent[b]) or (
-        state.parent[b] != NOBODY and name == state.root[b]
+    return node_id in (state.parent[b], state.grandparent[b]) or (
+        state.parent[b] != NOBODY and node_id == state.root[b]
     )
 
 
@@ -123,7 +123,7 @@ def join(state, rules, post, b, own, message, out):
 
 
 @apart
-def be_welcome(state, rules, book, post, b, own, message, out):
+def be_welcome(state, rules, catalogue, post, b, own, message, out):
     """Somebody takes this broker for its child."""
     source, up = message.args[ORIGIN], state.parent[b]
     # Two roots may have asked each other: the lower name stays.
@@ -133,14 +133,14 @@ def be_welcome(state, rules, book, post, b, own, message, out):
     if source == up:
         take_news(state, b, message)
     elif wanted and not both:
-        come_under(state, rules, book, post, b, own, source, message.at, out)
+        come_under(state, rules, catalogue, post, b, own, source, message.at, out)
         take_news(state, b, message)
     else:
         send(post, b, own, QUIT, source, out)
 
 
 @apart
-def come_under(state, rules, book, post, b, own, parent, now, out):
+def come_under(state, rules, catalogue, post, b, own, parent, now, out):
     """A new parent: tell it what is wanted here, and the old one good-bye."""
     held = state.table
     if state.parent[b] != NOBODY:
@@ -153,12 +153,12 @@ def come_under(state, rules, book, post, b, own, parent, now, out):
     for s in range(held.filter.shape[1]):
         held.told[b, s] = 0
     if drop_child(state.kin, b, parent):  # a former root comes under its successor
-        leave_all(held, book.filters, post, own, b, parent, NOBODY, NOBODY, out)
+        leave_all(held, catalogue.filters, post, own, b, parent, NOBODY, NOBODY, out)
     state.parent[b], state.before[b] = parent, NOBODY
     state.moves[b] += 1
     state.moved_s[b] = now
     calm(state, b)
-    offer_uncovered(held, book.filters, post, own, b, parent, out)
+    offer_uncovered(held, catalogue.filters, post, own, b, parent, out)
 
 
 @apart
@@ -169,19 +169,19 @@ def calm(state, b):
 
 
 @apart
-def lose(state, book, post, b, own, child, out):
+def lose(state, catalogue, post, b, own, child, out):
     """A child is no child any more: forget what it wanted, and have the parent forget it."""
     if drop_child(state.kin, b, child):
         switch(state.lines, b, child, NO_ROUTE)
         up = state.parent[b]
-        leave_all(state.table, book.filters, post, own, b, child, NOBODY, up, out)
+        leave_all(state.table, catalogue.filters, post, own, b, child, NOBODY, up, out)
 
 
 @apart
-def adopt(state, book, post, b, own, failed, instead, out):
+def adopt(state, catalogue, post, b, own, failed, instead, out):
     """[uas §4.1] the Leave of a child, on its behalf: its children become this broker's own."""
     kin = state.kin
-    lose(state, book, post, b, own, failed, out)
+    lose(state, catalogue, post, b, own, failed, out)
     for s in range(kin.grandchild.shape[1]):
         if kin.grandchild[b, s] != NONE and kin.between[b, s] == failed:
             child = kin.grandchild[b, s]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from halfway.core.compiled import apart
 from halfway.core.filters import Filters
 from halfway.core.handler import handles
-from halfway.core.message import APP, BOOT
+from halfway.core.message import APP, START
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees.source_routes import (
     CLIENT,
@@ -57,13 +57,13 @@ from halfway.protocols.broker_trees.subscription_table import (
 
 DELIVERED = NOTIFIED
 __all__ = [
-    "BOOT",
     "DELIVERED",
     "KINDS",
     "PUBLISH",
+    "START",
     "SUBSCRIBE",
-    "Book",
     "BrokerTreeState",
+    "Catalogue",
     "Rules",
     "handle",
     "state",
@@ -93,7 +93,7 @@ class Rules(NamedTuple):
     patience_s: float = 1.0  # seconds until a hop counts as failed; more than there and back
 
 
-class Book(NamedTuple):
+class Catalogue(NamedTuple):
     """What ids stand for: filters, the content of events, and paths."""
 
     filters: Filters
@@ -104,7 +104,7 @@ class Book(NamedTuple):
 class BrokerTreeState(NamedTuple):
     """What a node remembers; a broker: its parent, and who below wants what."""
 
-    name: Ints  # [n]
+    node_id: Ints  # [n]
     seat: Ints  # [n] row of a broker in what follows; -1 at a node that is none
     parent: Ints  # [brokers] the parent's name; NOBODY at the root
     table: Table
@@ -115,27 +115,27 @@ class BrokerTreeState(NamedTuple):
 State = BrokerTreeState
 
 
-def seats(names: Ints, brokers: Ints) -> tuple[Ints, Ints]:
+def seats(node_ids: Ints, brokers: Ints) -> tuple[Ints, Ints]:
     """[n] rows of the brokers among these nodes, -1 for the others; [rows] numbers of those."""
-    number = {int(name): k for k, name in enumerate(brokers)}
-    mine = [number[int(name)] for name in names if int(name) in number]
-    seat, rows = np.full(len(names), NOBODY, np.int32), iter(range(len(mine)))
-    for i, name in enumerate(names):
-        if int(name) in number:
+    number = {int(node_id): k for k, node_id in enumerate(brokers)}
+    mine = [number[int(node_id)] for node_id in node_ids if int(node_id) in number]
+    seat, rows = np.full(len(node_ids), NOBODY, np.int32), iter(range(len(mine)))
+    for i, node_id in enumerate(node_ids):
+        if int(node_id) in number:
             seat[i] = next(rows)
     return seat, np.array(mine, np.int32)
 
 
 def state(
-    names: Ints, brokers: Ints, parents: Ints, slots: int, retries: int = 0
+    node_ids: Ints, brokers: Ints, parents: Ints, slots: int, retries: int = 0
 ) -> BrokerTreeState:
     """Nodes, of which those in `brokers` (names by number) are brokers below `parents` (names by
     number, NOBODY at the root) with room for `slots` subscriptions."""
-    seat, mine = seats(names, brokers)
+    seat, mine = seats(node_ids, brokers)
     here = len(mine)
     parent = parents.astype(np.int32)[mine]
     return BrokerTreeState(
-        names, seat, parent, table(here, slots), lines(here, 0), care(names, retries)
+        node_ids, seat, parent, table(here, slots), lines(here, 0), care(node_ids, retries)
     )
 
 
@@ -163,9 +163,9 @@ def attend(routes, own, message, out):
 
 
 @apart
-def serve(table, book, post, i, own, up, message, out):
+def serve(table, catalogue, post, i, own, up, message, out):
     """What every broker does with filters and events, whatever its tree looks like."""
-    filters, f, client = book.filters, message.topic, message.args[CLIENT]
+    filters, f, client = catalogue.filters, message.topic, message.args[CLIENT]
     source = message.args[ORIGIN] if message.args[STEP] > 0 else own
     if message.kind == SUBSCRIBE:
         enter(table, filters, post, own, i, f, source, client, up, out)
@@ -183,24 +183,24 @@ def serve(table, book, post, i, own, up, message, out):
         if up != NOBODY and up != source:
             o = send(post, i, own, NOTIFY, up, out)
             o.event, o.topic = message.event, message.topic
-        notify(table, book, post, i, own, message, source, out)
+        notify(table, catalogue, post, i, own, message, source, out)
 
 
 @handles(BrokerTreeState)
-def handle(state, rules, around, book, i, message, out):
+def handle(state, rules, neighbourhood, i, message, out):
     """A node's whole behaviour, one message at a time."""
-    before, own, b = out.tally[0], state.name[i], state.seat[i]
+    before, own, b = out.tally[0], state.node_id[i], state.seat[i]
     if settled(state.care, rules, i, message, out):
         return
-    if is_under_way(book.routes, message):
-        forward(book.routes, message, out)
-    elif message.kind == BOOT:
+    if is_under_way(catalogue.routes, message):
+        forward(catalogue.routes, message, out)
+    elif message.kind == START:
         resume_care(state.care, rules, i, out)
         return
     elif b == NOBODY:
-        attend(book.routes, own, message, out)
+        attend(catalogue.routes, own, message, out)
     else:
-        post = Post(book.routes, state.lines)
-        serve(state.table, book, post, b, own, state.parent[b], message, out)
+        post = Post(catalogue.routes, state.lines)
+        serve(state.table, catalogue, post, b, own, state.parent[b], message, out)
     if rules.retries > 0:
         watch_new(state.care, rules, i, message, before, out)

@@ -58,7 +58,7 @@ class Routes(NamedTuple):
 class Care(NamedTuple):
     """What a node remembers of hops that it watches over and of those that it acknowledged."""
 
-    name: Ints  # [n]
+    node_id: Ints  # [n]
     hops: npt.NDArray[np.void]  # [n, places] HOP, as a record array
     answered: Ints  # [n, places, 2] sender and number
     counts: npt.NDArray[np.int64]  # [n, COUNTS]
@@ -91,9 +91,9 @@ def routes(
     """
     first, row, back = [0], list[int](), list[int]()
 
-    def numbered(names: Rows) -> int:
-        for way in (names, names[::-1]):
-            row.extend(int(name) for name in way)
+    def numbered(node_ids: Rows) -> int:
+        for way in (node_ids, node_ids[::-1]):
+            row.extend(int(node_id) for node_id in way)
             first.append(len(row))
         back.extend((len(first) - 2, len(first) - 3))
         return len(first) - 3
@@ -104,12 +104,12 @@ def routes(
     pairs = []
     for given in (direct, second):
         leads = np.full((len(brokers), len(brokers)), NO_ROUTE, np.int32)
-        for (a, b), names in given.items():
-            leads[a, b] = numbered(names)
+        for (a, b), node_ids in given.items():
+            leads[a, b] = numbered(node_ids)
             leads[b, a] = leads[a, b] + 1
         pairs.append(leads)
     for node, some in home.items():
-        homes[node, : len(some)] = [numbered(names) for names in some]
+        homes[node, : len(some)] = [numbered(node_ids) for node_ids in some]
     whole = [np.array(each, np.int32) for each in (first, row, back)]
     return Routes(whole[0], whole[1], whole[2], number, pairs[0], pairs[1], homes)
 
@@ -119,11 +119,11 @@ def lines(brokers: int, places: int) -> Lines:
     return Lines(np.full((brokers, places), NOBODY), np.full((brokers, places), NO_ROUTE))
 
 
-def care(names: Ints, retries: int) -> Care:
+def care(node_ids: Ints, retries: int) -> Care:
     """No hop is in flight; without retries there is no room for any."""
-    n, places, known = len(names), IN_FLIGHT if retries else 0, _ANSWERED if retries else 1
+    n, places, known = len(node_ids), IN_FLIGHT if retries else 0, _ANSWERED if retries else 1
     return Care(
-        names,
+        node_ids,
         np.zeros((n, places), HOP).view(np.recarray),
         np.zeros((n, known, 2), np.int32),
         np.zeros((n, COUNTS), np.int64),
@@ -210,7 +210,7 @@ def watch_new(care, rules, i, message, before, out):
     """Watch over every record for another node that was emitted since `before` slots were free."""
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         record = out.pool[out.free[np.uint32(stacked)]]
-        if record.next != APP and record.next != care.name[i] and record.kind != ACK:
+        if record.next != APP and record.next != care.node_id[i] and record.kind != ACK:
             record.hops = message.hops
             watch(care, rules, i, record, NONE, 0, out)
 

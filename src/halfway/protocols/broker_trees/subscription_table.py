@@ -173,28 +173,28 @@ def leave_all(table, filters, post, own, i, via, client, up, out):
 
 
 @apart
-def is_repeated(table, book, i, slot, values):
+def is_repeated(table, catalogue, i, slot, values):
     """Whether an earlier slot sends the same event the same way."""
     for s in range(slot):
         if (
             table.filter[i, s] != FREE
             and table.via[i, s] == table.via[i, slot]
             and table.client[i, s] == table.client[i, slot]
-            and matches(book.filters, table.filter[i, s], values)
+            and matches(catalogue.filters, table.filter[i, s], values)
         ):
             return True
     return False
 
 
 @apart
-def notify(table, book, post, i, own, message, source, out):
+def notify(table, catalogue, post, i, own, message, source, out):
     """Tell an event once to each client and child that wants it, but not where it came from."""
-    values = book.values[message.topic]
+    values = catalogue.values[message.topic]
     for s in range(table.filter.shape[1]):
         f, via = table.filter[i, s], table.via[i, s]
         if f == FREE or (via == source and via != own):
             continue
-        if not matches(book.filters, f, values) or is_repeated(table, book, i, s, values):
+        if not matches(catalogue.filters, f, values) or is_repeated(table, catalogue, i, s, values):
             continue
         if via == own:
             o = emit(out, NOTIFIED, 0.0, APP)

@@ -9,7 +9,7 @@ to do but to pass on. Filters and events are those of `broker_tree`, and each ev
 
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
-from halfway.core.message import BOOT
+from halfway.core.message import START
 from halfway.protocols.broker_trees.children import add_grandchild
 from halfway.protocols.broker_trees.client_state import expire, renew
 from halfway.protocols.broker_trees.clients import be_client, keep, wake_client
@@ -34,7 +34,7 @@ from halfway.protocols.broker_trees.messages import (
     state,
 )
 from halfway.protocols.broker_trees.parents import adopt, be_welcome, join, lose, quit_tree
-from halfway.protocols.broker_trees.siena import DELIVERED, Book, attend, serve
+from halfway.protocols.broker_trees.siena import DELIVERED, Catalogue, attend, serve
 from halfway.protocols.broker_trees.source_routes import (
     NOBODY,
     ORIGIN,
@@ -47,18 +47,18 @@ from halfway.protocols.broker_trees.source_routes import (
     watch_new,
 )
 from halfway.protocols.broker_trees.subscription_table import NOTIFIED, NOTIFY, PUBLISH, SUBSCRIBE
-from halfway.protocols.event_window import is_news
+from halfway.protocols.event_window import is_new
 
 State = UnderlayTreeState
 
 __all__ = [
-    "BOOT",
     "DELIVERED",
     "KINDS",
     "LEAVE",
     "PUBLISH",
+    "START",
     "SUBSCRIBE",
-    "Book",
+    "Catalogue",
     "Rules",
     "State",
     "handle",
@@ -68,13 +68,13 @@ __all__ = [
 
 
 @apart
-def be_kin(state, rules, book, post, b, own, message, out):
+def be_kin(state, rules, catalogue, post, b, own, message, out):
     """What brokers say of themselves and of each other."""
     kind, source = message.kind, message.args[ORIGIN]
     if kind == TICK:
-        filters, up, most = book.filters, state.parent[b], rules.misses + 2
+        filters, up, most = catalogue.filters, state.parent[b], rules.misses + 2
         expire(state.access, state.table, filters, post, b, own, up, most, out)
-        tick(state, rules, book, post, b, own, message.at, out)
+        tick(state, rules, catalogue, post, b, own, message.at, out)
     elif kind == PING:
         answer(state, post, b, own, message, out)
     elif kind == PONG:
@@ -82,57 +82,57 @@ def be_kin(state, rules, book, post, b, own, message, out):
     elif kind == HELD:
         compare(state, post, b, own, message, out)
     elif kind == KEEP:
-        keep(state.access, state.table, book.routes, b, own, message, out)
+        keep(state.access, state.table, catalogue.routes, b, own, message, out)
     elif kind == KIN:
         add_grandchild(state.kin, b, source, message.topic)
     elif kind == JOIN:
         join(state, rules, post, b, own, message, out)
     elif kind == WELCOME:
-        be_welcome(state, rules, book, post, b, own, message, out)
+        be_welcome(state, rules, catalogue, post, b, own, message, out)
     elif kind == QUIT:
-        lose(state, book, post, b, own, source, out)
+        lose(state, catalogue, post, b, own, source, out)
     elif kind == LEAVING:
-        adopt(state, book, post, b, own, source, source, out)
+        adopt(state, catalogue, post, b, own, source, source, out)
     elif kind == LEAVE:
         quit_tree(state, post, b, own, out)
 
 
 @apart
-def act(state, rules, book, b, own, message, out):
+def act(state, rules, catalogue, b, own, message, out):
     """A broker's part."""
-    post, up, kind = Post(book.routes, state.lines), state.parent[b], message.kind
+    post, up, kind = Post(catalogue.routes, state.lines), state.parent[b], message.kind
     if up == GONE:
         return
     if kind > NOTIFIED:
-        be_kin(state, rules, book, post, b, own, message, out)
-    elif kind not in (PUBLISH, NOTIFY) or is_news(state.recent, b, message.event):
-        serve(state.table, book, post, b, own, up, message, out)
+        be_kin(state, rules, catalogue, post, b, own, message, out)
+    elif kind not in (PUBLISH, NOTIFY) or is_new(state.recent, b, message.event):
+        serve(state.table, catalogue, post, b, own, up, message, out)
         if kind == SUBSCRIBE and message.args[STEP] > 0:
             renew(state.access, state.table, b, message.args[ORIGIN])
 
 
 @handles(UnderlayTreeState)
-def handle(state, rules, around, book, i, message, out):
+def handle(state, rules, neighbourhood, i, message, out):
     """A node's whole behaviour, one message at a time."""
-    before, own, b = out.tally[0], state.name[i], state.seat[i]
+    before, own, b = out.tally[0], state.node_id[i], state.seat[i]
     d = state.access.desk[i]
     if settled(state.care, rules, i, message, out):
         return
-    if is_under_way(book.routes, message):
-        forward(book.routes, message, out)
-    elif message.kind == BOOT:
+    if is_under_way(catalogue.routes, message):
+        forward(catalogue.routes, message, out)
+    elif message.kind == START:
         resume_care(state.care, rules, i, out)
         before = out.tally[0]
         if b != NOBODY:
-            post = Post(book.routes, state.lines)
+            post = Post(catalogue.routes, state.lines)
             wake(state, rules, post, b, own, message.at, out)
         elif d != NOBODY:
             wake_client(state.access, rules, d, own, message.at, out)
     elif d != NOBODY:
-        be_client(state.access, rules, book.routes, d, own, message, out)
+        be_client(state.access, rules, catalogue.routes, d, own, message, out)
     elif b == NOBODY:
-        attend(book.routes, own, message, out)
+        attend(catalogue.routes, own, message, out)
     else:
-        act(state, rules, book, b, own, message, out)
+        act(state, rules, catalogue, b, own, message, out)
     if rules.retries > 0:
         watch_new(state.care, rules, i, message, before, out)

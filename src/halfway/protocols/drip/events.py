@@ -57,7 +57,7 @@ def note_event(state, i, event):
 
 
 @apart
-def inform(state, i, event, topic, out):
+def notify_application(state, i, event, topic, out):
     """Tell the application of an event, once, if it wants it."""
     place = event & (state.heard.shape[1] - 1)
     if event > state.heard[i, place].seen and wants(state, i, topic):
@@ -71,7 +71,7 @@ def inform(state, i, event, topic, out):
 def flood(state, i, place, out):
     """[drip §V-A] "the broker node will flood the event only in its Voronoi region"."""
     o = emit(out, FLOOD, 0.0, EVERYONE)
-    o.target = state.name[i]
+    o.target = state.node_id[i]
     o.topic = state.heard[i, place].topic
     o.event = state.heard[i, place].held
     o.args[ROUND] = state.heard[i, place].rounds
@@ -94,9 +94,9 @@ def hear_flood(state, rules, i, message, out):
     state.heard[i, place].flooded = message.event
     state.heard[i, place].mark = mark
     note_event(state, i, message.event)
-    inform(state, i, event, message.topic, out)
+    notify_application(state, i, event, message.topic, out)
     # By event and name, not by the node's dice: what is flooded shall change nothing else.
-    part = uniform(mixed(advanced(seeded(np.uint64(event), state.name[i]))))
+    part = uniform(mixed(advanced(seeded(np.uint64(event), state.node_id[i]))))
     o = emit(out, FLOOD, rules.wait * part, EVERYONE)
     o.target = message.target
     o.topic = message.topic
@@ -148,7 +148,7 @@ def take_event(state, rules, i, event, topic, role, now, out):
     for r in range(state.relays.shape[2]):
         state.relays[i, place, r] = NOBODY
     note_event(state, i, event)
-    inform(state, i, np.int64(event), topic, out)
+    notify_application(state, i, np.int64(event), topic, out)
     if related(state, i, topic, True) > 0:
         flood(state, i, place, out)
     make_room(state, rules, i)
@@ -240,7 +240,7 @@ def note_relays(state, i, message):
 
 
 @apart
-def give_events(state, rules, around, i, broker, message, now, out):
+def give_events(state, rules, neighbourhood, i, broker, message, now, out):
     """Hand over what another broker shall have; its digest came with a REPORT or its BEACON."""
     if now < state.me[i].rested:
         return
@@ -268,7 +268,7 @@ def give_events(state, rules, around, i, broker, message, now, out):
         if what != NOTHING:
             given += 1
             state.me[i].rested = now + rules.rest
-            o = launch(state, rules, around, i, EVENT, broker, now, out)
+            o = launch(state, rules, neighbourhood, i, EVENT, broker, now, out)
             o.topic = state.heard[i, place].topic
             o.event = event
             o.args[ROLE] = what

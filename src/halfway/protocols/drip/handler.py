@@ -17,9 +17,9 @@ import numpy as np
 
 from halfway.core.compiled import apart, embedded
 from halfway.core.handler import handles
-from halfway.core.message import BOOT
+from halfway.core.message import START
 from halfway.core.outbox import emit
-from halfway.core.prng import drawn, uniform
+from halfway.core.prng import random_bits, uniform
 from halfway.protocols.drip.events import (
     catch_up,
     give_events,
@@ -78,10 +78,10 @@ from halfway.protocols.drip.state import (
 from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE
 
 __all__ = [
-    "BOOT",
     "DELIVERED",
     "KINDS",
     "PUBLISH",
+    "START",
     "SUBSCRIBE",
     "Book",
     "Rules",
@@ -103,7 +103,7 @@ class Book(NamedTuple):
 def plan_tick(state, rules, i, now, wait, out):
     """A letter to oneself for the next period, unless it would come too late."""
     if now + wait <= rules.until:
-        o = emit(out, TICK, wait, state.name[i])
+        o = emit(out, TICK, wait, state.node_id[i])
         o.args[BOOT_NUMBER] = state.me[i].boots
 
 
@@ -114,17 +114,17 @@ def begin(state, rules, i, message, out):
     state.me[i].called = NOBODY  # the letter that would have settled it died
     if state.me[i].elected == 0:
         if not rules.by_ability and state.me[i].boots == 1:
-            state.me[i].ability = uniform(drawn(state, i))
-        wait = 0.1 * rules.election * uniform(drawn(state, i))
-        tell_ability(state, i, state.name[i], state.me[i].ability, wait, out)
-        emit(out, ELECT, rules.election, state.name[i])
+            state.me[i].ability = uniform(random_bits(state, i))
+        wait = 0.1 * rules.election * uniform(random_bits(state, i))
+        tell_ability(state, i, state.node_id[i], state.me[i].ability, wait, out)
+        emit(out, ELECT, rules.election, state.node_id[i])
     # Anywhere within a period, so that nodes do not march in step.
-    wait = rules.period * uniform(drawn(state, i))
+    wait = rules.period * uniform(random_bits(state, i))
     plan_tick(state, rules, i, message.at, wait, out)
 
 
 @apart
-def tick(state, rules, around, i, message, out):
+def tick(state, rules, neighbourhood, i, message, out):
     """Once a period: a broker's beacon, or what a node reports and renews."""
     if message.args[BOOT_NUMBER] != state.me[i].boots:
         return
@@ -132,29 +132,29 @@ def tick(state, rules, around, i, message, out):
     plan_tick(state, rules, i, now, rules.period, out)
     if state.me[i].elected == 0:
         return
-    forget(state, rules, around, i, now, out)
+    forget(state, rules, neighbourhood, i, now, out)
     if state.me[i].broker == 1:
         send_beacon(state, i, now, out)
     else:
-        report(state, rules, around, i, now, out)
+        report(state, rules, neighbourhood, i, now, out)
     if state.me[i].home != NOBODY and (
         state.me[i].version == 0 or state.me[i].renewed + rules.renew <= now
     ):
-        enrol(state, rules, around, i, now, out)
+        enrol(state, rules, neighbourhood, i, now, out)
 
 
 @apart
-def meet(state, rules, around, i, broker, message, out):
+def meet(state, rules, neighbourhood, i, broker, message, out):
     """Another broker can be reached: tell it what it may not know."""
-    tell_changes(state, rules, around, i, broker, message.at, out)
-    give_events(state, rules, around, i, broker, message, message.at, out)
+    tell_changes(state, rules, neighbourhood, i, broker, message.at, out)
+    give_events(state, rules, neighbourhood, i, broker, message, message.at, out)
 
 
 @apart
-def consume(state, rules, around, i, kind, message, out):
+def consume(state, rules, neighbourhood, i, kind, message, out):
     """What came hop by hop and is for this broker."""
     if kind == REPORT:
-        meet(state, rules, around, i, message.args[OTHER], message, out)
+        meet(state, rules, neighbourhood, i, message.args[OTHER], message, out)
     elif kind == REGISTER:
         if register(state, i, message) >= 0:
             catch_up(state, rules, i, message, out)
@@ -171,20 +171,20 @@ def consume(state, rules, around, i, kind, message, out):
 
 
 @apart
-def publish(state, rules, around, i, message, out):
+def publish(state, rules, neighbourhood, i, message, out):
     """[drip §V-A] "Having detected new events, nodes publish them to their local broker nodes"."""
     note_event(state, i, message.event)
     state.heard[i, message.event & (state.heard.shape[1] - 1)].seen = message.event
     if state.me[i].broker == 1:
         take_event(state, rules, i, message.event, message.topic, SOURCE, message.at, out)
         return
-    o = launch(state, rules, around, i, NEWS, state.me[i].home, message.at, out)
+    o = launch(state, rules, neighbourhood, i, NEWS, state.me[i].home, message.at, out)
     o.topic = message.topic
     o.event = message.event
 
 
 @apart
-def hear_seldom(state, rules, around, i, kind, message, out):
+def hear_seldom(state, rules, neighbourhood, i, kind, message, out):
     """What is not an everyday matter."""
     if kind == ABILITY:
         tell_ability(state, i, message.target, message.reals[SKILL], 0.0, out)
@@ -194,42 +194,42 @@ def hear_seldom(state, rules, around, i, kind, message, out):
         hear_call(state, rules, i, message, out)
     elif kind == SETTLE:
         settle(state, rules, i, message, out)
-    elif kind == BOOT:
+    elif kind == START:
         begin(state, rules, i, message, out)
     elif kind == SUBSCRIBE:
         new = subscribe(state, i, message.topic, message.event)
         if new and state.me[i].home != NOBODY:
-            enrol(state, rules, around, i, message.at, out)
+            enrol(state, rules, neighbourhood, i, message.at, out)
 
 
 @embedded
-def hear_on_the_way(state, rules, around, i, kind, message, out):
+def hear_on_the_way(state, rules, neighbourhood, i, kind, message, out):
     """What goes hop by hop: it is for this broker, or for one that is farther on."""
     if kind == REPORT and message.kind != PARKED:
         note_exit(state, i, message.args[OTHER], message.source, message.at)
-    at_end = message.target == state.name[i] or (kind == NEWS and state.me[i].broker == 1)
+    at_end = message.target == state.node_id[i] or (kind == NEWS and state.me[i].broker == 1)
     if at_end and state.me[i].broker == 1:
-        consume(state, rules, around, i, kind, message, out)
+        consume(state, rules, neighbourhood, i, kind, message, out)
     elif not at_end:
-        carry(state, rules, around, i, kind, message, out)
+        carry(state, rules, neighbourhood, i, kind, message, out)
 
 
 @handles(VoronoiState)
-def handle(state, rules, around, book, i, message, out):
+def handle(state, rules, neighbourhood, i, message, out):
     """A node's whole behaviour, one message at a time."""
     kind = np.int64(message["flags"] if message.kind == PARKED else message.kind)
     if kind == BEACON:
-        hear_beacon(state, rules, around, i, message, out)
+        hear_beacon(state, rules, neighbourhood, i, message, out)
         # "Brokers in range need no bridge": [drip §V-B] "unless they are neighbors".
         if state.me[i].broker == 1 and message.source == message.target:
-            meet(state, rules, around, i, message.target, message, out)
+            meet(state, rules, neighbourhood, i, message.target, message, out)
     elif kind == FLOOD:
         hear_flood(state, rules, i, message, out)
     elif REPORT <= kind <= EVENT:
-        hear_on_the_way(state, rules, around, i, kind, message, out)
+        hear_on_the_way(state, rules, neighbourhood, i, kind, message, out)
     elif kind == TICK:
-        tick(state, rules, around, i, message, out)
+        tick(state, rules, neighbourhood, i, message, out)
     elif kind == PUBLISH:
-        publish(state, rules, around, i, message, out)
+        publish(state, rules, neighbourhood, i, message, out)
     else:
-        hear_seldom(state, rules, around, i, kind, message, out)
+        hear_seldom(state, rules, neighbourhood, i, kind, message, out)

@@ -30,36 +30,38 @@ _LONG_AGO = -1e9  # seconds: whatever was to be renewed is due
 
 
 @embedded
-def is_abler(skill, name, other_skill, other):
+def is_abler(skill, node_id, other_skill, other):
     """Whether one is abler than another; names break ties, and nobody is less than anybody."""
-    return other == NOBODY or skill > other_skill or (skill == other_skill and name < other)
+    return other == NOBODY or skill > other_skill or (skill == other_skill and node_id < other)
 
 
 @apart
-def rank(state, i, name, skill):
+def rank(state, i, node_id, skill):
     """Enter somebody among the ablest; False if there is no place, or it is known."""
     k = state.able.shape[1]
     for r in range(k):
-        if state.able[i, r].name == name:
+        if state.able[i, r].node_id == node_id:
             return False
-    if not is_abler(skill, name, state.able[i, k - 1].skill, state.able[i, k - 1].name):
+    if not is_abler(skill, node_id, state.able[i, k - 1].skill, state.able[i, k - 1].node_id):
         return False
     r = k - 1
-    while r > 0 and is_abler(skill, name, state.able[i, r - 1].skill, state.able[i, r - 1].name):
-        state.able[i, r].name = state.able[i, r - 1].name
+    while r > 0 and is_abler(
+        skill, node_id, state.able[i, r - 1].skill, state.able[i, r - 1].node_id
+    ):
+        state.able[i, r].node_id = state.able[i, r - 1].node_id
         state.able[i, r].skill = state.able[i, r - 1].skill
         r -= 1
-    state.able[i, r].name = name
+    state.able[i, r].node_id = node_id
     state.able[i, r].skill = skill
     return True
 
 
 @apart
-def tell_ability(state, i, name, skill, wait, out):
+def tell_ability(state, i, node_id, skill, wait, out):
     """[drip §IV-A] "all nodes broadcast their existing information including their ξ"."""
-    if rank(state, i, name, skill):
+    if rank(state, i, node_id, skill):
         o = emit(out, ABILITY, wait, EVERYONE)
-        o.target = name
+        o.target = node_id
         o.reals[SKILL] = skill
 
 
@@ -71,7 +73,7 @@ def elect(state, i):
     if nearest(state, i, -1) >= 0:
         return
     for r in range(state.able.shape[1]):
-        if state.able[i, r].name == state.name[i]:
+        if state.able[i, r].node_id == state.node_id[i]:
             promote(state, i, NOBODY)
 
 
@@ -80,7 +82,7 @@ def promote(state, i, instead_of):
     """This node is a broker from now on; it is its own local broker."""
     state.me[i].broker = 1
     state.me[i].stands_for = instead_of
-    state.me[i].home = state.name[i]
+    state.me[i].home = state.node_id[i]
     state.me[i].version += 1
     state.me[i].renewed = _LONG_AGO
 
@@ -90,7 +92,7 @@ def send_beacon(state, i, now, out):
     """[drip §IV-B] "its node ID, region ID, sequence number, source time-stamp"."""
     state.me[i].sequence += 1
     o = emit(out, BEACON, 0.0, EVERYONE)
-    o.target = state.name[i]  # the region is called like its broker
+    o.target = state.node_id[i]  # the region is called like its broker
     o.topic = state.me[i].home
     o.args[SEQUENCE] = state.me[i].sequence
     o.args[STANDS_FOR] = state.me[i].stands_for
@@ -128,15 +130,15 @@ def enter(state, i, message):
     else:
         at = 0
         for s in range(state.near.shape[1]):
-            if state.near[i, at].name == NOBODY:
+            if state.near[i, at].node_id == NOBODY:
                 break
-            if state.near[i, s].name == NOBODY or is_farther(state, i, s, at):
+            if state.near[i, s].node_id == NOBODY or is_farther(state, i, s, at):
                 at = s
         # We break ties by name, because which copy came first is chance.
-        full = state.near[i, at].name != NOBODY
-        if full and (delay, message.target) >= (state.near[i, at].delay, state.near[i, at].name):
+        full = state.near[i, at].node_id != NOBODY
+        if full and (delay, message.target) >= (state.near[i, at].delay, state.near[i, at].node_id):
             return False
-        state.near[i, at].name = message.target
+        state.near[i, at].node_id = message.target
         state.near[i, at].door = NOBODY
     state.near[i, at].sequence = message.args[SEQUENCE]
     state.near[i, at].delay = delay
@@ -153,86 +155,86 @@ def is_farther(state, i, s, t):
     """Whether the s-th broker of the list is farther than the t-th; names break ties."""
     if state.near[i, s].delay != state.near[i, t].delay:
         return state.near[i, s].delay > state.near[i, t].delay
-    return state.near[i, s].name > state.near[i, t].name
+    return state.near[i, s].node_id > state.near[i, t].node_id
 
 
 @embedded
-def attach(state, rules, around, i, now, out):
+def attach(state, rules, neighbourhood, i, now, out):
     """[drip §IV-B] "always chooses the broker with the min(Delay)"; handover if that is another."""
     if state.me[i].broker == 1:
         return
     s = nearest(state, i, -1)
-    if s < 0 or state.near[i, s].name == state.me[i].home:
+    if s < 0 or state.near[i, s].node_id == state.me[i].home:
         return
-    move(state, rules, around, i, state.near[i, s].name, now, out)
+    move(state, rules, neighbourhood, i, state.near[i, s].node_id, now, out)
 
 
 @apart
-def move(state, rules, around, i, broker, now, out):
+def move(state, rules, neighbourhood, i, broker, now, out):
     """[drip §V-A] Handover: a Quit to the last local broker, and the copy to the new one."""
     if state.me[i].home != NOBODY:
-        quit_home(state, rules, around, i, state.me[i].home, now, out)
+        quit_home(state, rules, neighbourhood, i, state.me[i].home, now, out)
     state.me[i].home = broker
-    enrol(state, rules, around, i, now, out)
+    enrol(state, rules, neighbourhood, i, now, out)
 
 
 @embedded
-def hear_beacon(state, rules, around, i, message, out):
+def hear_beacon(state, rules, neighbourhood, i, message, out):
     """A broker exists: list it, attach to the nearest, step down if it is back."""
     s = slot_of(state, i, message.topic)
     if s >= 0 and message.topic != NOBODY:
         state.near[i, s].door = message.source
         state.near[i, s].door_at = message.at
-    if message.target == state.name[i]:
+    if message.target == state.node_id[i]:
         return
     if state.me[i].called == message.target:
         state.me[i].called = NOBODY
     if state.me[i].broker == 1 and state.me[i].stands_for != NOBODY:
         rival = (
-            message.args[STANDS_FOR] == state.me[i].stands_for and message.target < state.name[i]
+            message.args[STANDS_FOR] == state.me[i].stands_for and message.target < state.node_id[i]
         )
         if rival or message.target == state.me[i].stands_for:
             state.me[i].broker = 0
             state.me[i].stands_for = NOBODY
             state.me[i].home = NOBODY
     if enter(state, i, message):
-        attach(state, rules, around, i, message.at, out)
+        attach(state, rules, neighbourhood, i, message.at, out)
         repeat_beacon(state, i, message, out)
 
 
 @apart
-def forget(state, rules, around, i, now, out):
+def forget(state, rules, neighbourhood, i, now, out):
     """Entries that were not renewed are dropped, but for the last one: better late than nobody."""
     stale = False
     for s in range(state.near.shape[1]):
-        old = state.near[i, s].name != NOBODY and state.near[i, s].at + rules.expiry < now
-        stale |= old and state.near[i, s].name == state.me[i].home
+        old = state.near[i, s].node_id != NOBODY and state.near[i, s].at + rules.expiry < now
+        stale |= old and state.near[i, s].node_id == state.me[i].home
         if old and nearest(state, i, s) >= 0:
-            state.near[i, s].name = NOBODY
+            state.near[i, s].node_id = NOBODY
     if (
         stale
         and rules.replace
         and state.me[i].broker == 0
         and state.me[i].called != state.me[i].home
-        and around.first[i] < around.last[i]
+        and neighbourhood.first[i] < neighbourhood.last[i]
     ):
-        call(state, rules, i, state.me[i].home, state.name[i], state.me[i].ability, out)
-    attach(state, rules, around, i, now, out)
+        call(state, rules, i, state.me[i].home, state.node_id[i], state.me[i].ability, out)
+    attach(state, rules, neighbourhood, i, now, out)
 
 
 @apart
-def call(state, rules, i, gone, name, skill, out):
+def call(state, rules, i, gone, node_id, skill, out):
     """Ours: those who lost the same broker find out who of them is the ablest."""
     if state.me[i].called != gone:
         state.me[i].called = gone
-        state.me[i].best = state.name[i]
+        state.me[i].best = state.node_id[i]
         state.me[i].best_skill = state.me[i].ability
-        o = emit(out, SETTLE, rules.election, state.name[i])
+        o = emit(out, SETTLE, rules.election, state.node_id[i])
         o.target = gone
-    elif not is_abler(skill, name, state.me[i].best_skill, state.me[i].best):
+    elif not is_abler(skill, node_id, state.me[i].best_skill, state.me[i].best):
         return
-    if is_abler(skill, name, state.me[i].best_skill, state.me[i].best):
-        state.me[i].best = name
+    if is_abler(skill, node_id, state.me[i].best_skill, state.me[i].best):
+        state.me[i].best = node_id
         state.me[i].best_skill = skill
     o = emit(out, CALL, 0.0, EVERYONE)
     o.target = gone
@@ -244,8 +246,8 @@ def call(state, rules, i, gone, name, skill, out):
 def hear_call(state, rules, i, message, out):
     """Join in, if the same broker was the local one."""
     if state.me[i].broker == 0 and message.target in (state.me[i].home, state.me[i].called):
-        name, skill = message.args[CANDIDATE], message.reals[SKILL]
-        call(state, rules, i, message.target, name, skill, out)
+        node_id, skill = message.args[CANDIDATE], message.reals[SKILL]
+        call(state, rules, i, message.target, node_id, skill, out)
 
 
 @apart
@@ -253,27 +255,27 @@ def settle(state, rules, i, message, out):
     """The ablest of a region whose broker is gone takes its place, unless it came back."""
     if state.me[i].called != message.target:
         return
-    if state.me[i].best == state.name[i] or message.args[IN_VAIN] == 1:
+    if state.me[i].best == state.node_id[i] or message.args[IN_VAIN] == 1:
         state.me[i].called = NOBODY
     else:  # whoever is the ablest may be gone before it is heard: call anew then
-        o = emit(out, SETTLE, rules.expiry, state.name[i])
+        o = emit(out, SETTLE, rules.expiry, state.node_id[i])
         o.target = message.target
         o.args[IN_VAIN] = 1
-    if state.me[i].best == state.name[i] and state.me[i].broker == 0:
+    if state.me[i].best == state.node_id[i] and state.me[i].broker == 0:
         promote(state, i, message.target)
 
 
 @apart
-def report(state, rules, around, i, now, out):
+def report(state, rules, neighbourhood, i, now, out):
     """[drip §V-B] A bridge node's report: its two nearest brokers, and a neighbour beyond."""
     first = nearest(state, i, -1)
-    if state.me[i].broker == 1 or first < 0 or state.near[i, first].name != state.me[i].home:
+    if state.me[i].broker == 1 or first < 0 or state.near[i, first].node_id != state.me[i].home:
         return
     second = nearest(state, i, first)
-    if second < 0 or not has_door(state, rules, around, i, second, now):
+    if second < 0 or not has_door(state, rules, neighbourhood, i, second, now):
         return
-    o = launch(state, rules, around, i, REPORT, state.me[i].home, now, out)
+    o = launch(state, rules, neighbourhood, i, REPORT, state.me[i].home, now, out)
     o.event = state.near[i, second].eldest
-    o.args[OTHER] = state.near[i, second].name
+    o.args[OTHER] = state.near[i, second].node_id
     for w in range(WORDS):
         o.args[DIGEST + w] = state.near[i, second].digest[w]

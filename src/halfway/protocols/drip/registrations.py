@@ -121,14 +121,14 @@ def hear_of(state, i, message):
 
 
 @apart
-def quit_home(state, rules, around, i, broker, now, out):
+def quit_home(state, rules, neighbourhood, i, broker, now, out):
     """Tell the broker that was the local one that this node registers elsewhere."""
     own = state.wish.shape[1]
     for k in range(own):
         if state.wish[i, k].low <= state.wish[i, k].high:
-            o = launch(state, rules, around, i, QUIT, broker, now, out)
+            o = launch(state, rules, neighbourhood, i, QUIT, broker, now, out)
             o.args[VERSION] = state.me[i].version
-            o.args[KEY] = state.name[i] * own + k
+            o.args[KEY] = state.node_id[i] * own + k
 
 
 @apart
@@ -136,18 +136,18 @@ def list_nearest(state, i, o):
     """Write the brokers that row i is near to into a record; a broker is nearest to itself."""
     count = 0
     if state.me[i].broker == 1:
-        o.args[NEAR] = state.name[i]
+        o.args[NEAR] = state.node_id[i]
         count = 1
     for s in range(state.near.shape[1]):
         before = count
         for t in range(state.near.shape[1]):
-            before += state.near[i, t].name != NOBODY and t != s and is_nearer(state, i, t, s)
-        if state.near[i, s].name != NOBODY and before < state.near.shape[1]:
-            o.args[NEAR + before] = state.near[i, s].name
+            before += state.near[i, t].node_id != NOBODY and t != s and is_nearer(state, i, t, s)
+        if state.near[i, s].node_id != NOBODY and before < state.near.shape[1]:
+            o.args[NEAR + before] = state.near[i, s].node_id
 
 
 @apart
-def enrol(state, rules, around, i, now, out):
+def enrol(state, rules, neighbourhood, i, now, out):
     """[drip §V-A] A node "registers to its new local broker with the copy of its subscriptions"."""
     own, window = state.wish.shape[1], state.heard.shape[1]
     state.me[i].version += 1
@@ -155,12 +155,12 @@ def enrol(state, rules, around, i, now, out):
     base = max(state.me[i].newest - 32 * SEEN_WORDS + 1, 0)
     for k in range(own):
         if state.wish[i, k].low <= state.wish[i, k].high:
-            o = launch(state, rules, around, i, REGISTER, state.me[i].home, now, out)
+            o = launch(state, rules, neighbourhood, i, REGISTER, state.me[i].home, now, out)
             o.topic = state.wish[i, k].low
             o.event = state.wish[i, k].high
             o.args[VERSION] = state.me[i].version
             o.args[BASE] = base
-            o.args[KEY] = state.name[i] * own + k
+            o.args[KEY] = state.node_id[i] * own + k
             for a in range(MOST_NEAREST):
                 o.args[NEAR + a] = NOBODY
             list_nearest(state, i, o)
@@ -202,7 +202,7 @@ def account(state, i, broker, now):
 
 
 @apart
-def tell_changes(state, rules, around, i, broker, now, out):
+def tell_changes(state, rules, neighbourhood, i, broker, now, out):
     """[drip §V-B] "broker nodes exchange their subscriptions when they can communicate"."""
     c = account(state, i, broker, now)
     if state.contacts[i, c].told == state.me[i].change or now < state.contacts[i, c].next:
@@ -221,11 +221,11 @@ def tell_changes(state, rules, around, i, broker, now, out):
             return
         given += 1
         state.register[i, p].knows |= bit_of(c)
-        o = launch(state, rules, around, i, SUBSCRIPTION, broker, now, out)
+        o = launch(state, rules, neighbourhood, i, SUBSCRIPTION, broker, now, out)
         o.topic = state.register[i, p].low
         o.event = state.register[i, p].high
         o.args[VERSION] = state.register[i, p].version
-        o.args[TELLER] = state.name[i]
+        o.args[TELLER] = state.node_id[i]
         o.args[KEY] = state.register[i, p].key
         for a in range(MOST_NEAREST):
             o.args[NEAR + a] = state.register[i, p].near[a]

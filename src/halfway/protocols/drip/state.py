@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.message import BOOT
-from halfway.core.prng import dice
+from halfway.core.message import START
+from halfway.core.prng import random_states
 from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE
 
 # Kinds beside those of the application (PUBLISH, SUBSCRIBE, DELIVERED), which are flooding's.
@@ -46,7 +46,7 @@ KINDS = {
     TICK: "tick",
     PARKED: "parked",
     SETTLE: "settle",
-    int(BOOT): "boot",
+    int(START): "boot",
 }
 
 # Places in `args`. A DIGEST says which events, bit by bit from the id `event` on, a broker holds.
@@ -122,13 +122,13 @@ ME = np.dtype(
     ],
     align=True,
 )
-ABLE = np.dtype([("skill", "<f8"), ("name", "<i4"), ("pad", "<i4")])
+ABLE = np.dtype([("skill", "<f8"), ("node_id", "<i4"), ("pad", "<i4")])
 NEAREST = np.dtype(
     [
         ("delay", "<f8"),  # microseconds
         ("at", "<f8"),  # when its last beacon came
         ("door_at", "<f8"),  # when the door said so
-        ("name", "<i4"),  # -1: nobody
+        ("node_id", "<i4"),  # -1: nobody
         ("sequence", "<i4"),
         ("via", "<i4"),  # neighbour that told
         ("door", "<i4"),  # a neighbour in that broker's region
@@ -184,8 +184,8 @@ class VoronoiState(NamedTuple):
     Few arrays of records, because the compiler passes each array to each function one by one.
     """
 
-    name: npt.NDArray[np.int32]  # [n]
-    dice: npt.NDArray[np.uint64]  # [n]
+    node_id: npt.NDArray[np.int32]  # [n]
+    random_state: npt.NDArray[np.uint64]  # [n]
     me: npt.NDArray[np.void]  # [n] ME
     able: npt.NDArray[np.void]  # [n, K] ABLE: the bootstrap's ablest, in order
     near: npt.NDArray[np.void]  # [n, L] NEAREST brokers, in no order
@@ -201,7 +201,7 @@ State = VoronoiState
 
 
 def state(
-    names: npt.NDArray[np.int32],
+    node_ids: npt.NDArray[np.int32],
     rules: Rules,
     ability: npt.NDArray[np.float64],
     *,
@@ -216,14 +216,14 @@ def state(
     node may subscribe to. intervals: that all nodes together may subscribe to; a register has room
     for more than these, so that it never turns one away. ability [n].
     """
-    n = len(names)
+    n = len(node_ids)
     wide = 1 << max(window - 1, 31).bit_length()
     hashed = 1 << max(2 * intervals - 1, 1).bit_length()
     me = _records(ME, n, none=("stands_for", "called", "best", "home", "newest"))
     me.ability = ability
     return VoronoiState(
-        name=names,
-        dice=dice(names, seed),
+        node_id=node_ids,
+        random_state=random_states(node_ids, seed),
         me=me,
         able=_records(ABLE, n, rules.brokers, none=("name",)),
         near=_records(NEAREST, n, rules.nearest, none=("name", "via", "door")),

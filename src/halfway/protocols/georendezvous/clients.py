@@ -28,7 +28,7 @@ NO_POINT = np.int32(255)  # in HEARD: the event came, but no point's way can be 
 def advertise(state, rules, i, topic, out):
     """[geo §2.3] "send an advertisement to each of the n rendezvous points"."""
     for number in range(rules.points):
-        o = blank(state, rules, i, ADVERT, topic, np.int32(number), state.name[i], NONE, out)
+        o = blank(state, rules, i, ADVERT, topic, np.int32(number), state.node_id[i], NONE, out)
         dispatch(state, rules, i, o, out)
 
 
@@ -43,7 +43,7 @@ def subscribe(state, rules, i, topic, stamp, out):
 @apart
 def interest(state, rules, i, topic, number, stamp, out):
     """A subscription to one point. With a stamp, what was pruned there before shall come again."""
-    o = blank(state, rules, i, INTEREST, topic, number, NONE, state.name[i], out)
+    o = blank(state, rules, i, INTEREST, topic, number, NONE, state.node_id[i], out)
     o.reals[STAMP] = stamp
     dispatch(state, rules, i, o, out)
 
@@ -64,7 +64,15 @@ def publish(state, rules, i, message, out):
     for number in range(rules.points):
         if state.wanted_until[i, message.topic, number] > message.at:
             o = blank(
-                state, rules, i, NOTIFY, message.topic, np.int32(number), state.name[i], NONE, out
+                state,
+                rules,
+                i,
+                NOTIFY,
+                message.topic,
+                np.int32(number),
+                state.node_id[i],
+                NONE,
+                out,
             )
             o.event = message.event
             dispatch(state, rules, i, o, out)
@@ -85,7 +93,7 @@ def hear(state, rules, i, message, out):
     if message.event > heard.event[i, place]:
         heard.event[i, place] = message.event
         heard.number[i, place], heard.hops[i, place] = number if usual else NO_POINT, hops
-        if message.args[PUBLISHER] != state.name[i]:
+        if message.args[PUBLISHER] != state.node_id[i]:
             o = emit(out, DELIVERED, 0.0, APP)
             o.topic, o.event = message.topic, message.event
             o.args[NUMBER], o.args[HOPS] = number, hops
@@ -125,7 +133,7 @@ def prefer(state, rules, i, message, winner, loser, out):
     state.rivals.pruned[i, r] |= np.uint32(1) << np.uint32(loser)
     state.rivals.until[i, r] = now + rules.lifetime
     o = blank(
-        state, rules, i, PRUNE, message.topic, loser, message.args[PUBLISHER], state.name[i], out
+        state, rules, i, PRUNE, message.topic, loser, message.args[PUBLISHER], state.node_id[i], out
     )
     o.reals[STAMP] = now
     dispatch(state, rules, i, o, out)

@@ -16,7 +16,7 @@ a publisher needs only to know whether anybody is there.
 
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
-from halfway.core.message import BOOT
+from halfway.core.message import START
 from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book
 from halfway.protocols.georendezvous.clients import advertise, hear, publish, renew, subscribe
 from halfway.protocols.georendezvous.membership import (
@@ -70,10 +70,10 @@ from halfway.protocols.georendezvous.state import CellState, state
 from halfway.protocols.georendezvous.tables import NO_WAY, NOWHERE
 
 __all__ = [
-    "BOOT",
     "DELIVERED",
     "KINDS",
     "PUBLISH",
+    "START",
     "SUBSCRIBE",
     "Book",
     "CellState",
@@ -117,7 +117,7 @@ KINDS = {
     READY: "ready",
     BEACON: "beacon",
     RENEW: "renew",
-    int(BOOT): "boot",
+    int(START): "boot",
 }
 
 State = CellState
@@ -142,7 +142,7 @@ def passed_on(state, rules, i, message, out):
     if message.args[HOPS] >= rules.most_hops:
         state.lost[i, NO_WAY] += 1
         return True
-    o = copied(message, message.kind, state.name[i], out)
+    o = copied(message, message.kind, state.node_id[i], out)
     hop(state, rules, i, o, first_keeper(state, rules, i, message.topic, number), out)
     return True
 
@@ -162,7 +162,7 @@ def arrived(state, rules, i, message, out):
             state, rules, i, message.topic, message.args[NUMBER],
             state.cell[i, 0], state.cell[i, 1], message.at, out,
         )  # fmt: skip
-    elif message.target != state.name[i]:
+    elif message.target != state.node_id[i]:
         return  # a client that is not there any more; what is kept for it will expire
     elif kind == NOTE:
         hear(state, rules, i, message, out)
@@ -174,7 +174,7 @@ def arrived(state, rules, i, message, out):
 
 
 @apart
-def timer(state, rules, around, i, message, out):
+def timer(state, rules, neighbourhood, i, message, out):
     """READY, BEACON and RENEW, unless they are of an earlier life."""
     if message.args[LIFE] != state.life[i]:
         return
@@ -182,7 +182,7 @@ def timer(state, rules, around, i, message, out):
         ready(state, rules, i, message, out)
         renew(state, rules, i, message.at, out)
     elif message.kind == BEACON:
-        beacon(state, rules, around, i, message, out)
+        beacon(state, rules, neighbourhood, i, message, out)
     else:
         if state.present[i] == 1:
             renew(state, rules, i, 0.0, out)
@@ -215,7 +215,7 @@ def asked(state, rules, i, message, out):
 @apart
 def routed(state, rules, i, message, out):
     """A message on its way to a home or a client: it goes on, or it is here."""
-    here = to_client(message.kind) and message.target == state.name[i]
+    here = to_client(message.kind) and message.target == state.node_id[i]
     if message["flags"] & ARRIVED or here:
         arrived(state, rules, i, message, out)
     else:
@@ -233,7 +233,7 @@ def unanswered(state, rules, i, message, out):
 
 
 @handles(CellState)
-def handle(state, rules, around, book, i, message, out):
+def handle(state, rules, neighbourhood, i, message, out):
     """A node's whole behaviour, one message at a time."""
     kind = message.kind
     if ADVERT <= kind <= NOTE or kind == SHARE:
@@ -250,8 +250,8 @@ def handle(state, rules, around, book, i, message, out):
     elif kind in (JOIN, HERE, HELLO, GONE):
         greeted(state, rules, i, message, out)
     elif kind in (READY, BEACON, RENEW):
-        timer(state, rules, around, i, message, out)
-    elif kind == BOOT:
-        boot(state, rules, around, i, out)
+        timer(state, rules, neighbourhood, i, message, out)
+    elif kind == START:
+        boot(state, rules, neighbourhood, i, out)
     elif kind in (PUBLISH, SUBSCRIBE, ADVERTISE, UNSUBSCRIBE, UNADVERTISE, LEAVE):
         asked(state, rules, i, message, out)

@@ -65,26 +65,26 @@ def say(state, i, kind, towards, out):
 @apart
 def remind(state, i, kind, after, out):
     """A letter to oneself that is void after the next boot."""
-    o = emit(out, kind, after, state.name[i])
+    o = emit(out, kind, after, state.node_id[i])
     o.args[LIFE] = state.life[i]
 
 
 @apart
-def look_up(state, rules, around, i):
+def look_up(state, rules, neighbourhood, i):
     """Where the node is now. True if that is another cell than before."""
-    state.place[i, 0], state.place[i, 1] = around.x[i], around.y[i]
-    x, y = cell_at(rules, around.x[i], around.y[i])
+    state.place[i, 0], state.place[i, 1] = neighbourhood.x[i], neighbourhood.y[i]
+    x, y = cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
     moved = x != state.cell[i, 0] or y != state.cell[i, 1]
     state.cell[i, 0], state.cell[i, 1] = x, y
     return moved
 
 
 @apart
-def boot(state, rules, around, i, out):
+def boot(state, rules, neighbourhood, i, out):
     """Switched on, or again: ask who is there, and listen."""
     state.life[i] += 1
-    look_up(state, rules, around, i)
-    for s in range(state.near.name.shape[1]):
+    look_up(state, rules, neighbourhood, i)
+    for s in range(state.near.node_id.shape[1]):
         state.near.until[i, s] = -1.0
     for e in range(state.shelf.until.shape[1]):
         state.shelf.until[i, e] = -1.0
@@ -136,12 +136,12 @@ def greeted(state, rules, i, message, out):
 
 
 @apart
-def beacon(state, rules, around, i, message, out):
+def beacon(state, rules, neighbourhood, i, message, out):
     """Say that one is there; notice who is not any more, and whether one has moved."""
     if forget_silent(state, i, message.at):
         hand_down(state, rules, i, message.at, out)
     was_x, was_y = state.cell[i, 0], state.cell[i, 1]
-    if state.present[i] == 1 and look_up(state, rules, around, i):
+    if state.present[i] == 1 and look_up(state, rules, neighbourhood, i):
         now_x, now_y = state.cell[i, 0], state.cell[i, 1]
         state.cell[i, 0], state.cell[i, 1] = was_x, was_y
         leave(state, rules, i, message, out)

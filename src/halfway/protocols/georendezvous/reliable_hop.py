@@ -46,7 +46,7 @@ def watch(state, rules, i, o, out):
 @apart
 def await_answer(state, rules, i, s, out):
     """A letter to oneself for the time when the hop counts as failed."""
-    o = emit(out, OVERDUE, rules.answer, state.name[i])
+    o = emit(out, OVERDUE, rules.answer, state.node_id[i])
     o.args[SERIAL], o.args[TRIES] = state.hops.serial[i, s], state.hops.tries[i, s]
 
 

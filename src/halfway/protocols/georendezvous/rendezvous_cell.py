@@ -80,10 +80,10 @@ def share(state, rules, i, e, asked, towards, out):
         watch(state, rules, i, o, out)
         return
     near = state.near
-    for s in range(near.name.shape[1]):
+    for s in range(near.node_id.shape[1]):
         here = direction_of(state, i, near.x[i, s], near.y[i, s]) == OWN
         if near.until[i, s] > 0.0 and here:
-            watch(state, rules, i, told(state, i, e, asked, near.name[i, s], out), out)
+            watch(state, rules, i, told(state, i, e, asked, near.node_id[i, s], out), out)
 
 
 @apart
@@ -260,7 +260,7 @@ def notify(state, rules, i, message, out):
     if not message["flags"] & WAITED:
         wait = max(wait, since + rules.patience - message.at)
     if wait > 0.0:
-        o = copied(message, NOTIFY, state.name[i], out)
+        o = copied(message, NOTIFY, state.node_id[i], out)
         o.at = wait
         o["flags"] = WAITED  # from here anew, when the time has come
         return
@@ -276,7 +276,7 @@ def notify(state, rules, i, message, out):
                 shelf.subscriber[i, e], now,
             )
         ):  # fmt: skip
-            o = copied(message, NOTE, state.name[i], out)
+            o = copied(message, NOTE, state.node_id[i], out)
             o["flags"] = 0
             o.target = shelf.subscriber[i, e]
             o.args[GOAL_X], o.args[GOAL_Y] = shelf.x[i, e], shelf.y[i, e]

@@ -15,19 +15,19 @@ ALL = 0  # of `rules.keepers`
 
 
 @apart
-def weight(rules, name, topic, number):
+def weight(rules, node_id, topic, number):
     """How much a name weighs for a key; the heaviest members keep it."""
-    return seeded(seeded(seeded(rules.key, topic), number), np.int64(name))
+    return seeded(seeded(seeded(rules.key, topic), number), np.int64(node_id))
 
 
 @apart
-def heavier(state, rules, i, name, topic, number):
+def heavier(state, rules, i, node_id, topic, number):
     """How many of this cell, row i among them, weigh more for a key than `name`."""
-    own = weight(rules, name, topic, number)
-    count = np.int64(state.present[i] == 1 and weight(rules, state.name[i], topic, number) > own)
-    for s in range(state.near.name.shape[1]):
+    own = weight(rules, node_id, topic, number)
+    count = np.int64(state.present[i] == 1 and weight(rules, state.node_id[i], topic, number) > own)
+    for s in range(state.near.node_id.shape[1]):
         if way_to(state, i, s) == OWN:
-            count += weight(rules, state.near.name[i, s], topic, number) > own
+            count += weight(rules, state.near.node_id[i, s], topic, number) > own
     return count
 
 
@@ -36,7 +36,7 @@ def keeps(state, rules, i, topic, number):
     """Whether this member is one of those who keep a key."""
     if rules.keepers == ALL:
         return True
-    return heavier(state, rules, i, state.name[i], topic, number) < rules.keepers
+    return heavier(state, rules, i, state.node_id[i], topic, number) < rules.keepers
 
 
 @apart
@@ -52,21 +52,21 @@ def leads(state, rules, i, topic, number):
     """Whether this member is the one that speaks for a key's keepers."""
     if rules.keepers == ALL:
         return speaks(state, i)
-    return heavier(state, rules, i, state.name[i], topic, number) == 0
+    return heavier(state, rules, i, state.node_id[i], topic, number) == 0
 
 
 @apart
 def first_keeper(state, rules, i, topic, number):
     """The name of the member that weighs most for a key."""
-    best, name = np.uint64(0), state.name[i]
+    best, node_id = np.uint64(0), state.node_id[i]
     if state.present[i] == 1:
-        best = weight(rules, state.name[i], topic, number)
-    for s in range(state.near.name.shape[1]):
+        best = weight(rules, state.node_id[i], topic, number)
+    for s in range(state.near.node_id.shape[1]):
         if way_to(state, i, s) == OWN:
-            own = weight(rules, state.near.name[i, s], topic, number)
+            own = weight(rules, state.near.node_id[i, s], topic, number)
             if own > best:
-                best, name = own, state.near.name[i, s]
-    return name
+                best, node_id = own, state.near.node_id[i, s]
+    return node_id
 
 
 @apart

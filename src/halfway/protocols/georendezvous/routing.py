@@ -146,7 +146,7 @@ def to_client(kind):
 @apart
 def blank(state, rules, i, kind, topic, number, publisher, target, out):
     """A message to a rendezvous point of a topic, not yet on its way."""
-    o = emit(out, kind, 0.0, state.name[i])
+    o = emit(out, kind, 0.0, state.node_id[i])
     x, y = point_of(rules, topic, number)
     o.topic = topic
     o.target = target
@@ -187,7 +187,7 @@ def hop(state, rules, i, o, towards, out):
 @apart
 def dispatch(state, rules, i, o, out):
     """Let a message go on from row i: to its client, to the next cell, or it has ARRIVED here."""
-    me = state.name[i]
+    me = state.node_id[i]
     o.next = me
     if to_client(o.kind) and o.target == me:
         o["flags"] |= ARRIVED
@@ -283,7 +283,7 @@ def try_another(state, rules, i, s, out):
     """A watched hop has failed for good: whom it was for is gone, and there may be another way."""
     gone = state.hops.to[i, s]
     forget(state, i, gone)
-    o = kept_record(state, i, s, state.name[i], out)
+    o = kept_record(state, i, s, state.node_id[i], out)
     o.args[SERIAL] = 0
     # It may have arrived all the same, and only its answers be lost: there are two of it then. So
     # that they do not multiply for ever, a message is sent another way four times at most.
@@ -301,7 +301,7 @@ def try_another(state, rules, i, s, out):
 @apart
 def forward(state, rules, i, message, out):
     """A routed message that is not for this node goes on."""
-    o = copied(message, message.kind, state.name[i], out)
+    o = copied(message, message.kind, state.node_id[i], out)
     dispatch(state, rules, i, o, out)
     if o["flags"] & TOURING and o.kind in (ADVERT, INTEREST):
         note_tour(

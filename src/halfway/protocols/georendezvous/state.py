@@ -15,7 +15,7 @@ from halfway.core.prng import seeded
 NEAR = np.dtype(
     [
         ("until", "<f8"),  # seconds; believed to be there so long
-        ("name", "<i4"),
+        ("node_id", "<i4"),
         ("x", "<i4"),  # column of its cell
         ("y", "<i4"),
         ("takes_part", "<u1"),  # 0: notifications for it may be handed to it, nothing else
@@ -81,7 +81,7 @@ RIVALS = np.dtype(
     [
         ("until", "<f8"),
         ("topic", "<i4"),
-        ("name", "<i4"),
+        ("node_id", "<i4"),
         ("pruned", "<u4"),  # a bit per point that was pruned for this publisher
     ],
     align=True,
@@ -91,8 +91,8 @@ RIVALS = np.dtype(
 class CellState(NamedTuple):
     """One node: where it is, whether it takes part, its tables, its publisher and subscriber."""
 
-    name: npt.NDArray[np.int32]  # [n]
-    dice: npt.NDArray[np.uint64]  # [n] chooses among the members of a cell
+    node_id: npt.NDArray[np.int32]  # [n]
+    random_state: npt.NDArray[np.uint64]  # [n] chooses among the members of a cell
     cell: npt.NDArray[np.int64]  # [n, 2] column, row
     place: npt.NDArray[np.float64]  # [n, 2] position when the cell was last looked up
     present: npt.NDArray[np.uint8]  # [n] 1 between READY and leaving: others may send through it
@@ -117,7 +117,7 @@ class CellState(NamedTuple):
 
 
 def state(
-    names: npt.NDArray[np.int32],
+    node_ids: npt.NDArray[np.int32],
     topics: int,
     points: int,
     window: int,
@@ -136,10 +136,12 @@ def state(
     perimeters: points whose home perimeter it can remember being on. rivals: pairs of topic and
     publisher that a subscriber can hear. cared: hops on their way that it can watch over.
     """
-    n, never = len(names), -1.0
+    n, never = len(node_ids), -1.0
     return CellState(
-        name=names,
-        dice=np.array([seeded(np.uint64(seed), name) for name in names], np.uint64),
+        node_id=node_ids,
+        random_state=np.array(
+            [seeded(np.uint64(seed), node_id) for node_id in node_ids], np.uint64
+        ),
         cell=np.zeros((n, 2), np.int64),
         place=np.zeros((n, 2)),
         present=np.zeros(n, np.uint8),

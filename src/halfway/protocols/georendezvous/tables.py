@@ -15,8 +15,8 @@ OWN = np.int64(8)  # what `direction_of` says of the own cell
 @apart
 def drawn(state, i):
     """The next value of a node's dice."""
-    state.dice[i] = advanced(state.dice[i])
-    return mixed(state.dice[i])
+    state.random_state[i] = advanced(state.random_state[i])
+    return mixed(state.random_state[i])
 
 
 @apart
@@ -50,16 +50,16 @@ def way_to(state, i, s):
 
 
 @apart
-def meet(state, i, name, x, y, takes_part, until):
+def meet(state, i, node_id, x, y, takes_part, until):
     """Believe that a node is in a cell until then. True if that fills an empty cell next door."""
     near = state.near
     way = direction_of(state, i, x, y)
     place, known, empty = NOWHERE, NOWHERE, True
-    for s in range(near.name.shape[1]):
+    for s in range(near.node_id.shape[1]):
         live = near.until[i, s] > 0.0
         here = live and near.x[i, s] == x and near.y[i, s] == y and near.takes_part[i, s] == 1
         empty = empty and not here
-        if live and near.name[i, s] == name:
+        if live and near.node_id[i, s] == node_id:
             known = np.int64(s)
         elif not live and place == NOWHERE:
             place = np.int64(s)
@@ -70,7 +70,7 @@ def meet(state, i, name, x, y, takes_part, until):
             near.until[i, known] = -1.0
         state.lost[i, NO_ROOM] += way != -1
         return False
-    near.name[i, place] = name
+    near.node_id[i, place] = node_id
     near.x[i, place], near.y[i, place] = x, y
     near.takes_part[i, place] = takes_part
     near.until[i, place] = until
@@ -78,10 +78,10 @@ def meet(state, i, name, x, y, takes_part, until):
 
 
 @apart
-def forget(state, i, name):
+def forget(state, i, node_id):
     """Believe that a node is gone."""
-    for s in range(state.near.name.shape[1]):
-        if state.near.name[i, s] == name:
+    for s in range(state.near.node_id.shape[1]):
+        if state.near.node_id[i, s] == node_id:
             state.near.until[i, s] = -1.0
 
 
@@ -89,7 +89,7 @@ def forget(state, i, name):
 def forget_silent(state, i, now):
     """Forget whom no beacon has been heard from. Whether one was a member of the own cell."""
     own = False
-    for s in range(state.near.name.shape[1]):
+    for s in range(state.near.node_id.shape[1]):
         if state.near.until[i, s] <= now:
             own = own or way_to(state, i, s) == OWN
             state.near.until[i, s] = -1.0
@@ -100,7 +100,7 @@ def forget_silent(state, i, now):
 def mask_of(state, i):
     """[geo §2.1] N(x): one bit for each adjacent cell that somebody is in."""
     mask = 0
-    for s in range(state.near.name.shape[1]):
+    for s in range(state.near.node_id.shape[1]):
         way = way_to(state, i, s)
         if 0 <= way < OWN:
             mask |= 1 << way
@@ -114,15 +114,15 @@ def member(state, i, way):
     -1 if there is none.
     """
     count = 0
-    for s in range(state.near.name.shape[1]):
+    for s in range(state.near.node_id.shape[1]):
         count += way_to(state, i, s) == way
     if count == 0:
         return NONE
     rank = np.int64(pick(drawn(state, i), np.uint32(count)))
-    for s in range(state.near.name.shape[1]):
+    for s in range(state.near.node_id.shape[1]):
         if way_to(state, i, s) == way:
             if rank == 0:
-                return state.near.name[i, s]
+                return state.near.node_id[i, s]
             rank -= 1
     return NONE
 
@@ -130,17 +130,17 @@ def member(state, i, way):
 @apart
 def speaks(state, i):
     """Whether this node is the one of its cell with the lowest name, who speaks for all."""
-    for s in range(state.near.name.shape[1]):
-        if way_to(state, i, s) == OWN and state.near.name[i, s] < state.name[i]:
+    for s in range(state.near.node_id.shape[1]):
+        if way_to(state, i, s) == OWN and state.near.node_id[i, s] < state.node_id[i]:
             return False
     return True
 
 
 @apart
-def knows(state, i, name):
+def knows(state, i, node_id):
     """Whether a node is believed to be in this or an adjacent cell, be it as a newcomer."""
-    for s in range(state.near.name.shape[1]):
-        if state.near.until[i, s] > 0.0 and state.near.name[i, s] == name:
+    for s in range(state.near.node_id.shape[1]):
+        if state.near.until[i, s] > 0.0 and state.near.node_id[i, s] == node_id:
             return direction_of(state, i, state.near.x[i, s], state.near.y[i, s]) >= 0
     return False
 
@@ -150,7 +150,7 @@ def nearest_way(state, i, dx, dy):
     """The adjacent populated cell that is closest to d, though it be farther than the own; -1."""
     best = NOWHERE
     best_x, best_y = state.cell[i, 0], state.cell[i, 1]
-    for s in range(state.near.name.shape[1]):
+    for s in range(state.near.node_id.shape[1]):
         x, y, way = np.int64(state.near.x[i, s]), np.int64(state.near.y[i, s]), way_to(state, i, s)
         beside = 0 <= way < OWN
         if beside and (best == NOWHERE or closer(x, y, best_x, best_y, dx, dy)):
@@ -241,14 +241,14 @@ def is_close(state, rules, i, topic, number):
 def rival(state, i, topic, publisher, now):
     """Where the node remembers which points it pruned for a publisher; a new place if needed."""
     place = 0
-    for r in range(state.rivals.name.shape[1]):
-        if state.rivals.topic[i, r] == topic and state.rivals.name[i, r] == publisher:
+    for r in range(state.rivals.node_id.shape[1]):
+        if state.rivals.topic[i, r] == topic and state.rivals.node_id[i, r] == publisher:
             place = r
             break
         if state.rivals.until[i, r] < state.rivals.until[i, place]:
             place = r
-    same = state.rivals.topic[i, place] == topic and state.rivals.name[i, place] == publisher
+    same = state.rivals.topic[i, place] == topic and state.rivals.node_id[i, place] == publisher
     if not same or state.rivals.until[i, place] <= now:
-        state.rivals.topic[i, place], state.rivals.name[i, place] = topic, publisher
+        state.rivals.topic[i, place], state.rivals.node_id[i, place] = topic, publisher
         state.rivals.pruned[i, place] = 0
     return place

@@ -19,11 +19,18 @@ from typing import NamedTuple
 
 from halfway.core.compiled import inlined
 from halfway.core.handler import handles
-from halfway.core.message import APP, BOOT
+from halfway.core.message import APP, START
 from halfway.core.outbox import emit
-from halfway.core.prng import drawn, uniform
-from halfway.protocols.event_window import is_news
-from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book, inform, tell
+from halfway.core.prng import random_bits, uniform
+from halfway.protocols.event_window import is_new
+from halfway.protocols.flooding import (
+    DELIVERED,
+    PUBLISH,
+    SUBSCRIBE,
+    Book,
+    emit_event,
+    notify_application,
+)
 from halfway.protocols.rumor_routing.state import (
     NONE,
     RumorState,
@@ -37,9 +44,9 @@ from halfway.protocols.rumor_routing.state import (
 from halfway.protocols.rumor_routing.walker import AGENT, QUERY, STEPS_LEFT, alone, onwards, walker
 
 __all__ = [
-    "BOOT",
     "DELIVERED",
     "PUBLISH",
+    "START",
     "SUBSCRIBE",
     "Book",
     "Rules",
@@ -73,7 +80,7 @@ KINDS = {
     ATTACHED: "attached",
     UNANSWERED: "unanswered",
     RESUME: "resume",
-    int(BOOT): "boot",
+    int(START): "boot",
 }
 
 # Places in `args` beside those of `rumor_walker`.
@@ -108,16 +115,16 @@ def most_emissions(state: RumorState, rules: Rules) -> int:
 
 
 @inlined
-def send_agent(state, around, i, message, second, steps_left, out):
+def send_agent(state, neighbourhood, i, message, second, steps_left, out):
     """Let an agent go on from here with the way to its topic, and to a second one if there is."""
-    o = walker(message, AGENT, steps_left, onwards(state, around, i, message), out)
+    o = walker(message, AGENT, steps_left, onwards(state, neighbourhood, i, message), out)
     o.args[DISTANCE] = state.distance[i, message.topic]
     o.args[SECOND] = second
     o.args[SECOND_DISTANCE] = 0 if second == NONE else state.distance[i, second]
 
 
 @inlined
-def take_in_agent(state, around, i, message, out):
+def take_in_agent(state, neighbourhood, i, message, out):
     """Agent and node tell each other of shorter ways; then it goes on, if it may."""
     learn(state, i, message.topic, message.args[DISTANCE] + 1, message.source)
     second = message.args[SECOND]
@@ -126,34 +133,36 @@ def take_in_agent(state, around, i, message, out):
     else:
         learn(state, i, second, message.args[SECOND_DISTANCE] + 1, message.source)
     left = message.args[STEPS_LEFT] - 1
-    if left >= 0 and not alone(around, i):
-        send_agent(state, around, i, message, second, left, out)
+    if left >= 0 and not alone(neighbourhood, i):
+        send_agent(state, neighbourhood, i, message, second, left, out)
 
 
 @inlined
-def witness(state, rules, around, i, message, out):
+def witness(state, rules, neighbourhood, i, message, out):
     """The application publishes: this node is where its topic happens, and may send an agent."""
     topic = message.topic
-    state.towards[i, topic] = state.name[i]
+    state.towards[i, topic] = state.node_id[i]
     state.distance[i, topic] = 0
     state.latest[i, topic] = message.event
-    sends = uniform(drawn(state, i)) < rules.spawn
-    if sends and rules.agent_steps > 0 and not alone(around, i):
+    sends = uniform(random_bits(state, i)) < rules.spawn
+    if sends and rules.agent_steps > 0 and not alone(neighbourhood, i):
         second = nearest_but(state, i, topic)
-        send_agent(state, around, i, message, second, rules.agent_steps - 1, out)
+        send_agent(state, neighbourhood, i, message, second, rules.agent_steps - 1, out)
     pass_on(state, i, message, out)
 
 
 @inlined
-def ask(state, rules, around, i, message, attempt, out):
+def ask(state, rules, neighbourhood, i, message, attempt, out):
     """Send a query for a topic, and a letter to oneself for the case that nobody answers."""
     number = state.queries[i]
     state.queries[i] += 1
-    keep_trail(state, i, state.name[i], number, state.name[i])
-    if rules.query_steps > 0 and not alone(around, i):
-        send_query(state, around, i, message, state.name[i], number, rules.query_steps - 1, out)
+    keep_trail(state, i, state.node_id[i], number, state.node_id[i])
+    if rules.query_steps > 0 and not alone(neighbourhood, i):
+        send_query(
+            state, neighbourhood, i, message, state.node_id[i], number, rules.query_steps - 1, out
+        )
     state.asking[i, message.topic] = 1
-    o = emit(out, RETRY, rules.patience, state.name[i])
+    o = emit(out, RETRY, rules.patience, state.node_id[i])
     o.topic = message.topic
     o.args[ATTEMPT] = attempt
     o.args[BOOT_NUMBER] = state.boots[i]
@@ -165,39 +174,39 @@ def resume(state, i, topic, out):
     # One letter after the other, because the topics may be more than one call may send.
     for other in range(topic, state.asking.shape[1]):
         if state.asking[i, other] == 1:
-            o = emit(out, RESUME, 0.0, state.name[i])
+            o = emit(out, RESUME, 0.0, state.node_id[i])
             o.topic = other
             return
 
 
 @inlined
-def send_query(state, around, i, message, subscriber, number, steps_left, out):
+def send_query(state, neighbourhood, i, message, subscriber, number, steps_left, out):
     """Along the way if this node knows one, else at random."""
     towards = state.towards[i, message.topic]
     if towards == NONE:
-        towards = onwards(state, around, i, message)
+        towards = onwards(state, neighbourhood, i, message)
     o = walker(message, QUERY, steps_left, towards, out)
     o.target = subscriber
     o.args[NUMBER] = number
 
 
 @inlined
-def take_in_query(state, around, i, message, out):
+def take_in_query(state, neighbourhood, i, message, out):
     """A query passes: answer it here, or let it go on, if it may."""
     number = message.args[NUMBER]
     keep_trail(state, i, message.target, number, message.source)
     left = message.args[STEPS_LEFT] - 1
     if state.distance[i, message.topic] == 0:
         send_answer(state, i, message, message.target, number, state.latest[i, message.topic], out)
-    elif left >= 0 and not alone(around, i):
-        send_query(state, around, i, message, message.target, number, left, out)
+    elif left >= 0 and not alone(neighbourhood, i):
+        send_query(state, neighbourhood, i, message, message.target, number, left, out)
 
 
 @inlined
 def send_answer(state, i, message, subscriber, number, event, out):
     """One hop back on the query's trace, if it is remembered; events will come this way too."""
     place = trail(state, i, subscriber, number)
-    if place == -1 or state.trail_back[i, place] == state.name[i]:
+    if place == -1 or state.trail_back[i, place] == state.node_id[i]:
         return
     back = state.trail_back[i, place]
     grow_branch(state, i, message.topic, back)
@@ -211,27 +220,27 @@ def send_answer(state, i, message, subscriber, number, event, out):
 @inlined
 def take_in_answer(state, i, message, out):
     """Pass an answer back; where the query came from, it ends and its event is the first."""
-    if message.target != state.name[i]:
+    if message.target != state.node_id[i]:
         send_answer(state, i, message, message.target, message.args[NUMBER], message.event, out)
         return
     state.asking[i, message.topic] = 0
     if state.attached[i, message.topic] == 0:
         state.attached[i, message.topic] = 1
-        tell(message, ATTACHED, 0.0, APP, out)
+        emit_event(message, ATTACHED, 0.0, APP, out)
     pass_on(state, i, message, out)
 
 
 @inlined
 def pass_on(state, i, message, out):
     """An event that is new here goes to the application and to all who asked through this node."""
-    if not is_news(state.seen, i, message.event):
+    if not is_new(state.seen, i, message.event):
         return
-    inform(state, i, message, out)
+    notify_application(state, i, message, out)
     for place in range(min(state.branches[i], state.branch_topic.shape[1])):
         to = state.branch_to[i, place]
         wanted = state.branch_topic[i, place] == message.topic
         if wanted and (message.kind == PUBLISH or to != message.source):
-            tell(message, DATA, 0.0, to, out)
+            emit_event(message, DATA, 0.0, to, out)
 
 
 @inlined
@@ -243,25 +252,25 @@ def attempt_after(state, rules, i, message, out):
     if state.attached[i, topic] == 0 and state.distance[i, topic] != 0:
         if attempt <= rules.retries:
             return attempt
-        tell(message, UNANSWERED, 0.0, APP, out)
+        emit_event(message, UNANSWERED, 0.0, APP, out)
     state.asking[i, topic] = 0
     return -1
 
 
 @handles(RumorState)
-def handle(state, rules, around, book, i, message, out):
+def handle(state, rules, neighbourhood, i, message, out):
     """A node's whole behaviour, one message at a time."""
     attempt = -1  # at a query that this call sends; asked in one place, because it compiles long
     if message.kind == DATA:
         pass_on(state, i, message, out)
     elif message.kind == AGENT:
-        take_in_agent(state, around, i, message, out)
+        take_in_agent(state, neighbourhood, i, message, out)
     elif message.kind == QUERY:
-        take_in_query(state, around, i, message, out)
+        take_in_query(state, neighbourhood, i, message, out)
     elif message.kind == ANSWER:
         take_in_answer(state, i, message, out)
     elif message.kind == PUBLISH:
-        witness(state, rules, around, i, message, out)
+        witness(state, rules, neighbourhood, i, message, out)
     elif message.kind == RETRY:
         attempt = attempt_after(state, rules, i, message, out)
     elif message.kind == SUBSCRIBE:
@@ -270,9 +279,9 @@ def handle(state, rules, around, book, i, message, out):
     elif message.kind == RESUME:
         attempt = 0
         resume(state, i, message.topic + 1, out)
-    elif message.kind == BOOT:
+    elif message.kind == START:
         # RETRYs died with the node, so a query that was lost meanwhile would never be repeated.
         state.boots[i] += 1
         resume(state, i, 0, out)
     if attempt >= 0:
-        ask(state, rules, around, i, message, attempt, out)
+        ask(state, rules, neighbourhood, i, message, attempt, out)

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined
-from halfway.core.prng import dice
-from halfway.protocols.event_window import nothing_heard
+from halfway.core.prng import random_states
+from halfway.protocols.event_window import empty_window
 
 NONE = np.int32(-1)
 
@@ -18,8 +18,8 @@ NONE = np.int32(-1)
 class RumorState(NamedTuple):
     """What a node remembers: ways, its application's wishes, queries that passed, who asked."""
 
-    name: npt.NDArray[np.int32]  # [n]
-    dice: npt.NDArray[np.uint64]  # [n] advanced by each draw
+    node_id: npt.NDArray[np.int32]  # [n]
+    random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
     towards: npt.NDArray[np.int32]  # [n, topics] next hop to a witness; itself if it is one; -1
     distance: npt.NDArray[np.int32]  # [n, topics] hops to it; -1 unknown
     latest: npt.NDArray[np.int32]  # [n, topics] a witness's latest event; -1 none
@@ -41,7 +41,7 @@ class RumorState(NamedTuple):
 
 
 def state(
-    names: npt.NDArray[np.int32],
+    node_ids: npt.NDArray[np.int32],
     window: int,
     topics: int,
     seed: int,
@@ -54,17 +54,17 @@ def state(
     A full memory forgets its oldest entry, because a mote has no heap; then an answer or the
     events on a branch get lost, and `state.trails`, `state.branches` above the capacity tell it.
     """
-    n = len(names)
+    n = len(node_ids)
     return RumorState(
-        name=names,
-        dice=dice(names, seed),
+        node_id=node_ids,
+        random_state=random_states(node_ids, seed),
         towards=np.full((n, topics), NONE, np.int32),
         distance=np.full((n, topics), NONE, np.int32),
         latest=np.full((n, topics), NONE, np.int32),
         subscribed=np.zeros((n, topics), np.uint8),
         attached=np.zeros((n, topics), np.uint8),
         asking=np.zeros((n, topics), np.uint8),
-        seen=nothing_heard(n, window),
+        seen=empty_window(n, window),
         boots=np.zeros(n, np.int32),
         queries=np.zeros(n, np.int32),
         trails=np.zeros(n, np.int32),

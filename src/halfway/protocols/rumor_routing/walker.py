@@ -4,7 +4,7 @@ import numpy as np
 
 from halfway.core.compiled import inlined
 from halfway.core.outbox import emit
-from halfway.core.prng import drawn, pick
+from halfway.core.prng import pick, random_bits
 from halfway.protocols.rumor_routing.state import NONE
 
 # Kinds.
@@ -23,37 +23,37 @@ def visited(message, place):
 
 
 @inlined
-def was_visited(message, name):
+def was_visited(message, node_id):
     """Whether a walker remembers that node."""
-    found = name == message.source
+    found = node_id == message.source
     for place in range(VISITED, VISITED_END):
-        found = found or name == visited(message, place)
+        found = found or node_id == visited(message, place)
     return found
 
 
 @inlined
-def alone(around, i):
+def alone(neighbourhood, i):
     """Whether there is nobody to walk to, at the moment."""
-    return around.first[i] == around.last[i]
+    return neighbourhood.first[i] == neighbourhood.last[i]
 
 
 @inlined
-def onwards(state, around, i, message):
+def onwards(state, neighbourhood, i, message):
     """A random neighbour that the walker does not remember; any if it remembers them all."""
-    first, last = np.int64(around.first[i]), np.int64(around.last[i])
+    first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     fresh = np.int64(0)
     for e in range(first, last):
-        fresh += not was_visited(message, around.who[e])
-    value = drawn(state, i)
+        fresh += not was_visited(message, neighbourhood.who[e])
+    value = random_bits(state, i)
     if fresh == 0:
-        return around.who[first + pick(value, last - first)]
+        return neighbourhood.who[first + pick(value, last - first)]
     rank = np.int64(pick(value, fresh))
     chosen = first - 1
     while rank >= 0:
         chosen += 1
-        if not was_visited(message, around.who[chosen]):
+        if not was_visited(message, neighbourhood.who[chosen]):
             rank -= 1
-    return around.who[chosen]
+    return neighbourhood.who[chosen]
 
 
 @inlined

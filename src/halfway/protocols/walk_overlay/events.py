@@ -9,7 +9,7 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import APP
 from halfway.core.outbox import emit
-from halfway.protocols.event_window import is_news
+from halfway.protocols.event_window import is_new
 from halfway.protocols.walk_overlay.filters import refresh, take_chunk
 from halfway.protocols.walk_overlay.messages import DELIVERED, EVENT, NEVER, UNMATCHED
 from halfway.protocols.walk_overlay.reliable_hop import with_care
@@ -17,17 +17,17 @@ from halfway.protocols.walk_overlay.subscriptions import admits, matches
 
 
 @apart
-def says_yes(state, rules, book, i, p, topic, event):
+def says_yes(state, rules, catalogue, i, p, topic, event):
     """Whether the filter of the overlay neighbour at a place admits an event."""
     return not rules.filtered or admits(
-        state.heard[i, p], book, topic, event, np.uint64(rules.key), rules.bits, rules.hashes
+        state.heard[i, p], catalogue, topic, event, np.uint64(rules.key), rules.bits, rules.hashes
     )
 
 
 @apart
 def pass_on(state, rules, i, p, topic, event, out):
     """An event for the overlay neighbour at a place."""
-    to = state.links.name[i, p]
+    to = state.links.node_id[i, p]
     o = emit(out, EVENT, 0.0, to)
     o.topic = topic
     o.event = event
@@ -35,11 +35,15 @@ def pass_on(state, rules, i, p, topic, event, out):
 
 
 @apart
-def forward(state, rules, book, i, topic, event, came_from, out):
+def forward(state, rules, catalogue, i, topic, event, came_from, out):
     """To every overlay neighbour but the one of that name, where its filter says yes."""
     for p in range(state.links.shape[1]):
-        to = state.links.name[i, p]
-        if to != NEVER and to != came_from and says_yes(state, rules, book, i, p, topic, event):
+        to = state.links.node_id[i, p]
+        if (
+            to != NEVER
+            and to != came_from
+            and says_yes(state, rules, catalogue, i, p, topic, event)
+        ):
             pass_on(state, rules, i, p, topic, event, out)
 
 
@@ -56,10 +60,10 @@ def keep(state, i, now, topic, event):
 
 
 @apart
-def deliver(state, book, i, topic, event, out):
+def deliver(state, catalogue, i, topic, event, out):
     """To the application, if a subscription of its own really matches: filters do not decide."""
     for s in state.wanted[i]:
-        if s >= 0 and matches(book, s, topic, event):
+        if s >= 0 and matches(catalogue, s, topic, event):
             o = emit(out, DELIVERED, 0.0, APP)
             o.topic = topic
             o.event = event
@@ -67,46 +71,48 @@ def deliver(state, book, i, topic, event, out):
 
 
 @apart
-def publish(state, rules, book, i, message, out):
+def publish(state, rules, catalogue, i, message, out):
     """The application publishes. Its own node is not told."""
     topic, event = message.topic, message.event
     if state.members.root[i] == NEVER and state.kept.shape[1] == 0:
         o = emit(out, UNMATCHED, 0.0, APP)
         o.topic = topic
         o.event = event
-    elif is_news(state.seen, i, event):
+    elif is_new(state.seen, i, event):
         keep(state, i, message.at, topic, event)
-        forward(state, rules, book, i, topic, event, NEVER, out)
+        forward(state, rules, catalogue, i, topic, event, NEVER, out)
 
 
 @apart
-def take_event(state, rules, book, i, message, out):
+def take_event(state, rules, catalogue, i, message, out):
     """An event comes by. A circle may stand for a moment: whoever has seen it lets it be."""
     topic, event = message.topic, message.event
-    if is_news(state.seen, i, event):
+    if is_new(state.seen, i, event):
         keep(state, i, message.at, topic, event)
-        deliver(state, book, i, topic, event, out)
-        forward(state, rules, book, i, topic, event, message.source, out)
+        deliver(state, catalogue, i, topic, event, out)
+        forward(state, rules, catalogue, i, topic, event, message.source, out)
 
 
 @apart
-def waiting(state, rules, book, i, p, now):
+def waiting(state, rules, catalogue, i, p, now):
     """The kept events, a bit each, that the filter of the neighbour at a place does not admit."""
     kept, bits = state.kept, np.int64(0)
     count = min(state.members.held[i], kept.shape[1])
     for k in range(count):
         young = now - kept.at[i, k] <= rules.hold_s
-        if young and not says_yes(state, rules, book, i, p, kept.topic[i, k], kept.event[i, k]):
+        if young and not says_yes(
+            state, rules, catalogue, i, p, kept.topic[i, k], kept.event[i, k]
+        ):
             bits |= np.int64(1) << np.int64(k)
     return bits
 
 
 @apart
-def chunk(state, rules, book, i, p, message, out):
+def chunk(state, rules, catalogue, i, p, message, out):
     """The overlay neighbour at p tells a chunk: what was kept for it goes, others hear of it."""
-    before = waiting(state, rules, book, i, p, message.at)
+    before = waiting(state, rules, catalogue, i, p, message.at)
     take_chunk(state, i, p, message)
-    due = before & ~waiting(state, rules, book, i, p, message.at)
+    due = before & ~waiting(state, rules, catalogue, i, p, message.at)
     for k in range(state.kept.shape[1]):
         if (due >> np.int64(k)) & np.int64(1):
             pass_on(state, rules, i, p, state.kept.topic[i, k], state.kept.event[i, k], out)

@@ -28,7 +28,7 @@ def behind(state, i, p, word):
     """One word of the filter for the overlay neighbour at p: all that lies not behind it."""
     union = state.own[i, word]
     for q in range(state.links.shape[1]):
-        if q != p and state.links.name[i, q] != NEVER:
+        if q != p and state.links.node_id[i, q] != NEVER:
             union |= state.heard[i, q, word]
     return union
 
@@ -42,7 +42,7 @@ def refresh(state, rules, i, out):
     words = state.own.shape[1]
     state.members.owing[i] = 0
     for p in range(state.links.shape[1]):
-        if state.links.name[i, p] == NEVER or state.links.ready[i, p] == 0:
+        if state.links.node_id[i, p] == NEVER or state.links.ready[i, p] == 0:
             continue
         for begin in range(0, words, CHUNK_WORDS):
             end = min(begin + CHUNK_WORDS, words)
@@ -51,15 +51,15 @@ def refresh(state, rules, i, out):
                 changed = changed or behind(state, i, p, word) != state.told[i, p, word]
             if not changed:
                 continue
-            if not has_room(state, rules, i, state.links.name[i, p], begin):
+            if not has_room(state, rules, i, state.links.node_id[i, p], begin):
                 state.members.owing[i] = 1
                 continue
-            o = emit(out, CHUNK, 0.0, state.links.name[i, p])
+            o = emit(out, CHUNK, 0.0, state.links.node_id[i, p])
             o.args[0] = begin
             for word in range(begin, end):
                 state.told[i, p, word] = behind(state, i, p, word)
                 o.args[1 + word - begin] = np.int32(state.told[i, p, word])
-            with_care(state, rules, i, o, state.links.name[i, p], out)
+            with_care(state, rules, i, o, state.links.node_id[i, p], out)
 
 
 @apart
@@ -71,16 +71,16 @@ def take_chunk(state, i, p, message):
 
 
 @kernel
-def insert_all(words, wanted, book, bits, hashes):
+def insert_all(words, wanted, catalogue, bits, hashes):
     """Enter subscriptions (their numbers; -1 none) into a filter."""
     for s in wanted:
         if s >= 0:
-            for k in range(book.first[s], book.first[s + 1]):
-                insert(words, book.item[k], bits, hashes)
+            for k in range(catalogue.first[s], catalogue.first[s + 1]):
+                insert(words, catalogue.item[k], bits, hashes)
 
 
 @apart
-def want(state, rules, book, i, s, wanted, out):
+def want(state, rules, catalogue, i, s, wanted, out):
     """The application subscribes or unsubscribes: its filter is made anew from what is left."""
     place = NEVER
     for k in range(state.wanted.shape[1]):
@@ -94,20 +94,20 @@ def want(state, rules, book, i, s, wanted, out):
     state.wanted[i, place] = s if wanted else NEVER
     for word in range(state.own.shape[1]):
         state.own[i, word] = 0
-    insert_all(state.own[i], state.wanted[i], book, rules.bits, rules.hashes)
+    insert_all(state.own[i], state.wanted[i], catalogue, rules.bits, rules.hashes)
     refresh(state, rules, i, out)
 
 
 @apart
-def relink(state, i, name):
+def relink(state, i, node_id):
     """The place of a new overlay neighbour that knows nothing of us yet; -1: no room for it."""
-    p = link_of(state, i, name)
+    p = link_of(state, i, node_id)
     if p < 0:
         p = link_of(state, i, NEVER)
     if p < 0:
         state.members.refused[i] += 1
         return p
-    state.links.name[i, p] = name
+    state.links.node_id[i, p] = node_id
     state.links.ready[i, p] = 0
     forget_filters(state, i, p)
     return p

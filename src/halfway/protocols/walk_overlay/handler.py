@@ -7,7 +7,7 @@ it when neighbours go in `walk_overlay_repair`, filters and events in `walk_over
 
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
-from halfway.core.message import APP, BOOT
+from halfway.core.message import APP, START
 from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay.events import chunk, publish, take_event
 from halfway.protocols.walk_overlay.filters import refresh, want
@@ -73,7 +73,7 @@ from halfway.protocols.walk_overlay.repair import (
     watch,
 )
 from halfway.protocols.walk_overlay.state import OverlayState, link_of, state
-from halfway.protocols.walk_overlay.subscriptions import Book, Subscription, book
+from halfway.protocols.walk_overlay.subscriptions import Catalogue, Subscription, catalogue
 from halfway.protocols.walk_overlay.walk import (
     bid,
     choose,
@@ -86,18 +86,18 @@ from halfway.protocols.walk_overlay.walk import (
 )
 
 __all__ = [
-    "BOOT",
     "DELIVERED",
     "JOIN",
     "KINDS",
     "LAUNCH",
     "PUBLISH",
+    "START",
     "SUBSCRIBE",
-    "Book",
+    "Catalogue",
     "Rules",
     "State",
     "Subscription",
-    "book",
+    "catalogue",
     "handle",
     "most_emissions",
     "state",
@@ -117,7 +117,7 @@ def most_emissions(state: OverlayState, rules: Rules) -> int:
 
 
 @apart
-def from_application(state, rules, book, i, message, out):
+def from_application(state, rules, catalogue, i, message, out):
     """Letters from above."""
     members = state.members
     if message.kind in (LAUNCH, JOIN):
@@ -128,18 +128,18 @@ def from_application(state, rules, book, i, message, out):
             rank = STANDING if message.kind == LAUNCH else JOINING
             initiate(state, rules, i, rank, message.at, out)
     elif message.kind == PUBLISH:
-        publish(state, rules, book, i, message, out)
+        publish(state, rules, catalogue, i, message, out)
     elif message.kind == SUBSCRIBE:
-        want(state, rules, book, i, message.topic, True, out)
+        want(state, rules, catalogue, i, message.topic, True, out)
     elif message.kind == UNSUBSCRIBE:
-        want(state, rules, book, i, message.topic, False, out)
+        want(state, rules, catalogue, i, message.topic, False, out)
     elif message.kind == LEAVE:
         members.initiator[i] = 0
         leave(state, rules, i, out)
 
 
 @apart
-def of_walks(state, rules, around, i, message, out):
+def of_walks(state, rules, neighbourhood, i, message, out):
     """What nodes tell each other, and themselves, of walks that are under way."""
     kind = message.kind
     if kind == BID:
@@ -155,7 +155,7 @@ def of_walks(state, rules, around, i, message, out):
         if state.members.root[i] != NEVER:
             start_watch(state, rules, i, message.at, out)
     elif kind == LOOK:
-        look(state, rules, around, i, message, out)
+        look(state, rules, neighbourhood, i, message, out)
     elif kind == CHOOSE:
         choose(state, rules, i, message, out)
     elif kind == RELAUNCH:
@@ -163,7 +163,7 @@ def of_walks(state, rules, around, i, message, out):
 
 
 @apart
-def with_answer(state, rules, book, i, message, out):
+def with_answer(state, rules, catalogue, i, message, out):
     """What overlay neighbours tell each other, acknowledged where they want it."""
     kind = message.kind
     if arrived_before(state, i, message, out):
@@ -182,19 +182,19 @@ def with_answer(state, rules, book, i, message, out):
     elif kind == HEIR:
         inherit(state, i, message)
     else:
-        of_events(state, rules, book, i, message, out)
+        of_events(state, rules, catalogue, i, message, out)
 
 
 @apart
-def of_events(state, rules, book, i, message, out):
+def of_events(state, rules, catalogue, i, message, out):
     """Filters and events, from whoever believes in a link; if there is none it is told so."""
     p = link_of(state, i, message.source)
     if p < 0:
         refuse(message.source, LEAVES, out)
     if message.kind == EVENT:
-        take_event(state, rules, book, i, message, out)
+        take_event(state, rules, catalogue, i, message, out)
     elif p >= 0:
-        chunk(state, rules, book, i, p, message, out)
+        chunk(state, rules, catalogue, i, p, message, out)
 
 
 @apart
@@ -217,18 +217,18 @@ def acknowledged(state, rules, i, message, out):
 
 
 @apart
-def act(state, rules, around, book, i, message, out):
+def act(state, rules, neighbourhood, catalogue, i, message, out):
     """What `handle` is, compiled once and called rather than inlined wherever the engine hands on
     a message: that would take minutes of compiling."""
     kind = message.kind
     if kind <= LEAVE:
-        from_application(state, rules, book, i, message, out)
+        from_application(state, rules, catalogue, i, message, out)
     elif kind == WATCH:
-        watch(state, rules, around, i, message, out)
+        watch(state, rules, neighbourhood, i, message, out)
     elif kind < ENDED or kind in (LOOK, CHOOSE, RELAUNCH):
-        of_walks(state, rules, around, i, message, out)
+        of_walks(state, rules, neighbourhood, i, message, out)
     elif kind <= EVENT:
-        with_answer(state, rules, book, i, message, out)
+        with_answer(state, rules, catalogue, i, message, out)
     elif kind == KEEP:
         kept_up(state, rules, i, message, out)
     elif kind == ACK:
@@ -237,11 +237,11 @@ def act(state, rules, around, book, i, message, out):
         h = overdue(state, rules, i, message, out)
         if h >= 0:
             failed(state, rules, i, h, message.at, out)
-    elif kind == BOOT:
+    elif kind == START:
         back_again(state, rules, i, message.at, out)
 
 
 @handles(OverlayState)
-def handle(state, rules, around, book, i, message, out):
+def handle(state, rules, neighbourhood, i, message, out):
     """A node's whole behaviour, one message at a time."""
-    act(state, rules, around, book, i, message, out)
+    act(state, rules, neighbourhood, rules.catalogue, i, message, out)

@@ -9,14 +9,14 @@ from halfway.core.prng import high_half, low_half, seeded
 from halfway.protocols.walk_overlay.membership import announce
 from halfway.protocols.walk_overlay.messages import (
     BRANCH,
-    DICE_HIGH,
-    DICE_LOW,
     IN_DOUBT,
     INITIATOR,
     LOOK,
     LOST,
     NEVER,
     NUMBER,
+    RANDOM_HIGH,
+    RANDOM_LOW,
     RELAUNCH,
     SEEKING,
     STEPS,
@@ -93,22 +93,22 @@ def set_out(state, rules, i, after, attempt, now, out):
     members.going[i] = rules.branches
     members.attempt[i] = attempt
     number = members.walks[i]
-    s = place_for(state, i, members.name[i], number)
+    s = place_for(state, i, members.node_id[i], number)
     passages.did[i, s] |= VISITED
-    passages.back[i, s] = members.name[i]
+    passages.back[i, s] = members.node_id[i]
     for branch in range(rules.branches):
         # Half a step between the branches: then all heads take turns.
         later = after + 0.5 * (rules.rest + rules.patience) * branch
-        word = seeded(members.dice[i], 2 * (number - 1) + branch)
-        o = emit(out, LOOK, rules.rest + later, members.name[i])
-        o.args[INITIATOR] = members.name[i]
+        word = seeded(members.random_state[i], 2 * (number - 1) + branch)
+        o = emit(out, LOOK, rules.rest + later, members.node_id[i])
+        o.args[INITIATOR] = members.node_id[i]
         o.args[NUMBER] = number
         o.args[BRANCH] = branch
-        o.args[DICE_LOW] = low_half(word)
-        o.args[DICE_HIGH] = high_half(word)
+        o.args[RANDOM_LOW] = low_half(word)
+        o.args[RANDOM_HIGH] = high_half(word)
     later = after + pause(state, rules, i)
     if later < np.inf and now + later <= rules.until_s:
-        o = emit(out, RELAUNCH, later, members.name[i])
+        o = emit(out, RELAUNCH, later, members.node_id[i])
         o.args[NUMBER] = number
 
 

@@ -71,7 +71,7 @@ def refuse(to, why, out):
 @apart
 def tell_heir(state, rules, i, p, out):
     """Tell the overlay neighbour at a place who takes this root's place."""
-    members, to = state.members, state.links.name[i, p]
+    members, to = state.members, state.links.node_id[i, p]
     if to != NEVER and state.links.ready[i, p] == 1:
         o = emit(out, HEIR, 0.0, to)
         o.args[HEIR_NAME] = members.heir[i]
@@ -88,17 +88,17 @@ def announce(state, rules, i, newcomer, out):
     newcomer: the place of a new overlay neighbour, -1 without one.
     """
     members = state.members
-    if members.towards[i] != members.name[i]:
+    if members.towards[i] != members.node_id[i]:
         return
     heir = NEVER
     for p in range(state.links.shape[1]):
-        name = state.links.name[i, p]
-        if name != NEVER and state.links.ready[i, p] == 1 and (heir == NEVER or name < heir):
-            heir = name
-    changed = members.heir_of[i] != members.name[i] or members.heir[i] != heir
+        node_id = state.links.node_id[i, p]
+        if node_id != NEVER and state.links.ready[i, p] == 1 and (heir == NEVER or node_id < heir):
+            heir = node_id
+    changed = members.heir_of[i] != members.node_id[i] or members.heir[i] != heir
     seeks = np.int32(members.seeking[i] == SEEKING)
     changed = changed or members.heir_seeks[i] != seeks
-    members.heir_of[i] = members.name[i]
+    members.heir_of[i] = members.node_id[i]
     members.heir[i] = heir
     members.heir_seeks[i] = seeks
     for p in range(state.links.shape[1]):
@@ -115,15 +115,15 @@ def made_ready(state, rules, i, p, out):
 
 
 @apart
-def ask_for_link(state, rules, i, name, why, out):
+def ask_for_link(state, rules, i, node_id, why, out):
     """Make a neighbour an overlay neighbour; with care it is one once it has answered."""
-    if link_of(state, i, name) >= 0:
+    if link_of(state, i, node_id) >= 0:
         return
-    p = relink(state, i, name)
+    p = relink(state, i, node_id)
     if p < 0:
         return
-    forget_hops(state, i, name)
-    of_component(state, rules, i, LINK, name, why, out)
+    forget_hops(state, i, node_id)
+    of_component(state, rules, i, LINK, node_id, why, out)
     if rules.retries == 0:
         made_ready(state, rules, i, p, out)
 
@@ -141,53 +141,53 @@ def join_leaf(state, rules, i, message, out):
 @apart
 def linked(state, rules, i, message, out):
     """A neighbour wants to be an overlay neighbour."""
-    members, name = state.members, message.source
+    members, node_id = state.members, message.source
     same = not is_stranger(state, i, message)
-    known = link_of(state, i, name) >= 0
+    known = link_of(state, i, node_id) >= 0
     if members.root[i] == NEVER:
-        refuse(name, LEAVES, out)
+        refuse(node_id, LEAVES, out)
         return
     if same and not known and message.args[WHY] == MERGER:
-        refuse(name, CIRCLE, out)
+        refuse(node_id, CIRCLE, out)
         return
     # One that we know may have asked at the same time, or be back and know nothing of us.
-    p = relink(state, i, name)
+    p = relink(state, i, node_id)
     if p < 0:
-        refuse(name, LEAVES, out)
+        refuse(node_id, LEAVES, out)
         return
-    forget_hops(state, i, name)
+    forget_hops(state, i, node_id)
     if not same:
-        resolve(state, rules, i, name, message.args[RANK], message.args[ROOT], out)
+        resolve(state, rules, i, node_id, message.args[RANK], message.args[ROOT], out)
     made_ready(state, rules, i, p, out)
 
 
 @apart
-def resolve(state, rules, i, name, rank, root, out):
+def resolve(state, rules, i, node_id, rank, root, out):
     """Two identities meet over a link: the one that wins goes over to the other side."""
     members = state.members
     if wins(members.rank[i], members.root[i], rank, root):
-        of_component(state, rules, i, IDENTITY, name, 0, out)
+        of_component(state, rules, i, IDENTITY, node_id, 0, out)
     else:
-        adopt(state, rules, i, name, rank, root, out)
+        adopt(state, rules, i, node_id, rank, root, out)
 
 
 @apart
-def adopt(state, rules, i, name, rank, root, out):
+def adopt(state, rules, i, node_id, rank, root, out):
     """Take the identity that came from an overlay neighbour, and pass it on to all others."""
     members = state.members
-    was_root = members.towards[i] == members.name[i]
+    was_root = members.towards[i] == members.node_id[i]
     standing = members.rank[i] >= STANDING and (
         members.seeking[i] != SEEKING or members.rank[i] == STANDING
     )
     members.rank[i] = rank
     members.root[i] = root
-    members.towards[i] = name
-    spread(state, rules, i, name, out)
+    members.towards[i] = node_id
+    spread(state, rules, i, node_id, out)
     if was_root:
-        if members.heir_of[i] == members.name[i]:
+        if members.heir_of[i] == members.node_id[i]:
             members.heir_of[i] = NEVER  # should it be a root again, all are told its heir anew
         if standing:  # an overlay that stood was found, or the other of the first two walks
-            of_component(state, rules, i, ANCHORED, name, 0, out)
+            of_component(state, rules, i, ANCHORED, node_id, 0, out)
         rest(state, rules, i, out)
 
 
@@ -195,7 +195,7 @@ def adopt(state, rules, i, name, rank, root, out):
 def spread(state, rules, i, but, out):
     """Tell the identity to all overlay neighbours but one."""
     for q in range(state.links.shape[1]):
-        to = state.links.name[i, q]
+        to = state.links.node_id[i, q]
         if to != NEVER and to != but and state.links.ready[i, q] == 1:
             of_component(state, rules, i, IDENTITY, to, 0, out)
 
@@ -209,14 +209,14 @@ def rest(state, rules, i, out):
     members.seeking[i] = 0
     emit(out, CONNECTED, 0.0, APP)
     for s in range(min(members.ever[i], passages.shape[1])):
-        mine = passages.initiator[i, s] == members.name[i]
+        mine = passages.initiator[i, s] == members.node_id[i]
         if mine and passages.number[i, s] == members.walks[i]:
             passages.did[i, s] |= DONE | DONE << 1
             for branch in range(2):
                 onto = passages.forth[i, s] if branch == 0 else passages.forth_second[i, s]
                 if onto != NEVER:
                     o = emit(out, ENDED, 0.0, onto)
-                    o.args[INITIATOR] = members.name[i]
+                    o.args[INITIATOR] = members.node_id[i]
                     o.args[NUMBER] = members.walks[i]
                     o.args[BRANCH] = branch
                     with_care(state, rules, i, o, onto, out)
@@ -240,7 +240,7 @@ def anchored(state, rules, i, message, out):
     members = state.members
     if members.root[i] == NEVER or is_stranger(state, i, message):
         return
-    if members.towards[i] == members.name[i]:
+    if members.towards[i] == members.node_id[i]:
         rest(state, rules, i, out)
         announce(state, rules, i, -1, out)
     else:
@@ -250,8 +250,8 @@ def anchored(state, rules, i, message, out):
 @apart
 def unlink(state, rules, i, p, out):
     """The overlay neighbour at a place is one no more."""
-    forget_hops(state, i, state.links.name[i, p])
-    state.links.name[i, p] = NEVER
+    forget_hops(state, i, state.links.node_id[i, p])
+    state.links.node_id[i, p] = NEVER
     forget_filters(state, i, p)
     announce(state, rules, i, -1, out)
     refresh(state, rules, i, out)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfway.core.message import BOOT
+from halfway.core.message import START
 
 # Kinds. Letters from the application:
 LAUNCH = 1  # be an initiator of the first two: part of the overlay once the walks have met
@@ -75,11 +75,11 @@ NAMES = {
     LOST: "lost",
     DELIVERED: "delivered",
     UNMATCHED: "unmatched",
-    int(BOOT): "boot",
+    int(START): "boot",
 }  # for people
 
 # Where messages of a walk keep things in `args`.
-INITIATOR, NUMBER, BRANCH, DICE_LOW, DICE_HIGH, STEPS, RANK, ROOT = range(8)
+INITIATOR, NUMBER, BRANCH, RANDOM_LOW, RANDOM_HIGH, STEPS, RANK, ROOT = range(8)
 # And those of the overlay why they were sent; a record's `flags` mean something else in Python.
 WHY = 0
 HEIR_NAME, SEEKS = 0, 1  # of a HEIR: who it is, and whether its root still looks for the overlay

@@ -93,7 +93,7 @@ def with_care(state, rules, i, record, to, out):
 @apart
 def await_answer(state, rules, i, h, out):
     """A letter to oneself for the time when a hop counts as failed."""
-    o = emit(out, PATIENCE, rules.answer_s, state.members.name[i])
+    o = emit(out, PATIENCE, rules.answer_s, state.members.node_id[i])
     o.args[ATTEMPT] = state.hops.tries[i, h]
     o.reals[SERIAL] = state.hops.serial[i, h]
 

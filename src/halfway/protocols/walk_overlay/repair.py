@@ -59,7 +59,7 @@ def outside(state, i):
     """Be out of the overlay; the application's subscriptions stay."""
     members = state.members
     for p in range(state.links.shape[1]):
-        state.links.name[i, p] = NEVER
+        state.links.node_id[i, p] = NEVER
         forget_filters(state, i, p)
     members.root[i] = NEVER
     members.towards[i] = NEVER
@@ -70,7 +70,7 @@ def outside(state, i):
 def leave(state, rules, i, out):
     """Tell every overlay neighbour that this node leaves."""
     for p in range(state.links.shape[1]):
-        to = state.links.name[i, p]
+        to = state.links.node_id[i, p]
         if to != NEVER:
             forget_hops(state, i, to)
             o = emit(out, CUT, 0.0, to)
@@ -80,14 +80,14 @@ def leave(state, rules, i, out):
 
 
 @apart
-def parted(state, rules, i, name, now, out):
+def parted(state, rules, i, node_id, now, out):
     """An overlay neighbour is one no more, whoever ended it."""
     members = state.members
-    p = link_of(state, i, name)
+    p = link_of(state, i, node_id)
     if p < 0:
         return
     unlink(state, rules, i, p, out)
-    if members.towards[i] != name:
+    if members.towards[i] != node_id:
         return
     if members.initiator[i] == 0 and links_of(state, i) == 0:
         outside(state, i)  # it only relayed
@@ -103,11 +103,11 @@ def orphaned(state, rules, i, out):
     lost = members.towards[i]
     # A root that is one no more may have told an heir long ago.
     heir = members.root[i] == lost and members.heir_of[i] == lost
-    heir = heir and members.heir[i] == members.name[i]
+    heir = heir and members.heir[i] == members.node_id[i]
     members.seeking[i] = IN_DOUBT if heir and members.heir_seeks[i] == 0 else SEEKING
     members.rank[i] = max(members.rank[i], STANDING) + 1
-    members.root[i] = members.name[i]
-    members.towards[i] = members.name[i]
+    members.root[i] = members.node_id[i]
+    members.towards[i] = members.node_id[i]
     spread(state, rules, i, NEVER, out)
     announce(state, rules, i, -1, out)
 
@@ -124,14 +124,14 @@ def cut(state, rules, i, message, out):
 
 
 @apart
-def circle(state, rules, i, name, out):
+def circle(state, rules, i, node_id, out):
     """The link to an overlay neighbour closes a circle."""
-    p = link_of(state, i, name)
+    p = link_of(state, i, node_id)
     if p >= 0:
         unlink(state, rules, i, p, out)
-        o = emit(out, CUT, 0.0, name)
+        o = emit(out, CUT, 0.0, node_id)
         o.args[WHY] = CIRCLE
-        with_care(state, rules, i, o, name, out)
+        with_care(state, rules, i, o, node_id, out)
 
 
 @apart
@@ -156,11 +156,11 @@ def start_watch(state, rules, i, now, out):
     due = now + rules.watch_s
     if members.watching[i] == 0 and due < np.inf and due <= rules.until_s:
         members.watching[i] = 1
-        emit(out, WATCH, rules.watch_s, members.name[i])
+        emit(out, WATCH, rules.watch_s, members.node_id[i])
 
 
 @apart
-def watch(state, rules, around, i, message, out):
+def watch(state, rules, neighbourhood, i, message, out):
     """Part with whoever is no neighbour any more, one at a time; tell the next that one is there.
 
     A link may have ended on the other side alone, where what told of it was lost. One that was
@@ -171,22 +171,22 @@ def watch(state, rules, around, i, message, out):
     if members.root[i] == NEVER:
         return
     for p in range(state.links.shape[1]):
-        name = state.links.name[i, p]
-        if name != NEVER and not is_neighbour(around, i, name):
-            parted(state, rules, i, name, message.at, out)
+        node_id = state.links.node_id[i, p]
+        if node_id != NEVER and not is_neighbour(neighbourhood, i, node_id):
+            parted(state, rules, i, node_id, message.at, out)
             members.watching[i] = 1
-            emit(out, WATCH, 0.0, members.name[i])
+            emit(out, WATCH, 0.0, members.node_id[i])
             return
     for p in range(state.links.shape[1]):
-        name = state.links.name[i, p]
-        waits = name != NEVER and state.links.ready[i, p] == 0
-        if waits and not is_under_way(state, i, LINK, name):
-            why = LEAF if members.towards[i] == name else MERGER
-            of_component(state, rules, i, LINK, name, why, out)
+        node_id = state.links.node_id[i, p]
+        waits = node_id != NEVER and state.links.ready[i, p] == 0
+        if waits and not is_under_way(state, i, LINK, node_id):
+            why = LEAF if members.towards[i] == node_id else MERGER
+            of_component(state, rules, i, LINK, node_id, why, out)
     if members.owing[i] == 1:
         refresh(state, rules, i, out)
     members.watches[i] += 1
-    root = members.towards[i] == members.name[i]
+    root = members.towards[i] == members.node_id[i]
     if rules.keep > 0 and members.watches[i] % rules.keep == 0 and not root:
         o = emit(out, KEEP, 0.0, members.towards[i])
         o.args[RANK] = members.rank[i]
@@ -197,15 +197,15 @@ def watch(state, rules, around, i, message, out):
 @apart
 def kept_up(state, rules, i, message, out):
     """An overlay neighbour believes that the way to the root leads here."""
-    members, name = state.members, message.source
-    if link_of(state, i, name) < 0 or members.towards[i] == name:
-        refuse(name, LEAVES, out)
+    members, node_id = state.members, message.source
+    if link_of(state, i, node_id) < 0 or members.towards[i] == node_id:
+        refuse(node_id, LEAVES, out)
     elif is_stranger(state, i, message):
         rank, root = message.args[RANK], message.args[ROOT]
         if wins(members.rank[i], members.root[i], rank, root):
-            resolve(state, rules, i, name, rank, root, out)
+            resolve(state, rules, i, node_id, rank, root, out)
         else:
-            refuse(name, LEAVES, out)
+            refuse(node_id, LEAVES, out)
 
 
 @apart
@@ -238,8 +238,8 @@ def initiate(state, rules, i, rank, now, out):
     """[dwo Alg. 2] be a component of one node that walks."""
     members = state.members
     members.rank[i] = rank
-    members.root[i] = members.name[i]
-    members.towards[i] = members.name[i]
+    members.root[i] = members.node_id[i]
+    members.towards[i] = members.node_id[i]
     members.seeking[i] = SEEKING
     start_watch(state, rules, i, now, out)
     set_out(state, rules, i, 0.0, np.int32(0), now, out)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.prng import seeded
-from halfway.protocols.event_window import nothing_heard
+from halfway.protocols.event_window import empty_window
 from halfway.protocols.walk_overlay.messages import NEVER
 
 # What a walk did to a node. DONE is its first branch's; the second has the bit after it.
@@ -44,7 +44,7 @@ MEMBER = np.dtype(
         ("crowded", "<i8"),  # hops sent without care, because there was no place to watch over them
         ("held", "<i8"),  # events ever kept
         ("watches", "<i8"),  # looks at overlay neighbours
-        ("name", "<i4"),
+        ("node_id", "<i4"),
         ("initiator", "<i4"),  # 1 where the application publishes or subscribes
         ("walks", "<i4"),  # walks that have started here
         ("attempt", "<i4"),  # walks in a row before the latest that found nobody
@@ -63,7 +63,7 @@ MEMBER = np.dtype(
 )
 OVERLAY_LINK = np.dtype(
     [
-        ("name", "<i4"),  # the overlay neighbour's; -1 free
+        ("node_id", "<i4"),  # the overlay neighbour's; -1 free
         ("ready", "<i4"),  # 1 once it knows of the link
     ]
 )
@@ -102,7 +102,7 @@ class OverlayState(NamedTuple):
 
 
 def state(
-    names: npt.NDArray[np.int32],
+    node_ids: npt.NDArray[np.int32],
     degree: int,
     own: int,
     window: int,
@@ -121,18 +121,18 @@ def state(
     walks, `links` for overlay neighbours (default: `degree`), `hold` events that it keeps, and
     `watched` hops in flight with care (0: none).
     """
-    n = len(names)
+    n = len(node_ids)
     most = degree if links is None else links
     members = np.zeros(n, MEMBER).view(np.recarray)
-    members.name = names
-    members.dice = [seeded(np.uint64(seed), name) for name in names]
+    members.node_id = node_ids
+    members.random_state = [seeded(np.uint64(seed), node_id) for node_id in node_ids]
     for field in ("root", "towards", "heir_of", "heir"):
         members[field] = NEVER
     passages = np.zeros((n, places), PASSAGE).view(np.recarray)
     for field in ("initiator", "back", "forth", "forth_second"):
         passages[field] = NEVER
     overlay = np.zeros((n, most), OVERLAY_LINK).view(np.recarray)
-    overlay.name = NEVER
+    overlay.node_id = NEVER
     return OverlayState(
         members=members,
         links=overlay,
@@ -143,7 +143,7 @@ def state(
         own=np.zeros((n, words), np.uint32),
         heard=np.zeros((n, most, words), np.uint32),
         told=np.zeros((n, most, words), np.uint32),
-        seen=nothing_heard(n, window),
+        seen=empty_window(n, window),
         kept=np.zeros((n, hold), KEPT).view(np.recarray),
         hops=np.zeros((n, watched), HOP).view(np.recarray),
         answered=np.zeros((n, _ANSWERED * watched, 2), np.int32),
@@ -151,24 +151,24 @@ def state(
 
 
 @inlined
-def is_neighbour(around, i, name):
+def is_neighbour(neighbourhood, i, node_id):
     """Whether a node knows a neighbour of that name."""
-    first, last = np.int64(around.first[i]), np.int64(around.last[i])
+    first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     end = last
     while first < last:
         middle = (first + last) >> 1
-        if around.who[middle] < name:
+        if neighbourhood.who[middle] < node_id:
             first = middle + 1
         else:
             last = middle
-    return first < end and around.who[first] == name
+    return first < end and neighbourhood.who[first] == node_id
 
 
 @inlined
-def link_of(state, i, name):
+def link_of(state, i, node_id):
     """The place of an overlay neighbour; -1 if it is none. Of NEVER: the first free place."""
     for p in range(state.links.shape[1]):
-        if state.links.name[i, p] == name:
+        if state.links.node_id[i, p] == node_id:
             return np.int64(p)
     return np.int64(-1)
 
@@ -178,5 +178,5 @@ def links_of(state, i):
     """How many overlay neighbours a node has."""
     count = 0
     for p in range(state.links.shape[1]):
-        count += state.links.name[i, p] != NEVER
+        count += state.links.node_id[i, p] != NEVER
     return count

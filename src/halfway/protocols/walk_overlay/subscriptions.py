@@ -28,7 +28,7 @@ class Subscription(NamedTuple):
     intervals: tuple[tuple[float, float] | None, ...] = ()
 
 
-class Book(NamedTuple):
+class Catalogue(NamedTuple):
     """What the numbers of subscriptions and events stand for; attributes lie in [0, 1).
 
     Where no subscription has an interval, events need no entry: a message tells its topic.
@@ -43,11 +43,11 @@ class Book(NamedTuple):
     value: npt.NDArray[np.float64]  # [events, attributes]
 
 
-def book(
+def catalogue(
     subscriptions: Sequence[Subscription],
     events: Sequence[tuple[int, Sequence[float]]],
     key: int,
-) -> Book:
+) -> Catalogue:
     """The book of these subscriptions and events (topic, values); `key` keys every hash.
 
     Raises Problem for attributes of different number, values that are not finite, or an interval
@@ -70,7 +70,7 @@ def book(
         if len(values) != attributes or not np.isfinite(values).all():
             raise Problem(f"event {e} has the values {tuple(values)}", remedy=f"{attributes} reals")
         value[e] = values
-    return Book(
+    return Catalogue(
         np.array([s.topic for s in subscriptions], np.int32),
         low,
         high,
@@ -141,25 +141,25 @@ def item_of(key, topic, attribute, level, cell):
 
 
 @inlined
-def matches(book, s, topic, event):
+def matches(catalogue, s, topic, event):
     """Whether subscription s really wants an event of a topic: what decides at the subscriber."""
-    if book.topic[s] != topic:
+    if catalogue.topic[s] != topic:
         return False
-    for a in range(book.value.shape[1]):
-        value = book.value[event, a]
-        if value < book.low[s, a] or value >= book.high[s, a]:
+    for a in range(catalogue.value.shape[1]):
+        value = catalogue.value[event, a]
+        if value < catalogue.low[s, a] or value >= catalogue.high[s, a]:
             return False
     return True
 
 
 @inlined
-def admits(words, book, topic, event, key, bits, hashes):
+def admits(words, catalogue, topic, event, key, bits, hashes):
     """Whether a filter says that somebody behind it may want the event; never a wrong no."""
     if may_hold(words, item_of(key, topic, _WHOLE, 0, 0), bits, hashes):
         return True
-    for a in range(book.value.shape[1]):
+    for a in range(catalogue.value.shape[1]):
         for level in range(LEVELS + 1):
-            cell = cell_of(book.value[event, a], level)
+            cell = cell_of(catalogue.value[event, a], level)
             if may_hold(words, item_of(key, topic, a, level, cell), bits, hashes):
                 return True
     return False

@@ -18,8 +18,6 @@ from halfway.protocols.walk_overlay.messages import (
     BID,
     BRANCH,
     CHOOSE,
-    DICE_HIGH,
-    DICE_LOW,
     ENDED,
     FAR,
     INITIATOR,
@@ -29,6 +27,8 @@ from halfway.protocols.walk_overlay.messages import (
     NEVER,
     NUMBER,
     PRICE,
+    RANDOM_HIGH,
+    RANDOM_LOW,
     RANK,
     ROOT,
     STEP,
@@ -59,7 +59,7 @@ def is_asking(state, i, branch):
 
 
 @apart
-def look(state, rules, around, i, message, out):
+def look(state, rules, neighbourhood, i, message, out):
     """Ask every neighbour for its bid, and wait for them; a letter to oneself."""
     passages, members = state.passages, state.members
     s = known(state, i, message.args[INITIATOR], message.args[NUMBER])
@@ -69,24 +69,24 @@ def look(state, rules, around, i, message, out):
     passages.did[i, s] &= ~(ASKING << branch)
     if passages.did[i, s] & (DONE << branch) or members.root[i] == NEVER:
         return
-    first = np.int64(around.first[i])
-    degree = np.int64(around.last[i]) - first
+    first = np.int64(neighbourhood.first[i])
+    degree = np.int64(neighbourhood.last[i]) - first
     if degree == 0 and message.at + rules.settle <= rules.until_s < np.inf:
         # Back after a crash, or alone for a while: there may be neighbours soon.
-        of_walk(message, LOOK, rules.settle, members.name[i], out)
+        of_walk(message, LOOK, rules.settle, members.node_id[i], out)
         return
     if is_asking(state, i, branch):  # another walk: one after the other
-        of_walk(message, LOOK, rules.patience, members.name[i], out)
+        of_walk(message, LOOK, rules.patience, members.node_id[i], out)
         return
     passages.did[i, s] |= ASKING << branch
     if message.reals[ASKED] == 0.0:
         for p in range(state.asked.shape[2]):
-            state.asked[i, branch, p] = around.who[first + p] if p < degree else NEVER
+            state.asked[i, branch, p] = neighbourhood.who[first + p] if p < degree else NEVER
             state.bids[i, branch, p] = SILENT
     o = of_walk(message, ASK, 0.0, EVERYONE, out)
     o.args[RANK] = members.rank[i]
     o.args[ROOT] = members.root[i]
-    o = of_walk(message, CHOOSE, rules.patience, members.name[i], out)
+    o = of_walk(message, CHOOSE, rules.patience, members.node_id[i], out)
     o.reals[ASKED] = message.reals[ASKED]
 
 
@@ -148,22 +148,22 @@ def choose(state, rules, i, message, out):
     passages.did[i, s] &= ~(ASKING << branch)
     if passages.did[i, s] & (DONE << branch) or members.root[i] == NEVER:
         return
-    word = advanced(joined(message.args[DICE_LOW], message.args[DICE_HIGH]))
+    word = advanced(joined(message.args[RANDOM_LOW], message.args[RANDOM_HIGH]))
     p, silent = best(state, rules, i, branch, word)
     if p == NOBODY and silent > 0 and message.reals[ASKED] < rules.retries:
-        o = of_walk(message, LOOK, 0.0, members.name[i], out)  # what was asked or bid got lost
+        o = of_walk(message, LOOK, 0.0, members.node_id[i], out)  # what was asked or bid got lost
         o.reals[ASKED] = message.reals[ASKED] + 1.0
         passages.did[i, s] |= ASKING << branch  # nobody else's turn until then
         return
     if p != NOBODY and state.bids[i, branch, p] == MET:
         ask_for_link(state, rules, i, state.asked[i, branch, p], MERGER, out)
         # Whoever found what it sought is told by its root while it waits; others walk on.
-        of_walk(message, LOOK, rules.settle, members.name[i], out)
+        of_walk(message, LOOK, rules.settle, members.node_id[i], out)
         return
     if message.args[STEPS] >= rules.most_steps:
         p = NOBODY  # all the way back: the initiator must know that nobody was found
     onto = passages.back[i, s] if p == NOBODY else state.asked[i, branch, p]
-    if onto == members.name[i]:
+    if onto == members.node_id[i]:
         give_up(state, rules, i, message.args[NUMBER], out)
         return
     if p == NOBODY:
@@ -181,8 +181,8 @@ def go(state, rules, i, message, onto, word, out):
     """The walk leaves this node for a neighbour."""
     o = of_walk(message, STEP, 0.0, EVERYONE, out)
     o.target = onto
-    o.args[DICE_LOW] = low_half(word)
-    o.args[DICE_HIGH] = high_half(word)
+    o.args[RANDOM_LOW] = low_half(word)
+    o.args[RANDOM_HIGH] = high_half(word)
     o.args[STEPS] += 1
     o.args[RANK] = state.members.rank[i]
     o.args[ROOT] = state.members.root[i]
@@ -202,7 +202,7 @@ def step_failed(state, i, h, out):
         return
     if state.passages.taken[i, s][hops.args[i, h][BRANCH]] > hops.args[i, h][STEPS]:
         return
-    o = emit(out, LOOK, 0.0, state.members.name[i])
+    o = emit(out, LOOK, 0.0, state.members.node_id[i])
     for a in range(STEPS + 1):
         o.args[a] = hops.args[i, h][a]
 
@@ -233,7 +233,7 @@ def step(state, rules, i, message, out):
     if not rules.pure and passages.did[i, s] & MARKED == 0:
         passages.did[i, s] |= MARKED
         of_walk(message, NEAR, 0.0, EVERYONE, out)
-    if message.target != members.name[i] or arrived_before(state, i, message, out):
+    if message.target != members.node_id[i] or arrived_before(state, i, message, out):
         return
     if is_outrun(state, rules, i, s, message):
         return
@@ -245,9 +245,9 @@ def step(state, rules, i, message, out):
             join_leaf(state, rules, i, message, out)
         elif is_stranger(state, i, message):  # taken between its bid and now: a meeting
             ask_for_link(state, rules, i, message.source, MERGER, out)
-            of_walk(message, LOOK, rules.settle, members.name[i], out)
+            of_walk(message, LOOK, rules.settle, members.node_id[i], out)
             return
-    of_walk(message, LOOK, rules.rest, members.name[i], out)
+    of_walk(message, LOOK, rules.rest, members.node_id[i], out)
 
 
 @apart

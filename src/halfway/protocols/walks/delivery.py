@@ -40,14 +40,14 @@ def forward(memory, rules, i, topic, event, other, hops, out):
     # follows the trace stays on it.
     trace = memory.back[i, 2 * topic + 1]
     if trace != NEVER and memory.walks[i, 2 * topic + 1].generation >= other:
-        if trace == memory.name[i]:
+        if trace == memory.node_id[i]:
             deliver(memory, i, topic, event, hops, out)
             return
         towards = trace
     else:
         towards = memory.forth[i, 2 * topic]
         other = memory.walks[i, 2 * topic].told_other
-        if towards == NEVER or towards == memory.name[i]:
+        if towards == NEVER or towards == memory.node_id[i]:
             memory.counts[i, LOST] += 1
             return
     o = emit(out, DATA, 0.0, towards)

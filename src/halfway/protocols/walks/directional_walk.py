@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.handler import handles
-from halfway.core.message import BOOT
+from halfway.core.message import START
 from halfway.core.prng import fraction, mixed, pick
 from halfway.protocols.walks import rendezvous
 from halfway.protocols.walks.launch import go_on, leg
@@ -25,11 +25,11 @@ from halfway.protocols.walks.rendezvous import (
 )
 
 __all__ = [
-    "BOOT",
     "DELIVERED",
     "KINDS",
     "LAUNCH",
     "PUBLISH",
+    "START",
     "Book",
     "DirectionalState",
     "Rules",
@@ -61,7 +61,7 @@ State = DirectionalState
 
 
 def state(
-    names: npt.NDArray[np.int32],
+    node_ids: npt.NDArray[np.int32],
     degree: int,
     topics: int,
     seed: int,
@@ -76,10 +76,10 @@ def state(
     capacity tells that it happened. By default there is room for what a node sees of its topics:
     two a topic, at least 64 and at most 1024.
     """
-    n = len(names)
+    n = len(node_ids)
     marks = min(max(64, 2 * topics), 1024) if marks is None else marks
     return DirectionalState(
-        trace(names, topics, seed, **memory),
+        trace(node_ids, topics, seed, **memory),
         np.zeros((n, degree), np.float32),
         np.full((n, marks), -1, np.int32),
         np.full((n, marks), -1, np.int32),
@@ -124,12 +124,12 @@ def penalty(value, degree_behind):
 
 
 @inlined
-def told(around, neighbour):
+def told(neighbourhood, neighbour):
     """Where the list begins and ends that the neighbour at that position told; empty if none."""
-    row = around.place[neighbour]
+    row = neighbourhood.place[neighbour]
     if row < 0:
         return np.int64(0), np.int64(0)
-    return np.int64(around.first[row]), np.int64(around.last[row])
+    return np.int64(neighbourhood.first[row]), np.int64(neighbourhood.last[row])
 
 
 @inlined
@@ -149,13 +149,13 @@ def shared(who, a, a_end, b, b_end):
 
 
 @inlined
-def holds(who, first, last, name):
+def holds(who, first, last, node_id):
     """Whether an ascending list of names holds that one."""
     while first < last:
         middle = (first + last) >> 1
-        if who[middle] < name:
+        if who[middle] < node_id:
             first = middle + 1
-        elif who[middle] > name:
+        elif who[middle] > node_id:
             last = middle
         else:
             return True
@@ -163,26 +163,26 @@ def holds(who, first, last, name):
 
 
 @inlined
-def commonality(around, x, z):
+def commonality(neighbourhood, x, z):
     """[drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)]; x, z index a node's neighbours."""
-    first, last = told(around, x)
-    z_first, z_last = told(around, z)
-    common = shared(around.who, first, last, z_first, z_last)
-    if holds(around.who, first, last, around.who[z]):
+    first, last = told(neighbourhood, x)
+    z_first, z_last = told(neighbourhood, z)
+    common = shared(neighbourhood.who, first, last, z_first, z_last)
+    if holds(neighbourhood.who, first, last, neighbourhood.who[z]):
         common += last - first
     return common
 
 
 @inlined
-def weigh(state, around, i, x, degree, walk):
+def weigh(state, neighbourhood, i, x, degree, walk):
     """Fill row i's weights for a walk that came from its neighbour at position x."""
-    first = np.int64(around.first[i])
+    first = np.int64(neighbourhood.first[i])
     for z in range(degree):
-        state.weight[i, z] = commonality(around, first + x, first + z)
+        state.weight[i, z] = commonality(neighbourhood, first + x, first + z)
     for mark in range(min(state.marks[i], state.marked_walk.shape[1])):
         if (
             state.marked_walk[i, mark] == walk
-            and state.marked_from[i, mark] == around.who[first + x]
+            and state.marked_from[i, mark] == neighbourhood.who[first + x]
             and state.marked_to[i, mark] < degree
         ):
             state.weight[i, state.marked_to[i, mark]] = state.marked_weight[i, mark]
@@ -209,47 +209,47 @@ def mark(state, i, walk, came_from, towards, weight):
 
 
 @inlined
-def away(state, around, i, came_from, walk, value):
+def away(state, neighbourhood, i, came_from, walk, value):
     """[drw Fig. 3, lines 3-4] the neighbour of least weight, ties uniformly; raise its weight."""
-    return away_but(state, around, i, came_from, walk, value, NEVER)
+    return away_but(state, neighbourhood, i, came_from, walk, value, NEVER)
 
 
 @inlined
-def away_but(state, around, i, came_from, walk, value, shunned):
+def away_but(state, neighbourhood, i, came_from, walk, value, shunned):
     """The same, but not to one neighbour.
 
     Whoever it came from being no neighbour (a launch, or nodes that move), all weigh the same. The
     shunned neighbour, which did not answer, is taken only where there is no other.
     """
-    first, last = np.int64(around.first[i]), np.int64(around.last[i])
+    first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     degree = min(last - first, state.weight.shape[1])
     x = np.int64(0)
-    while x < degree and around.who[first + x] != came_from:
+    while x < degree and neighbourhood.who[first + x] != came_from:
         x += 1
     if x < degree:
-        weigh(state, around, i, x, degree, walk)
+        weigh(state, neighbourhood, i, x, degree, walk)
     else:
         for z in range(degree):
             state.weight[i, z] = 0.0
     if shunned != NEVER and degree > 1:
         for z in range(degree):
-            if around.who[first + z] == shunned:
+            if neighbourhood.who[first + z] == shunned:
                 state.weight[i, z] = _SHUNNED
     minimum, ties = least(state.weight[i], degree)
     z = nth(state.weight[i], minimum, pick(value, ties))
     if x < degree:
-        behind_first, behind_last = told(around, first + x)
+        behind_first, behind_last = told(neighbourhood, first + x)
         raised = state.weight[i, z] + penalty(value, behind_last - behind_first)
         mark(state, i, walk, came_from, z, raised)
-    return around.who[first + z]
+    return neighbourhood.who[first + z]
 
 
 @handles(DirectionalState)
-def handle(state, rules, around, book, i, message, out):
+def handle(state, rules, neighbourhood, i, message, out):
     """A node's whole behaviour, one message at a time."""
     memory = state.trace
-    drawn, slot = draws(memory, rules, around, i, message, out)
+    drawn, slot = draws(memory, rules, neighbourhood, i, message, out)
     if drawn:
         walk, word, came_from, shunned = leg(memory, i, message, slot)
-        towards = away_but(state, around, i, came_from, walk, mixed(word), shunned)
+        towards = away_but(state, neighbourhood, i, came_from, walk, mixed(word), shunned)
         go_on(memory, rules, i, message, slot, word, towards, out)

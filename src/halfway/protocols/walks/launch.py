@@ -14,10 +14,10 @@ from halfway.core.prng import advanced, high_half, joined, low_half, mixed, pick
 from halfway.protocols.reliable_hop import DIED, LAUNCHED, REDRAWN, care, given_up
 from halfway.protocols.walks.messages import (
     ATTEMPT,
-    DICE_HIGH,
-    DICE_LOW,
     GENERATION,
     NEVER,
+    RANDOM_HIGH,
+    RANDOM_LOW,
     REFRESH,
     RELAUNCH,
     RESUME,
@@ -38,8 +38,8 @@ def send_step(memory, rules, i, walk, word, steps, after, towards, came_from, dr
     # walks happened to pass a node before it.
     o = emit(out, STEP, after, towards)
     o.topic = walk >> 1
-    o.args[DICE_LOW] = low_half(word)
-    o.args[DICE_HIGH] = high_half(word)
+    o.args[RANDOM_LOW] = low_half(word)
+    o.args[RANDOM_HIGH] = high_half(word)
     o.args[WALK_ID] = walk
     o.args[STEPS] = steps
     o.args[GENERATION] = memory.walks[i, walk].generation
@@ -51,9 +51,9 @@ def leg(memory, i, message, slot):
     """Walk, dice, origin and shunned neighbour of the step to be drawn: after the STEP that just
     arrived, or, with a slot, anew for the one that failed there."""
     if slot < 0:
-        word = advanced(joined(message.args[DICE_LOW], message.args[DICE_HIGH]))
+        word = advanced(joined(message.args[RANDOM_LOW], message.args[RANDOM_HIGH]))
         return message.args[WALK_ID], word, message.source, NEVER
-    word = joined(memory.hops[i, slot].args[DICE_LOW], memory.hops[i, slot].args[DICE_HIGH])
+    word = joined(memory.hops[i, slot].args[RANDOM_LOW], memory.hops[i, slot].args[RANDOM_HIGH])
     walk = memory.hops[i, slot].args[WALK_ID]
     return walk, advanced(word), memory.hops[i, slot].came_from, memory.hops[i, slot].to
 
@@ -90,22 +90,22 @@ def remember(memory, rules, i, walk, generation, towards_start, now, out):
 
 
 @kernel
-def launch(memory, rules, around, i, walk, attempt, now, out):
+def launch(memory, rules, neighbourhood, i, walk, attempt, now, out):
     """[drw Fig. 3, line 1] the initiator selects a neighbour uniformly."""
     known = memory.back[i, walk] != NEVER
     generation = memory.walks[i, walk].generation + 1 if known else 0
-    remember(memory, rules, i, walk, generation, memory.name[i], now, out)
+    remember(memory, rules, i, walk, generation, memory.node_id[i], now, out)
     remind(memory, rules, i, RELAUNCH, rules.relaunch_s, walk, attempt, now, out)
     remind(memory, rules, i, REFRESH, rules.refresh_s, walk, attempt, now, out)
-    first, last = around.first[i], around.last[i]
+    first, last = neighbourhood.first[i], neighbourhood.last[i]
     if first == last:
         memory.counts[i, DIED] += 1
         return  # nobody to walk to
-    word = seeded(memory.dice[i], walk)
+    word = seeded(memory.random_state[i], walk)
     if generation > 0:
         word = seeded(word, generation)
     word = advanced(word)
-    towards = around.who[first + pick(mixed(word), last - first)]
+    towards = neighbourhood.who[first + pick(mixed(word), last - first)]
     send_step(memory, rules, i, walk, word, 1, rules.pace[walk & 1], towards, NEVER, 0, out)
 
 
@@ -113,7 +113,7 @@ def launch(memory, rules, around, i, walk, attempt, now, out):
 def remind(memory, rules, i, kind, after, walk, attempt, now, out):
     """A letter to oneself about the launch just made, unless it is for never or too late."""
     if after < _FOREVER and now + after <= rules.until_s:
-        o = emit(out, kind, after, memory.name[i])
+        o = emit(out, kind, after, memory.node_id[i])
         o.topic = walk >> 1
         o.args[WALK_ID] = walk
         o.args[ATTEMPT] = attempt
@@ -121,7 +121,7 @@ def remind(memory, rules, i, kind, after, walk, attempt, now, out):
 
 
 @kernel
-def launch_again(memory, rules, around, i, message, out):
+def launch_again(memory, rules, neighbourhood, i, message, out):
     """A RELAUNCH or REFRESH of this very launch: another one, if it is wanted."""
     walk, attempt = message.args[WALK_ID], np.int32(0)
     generation = message.args[GENERATION]
@@ -132,7 +132,7 @@ def launch_again(memory, rules, around, i, message, out):
         if is_matched(memory, i, walk, generation) or attempt >= rules.launches:
             return
     memory.counts[i, LAUNCHED] += 1
-    launch(memory, rules, around, i, walk, attempt, message.at, out)
+    launch(memory, rules, neighbourhood, i, walk, attempt, message.at, out)
 
 
 @kernel
@@ -143,20 +143,20 @@ def plan_resume(memory, rules, i, walk, out):
     if rules.relaunch_s == _FOREVER and rules.refresh_s == _FOREVER:
         return
     for w in range(walk, memory.back.shape[1]):
-        if memory.back[i, w] == memory.name[i]:
-            o = emit(out, RESUME, 0.0, memory.name[i])
+        if memory.back[i, w] == memory.node_id[i]:
+            o = emit(out, RESUME, 0.0, memory.node_id[i])
             o.topic = w >> 1
             o.args[WALK_ID] = w
             return
 
 
 @kernel
-def resume(memory, rules, around, i, message, out):
+def resume(memory, rules, neighbourhood, i, message, out):
     """Launch a walk anew as if its time had come; without refreshes, only if nobody answered."""
     walk = message.args[WALK_ID]
     answered = is_matched(memory, i, walk, memory.walks[i, walk].generation)
     wanted = rules.refresh_s < _FOREVER or not answered
     if wanted and message.at <= rules.until_s:
         memory.counts[i, LAUNCHED] += 1
-        launch(memory, rules, around, i, walk, np.int32(0), message.at, out)
+        launch(memory, rules, neighbourhood, i, walk, np.int32(0), message.at, out)
     plan_resume(memory, rules, i, walk + 1, out)

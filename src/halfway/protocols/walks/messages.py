@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfway.core.message import BOOT, LETTER_ARG
+from halfway.core.message import COMMAND_ARG, START
 
 # Kinds. Letters from the application:
 LAUNCH = 1  # start the walk args[WALK_ID] here, as its initiator
@@ -44,12 +44,12 @@ KINDS = {
     RELAUNCH: "relaunch",
     REFRESH: "refresh",
     RESUME: "resume",
-    int(BOOT): "boot",
+    int(START): "boot",
 }
 
 # Where they keep things in `args`.
-DICE_LOW, DICE_HIGH = 0, 1  # of a STEP
-WALK_ID = LETTER_ARG  # the application names the walk that it launches
+RANDOM_LOW, RANDOM_HIGH = 0, 1  # of a STEP
+WALK_ID = COMMAND_ARG  # the application names the walk that it launches
 STEPS = 3  # of a STEP: made so far; of a MATCH: hops back so far
 ATTEMPT = 3  # of a RELAUNCH: launches in a row before this one that nobody answered
 GENERATION = 4  # of a walk: which launch it is, from 0

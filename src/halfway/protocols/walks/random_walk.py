@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.handler import handles
-from halfway.core.message import BOOT
+from halfway.core.message import START
 from halfway.core.prng import mixed, pick
 from halfway.protocols.walks import rendezvous
 from halfway.protocols.walks.launch import go_on, leg
@@ -25,11 +25,11 @@ from halfway.protocols.walks.rendezvous import (
 )
 
 __all__ = [
-    "BOOT",
     "DELIVERED",
     "KINDS",
     "LAUNCH",
     "PUBLISH",
+    "START",
     "Book",
     "RandomState",
     "Rules",
@@ -50,14 +50,14 @@ State = RandomState
 
 
 def state(
-    names: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **memory: int
+    node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **memory: int
 ) -> RandomState:
     """Nodes that no walk has passed. `degree` is not needed here, but asked of every system.
 
     memory: `slots`, `window` and `hold` of `rendezvous.trace`.
     """
     del degree
-    return RandomState(trace(names, topics, seed, **memory))
+    return RandomState(trace(node_ids, topics, seed, **memory))
 
 
 def most_emissions(state: RandomState, rules: Rules) -> int:
@@ -66,24 +66,24 @@ def most_emissions(state: RandomState, rules: Rules) -> int:
 
 
 @inlined
-def anywhere(around, i, value, shunned):
+def anywhere(neighbourhood, i, value, shunned):
     """Any neighbour, each equally likely; the shunned one only where there is no other."""
-    first, last = np.int64(around.first[i]), np.int64(around.last[i])
+    first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     if shunned == NEVER or last - first == 1:
-        return around.who[first + pick(value, last - first)]
+        return neighbourhood.who[first + pick(value, last - first)]
     place = first
-    while place < last and around.who[place] != shunned:
+    while place < last and neighbourhood.who[place] != shunned:
         place += 1
     chosen = first + np.int64(pick(value, last - first - (place < last)))
-    return around.who[chosen + (chosen >= place)]
+    return neighbourhood.who[chosen + (chosen >= place)]
 
 
 @handles(RandomState)
-def handle(state, rules, around, book, i, message, out):
+def handle(state, rules, neighbourhood, i, message, out):
     """A node's whole behaviour, one message at a time."""
     memory = state.trace
-    drawn, slot = draws(memory, rules, around, i, message, out)
+    drawn, slot = draws(memory, rules, neighbourhood, i, message, out)
     if drawn:
         _, word, _, shunned = leg(memory, i, message, slot)
-        towards = anywhere(around, i, mixed(word), shunned)
+        towards = anywhere(neighbourhood, i, mixed(word), shunned)
         go_on(memory, rules, i, message, slot, word, towards, out)

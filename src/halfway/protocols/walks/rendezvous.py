@@ -8,7 +8,7 @@ the path `walk_data`, acknowledged hops `hop_care`.
 import math
 
 from halfway.core.compiled import inlined, kernel
-from halfway.core.message import APP, BOOT
+from halfway.core.message import APP, START
 from halfway.core.outbox import emit
 from halfway.core.prng import joined
 from halfway.protocols.reliable_hop import (
@@ -34,8 +34,6 @@ from halfway.protocols.walks.messages import (
     ACK,
     DATA,
     DELIVERED,
-    DICE_HIGH,
-    DICE_LOW,
     GENERATION,
     KINDS,
     LAUNCH,
@@ -45,6 +43,8 @@ from halfway.protocols.walks.messages import (
     OTHER,
     PATIENCE,
     PUBLISH,
+    RANDOM_HIGH,
+    RANDOM_LOW,
     REFRESH,
     RELAUNCH,
     RESUME,
@@ -101,20 +101,20 @@ def most_emissions(memory: Trace, rules: Rules) -> int:
 
 
 @inlined
-def draws(memory, rules, around, i, message, out):
+def draws(memory, rules, neighbourhood, i, message, out):
     """Take in a message. Whether a step must be drawn now, and the slot of the one that failed;
     -1 if it is the next step of a walk that just arrived."""
     if message.kind == STEP:
-        return not arrived(memory, rules, around, i, message, out), -1
+        return not arrived(memory, rules, neighbourhood, i, message, out), -1
     if message.kind == PATIENCE:
         slot = overdue(memory, rules, i, message, out)
-        return slot >= 0 and may_step_anew(memory, around, i, slot), slot
-    settle(memory, rules, around, i, message, out)
+        return slot >= 0 and may_step_anew(memory, neighbourhood, i, slot), slot
+    settle(memory, rules, neighbourhood, i, message, out)
     return False, -1
 
 
 @kernel
-def arrived(memory, rules, around, i, message, out):
+def arrived(memory, rules, neighbourhood, i, message, out):
     """Take in a STEP; True if the walk ends here or is already sent on to whom it heard."""
     walk, generation = message.args[WALK_ID], message.args[GENERATION]
     other, now = walk ^ 1, message.at
@@ -132,11 +132,11 @@ def arrived(memory, rules, around, i, message, out):
     heard = memory.heard[i, other]
     if rules.hear and heard != NEVER and now - memory.walks[i, other].heard_at <= rules.refresh_s:
         # The hop onto the neighbour that carries the other trace counts as a step.
-        word = joined(message.args[DICE_LOW], message.args[DICE_HIGH])
+        word = joined(message.args[RANDOM_LOW], message.args[RANDOM_HIGH])
         steps, rest = message.args[STEPS] + 1, rules.pace[walk & 1]
         send_step(memory, rules, i, walk, word, steps, rest, heard, message.source, 0, out)
         return True
-    if around.first[i] == around.last[i]:
+    if neighbourhood.first[i] == neighbourhood.last[i]:
         memory.counts[i, DIED] += 1
         return True
     return False
@@ -155,7 +155,7 @@ def is_outrun(memory, i, message):
 
 
 @kernel
-def may_step_anew(memory, around, i, slot):
+def may_step_anew(memory, neighbourhood, i, slot):
     """Whether the failed hop is a STEP that shall be drawn anew; if not, it is given up."""
     walk, generation = memory.hops[i, slot].args[WALK_ID], memory.hops[i, slot].args[GENERATION]
     if memory.hops[i, slot].kind != STEP:
@@ -166,7 +166,7 @@ def may_step_anew(memory, around, i, slot):
         return False
     if memory.heard[i, walk ^ 1] == memory.hops[i, slot].to:
         memory.heard[i, walk ^ 1] = NEVER
-    degree = around.last[i] - around.first[i]
+    degree = neighbourhood.last[i] - neighbourhood.first[i]
     over = generation < memory.walks[i, walk].generation or is_matched(memory, i, walk, generation)
     stuck = degree == 0 or memory.hops[i, slot].drawn >= degree
     if over or stuck:
@@ -185,16 +185,16 @@ def meet(memory, rules, i, walk, out):
     report(memory, rules, i, walk, 0, generation, others, out)
     report(memory, rules, i, other, 0, others, generation, out)
     publisher = walk & ~1
-    if memory.back[i, publisher] == memory.name[i]:
+    if memory.back[i, publisher] == memory.node_id[i]:
         release(memory, rules, i, walk >> 1, out)
 
 
 @kernel
 def report(memory, rules, i, walk, hops, generation, other, out):
     """News of the meeting, `hops` back: on towards the walk's initiator, who is told once."""
-    here = memory.back[i, walk] == memory.name[i]
+    here = memory.back[i, walk] == memory.node_id[i]
     if here and is_better(memory, i, walk, generation, other):
-        memory.forth[i, walk] = memory.name[i]
+        memory.forth[i, walk] = memory.node_id[i]
         memory.walks[i, walk].told = generation
         memory.walks[i, walk].told_other = other
         o = emit(out, MATCHED, 0.0, APP)
@@ -222,12 +222,12 @@ def matched(memory, rules, i, message, out):
     memory.forth[i, walk] = message.source
     memory.walks[i, walk].told = generation
     memory.walks[i, walk].told_other = other
-    if walk & 1 == 0 and memory.back[i, walk] == memory.name[i]:
+    if walk & 1 == 0 and memory.back[i, walk] == memory.node_id[i]:
         release(memory, rules, i, walk >> 1, out)
 
 
 @kernel
-def settle(memory, rules, around, i, message, out):
+def settle(memory, rules, neighbourhood, i, message, out):
     """Every kind but STEP and PATIENCE: what does not depend on how a walk chooses."""
     if message.kind == TRACE:
         # We keep the neighbour heard last, where the paper is silent: its loads fit best so.
@@ -245,11 +245,11 @@ def settle(memory, rules, around, i, message, out):
     elif message.kind == PUBLISH:
         publish(memory, rules, i, message, out)
     elif message.kind == LAUNCH:
-        launch(memory, rules, around, i, message.args[WALK_ID], 0, message.at, out)
+        launch(memory, rules, neighbourhood, i, message.args[WALK_ID], 0, message.at, out)
     elif message.kind in (RELAUNCH, REFRESH):
-        launch_again(memory, rules, around, i, message, out)
+        launch_again(memory, rules, neighbourhood, i, message, out)
     elif message.kind == RESUME:
-        resume(memory, rules, around, i, message, out)
-    elif message.kind == BOOT:
+        resume(memory, rules, neighbourhood, i, message, out)
+    elif message.kind == START:
         await_all(memory, rules, i, out)
         plan_resume(memory, rules, i, 0, out)

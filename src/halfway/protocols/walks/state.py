@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined
-from halfway.core.prng import dice
+from halfway.core.prng import random_states
 from halfway.protocols.reliable_hop import ANSWERED, COUNTS, HOP
 from halfway.protocols.walks.messages import NEVER
 
@@ -33,8 +33,8 @@ class Trace(NamedTuple):
     the pointer) only grows, until the initiator. The same holds for `forth` and what MATCH told.
     """
 
-    name: npt.NDArray[np.int32]  # [n]
-    dice: npt.NDArray[np.uint64]  # [n] seeds the walks that start here
+    node_id: npt.NDArray[np.int32]  # [n]
+    random_state: npt.NDArray[np.uint64]  # [n] seeds the walks that start here
     back: npt.NDArray[
         np.int32
     ]  # [n, 2T] hop towards the walk's start; itself there; -1 never passed
@@ -52,7 +52,7 @@ class Trace(NamedTuple):
 
 
 def trace(
-    names: npt.NDArray[np.int32],
+    node_ids: npt.NDArray[np.int32],
     topics: int,
     seed: int,
     *,
@@ -66,11 +66,11 @@ def trace(
     window: the last events of a topic by which a subscriber knows a repetition.
     hold: events that a publisher has room for until the meeting; the oldest gives way.
     """
-    n = len(names)
+    n = len(node_ids)
     unknown = np.full((3, n, 2 * topics), NEVER, np.int32)
     return Trace(
-        name=names,
-        dice=dice(names, seed),
+        node_id=node_ids,
+        random_state=random_states(node_ids, seed),
         back=unknown[0],
         heard=unknown[1],
         forth=unknown[2],

@@ -33,7 +33,7 @@ def table(compared: Compared, point: int, caption: str) -> str:
     rows += "".join(
         f'<tr class="unfit"><th scope="row">{escape(system)}</th>'
         f'<td colspan="{len(metrics)}">does not run here: {escape(why)}</td></tr>'
-        for system, why in compared.unfit.items()
+        for system, why in compared.unsupported.items()
     )
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(caption)}">'

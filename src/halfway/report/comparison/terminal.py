@@ -37,9 +37,9 @@ def print_comparison(out: Console, compared: Compared, *, page: str = "") -> Non
         for heading, names in _GROUPS:
             shown = [metric for metric in compared.metrics if metric.name in names]
             _print_group(out, compared, number, heading, shown)
-    for system, why in compared.unfit.items():
+    for system, why in compared.unsupported.items():
         out.print(Text.assemble((f"{system} ", "bold"), f"does not run here: {why}"))
-    if compared.unfit:
+    if compared.unsupported:
         out.print()
     partial = any(0 < cell.networks < compared.replicates for cell in compared.cells)
     out.print(

@@ -10,12 +10,12 @@ import numpy as np
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import embedded, kernel
 from halfway.core.handler import handle
-from halfway.core.message import AFRESH, APP, BOOT, COUNTED_ON, LETTER_ARG
+from halfway.core.message import AFRESH, APP, COMMAND_ARG, COUNTED_ON, START
 from halfway.core.outbox import emit
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
 from halfway.sim.engine.queue import drop_top, first_at, push, reserved, top_slot
 from halfway.sim.engine.records import (
-    ANY_LIFE,
+    ANY_INCARNATION,
     HELD,
     OVER,
     Engine,
@@ -71,12 +71,13 @@ def send_off(engine, radio, reach, row, now, hops, before):
         record = out.pool[slot]
         waits = record.at > 0.0
         record.at += now
-        record.source = row  # in the simulator a node's name is its row
+        record.source = row  # in the simulator a node's id is its row
+        record.incarnation = engine.incarnation[row]
         if record.hops == AFRESH:
             record.hops = 0
         elif record.hops == COUNTED_ON:
             record.hops = hops
-        engine.flight.life[slot] = engine.life[row]
+        engine.flight.incarnation[slot] = engine.incarnation[row]
         on_air = record.next != APP and record.next != row
         if on_air:
             record.hops += np.uint16(record.hops < MOST_HOPS)
@@ -88,15 +89,15 @@ def send_off(engine, radio, reach, row, now, hops, before):
 
 
 @embedded
-def deliver(state, rules, around, book, engine, radio, reach, row, slot):
+def deliver(state, rules, neighbourhood, engine, radio, reach, row, slot):
     """Let a row hear the record in that slot."""
     message = engine.out.pool[slot]
-    engine.meters.events[0] += 1
+    engine.counters.events[0] += 1
     if engine.journal.row.shape[0] > 0:
         keep(engine.journal, message, row)
     before = engine.out.tally[0]
     hops, now = message.hops, message.at
-    handle(state, rules, around, book, row, message, engine.out)
+    handle(state, rules, neighbourhood, row, message, engine.out)
     send_off(engine, radio, reach, np.int32(row), now, hops, before)
 
 
@@ -110,12 +111,14 @@ def come_up(engine, radio, reach, slot):
         return arrive(engine, radio, reach, slot, FRESH)
     message = engine.out.pool[slot]
     sender = np.uint32(message.source)
-    life = engine.flight.life[slot]
+    incarnation = engine.flight.incarnation[slot]
     # A timer dies with its node, even if the node is back before it is due.
-    if life != engine.life[sender] and not (life == ANY_LIFE and is_up(engine, sender)):
+    if incarnation != engine.incarnation[sender] and not (
+        incarnation == ANY_INCARNATION and is_up(engine, sender)
+    ):
         return DONE, LAST
     if message.next == APP:
-        engine.meters.events[0] += 1
+        engine.counters.events[0] += 1
         keep(engine.applications, message, sender)
         return DONE, LAST
     if message.next == message.source:
@@ -125,16 +128,16 @@ def come_up(engine, radio, reach, slot):
 
 
 @embedded
-def letter(engine, at, row, life, kind, topic, walk, event):
+def command(engine, at, row, incarnation, kind, topic, walk, event):
     """Queue a letter to a node from outside the network, for one of its lives or any."""
     record = emit(engine.out, kind, at, row)
     record.source = row
     record.topic = topic
     record.event = event
-    record.args[LETTER_ARG] = walk
+    record.args[COMMAND_ARG] = walk
     slot = engine.out.free[np.uint32(engine.out.tally[0])]
     engine.flight.phase[slot] = HELD
-    engine.flight.life[slot] = life
+    engine.flight.incarnation[slot] = incarnation
     push(engine.queue, at, reserved(engine.queue, 1), slot)
 
 
@@ -144,7 +147,7 @@ def post(engine, at, row, kind, topic, walk, event):
 
     It is lost if the node is down then. There must be a free slot.
     """
-    letter(engine, at, row, ANY_LIFE, kind, topic, walk, event)
+    command(engine, at, row, ANY_INCARNATION, kind, topic, walk, event)
 
 
 @embedded
@@ -159,7 +162,7 @@ def cut_or_mend(engine, reach, a, b, broken):
 
 
 @embedded
-def happen(engine, radio, around, reach, boots, changes, k):
+def happen(engine, radio, neighbourhood, reach, wants_start, changes, k):
     """Let a change of the world happen. False if a list has no room for it: nothing is done then.
 
     boots: whether a node that comes up is sent a BOOT.
@@ -168,13 +171,13 @@ def happen(engine, radio, around, reach, boots, changes, k):
     if kind in (NODE_DOWN, NODE_UP):
         if is_up(engine, a) == (kind == NODE_UP):
             return True
-        engine.life[a] += np.uint32(1)
-        if kind == NODE_UP and boots:
-            letter(engine, changes.t[k], a, engine.life[a], BOOT, -1, 0, -1)
+        engine.incarnation[a] += np.uint32(1)
+        if kind == NODE_UP and wants_start:
+            command(engine, changes.t[k], a, engine.incarnation[a], START, -1, 0, -1)
     elif kind in (LINK_DOWN, LINK_UP):
         cut_or_mend(engine, reach, a, b, np.uint8(kind == LINK_DOWN))
     else:
-        lists = around if kind in (FORGOTTEN, KNOWN) else reach
+        lists = neighbourhood if kind in (FORGOTTEN, KNOWN) else reach
         if kind in (LINK_NEAR, KNOWN):
             if is_full(lists, a) or is_full(lists, b):
                 return False
@@ -200,7 +203,9 @@ def next_change(engine, changes, until):
 
 
 @kernel
-def run(state, rules, around, book, engine, radio, reach, boots, changes, until, most, spare):
+def run(
+    state, rules, neighbourhood, engine, radio, reach, wants_start, changes, until, most, spare
+):
     """Deliver what is due, and let the world change, up to a time. Returns why it stopped.
 
     around: what nodes know; reach: who hears whom; both may be one. boots: whether a node that
@@ -210,7 +215,7 @@ def run(state, rules, around, book, engine, radio, reach, boots, changes, until,
     IDLE: nothing is left. UNTIL, COUNTED: as asked. CROWDED, LOG_FULL, LISTS_FULL: the caller makes
     room (a larger pool, an empty log, rows with more room) and calls again to go on.
     """
-    state, around, book = borrowed(state), borrowed(around), borrowed(book)
+    state, rules, neighbourhood = borrowed(state), borrowed(rules), borrowed(neighbourhood)
     engine, radio, reach = borrowed(engine), borrowed(radio), borrowed(reach)
     changes = borrowed(changes)
     out, waiting = engine.out, engine.queue
@@ -220,12 +225,14 @@ def run(state, rules, around, book, engine, radio, reach, boots, changes, until,
         at = first_at(waiting) if waiting.tally[0] > 0 else np.inf
         if min(at, world) > until or (at == np.inf and world == np.inf):
             return UNTIL if waiting.tally[0] > 0 or world < np.inf else IDLE
-        if engine.meters.events[0] >= most:
+        if engine.counters.events[0] >= most:
             return COUNTED
         if out.tally[0] < spare:
             return CROWDED
         if world <= at:
-            if not happen(engine, radio, around, reach, boots, changes, changes.tally[0]):
+            if not happen(
+                engine, radio, neighbourhood, reach, wants_start, changes, changes.tally[0]
+            ):
                 return LISTS_FULL
             changes.tally[0] += 1
             world = next_change(engine, changes, until)
@@ -238,7 +245,7 @@ def run(state, rules, around, book, engine, radio, reach, boots, changes, until,
         drop_top(waiting)
         row, cursor = come_up(engine, radio, reach, slot)
         while row >= 0:
-            deliver(state, rules, around, book, engine, radio, reach, np.uint32(row), slot)
+            deliver(state, rules, neighbourhood, engine, radio, reach, np.uint32(row), slot)
             if cursor == LAST:
                 row = DONE
             else:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import embedded
-from halfway.core.message import MESSAGE
+from halfway.core.message import BYTES_ON_AIR, MESSAGE
 from halfway.core.outbox import Outbox, outbox
 from halfway.sim.engine.queue import Queue, enlarged, queue
 
@@ -16,7 +16,7 @@ HELD, FLYING, SPREADING, OVER, OWN_PHASES = 0, 1, 2, 3, 4
 SENT, HEARD = 0, 1  # columns of a node's traffic
 
 # A letter of an application is not of one life of its node: it only asks that the node is up.
-ANY_LIFE = np.uint32(0xFFFFFFFF)
+ANY_INCARNATION = np.uint32(0xFFFFFFFF)
 
 
 class Log(NamedTuple):
@@ -31,13 +31,13 @@ class Flight(NamedTuple):
     """What the engine knows of the record in each slot."""
 
     phase: npt.NDArray[np.uint8]  # [slots] HELD until its delay is over; OVER if done
-    life: npt.NDArray[np.uint32]  # [slots] the life of its sender in which it was emitted
+    incarnation: npt.NDArray[np.uint32]  # [slots] the life of its sender in which it was emitted
     departed: npt.NDArray[np.float64]  # [slots] seconds
     order: npt.NDArray[np.int64]  # [slots] order number of its first receiver
     cursor: npt.NDArray[np.uint32]  # [slots] how many neighbours' turns are over
 
 
-class Meters(NamedTuple):
+class Counters(NamedTuple):
     """Counted in the loop, because nothing outside could count them as cheaply."""
 
     traffic: npt.NDArray[np.int64]  # [n, 2] transmissions, receptions
@@ -53,10 +53,12 @@ class Engine(NamedTuple):
     out: Outbox
     queue: Queue
     flight: Flight
-    life: npt.NDArray[np.uint32]  # [n] even while up, odd while down: one more at each change
+    incarnation: npt.NDArray[
+        np.uint32
+    ]  # [n] even while up, odd while down: one more at each change
     cut: npt.NDArray[np.uint8]  # [m] 1 where a standing link carries nothing; [0] if none ever will
     bytes_of: npt.NDArray[np.int64]  # [256] size of a record on the air by kind
-    meters: Meters
+    counters: Counters
     applications: Log  # what went up to applications
     journal: Log  # every record that a node received; capacity 0 keeps none
     horizon: npt.NDArray[np.float64]  # [1] seconds: nothing but records is due before it
@@ -69,7 +71,7 @@ def engine(
     journal: int = 0,
     *,
     cuts: int = 0,
-    bytes_of: npt.ArrayLike = MESSAGE.itemsize,
+    bytes_of: npt.ArrayLike = BYTES_ON_AIR,
 ) -> Engine:
     """An idle engine for n nodes, all up, with room for so many records in flight and in its logs.
 
@@ -84,7 +86,7 @@ def engine(
         np.zeros(n, np.uint32),
         np.zeros(cuts, np.uint8),
         np.broadcast_to(size, 256).copy(),
-        Meters(
+        Counters(
             np.zeros((n, 2), np.int64),
             np.zeros((n if size.ndim else 0, 2), np.int64),
             *(np.zeros(kinds, np.int64) for kinds in (256, 256, 1)),
@@ -144,22 +146,22 @@ def keep(some, record, row):
 @embedded
 def is_up(engine, row):
     """Whether a node is there to send and to hear."""
-    return engine.life[row] & np.uint32(1) == 0
+    return engine.incarnation[row] & np.uint32(1) == 0
 
 
 @embedded
 def count_sent(engine, row, kind):
     """One transmission of a row."""
-    engine.meters.traffic[row, SENT] += 1
-    if engine.meters.volume.shape[0] > 0:
-        engine.meters.volume[row, SENT] += engine.bytes_of[kind]
-    engine.meters.sent_kind[kind] += 1
+    engine.counters.traffic[row, SENT] += 1
+    if engine.counters.volume.shape[0] > 0:
+        engine.counters.volume[row, SENT] += engine.bytes_of[kind]
+    engine.counters.sent_kind[kind] += 1
 
 
 @embedded
 def count_heard(engine, row, kind):
     """One reception of a row."""
-    engine.meters.traffic[row, HEARD] += 1
-    if engine.meters.volume.shape[0] > 0:
-        engine.meters.volume[row, HEARD] += engine.bytes_of[kind]
-    engine.meters.heard_kind[kind] += 1
+    engine.counters.traffic[row, HEARD] += 1
+    if engine.counters.volume.shape[0] > 0:
+        engine.counters.volume[row, HEARD] += engine.bytes_of[kind]
+    engine.counters.heard_kind[kind] += 1

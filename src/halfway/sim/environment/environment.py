@@ -16,7 +16,7 @@ from halfway.world.graphs.network import Network
 from halfway.world.outages import NODE_UP, part
 
 
-class Setting:
+class Environment:
     """A network that stands, or nodes that move, with faults; told window by window.
 
     `reach` is who hears whom; `around` is what nodes know of it: the comings and goings of
@@ -58,8 +58,10 @@ class Setting:
         self.cut = np.zeros(
             len(self.start.who) if network is not None and len(cuts.t) else 0, np.uint8
         )
-        self.reach = self.start.around() if motion is None else roomy(self.start.around())
-        self.around = roomy(self.reach) if self.changes else self.reach
+        self.reach = (
+            self.start.neighbourhood() if motion is None else roomy(self.start.neighbourhood())
+        )
+        self.neighbourhood = roomy(self.reach) if self.changes else self.reach
         self._hearsay = Hearsay(self.reach, hello_s) if self.changes and hello_s < np.inf else None
         self._missing = self._faulting.missing()
         # Times at which a fault took nodes or links away, if somebody wants to know.
@@ -88,7 +90,7 @@ class Setting:
         happened = merged(faults)
         if self._moving is not None:
             if self.hello_s < np.inf:
-                self.around.x[:], self.around.y[:] = self._moving.positions().T
+                self.neighbourhood.x[:], self.neighbourhood.y[:] = self._moving.positions().T
             nodes = faults.kind <= NODE_UP
             links = self._moving.advance(end, part(faults, ~nodes))
             happened = merged(part(faults, nodes), links)
@@ -115,10 +117,10 @@ class Setting:
 
     def make_room(self) -> None:
         """Lay the lists out anew, with more room in every row."""
-        shared = self.around is self.reach
+        shared = self.neighbourhood is self.reach
         if self._moving is not None:
             self.reach = roomy(self.reach)
-        self.around = self.reach if shared else roomy(self.around)
+        self.neighbourhood = self.reach if shared else roomy(self.neighbourhood)
 
     def down_s(self, at: float) -> npt.NDArray[np.float64]:
         """[n] seconds that each node was down until a time within the window."""

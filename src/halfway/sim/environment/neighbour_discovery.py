@@ -7,7 +7,7 @@ the beginning and of the end of that a fixed time later, as if everybody said he
 import numpy as np
 
 from halfway.core.compiled import inlined, kernel
-from halfway.core.neighbourhood import Around
+from halfway.core.neighbourhood import Neighbourhood
 from halfway.sim.environment.changes import (
     FORGOTTEN,
     KNOWN,
@@ -29,7 +29,7 @@ _FULL, _LONG = -1, -2
 class Hearsay:
     """The delayed news of one run; the world is told to it window by window, in order."""
 
-    def __init__(self, links: Around, late_s: float) -> None:
+    def __init__(self, links: Neighbourhood, late_s: float) -> None:
         self._links, self._late_s = roomy(links), late_s
         n = len(links.first)
         self._up = np.ones(n, np.uint8)

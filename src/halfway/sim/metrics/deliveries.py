@@ -12,7 +12,7 @@ Longs = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 
 
-class Ledger:
+class DeliveryAccounting:
     """Accounts of a run; an event is open until the `window`-th newer one is published.
 
     An event is expected at every subscriber of its topic that is up when it is published, but for

@@ -17,50 +17,50 @@ if TYPE_CHECKING:
 
 def outcome(run: "Simulation") -> Outcome:
     """The meters of a simulation as it is now."""
-    ledger, meters, kinds = run.ledger, run.engine.meters, run.cast.kinds
+    deliveries, counters, kinds = run.deliveries, run.engine.counters, run.instance.kinds.names
     air = run.declared.airtime(run.radio, run.engine, run.power)
-    ledger.settle(run.at if run.at < run.seconds else np.inf)
-    up_s = run.at - run.setting.down_s(run.at)
+    deliveries.settle(run.at if run.at < run.seconds else np.inf)
+    up_s = run.at - run.environment.down_s(run.at)
     energy = spent(run.power, air.sent, air.heard, up_s)
-    notified = ledger.delivered + ledger.caught_up
-    sent, heard = (int(meters.traffic[:, way].sum()) for way in (SENT, HEARD))
+    notified = deliveries.delivered + deliveries.caught_up
+    sent, heard = (int(counters.traffic[:, way].sum()) for way in (SENT, HEARD))
     size = run.engine.bytes_of
-    state_bytes = sum(part.nbytes for part in arrays(run.cast.state))
+    state_bytes = sum(part.nbytes for part in arrays(run.instance.state))
     return Outcome(
         system=run.system,
-        nodes=run.setting.n,
+        nodes=run.environment.n,
         seconds=run.at,
         seed=run.seed,
-        events=int(meters.events[0]),
-        published=ledger.published,
-        unpublished=ledger.unpublished,
-        expected=ledger.expected,
-        delivered=ledger.delivered,
-        duplicates=ledger.duplicates,
-        unasked=ledger.unasked,
-        late=ledger.late,
-        caught_up=ledger.caught_up,
-        delivery_ratio=ledger.delivery_ratio,
-        latency_s=spread(ledger.latency_s),
-        hops=spread(ledger.hops),
-        stretch=spread(ledger.stretch),
-        sent=by_kind(meters.sent_kind, kinds),
-        heard=by_kind(meters.heard_kind, kinds),
-        bytes_sent=int((meters.sent_kind * size).sum()),
-        bytes_heard=int((meters.heard_kind * size).sum()),
+        events=int(counters.events[0]),
+        published=deliveries.published,
+        unpublished=deliveries.unpublished,
+        expected=deliveries.expected,
+        delivered=deliveries.delivered,
+        duplicates=deliveries.duplicates,
+        unasked=deliveries.unasked,
+        late=deliveries.late,
+        caught_up=deliveries.caught_up,
+        delivery_ratio=deliveries.delivery_ratio,
+        latency_s=spread(deliveries.latency_s),
+        hops=spread(deliveries.hops),
+        stretch=spread(deliveries.stretch),
+        sent=by_kind(counters.sent_kind, kinds),
+        heard=by_kind(counters.heard_kind, kinds),
+        bytes_sent=int((counters.sent_kind * size).sum()),
+        bytes_heard=int((counters.heard_kind * size).sum()),
         heard_per_delivery=heard / notified if notified else float("nan"),
         sent_per_delivery=sent / notified if notified else float("nan"),
-        load=load(meters.traffic),
-        involved=int((meters.traffic[:, SENT] > 0).sum()),
+        load=load(counters.traffic),
+        involved=int((counters.traffic[:, SENT] > 0).sum()),
         energy_tx=float(energy.tx.sum()),
         energy_rx=float(energy.rx.sum()),
         energy_idle=float(energy.idle.sum()),
         energy_largest=float(energy.total.max()),
         saturated=int((air.sent + air.heard > up_s + 1e-9).sum()),
-        state_bytes_per_node=state_bytes / run.setting.n,
+        state_bytes_per_node=state_bytes / run.environment.n,
         radio=run.declared.counted(run.radio),
         digest=digest(run),
-        shortfalls={k: v for k, v in run.cast.shortfalls(run.cast.state).items() if v > 0},
+        shortfalls={k: v for k, v in run.instance.shortfalls(run.instance.state).items() if v > 0},
     )
 
 
@@ -83,9 +83,9 @@ def state_digest(state: Any) -> str:
 
 def digest(run: "Simulation") -> str:
     """Hex digest of what every node remembers and of what was counted."""
-    meters, whole = run.engine.meters, hashlib.sha256()
-    for part in (meters.traffic, meters.sent_kind, meters.heard_kind, meters.events):
+    counters, whole = run.engine.counters, hashlib.sha256()
+    for part in (counters.traffic, counters.sent_kind, counters.heard_kind, counters.events):
         whole.update(part.tobytes())
-    return hashlib.sha256((state_digest(run.cast.state) + whole.hexdigest()).encode()).hexdigest()[
-        :16
-    ]
+    return hashlib.sha256(
+        (state_digest(run.instance.state) + whole.hexdigest()).encode()
+    ).hexdigest()[:16]

@@ -51,8 +51,8 @@ def is_quiet(station, i):
 @embedded
 def roll(station, i):
     """Draw how many slots the head waits: uniform in 0 … cw."""
-    station[i].dice = advanced(station[i].dice)
-    station[i].remaining = pick(mixed(station[i].dice), station[i].cw + 1)
+    station[i].random_state = advanced(station[i].random_state)
+    station[i].remaining = pick(mixed(station[i].random_state), station[i].cw + 1)
 
 
 @apart

@@ -46,9 +46,9 @@ class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def airtime(self, radio: Any, engine: Engine, power: Power) -> Airtime:
         """Counted records, each on the air for its bytes at the bit rate; nobody overhears."""
         del radio
-        volume = engine.meters.volume
+        volume = engine.counters.volume
         if not len(volume):
-            volume = engine.meters.traffic * engine.bytes_of[0]
+            volume = engine.counters.traffic * engine.bytes_of[0]
         rate = power.bit_rate
         return Airtime(air_seconds(volume[:, SENT], rate), air_seconds(volume[:, HEARD], rate))
 

@@ -34,7 +34,7 @@ class Lossy(NamedTuple):
 
     radio: Any  # Ideal or Distances
     success: npt.NDArray[np.float32]  # [m] probability by place in `who`; [1]: that of every link
-    dice: npt.NDArray[np.uint64]  # [1] one stream, drawn in the total order of receptions
+    random_state: npt.NDArray[np.uint64]  # [1] one stream, drawn in the total order of receptions
 
 
 def distances(network: Network, delay: npt.ArrayLike) -> Distances:
@@ -151,9 +151,9 @@ def _always(radio, place):
 
 @inlined
 def _drawn(radio, place):
-    radio.dice[0] = advanced(radio.dice[0])
+    radio.random_state[0] = advanced(radio.random_state[0])
     share = radio.success[0] if radio.success.shape[0] == 1 else radio.success[place]
-    return uniform(mixed(radio.dice[0])) < share
+    return uniform(mixed(radio.random_state[0])) < share
 
 
 _DELAYS = {Ideal: _same_delay, Distances: _own_delay, Lossy: _inner_delay}

@@ -36,32 +36,41 @@ def replay(path: Path, run: "Simulation") -> bool:
         about = json.loads(file.metadata.metadata[b"halfway"])
     except (ArrowInvalid, KeyError, TypeError):
         raise Problem("this is no trace of a run", where=str(path)) from None
-    mine = {"system": run.system, "seed": run.seed, "nodes": run.setting.n, "seconds": run.seconds}
+    mine = {
+        "system": run.system,
+        "seed": run.seed,
+        "nodes": run.environment.n,
+        "seconds": run.seconds,
+    }
     for name, value in mine.items():
         if about[name] != value:
             what = f"the trace was made with {name} = {about[name]}, not {value}"
             raise Problem(what, where=str(path))
-    setting, cast, out = run.setting, run.cast, outbox(max(run.cast.most, 1))
-    window = setting.advance(setting.window_end(run.seconds))
+    environment, instance, out = (
+        run.environment,
+        run.instance,
+        outbox(max(run.instance.most_emissions, 1)),
+    )
+    window = environment.advance(environment.window_end(run.seconds))
     for batch in file.iter_batches(columns=["what", "row", *PLAIN, "args", "reals"]):
         records, rows = _heard(batch)
         k = 0
         while True:
-            last = setting.at >= run.seconds
-            ready = len(records) if last else int(np.searchsorted(records["at"], setting.at))
+            last = environment.at >= run.seconds
+            ready = len(records) if last else int(np.searchsorted(records["at"], environment.at))
             k = int(
                 _play(
-                    cast.state, cast.rules, setting.around, cast.book, window, out,
-                    records.view(np.recarray), rows, k, ready, setting.at if k < ready else np.inf,
+                    instance.state, instance.rules, environment.neighbourhood, window, out,
+                    records.view(np.recarray), rows, k, ready, environment.at if k < ready else np.inf,
                 )
             )  # fmt: skip
             if k < ready:
-                setting.make_room()
+                environment.make_room()
             elif k == len(records):
                 break
             else:
-                window = setting.advance(setting.window_end(run.seconds))
-    return bool(about["state"] == state_digest(cast.state))
+                window = environment.advance(environment.window_end(run.seconds))
+    return bool(about["state"] == state_digest(instance.state))
 
 
 def _heard(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
@@ -77,9 +86,9 @@ def _heard(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
 
 
 @kernel
-def _play(state, rules, around, book, window, out, records, rows, k, ready, end):
+def _play(state, rules, neighbourhood, window, out, records, rows, k, ready, end):
     """Records k up to `ready`, and what comes to be known before each; where it stopped."""
-    state, around, book = borrowed(state), borrowed(around), borrowed(book)
+    state, rules, neighbourhood = borrowed(state), borrowed(rules), borrowed(neighbourhood)
     slots = out.free.shape[0]
     while True:
         now = records[k].at if k < ready else end
@@ -87,16 +96,16 @@ def _play(state, rules, around, book, window, out, records, rows, k, ready, end)
         if c < window.t.shape[0] and window.t[c] <= now:
             a, b = window.a[c], window.b[c]
             if window.kind[c] == KNOWN:
-                if is_full(around, a) or is_full(around, b):
+                if is_full(neighbourhood, a) or is_full(neighbourhood, b):
                     return k
-                include(around, a, b)
-                include(around, b, a)
+                include(neighbourhood, a, b)
+                include(neighbourhood, b, a)
             elif window.kind[c] == FORGOTTEN:
-                exclude(around, a, b)
-                exclude(around, b, a)
+                exclude(neighbourhood, a, b)
+                exclude(neighbourhood, b, a)
             window.tally[0] += 1
         elif k < ready:
-            handle(state, rules, around, book, rows[k], records[k], out)
+            handle(state, rules, neighbourhood, rows[k], records[k], out)
             out.tally[0] = slots
             k += 1
         else:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _CHANGES = ("node down", "node up", "link down", "link up", "link gone", "link near",
             "forgotten", "known")  # fmt: skip
 WHAT = ("heard", "told", *_CHANGES)
-PLAIN = ("at", "kind", "flags", "hops", "source", "target", "next", "topic", "event")
+PLAIN = ("at", "kind", "flags", "hops", "source", "target", "next", "topic", "event",
+         "publisher", "sequence", "incarnation")  # fmt: skip
 
 
 _PARQUET = b"PAR1"  # what a Parquet file begins with
@@ -62,7 +63,7 @@ class Trace:
 
         checked_target(path)
         self.path = path
-        self._kinds = [run.cast.kinds.get(kind, f"kind {kind}") for kind in range(256)]
+        self._kinds = [run.instance.kinds.names.get(kind, f"kind {kind}") for kind in range(256)]
         self._happened: Changes | None = None
         self._seen = 0
         # Nothing that was there is lost before the new trace is whole.
@@ -106,8 +107,8 @@ class Trace:
             "system": run.system,
             "seed": run.seed,
             "seconds": run.seconds,
-            "nodes": run.setting.n,
-            "state": state_digest(run.cast.state),
+            "nodes": run.environment.n,
+            "state": state_digest(run.instance.state),
         }
         try:
             self._file.add_key_value_metadata({"halfway": json.dumps(about)})
@@ -170,6 +171,9 @@ def _schema() -> Any:
             ("next", pa.int32()),
             ("topic", pa.int32()),
             ("event", pa.int32()),
+            ("publisher", pa.int32()),
+            ("sequence", pa.int32()),
+            ("incarnation", pa.uint32()),
             ("args", pa.list_(pa.int32(), 8)),
             ("reals", pa.list_(pa.float64(), 6)),
         ]

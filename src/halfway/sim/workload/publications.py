@@ -14,7 +14,7 @@ from halfway.sim.environment.changes import (
     changes,
     none,
 )
-from halfway.sim.environment.environment import Setting
+from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.neighbour_lists import (
     compact,
     exclude,
@@ -23,7 +23,7 @@ from halfway.sim.environment.neighbour_lists import (
     place_of,
     roomy,
 )
-from halfway.sim.metrics.deliveries import Ledger
+from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.world.underlays.paths import distances
 from halfway.world.workload.demand import Demand, Publications
 
@@ -31,23 +31,29 @@ _MOST_AT_ONCE = 1024  # publications that are posted ahead
 _MOST_KEPT = 1 << 22  # distances kept while the network stays as it is
 
 
-class Publishing:
+class PublicationFeed:
     """Takes publications batch by batch; knows who is up at each, and how far away all others are.
 
     It follows the world ahead of the engine, up to each publication: who is up, which links work.
     Batches end where the window or the demand says, never where a caller stops to look.
     """
 
-    def __init__(self, demand: Demand, ledger: Ledger, setting: Setting, stretch: bool) -> None:
-        self._demand, self._ledger, self._setting = demand, ledger, setting
-        self._stretch, self._most = stretch, min(_MOST_AT_ONCE, ledger.window)
-        self._up = np.ones(setting.n, bool)
-        self._cut = setting.cut.copy()
-        follows = stretch and setting.changes
-        moves = follows and not setting.stands
-        self._links = roomy(setting.reach) if moves else setting.reach
+    def __init__(
+        self,
+        demand: Demand,
+        deliveries: DeliveryAccounting,
+        environment: Environment,
+        stretch: bool,
+    ) -> None:
+        self._demand, self._ledger, self._setting = demand, deliveries, environment
+        self._stretch, self._most = stretch, min(_MOST_AT_ONCE, deliveries.window)
+        self._up = np.ones(environment.n, bool)
+        self._cut = environment.cut.copy()
+        follows = stretch and environment.changes
+        moves = follows and not environment.stands
+        self._links = roomy(environment.reach) if moves else environment.reach
         self._happened, self._next = none(), 0
-        self._network, self._stale = setting.start, follows
+        self._network, self._stale = environment.start, follows
         self._steps: dict[int, npt.NDArray[np.int32]] = {}
 
     def note(self, happened: Changes) -> None:

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.neighbourhood import Around
+from halfway.core.neighbourhood import Neighbourhood
 from halfway.problem import Problem
 
 
@@ -62,7 +62,7 @@ class Network:
             raise Problem(what, where=self.name, remedy=f"some that are there: {some}")
         return int(found[0])
 
-    def around(self) -> Around:
+    def neighbourhood(self) -> Neighbourhood:
         """What every node knows: its neighbours, theirs (two hops) and positions, by name = row."""
         x, y = np.empty((2, 0)) if self.position is None else self.position.T.copy()
-        return Around(self.start[:-1], self.start[1:], self.who, self.who, x, y)
+        return Neighbourhood(self.start[:-1], self.start[1:], self.who, self.who, x, y)

@@ -1,0 +1,165 @@
+"""The table of a protocol's message kinds: numbers, names, channels, fields, and roles on the map.
+
+A protocol declares each kind once; the number is what compiled code compares:
+
+>>> KINDS = Kinds()
+>>> PUBLISH = KINDS.command(1, "publish", "publish `event` of `topic`", "topic event")
+>>> FLOOD = KINDS.network(2, "flood", "an event, to every neighbour", "topic event")
+>>> KINDS.names[2], KINDS[FLOOD].channel
+('flood', <Channel.NETWORK: 'network'>)
+"""
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from halfway.core.message import START
+
+_NOTHING: Mapping[str, int] = MappingProxyType({})
+
+
+class Channel(Enum):
+    """Where records of a kind come from, and who receives them."""
+
+    COMMAND = "command"  # from the application, or the driver, to its own node
+    NETWORK = "network"  # from a node to a neighbour, or to all of them
+    TIMER = "timer"  # from a node to itself, later
+    REPORT = "report"  # from a node to its own application
+
+
+class Step(NamedTuple):
+    """The kind is a walk's step onto the node that receives it."""
+
+    labels: tuple[str, ...]  # names of such walks on the map
+    number: int = -1  # the place in `args` whose remainder picks a label; -1: always the first
+    addressed: bool = False  # every neighbour hears it, but it is a step onto `target` alone
+
+
+class Meets(NamedTuple):
+    """The kind reports that walks have met, or that a walk has arrived."""
+
+    label: str = "walks met"
+    fresh: int = -1  # the place in `args` that is 0 on the first hop from the meeting; -1: none
+
+
+class MapRole(Enum):
+    """What the replay map draws for a kind."""
+
+    EVENT_HOP = "brings an event one hop further"
+    LINK = "makes sender and receiver overlay neighbours"
+    CUT = "ends an overlay link"
+    OWN_BROKER = "its `topic` is the broker that its sender belongs to"
+    HOME_CELL = "only the home cell of its topic sends it"
+
+
+class Kind(NamedTuple):
+    """One message kind. `fields` are the header fields it fills, `args` and `reals` its places."""
+
+    number: int
+    name: str
+    channel: Channel
+    meaning: str
+    fields: tuple[str, ...] = ()
+    args: Mapping[str, int] = _NOTHING  # name of a place -> its first index in `args`
+    reals: Mapping[str, int] = _NOTHING
+    on_map: MapRole | Step | Meets | None = None
+
+
+class Kinds:
+    """The kinds of one protocol by number, in the order of their declaration."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[int, Kind] = {}
+
+    def command(
+        self,
+        number: int,
+        name: str,
+        meaning: str,
+        fields: str = "",
+        args: Mapping[str, int] = _NOTHING,
+    ) -> np.uint8:
+        """Declare a kind that applications send to their node; returns its number."""
+        return self._add(Kind(number, name, Channel.COMMAND, meaning, _words(fields), args))
+
+    def network(
+        self, number: int, name: str, meaning: str, fields: str = "",
+        args: Mapping[str, int] = _NOTHING, reals: Mapping[str, int] = _NOTHING,
+        on_map: MapRole | Step | Meets | None = None,
+    ) -> np.uint8:  # fmt: skip
+        """Declare a kind that nodes send to each other; returns its number."""
+        words = _words(fields)
+        return self._add(Kind(number, name, Channel.NETWORK, meaning, words, args, reals, on_map))
+
+    def timer(
+        self, number: int, name: str, meaning: str, fields: str = "",
+        args: Mapping[str, int] = _NOTHING, reals: Mapping[str, int] = _NOTHING,
+    ) -> np.uint8:  # fmt: skip
+        """Declare a kind that a node sends to itself; returns its number."""
+        words = _words(fields)
+        return self._add(Kind(number, name, Channel.TIMER, meaning, words, args, reals))
+
+    def report(
+        self, number: int, name: str, meaning: str, fields: str = "",
+        args: Mapping[str, int] = _NOTHING, on_map: MapRole | Step | Meets | None = None,
+    ) -> np.uint8:  # fmt: skip
+        """Declare a kind that a node sends to its application; returns its number."""
+        words = _words(fields)
+        return self._add(Kind(number, name, Channel.REPORT, meaning, words, args, on_map=on_map))
+
+    def start(self) -> np.uint8:
+        """Declare that nodes receive the start event; returns its number."""
+        meaning = "the node starts, or comes back from a crash"
+        return self._add(Kind(int(START), "start", Channel.COMMAND, meaning))
+
+    def include(self, other: "Kinds") -> None:
+        """Declare all kinds of another table as well."""
+        for kind in other:
+            self._add(kind)
+
+    @property
+    def names(self) -> dict[int, str]:
+        """Number -> name."""
+        return {kind.number: kind.name for kind in self}
+
+    @property
+    def starts(self) -> bool:
+        """Whether nodes of this protocol receive the start event."""
+        return int(START) in self._kinds
+
+    def number(self, name: str) -> int:
+        """The number of the kind of that name. Raises KeyError if there is none."""
+        for kind in self:
+            if kind.name == name:
+                return kind.number
+        raise KeyError(name)
+
+    def __getitem__(self, number: int) -> Kind:
+        return self._kinds[int(number)]
+
+    def __contains__(self, number: int) -> bool:
+        return int(number) in self._kinds
+
+    def __iter__(self) -> Iterator[Kind]:
+        return iter(self._kinds.values())
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    def _add(self, kind: Kind) -> np.uint8:
+        if not 0 <= kind.number <= int(START) or kind.number in self._kinds:
+            raise ValueError(f"kind {kind.number} ({kind.name}): expected a free number 0…255")
+        if kind.name in self.names.values():
+            raise ValueError(f"kind {kind.number}: the name '{kind.name}' is taken")
+        places = [*kind.args.values()], [*kind.reals.values()]
+        if any(len(set(some)) < len(some) for some in places):
+            raise ValueError(f"kind {kind.number} ({kind.name}): two fields share one place")
+        self._kinds[kind.number] = kind
+        return np.uint8(kind.number)
+
+
+def _words(fields: str) -> tuple[str, ...]:
+    return tuple(fields.split())

@@ -1,0 +1,34 @@
+"""Options of a protocol: what a user may set, with default, range and description."""
+
+from typing import NamedTuple
+
+Value = float | int | bool
+
+
+class Option(NamedTuple):
+    """One option. The type of `default` is the type of its values."""
+
+    default: Value
+    low: Value
+    high: Value
+    meaning: str
+
+
+def seconds(default: float, meaning: str, low: float = 0.0) -> Option:
+    """An option that is a time in seconds, up to about 30 years."""
+    return Option(default, low, 1e9, f"seconds; {meaning}")
+
+
+def count(default: int, meaning: str, low: int = 0, high: int = 1_000_000) -> Option:
+    """An option that is a whole number."""
+    return Option(default, low, high, meaning)
+
+
+def switch(default: bool, meaning: str) -> Option:
+    """An option that is true or false."""
+    return Option(default, False, True, meaning)
+
+
+def share(default: float, meaning: str) -> Option:
+    """An option that is a number from 0 to 1."""
+    return Option(default, 0.0, 1.0, meaning)

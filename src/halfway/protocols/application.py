@@ -1,0 +1,37 @@
+"""The border between a node and its application: commands, event records, and delivery.
+
+Every system that spreads events by topic shares these. A node does not deliver an event to the
+application that published it.
+"""
+
+import numpy as np
+
+from halfway.core.compiled import inlined
+from halfway.core.kinds import Kinds
+from halfway.core.message import APP
+from halfway.core.outbox import emit
+
+KINDS = Kinds()
+PUBLISH = KINDS.command(1, "publish", "publish `event` of `topic`", "topic event")
+SUBSCRIBE = KINDS.command(5, "subscribe", "deliver events of `topic` from now on", "topic")
+DELIVERED = KINDS.report(4, "delivered", "an event for a subscriber, once", "topic event")
+
+
+@inlined
+def emit_event(message, kind, after, towards, out):
+    """Emit a record of `kind` with the event and topic of `message`."""
+    o = emit(out, kind, after, towards)
+    o.topic = message.topic
+    o.event = message.event
+
+
+@inlined
+def notify_application(state, i, message, out):
+    """Deliver an event that a neighbour sent for the first time, if row i subscribes to it."""
+    if message.kind != PUBLISH and state.subscribed[i, message.topic] == 1:
+        emit_event(message, DELIVERED, 0.0, APP, out)
+
+
+def no_subscriptions(n: int, topics: int) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
+    """[n, topics] zeros: 1 will mean that the application of a node subscribes to the topic."""
+    return np.zeros((n, topics), np.uint8)
