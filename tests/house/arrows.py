@@ -1,6 +1,6 @@
-"""Who may import whom: the rooms, the libraries each may use, and where randomness may start.
+"""Which room may import which, on both levels; which libraries a room may use; random numbers.
 
-A row that grows is a decision: write why in `docs/decisions/`.
+A row that grows is a decision: write the reason in `docs/decisions/`.
 """
 
 import ast
@@ -8,32 +8,97 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import networkx as nx
+
 from tests.house.sources import PACKAGE, Import, Source, imports, python_files, room
 
-# room -> the other rooms it may import. `problem` and `files` are everybody's, and each room may
-# import itself.
+# room -> the other rooms it may import. Every room may import `problem`, `files` and itself.
 ROOMS: dict[str, set[str]] = {
     "problem": set(),
     "files": set(),
     "core": set(),
     "protocols": {"core"},
     "world": {"core"},
-    "sim": {"core", "protocols", "world"},
+    "bulk": {"core", "protocols", "world"},
+    "adapters": {"core", "protocols", "world", "bulk"},
+    "sim": {"core", "world", "adapters"},
     "live": {"core", "protocols"},
-    "scenario": {"world", "sim"},
+    "scenario": {"world", "adapters", "sim"},
     "pipeline": {"core"},
-    "comparison": {"core", "world", "sim", "scenario", "pipeline"},
-    "report": {"protocols", "world", "sim", "pipeline", "comparison"},
-    "papers": {"core", "protocols", "world", "sim", "pipeline", "report"},
-    "cli": {"world", "sim", "live", "scenario", "pipeline", "comparison", "report", "papers"},
+    "comparison": {"core", "world", "adapters", "sim", "scenario", "pipeline"},
+    "report": {"protocols", "world", "bulk", "sim", "pipeline", "comparison"},
+    "papers": {"core", "protocols", "world", "bulk", "adapters", "sim", "pipeline", "report"},
+    "cli": {
+        "world", "bulk", "adapters", "sim", "live", "scenario", "pipeline", "comparison",
+        "report", "papers",
+    },
     "__main__": {"cli"},
     "__init__": {"comparison"},  # only when `halfway.compare` is asked for
+}  # fmt: skip
+# The second level: room -> its folders -> what else of the room a folder may import. "." are the
+# modules that stand directly in the room. A room that is not listed has no folders.
+FOLDERS: dict[str, dict[str, set[str]]] = {
+    "protocols": {
+        ".": set(),
+        "rumor_routing": {"."},
+        "walks": {"."},
+        "walk_overlay": {"."},
+        "georendezvous": {"."},
+        "drip": {"."},
+        "broker_trees": {"."},
+    },
+    "world": {
+        ".": {"graphs"},
+        "graphs": {"."},
+        "underlays": {"graphs", "."},
+        "importers": {"graphs", "underlays"},
+        "mobility": {"graphs", "importers"},
+        "workload": {"."},
+    },
+    "bulk": {
+        "walks": set(),
+        "walk_overlay": {"walks"},
+        "georendezvous": set(),
+        "broker_trees": set(),
+    },
+    "sim": {
+        "engine": set(),
+        "radio": {"engine"},
+        "environment": {"engine"},
+        "metrics": {"engine", "radio"},
+        "workload": {"engine", "environment", "metrics"},
+        "trace": {"engine", "environment", "metrics"},
+        ".": {"engine", "radio", "environment", "metrics", "workload", "trace"},
+    },
+    "comparison": {".": {"replay"}, "replay": {"."}},
+    "pipeline": {
+        "plan": set(),
+        "spark": {"plan"},
+        "store": {"plan", "spark"},
+        ".": {"plan", "spark", "store"},
+    },
+    "report": {
+        ".": set(),
+        "pictures": {"."},
+        "verdicts": {".", "pictures"},
+        "comparison": {".", "verdicts"},
+    },
+    "papers": {
+        ".": {"directional_walks", "walk_overlay", "georendezvous", "drip", "underlay_siena"},
+        "directional_walks": {"."},
+        "walk_overlay": {"."},
+        "georendezvous": {"."},
+        "drip": {"."},
+        "underlay_siena": {"."},
+    },
 }
 # room -> the libraries it may use beside Python's own.
 LIBRARIES: dict[str, set[str]] = {
     "core": {"numpy", "numba", "llvmlite"},
     "protocols": {"numpy"},
     "world": {"numpy", "scipy", "msgspec"},
+    "bulk": {"numpy", "numba"},
+    "adapters": {"numpy"},
     "sim": {"numpy", "numba", "msgspec", "pyarrow"},
     "live": {"numpy", "msgspec"},
     "scenario": {"msgspec"},
@@ -41,28 +106,76 @@ LIBRARIES: dict[str, set[str]] = {
     "comparison": {"numpy", "msgspec", "pyarrow"},
     "report": {"numpy", "scipy", "msgspec", "rich", "altair", "vl_convert", "matplotlib"},
     "papers": {"numpy"},
-    "cli": {"rich", "typer"},
+    "cli": {"rich", "typer", "numpy"},
 }
 SOCKETS = {"socket", "socketserver", "asyncio", "selectors", "ssl", "http", "urllib.request"}
 SOCKET_ROOMS = {"live", "pipeline"}  # pipeline only asks whether a Spark master answers
 # Same seed, same bytes: what a protocol, and what it touches, may not even import.
 STILL_ROOMS = {"core", "protocols"}
-CLOCKS_AND_DICE = {"time", "datetime", "logging", "random", "secrets", "uuid"}
-# numpy.random's own state is nobody's; generators that are handed a seed are welcome in the world.
+CLOCKS_AND_RANDOM_NUMBERS = {"time", "datetime", "logging", "random", "secrets", "uuid"}
+# numpy.random has a global state; generators that are given a seed are allowed in the world.
 SEEDED = {"default_rng", "SeedSequence", "Generator", "BitGenerator", "PCG64", "Philox", "SFC64"}
 
 
 def crossed_arrows(root: Path) -> list[str]:
-    """Imports of a room by a room that may not know it."""
+    """Imports of a room by a room that may not import it."""
     found = []
     for source, used in _imports(root):
         here = room(source.path)
         there = _room_of(used, root)
         if here not in ROOMS:
-            found.append(f"{source.path}: `{here}` is no room; tests/house/arrows.py lists them")
+            found.append(f"{source.path}: `{here}` is not a room; tests/house/arrows.py lists them")
         elif there and there not in {here, "problem", "files", "__init__"} | ROOMS[here]:
             found.append(f"{source.path}:{used.line}: {here} may not import {there}")
     return sorted(set(found))
+
+
+def crossed_folders(root: Path) -> list[str]:
+    """Imports of a folder by another folder of its room that may not import it."""
+    found = []
+    for source, used in _imports(root):
+        here, there = _place_of_file(source.path), _place_of_import(used, root)
+        if there is None or here[0] != there[0] or here[1] == there[1]:
+            continue
+        folders = FOLDERS.get(here[0], {})
+        if here[1] not in folders:
+            what = f"`{here[0]}/{here[1]}` is not a folder; tests/house/arrows.py lists them"
+            found.append(f"{source.path}: {what}")
+        elif there[1] not in folders[here[1]]:
+            found.append(f"{source.path}:{used.line}: {here[1]} may not import {there[1]}")
+    return sorted(set(found))
+
+
+def circles(root: Path) -> list[str]:
+    """Modules that import each other, directly or not; imports for types only count as well."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    for source, used in _imports(root):
+        here = _dotted(source.path)
+        there = _module_of(used, root)
+        if there is not None and there != here and not here.startswith(f"{there}."):
+            graph.add_edge(here, there)
+    return sorted(
+        " ".join(sorted(part)) for part in nx.strongly_connected_components(graph) if len(part) > 1
+    )
+
+
+def hidden_imports(root: Path) -> list[str]:
+    """Imports for a side effect, and imports of our own modules for types alone.
+
+    A library may be imported for types alone, because it is heavy; so may our modules in `cli`.
+    """
+    found = []
+    for source in python_files(root, "src"):
+        lines = source.text.splitlines()
+        numbers = {k for k, line in enumerate(lines, start=1) if "noqa: F401" in line}
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                ours = [one for one in imports(source) if one.top == PACKAGE]
+                inside = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+                if room(source.path) != "cli":
+                    numbers |= {one.line for one in ours if one.line in inside}
+        found += [f"{source.path}:{k}: {lines[k - 1].strip()}" for k in sorted(numbers)]
+    return found
 
 
 def foreign_libraries(root: Path) -> list[str]:
@@ -74,7 +187,7 @@ def foreign_libraries(root: Path) -> list[str]:
         if (
             (library and used.top not in LIBRARIES.get(here, set()))
             or (here not in SOCKET_ROOMS and used.is_one_of(SOCKETS))
-            or (here in STILL_ROOMS and used.is_one_of(CLOCKS_AND_DICE))
+            or (here in STILL_ROOMS and used.is_one_of(CLOCKS_AND_RANDOM_NUMBERS))
             or used.is_one_of({"random"})
         ):
             found.append(f"{source.path}:{used.line}: {here} may not import {used.top}")
@@ -82,13 +195,22 @@ def foreign_libraries(root: Path) -> list[str]:
 
 
 def unused_rights(root: Path) -> list[str]:
-    """Rooms and libraries that a room may import and does not; a planned room may wait."""
+    """Rooms, folders and libraries that may be imported and are not; a planned room may wait."""
     met: dict[str, set[str]] = {}
     for source, used in _imports(root):
-        met.setdefault(room(source.path), set()).update((_room_of(used, root), used.top))
+        here, folder = _place_of_file(source.path)
+        met.setdefault(here, set()).update((_room_of(used, root), used.top))
+        there = _place_of_import(used, root)
+        if there is not None and there[0] == here and there[1] != folder:
+            met.setdefault(f"{here}/{folder}", set()).add(there[1])
+    folders = {
+        f"{here}/{folder}": rights
+        for here, table in FOLDERS.items()
+        for folder, rights in table.items()
+    }
     rights = [
         (here, right)
-        for table in (ROOMS, LIBRARIES)
+        for table in (ROOMS, LIBRARIES, folders)
         for here in met
         for right in table.get(here, ())
     ]
@@ -99,7 +221,7 @@ def unused_rights(root: Path) -> list[str]:
     )
 
 
-def unseeded_dice(root: Path) -> list[str]:
+def unseeded_random_numbers(root: Path) -> list[str]:
     """Uses of `numpy.random` in `core` and `protocols`, and elsewhere those without a seed."""
     found = []
     for source in python_files(root, "src"):
@@ -120,13 +242,48 @@ def _imports(root: Path) -> Iterator[tuple[Source, Import]]:
 
 
 def _room_of(used: Import, root: Path) -> str:
-    """The room an import reaches into; `__init__` for the package's own names such as version."""
+    """The room that an import reaches into; `__init__` for names of the package such as version."""
     if used.top != PACKAGE:
         return ""
     below = used.module.split(".")[1:]
     package = root / "src" / PACKAGE
     known = below and (below[0] in ROOMS or (package / below[0]).exists())
     return below[0] if known else "__init__"
+
+
+def _dotted(path: str) -> str:
+    parts = Path(path).with_suffix("").parts
+    below = parts[parts.index(PACKAGE) :]
+    return ".".join(below[:-1] if below[-1] == "__init__" else below)
+
+
+def _place_of_file(path: str) -> tuple[str, str]:
+    """Room and folder of a file of the package; "." for a file directly in its room."""
+    parts = _dotted(path).split(".")
+    inside = len(parts) > 3 or (len(parts) == 3 and path.endswith("__init__.py"))
+    return room(path), parts[2] if inside else "."
+
+
+def _module_of(used: Import, root: Path) -> str | None:
+    """The module of the package that an import reads, without the name it takes from there."""
+    if used.top != PACKAGE:
+        return None
+    parts = used.module.split(".")
+    for length in (len(parts), len(parts) - 1):
+        path = root / "src" / Path(*parts[:length])
+        if path.with_suffix(".py").exists() or (path / "__init__.py").exists():
+            return ".".join(parts[:length])
+    return None
+
+
+def _place_of_import(used: Import, root: Path) -> tuple[str, str] | None:
+    """Room and folder that an import reaches into; None outside the package and for a room."""
+    module = _module_of(used, root)
+    parts = (module or "").split(".")
+    if len(parts) < 3:
+        return None
+    is_folder = (root / "src" / Path(*parts[:3])).is_dir()
+    return parts[1], parts[2] if is_folder else "."
 
 
 def _random_names(node: ast.AST) -> list[str]:

@@ -1,4 +1,4 @@
-"""How long a file and a function may be: one idea each, with room for the reasonable exception."""
+"""How long a file and a function may be, and how full a folder: one idea each."""
 
 import ast
 from pathlib import Path
@@ -7,6 +7,7 @@ from tests.house.sources import python_files
 
 FILE_LINES = 320  # 100 to 250 is the aim
 FUNCTION_LINES = 60  # under 40 is the aim
+FOLDER_MODULES = 14
 
 
 def long_files(root: Path) -> list[str]:
@@ -25,3 +26,14 @@ def long_functions(root: Path) -> list[str]:
                 if lines > FUNCTION_LINES:
                     found.append(f"{source.path}:{node.lineno}: {node.name}: {lines} lines")
     return found
+
+
+def full_folders(root: Path) -> list[str]:
+    """Folders of the package with more modules directly in them than the limit."""
+    counted: dict[str, int] = {}
+    for source in python_files(root, "src"):
+        path = Path(source.path)
+        counted[path.parent.as_posix()] = counted.get(path.parent.as_posix(), 0) + (
+            path.name != "__init__.py"
+        )
+    return [f"{path}: {count} modules" for path, count in counted.items() if count > FOLDER_MODULES]

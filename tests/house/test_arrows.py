@@ -7,24 +7,39 @@ from pathlib import Path
 import pytest
 
 from tests.house.arrows import (
+    circles,
     crossed_arrows,
+    crossed_folders,
     foreign_libraries,
-    unseeded_dice,
+    hidden_imports,
+    unseeded_random_numbers,
     unused_rights,
-)  # fmt: skip
+)
 from tests.house.sources import REPOSITORY
 
 
 def package(root: Path, path: str, text: str) -> Path:
-    """A repository under `root` with one file of the package."""
+    """A repository under `root` with one more file of the package."""
     file = root / "src" / "halfway" / path
-    file.parent.mkdir(parents=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
     return root
 
 
 def test_rooms_import_only_the_rooms_below() -> None:
     assert "\n".join(crossed_arrows(REPOSITORY)) == ""
+
+
+def test_folders_import_only_the_folders_below() -> None:
+    assert "\n".join(crossed_folders(REPOSITORY)) == ""
+
+
+def test_no_modules_import_each_other() -> None:
+    assert "\n".join(circles(REPOSITORY)) == ""
+
+
+def test_no_import_is_for_a_side_effect_or_for_types_alone() -> None:
+    assert "\n".join(hidden_imports(REPOSITORY)) == ""
 
 
 def test_libraries_sockets_and_clocks_stay_in_their_rooms() -> None:
@@ -35,8 +50,8 @@ def test_no_room_may_import_what_it_does_not() -> None:
     assert "\n".join(unused_rights(REPOSITORY)) == ""
 
 
-def test_no_dice_without_a_seed() -> None:
-    assert "\n".join(unseeded_dice(REPOSITORY)) == ""
+def test_no_random_numbers_without_a_seed() -> None:
+    assert "\n".join(unseeded_random_numbers(REPOSITORY)) == ""
 
 
 @pytest.mark.parametrize(
@@ -44,6 +59,7 @@ def test_no_dice_without_a_seed() -> None:
     [
         ("core/plane.py", "import halfway.world.network", "1: core may not import world"),
         ("protocols/gossip.py", "\nfrom halfway import sim", "2: protocols may not import sim"),
+        ("sim/a.py", "from halfway.protocols.gossip import x", "1: sim may not import protocols"),
         ("protocols/gossip.py", "from ..world import x", "1: protocols may not import world"),
         ("world/a.py", "def f():\n  import halfway.sim.engine", "2: world may not import sim"),
         ("sim/engine.py", "from halfway.pipeline.run import Run", "1: sim may not import pipeline"),
@@ -60,10 +76,10 @@ def test_an_arrow_against_the_grain_is_seen(
     assert crossed_arrows(package(tmp_path, path, text)) == [f"src/halfway/{path}:{line}"]
 
 
-def test_a_room_that_nobody_planned_is_seen(tmp_path: Path) -> None:
+def test_an_unknown_room_is_seen(tmp_path: Path) -> None:
     root = package(tmp_path, "attic/box.py", "import halfway.core.dice")
     assert crossed_arrows(root) == [
-        "src/halfway/attic/box.py: `attic` is no room; tests/house/arrows.py lists them"
+        "src/halfway/attic/box.py: `attic` is not a room; tests/house/arrows.py lists them"
     ]
 
 
@@ -121,13 +137,17 @@ def test_a_library_in_its_own_room_passes(tmp_path: Path) -> None:
         ("sim/engine.py", "x = default_rng()", "a generator without a seed"),
     ],
 )
-def test_dice_without_a_seed_are_seen(tmp_path: Path, path: str, text: str, what: str) -> None:
-    assert unseeded_dice(package(tmp_path, path, text)) == [f"src/halfway/{path}:1: {what}"]
+def test_random_numbers_without_a_seed_are_seen(
+    tmp_path: Path, path: str, text: str, what: str
+) -> None:
+    assert unseeded_random_numbers(package(tmp_path, path, text)) == [
+        f"src/halfway/{path}:1: {what}"
+    ]
 
 
-def test_dice_with_a_seed_pass(tmp_path: Path) -> None:
+def test_random_numbers_with_a_seed_pass(tmp_path: Path) -> None:
     text = "x = np.random.default_rng(seed)\ny = np.random.Philox(key=3)\n"
-    assert unseeded_dice(package(tmp_path, "world/udg.py", text)) == []
+    assert unseeded_random_numbers(package(tmp_path, "world/udg.py", text)) == []
 
 
 def test_the_command_line_starts_without_the_heavy_libraries() -> None:
@@ -137,6 +157,65 @@ def test_the_command_line_starts_without_the_heavy_libraries() -> None:
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
 
 
-def test_a_right_that_nobody_uses_is_seen(tmp_path: Path) -> None:
+def test_an_unused_right_is_seen(tmp_path: Path) -> None:
     root = package(tmp_path, "protocols/gossip.py", "from halfway.core.dice import dice\n")
     assert unused_rights(root) == ["protocols may import numpy and does not"]
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "what"),
+    [
+        ("sim/engine/loop.py", "sim/radio/wired.py", "1: engine may not import radio"),
+        ("protocols/drip/a.py", "protocols/walks/b.py", "1: drip may not import walks"),
+        ("protocols/gossip.py", "protocols/walks/b.py", "1: . may not import walks"),
+        ("pipeline/plan/plan.py", "pipeline/sweep.py", "1: plan may not import ."),
+        ("sim/attic/box.py", "sim/simulation.py", ""),
+    ],
+)
+def test_an_arrow_against_the_grain_inside_a_room_is_seen(
+    tmp_path: Path, here: str, there: str, what: str
+) -> None:
+    module = f"halfway.{there.removesuffix('.py').replace('/', '.')}"
+    package(package(tmp_path, there, ""), here, f"from {module} import x")
+    expected = f"{here}:{what}" if what else (
+        f"{here}: `sim/attic` is not a folder; tests/house/arrows.py lists them"
+    )  # fmt: skip
+    assert crossed_folders(tmp_path) == [f"src/halfway/{expected}"]
+
+
+def test_an_arrow_with_the_grain_inside_a_room_passes(tmp_path: Path) -> None:
+    package(tmp_path, "sim/engine/loop.py", "")
+    package(tmp_path, "sim/radio/wired.py", "from halfway.sim.engine.loop import x")
+    package(tmp_path, "sim/radio/csma.py", "from halfway.sim.radio import wired")
+    assert crossed_folders(tmp_path) == []
+
+
+def test_a_circle_is_seen_even_through_a_third_module_and_inside_a_function(
+    tmp_path: Path,
+) -> None:
+    package(tmp_path, "sim/a.py", "from halfway.sim.b import x")
+    package(tmp_path, "sim/b.py", "def f():\n    from halfway.sim import c")
+    package(tmp_path, "sim/c.py", "import halfway.sim.a")
+    package(tmp_path, "sim/d.py", "import halfway.sim.a")
+    assert circles(tmp_path) == ["halfway.sim.a halfway.sim.b halfway.sim.c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("from halfway.sim import air  # noqa: F401 - declares it", 1),
+        ("if TYPE_CHECKING:\n    from halfway.sim import air", 2),
+    ],
+)
+def test_a_hidden_import_is_seen(tmp_path: Path, text: str, number: int) -> None:
+    line = text.splitlines()[number - 1].strip()
+    found = hidden_imports(package(tmp_path, "sim/a.py", text))
+    assert found == [f"src/halfway/sim/a.py:{number}: {line}"]
+
+
+def test_libraries_for_types_alone_pass_and_the_command_line_starts_quickly(
+    tmp_path: Path,
+) -> None:
+    package(tmp_path, "sim/a.py", "if TYPE_CHECKING:\n    import pandas")
+    package(tmp_path, "cli/a.py", "if TYPE_CHECKING:\n    from halfway.sim import air")
+    assert hidden_imports(tmp_path) == []

@@ -1,8 +1,15 @@
-"""Files and functions stay small enough to hold one idea, and a long one is noticed."""
+"""Files, functions and folders stay small enough for one idea, and a large one is noticed."""
 
 from pathlib import Path
 
-from tests.house.sizes import FILE_LINES, FUNCTION_LINES, long_files, long_functions
+from tests.house.sizes import (
+    FILE_LINES,
+    FOLDER_MODULES,
+    FUNCTION_LINES,
+    full_folders,
+    long_files,
+    long_functions,
+)
 from tests.house.sources import REPOSITORY
 
 
@@ -20,6 +27,20 @@ def test_files_hold_one_idea() -> None:
 
 def test_functions_hold_one_idea() -> None:
     assert "\n".join(long_functions(REPOSITORY)) == ""
+
+
+def test_folders_hold_one_idea() -> None:
+    assert "\n".join(full_folders(REPOSITORY)) == ""
+
+
+def test_a_full_folder_is_seen(tmp_path: Path) -> None:
+    root = module(tmp_path, "")
+    for number in range(FOLDER_MODULES):
+        assert full_folders(root) == []
+        (root / "src" / "halfway" / f"module_{number}.py").write_text("")
+    assert full_folders(root) == [f"src/halfway: {FOLDER_MODULES + 1} modules"]
+    (root / "src" / "halfway" / "module_0.py").rename(root / "src" / "halfway" / "__init__.py")
+    assert full_folders(root) == []
 
 
 def test_a_long_file_is_seen(tmp_path: Path) -> None:

@@ -1,44 +1,95 @@
-"""No room uses one name for two things, and the reader that says so would notice."""
+"""One word has one meaning across rooms, and the readers that say so would notice a second one."""
 
 from pathlib import Path
 
 import pytest
 
+from halfway.adapters.registry import TABLE
+from tests.house import words
 from tests.house.sources import REPOSITORY
-from tests.house.words import used_twice
+
+MAP = (REPOSITORY / "docs" / "map.md").read_text("utf-8")
 
 
 def package(root: Path, **texts: str) -> Path:
-    """A repository under `root` with files of the room world, by name."""
-    folder = root / "src" / "halfway" / "world"
-    folder.mkdir(parents=True)
+    """A repository under `root` with one file in each of several rooms."""
     for name, text in texts.items():
-        (folder / f"{name}.py").write_text(text)
+        folder = root / "src" / "halfway" / name
+        folder.mkdir(parents=True)
+        (folder / "file.py").write_text(text)
     return root
 
 
-def test_a_word_has_one_meaning_in_a_room() -> None:
-    assert "\n".join(used_twice(REPOSITORY)) == ""
+def test_a_class_has_one_meaning() -> None:
+    assert "\n".join(words.classes_with_two_meanings(REPOSITORY)) == ""
+
+
+def test_no_name_uses_a_retired_word() -> None:
+    assert "\n".join(words.retired_words(REPOSITORY)) == ""
+
+
+def test_options_name_their_unit_and_use_the_words_of_the_field() -> None:
+    options = {
+        name: {option: about.meaning for option, about in system.options.items()}
+        for name, system in TABLE.items()
+    }
+    assert "\n".join(words.careless_options(options)) == ""
+
+
+def test_the_list_of_words_is_true() -> None:
+    assert len(words.glossary(MAP)) > 40
+    assert "\n".join(words.false_words(REPOSITORY, MAP)) == ""
 
 
 @pytest.mark.parametrize(
     "other", ["class Ground: ...\n", "Ground = int | str\n", "Ground: TypeAlias = list[int]\n"]
 )
-def test_a_name_for_two_things_is_seen(tmp_path: Path, other: str) -> None:
-    root = package(tmp_path, cells="class Ground: ...\n", walks=other)
-    places = "src/halfway/world/cells.py:1, src/halfway/world/walks.py:1"
-    assert used_twice(root) == [f"Ground: {places}"]
+def test_a_class_for_two_things_in_two_rooms_is_seen(tmp_path: Path, other: str) -> None:
+    root = package(tmp_path, sim="class Ground: ...\n", world=other)
+    places = "src/halfway/sim/file.py:1, src/halfway/world/file.py:1"
+    assert words.classes_with_two_meanings(root) == [f"Ground: {places}"]
 
 
 @pytest.mark.parametrize(
-    "text", ["Rows = npt.NDArray[np.int32]\n", "MOST = 3\n", "class _Lines: ...\n", "rows = 3\n"]
+    "text",
+    ["Rows = npt.NDArray[np.int32]\n", "MOST = 3\n", "class _Lines: ...\n", "rows = 3\n",
+     "class Rules: ...\n"],
+)  # fmt: skip
+def test_one_alias_constants_private_names_and_the_contract_pass(tmp_path: Path, text: str) -> None:
+    other = text.replace("= 3", "= 4")
+    assert words.classes_with_two_meanings(package(tmp_path, sim=text, world=other)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "name"),
+    [
+        ("class LetterBox: ...\n", 1, "LetterBox"),
+        ("def was_told(): ...\n", 1, "was_told"),
+        ("class State:\n    shelf: int\n", 2, "shelf"),
+        ('HOP = np.dtype([("patience", "<f8")])\n', 1, "patience"),
+        ("NO_CARE = 3\n", 1, "NO_CARE"),
+    ],
 )
-def test_one_alias_constants_and_private_names_pass(tmp_path: Path, text: str) -> None:
-    assert used_twice(package(tmp_path, one=text, other=text.replace("= 3", "= 4"))) == []
+def test_a_retired_word_is_seen(tmp_path: Path, text: str, line: int, name: str) -> None:
+    (found,) = words.retired_words(package(tmp_path, sim=text))
+    assert found.startswith(f"src/halfway/sim/file.py:{line}: {name}: use ")
 
 
-def test_an_exception_without_need_is_seen(tmp_path: Path) -> None:
-    root = package(tmp_path, one="class Ground: ...\n")
-    (root / "src/halfway/world").rename(root / "src/halfway/protocols")
-    idle = [f"{name}: no longer twice in protocols" for name in ("Book", "Rules", "State")]
-    assert used_twice(root) == idle
+def test_a_time_without_its_unit_is_seen() -> None:
+    options = {"gossip": {"period": "seconds; a round", "rounds_s": "rounds", "wish": "a number"}}
+    assert words.careless_options(options) == [
+        "gossip: period: a time ends in _s, and nothing else does",
+        "gossip: rounds_s: a time ends in _s, and nothing else does",
+        "gossip: wish: use subscription",
+    ]
+    assert words.careless_options({"gossip": {"period_s": "seconds; a round"}}) == []
+
+
+def test_a_false_list_of_words_is_seen(tmp_path: Path) -> None:
+    root = package(tmp_path, sim="class Engine: ...\n")
+    head = "## Words\n\n| word | meaning | in code |\n|---|---|---|\n"
+    rows = "| engine | the loop | `Engine` |\n| loop | it | `Loop` |\n| engine | it | |\n"
+    assert words.false_words(root, head + rows) == [
+        "engine: listed twice",
+        "loop: no `Loop` in the package",
+    ]

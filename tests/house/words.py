@@ -1,42 +1,133 @@
-"""One word has one meaning: which names of classes and types a room uses twice."""
+"""One word, one meaning, across rooms: names of classes, functions, fields and options.
+
+`docs/map.md` has the list of words; the field's terms win over inventions.
+"""
 
 import ast
-from collections import defaultdict
-from collections.abc import Iterator
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.house.sources import Source, python_files, room
+from tests.house.sources import Source, python_files
 
-# Room and name -> why it may stand for several things there.
-TWICE = {
-    ("protocols", "Book"): "the contract: what the ids of one protocol stand for",
-    ("protocols", "Rules"): "the contract: the scalars of one protocol",
-    ("protocols", "State"): "the contract: the rows of one protocol",
+# Class names that may stand in several places: the contract of a protocol.
+CONTRACT = {
+    "Rules": "the scalars of one protocol",
+    "State": "the rows of one protocol",
+    "Catalogue": "what the ids of one protocol identify",
 }
+# Words that this project once used for things that the field has names for -> the name to use.
+RETIRED = {
+    "voice": "adapter",
+    "scene": "run context, environment",
+    "letter": "command, timer",
+    "letters": "commands",
+    "told": "outcome, deliveries, forwarded",
+    "book": "catalogue",
+    "dice": "random state",
+    "care": "acknowledgement, reliable hop",
+    "patience": "ack timeout, query timeout",
+    "crowded": "table full",
+    "spilled": "evicted",
+    "hearsay": "neighbour discovery",
+    "herald": "neighbour advertisement",
+    "heir": "successor",
+    "reign": "act as root",
+    "refuge": "fallback parent",
+    "kin": "children, grandchildren",
+    "wish": "subscription",
+    "wishes": "subscriptions",
+    "unwant": "unsubscribe upstream",
+    "shelf": "store",
+    "keeper": "replica",
+    "keepers": "replicas",
+    "desk": "client index",
+    "town": "cell run",
+    "ledger": "delivery accounting",
+    "meters": "counters",
+    "hottest": "max node energy",
+    "busiest": "max node load",
+    "contender": "system",
+    "mendable": "user error",
+    "unfit": "unsupported",
+    "parked": "deferred",
+}
+_TIME = re.compile(r"^seconds\b")
 
 
-def used_twice(root: Path) -> list[str]:
-    """Public names that mean several things in a room, and entries of `TWICE` without need.
+def classes_with_two_meanings(root: Path) -> list[str]:
+    """Names of public classes and types that mean several things in the package.
 
     The same alias for the same type in two files means one thing.
     """
-    meanings: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    meanings: dict[str, dict[str, str]] = defaultdict(dict)
     for source in python_files(root, "src"):
-        for name, meaning, line in _named(source):
-            meanings[room(source.path), name].setdefault(meaning, f"{source.path}:{line}")
-    several = {word: places for word, places in meanings.items() if len(places) > 1}
-    found = [
-        f"{word[1]}: {', '.join(places.values())}"
-        for word, places in several.items()
-        if word not in TWICE
+        for name, meaning, line in _types(source):
+            meanings[name].setdefault(meaning, f"{source.path}:{line}")
+    return [
+        f"{name}: {', '.join(places.values())}"
+        for name, places in sorted(meanings.items())
+        if len(places) > 1 and name not in CONTRACT
     ]
-    rooms = {word[0] for word in meanings}
-    idle = [word for word in TWICE if word[0] in rooms and word not in several]
-    return found + [f"{name}: no longer twice in {where}" for where, name in idle]
 
 
-def _named(source: Source) -> Iterator[tuple[str, str, int]]:
-    """The classes and type aliases at the top of a file: name, what it stands for, line."""
+def retired_words(root: Path) -> list[str]:
+    """Retired words in names of classes, public functions, and their fields."""
+    found = []
+    for source in python_files(root, "src"):
+        for name, line in _public_names(source):
+            for part in _parts(name):
+                if part in RETIRED:
+                    better = RETIRED[part]
+                    found.append(f"{source.path}:{line}: {name}: use {better}")
+    return found
+
+
+def careless_options(options: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Options (system -> name -> meaning) with a time without its unit, or a retired word."""
+    found = []
+    for system, own in options.items():
+        for name, meaning in own.items():
+            if bool(_TIME.match(meaning)) != name.endswith("_s"):
+                found.append(f"{system}: {name}: a time ends in _s, and nothing else does")
+            found += [f"{system}: {name}: use {RETIRED[p]}" for p in _parts(name) if p in RETIRED]
+    return found
+
+
+def glossary(page: str) -> list[tuple[str, str, list[str]]]:
+    """The words of the map: word, meaning, and the names that it has in code."""
+    body = page.partition("## Words")[2]
+    rows = [line.strip()[1:-1].split("|") for line in body.splitlines() if line.startswith("| ")]
+    return [
+        (row[0].strip(), row[1].strip(), re.findall(r"`([^`]+)`", row[2]))
+        for row in rows[1:]
+        if len(row) == 3
+    ]
+
+
+def false_words(root: Path, page: str) -> list[str]:
+    """Words that the map lists twice, and names of code that it lists and nothing has."""
+    words = glossary(page)
+    twice = [f"{w}: listed twice" for w, n in Counter(w for w, _, _ in words).items() if n > 1]
+    names = {name for source in python_files(root, "src") for name, _ in _public_names(source)}
+    files = {Path(source.path).stem for source in python_files(root, "src")}
+    known = names | files | {Path(s.path).parent.name for s in python_files(root, "src")}
+    return twice + [
+        f"{word}: no `{name}` in the package"
+        for word, _, codes in words
+        for name in codes
+        if name not in known
+    ]
+
+
+def _parts(name: str) -> list[str]:
+    """The words of a name: run_context and RunContext are run, context."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_").split("_")
+
+
+def _types(source: Source) -> Iterator[tuple[str, str, int]]:
+    """The classes and type aliases at the top of a file: name, what it means, line."""
     for node in source.tree.body:
         match node:
             case ast.ClassDef(name=name):
@@ -50,3 +141,21 @@ def _named(source: Source) -> Iterator[tuple[str, str, int]]:
         # Constants are written in capitals alone.
         if name[0].isupper() and not name.isupper():
             yield name, meaning, node.lineno
+
+
+def _public_names(source: Source) -> Iterator[tuple[str, int]]:
+    """Classes, functions, fields of classes and of record types, and constants of a file."""
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+                if not name.startswith("_"):
+                    yield name, node.lineno
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name, node.lineno
+            case ast.Tuple(elts=[ast.Constant(value=str(name)), ast.Constant(value=str(kind)), *_]):
+                if re.fullmatch(r"[<>]?[iuf][1248]", kind):  # a field of a record
+                    yield name, node.lineno
+    for node in source.tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)]) if name.isupper():
+                yield name, node.lineno
