@@ -2,7 +2,7 @@
 
 import numpy as np
 
-# Little-endian, naturally aligned: a 44-byte header, then eight integers and six reals; 128 bytes.
+# Little-endian, naturally aligned, without padding: a 48-byte header, then eight integers and six reals; 128 bytes.
 # Reals are f8: a position rounded to f4 makes face routing circle for ever.
 MESSAGE = np.dtype(
     [
@@ -17,11 +17,10 @@ MESSAGE = np.dtype(
         ("event", "<i4"),
         ("publisher", "<i4"),  # id of the node that published `event`; -1: not carried
         ("sequence", "<i4"),  # the sender's number for a hop to be acknowledged; 0: unreliable
-        ("incarnation", "<u4"),  # of the sender: changes whenever it crashes or comes back
+        ("incarnation", "<u8"),  # of the sender: grows whenever it crashes or comes back
         ("args", "<i4", (8,)),
         ("reals", "<f8", (6,)),
-    ],
-    align=True,
+    ]
 )
 # What one record counts on the air, in a queue of a link, and in the energy of a radio: the size of
 # a record before headers of reliable hops were part of it. Every record counts the same.

@@ -173,7 +173,7 @@ def _schema() -> Any:
             ("event", pa.int32()),
             ("publisher", pa.int32()),
             ("sequence", pa.int32()),
-            ("incarnation", pa.uint32()),
+            ("incarnation", pa.uint64()),
             ("args", pa.list_(pa.int32(), 8)),
             ("reals", pa.list_(pa.float64(), 6)),
         ]
