@@ -104,7 +104,7 @@ def test_the_way_back_is_loop_erased() -> None:
     for seed in range(60):
         source, target = distinct_pairs(network.n, 1, seed)[0]
         pair = walk_pair(network, source, target, system="random-walk", seed=seed)
-        looped += any(len(set(trace)) < len(trace) for trace in pair.traces)
+        looped += any(len(set(trace)) < len(trace) for trace in pair.trails)
         assert len(set(pair.path)) == len(pair.path)
     assert looped > 30
 
@@ -194,7 +194,7 @@ def test_a_walk_eventually_visits_every_node(seed: int) -> None:
     nowhere = (network.n + 2, network.n + 3)  # where the other walk is, out of reach
     whole = from_links(network.n + 4, [*links, *tail, nowhere])
     pair = walk_pair(whole, 75, nowhere[0], seed=seed, most_steps=60_000)
-    assert set(map(int, pair.traces[0])) == set(range(network.n + 2))
+    assert set(map(int, pair.trails[0])) == set(range(network.n + 2))
 
 
 # §4

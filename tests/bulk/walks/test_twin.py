@@ -41,7 +41,7 @@ def test_same_paths_and_meetings_for_the_same_seeds(
             for w in (0, 1):
                 # The walk that has not met yet walks on, so the messages may tell more.
                 told = steps_of(outcome, 2 * topic + w)[: bulk.steps_each[w]]
-                assert list(told) == list(bulk.traces[w][1:])
+                assert list(told) == list(bulk.trails[w][1:])
             assert outcome.trace.met[bulk.node, topic] == 1
             assert chain(outcome, bulk.node, 2 * topic) == list(bulk.path[: _place(bulk)][::-1])
             assert chain(outcome, bulk.node, 2 * topic + 1) == list(bulk.path[_place(bulk) - 1 :])
@@ -72,7 +72,7 @@ def test_the_twin_holds_where_walks_must_turn_round(system: WalkSystem, network:
         bulk = walkers.pair(source, target, seed=5, topic=topic)
         for w in (0, 1):
             told = steps_of(outcome, 2 * topic + w)[: bulk.steps_each[w]]
-            assert list(told) == list(bulk.traces[w][1:])
+            assert list(told) == list(bulk.trails[w][1:])
 
 
 def test_no_mark_was_forgotten_in_these_comparisons() -> None:

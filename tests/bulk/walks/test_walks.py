@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.bulk.walks.walks import Reading, Walkers, WalkSystem, walk_pair
-from halfway.bulk.walks.weights import _check_size, bearings
+from halfway.bulk.walks.weights import _check_size, weight_table
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
 from halfway.world.workload.pairs import distinct_pairs
@@ -32,7 +32,7 @@ def connected_networks(draw: st.DrawFn) -> Network:
 @given(connected_networks())
 def test_the_table_holds_the_papers_sums(network: Network) -> None:
     """[drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x) 1[z ∈ N(x)], by brute force."""
-    table = bearings(network)
+    table = weight_table(network)
     near = [set(map(int, network.neighbours(i))) for i in range(network.n)]
     for x in range(network.n):
         for e in range(network.start[x], network.start[x + 1]):
@@ -62,13 +62,13 @@ def test_any_pair_meets_and_its_path_is_simple(
     for topic, (source, target) in enumerate(pairs):
         pair = walkers.pair(source, target, seed=seed, topic=topic, k=k, reading=reading)
         assert (pair.steps, pair.node) == (steps[topic], nodes[topic])
-        assert pair.steps_each == tuple(len(trace) - 1 for trace in pair.traces)
-        for trace in (*pair.traces, pair.path):
+        assert pair.steps_each == tuple(len(trace) - 1 for trace in pair.trails)
+        for trace in (*pair.trails, pair.path):
             assert all(b in network.neighbours(a) for a, b in pairwise(trace))
         assert len(set(pair.path)) == len(pair.path)
         assert (pair.path[0], pair.path[-1]) == (source, target)
         assert pair.node in pair.path
-        first, second = (set(map(int, trace)) for trace in pair.traces)
+        first, second = (set(map(int, trace)) for trace in pair.trails)
         assert first & second == {pair.node}
 
 
