@@ -22,7 +22,7 @@ PAIRS = 100
 
 UNIFORM = (
     "networks: n points uniform in the unit square (no torus), linked below r = 0.04, redrawn "
-    "until connected; all systems, ratios and interpretations use the same networks and the same pairs"
+    "until connected; the same networks and pairs for all systems, ratios and interpretations"
 )
 HEARD = (
     "heard: a walk meets the other as soon as a neighbour of the node that it reached carries the "
