@@ -8,15 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import (
-    Adapter,
-    Commands,
-    RunContext,
-    SystemInstance,
-    Value,
-    commands,
-)
+from halfway.adapters.interface import Adapter, Commands, RunContext, SystemInstance, commands
 from halfway.core.message import MESSAGE
+from halfway.core.options import Value
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.protocols.walks.messages import KINDS, LAUNCH, OPTIONS, PUBLISH, Rules
 from halfway.protocols.walks.state import DIED, EVICTED, KNOWN_HOPS, LOST

@@ -22,7 +22,7 @@ def reliable(**rules: Any) -> Rules:
         "step_delay_s": (1.0, 0.5), "advertise": True, "most_steps": 400, "retries": 3,
         "ack_timeout_s": 0.05,
     }  # fmt: skip
-    return Rules(**{**given, **rules})  # type: ignore[arg-type]
+    return Rules(**{**given, **rules})
 
 
 class WalkRun:
@@ -53,7 +53,7 @@ class WalkRun:
                 self.command(0.25 * w, ends[w], LAUNCH, topic, walk=2 * topic + w)
 
     def command(
-        self, at: float, row: int, kind: int, topic: int = -1, *, walk: int = 0, event: int = -1
+        self, at: float, row: int, kind: Any, topic: int = -1, *, walk: int = 0, event: int = -1
     ) -> None:
         """Post a command of the application of a row, or its start event."""
         engines.post(self._engine, at, row, kind, topic, walk, event)
@@ -84,7 +84,7 @@ class WalkRun:
     def come_back(self, row: int) -> None:
         """That row is up again, with its memory; it starts, even if it was not down."""
         self._happens(NODE_UP, row)
-        self.command(self.now, row, int(START))
+        self.command(self.now, row, START)
 
     def _happens(self, kind: int, row: int) -> None:
         self._changes = merged(self._changes, changes([self.now], [kind], [row], [-1]))
@@ -95,7 +95,7 @@ class WalkRun:
         place = int(self.network.start[sender]) + int(np.flatnonzero(row == receiver)[0])
         self.radio.success[place] = success
 
-    def reports(self, kind: int) -> list[tuple[int, int, int]]:
+    def reports(self, kind: Any) -> list[tuple[int, int, int]]:
         """(row, topic, event) of the records of a kind to applications, in order."""
         log = self._engine.applications
         records = log.record[: int(log.tally[0])].view(MESSAGE)
@@ -105,7 +105,7 @@ class WalkRun:
             if record["kind"] == kind
         ]
 
-    def received(self, kind: int) -> tuple[Any, Any]:
+    def received(self, kind: Any) -> tuple[Any, Any]:
         """Records of a kind that rows received, and the rows."""
         count = int(self._engine.journal.tally[0])
         records = self._engine.journal.record[:count].view(MESSAGE)
