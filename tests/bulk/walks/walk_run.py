@@ -107,10 +107,10 @@ class WalkRun:
         reports, journal = self._engine.applications, self._engine.journal
         t, j = int(reports.tally[0]), int(journal.tally[0])
         return Outcome(
-            applications=reports.record[:t].view(MESSAGE).copy(),
-            application_rows=reports.row[:t].copy(),
-            journal=journal.record[:j].view(MESSAGE).copy(),
-            journal_rows=journal.row[:j].copy(),
+            applications=reports.record[:t].view(MESSAGE),
+            application_rows=reports.row[:t],
+            journal=journal.record[:j].view(MESSAGE),
+            journal_rows=journal.row[:j],
             events=int(self._engine.counters.events[0]),
             trails=self.state.trails,
             replaced=self._replaced(),

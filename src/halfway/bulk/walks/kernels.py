@@ -28,7 +28,7 @@ class Graph(NamedTuple):
     who: npt.NDArray[np.int32]  # [m]
 
 
-class Trails(NamedTuple):
+class PairTrails(NamedTuple):
     """Trails of a pair of walks on the nodes; valid where stamped with the number of the pair."""
 
     stamp: npt.NDArray[np.uint32]  # [1] number of the current pair
@@ -53,9 +53,9 @@ class PureMemory(NamedTuple):
     nothing: npt.NDArray[np.uint8]
 
 
-def trails(n: int) -> Trails:
+def trails(n: int) -> PairTrails:
     """Trails on a network of n nodes, before any pair."""
-    return Trails(
+    return PairTrails(
         np.zeros(1, np.uint32),
         np.zeros((n, 4), np.uint32),
         np.empty((n, 2), np.int32),

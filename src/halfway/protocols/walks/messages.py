@@ -74,8 +74,8 @@ NEVER = np.int32(-1)
 class Rules(NamedTuple):
     """The scalars of a walk system, equal on every node.
 
-    The paper excludes loss and faults [drw §2]. Everything from `retries` on is ours, and off by
-    default.
+    We add everything from `retries` on, off by default, because the paper excludes loss and faults
+    [drw §2].
     """
 
     step_delay_s: tuple[float, float]  # of a publisher's, of a subscriber's walk

@@ -101,8 +101,8 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
     if has_trail(trails, rules, i, other, now):
         meet(trails, rules, i, walk, out)
         return True
-    # [drw §3] "It then stops the dissemination": no message can stop the other walk at once. We
-    # end it where it comes upon a MATCH on its own trail, or where it meets in its turn.
+    # [drw §3] "It then stops the dissemination". We end the other walk where it reaches a node of
+    # its trail that a MATCH passed, or at its own meeting, because no message can stop it at once.
     if is_matched(trails, i, walk, generation) or message.args[STEPS] >= rules.most_steps:
         return True
     towards, advertised_at = trails.advertiser[i, other], trails.walks[i, other].advertised_at
