@@ -89,7 +89,7 @@ def test_places_are_limited_by_memory() -> None:
     context = RunContext(n, 2, demand, 256, 60.0, 1, network, None)
     rules = Rules((0.01, 0.01), True, 1000, retries=3, ack_timeout_s=0.1)
     room = places(context, rules, pairs, {(0, 0): range(subscribers)})
-    assert 100 < room < subscribers
+    assert 50 < room < subscribers
     assert n * room * HOP_BYTES <= 1e9
 
 
