@@ -1,8 +1,8 @@
-"""Many independent pure walks in flight together: what walks that need not meet would gain.
+"""Many independent pure walks advanced together: the speed that walks without meetings would gain.
 
-A single walk waits for memory at each step: where it goes next depends on what it reads there.
-Walks that do not depend on each other wait together, until drawing numbers is what they wait for;
-so each word of dice serves two steps.
+A single walk waits for memory at each step, because its next node depends on what it reads there.
+Independent walks wait together, until drawing random numbers is the limit; so each random value
+serves two steps.
 """
 
 import numpy as np
@@ -13,68 +13,68 @@ from halfway.core.compiled import inlined, kernel
 from halfway.core.prng import advanced, mixed, pick, seeded
 from halfway.world.graphs.network import Network
 
-IN_FLIGHT = 16  # measured: 12 to 64 are alike
+IN_FLIGHT = 16  # measured: 12 to 64 make no difference
 _32, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 def rows_after(
     network: Network, starts: npt.NDArray[np.int64], steps: int, seed: int
 ) -> npt.NDArray[np.uint32]:
-    """Rows [walks] where pure walks from `starts` stand after `steps` steps; walk i has dice i."""
-    doors = doors_of(network)
+    """Rows [walks] of pure walks from `starts` after `steps` steps; walk i has random state i."""
+    spans = spans_of(network)
     at = np.ascontiguousarray(starts, np.uint32)
-    words = np.array([seeded(np.uint64(seed), walk) for walk in range(len(at))], np.uint64)
+    randoms = np.array([seeded(np.uint64(seed), walk) for walk in range(len(at))], np.uint64)
     whole = len(at) - len(at) % IN_FLIGHT
     for first in range(0, whole, IN_FLIGHT):
-        fly(
-            doors,
+        advance_all(
+            spans,
             network.who,
             at[first : first + IN_FLIGHT],
-            words[first : first + IN_FLIGHT],
+            randoms[first : first + IN_FLIGHT],
             steps,
         )
     for walk in range(whole, len(at)):
-        fly(doors, network.who, at[walk : walk + 1], words[walk : walk + 1], steps)
+        advance_all(spans, network.who, at[walk : walk + 1], randoms[walk : walk + 1], steps)
     return at
 
 
-def doors_of(network: Network) -> npt.NDArray[np.uint64]:
-    """[n] where a row's neighbours begin << 32 | how many there are: one word to read a step."""
+def spans_of(network: Network) -> npt.NDArray[np.uint64]:
+    """[n] where a row's neighbours begin << 32 | their number: one word to read a step."""
     return network.start[:-1].astype(np.uint64) << _32 | network.degree.astype(np.uint64)
 
 
 @inlined
-def through(door, who, value):
-    """The neighbour behind a row's door that a pure walk goes to, by the high half of a value."""
-    return np.uint32(who[np.uint32((door >> _32) + pick(value, door & _LOW))])
+def neighbour_in(span, who, value):
+    """A random neighbour in a row's span, by the high half of a value."""
+    return np.uint32(who[np.uint32((span >> _32) + pick(value, span & _LOW))])
 
 
 @kernel
-def fly(doors, who, at, words, steps):
-    """Move every walk [walks] by `steps` steps, all of them by two steps at a time."""
-    drawn = np.uint64(0)  # every walk's dice advance alike: no word is stored on the way
+def advance_all(spans, who, at, randoms, steps):
+    """Advance every walk [walks] by `steps` steps, two at a time."""
+    drawn = np.uint64(0)  # all random states advance by the same amount: none is stored
     for _ in range(steps >> 1):
         drawn = advanced(drawn)
         for walk in range(np.uint32(at.shape[0])):
-            value = mixed(words[walk] + drawn)
-            between = through(doors[at[walk]], who, value)
-            at[walk] = through(doors[between], who, value << _32)
+            value = mixed(randoms[walk] + drawn)
+            between = neighbour_in(spans[at[walk]], who, value)
+            at[walk] = neighbour_in(spans[between], who, value << _32)
     if steps & 1:
         drawn = advanced(drawn)
         for walk in range(np.uint32(at.shape[0])):
-            at[walk] = through(doors[at[walk]], who, mixed(words[walk] + drawn))
-    for walk in range(words.shape[0]):
-        words[walk] += drawn
+            at[walk] = neighbour_in(spans[at[walk]], who, mixed(randoms[walk] + drawn))
+    for walk in range(randoms.shape[0]):
+        randoms[walk] += drawn
 
 
 @kernel
-def one_walk(ground, x, word, steps):
-    """Where a single pure walk from row x stands after `steps` steps, a word of dice a step."""
-    ground = borrowed(ground)
+def one_walk(graph, x, random, steps):
+    """The row of one pure walk from row x after `steps` steps, one random value a step."""
+    graph = borrowed(graph)
     x = np.uint32(x)
     for _ in range(steps):
-        word = advanced(word)
-        first = ground.start[x]
-        degree = ground.start[np.uint32(x + 1)] - first
-        x = np.uint32(ground.who[first + pick(mixed(word), degree)])
+        random = advanced(random)
+        first = graph.start[x]
+        degree = graph.start[np.uint32(x + 1)] - first
+        x = np.uint32(graph.who[first + pick(mixed(random), degree)])
     return x

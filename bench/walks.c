@@ -1,4 +1,4 @@
-/* The loops of ensemble.py and of sim/meeting.py in C, on the same arrays: the contender to beat.
+/* The loops of ensemble.py and of bulk/walks/kernels.py in C, on the same arrays: the baseline.
  * cc -O3 -march=native -shared -fPIC */
 #include <stdint.h>
 #include <string.h>
@@ -39,7 +39,7 @@ typedef struct {
     float *behind, *row;
 } field;
 
-static inline void leave_trace(field *f, u4 stamp, int w, u4 y, u4 from, u4 passed) {
+static inline void leave_trail(field *f, u4 stamp, int w, u4 y, u4 from, u4 passed) {
     f->mark[4 * y + w] = stamp;
     f->back[2 * y + w] = (i4)from;
     f->order[2 * y + w] = passed;
@@ -107,7 +107,7 @@ void meetings(const u4 *start, const i4 *who, u4 *mark, i4 *back, u4 *order, con
         i8 steps = 0, node = -1;
         stamp++;
         for (int w = 0; w < 2; w++) {
-            leave_trace(&f, stamp, w, x[w], x[w], 0);
+            leave_trail(&f, stamp, w, x[w], x[w], 0);
             word[w] = seeded(seeded(seed, x[w]), (u8)(2 * p + w)) + GOLDEN;
             e[w] = start[x[w]] + pick(mixed(word[w]), start[x[w] + 1] - start[x[w]]);
         }
@@ -116,7 +116,7 @@ void meetings(const u4 *start, const i4 *who, u4 *mark, i4 *back, u4 *order, con
                 int w = turn > 0;
                 u4 y = (u4)who[e[w]];
                 steps++;
-                if (mark[4 * y + w] != stamp) leave_trace(&f, stamp, w, y, x[w], seen[w]++);
+                if (mark[4 * y + w] != stamp) leave_trail(&f, stamp, w, y, x[w], seen[w]++);
                 if (mark[4 * y + 1 - w] == stamp || mark[4 * y + 3 - w] == stamp) {
                     node = where(&f, stamp, w, y, &steps);
                     break;

@@ -1,7 +1,7 @@
-"""Walks side by side: one pure walk, many in flight, pairs that meet; ours and the same loops in C.
+"""Benchmark of bulk walks against C: one pure walk, many in flight, and pairs that meet.
 
-The contenders of a race walk the same walks from the same seeds on the same arrays, and must end
-alike; but for the walks in flight, which share words of dice and are held against our one walk.
+All contenders walk the same walks from the same seeds on the same arrays, and must end on the same
+nodes. The walks in flight share random states, and are compared with one walk instead.
 """
 
 import argparse
@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 import ensemble
-from halfway.bulk.walks import kernels as meeting
-from halfway.bulk.walks.weights import bearings
+from halfway.bulk.walks import kernels
+from halfway.bulk.walks.weights import WeightTable, weight_table
 from halfway.core.prng import seeded
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk
@@ -27,17 +27,17 @@ NOT_MET = 10**9
 
 
 def single(network: Network, steps: int, rounds: int, c: ctypes.CDLL | None) -> list[Row]:
-    """One pure walk, and many of them in flight together: the same number of steps in all."""
-    ground, doors = meeting.Graph(network.start, network.who), ensemble.doors_of(network)
-    word = np.uint64(seeded(np.uint64(SEED), 0))
-    words = np.array([seeded(np.uint64(SEED), w) for w in range(ensemble.IN_FLIGHT)], np.uint64)
+    """One pure walk, and many in flight together, with the same number of steps in all."""
+    graph, spans = kernels.Graph(network.start, network.who), ensemble.spans_of(network)
+    random = np.uint64(seeded(np.uint64(SEED), 0))
+    randoms = np.array([seeded(np.uint64(SEED), w) for w in range(ensemble.IN_FLIGHT)], np.uint64)
 
     def one() -> int:
-        return int(ensemble.one_walk(ground, 0, word, steps))
+        return int(ensemble.one_walk(graph, 0, random, steps))
 
     def many() -> None:
         at = np.arange(ensemble.IN_FLIGHT, dtype=np.uint32)
-        ensemble.fly(doors, network.who, at, words.copy(), steps // ensemble.IN_FLIGHT)
+        ensemble.advance_all(spans, network.who, at, randoms.copy(), steps // ensemble.IN_FLIGHT)
 
     work = f"pure walk, n = {network.n}, {steps:,} steps"
     contenders: dict[str, Callable[[], object]] = {"halfway, one walk": one}
@@ -48,11 +48,11 @@ def single(network: Network, steps: int, rounds: int, c: ctypes.CDLL | None) -> 
         def in_c() -> int:
             at = c.one_walk(
                 pointer(network.start), pointer(network.who), ctypes.c_uint32(0),
-                ctypes.c_uint64(int(word)), ctypes.c_int64(steps),
+                ctypes.c_uint64(int(random)), ctypes.c_int64(steps),
             )  # fmt: skip
             return int(at)
 
-        assert in_c() == one(), "C and halfway must stand on the same node"
+        assert in_c() == one(), "C and halfway must end on the same node"
         contenders[YARDSTICK] = in_c
     rows = race(contenders, work, rounds, steps)
     return rows + race(crowd, f"{work} in all", rounds, steps)
@@ -60,22 +60,24 @@ def single(network: Network, steps: int, rounds: int, c: ctypes.CDLL | None) -> 
 
 def pairs(network: Network, system: str, rounds: int, c: ctypes.CDLL | None) -> list[Row]:
     """Pairs of walks until they meet ('heard', equal speed), warm tables."""
-    compass = meeting.compass(bearings(network)) if system == "directional" else None
-    memory = compass or meeting.Blindfold(np.zeros(1, np.uint8))
-    trails, ground = meeting.trails(network.n), meeting.Graph(network.start, network.who)
+    table = weight_table(network) if system == "directional" else None
+    memory = (
+        kernels.directional_memory(table) if table else kernels.PureMemory(np.zeros(1, np.uint8))
+    )
+    trails, graph = kernels.trails(network.n), kernels.Graph(network.start, network.who)
     ends = distinct_pairs(network.n, PAIRS, SEED)
     steps, nodes = np.empty(PAIRS, np.int64), np.empty(PAIRS, np.int64)
 
-    def ours() -> None:
-        meeting.meetings(
-            memory, trails, ground, ends, np.uint64(SEED), 1, True, NOT_MET, steps, nodes
+    def in_numba() -> None:
+        kernels.meetings(
+            memory, trails, graph, ends, np.uint64(SEED), 1, True, NOT_MET, steps, nodes
         )
 
-    ours()
+    in_numba()
     total, where = int(steps.sum()), nodes.copy()
-    contenders: dict[str, Callable[[], object]] = {f"halfway, {system}": ours}
+    contenders: dict[str, Callable[[], object]] = {f"halfway, {system}": in_numba}
     if c:
-        contenders[YARDSTICK] = in_c(c, network, compass, ends, steps, nodes)
+        contenders[YARDSTICK] = in_c(c, network, table, ends, steps, nodes)
         contenders[YARDSTICK]()
         assert (int(steps.sum()), list(nodes)) == (total, list(where)), "not the same walks"
     work = f"{PAIRS:,} {system} pairs, n = {network.n}, {total:,} steps"
@@ -85,18 +87,25 @@ def pairs(network: Network, system: str, rounds: int, c: ctypes.CDLL | None) -> 
 def in_c(
     c: ctypes.CDLL,
     network: Network,
-    compass: meeting.Compass | None,
+    table: WeightTable | None,
     ends: np.ndarray,
     steps: np.ndarray,
     nodes: np.ndarray,
 ) -> Callable[[], object]:
-    """The same pairs in C, with memory of its own."""
-    mine, stamp = meeting.trails(network.n), [0]
+    """The same pairs in C, with arrays of its own."""
+    mine, stamp = kernels.trails(network.n), [0]
     tables: list[np.ndarray | None] = [None] * 7
-    if compass:
-        own = meeting.compass(compass.bearings)
-        b = compass.bearings
-        tables = [b.base_at, b.ties_at, b.base, b.ties, own.passed, own.behind, own.row]
+    if table:
+        own = kernels.directional_memory(table)
+        tables = [
+            table.base_at,
+            table.ties_at,
+            table.base,
+            table.ties,
+            own.passed,
+            own.behind,
+            own.row,
+        ]
     fixed = [pointer(a) for a in (network.start, network.who, mine.mark, mine.back, mine.order)]
     fixed += [None if a is None else pointer(a) for a in tables]
 

@@ -1,7 +1,6 @@
-"""How many pairs of walks meet, and how many events arrive, where every reception may fail.
+"""The table of `docs/models/walks-under-loss.md`: met pairs of walks and delivered events by loss.
 
-No race: a table for `docs/models/walks-under-loss.md`. Networks are paired over all settings, and
-the intervals take them as clusters.
+Networks are paired over all settings, and are the clusters of the intervals.
 """
 
 import argparse
@@ -12,7 +11,7 @@ import numpy as np
 from rich.console import Console
 
 from halfway.protocols import SYSTEMS
-from halfway.protocols.walks import rendezvous
+from halfway.protocols.walks.messages import DELIVERED, LAUNCH, MATCHED, PUBLISH, Rules
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.records import SENT
 from halfway.sim.environment.changes import none
@@ -22,10 +21,10 @@ from halfway.world.graphs.unit_disk import connected_unit_disk
 from halfway.world.workload.pairs import distinct_pairs
 
 NODES, RADIUS, PAIRS, EVENTS = 200, 0.13, 5, 10
-HOP = 1e-3  # seconds; a walk rests one second on a node
+HOP = 1e-3  # seconds; a walk makes a step a second
 PUBLISHED = 1000.0  # seconds: when the first event is published
 LOSSES = (0.0, 0.05, 0.1, 0.2, 0.3)
-_PLAIN = rendezvous.Rules((1.0, 1.0), True, 500, patience_s=0.05)
+_PLAIN = Rules((1.0, 1.0), True, 500, ack_timeout_s=0.05)
 _AGAIN = {"relaunch_s": 150.0, "launches": 6}
 SETTINGS = {
     "as published": _PLAIN,
@@ -36,16 +35,14 @@ SETTINGS = {
 
 
 class Result(NamedTuple):
-    """What one network shows under one setting."""
+    """The result of one network under one setting."""
 
-    met: float  # share of topics both of whose initiators were told of the meeting
-    arrived: float  # share of events that reached their subscriber
-    sent: float  # transmissions a topic, until all is over
+    met: float  # share of topics whose two initiators received a MATCH
+    arrived: float  # share of events delivered to their subscriber
+    sent: float  # transmissions a topic, until the end
 
 
-def measured(
-    system: str, network: Network, rules: rendezvous.Rules, loss: float, seed: int
-) -> Result:
+def measured(system: str, network: Network, rules: Rules, loss: float, seed: int) -> Result:
     """One run: all pairs of a network at once."""
     protocol = importlib.import_module(SYSTEMS[system])
     pairs = distinct_pairs(network.n, PAIRS, seed)
@@ -55,27 +52,27 @@ def measured(
     engine = engines.engine(network.n, 4096 + 2 * spare, 1 << 12)
     for topic, ends in enumerate(pairs):
         for w in (0, 1):
-            engines.post(engine, 0.5 * w, int(ends[w]), rendezvous.LAUNCH, topic, 2 * topic + w, -1)
+            engines.post(engine, 0.5 * w, int(ends[w]), LAUNCH, topic, 2 * topic + w, -1)
         for event in range(EVENTS):
             at = PUBLISHED + event
             number = topic * EVENTS + event
-            engines.post(engine, at, int(ends[0]), rendezvous.PUBLISH, topic, 0, number)
+            engines.post(engine, at, int(ends[0]), PUBLISH, topic, 0, number)
     radio = lossy(Ideal(HOP), 1.0 - loss, network, seed)
-    neighbourhood, book = network.neighbourhood(), rendezvous.Book(PAIRS)
+    neighbourhood = network.neighbourhood()
     why = engines.run(
-        state, rules, neighbourhood, engine, radio, neighbourhood, False, none(), np.inf, engines.NEVER,
-        spare,
+        state, rules, neighbourhood, engine, radio, neighbourhood, False, none(), np.inf,
+        engines.NEVER, spare,
     )  # fmt: skip
     if why != engines.IDLE:
         raise RuntimeError(f"the engine stopped early: {why}")
     log = engine.applications
-    told, rows = log.record[: int(log.tally[0])], log.row[: int(log.tally[0])]
-    matched = (told["kind"] == rendezvous.MATCHED) & (told["at"] < PUBLISHED)
-    ends_told = set(zip(told["topic"][matched].tolist(), rows[matched].tolist(), strict=True))
+    reports, rows = log.record[: int(log.tally[0])], log.row[: int(log.tally[0])]
+    matched = (reports["kind"] == MATCHED) & (reports["at"] < PUBLISHED)
+    notified = set(zip(reports["topic"][matched].tolist(), rows[matched].tolist(), strict=True))
     both = sum(
-        (t, int(a)) in ends_told and (t, int(b)) in ends_told for t, (a, b) in enumerate(pairs)
+        (t, int(a)) in notified and (t, int(b)) in notified for t, (a, b) in enumerate(pairs)
     )
-    arrived = int((told["kind"] == rendezvous.DELIVERED).sum())
+    arrived = int((reports["kind"] == DELIVERED).sum())
     sent = int(engine.counters.traffic[:, SENT].sum())
     return Result(both / PAIRS, arrived / (PAIRS * EVENTS), sent / PAIRS)
 

@@ -11,7 +11,7 @@ from tests.networks import disk
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 7, 100])
-def test_each_walk_is_a_slow_walk_with_its_own_dice(steps: int) -> None:
+def test_each_walk_equals_a_slow_walk_with_its_own_random_state(steps: int) -> None:
     network = disk(n=80, radius=0.2, seed=1)
     starts = np.arange(2 * IN_FLIGHT + 3) % network.n
     for walk, row in enumerate(rows_after(network, starts, steps, seed=5)):
@@ -24,7 +24,7 @@ def test_each_walk_is_a_slow_walk_with_its_own_dice(steps: int) -> None:
         assert x == row
 
 
-def test_a_single_walk_takes_a_word_a_step() -> None:
+def test_a_single_walk_draws_one_value_a_step() -> None:
     network = disk(n=80, radius=0.2, seed=1)
     x = 3
     for value in splitmix64(77, 50):

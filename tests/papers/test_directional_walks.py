@@ -1,6 +1,6 @@
-"""Paper 1, sentence by sentence: a test for each claim of §§3-4, quoted by its decisive clause.
+"""Paper 1: a test for each claim of §§3-4, quoted by its decisive clause.
 
-Statistical claims are measured on a few small networks here; the sweeps judge them at full size.
+Statistical claims are measured on a few small networks here; `reproduce` judges them at full size.
 """
 
 import itertools
@@ -19,27 +19,27 @@ from halfway.pipeline.measure import estimate
 from halfway.pipeline.plan.run import Point, Run
 from halfway.pipeline.study import Summaries, Summary
 from halfway.pipeline.verdict import Verdict
-from halfway.protocols.walks import rendezvous
 from halfway.protocols.walks.directional_walk import away, commonality
 from halfway.protocols.walks.directional_walk import state as fresh
+from halfway.protocols.walks.messages import DATA, MATCHED, NEVER, STEP, WALK_ID
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import unit_disk
 from halfway.world.workload.pairs import distinct_pairs
-from tests.bulk.walks.walk_run import Told, WalkRun
+from tests.bulk.walks.walk_run import Outcome, WalkRun
 from tests.networks import disk, from_links, line
 
 NETWORKS = 8
 
 
 @pytest.fixture(scope="module")
-def crowd() -> tuple[Network, np.ndarray, Told]:
+def crowd() -> tuple[Network, np.ndarray, Outcome]:
     """Twelve topics on one network, every message kept."""
     network = disk(n=150, radius=0.16, seed=3)
     pairs = distinct_pairs(network.n, 12, 3)
     return network, pairs, WalkRun(network, pairs, seed=3, journal=200_000).run()
 
 
-def of_kind(outcome: Told, kind: int) -> tuple[np.ndarray, np.ndarray]:
+def of_kind(outcome: Outcome, kind: int) -> tuple[np.ndarray, np.ndarray]:
     """Records of a kind, and the rows that received them."""
     chosen = outcome.journal["kind"] == kind
     return outcome.journal[chosen], outcome.journal_rows[chosen]
@@ -48,7 +48,7 @@ def of_kind(outcome: Told, kind: int) -> tuple[np.ndarray, np.ndarray]:
 # §3
 
 
-def test_nodes_transmit_to_whom_is_nearer_than_the_range() -> None:
+def test_nodes_transmit_to_nodes_nearer_than_the_range() -> None:
     """[§3] "node u can transmit to node v if the distance … satisfies d(u, v) < ru"."""
     network = unit_disk(np.array([[0.0, 0.0], [0.5, 0.0], [1.25, 0.0]]), 0.75)
     near = {
@@ -57,44 +57,46 @@ def test_nodes_transmit_to_whom_is_nearer_than_the_range() -> None:
     assert near == {"0": ["1"], "1": ["0"], "2": []}
 
 
-def test_two_lines_cross(crowd: tuple[Network, np.ndarray, Told]) -> None:
+def test_two_lines_cross(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
     """[§3] "the two lines cross": every topic's walks meet on a connected network."""
     _, pairs, outcome = crowd
-    assert (outcome.trace.met.sum(axis=0) >= 1).all()
-    assert outcome.trace.met.shape[1] == len(pairs)
+    assert (outcome.trails.met.sum(axis=0) >= 1).all()
+    assert outcome.trails.met.shape[1] == len(pairs)
 
 
-def test_the_meeting_notifies_both_initiators(crowd: tuple[Network, np.ndarray, Told]) -> None:
+def test_the_meeting_notifies_both_initiators(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
     """[§3] "sends back messages to the publisher and the subscriber to notify"."""
     _, pairs, outcome = crowd
-    told = outcome.applications["kind"] == rendezvous.MATCHED
-    rows = zip(outcome.application_rows[told], outcome.applications["topic"][told], strict=True)
+    matched = outcome.applications["kind"] == MATCHED
+    rows = zip(
+        outcome.application_rows[matched], outcome.applications["topic"][matched], strict=True
+    )
     assert set(rows) == {(row, topic) for topic in range(len(pairs)) for row in pairs[topic]}
 
 
-def test_the_meeting_stops_the_walk(crowd: tuple[Network, np.ndarray, Told]) -> None:
+def test_the_meeting_stops_the_walk(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
     """[§3] "It then stops the dissemination of information": no step after a walk's own meeting."""
     _network, pairs, outcome = crowd
-    steps, rows = of_kind(outcome, rendezvous.STEP)
+    steps, rows = of_kind(outcome, STEP)
     for walk in range(2 * len(pairs)):
-        mine = rows[steps["args"][:, rendezvous.WALK_ID] == walk]
-        assert outcome.trace.met[mine[-1], walk // 2]
-        # Its last node carries the other's trace; none before did when the walk came by.
-        assert outcome.trace.back[mine[-1], walk ^ 1] != rendezvous.NEVER
+        mine = rows[steps["args"][:, WALK_ID] == walk]
+        assert outcome.trails.met[mine[-1], walk // 2]
+        # Its last node carries the other's trail; no node before did when the walk passed.
+        assert outcome.trails.back[mine[-1], walk ^ 1] != NEVER
 
 
 def test_a_first_visit_is_remembered_with_its_transmitter(
-    crowd: tuple[Network, np.ndarray, Told],
+    crowd: tuple[Network, np.ndarray, Outcome],
 ) -> None:
     """[§3] "the ID of the node that transmitted the information first"."""
     _, pairs, outcome = crowd
-    steps, rows = of_kind(outcome, rendezvous.STEP)
+    steps, rows = of_kind(outcome, STEP)
     first: dict[tuple[int, int], int] = {}
     for step, row in zip(steps, rows, strict=True):
-        first.setdefault((int(row), int(step["args"][rendezvous.WALK_ID])), int(step["source"]))
+        first.setdefault((int(row), int(step["args"][WALK_ID])), int(step["source"]))
     for (row, walk), transmitter in first.items():
         if row != pairs[walk // 2, walk % 2]:
-            assert outcome.trace.back[row, walk] == transmitter
+            assert outcome.trails.back[row, walk] == transmitter
 
 
 def test_the_way_back_is_loop_erased() -> None:
@@ -104,7 +106,7 @@ def test_the_way_back_is_loop_erased() -> None:
     for seed in range(60):
         source, target = distinct_pairs(network.n, 1, seed)[0]
         pair = walk_pair(network, source, target, system="random-walk", seed=seed)
-        looped += any(len(set(trace)) < len(trace) for trace in pair.traces)
+        looped += any(len(set(trail)) < len(trail) for trail in pair.trails)
         assert len(set(pair.path)) == len(pair.path)
     assert looped > 30
 
@@ -114,7 +116,7 @@ def test_data_follow_the_direct_path() -> None:
     network = disk(n=150, radius=0.16, seed=3)
     simulation = WalkRun(network, np.array([[5, 140]]), seed=8, journal=50_000)
     simulation.publish(1e9, 0, event=1)
-    data, rows = of_kind(simulation.run(), rendezvous.DATA)
+    data, rows = of_kind(simulation.run(), DATA)
     way = [5, *map(int, rows)]
     assert way[-1] == 140
     assert len(set(way)) == len(way)
@@ -123,36 +125,36 @@ def test_data_follow_the_direct_path() -> None:
 
 
 def test_a_node_decides_by_two_hops_alone() -> None:
-    """[§3] "node y knows the two hops neighborhood": another world beyond it changes nothing."""
+    """[§3] "node y knows the two hops neighborhood": another network beyond it changes nothing."""
     near = [(0, 1), (1, 2), (1, 3), (2, 4), (3, 5)]
     choices = []
     for beyond in ([(4, 6), (6, 7)], [(5, 6), (6, 7), (4, 7), (7, 8)]):
         network = from_links(9, near + beyond)
         state = fresh(np.arange(9, dtype=np.int32), 4, 1, seed=0)
         value = np.uint64(0x123456789ABCDEF0)
-        choices.append(away(state, network.around(), 1, 0, 0, value))
+        choices.append(away(state, network.neighbourhood(), 1, 0, 0, value, NEVER))
     assert choices[0] == choices[1]
 
 
-def test_the_next_node_is_no_neighbour_of_the_last_if_there_is_one() -> None:
+def test_the_next_node_is_not_a_neighbour_of_the_previous_one_if_possible() -> None:
     """[§3] "not a neighboring node of x and that has as few as possible … in common"."""
     network = disk(n=150, radius=0.16, seed=3)
-    around = network.around()
+    neighbourhood = network.neighbourhood()
     near = [set(map(int, network.neighbours(i))) for i in range(network.n)]
     for y in range(network.n):
         for p, x in enumerate(map(int, network.neighbours(y))):
             state = fresh(
                 np.arange(network.n, dtype=np.int32), int(network.degree.max()), 1, seed=0
             )
-            z = int(away(state, around, y, x, 0, np.uint64(77)))
+            z = int(away(state, neighbourhood, y, x, 0, np.uint64(77), NEVER))
             away_from_x = near[y] - near[x] - {x}
             if away_from_x:
                 assert z in away_from_x
                 assert len(near[x] & near[z]) == min(len(near[x] & near[v]) for v in away_from_x)
-            first = around.first[y]
+            first = neighbourhood.first[y]
             expected = len(near[x] & near[z]) + len(near[x]) * (z in near[x])
             place = list(network.neighbours(y)).index(z)
-            assert commonality(around, first + p, first + place) == expected
+            assert commonality(neighbourhood, first + p, first + place) == expected
 
 
 def test_ties_are_broken_uniformly() -> None:
@@ -163,7 +165,13 @@ def test_ties_are_broken_uniformly() -> None:
     chosen = Counter(
         int(
             away(
-                state, network.around(), 0, 1, walk, np.uint64(rng.integers(2**64, dtype=np.uint64))
+                state,
+                network.neighbourhood(),
+                0,
+                1,
+                walk,
+                np.uint64(rng.integers(2**64, dtype=np.uint64)),
+                NEVER,
             )
         )
         for walk in range(3000)
@@ -175,13 +183,15 @@ def test_ties_are_broken_uniformly() -> None:
 
 def test_a_second_passage_chooses_another_way() -> None:
     """[§3] "to make possible the selection of another path if the data come back"."""
-    # From 0 through 1: neighbours 2 and 3 tie; whichever was taken is dearer afterwards.
+    # From 0 through 1: neighbours 2 and 3 tie; the weight of the one taken is higher afterwards.
     network = from_links(4, [(0, 1), (1, 2), (1, 3), (0, 2), (0, 3)])
     for seed in range(20):
         state = fresh(np.arange(4, dtype=np.int32), 4, 1, seed=0)
         rng = np.random.default_rng(seed)
         values = rng.integers(2**64, size=40, dtype=np.uint64)
-        taken = [int(away(state, network.around(), 1, 0, 0, value)) for value in values]
+        taken = [
+            int(away(state, network.neighbourhood(), 1, 0, 0, value, NEVER)) for value in values
+        ]
         assert len(set(taken)) == 3
 
 
@@ -191,10 +201,10 @@ def test_a_walk_eventually_visits_every_node(seed: int) -> None:
     network = disk(n=150, radius=0.16, seed=seed)
     links = [(i, int(j)) for i in range(network.n) for j in network.neighbours(i) if i < j]
     tail = [(0, network.n), (network.n, network.n + 1)]  # a dead end, two hops long
-    nowhere = (network.n + 2, network.n + 3)  # where the other walk is, out of reach
-    whole = from_links(network.n + 4, [*links, *tail, nowhere])
-    pair = walk_pair(whole, 75, nowhere[0], seed=seed, most_steps=60_000)
-    assert set(map(int, pair.traces[0])) == set(range(network.n + 2))
+    apart = (network.n + 2, network.n + 3)  # the other walk, disconnected
+    whole = from_links(network.n + 4, [*links, *tail, apart])
+    pair = walk_pair(whole, 75, apart[0], seed=seed, most_steps=60_000)
+    assert set(map(int, pair.trails[0])) == set(range(network.n + 2))
 
 
 # §4
@@ -243,7 +253,7 @@ def summarised(point: Point, measurement: object, networks: int = NETWORKS) -> l
 
 
 def opinions(verdicts: object, part: str = "") -> Counter[str]:
-    """How often each verdict was given, among the metrics that hold a word."""
+    """The number of each verdict, among the metrics that contain a text."""
     return Counter(v.verdict for v in verdicts if part in v.metric)  # type: ignore[attr-defined]
 
 
@@ -263,7 +273,7 @@ def test_connected_networks_are_hard_to_obtain() -> None:
 
 
 def evidence_heard() -> Summaries:
-    """What Section 4 and Figure 5 are judged on: equal speed, heard."""
+    """The runs for Section 4 and Figure 5: equal speed, heard."""
     wanted = {"k": 1, "reading": "heard"}
     rows = [row for row in evidence().rows if wanted.items() <= row.parameters.items()]
     directed = [row for row in rows if row.parameters["system"] == "directional-walk"]
@@ -290,7 +300,7 @@ def test_the_time_to_intersection_settles_with_density() -> None:
 
 
 def test_a_power_law_does_not_settle() -> None:
-    """The claim of convergence can fail: times that fall like 1/n for ever do not agree."""
+    """The claim of convergence can fail: times that keep falling like 1/n do not agree."""
     rows = []
     for row in evidence_heard().rows:
         if row.metric == "steps":
@@ -312,8 +322,8 @@ def test_equal_speeds_meet_soonest() -> None:
     assert found == {"agrees": 16}
 
 
-def test_most_printed_times_come_out_when_walks_are_heard() -> None:
-    """[Fig. 6] with few networks most of the 48 already agree; stepping on a trace takes longer."""
+def test_most_printed_times_agree_when_trails_are_heard() -> None:
+    """[Fig. 6] with few networks most of the 48 already agree; stepping on a trail takes longer."""
     heard = Counter(
         v.verdict for v in claims.judge_figure_6(evidence()) if v.metric.endswith(" steps")
     )
@@ -340,8 +350,8 @@ def test_few_nodes_of_a_tree_route_about_half_of_the_traffic() -> None:
     assert all(float(v.measured or 0) > 0.4 for v in by_system["breadth-first-tree"])
 
 
-def test_the_centralised_column_is_marked_as_what_it_is() -> None:
-    """[Fig. 7] a mean load of 73 is no mean length of shortest paths here."""
+def test_the_centralised_column_is_impossible_as_printed() -> None:
+    """[Fig. 7] a mean load of 73 is not a mean length of shortest paths here."""
     found = [v for v in claims.judge_figure_7(burden()) if v.cell["system"] == "shortest-path"]
     assert {v.verdict for v in found} == {"impossible as printed"}
     assert all("another system's" in v.reason for v in found)
@@ -351,7 +361,7 @@ def test_the_centralised_column_is_marked_as_what_it_is() -> None:
 
 
 def test_a_column_of_shortest_paths_would_agree() -> None:
-    """The mark can be missing: with means as printed nothing is called impossible."""
+    """With means as printed, no cell is judged impossible."""
     rows = []
     for row in burden().rows:
         if row.metric == "load" and row.parameters["system"] == "shortest-path":
@@ -370,7 +380,7 @@ def test_a_column_of_shortest_paths_would_agree() -> None:
     assert "impossible as printed" not in {v.verdict for v in found}
 
 
-def test_walk_loads_come_out() -> None:
+def test_walk_loads_agree() -> None:
     """[Fig. 7] means and medians of both walks, on few networks within their intervals."""
     found = [v for v in claims.judge_figure_7(burden()) if "walk" in str(v.cell["system"])]
     assert len(found) == 20
@@ -382,12 +392,12 @@ def test_every_node_is_at_least_a_source_and_a_target() -> None:
     found = [v for v in claims.judge_figure_8(burden()) if v.metric == "minimum load"]
     assert found
     assert all(v.measured == 2 for v in found if v.cell["system"] != "random-walk")
-    # Chance can lead one more walk over every node, as there are many and they are long.
+    # By chance one more walk may pass every node, because the walks are many and long.
     assert all(2 <= float(v.measured or 0) <= 4 for v in found)
 
 
-def test_walks_of_a_network_are_twins_of_lone_pairs() -> None:
-    """A measurement's steps are those of the pairs that the command line would walk."""
+def test_walks_of_a_network_equal_single_pairs() -> None:
+    """The steps of a measurement are those of `halfway walk` for the same pairs."""
     network = line(12)
     pairs = np.array([[0, 11], [3, 7]])
     total, _ = Walkers(network).meetings(pairs, seed=5)

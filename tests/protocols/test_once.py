@@ -15,10 +15,11 @@ from halfway.core.message import MESSAGE, START
 from halfway.protocols import SYSTEMS as PROTOCOLS
 from halfway.protocols import anti_entropy, flooding, gossip
 from halfway.protocols.drip import handler as voronoi_brokers
+from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
 from halfway.protocols.rumor_routing import handler as rumor
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay.messages import LEAVE, UNSUBSCRIBE
-from halfway.protocols.walks import directional_walk, random_walk, rendezvous
+from halfway.protocols.walks import directional_walk, messages, random_walk
 from halfway.world.workload.pairs import distinct_pairs
 from tests.networks import disk
 from tests.protocols.lone import Letter, World, arrays, drive, emitted_by, faults
@@ -43,32 +44,30 @@ def _walks(protocol: Any) -> World:
     """Three topics whose walks meet, and an event on each path."""
     pairs = distinct_pairs(_NETWORK.n, 3, 2)
     commands = [
-        Letter(0.5 * w, int(pairs[t, w]), rendezvous.LAUNCH, t, walk=2 * t + w)
+        Letter(0.5 * w, int(pairs[t, w]), messages.LAUNCH, t, walk=2 * t + w)
         for t in range(3)
         for w in (0, 1)
     ]
-    commands += [Letter(1e6, int(pairs[t, 0]), rendezvous.PUBLISH, t, t) for t in range(3)]
+    commands += [Letter(1e6, int(pairs[t, 0]), messages.PUBLISH, t, t) for t in range(3)]
     widest = int(_NETWORK.degree.max())
-    rules, book = rendezvous.Rules((1.0, 0.5), True, 10_000), rendezvous.Book(3)
-    return World(
-        _NETWORK, protocol, lambda n: protocol.state(n, widest, 3, 9), rules, book, commands
-    )
+    rules = messages.Rules((1.0, 0.5), True, 10_000)
+    return World(_NETWORK, protocol, lambda n: protocol.state(n, widest, 3, 9), rules, commands)
 
 
-def _careful(protocol: Any) -> World:
-    """The same with every care: each hop is repeated once, for its answer comes late, and two
-    neighbours never answer; walks are launched again and again."""
+def _reliable_walks(protocol: Any) -> World:
+    """The same with retries: each hop is retransmitted once, because its acknowledgement is late,
+    two neighbours never acknowledge, and walks are launched several times."""
     plain = _walks(protocol)
     rules = plain.rules._replace(
-        most_steps=30, retries=1, patience_s=0.0015, relaunch_s=8.0, launches=2, refresh_s=25.0,
-        until_s=40.0, hold=2,
+        most_steps=30, retries=1, ack_timeout_s=0.0015, relaunch_s=8.0, launches=2, refresh_s=25.0,
+        until_s=40.0, buffer_size=2,
     )  # fmt: skip
     commands = [letter._replace(at=min(letter.at, 60.0)) for letter in plain.commands]
-    early = [letter._replace(at=0.1) for letter in commands if letter.kind == rendezvous.PUBLISH]
+    early = [letter._replace(at=0.1) for letter in commands if letter.kind == messages.PUBLISH]
     back = [Letter(20.0, letter.row, START) for letter in early[:2]]
     down = tuple(row for row in (3, 11) if row not in {letter.row for letter in commands})
     return World(
-        **{**vars(plain), "rules": rules, "letters": commands + early + back, "down": down}
+        **{**vars(plain), "rules": rules, "commands": commands + early + back, "down": down}
     )
 
 
@@ -126,8 +125,8 @@ def world(system: str) -> World:
     """A small run of a system that makes every kind of its records."""
     if system.endswith("walk-overlay"):
         return _overlay(2 if system.startswith("careful") else 0)
-    if system.startswith("careful "):
-        return _careful({"directional": directional_walk, "random": random_walk}[system[8:]])
+    if system.startswith("reliable "):
+        return _reliable_walks({"directional": directional_walk, "random": random_walk}[system[9:]])
     if system == "voronoi-brokers":
         return _regions()
     if system in ("directional-walk", "random-walk"):
@@ -152,7 +151,7 @@ def world(system: str) -> World:
     return World(_NETWORK, protocol, fresh, rules, book, commands)  # type: ignore[arg-type]
 
 
-_CARE = {10, 11, 12, 13, 14, int(START)}
+_RELIABLE = {12, 13, 14, ACK_TIMEOUT, ACK, int(START)}
 # What each run must have shown to be worth comparing: the kinds of the protocol's own records.
 KINDS = {
     "flooding": {1, 2, 3, 5},
@@ -162,8 +161,8 @@ KINDS = {
     "rumor": {1, 2, 3, 5, 6, 7, 8, 11, int(START)},
     "directional-walk": {1, 2, 3, 4, 5, 6},
     "random-walk": {1, 2, 3, 4, 5, 6},
-    "careful directional": {1, 2, 3, 4, 5, 6} | _CARE,
-    "careful random": {1, 2, 3, 4, 5, 6} | _CARE,
+    "reliable directional": {1, 2, 3, 4, 5, 6} | _RELIABLE,
+    "reliable random": {1, 2, 3, 4, 5, 6} | _RELIABLE,
     "voronoi-brokers": set(voronoi_brokers.KINDS) - {voronoi_brokers.DELIVERED},
 }
 _OVERLAY = {*range(1, 24), 25, int(START)}

@@ -1,5 +1,6 @@
-"""How applications speak to systems whose publishers and subscribers each send a walk."""
+"""The adapter of the walk systems: pairs of publisher and subscriber as topics, and table sizes."""
 
+import math
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
@@ -7,128 +8,147 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import (
-    Commands,
-    Option,
-    RunContext,
-    System,
-    SystemInstance,
-    Value,
-    commands,
-    count,
-    seconds,
-)
-from halfway.adapters.walks_sizing import places
-from halfway.protocols.reliable_hop import CROWDED, DIED, LOST, SPILLED
-from halfway.protocols.walks import rendezvous
+from halfway.adapters.interface import Adapter, Commands, RunContext, SystemInstance, commands
+from halfway.core.message import MESSAGE
+from halfway.core.options import Value
+from halfway.protocols.reliable_hop import TABLE_FULL
+from halfway.protocols.walks.messages import KINDS, LAUNCH, OPTIONS, PUBLISH, Rules
+from halfway.protocols.walks.state import DIED, EVICTED, KNOWN_HOPS, LOST
 from halfway.world.workload.demand import Demand, Publications
 
-OPTIONS = {
-    "pace_s": seconds(0.01, "a walk rests on each node"),
-    "hear": Option(True, False, True, "a neighbour that carries the other trace is met as well"),
-    "most_steps": count(100_000, "steps after which a walk ends", 1, 2**31 - 1),
-    "retries": count(0, "repetitions of a hop that is not acknowledged; 0: none is", 0, 100),
-    "patience_s": seconds(0.1, "until a hop counts as failed; more than there and back"),
-    "relaunch_s": seconds(10.0, "until a walk that met nobody is launched again; 0: never"),
-    "launches": count(10, "launches in a row that nobody answers", 1, 1000),
-    "refresh_s": seconds(0.0, "from a launch to the next in any case; 0: never"),
-    "hold": count(8, "events that a publisher keeps for a subscriber until they met", 0, 1000),
-}
+_FEW = 8  # hops that every node has room for
+_MOST_BYTES = 1e9  # of the tables of hops of all nodes
+# Of a hop: its record, three integers beside it, and the hops known to be accepted.
+HOP_BYTES = MESSAGE.itemsize + 3 * 4 + 8 * KNOWN_HOPS
+_EVENTS = 4096  # events from which the rate of publications is measured
 
 
-class WalkAdapter:
-    """Walks join one publisher to one subscriber [drw §3]: each pair of a topic is one of theirs.
+class WalkAdapter(Adapter):
+    """Walks join one publisher to one subscriber [drw §3]: each pair of a topic has its own two.
 
-    What a demand calls a topic is therefore as many topics of the protocol as the topic has pairs
-    of a publisher and a subscriber, and an event is published once for each subscriber.
+    A topic of a demand is therefore as many topics of the protocol as it has pairs of a publisher
+    and a subscriber, and an event is published once for each subscriber.
     """
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
-        self.module, self.values = module, dict(values)
+        super().__init__(module, values)
         self._of: dict[tuple[int, int], range] = {}  # (topic, publisher) -> its pairs
         self._pairs: npt.NDArray[np.int32] = np.zeros((0, 2), np.int32)
-
-    def unsupported(self, context: RunContext) -> str:
-        """It runs everywhere."""
-        del context
-        return ""
 
     def instance(self, context: RunContext) -> SystemInstance:
         """The system on a network."""
         self._number(context.demand)
-        names, values = np.arange(context.n, dtype=np.int32), self.values
-        never = np.inf
-        rules = rendezvous.Rules(
-            pace=(float(values["pace_s"]), float(values["pace_s"])),
-            hear=bool(values["hear"]),
-            most_steps=int(values["most_steps"]),
-            retries=int(values["retries"]),
-            patience_s=float(values["patience_s"]),
-            relaunch_s=float(values["relaunch_s"]) or never,
-            launches=int(values["launches"]),
-            refresh_s=float(values["refresh_s"]) or never,
-            until_s=context.seconds,
-            hold=int(values["hold"]),
-        )
-        pairs = max(len(self._pairs), 1)
-        # What a publisher keeps until the meeting, it keeps for each of its pairs.
+        # A publisher has a buffer for each of its pairs.
         most = max((len(own) for own in self._of.values()), default=0)
-        hold = max(int(values["hold"]) * most, 1)
-        rules = rules._replace(hold=int(values["hold"]) * most)
-        slots = places(context, rules, self._pairs, self._of)
+        rules = self._rules(context.seconds, most)
         state = self.module.state(
-            names, context.most_neighbours, pairs, context.seed, slots=slots, hold=hold
+            context.node_ids,
+            context.most_neighbours,
+            max(len(self._pairs), 1),
+            context.seed,
+            places=places(context, rules, self._pairs, self._of),
+            buffer_size=max(rules.buffer_size, 1),
         )
-        emissions = self.module.most_emissions(state, rules)
-        book, kinds = rendezvous.Book(pairs), self.module.KINDS
-        delivered = rendezvous.DELIVERED
         return SystemInstance(
-            state, rules, book, emissions, True, delivered, True, kinds, _shortfalls
+            state,
+            rules,
+            self.module.most_emissions(state, rules),
+            KINDS,
+            shortfalls=_shortfalls,
         )
 
+    def _rules(self, until_s: float, most_pairs: int) -> Rules:
+        given: dict[str, Any] = {
+            name: type(option.default)(self.values[name]) for name, option in OPTIONS.items()
+        }
+        delay = given["step_delay_s"]
+        given |= {
+            "step_delay_s": (delay, delay),
+            "relaunch_s": given["relaunch_s"] or math.inf,
+            "refresh_s": given["refresh_s"] or math.inf,
+            "buffer_size": given["buffer_size"] * most_pairs,
+        }
+        return Rules(**given, until_s=until_s)
+
     def _number(self, demand: Demand) -> None:
-        """Give each pair of a publisher and a subscriber of one topic its number."""
+        """Number the pairs of a publisher and a subscriber of one topic."""
         pairs: list[tuple[int, int]] = []
         for topic, publishers in enumerate(demand.publishers):
             for publisher in publishers.tolist():
-                wants = demand.subscribers[topic].tolist()
+                subscribers = demand.subscribers[topic].tolist()
                 first = len(pairs)
-                pairs += [(publisher, row) for row in wants if row != publisher]
+                pairs += [(publisher, row) for row in subscribers if row != publisher]
                 self._of[topic, publisher] = range(first, len(pairs))
         self._pairs = np.array(pairs, np.int32).reshape(-1, 2)
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Both walks of every pair set out, the subscriber's half a step later."""
+        """Launch both walks of every pair, the subscriber's half a step later."""
         del demand
         pair = np.repeat(np.arange(len(self._pairs)), 2)
         side = np.tile([0, 1], len(self._pairs))
-        at = 0.5 * float(self.values["pace_s"]) * side
-        return commands(at, self._pairs.ravel(), rendezvous.LAUNCH, pair, walk=2 * pair + side)
+        at = 0.5 * float(self.values["step_delay_s"]) * side
+        return commands(at, self._pairs.ravel(), LAUNCH, pair, walk=2 * pair + side)
 
-    def publish_commands(self, some: Publications) -> Commands:
-        """A letter for each event and each subscriber."""
-        at, row, pair, event = [], [], [], []
-        for k in range(len(some.t)):
-            for one in self._of[int(some.topic[k]), int(some.row[k])]:
-                at.append(some.t[k])
-                row.append(some.row[k])
-                pair.append(one)
-                event.append(some.event[k])
-        return commands(at, row, rendezvous.PUBLISH, pair, event=event)
+    def publish_commands(self, publications: Publications) -> Commands:
+        """One command for each publication and each subscriber."""
+        some = publications
+        roles = zip(some.topic.tolist(), some.row.tolist(), strict=True)
+        own = [self._of[role] for role in roles]
+        each = np.repeat(np.arange(len(own)), np.array([len(pairs) for pairs in own], np.int64))
+        pair = [one for pairs in own for one in pairs]
+        return commands(some.t[each], some.row[each], PUBLISH, pair, event=some.event[each])
+
+
+def places(
+    context: RunContext,
+    rules: Rules,
+    pairs: npt.NDArray[np.int32],
+    of: Mapping[tuple[int, int], range],
+) -> int:
+    """Hops that the busiest node has in flight at a time; 0 where hops are not acknowledged.
+
+    pairs [P, 2]: rows of publisher and subscriber; of: (topic, publisher's row) -> its pairs. A
+    node launches all its walks at once, sends each of its events to every subscriber, and forwards
+    the walks of others. Where that would take too much memory the number is less, and further hops
+    are unacknowledged.
+    """
+    if rules.retries == 0:
+        return 0
+    launched = int(np.bincount(pairs.ravel(), minlength=1).max())
+    # A walk visits a node in proportion to its degree, and is for a moment still in flight from
+    # the node before.
+    degree = context.start.degree
+    passing = 2 * len(pairs) * int(degree.max(initial=0)) / max(int(degree.sum()), 1)
+    published = _most_published(context, (rules.retries + 1) * rules.ack_timeout_s, of)
+    need = launched + published + math.ceil(2 * passing) + _FEW
+    fit = int(_MOST_BYTES / (max(context.n, 1) * HOP_BYTES))
+    return max(min(need, fit), _FEW)
+
+
+def _most_published(
+    context: RunContext, longest_s: float, of: Mapping[tuple[int, int], range]
+) -> int:
+    """The most events times subscribers that one publisher has within so many seconds."""
+    some = context.demand.begun_again().take(context.seconds, _EVENTS)
+    roles = zip(some.topic.tolist(), some.row.tolist(), strict=True)
+    each, most = np.array([len(of[role]) for role in roles], np.int64), 0
+    for row in np.unique(some.row):
+        own = some.row == row
+        at, total = some.t[own], np.cumsum([0, *each[own]])
+        begin = np.searchsorted(at, at - longest_s, side="right")
+        most = max(most, int((total[1:] - total[begin]).max()))
+    return most
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
-    """Walks that ended for want of neighbours, and what nodes had no room or no way for."""
-    counts = state.trace.counts.sum(axis=0)
+    """Walks and messages without a next hop, and what nodes had no room for."""
+    counts = state.trails.counts.sum(axis=0)
     return {
         "messages without a way on": int(counts[LOST]),
         "walks without a way on": int(counts[DIED]),
-        "events not kept for a meeting": int(counts[SPILLED]),
-        "hops without care": int(counts[CROWDED]),
+        "events evicted before a meeting": int(counts[EVICTED]),
+        "unacknowledged hops": int(state.trails.hops.counts[:, TABLE_FULL].sum()),
     }
 
 
-SYSTEMS = tuple(
-    System(name, f"halfway.protocols.{name.replace('-', '_')}", WalkAdapter, OPTIONS)
-    for name in ("directional-walk", "random-walk")
-)
+ADAPTERS = {"directional-walk": WalkAdapter, "random-walk": WalkAdapter}

@@ -1,23 +1,23 @@
-"""The bulk driver and the message-level engine walk the same walks: same seed, same nodes."""
+"""Bulk walks and message-level walks are the same: same seed, same nodes."""
 
 import numpy as np
 import pytest
 
 from halfway.bulk.walks.walks import Reading, Walkers, WalkSystem
-from halfway.protocols.walks import rendezvous
+from halfway.protocols.walks.messages import STEP, WALK_ID
 from halfway.world.graphs.network import Network
 from halfway.world.workload.pairs import distinct_pairs
-from tests.bulk.walks.walk_run import Told, WalkRun
+from tests.bulk.walks.walk_run import Outcome, WalkRun
 from tests.networks import disk, from_links, line
 
 SYSTEMS: tuple[WalkSystem, ...] = ("directional-walk", "random-walk")
 READINGS: tuple[Reading, ...] = ("heard", "stepped-on")
 
 
-def steps_of(outcome: Told, walk: int) -> np.ndarray:
-    """Rows that a walk stepped on, in order, its initiator left out."""
-    steps = outcome.journal["kind"] == rendezvous.STEP
-    mine = outcome.journal["args"][:, rendezvous.WALK_ID] == walk
+def steps_of(outcome: Outcome, walk: int) -> np.ndarray:
+    """Rows that a walk stepped on, in order, without its initiator."""
+    steps = outcome.journal["kind"] == STEP
+    mine = outcome.journal["args"][:, WALK_ID] == walk
     return outcome.journal_rows[steps & mine]
 
 
@@ -39,10 +39,10 @@ def test_same_paths_and_meetings_for_the_same_seeds(
             bulk = walkers.pair(source, target, seed=seed, topic=topic, k=k, reading=reading)
             assert (bulk.steps, bulk.node) == (total[topic], nodes[topic])
             for w in (0, 1):
-                # The walk that has not met yet walks on, so the messages may tell more.
-                told = steps_of(outcome, 2 * topic + w)[: bulk.steps_each[w]]
-                assert list(told) == list(bulk.traces[w][1:])
-            assert outcome.trace.met[bulk.node, topic] == 1
+                # The walk that has not met yet continues, so the message-level run may have more.
+                stepped = steps_of(outcome, 2 * topic + w)[: bulk.steps_each[w]]
+                assert list(stepped) == list(bulk.trails[w][1:])
+            assert outcome.trails.met[bulk.node, topic] == 1
             assert chain(outcome, bulk.node, 2 * topic) == list(bulk.path[: _place(bulk)][::-1])
             assert chain(outcome, bulk.node, 2 * topic + 1) == list(bulk.path[_place(bulk) - 1 :])
 
@@ -52,11 +52,11 @@ def _place(bulk: object) -> int:
     return int(np.flatnonzero(path == node)[0]) + 1
 
 
-def chain(outcome: Told, row: int, walk: int) -> list[int]:
+def chain(outcome: Outcome, row: int, walk: int) -> list[int]:
     """Back pointers of a walk from a row to its initiator."""
     rows = [row]
-    while outcome.trace.back[rows[-1], walk] != rows[-1]:
-        rows.append(int(outcome.trace.back[rows[-1], walk]))
+    while outcome.trails.back[rows[-1], walk] != rows[-1]:
+        rows.append(int(outcome.trails.back[rows[-1], walk]))
     return rows
 
 
@@ -64,18 +64,20 @@ def chain(outcome: Told, row: int, walk: int) -> list[int]:
 @pytest.mark.parametrize(
     "network", [line(2), line(9), from_links(5, [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)])]
 )
-def test_the_twin_holds_where_walks_must_turn_round(system: WalkSystem, network: Network) -> None:
+def test_bulk_and_messages_agree_where_walks_must_turn_round(
+    system: WalkSystem, network: Network
+) -> None:
     pairs = np.array([[a, b] for a in range(network.n) for b in range(network.n) if a != b])
     outcome = WalkRun(network, pairs, system=system, seed=5, journal=400_000).run()
     walkers = Walkers(network, system)
     for topic, (source, target) in enumerate(pairs):
         bulk = walkers.pair(source, target, seed=5, topic=topic)
         for w in (0, 1):
-            told = steps_of(outcome, 2 * topic + w)[: bulk.steps_each[w]]
-            assert list(told) == list(bulk.traces[w][1:])
+            stepped = steps_of(outcome, 2 * topic + w)[: bulk.steps_each[w]]
+            assert list(stepped) == list(bulk.trails[w][1:])
 
 
-def test_no_mark_was_forgotten_in_these_comparisons() -> None:
+def test_no_mark_was_replaced_in_these_comparisons() -> None:
     network = disk(n=120, radius=0.17, seed=0)
     simulation = WalkRun(network, distinct_pairs(network.n, 12, 0), seed=0)
     simulation.run()

@@ -1,4 +1,4 @@
-"""The bulk driver: paths are walks of the graph, tables the paper's sums."""
+"""Bulk walks: trails and paths follow links, and the table has the paper's sums."""
 
 from itertools import pairwise
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.bulk.walks.walks import Reading, Walkers, WalkSystem, walk_pair
-from halfway.bulk.walks.weights import _check_size, bearings
+from halfway.bulk.walks.weights import _check_size, weight_table
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
 from halfway.world.workload.pairs import distinct_pairs
@@ -19,7 +19,7 @@ SYSTEMS: tuple[WalkSystem, ...] = ("directional-walk", "random-walk")
 
 @st.composite
 def connected_networks(draw: st.DrawFn) -> Network:
-    """A random tree with some links more: dead ends, cycles, hubs."""
+    """A random tree with additional links: dead ends, cycles, hubs."""
     n = draw(st.integers(2, 14))
     links = {(draw(st.integers(0, i - 1)), i) for i in range(1, n)}
     for _ in range(draw(st.integers(0, 12))):
@@ -32,7 +32,7 @@ def connected_networks(draw: st.DrawFn) -> Network:
 @given(connected_networks())
 def test_the_table_holds_the_papers_sums(network: Network) -> None:
     """[drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x) 1[z ∈ N(x)], by brute force."""
-    table = bearings(network)
+    table = weight_table(network)
     near = [set(map(int, network.neighbours(i))) for i in range(network.n)]
     for x in range(network.n):
         for e in range(network.start[x], network.start[x + 1]):
@@ -62,13 +62,13 @@ def test_any_pair_meets_and_its_path_is_simple(
     for topic, (source, target) in enumerate(pairs):
         pair = walkers.pair(source, target, seed=seed, topic=topic, k=k, reading=reading)
         assert (pair.steps, pair.node) == (steps[topic], nodes[topic])
-        assert pair.steps_each == tuple(len(trace) - 1 for trace in pair.traces)
-        for trace in (*pair.traces, pair.path):
-            assert all(b in network.neighbours(a) for a, b in pairwise(trace))
+        assert pair.steps_each == tuple(len(trail) - 1 for trail in pair.trails)
+        for rows in (*pair.trails, pair.path):
+            assert all(b in network.neighbours(a) for a, b in pairwise(rows))
         assert len(set(pair.path)) == len(pair.path)
         assert (pair.path[0], pair.path[-1]) == (source, target)
         assert pair.node in pair.path
-        first, second = (set(map(int, trace)) for trace in pair.traces)
+        first, second = (set(map(int, trail)) for trail in pair.trails)
         assert first & second == {pair.node}
 
 
@@ -78,11 +78,11 @@ def test_loads_count_every_path_with_its_ends(seed: int) -> None:
     pairs = distinct_pairs(network.n, 8, seed)
     for system in SYSTEMS:
         walkers = Walkers(network, system)
-        load, lost = walkers.path_loads(pairs, seed=seed)
+        load, unmet = walkers.path_loads(pairs, seed=seed)
         expected = np.zeros(network.n, np.int64)
         for topic, (source, target) in enumerate(pairs):
             expected[walkers.pair(source, target, seed=seed, topic=topic).path] += 1
-        assert lost == 0
+        assert unmet == 0
         assert list(load) == list(expected)
 
 
@@ -136,7 +136,7 @@ def test_a_table_that_would_not_fit_is_refused() -> None:
         _check_size("hub", np.array([40_000]))
 
 
-def test_rows_that_are_none_are_named() -> None:
+def test_rows_that_do_not_exist_are_named() -> None:
     for pairs, named in (([[0, 6]], "row 6"), ([[-1, 2]], "row -1"), ([[1, 1]], "same node")):
         with pytest.raises(Problem, match=named):
             Walkers(line(6)).meetings(np.array(pairs), seed=1)
@@ -145,7 +145,7 @@ def test_rows_that_are_none_are_named() -> None:
 
 
 def test_misuse_is_named() -> None:
-    with pytest.raises(Problem, match="k is 0"):
+    with pytest.raises(Problem, match="k = 0"):
         walk_pair(line(3), 0, 2, k=0)
     with pytest.raises(Problem, match="same node"):
         walk_pair(line(3), 1, 1)

@@ -1,4 +1,4 @@
-"""The message-level twin of the bulk walks: pairs launched at exact times, all of it told."""
+"""Message-level runs of walks to compare with bulk runs: pairs launched at exact times."""
 
 import importlib
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ import numpy.typing as npt
 from halfway.bulk.walks.walks import Reading, WalkSystem
 from halfway.core.message import MESSAGE
 from halfway.protocols import SYSTEMS
-from halfway.protocols.walks import rendezvous
+from halfway.protocols.walks.messages import LAUNCH, PUBLISH, Rules
+from halfway.protocols.walks.state import Trails
 from halfway.sim.engine import loop as engines
 from halfway.sim.environment.changes import none
 from halfway.sim.radio.delays import Ideal
@@ -17,23 +18,23 @@ from halfway.world.graphs.network import Network
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a run left behind. Records are MESSAGE; rows say whom each of them reached."""
+class Outcome:
+    """The outcome of a run. Records are MESSAGE; rows are those that received them."""
 
-    applications: npt.NDArray[np.void]  # [a] letters to applications: MATCHED, DELIVERED, UNMATCHED
+    applications: npt.NDArray[np.void]  # [a] MATCHED, DELIVERED, UNMATCHED
     application_rows: npt.NDArray[np.int64]  # [a]
-    journal: npt.NDArray[np.void]  # [j] every record received, in order; empty unless asked for
+    journal: npt.NDArray[np.void]  # [j] every record received, in order
     journal_rows: npt.NDArray[np.int64]  # [j]
     events: int  # records that reached a node or an application
-    trace: rendezvous.Trace
-    forgotten: int  # raised weights that full memories of directional walks had to forget
+    trails: Trails
+    replaced: int  # raised weights that directional walks had no room for
 
 
 class WalkRun:
-    """Topics on a network, each with one publisher and one subscriber, driven message by message.
+    """Topics on a network, each with one publisher and one subscriber, message by message.
 
     pairs [T, 2]: row of the publisher and of the subscriber of each topic. A slow step takes a
-    second and a hop no time, as where the bulk driver counts steps.
+    second and a hop no time, so that time counts steps as the bulk run does.
     """
 
     def __init__(
@@ -50,12 +51,11 @@ class WalkRun:
     ) -> None:
         protocol = importlib.import_module(SYSTEMS[system])
         self.pairs = pairs
-        names = np.arange(network.n, dtype=np.int32)
+        node_ids = np.arange(network.n, dtype=np.int32)
         widest = int(network.degree.max(initial=1))
-        self._around = network.neighbourhood()
-        self.state = protocol.state(names, widest, len(self.pairs), seed)
-        self._rules = rendezvous.Rules((1.0, 1.0 / k), reading == "heard", most_steps)
-        self._book = rendezvous.Catalogue(len(self.pairs))
+        self._neighbourhood = network.neighbourhood()
+        self.state = protocol.state(node_ids, widest, len(self.pairs), seed)
+        self._rules = Rules((1.0, 1.0 / k), reading == "heard", most_steps)
         self._k = k
         self._spare = protocol.most_emissions(self.state, self._rules) * max(widest, 1)
         self._radio = Ideal(0.0)
@@ -65,13 +65,13 @@ class WalkRun:
 
     def _launch(self) -> None:
         for topic, (publisher, subscriber) in enumerate(self.pairs):
-            self._letter(0.0, int(publisher), rendezvous.LAUNCH, topic, walk=2 * topic)
-            # Its k steps then lie strictly between two steps of the other walk, half a fast step
-            # clear of both, whatever their times are rounded to.
+            self._command(0.0, int(publisher), LAUNCH, topic, walk=2 * topic)
+            # Its k steps are then strictly between two steps of the other walk, half a fast step
+            # from both, however their times are rounded.
             late = 1.0 - 0.5 / self._k
-            self._letter(late, int(subscriber), rendezvous.LAUNCH, topic, walk=2 * topic + 1)
+            self._command(late, int(subscriber), LAUNCH, topic, walk=2 * topic + 1)
 
-    def _letter(
+    def _command(
         self, at: float, row: int, kind: int, topic: int, *, walk: int = 0, event: int = -1
     ) -> None:
         if self._engine.out.tally[0] == 0:
@@ -79,39 +79,39 @@ class WalkRun:
         engines.post(self._engine, at, row, kind, topic, walk, event)
 
     def publish(self, at: float, topic: int, event: int) -> None:
-        """Let the publisher of a topic publish an event at a time (seconds; a slow step is one)."""
-        self._letter(at, int(self.pairs[topic, 0]), rendezvous.PUBLISH, topic, event=event)
+        """Publish an event of a topic at a time in seconds; a slow step takes one."""
+        self._command(at, int(self.pairs[topic, 0]), PUBLISH, topic, event=event)
 
-    def run(self, until: float = np.inf) -> Told:
-        """Deliver everything that is due until then; the journal must have room for it."""
+    def run(self, until: float = np.inf) -> Outcome:
+        """Process everything that is due until then; the journal must have room for it."""
         while True:
             why = engines.run(
-                self.state, self._rules, self._around, self._book, self._engine, self._radio,
-                self._around, False, none(), until, engines.NEVER, self._spare,
+                self.state, self._rules, self._neighbourhood, self._engine, self._radio,
+                self._neighbourhood, False, none(), until, engines.NEVER, self._spare,
             )  # fmt: skip
             if why in (engines.IDLE, engines.UNTIL):
-                return self._told()
+                return self._outcome()
             log = self._engine.journal
             full = 0 < len(log.row) <= log.tally[0] + self._spare
             assert why != engines.LOG_FULL or not full, "give this test a longer journal"
             self._engine = engines.grown(self._engine)
 
-    def _forgotten(self) -> int:
+    def _replaced(self) -> int:
         marks = getattr(self.state, "marks", None)
         if marks is None:
             return 0
         return int(np.maximum(marks - self.state.marked_walk.shape[1], 0).sum())
 
-    def _told(self) -> Told:
+    def _outcome(self) -> Outcome:
         assert self._engine.out.tally[1] == 0, "emissions overflowed the outbox"
-        told, journal = self._engine.applications, self._engine.journal
-        t, j = int(told.tally[0]), int(journal.tally[0])
-        return Told(
-            applications=told.record[:t].view(MESSAGE).copy(),
-            application_rows=told.row[:t].copy(),
-            journal=journal.record[:j].view(MESSAGE).copy(),
-            journal_rows=journal.row[:j].copy(),
+        reports, journal = self._engine.applications, self._engine.journal
+        t, j = int(reports.tally[0]), int(journal.tally[0])
+        return Outcome(
+            applications=reports.record[:t].view(MESSAGE),
+            application_rows=reports.row[:t],
+            journal=journal.record[:j].view(MESSAGE),
+            journal_rows=journal.row[:j],
             events=int(self._engine.counters.events[0]),
-            trace=self.state.trace,
-            forgotten=self._forgotten(),
+            trails=self.state.trails,
+            replaced=self._replaced(),
         )

@@ -1,4 +1,4 @@
-"""A walk system under scripted losses and crashes: time goes on by hand."""
+"""A walk system under scripted losses and crashes; the test sets the time."""
 
 from types import ModuleType
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from halfway.core.message import MESSAGE, START
-from halfway.protocols.walks import rendezvous
+from halfway.protocols.walks.messages import DELIVERED, LAUNCH, PUBLISH, Rules
 from halfway.sim.engine import loop as engines
 from halfway.sim.environment.changes import NODE_DOWN, NODE_UP, changes, merged, none
 from halfway.sim.radio.delays import Ideal, lossy
@@ -16,56 +16,58 @@ HOP = 1e-3  # seconds
 JOURNAL = 1 << 15
 
 
-def careful(**rules: Any) -> rendezvous.Rules:
+def reliable(**rules: Any) -> Rules:
     """Rules with retries; a hop fails for good after 0.2 s."""
-    given = {"pace": (1.0, 0.5), "hear": True, "most_steps": 400, "retries": 3, "patience_s": 0.05}
-    return rendezvous.Rules(**{**given, **rules})  # type: ignore[arg-type]
+    given = {
+        "step_delay_s": (1.0, 0.5), "advertise": True, "most_steps": 400, "retries": 3,
+        "ack_timeout_s": 0.05,
+    }  # fmt: skip
+    return Rules(**{**given, **rules})
 
 
 class WalkRun:
-    """Topics on a network, one pair each; every link hears with a probability of its own."""
+    """Topics on a network, one pair each; every link has its own probability of reception."""
 
     def __init__(
         self,
         protocol: ModuleType,
         network: Network,
         pairs: list[tuple[int, int]],
-        rules: rendezvous.Rules,
+        rules: Rules,
         *,
         seed: int = 1,
         success: float = 1.0,
-        **memory: int,
+        **sizes: int,
     ) -> None:
         self.network, self.pairs, self.rules, self.now = network, pairs, rules, 0.0
-        self._around, self._changes = network.neighbourhood(), none()
-        names = np.arange(network.n, dtype=np.int32)
+        self._neighbourhood, self._changes = network.neighbourhood(), none()
+        node_ids = np.arange(network.n, dtype=np.int32)
         widest = int(network.degree.max())
-        self.state = protocol.state(names, widest, len(pairs), seed, **memory)
-        self.trace = self.state.trace
+        self.state = protocol.state(node_ids, widest, len(pairs), seed, **sizes)
+        self.trails = self.state.trails
         self.radio = lossy(Ideal(HOP), success, network, seed)
         self._spare = protocol.most_emissions(self.state, rules) * widest
         self._engine = engines.engine(network.n, 256 + 2 * self._spare, 1 << 12, JOURNAL)
         for topic, ends in enumerate(pairs):
             for w in (0, 1):
-                self.letter(0.25 * w, ends[w], rendezvous.LAUNCH, topic, walk=2 * topic + w)
+                self.command(0.25 * w, ends[w], LAUNCH, topic, walk=2 * topic + w)
 
-    def letter(
-        self, at: float, row: int, kind: int, topic: int = -1, *, walk: int = 0, event: int = -1
+    def command(
+        self, at: float, row: int, kind: Any, topic: int = -1, *, walk: int = 0, event: int = -1
     ) -> None:
-        """From the application of a row, or whoever boots it."""
+        """Post a command of the application of a row, or its start event."""
         engines.post(self._engine, at, row, kind, topic, walk, event)
 
     def publish(self, at: float, event: int, topic: int = 0) -> None:
-        """An event of a topic."""
-        self.letter(at, self.pairs[topic][0], rendezvous.PUBLISH, topic, event=event)
+        """Publish an event of a topic."""
+        self.command(at, self.pairs[topic][0], PUBLISH, topic, event=event)
 
     def until(self, time: float) -> "WalkRun":
-        """Let everything happen that is due until then."""
+        """Process everything that is due until then."""
         while True:
             why = engines.run(
-                self.state, self.rules, self._around,
-                self._engine, self.radio, self._around, False, self._changes, time,
-                engines.NEVER, self._spare,
+                self.state, self.rules, self._neighbourhood, self._engine, self.radio,
+                self._neighbourhood, False, self._changes, time, engines.NEVER, self._spare,
             )  # fmt: skip
             if why in (engines.IDLE, engines.UNTIL):
                 break
@@ -80,9 +82,9 @@ class WalkRun:
         self._happens(NODE_DOWN, row)
 
     def come_back(self, row: int) -> None:
-        """That row is up again, with its memory; it boots, even if it was not down."""
+        """That row is up again, with its memory; it starts, even if it was not down."""
         self._happens(NODE_UP, row)
-        self.letter(self.now, row, int(START))
+        self.command(self.now, row, START)
 
     def _happens(self, kind: int, row: int) -> None:
         self._changes = merged(self._changes, changes([self.now], [kind], [row], [-1]))
@@ -93,17 +95,17 @@ class WalkRun:
         place = int(self.network.start[sender]) + int(np.flatnonzero(row == receiver)[0])
         self.radio.success[place] = success
 
-    def told(self, kind: int) -> list[tuple[int, int, int]]:
-        """(row, topic, event) of the letters of a kind to applications, in order."""
+    def reports(self, kind: Any) -> list[tuple[int, int, int]]:
+        """(row, topic, event) of the records of a kind to applications, in order."""
         log = self._engine.applications
-        commands = log.record[: int(log.tally[0])].view(MESSAGE)
+        records = log.record[: int(log.tally[0])].view(MESSAGE)
         return [
-            (int(row), int(letter["topic"]), int(letter["event"]))
-            for row, letter in zip(log.row, commands, strict=False)
-            if letter["kind"] == kind
+            (int(row), int(record["topic"]), int(record["event"]))
+            for row, record in zip(log.row, records, strict=False)
+            if record["kind"] == kind
         ]
 
-    def received(self, kind: int) -> tuple[Any, Any]:
+    def received(self, kind: Any) -> tuple[Any, Any]:
         """Records of a kind that rows received, and the rows."""
         count = int(self._engine.journal.tally[0])
         records = self._engine.journal.record[:count].view(MESSAGE)
@@ -112,16 +114,20 @@ class WalkRun:
 
     def events(self) -> list[int]:
         """Ids delivered to subscribers, in order."""
-        return [event for _, _, event in self.told(rendezvous.DELIVERED)]
+        return [event for _, _, event in self.reports(DELIVERED)]
 
     def count(self, column: int) -> int:
-        """A column of the counts, over all rows."""
-        return int(self.trace.counts[:, column].sum())
+        """A column of the walks' counts, over all rows."""
+        return int(self.trails.counts[:, column].sum())
+
+    def hop_count(self, column: int) -> int:
+        """A column of the counts of reliable hops, over all rows."""
+        return int(self.trails.hops.counts[:, column].sum())
 
     def path(self, row: int, walk: int) -> list[int]:
-        """Back pointers of a walk from a row on; fails where they go in a circle."""
+        """Back pointers of a walk from a row on; fails where they have a cycle."""
         rows = [row]
-        while self.trace.back[rows[-1], walk] != rows[-1]:
-            rows.append(int(self.trace.back[rows[-1], walk]))
-            assert len(rows) <= self.network.n, f"back pointers of walk {walk} go in a circle"
+        while self.trails.back[rows[-1], walk] != rows[-1]:
+            rows.append(int(self.trails.back[rows[-1], walk]))
+            assert len(rows) <= self.network.n, f"back pointers of walk {walk} have a cycle"
         return rows

@@ -29,7 +29,7 @@ def met() -> Meeting:
         steps_each=(2, 2),
         node=2,
         path=np.arange(5),
-        traces=(np.arange(3), np.array([4, 3, 2])),
+        trails=(np.arange(3), np.array([4, 3, 2])),
     )
 
 

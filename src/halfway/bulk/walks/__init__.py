@@ -1,1 +1,1 @@
-"""Both walks in bulk."""
+"""Bulk runs of random and directional walks."""

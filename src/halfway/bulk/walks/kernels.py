@@ -1,7 +1,7 @@
-"""Kernels that walk two walks over a static graph until they meet: a step costs a step.
+"""Bulk kernels of the walks: two walks on a static graph until they meet, without messages.
 
-Twin of the message-level run: the same seeds give the same nodes in the same order and the same
-meeting, because the protocols' own `least`, `nth`, `penalty` and `pick` decide here too.
+The message-level run gives the same nodes in the same order and the same meeting for the same
+seeds, because the protocols' own `least`, `nth`, `penalty` and `pick` decide here too.
 """
 
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numba.extending import overload
 
-from halfway.bulk.walks.weights import Bearings
+from halfway.bulk.walks.weights import WeightTable
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.core.prng import advanced, mixed, pick, seeded
@@ -28,35 +28,34 @@ class Graph(NamedTuple):
     who: npt.NDArray[np.int32]  # [m]
 
 
-class Trails(NamedTuple):
-    """What a pair of walks left on the nodes. Stamped: a new pair just counts on."""
+class PairTrails(NamedTuple):
+    """Trails of a pair of walks on the nodes; valid where stamped with the number of the pair."""
 
-    stamp: npt.NDArray[np.uint32]  # [1] number of the pair at hand
-    mark: npt.NDArray[np.uint32]  # [n, 4] stamp where walk 0, 1 passed; where walk 0, 1 was heard
+    stamp: npt.NDArray[np.uint32]  # [1] number of the current pair
+    mark: npt.NDArray[np.uint32]  # [n, 4] stamp where walk 0, 1 passed; was advertised
     back: npt.NDArray[np.int32]  # [n, 2] hop towards the start of each walk; valid where it passed
     order: npt.NDArray[np.uint32]  # [n, 2] how many nodes the walk had passed before this one
 
 
-class Compass(NamedTuple):
-    """A directional walk's memory: the bearings, and the weights its own passages have raised."""
+class DirectionalMemory(NamedTuple):
+    """State of directional walks: the table of weights, and the weights that they have raised."""
 
-    bearings: Bearings
-    passed: npt.NDArray[
-        np.uint64
-    ]  # [2m] stamp << 32 | twice bit | first way taken, by link and walk
+    table: WeightTable
+    # [2m] stamp << 32 | twice bit | first position chosen, by link and walk
+    passed: npt.NDArray[np.uint64]
     behind: npt.NDArray[np.float32]  # [2m] by how much that raised its weight
     row: npt.NDArray[np.float32]  # [2 Σ deg²] all weights, valid from the second passage on
 
 
-class Blindfold(NamedTuple):
-    """A pure walk's memory: none."""
+class PureMemory(NamedTuple):
+    """State of pure walks: none."""
 
     nothing: npt.NDArray[np.uint8]
 
 
-def trails(n: int) -> Trails:
-    """Trails for a network of n nodes, before any pair."""
-    return Trails(
+def trails(n: int) -> PairTrails:
+    """Trails on a network of n nodes, before any pair."""
+    return PairTrails(
         np.zeros(1, np.uint32),
         np.zeros((n, 4), np.uint32),
         np.empty((n, 2), np.int32),
@@ -64,35 +63,35 @@ def trails(n: int) -> Trails:
     )
 
 
-def compass(bearings: Bearings) -> Compass:
-    """Memory for two directional walks at a time; untouched pages of `row` cost nothing."""
-    links = len(bearings.base_at) - 1
-    return Compass(
-        bearings,
+def directional_memory(table: WeightTable) -> DirectionalMemory:
+    """State of two directional walks at a time; untouched pages of `row` take no memory."""
+    links = len(table.base_at) - 1
+    return DirectionalMemory(
+        table,
         np.zeros(2 * links, np.uint64),
         np.empty(2 * links, np.float32),
-        np.empty(2 * len(bearings.base), np.float32),
+        np.empty(2 * len(table.base), np.float32),
     )
 
 
-def onward(memory: Any, ground: Any, stamp: Any, w: Any, e: Any, x: Any, value: Any) -> Any:
-    """Position, among the neighbours of the node that link e leads to, where walk w goes next.
+def next_position(memory: Any, graph: Any, stamp: Any, w: Any, e: Any, x: Any, value: Any) -> Any:
+    """Position, among the neighbours of the node that link e leads to, of walk w's next node.
 
-    Chosen at compile time by the type of the memory: `Compass` or `Blindfold`.
+    Chosen at compile time by the type of `memory`: `DirectionalMemory` or `PureMemory`.
     """
-    return _WAYS[type(memory)](memory, ground, stamp, w, e, x, value)
+    return _CHOICES[type(memory)](memory, graph, stamp, w, e, x, value)
 
 
 @inlined
-def _by_compass(memory, ground, stamp, w, e, x, value):
-    base_at = memory.bearings.base_at
+def _directional(memory, graph, stamp, w, e, x, value):
+    base_at = memory.table.base_at
     link = np.uint32(2 * e + w)
-    behind = penalty(value, ground.start[np.uint32(x + 1)] - ground.start[x])
+    behind = penalty(value, graph.start[np.uint32(x + 1)] - graph.start[x])
     passage = memory.passed[link]
     if passage >> _32 != stamp:
-        ties_at = memory.bearings.ties_at[e]
-        ties = memory.bearings.ties_at[np.uint32(e + 1)] - ties_at
-        p = memory.bearings.ties[np.uint32(ties_at + pick(value, ties))]
+        ties_at = memory.table.ties_at[e]
+        ties = memory.table.ties_at[np.uint32(e + 1)] - ties_at
+        p = memory.table.ties[np.uint32(ties_at + pick(value, ties))]
         memory.passed[link] = (np.uint64(stamp) << _32) | np.uint64(p)
         memory.behind[link] = behind
         return np.uint32(p)
@@ -101,7 +100,7 @@ def _by_compass(memory, ground, stamp, w, e, x, value):
     row = memory.row[begin : begin + np.int64(degree)]
     if passage & _PASSED_TWICE == 0:
         for q in range(degree):
-            row[q] = memory.bearings.base[np.uint32(base_at[e] + q)]
+            row[q] = memory.table.base[np.uint32(base_at[e] + q)]
         row[np.uint32(passage & _POSITION)] += memory.behind[link]
         memory.passed[link] = passage | _PASSED_TWICE
     minimum, ties = least(row, degree)
@@ -111,38 +110,38 @@ def _by_compass(memory, ground, stamp, w, e, x, value):
 
 
 @inlined
-def _blindly(memory, ground, stamp, w, e, x, value):
-    y = np.uint32(ground.who[e])
-    return pick(value, ground.start[np.uint32(y + 1)] - ground.start[y])
+def _pure(memory, graph, stamp, w, e, x, value):
+    y = np.uint32(graph.who[e])
+    return pick(value, graph.start[np.uint32(y + 1)] - graph.start[y])
 
 
-_WAYS = {Compass: _by_compass, Blindfold: _blindly}
+_CHOICES = {DirectionalMemory: _directional, PureMemory: _pure}
 
 
-@overload(onward)
-def _onward(memory, ground, stamp, w, e, x, value):
-    way = _WAYS[memory.instance_class]
-    return lambda memory, ground, stamp, w, e, x, value: way(memory, ground, stamp, w, e, x, value)
+@overload(next_position)
+def _next_position(memory, graph, stamp, w, e, x, value):
+    choose = _CHOICES[memory.instance_class]
+    return lambda memory, graph, stamp, w, e, x, value: choose(memory, graph, stamp, w, e, x, value)
 
 
 @inlined
-def leave_trace(trails, ground, stamp, w, y, came_from, passed, hear):
-    """A first visit: the back pointer and, where walks are heard, a word to every neighbour."""
+def leave_trail(trails, graph, stamp, w, y, came_from, passed, advertise):
+    """A first visit: set the back pointer and, if trails are advertised, mark all neighbours."""
     trails.mark[y, w] = stamp
     trails.back[y, w] = came_from
     trails.order[y, w] = passed
-    if hear:
-        for f in range(ground.start[y], ground.start[np.uint32(y + 1)]):
-            trails.mark[np.uint32(ground.who[f]), 2 + w] = stamp
+    if advertise:
+        for f in range(graph.start[y], graph.start[np.uint32(y + 1)]):
+            trails.mark[np.uint32(graph.who[f]), 2 + w] = stamp
 
 
 @inlined
-def herald(trails, ground, stamp, w, y):
-    """The neighbour from which node y last heard of walk w: the one that it passed last."""
+def last_advertiser(trails, graph, stamp, w, y):
+    """The neighbour that last advertised walk w to node y: the one that it passed last."""
     latest = np.uint32(0)
     v = np.uint32(0)
-    for f in range(ground.start[y], ground.start[np.uint32(y + 1)]):
-        u = np.uint32(ground.who[f])
+    for f in range(graph.start[y], graph.start[np.uint32(y + 1)]):
+        u = np.uint32(graph.who[f])
         if trails.mark[u, w] == stamp and trails.order[u, w] >= latest:
             latest = trails.order[u, w]
             v = u
@@ -150,30 +149,30 @@ def herald(trails, ground, stamp, w, y):
 
 
 @inlined
-def first_link(ground, x, word):
-    """[drw Fig. 3, line 1] the initiator's way out: a neighbour, uniformly."""
-    degree = ground.start[np.uint32(x + 1)] - ground.start[x]
-    return np.uint32(ground.start[x] + pick(mixed(word), degree))
+def first_link(graph, x, random):
+    """[drw Fig. 3, line 1] the initiator selects a neighbour uniformly."""
+    degree = graph.start[np.uint32(x + 1)] - graph.start[x]
+    return np.uint32(graph.start[x] + pick(mixed(random), degree))
 
 
 @inlined
-def visit(trails, ground, stamp, w, x, y, passed, hear):
+def visit(trails, graph, stamp, w, x, y, passed, advertise):
     """Walk w has stepped from x onto y: (1 if that is a first visit, whether the walks meet)."""
     first = trails.mark[y, w] != stamp
     if first:
-        leave_trace(trails, ground, stamp, w, y, x, passed, hear)
+        leave_trail(trails, graph, stamp, w, y, x, passed, advertise)
     met = trails.mark[y, 1 - w] == stamp
-    if hear:
+    if advertise:
         met = met or trails.mark[y, 3 - w] == stamp
     return np.uint32(first), met
 
 
 @inlined
-def meeting_at(trails, ground, stamp, w, y):
-    """Where walk w, now on y, meets the other: y, or whom it heard there. (node, extra steps)."""
+def meeting_at(trails, graph, stamp, w, y):
+    """Where walk w, now on y, meets the other: y, or the last advertiser. (node, extra steps)."""
     if trails.mark[y, 1 - w] == stamp:
         return np.int64(y), 0
-    v = herald(trails, ground, stamp, 1 - w, y)
+    v = last_advertiser(trails, graph, stamp, 1 - w, y)
     if trails.mark[v, w] != stamp:
         trails.mark[v, w] = stamp
         trails.back[v, w] = y
@@ -181,86 +180,90 @@ def meeting_at(trails, ground, stamp, w, y):
 
 
 @inlined
-def begin_pair(trails, ground, a, b, hear):
-    """Forget the last pair; both initiators carry their own trace. The pair's stamp."""
+def begin_pair(trails, graph, a, b, advertise):
+    """Start a pair; both initiators carry their own trail. Returns the pair's stamp."""
     trails.stamp[0] += np.uint32(1)
     stamp = trails.stamp[0]
-    leave_trace(trails, ground, stamp, 0, a, a, np.uint32(0), hear)
-    leave_trace(trails, ground, stamp, 1, b, b, np.uint32(0), hear)
+    leave_trail(trails, graph, stamp, 0, a, a, np.uint32(0), advertise)
+    leave_trail(trails, graph, stamp, 1, b, b, np.uint32(0), advertise)
     return stamp
 
 
 @inlined
-def meet(memory, trails, ground, a, b, seed, topic, k, hear, most_steps):
+def meet(memory, trails, graph, a, b, seed, topic, k, advertise, most_steps):
     """Walk from a and b, one step to k, until they meet. (node or -1, total steps)."""
-    stamp = begin_pair(trails, ground, a, b, hear)
-    word_a = advanced(seeded(seeded(seed, a), 2 * topic))
-    word_b = advanced(seeded(seeded(seed, b), 2 * topic + 1))
+    stamp = begin_pair(trails, graph, a, b, advertise)
+    random_a = advanced(seeded(seeded(seed, a), 2 * topic))
+    random_b = advanced(seeded(seeded(seed, b), 2 * topic + 1))
     x_a, x_b = np.uint32(a), np.uint32(b)
-    e_a, e_b = first_link(ground, x_a, word_a), first_link(ground, x_b, word_b)
+    e_a, e_b = first_link(graph, x_a, random_a), first_link(graph, x_b, random_b)
     passed_a, passed_b = np.uint32(1), np.uint32(1)
     steps = 0
     while steps < most_steps:
-        y = np.uint32(ground.who[e_a])
+        y = np.uint32(graph.who[e_a])
         steps += 1
-        first, met = visit(trails, ground, stamp, 0, x_a, y, passed_a, hear)
+        first, met = visit(trails, graph, stamp, 0, x_a, y, passed_a, advertise)
         if met:
-            node, extra = meeting_at(trails, ground, stamp, 0, y)
+            node, extra = meeting_at(trails, graph, stamp, 0, y)
             return node, steps + extra
         passed_a += first
-        word_a = advanced(word_a)
-        z = onward(memory, ground, stamp, 0, e_a, x_a, mixed(word_a))
-        x_a, e_a = y, np.uint32(ground.start[y] + z)
+        random_a = advanced(random_a)
+        z = next_position(memory, graph, stamp, 0, e_a, x_a, mixed(random_a))
+        x_a, e_a = y, np.uint32(graph.start[y] + z)
         for _ in range(min(k, most_steps - steps)):
-            y = np.uint32(ground.who[e_b])
+            y = np.uint32(graph.who[e_b])
             steps += 1
-            first, met = visit(trails, ground, stamp, 1, x_b, y, passed_b, hear)
+            first, met = visit(trails, graph, stamp, 1, x_b, y, passed_b, advertise)
             if met:
-                node, extra = meeting_at(trails, ground, stamp, 1, y)
+                node, extra = meeting_at(trails, graph, stamp, 1, y)
                 return node, steps + extra
             passed_b += first
-            word_b = advanced(word_b)
-            z = onward(memory, ground, stamp, 1, e_b, x_b, mixed(word_b))
-            x_b, e_b = y, np.uint32(ground.start[y] + z)
+            random_b = advanced(random_b)
+            z = next_position(memory, graph, stamp, 1, e_b, x_b, mixed(random_b))
+            x_b, e_b = y, np.uint32(graph.start[y] + z)
     return np.int64(-1), steps
 
 
 @kernel
-def begin(trails, ground, a, b, seed, topic, hear):
-    """Set out with one pair, for a driver that takes its steps one by one. (stamp, dice, links)."""
-    stamp = begin_pair(trails, ground, a, b, hear)
-    word_a = advanced(seeded(seeded(seed, a), 2 * topic))
-    word_b = advanced(seeded(seeded(seed, b), 2 * topic + 1))
-    return stamp, (word_a, word_b), (first_link(ground, a, word_a), first_link(ground, b, word_b))
+def begin(trails, graph, a, b, seed, topic, advertise):
+    """Start one pair, for a driver that steps by itself. (stamp, random states, links)."""
+    stamp = begin_pair(trails, graph, a, b, advertise)
+    random_a = advanced(seeded(seeded(seed, a), 2 * topic))
+    random_b = advanced(seeded(seeded(seed, b), 2 * topic + 1))
+    return (
+        stamp,
+        (random_a, random_b),
+        (first_link(graph, a, random_a), first_link(graph, b, random_b)),
+    )
 
 
 @kernel
-def stride(memory, trails, ground, stamp, w, x, e, word, passed, hear):
-    """One step of walk w from x over e. (met at or -1, extra steps, passed, dice, next link)."""
-    y = np.uint32(ground.who[e])
-    first, met = visit(trails, ground, stamp, w, x, y, passed, hear)
+def stride(memory, trails, graph, stamp, w, x, e, random, passed, advertise):
+    """One step of walk w from x over e. (met at or -1, extra, passed, random, link)."""
+    y = np.uint32(graph.who[e])
+    first, met = visit(trails, graph, stamp, w, x, y, passed, advertise)
     if met:
-        node, extra = meeting_at(trails, ground, stamp, w, y)
-        return node, extra, np.uint32(passed + first), word, e
-    word = advanced(word)
-    z = onward(memory, ground, stamp, w, e, x, mixed(word))
-    return np.int64(-1), 0, np.uint32(passed + first), word, np.uint32(ground.start[y] + z)
+        node, extra = meeting_at(trails, graph, stamp, w, y)
+        return node, extra, np.uint32(passed + first), random, e
+    random = advanced(random)
+    z = next_position(memory, graph, stamp, w, e, x, mixed(random))
+    return np.int64(-1), 0, np.uint32(passed + first), random, np.uint32(graph.start[y] + z)
 
 
 @kernel
-def meetings(memory, trails, ground, pairs, seed, k, hear, most_steps, steps, nodes):
-    """Every pair [P, 2] on its own, as topic p: total steps [P], meeting node [P] or -1."""
-    memory, trails, ground = borrowed(memory), borrowed(trails), borrowed(ground)
+def meetings(memory, trails, graph, pairs, seed, k, advertise, most_steps, steps, nodes):
+    """Walk every pair [P, 2], pair p as topic p: total steps [P], meeting node [P] or -1."""
+    memory, trails, graph = borrowed(memory), borrowed(trails), borrowed(graph)
     for p in range(pairs.shape[0]):
         nodes[p], steps[p] = meet(
-            memory, trails, ground, np.uint32(pairs[p, 0]), np.uint32(pairs[p, 1]),
-            seed, p, k, hear, most_steps,
+            memory, trails, graph, np.uint32(pairs[p, 0]), np.uint32(pairs[p, 1]),
+            seed, p, k, advertise, most_steps,
         )  # fmt: skip
 
 
 @inlined
 def add_path(trails, node, load):
-    """One more path for every node of the loop-erased path through the meeting `node`."""
+    """Add 1 to the load of every node of the loop-erased path through the meeting `node`."""
     load[node] += 1
     for w in range(2):
         i = np.uint32(node)
@@ -270,14 +273,14 @@ def add_path(trails, node, load):
 
 
 @kernel
-def path_loads(memory, trails, ground, pairs, seed, hear, most_steps, load):
-    """Add to load [n] the paths of all pairs [P, 2]; the number of pairs that did not meet."""
-    memory, trails, ground = borrowed(memory), borrowed(trails), borrowed(ground)
+def path_loads(memory, trails, graph, pairs, seed, advertise, most_steps, load):
+    """Add the paths of all pairs [P, 2] to load [n]. Returns the number of unmet pairs."""
+    memory, trails, graph = borrowed(memory), borrowed(trails), borrowed(graph)
     lost = 0
     for p in range(pairs.shape[0]):
         node, _ = meet(
-            memory, trails, ground, np.uint32(pairs[p, 0]), np.uint32(pairs[p, 1]),
-            seed, p, 1, hear, most_steps,
+            memory, trails, graph, np.uint32(pairs[p, 0]), np.uint32(pairs[p, 1]),
+            seed, p, 1, advertise, most_steps,
         )  # fmt: skip
         if node < 0:
             lost += 1

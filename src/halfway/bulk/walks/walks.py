@@ -1,4 +1,4 @@
-"""Walks on a network in bulk: many pairs at a time, their paths' load, or one pair in full."""
+"""Bulk runs of random and directional walks: many pairs, the loads of paths, or one pair."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -6,33 +6,33 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.walks import kernels as meeting
-from halfway.bulk.walks.weights import bearings
+from halfway.bulk.walks import kernels
+from halfway.bulk.walks.weights import weight_table
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
 
 WalkSystem = Literal["directional-walk", "random-walk"]
-# heard: a walk meets the other when a neighbour of the node it reached carries the other's trace,
-# and the hop onto that neighbour is one more step; stepped-on: only the trace itself counts.
+# heard: a walk meets the other when a neighbour of the node it reached carries the other's trail,
+# and the hop onto that neighbour is one more step; stepped-on: only the trail itself counts.
 Reading = Literal["heard", "stepped-on"]
 
-# No walk of the papers comes near it; a pair that spends it is reported as not met.
+# Far above any walk of the papers; a pair that reaches it is reported as not met.
 MOST_STEPS_PER_NODE = 10_000
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """One pair of walks, with everything that can be drawn or compared."""
+    """One pair of walks: steps, meeting, path and trails."""
 
     steps: int  # total of both walks
     steps_each: tuple[int, int]
     node: int  # the row where they met, -1 if they did not
     path: npt.NDArray[np.int64]  # rows source … meeting … target, loop-erased; empty if not met
-    traces: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]  # rows of each walk, in its order
+    trails: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]  # rows of each walk, in its order
 
 
 class Walkers:
-    """Walks of one system on one network; what a network costs once is paid here.
+    """Walks of one system on one network, with the network's table of weights.
 
     Raises Problem for an unknown system and for a network with a node that has no neighbour.
     """
@@ -40,21 +40,21 @@ class Walkers:
     def __init__(self, network: Network, system: WalkSystem = "directional-walk") -> None:
         if system not in get_args(WalkSystem):
             raise Problem(
-                f"'{system}' is not a walk", remedy=f"one of {', '.join(get_args(WalkSystem))}"
+                f"'{system}' is not a walk", remedy=f"use one of {', '.join(get_args(WalkSystem))}"
             )
         if network.n < 2 or network.degree.min() == 0:
             raise Problem(
                 "a walk cannot leave a node without neighbours",
                 where=network.name,
-                remedy="take the largest component, or more range",
+                remedy="use the largest component, or more range",
             )
         self.network, self.system = network, system
-        self._ground = meeting.Graph(network.start, network.who)
-        self._trails = meeting.trails(network.n)
-        self._memory: meeting.Compass | meeting.Blindfold = (
-            meeting.compass(bearings(network))
+        self._graph = kernels.Graph(network.start, network.who)
+        self._trails = kernels.trails(network.n)
+        self._memory: kernels.DirectionalMemory | kernels.PureMemory = (
+            kernels.directional_memory(weight_table(network))
             if system == "directional-walk"
-            else meeting.Blindfold(np.zeros(1, np.uint8))
+            else kernels.PureMemory(np.zeros(1, np.uint8))
         )
         self.most_steps = MOST_STEPS_PER_NODE * network.n
 
@@ -73,8 +73,8 @@ class Walkers:
         self._check(k)
         pairs = checked_pairs(self.network, pairs)
         steps, nodes = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
-        meeting.meetings(
-            self._memory, self._trails, self._ground, pairs, np.uint64(seed), k,
+        kernels.meetings(
+            self._memory, self._trails, self._graph, pairs, np.uint64(seed), k,
             reading == "heard", self.most_steps, steps, nodes,
         )  # fmt: skip
         return steps, nodes
@@ -82,14 +82,14 @@ class Walkers:
     def path_loads(
         self, pairs: npt.NDArray[np.int64], *, seed: int, reading: Reading = "heard"
     ) -> tuple[npt.NDArray[np.int64], int]:
-        """How many of the pairs' paths go through each row [n], ends included; pairs not met."""
+        """Paths of the pairs through each row [n], ends included; the number of unmet pairs."""
         load = np.zeros(self.network.n, np.int64)
         pairs = checked_pairs(self.network, pairs)
-        lost = meeting.path_loads(
-            self._memory, self._trails, self._ground, pairs, np.uint64(seed),
+        unmet = kernels.path_loads(
+            self._memory, self._trails, self._graph, pairs, np.uint64(seed),
             reading == "heard", self.most_steps, load,
         )  # fmt: skip
-        return load, int(lost)
+        return load, int(unmet)
 
     def pair(
         self,
@@ -102,37 +102,37 @@ class Walkers:
         reading: Reading = "heard",
         most_steps: int | None = None,
     ) -> Meeting:
-        """One pair step by step, with its traces; the same walk as pair `topic` of `meetings`."""
+        """One pair step by step, with its trails; the same walks as pair `topic` of `meetings`."""
         self._check(k)
         checked_pairs(self.network, np.array([[source, target]]))
-        hear = reading == "heard"
+        advertise = reading == "heard"
         limit = self.most_steps if most_steps is None else most_steps
         ends = (np.uint32(source), np.uint32(target))
-        stamp, words, links = meeting.begin(
-            self._trails, self._ground, *ends, np.uint64(seed), topic, hear
+        stamp, randoms, links = kernels.begin(
+            self._trails, self._graph, *ends, np.uint64(seed), topic, advertise
         )
-        walks = [_Walk(w, ends[w], np.uint64(words[w]), np.uint32(links[w])) for w in (0, 1)]
+        walks = [_Walk(w, ends[w], np.uint64(randoms[w]), np.uint32(links[w])) for w in (0, 1)]
         met, turn = -1, 0
         while met < 0 and sum(walk.steps for walk in walks) < limit:
             walk = walks[0 if turn % (k + 1) == 0 else 1]
-            met = self._stride(walk, np.uint32(stamp), hear)
+            met = self._stride(walk, np.uint32(stamp), advertise)
             turn += 1
         return Meeting(
             steps=sum(walk.steps for walk in walks),
             steps_each=(walks[0].steps, walks[1].steps),
             node=met,
             path=self._path(met),
-            traces=(np.array(walks[0].rows, np.int64), np.array(walks[1].rows, np.int64)),
+            trails=(np.array(walks[0].rows, np.int64), np.array(walks[1].rows, np.int64)),
         )
 
-    def _stride(self, walk: "_Walk", stamp: np.uint32, hear: bool) -> int:
-        onto = self._ground.who[walk.link]
-        met, extra, passed, word, link = meeting.stride(
-            self._memory, self._trails, self._ground, stamp, walk.number, walk.at, walk.link,
-            walk.word, walk.passed, hear,
+    def _stride(self, walk: "_Walk", stamp: np.uint32, advertise: bool) -> int:
+        onto = self._graph.who[walk.link]
+        met, extra, passed, random, link = kernels.stride(
+            self._memory, self._trails, self._graph, stamp, walk.number, walk.at, walk.link,
+            walk.random, walk.passed, advertise,
         )  # fmt: skip
         walk.at, walk.link = np.uint32(onto), np.uint32(link)
-        walk.word, walk.passed = np.uint64(word), np.uint32(passed)
+        walk.random, walk.passed = np.uint64(random), np.uint32(passed)
         walk.rows += [int(onto), int(met)][: 1 + extra]
         walk.steps += 1 + extra
         return int(met)
@@ -150,32 +150,35 @@ class Walkers:
 
     def _check(self, k: int) -> None:
         if k < 1:
-            raise Problem(f"k is {k}", remedy="one walk makes a step while the other makes k >= 1")
+            raise Problem(
+                f"k = {k}: expected at least 1",
+                remedy="give the steps of one walk to one of the other",
+            )
 
 
 def checked_pairs(network: Network, pairs: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """Pairs [P, 2] of two different rows. Raises Problem for anything else."""
     rows = np.ascontiguousarray(pairs, np.int64)
     if rows.ndim != 2 or rows.shape[1] != 2:
-        raise Problem(f"pairs of shape {rows.shape}, not (P, 2)", where=network.name)
+        raise Problem(f"pairs of shape {rows.shape}: expected (P, 2)", where=network.name)
     if rows.size and not 0 <= rows.min() <= rows.max() < network.n:
         raise Problem(
-            f"a pair names row {rows.min() if rows.min() < 0 else rows.max()}",
+            f"row {rows.min() if rows.min() < 0 else rows.max()} does not exist",
             where=network.name,
-            remedy=f"its rows are 0 to {network.n - 1}",
+            remedy=f"use rows 0 to {network.n - 1}",
         )
     if (rows[:, 0] == rows[:, 1]).any():
-        raise Problem("the publisher and the subscriber are the same node", remedy="name two")
+        raise Problem("the publisher and the subscriber are the same node", remedy="use two nodes")
     return rows
 
 
 @dataclass
 class _Walk:
-    """Where one walk of a pair stands between two strides."""
+    """One walk of a pair between two strides."""
 
     number: int
     at: np.uint32
-    word: np.uint64
+    random: np.uint64
     link: np.uint32
     steps: int = 0
 
@@ -195,7 +198,7 @@ def walk_pair(
     seed: int = 0,
     most_steps: int | None = None,
 ) -> Meeting:
-    """Let a publisher's and a subscriber's walk set out on a network until they meet.
+    """Run the walks of a publisher and a subscriber on a network until they meet.
 
     Raises Problem if the rows are the same, k < 1, or a node has no neighbour.
     """

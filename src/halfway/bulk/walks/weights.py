@@ -1,7 +1,7 @@
-"""What every node works out before a directional walk comes: n_xz for all its pairs of neighbours.
+"""The table of weights n_xz of directional walks, for all pairs of neighbours of every node.
 
 [drw Fig. 3, Initialization] A step of a walk is then a look-up. The first passage over a link
-meets unraised weights, so even the search for the least of them is done here, once.
+meets unraised weights, so the least of them are found here, once.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ MOST_DEGREE = 32_767  # a weight is at most twice a degree, and is kept in 16 bi
 MOST_WEIGHTS = 1 << 30  # 2 GiB of weights; places in the table have 32 bits
 
 
-class Bearings(NamedTuple):
+class WeightTable(NamedTuple):
     """Weights of every (from x, at y, to z); a directed link e = x→y is its place in `who`."""
 
     base_at: npt.NDArray[np.uint32]  # [m+1] where the weights of link e begin in `base`
@@ -27,10 +27,10 @@ class Bearings(NamedTuple):
     ties: npt.NDArray[np.uint16]  # positions among N(y) that share the least weight
 
 
-def bearings(network: Network) -> Bearings:
-    """The table of a network; its size is Σ deg², its time the same and all two-hop visits.
+def weight_table(network: Network) -> WeightTable:
+    """The table of a network. Its size is Σ deg²; its time is that and the two-hop neighbourhoods.
 
-    Raises Problem for a network whose table would not fit.
+    Raises Problem for a network whose table would be too large.
     """
     degree = network.degree
     _check_size(network.name, degree)
@@ -42,7 +42,7 @@ def bearings(network: Network) -> Bearings:
     scratch = np.zeros(network.n, np.uint16)
     row = np.empty(max(int(degree.max(initial=0)), 1), np.uint16)
     _fill(network.start, network.who, base_at, base, ties_at, ties, scratch, row)
-    return Bearings(base_at, base, ties_at, ties[: ties_at[-1]].copy())
+    return WeightTable(base_at, base, ties_at, ties[: ties_at[-1]].copy())
 
 
 def _check_size(name: str, degree: npt.NDArray[np.int64]) -> None:
@@ -50,15 +50,15 @@ def _check_size(name: str, degree: npt.NDArray[np.int64]) -> None:
     if widest > MOST_DEGREE or whole > MOST_WEIGHTS:
         raise Problem(
             f"the table of a directional walk needs {whole:,} weights, and a node has {widest:,} "
-            f"neighbours; {MOST_WEIGHTS:,} and {MOST_DEGREE:,} are the most",
+            f"neighbours: expected at most {MOST_WEIGHTS:,} and {MOST_DEGREE:,}",
             where=name,
-            remedy="take a sparser network, or random walks",
+            remedy="use a sparser network, or random walks",
         )
 
 
 @kernel
 def _fill(start, who, base_at, base, ties_at, ties, common, row):
-    """`common` [n] holds n_xz for the x at hand, and zero elsewhere between two x."""
+    """`common` [n] holds n_xz for the current x; it is zero between two x."""
     end = np.uint32(0)
     for x in range(np.uint32(start.shape[0] - 1)):
         first, last = start[x], start[np.uint32(x + 1)]

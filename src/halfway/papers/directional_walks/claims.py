@@ -1,4 +1,4 @@
-"""Paper 1, judged: every printed number, and every claim of §4 as a row of its own."""
+"""Judges of paper 1 (directional walks): every printed number, and every claim of §4."""
 
 import math
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ _row = partial(Verdict, "directional-walks")
 _Estimate = tuple[float, float, float]  # value and its 95 % interval
 
 STEPS_TOLERANCE = 0.10  # both sides come from 100 networks; their own intervals are about that wide
-LOAD_TOLERANCE = 0.03  # a mean over all nodes and permutations hardly varies
-EXTREME_TOLERANCE = 0.15  # the largest of 10^5 loads hangs on a single bottleneck
+LOAD_TOLERANCE = 0.03  # a mean over all nodes and permutations varies little
+EXTREME_TOLERANCE = 0.15  # the largest of 10^5 loads depends on one bottleneck
 PRINTED_PERMUTATIONS = 100  # [drw Fig. 9] 10 networks x 10 permutations
-CLOSE, GOOD = 0.10, 0.25  # what "very close" and "good at balancing" are taken to mean
-FAR = 1.5  # a printed mean this many times ours is no reading error
+CLOSE, GOOD = 0.10, 0.25  # our interpretation of "very close" and "good at balancing"
+FAR = 1.5  # a printed mean this many times the measured one is not an error of reading
 
 SIZES = (1500, 2000, 2500, 3000)
 SIZES_LOAD = (*SIZES, 3500)
@@ -42,7 +42,7 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
             *judge_number(printed, *estimate, relative=0.05, rounding=0.05),
         )  # fmt: skip
     seen = found.find("draws", n=1500)
-    # A draw is at least one, whatever the interval around their mean says.
+    # At least one draw is needed, even where the interval of the mean ends below 1.
     share = (1 / seen.mean, 1 / seen.mean_high, 1 / max(seen.mean_low, 1.0))
     yield _row(
         "section-4", {"n": 1500}, "share of draws that are connected",
@@ -79,13 +79,13 @@ def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
         yield _row(
             "figure-5", {"system": system}, "fall of the median steps, late / early",
             "converges with density", *settling, at(n=1500, system=system).networks,
-            "heard; falls per ln n, 3500-4000 against 1500-2000: a power law never settles, with 1",
+            "heard; falls per ln n, 3500-4000 against 1500-2000; 1 for a power law",
             *judge_order(*settling),
         )  # fmt: skip
 
 
 def _settling(early: Summary, less: Summary, late: Summary, least: Summary) -> _Estimate:
-    """By what factor the medians fall less steeply, per ln n, between the last two sizes."""
+    """The fall of the medians per ln n between the last two sizes, over that of the first two."""
     sizes = [int(row.parameters["n"]) for row in (early, less, late, least)]
     spans = math.log(sizes[1] / sizes[0]), math.log(sizes[3] / sizes[2])
     medians = [row.median for row in (early, less, late, least)]
@@ -115,7 +115,7 @@ def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_figure_6_stepped_on(found: Summaries) -> Iterator[Verdict]:
-    """The 48 printed numbers of Figure 6 in the other reading of "meet"."""
+    """The 48 printed numbers of Figure 6 in the other interpretation of "meet"."""
     yield from _printed_steps(found, "figure-6-stepped-on", "stepped-on")
 
 
@@ -130,7 +130,7 @@ def _printed_steps(found: Summaries, figure: str, reading: str) -> Iterator[Verd
 
 
 def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
-    """[drw §4.3] median and mean loads as printed; the centralised column is not what it says."""
+    """[drw §4.3] median and mean loads as printed; the centralised column is impossible."""
     for row, system in _columns("figure-7"):
         seen = found.find("load", n=row.cell["n"], system=system)
         estimate = _statistic(seen, row.metric.split()[0])
@@ -172,7 +172,7 @@ def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
 
 
 def _judged_maximum(row: Published, seen: Summary) -> tuple[Opinion, str]:
-    """One bottleneck of one network decides a maximum; both sides saw one draw of it."""
+    """Judge a maximum: it depends on one bottleneck of one network, drawn once on each side."""
     off = f"{seen.maximum / row.value - 1:+.1%} from the printed value".replace("%", " %")
     span = f"the permutations' own maxima run from {seen.minimum:.0f} to {seen.maximum:.0f}"
     if seen.units < PRINTED_PERMUTATIONS:
@@ -186,7 +186,7 @@ def _judged_maximum(row: Published, seen: Summary) -> tuple[Opinion, str]:
 
 
 def _columns(figure: str) -> list[tuple[Published, str]]:
-    """A table's printed values by column, each with the system that it is held against."""
+    """A table's printed values by column, each with the system to compare with."""
     rows = [
         (row, system)
         for row in published(HERE / f"{figure}.csv")
@@ -197,7 +197,7 @@ def _columns(figure: str) -> list[tuple[Published, str]]:
 
 
 def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
-    """[drw §4.3] which way of building paths balances the load, and how badly the others do."""
+    """[drw §4.3] how well each way of building paths balances the load."""
     for system, claim, most in (
         ("random-walk", "very close", CLOSE),
         ("directional-walk", "good at balancing", GOOD),
@@ -229,7 +229,7 @@ def _statistic(seen: Summary, name: str) -> _Estimate:
 
 
 def _stand_ins(system: str) -> tuple[str, ...]:
-    """What may be meant by a column: the centralised one is tried two ways."""
+    """The systems that a column may mean: two for the centralised one."""
     return (system, "breadth-first-tree") if system == "shortest-path" else (system,)
 
 
@@ -243,8 +243,8 @@ def _path_reading(system: str) -> str:
 def _impossible(found: Summaries, cell: dict[str, Scalar]) -> str:
     """Why a printed column cannot be shortest paths; empty if its mean load is about theirs.
 
-    A mean load is the mean number of nodes on a path, and between the same ends no path has fewer
-    nodes than a shortest one: ours is the most that such a column can say, give or take networks.
+    A mean load is the mean number of nodes on a path, and a shortest path has the fewest nodes
+    between its ends: the measured value is that of such a column, up to the choice of networks.
     """
     seen = found.find("load", n=cell["n"], system="shortest-path")
     means = {

@@ -1,4 +1,4 @@
-"""Paper 1, declared: the points of each figure, their scales, readings and pictures."""
+"""Figures of paper 1 (directional walks): points, scales, interpretations and plots."""
 
 from pathlib import Path
 
@@ -21,15 +21,15 @@ RATIOS = (1, 10, 100)  # [drw §4.2] steps of one walk while the other makes one
 PAIRS = 100
 
 UNIFORM = (
-    "networks: n points uniform in the unit square (no torus), linked below r = 0.04, redrawn till "
-    "connected; every system, ratio and reading meets the same networks and the same pairs"
+    "networks: n points uniform in the unit square (no torus), linked below r = 0.04, redrawn "
+    "until connected; the same networks and pairs for all systems, ratios and interpretations"
 )
 HEARD = (
     "heard: a walk meets the other as soon as a neighbour of the node that it reached carries the "
-    "other's trace, and the hop onto that neighbour (the one heard last, where there are several) "
+    "other's trail, and the hop onto that neighbour (the one heard last, where there are several) "
     "is one more step: a broadcast medium"
 )
-STEPPED_ON = "stepped-on: only a node that carries the other's trace itself is a meeting"
+STEPPED_ON = "stepped-on: only a node that carries the other's trail itself is a meeting"
 STEPS = (
     "steps: of both walks together; the first makes one step, then the other k; a walk may go back "
     "where it came from, with weight deg(x), and its raised weights are its own"
@@ -71,7 +71,7 @@ def load_point(n: int, system: str, permutations: int) -> Point:
 
 
 def _meeting_cost_ms(n: int, system: str, k: int) -> float:
-    # Rough steps a pair (half of them more for each tenfold k) times what a step was seen to take.
+    # Rough steps a pair (half more for each tenfold k) times the measured time of a step.
     steps, step_ns = (4e5, 60) if system == "directional-walk" else (3e6, 12)
     return 1.0 + PAIRS * (steps / n) * (1.5 ** (len(str(k)) - 1)) * step_ns * 1e-6
 
@@ -186,7 +186,7 @@ PAPER = Paper(
         ),
         Figure(
             "figure-6-stepped-on",
-            "Figure 6 in the other reading: only the trace itself is met",
+            "Figure 6 in the other interpretation: only the trail itself is met",
             lambda _scale: _steps_of("stepped-on"),
             MANY,
             claims.judge_figure_6_stepped_on,

@@ -1,4 +1,4 @@
-"""What one run of paper 1 does: draw the network, let pairs meet or route permutations, observe."""
+"""Measurements of paper 1 (directional walks): pairs that meet, and routed permutations."""
 
 from functools import lru_cache
 
@@ -25,14 +25,14 @@ def drawn(n: int, radius: float, seed: int) -> Draw:
 
 @lru_cache(maxsize=2)
 def walkers(n: int, radius: float, seed: int, system: WalkSystem) -> Walkers:
-    """Walks on that network, their bearings worked out once."""
+    """Walks on that network, with their table of weights."""
     return Walkers(drawn(n, radius, seed).network, system)
 
 
 def meetings(run: Run) -> Observations:
     """[drw §4.1-4.2] Pairs of walks on one network until they meet; a unit is a pair.
 
-    steps: of both walks together. unmet: 1 for the pairs that used up every step allowed.
+    steps: of both walks together. unmet: 1 for the pairs that made all the steps allowed.
     draws, degree: how many networks were drawn until one was connected; its mean degree.
     """
     with run.timed("network"):
@@ -53,7 +53,7 @@ def loads(run: Run) -> Observations:
     """[drw §4.3] Permutations routed on one network; a unit is a node under a permutation.
 
     load: paths through the node, ends included. largest: the highest load of each permutation.
-    unmet: pairs of the permutation whose walks never met.
+    unmet: pairs of the permutation whose walks did not meet.
     """
     with run.timed("network"):
         draw = drawn(run["n"], run["radius"], run.network_seed)

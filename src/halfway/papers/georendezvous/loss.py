@@ -140,7 +140,7 @@ def _by_walks(
     )  # fmt: skip
     told = simulation.deliveries.told = []
     simulation.run(at - 1.0)
-    entries = float((simulation.instance.state.trace.back >= 0).sum() / run["n"])
+    entries = float((simulation.instance.state.trails.back >= 0).sum() / run["n"])
     simulation.run()
     events = np.concatenate([np.zeros(0, np.int64), *(event for event, _, _ in told)])
     got = np.isin(len(pairs) + np.arange(AFTER_S * len(struck)), events)

@@ -1,1 +1,1 @@
-"""Random and directional walks that meet: the systems of paper 1 and their shared parts."""
+"""Protocols of paper 1: directional and pure random walks, and what they share."""

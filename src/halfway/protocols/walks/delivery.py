@@ -1,4 +1,4 @@
-"""Events on the path publisher - meeting - subscriber: published, kept, forwarded, delivered."""
+"""Events of the walks on the path publisher - meeting - subscriber, buffered until it exists."""
 
 import numpy as np
 
@@ -6,62 +6,61 @@ from halfway.core.compiled import inlined, kernel
 from halfway.core.message import AFRESH, APP
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import is_among_the_newest
-from halfway.protocols.reliable_hop import KEPT, LOST, SPILLED, care
 from halfway.protocols.walks.messages import DATA, DELIVERED, NEVER, OTHER, UNMATCHED
-from halfway.protocols.walks.state import EVENT, TOPIC
+from halfway.protocols.walks.state import BUFFERED, EVENT, EVICTED, LOST, TOPIC, track_hop
 
 
 @kernel
-def publish(memory, rules, i, message, out):
-    """The application publishes: along the path if there is one, else kept or given back."""
+def publish(trails, rules, i, message, out):
+    """Send an event of the application along the path; without a path, buffer it."""
     topic = message.topic
-    if memory.met[i, topic] == 0 and memory.forth[i, 2 * topic] == NEVER:
-        keep(memory, rules, i, topic, message.event, out)
+    if trails.met[i, topic] == 0 and trails.forth[i, 2 * topic] == NEVER:
+        buffer(trails, rules, i, topic, message.event, out)
     else:
-        set_out(memory, rules, i, topic, message.event, out)
+        send_event(trails, rules, i, topic, message.event, out)
 
 
 @inlined
-def set_out(memory, rules, i, topic, event, out):
-    """An event leaves its publisher, towards the meeting that it was told of."""
+def send_event(trails, rules, i, topic, event, out):
+    """Send an event from its publisher towards the meeting."""
     other = np.int32(0)
-    if memory.forth[i, 2 * topic] != NEVER:
-        other = memory.walks[i, 2 * topic].told_other
-    # Kept until a message told of the meeting, it has not come that message's way.
-    forward(memory, rules, i, topic, event, other, AFRESH, out)
+    if trails.forth[i, 2 * topic] != NEVER:
+        other = trails.walks[i, 2 * topic].met_other
+    # A buffered event leaves when a MATCH arrives; the hops of the MATCH are not the event's.
+    forward(trails, rules, i, topic, event, other, AFRESH, out)
 
 
 @kernel
-def forward(memory, rules, i, topic, event, other, hops, out):
+def forward(trails, rules, i, topic, event, other, hops, out):
     """One hop of the loop-erased path publisher - meeting - subscriber; hops as for `emit`."""
     # Upstream of the meeting only `forth` is known, from the meeting on only `back`. A subscriber's
-    # trace of an earlier launch than the one that was met may lead to where a node is gone, so
-    # `other` says which launch it must be of; along `back` launches only get later, so who once
-    # follows the trace stays on it.
-    trace = memory.back[i, 2 * topic + 1]
-    if trace != NEVER and memory.walks[i, 2 * topic + 1].generation >= other:
-        if trace == memory.node_id[i]:
-            deliver(memory, i, topic, event, hops, out)
+    # trail of an earlier launch than the one that was met may lead to a node that is gone, so
+    # `other` gives the least launch of the trail to follow. Along `back` launches only get later,
+    # so an event that follows the trail once stays on it.
+    back = trails.back[i, 2 * topic + 1]
+    if back != NEVER and trails.walks[i, 2 * topic + 1].generation >= other:
+        if back == trails.node_id[i]:
+            deliver(trails, i, topic, event, hops, out)
             return
-        towards = trace
+        towards = back
     else:
-        towards = memory.forth[i, 2 * topic]
-        other = memory.walks[i, 2 * topic].told_other
-        if towards == NEVER or towards == memory.node_id[i]:
-            memory.counts[i, LOST] += 1
+        towards = trails.forth[i, 2 * topic]
+        other = trails.walks[i, 2 * topic].met_other
+        if towards == NEVER or towards == trails.node_id[i]:
+            trails.counts[i, LOST] += 1
             return
     o = emit(out, DATA, 0.0, towards)
     o.topic = topic
     o.event = event
     o.hops = hops
     o.args[OTHER] = other
-    care(memory, rules, i, o, NEVER, 0, out)
+    track_hop(trails, rules, i, o, out)
 
 
 @inlined
-def deliver(memory, i, topic, event, hops, out):
-    """To the application of the subscriber, once."""
-    if is_among_the_newest(memory.delivered, i, topic, event):
+def deliver(trails, i, topic, event, hops, out):
+    """Deliver an event to the application of the subscriber, once."""
+    if is_among_the_newest(trails.delivered, i, topic, event):
         o = emit(out, DELIVERED, 0.0, APP)
         o.hops = hops
         o.topic = topic
@@ -69,43 +68,43 @@ def deliver(memory, i, topic, event, hops, out):
 
 
 @kernel
-def keep(memory, rules, i, topic, event, out):
-    """Keep an event until the meeting. Over a full memory the oldest is given back."""
-    # The paper does not say what becomes of it. An event layer that loses what is published before
-    # the walks have met is of little use, so we keep the last few.
-    room = min(rules.hold, memory.kept.shape[1])
+def buffer(trails, rules, i, topic, event, out):
+    """Buffer an event until the meeting. A full buffer evicts the oldest event."""
+    # The paper does not define what happens to events before the meeting. We buffer the last few,
+    # because an event layer that loses them is of little use.
+    room = min(rules.buffer_size, trails.buffer.shape[1])
     if room == 0:
-        give_back(topic, event, out)
+        report_unmatched(topic, event, out)
         return
-    if memory.counts[i, KEPT] >= room:
-        memory.counts[i, SPILLED] += 1
-        give_back(memory.kept[i, 0, TOPIC], memory.kept[i, 0, EVENT], out)
-        memory.counts[i, KEPT] -= 1
-        for k in range(memory.counts[i, KEPT]):
-            memory.kept[i, k, TOPIC] = memory.kept[i, k + 1, TOPIC]
-            memory.kept[i, k, EVENT] = memory.kept[i, k + 1, EVENT]
-    memory.kept[i, memory.counts[i, KEPT], TOPIC] = topic
-    memory.kept[i, memory.counts[i, KEPT], EVENT] = event
-    memory.counts[i, KEPT] += 1
+    if trails.counts[i, BUFFERED] >= room:
+        trails.counts[i, EVICTED] += 1
+        report_unmatched(trails.buffer[i, 0, TOPIC], trails.buffer[i, 0, EVENT], out)
+        trails.counts[i, BUFFERED] -= 1
+        for k in range(trails.counts[i, BUFFERED]):
+            trails.buffer[i, k, TOPIC] = trails.buffer[i, k + 1, TOPIC]
+            trails.buffer[i, k, EVENT] = trails.buffer[i, k + 1, EVENT]
+    trails.buffer[i, trails.counts[i, BUFFERED], TOPIC] = topic
+    trails.buffer[i, trails.counts[i, BUFFERED], EVENT] = event
+    trails.counts[i, BUFFERED] += 1
 
 
 @inlined
-def give_back(topic, event, out):
-    """Tell the application that an event goes nowhere."""
+def report_unmatched(topic, event, out):
+    """Report to the application that an event will not be sent."""
     o = emit(out, UNMATCHED, 0.0, APP)
     o.topic = topic
     o.event = event
 
 
 @kernel
-def release(memory, rules, i, topic, out):
-    """The publisher was told of a meeting: send what was kept for it, the oldest first."""
+def send_buffered(trails, rules, i, topic, out):
+    """Send the events of a topic that were buffered until the meeting, the oldest first."""
     left = 0
-    for k in range(memory.counts[i, KEPT]):
-        if memory.kept[i, k, TOPIC] == topic:
-            set_out(memory, rules, i, topic, memory.kept[i, k, EVENT], out)
+    for k in range(trails.counts[i, BUFFERED]):
+        if trails.buffer[i, k, TOPIC] == topic:
+            send_event(trails, rules, i, topic, trails.buffer[i, k, EVENT], out)
         else:
-            memory.kept[i, left, TOPIC] = memory.kept[i, k, TOPIC]
-            memory.kept[i, left, EVENT] = memory.kept[i, k, EVENT]
+            trails.buffer[i, left, TOPIC] = trails.buffer[i, k, TOPIC]
+            trails.buffer[i, left, EVENT] = trails.buffer[i, k, EVENT]
             left += 1
-    memory.counts[i, KEPT] = left
+    trails.counts[i, BUFFERED] = left

@@ -1,4 +1,4 @@
-"""Directional random walks (Leone & Muñoz 2013): away from the node the walk came from."""
+"""Directional random walks (Leone & Muñoz 2013): away from the node that the walk came from."""
 
 from typing import NamedTuple
 
@@ -7,54 +7,30 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.handler import handles
-from halfway.core.message import START
+from halfway.core.neighbourhood import place_of
 from halfway.core.prng import fraction, mixed, pick
-from halfway.protocols.walks import rendezvous
-from halfway.protocols.walks.launch import go_on, leg
-from halfway.protocols.walks.rendezvous import (
-    DELIVERED,
-    KINDS,
-    LAUNCH,
-    NEVER,
-    PUBLISH,
-    Book,
-    Rules,
-    Trace,
-    draws,
-    trace,
-)
+from halfway.protocols.walks import messages, rendezvous
+from halfway.protocols.walks.launch import make_step, step_input
+from halfway.protocols.walks.messages import NEVER
+from halfway.protocols.walks.rendezvous import receive
+from halfway.protocols.walks.state import Trails, trails_of
 
-__all__ = [
-    "DELIVERED",
-    "KINDS",
-    "LAUNCH",
-    "PUBLISH",
-    "START",
-    "Book",
-    "DirectionalState",
-    "Rules",
-    "State",
-    "handle",
-    "least",
-    "most_emissions",
-    "nth",
-    "penalty",
-    "state",
-]
+KINDS, OPTIONS = messages.KINDS, messages.OPTIONS
+Rules = messages.Rules
 
-_SHUNNED = np.float32(np.inf)
+_EXCLUDED = np.float32(np.inf)
 
 
 class DirectionalState(NamedTuple):
-    """The traces, and the weights that a walk's own passages have raised [drw Fig. 3, line 4]."""
+    """The trails, and the weights that a walk's own passages have raised [drw Fig. 3, line 4]."""
 
-    trace: Trace
+    trails: Trails
     weight: npt.NDArray[np.float32]  # [n, degree] the weights of the decision at hand
     marked_walk: npt.NDArray[np.int32]  # [n, marks] whose passage raised a weight; -1 free
-    marked_from: npt.NDArray[np.int32]  # [n, marks] name of the node that walk came from
+    marked_from: npt.NDArray[np.int32]  # [n, marks] id of the node that walk came from
     marked_to: npt.NDArray[np.int32]  # [n, marks] which neighbour, by position
     marked_weight: npt.NDArray[np.float32]  # [n, marks] the raised weight
-    marks: npt.NDArray[np.int64]  # [n] marks ever made; beyond the capacity the oldest is forgotten
+    marks: npt.NDArray[np.int64]  # [n] marks ever made; beyond the capacity the oldest is replaced
 
 
 State = DirectionalState
@@ -66,20 +42,20 @@ def state(
     topics: int,
     seed: int,
     marks: int | None = None,
-    **memory: int,
+    **sizes: int,
 ) -> DirectionalState:
-    """Nodes that no walk has passed; `degree` is the largest, `marks` a node's memory for weights.
+    """Nodes that no walk has passed; `degree` is the largest, `marks` the raised weights of a node.
 
-    memory: `slots`, `window` and `hold` of `rendezvous.trace`.
+    sizes: `places`, `window` and `buffer_size` of `trails_of`.
 
-    We forget the oldest mark of a full memory, because a mote has no heap; `marks[i]` above the
-    capacity tells that it happened. By default there is room for what a node sees of its topics:
-    two a topic, at least 64 and at most 1024.
+    We replace the oldest mark of a full memory, because a mote has no heap; `marks[i]` is then
+    above the capacity. By default there is room for what a node sees of its topics: two a topic, at
+    least 64 and at most 1024.
     """
     n = len(node_ids)
     marks = min(max(64, 2 * topics), 1024) if marks is None else marks
     return DirectionalState(
-        trace(node_ids, topics, seed, **memory),
+        trails_of(node_ids, topics, seed, **sizes),
         np.zeros((n, degree), np.float32),
         np.full((n, marks), -1, np.int32),
         np.full((n, marks), -1, np.int32),
@@ -89,9 +65,9 @@ def state(
     )
 
 
-def most_emissions(state: DirectionalState, rules: Rules) -> int:
+def most_emissions(state: DirectionalState, rules: messages.Rules) -> int:
     """The most records that one call of `handle` emits."""
-    return rendezvous.most_emissions(state.trace, rules)
+    return rendezvous.most_emissions(state.trails, rules)
 
 
 @inlined
@@ -119,14 +95,14 @@ def nth(weights, minimum, rank):
 
 @inlined
 def penalty(value, degree_behind):
-    """[drw Fig. 3, line 4] rand ∈ [0, deg(x)], added to the weight of the way just taken."""
+    """[drw Fig. 3, line 4] rand ∈ [0, deg(x)], added to the weight of the link just taken."""
     return fraction(value) * np.float32(degree_behind)
 
 
 @inlined
-def told(neighbourhood, neighbour):
-    """Where the list begins and ends that the neighbour at that position told; empty if none."""
-    row = neighbourhood.place[neighbour]
+def neighbours_of(neighbourhood, e):
+    """First and last place of the list that the neighbour at place e sent; empty if none."""
+    row = neighbourhood.place[e]
     if row < 0:
         return np.int64(0), np.int64(0)
     return np.int64(neighbourhood.first[row]), np.int64(neighbourhood.last[row])
@@ -134,7 +110,7 @@ def told(neighbourhood, neighbour):
 
 @inlined
 def shared(who, a, a_end, b, b_end):
-    """|N(x) ∩ N(z)| of two ascending lists of names."""
+    """|N(x) ∩ N(z)| of two ascending lists of node ids."""
     count = 0
     while a < a_end and b < b_end:
         if who[a] == who[b]:
@@ -149,40 +125,27 @@ def shared(who, a, a_end, b, b_end):
 
 
 @inlined
-def holds(who, first, last, node_id):
-    """Whether an ascending list of names holds that one."""
-    while first < last:
-        middle = (first + last) >> 1
-        if who[middle] < node_id:
-            first = middle + 1
-        elif who[middle] > node_id:
-            last = middle
-        else:
-            return True
-    return False
-
-
-@inlined
 def commonality(neighbourhood, x, z):
-    """[drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)]; x, z index a node's neighbours."""
-    first, last = told(neighbourhood, x)
-    z_first, z_last = told(neighbourhood, z)
+    """[drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)]; x, z are places of neighbours."""
+    first, last = neighbours_of(neighbourhood, x)
+    z_first, z_last = neighbours_of(neighbourhood, z)
     common = shared(neighbourhood.who, first, last, z_first, z_last)
-    if holds(neighbourhood.who, first, last, neighbourhood.who[z]):
+    row = neighbourhood.place[x]
+    if row >= 0 and place_of(neighbourhood, row, neighbourhood.who[z]) >= 0:
         common += last - first
     return common
 
 
 @inlined
 def weigh(state, neighbourhood, i, x, degree, walk):
-    """Fill row i's weights for a walk that came from its neighbour at position x."""
+    """Fill row i's weights for a walk that came from its neighbour at place x."""
     first = np.int64(neighbourhood.first[i])
     for z in range(degree):
-        state.weight[i, z] = commonality(neighbourhood, first + x, first + z)
+        state.weight[i, z] = commonality(neighbourhood, x, first + z)
     for mark in range(min(state.marks[i], state.marked_walk.shape[1])):
         if (
             state.marked_walk[i, mark] == walk
-            and state.marked_from[i, mark] == neighbourhood.who[first + x]
+            and state.marked_from[i, mark] == neighbourhood.who[x]
             and state.marked_to[i, mark] < degree
         ):
             state.weight[i, state.marked_to[i, mark]] = state.marked_weight[i, mark]
@@ -190,7 +153,7 @@ def weigh(state, neighbourhood, i, x, degree, walk):
 
 @inlined
 def mark(state, i, walk, came_from, towards, weight):
-    """Remember a raised weight: over its older self, else over a free or the oldest mark."""
+    """Remember a raised weight: in place of its earlier value, a free mark, or the oldest."""
     capacity = state.marked_walk.shape[1]
     place = state.marks[i] % capacity
     for known in range(min(state.marks[i], capacity)):
@@ -209,36 +172,29 @@ def mark(state, i, walk, came_from, towards, weight):
 
 
 @inlined
-def away(state, neighbourhood, i, came_from, walk, value):
-    """[drw Fig. 3, lines 3-4] the neighbour of least weight, ties uniformly; raise its weight."""
-    return away_but(state, neighbourhood, i, came_from, walk, value, NEVER)
+def away(state, neighbourhood, i, came_from, walk, value, excluded):
+    """[drw Fig. 3, lines 3-4] the neighbour of least weight, ties uniformly; raise its weight.
 
-
-@inlined
-def away_but(state, neighbourhood, i, came_from, walk, value, shunned):
-    """The same, but not to one neighbour.
-
-    Whoever it came from being no neighbour (a launch, or nodes that move), all weigh the same. The
-    shunned neighbour, which did not answer, is taken only where there is no other.
+    If the previous node is not a neighbour (after a launch, or where nodes move), all weights are
+    equal. The excluded neighbour, which did not acknowledge, is taken only if there is no other.
     """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     degree = min(last - first, state.weight.shape[1])
-    x = np.int64(0)
-    while x < degree and neighbourhood.who[first + x] != came_from:
-        x += 1
-    if x < degree:
+    x = place_of(neighbourhood, i, came_from)
+    directed = x >= 0 and x - first < degree
+    if directed:
         weigh(state, neighbourhood, i, x, degree, walk)
     else:
         for z in range(degree):
             state.weight[i, z] = 0.0
-    if shunned != NEVER and degree > 1:
+    if excluded != NEVER and degree > 1:
         for z in range(degree):
-            if neighbourhood.who[first + z] == shunned:
-                state.weight[i, z] = _SHUNNED
+            if neighbourhood.who[first + z] == excluded:
+                state.weight[i, z] = _EXCLUDED
     minimum, ties = least(state.weight[i], degree)
     z = nth(state.weight[i], minimum, pick(value, ties))
-    if x < degree:
-        behind_first, behind_last = told(neighbourhood, first + x)
+    if directed:
+        behind_first, behind_last = neighbours_of(neighbourhood, x)
         raised = state.weight[i, z] + penalty(value, behind_last - behind_first)
         mark(state, i, walk, came_from, z, raised)
     return neighbourhood.who[first + z]
@@ -246,10 +202,10 @@ def away_but(state, neighbourhood, i, came_from, walk, value, shunned):
 
 @handles(DirectionalState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """A node's whole behaviour, one message at a time."""
-    memory = state.trace
-    drawn, slot = draws(memory, rules, neighbourhood, i, message, out)
-    if drawn:
-        walk, word, came_from, shunned = leg(memory, i, message, slot)
-        towards = away_but(state, neighbourhood, i, came_from, walk, mixed(word), shunned)
-        go_on(memory, rules, i, message, slot, word, towards, out)
+    """Let a node of directional walks receive one message."""
+    trails = state.trails
+    steps, place = receive(trails, rules, neighbourhood, i, message, out)
+    if steps:
+        walk, random, came_from, excluded = step_input(trails, i, message, place)
+        towards = away(state, neighbourhood, i, came_from, walk, mixed(random), excluded)
+        make_step(trails, rules, i, message, place, random, towards, out)

@@ -1,6 +1,7 @@
-"""The records of systems whose publisher and subscriber each send a walk: kinds, places, rules.
+"""Message kinds, options and rules of the walk systems.
 
-Topic t has two walks: 2t starts at the publisher, 2t+1 at the subscriber.
+Topic t has two walks: 2t starts at its publisher, 2t + 1 at its subscriber. A walk may be launched
+several times; the number of a launch, from 0, is the walk's generation.
 """
 
 import math
@@ -8,77 +9,82 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfway.core.message import COMMAND_ARG, START
+from halfway.core.kinds import Kinds, MapRole, Meets, Step
+from halfway.core.message import COMMAND_ARG
+from halfway.core.options import count, seconds, switch
+from halfway.protocols import reliable_hop
 
-# Kinds. Letters from the application:
-LAUNCH = 1  # start the walk args[WALK_ID] here, as its initiator
-PUBLISH = 2  # send the data `event` along the path of `topic`
-# Between neighbours:
-STEP = 3  # a walk arrives; args carry its dice and its number
-TRACE = 4  # "I carry the trace of that walk": every neighbour hears it once a launch
-MATCH = 5  # back to an initiator: the walks have met
-DATA = 6  # an event on the loop-erased path
-ACK = 10  # that STEP, MATCH or DATA arrived
-# To the application:
-MATCHED = 7  # your walk was met, args[STEPS] hops away; told once for each better meeting
-DELIVERED = 8  # an event for a subscriber, once
-UNMATCHED = 9  # a PUBLISH that came before the meeting and that nobody keeps
-# To oneself:
-PATIENCE = 11  # has that hop been acknowledged?
-RELAUNCH = 12  # has that launch been answered? if not, launch again
-REFRESH = 13  # the time has come to launch anew
-RESUME = 14  # back after a crash: launch the walk args[WALK_ID] anew, then the node's next one
+# Places in `args`.
+RANDOM_LOW, RANDOM_HIGH = 0, 1  # the random state of a walk
+WALK_ID = COMMAND_ARG
+STEPS = 3  # of a STEP: made so far; of a MATCH or MATCHED: hops from the meeting
+UNANSWERED = 3  # of a RELAUNCH or REFRESH: launches in a row without a meeting before this one
+GENERATION = 4
+OTHER = 5  # generation of the other walk: of the one met, or of the trail that an event follows
 
-KINDS = {
-    LAUNCH: "launch",
-    PUBLISH: "publish",
-    STEP: "step",
-    TRACE: "trace",
-    MATCH: "match",
-    DATA: "data",
-    MATCHED: "matched",
-    DELIVERED: "delivered",
-    UNMATCHED: "unmatched",
-    ACK: "ack",
-    PATIENCE: "patience",
-    RELAUNCH: "relaunch",
-    REFRESH: "refresh",
-    RESUME: "resume",
-    int(START): "boot",
+KINDS = Kinds()
+KINDS.start()
+KINDS.include(reliable_hop.KINDS)
+LAUNCH = KINDS.command(1, "launch", "launch a walk from this node", "topic", {"walk": WALK_ID})
+PUBLISH = KINDS.command(2, "publish", "send `event` along the path of `topic`", "topic event")
+STEP = KINDS.network(
+    3, "step", "a walk arrives", "topic sequence",
+    args={"random state, low": RANDOM_LOW, "random state, high": RANDOM_HIGH, "walk": WALK_ID,
+          "steps": STEPS, "generation": GENERATION},
+    on_map=Step(("walk of the publisher", "walk of the subscriber"), number=WALK_ID),
+)  # fmt: skip
+TRAIL = KINDS.network(
+    4, "trail", "the sender advertises that it carries a walk's trail", "topic", {"walk": WALK_ID}
+)
+_MEETING = {"walk": WALK_ID, "hops": STEPS, "generation": GENERATION, "other": OTHER}
+MATCH = KINDS.network(
+    5, "match", "towards a walk's initiator: the walks have met", "topic sequence", _MEETING,
+    on_map=Meets(fresh=STEPS),
+)  # fmt: skip
+DATA = KINDS.network(
+    6, "data", "an event on its path", "topic event sequence", {"other": OTHER},
+    on_map=MapRole.EVENT_HOP,
+)  # fmt: skip
+MATCHED = KINDS.report(
+    7, "matched", "the node's walk was met; once for each better meeting", "topic", _MEETING,
+    on_map=Meets(fresh=STEPS),
+)  # fmt: skip
+DELIVERED = KINDS.report(8, "delivered", "an event for a subscriber, once", "topic event")
+UNMATCHED = KINDS.report(9, "unmatched", "an event that has no path and no room", "topic event")
+_LAUNCH = {"walk": WALK_ID, "unanswered": UNANSWERED, "generation": GENERATION}
+RELAUNCH = KINDS.timer(12, "relaunch", "launch again, unless the walk was met", "topic", _LAUNCH)
+REFRESH = KINDS.timer(13, "refresh", "launch again in any case", "topic", _LAUNCH)
+RESUME = KINDS.timer(14, "resume", "relaunch one walk after a crash", "topic", {"walk": WALK_ID})
+
+OPTIONS = {
+    "step_delay_s": seconds(0.01, "from a walk's arrival at a node to its next step"),
+    "advertise": switch(True, "nodes advertise trails: walks meet at a neighbour as well"),
+    "most_steps": count(100_000, "steps after which a walk ends", 1, 2**31 - 1),
+    "retries": count(0, "retransmissions of a hop; 0: hops are not acknowledged", 0, 100),
+    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted; more than a round trip"),
+    "relaunch_s": seconds(10.0, "until a walk without a meeting is launched again; 0: never"),
+    "launches": count(10, "launches in a row without a meeting", 1, 1000),
+    "refresh_s": seconds(0.0, "from a launch to the next in any case; 0: never"),
+    "buffer_size": count(8, "events buffered for a subscriber until the walks meet", 0, 1000),
 }
-
-# Where they keep things in `args`.
-RANDOM_LOW, RANDOM_HIGH = 0, 1  # of a STEP
-WALK_ID = COMMAND_ARG  # the application names the walk that it launches
-STEPS = 3  # of a STEP: made so far; of a MATCH: hops back so far
-ATTEMPT = 3  # of a RELAUNCH: launches in a row before this one that nobody answered
-GENERATION = 4  # of a walk: which launch it is, from 0
-SERIAL = 5  # the sender's number for a hop that it wants acknowledged; 0: it does not
-OTHER = 6  # of a MATCH: generation of the other walk; of DATA: of the trace that leads them
 
 NEVER = np.int32(-1)
 
 
 class Rules(NamedTuple):
-    """The scalars of a walk system, the same on every node.
+    """The scalars of a walk system, equal on every node.
 
-    The paper knows neither loss nor faults, and says that it does not [drw §2]. Everything from
-    `retries` on is ours, and off by default.
+    We add everything from `retries` on, off by default, because the paper excludes loss and faults
+    [drw §2].
     """
 
-    pace: tuple[float, float]  # seconds a publisher's, a subscriber's walk rests on each node
-    hear: bool  # [dwo Alg. 2] a neighbour that carries the other trace is met; else only the node
+    step_delay_s: tuple[float, float]  # of a publisher's, of a subscriber's walk
+    advertise: bool  # [dwo Alg. 2] a neighbour that carries the other trail is met as well
     most_steps: int  # a walk that has made this many steps ends; the paper leaves stopping open
-    retries: int = 0  # repetitions of a hop that is not acknowledged; 0: nobody acknowledges
-    patience_s: float = 1.0  # seconds until a hop counts as failed; more than there and back
-    relaunch_s: float = math.inf  # seconds until a walk without a MATCH is launched again
-    launches: int = 1  # launches in a row that nobody answers, at most
-    refresh_s: float = math.inf  # seconds from a launch to the next in any case; then traces expire
-    until_s: float = math.inf  # seconds: no launch of its own accord after that, so a run can end
-    hold: int = 0  # events that a publisher keeps until the meeting, as far as it has room
-
-
-class Book(NamedTuple):
-    """What ids stand for: nothing beyond their number here."""
-
-    topics: int
+    retries: int = 0
+    ack_timeout_s: float = 1.0
+    relaunch_s: float = math.inf
+    launches: int = 1
+    refresh_s: float = math.inf  # trails expire after this time
+    until_s: float = math.inf  # timers launch no walk after this time, so that a run can end
+    buffer_size: int = 0  # events, for all of a publisher's subscribers, as far as it has room

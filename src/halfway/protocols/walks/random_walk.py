@@ -7,83 +7,62 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.handler import handles
-from halfway.core.message import START
+from halfway.core.neighbourhood import place_of
 from halfway.core.prng import mixed, pick
-from halfway.protocols.walks import rendezvous
-from halfway.protocols.walks.launch import go_on, leg
-from halfway.protocols.walks.rendezvous import (
-    DELIVERED,
-    KINDS,
-    LAUNCH,
-    NEVER,
-    PUBLISH,
-    Book,
-    Rules,
-    Trace,
-    draws,
-    trace,
-)
+from halfway.protocols.walks import messages, rendezvous
+from halfway.protocols.walks.launch import make_step, step_input
+from halfway.protocols.walks.messages import NEVER
+from halfway.protocols.walks.rendezvous import receive
+from halfway.protocols.walks.state import Trails, trails_of
 
-__all__ = [
-    "DELIVERED",
-    "KINDS",
-    "LAUNCH",
-    "PUBLISH",
-    "START",
-    "Book",
-    "RandomState",
-    "Rules",
-    "State",
-    "handle",
-    "most_emissions",
-    "state",
-]
+KINDS, OPTIONS = messages.KINDS, messages.OPTIONS
+Rules = messages.Rules
 
 
 class RandomState(NamedTuple):
-    """The traces alone: a pure walk remembers nothing else."""
+    """The trails alone: a pure walk needs nothing else."""
 
-    trace: Trace
+    trails: Trails
 
 
 State = RandomState
 
 
 def state(
-    node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **memory: int
+    node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **sizes: int
 ) -> RandomState:
-    """Nodes that no walk has passed. `degree` is not needed here, but asked of every system.
+    """Nodes that no walk has passed. `degree` is unused; both walk systems take it.
 
-    memory: `slots`, `window` and `hold` of `rendezvous.trace`.
+    sizes: `places`, `window` and `buffer_size` of `trails_of`.
     """
     del degree
-    return RandomState(trace(node_ids, topics, seed, **memory))
+    return RandomState(trails_of(node_ids, topics, seed, **sizes))
 
 
-def most_emissions(state: RandomState, rules: Rules) -> int:
+def most_emissions(state: RandomState, rules: messages.Rules) -> int:
     """The most records that one call of `handle` emits."""
-    return rendezvous.most_emissions(state.trace, rules)
+    return rendezvous.most_emissions(state.trails, rules)
 
 
 @inlined
-def anywhere(neighbourhood, i, value, shunned):
-    """Any neighbour, each equally likely; the shunned one only where there is no other."""
+def any_neighbour(neighbourhood, i, value, excluded):
+    """A neighbour, each equally likely; the excluded one only where there is no other."""
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
-    if shunned == NEVER or last - first == 1:
+    if excluded == NEVER or last - first == 1:
         return neighbourhood.who[first + pick(value, last - first)]
-    place = first
-    while place < last and neighbourhood.who[place] != shunned:
-        place += 1
+    place = place_of(neighbourhood, i, excluded)
+    if place < 0:
+        place = last
     chosen = first + np.int64(pick(value, last - first - (place < last)))
     return neighbourhood.who[chosen + (chosen >= place)]
 
 
 @handles(RandomState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """A node's whole behaviour, one message at a time."""
-    memory = state.trace
-    drawn, slot = draws(memory, rules, neighbourhood, i, message, out)
-    if drawn:
-        _, word, _, shunned = leg(memory, i, message, slot)
-        towards = anywhere(neighbourhood, i, mixed(word), shunned)
-        go_on(memory, rules, i, message, slot, word, towards, out)
+    """Let a node of pure random walks receive one message."""
+    trails = state.trails
+    steps, place = receive(trails, rules, neighbourhood, i, message, out)
+    if steps:
+        _, random, _, excluded = step_input(trails, i, message, place)
+        towards = any_neighbour(neighbourhood, i, mixed(random), excluded)
+        make_step(trails, rules, i, message, place, random, towards, out)

@@ -1,8 +1,6 @@
-"""What happens where two walks of a topic meet: traces, the meeting, messages back [drw §3].
+"""The meeting of two walks of a topic, and the messages back to their initiators [drw §3].
 
-Shared by every system whose publisher and subscriber each send a walk; how a walk chooses its next
-node is not decided here. Records and rules are `walk_records`, launches `walk_launch`, events on
-the path `walk_data`, acknowledged hops `hop_care`.
+Shared by both walk systems: everything but a walk's choice of its next node.
 """
 
 import math
@@ -12,36 +10,32 @@ from halfway.core.message import APP, START
 from halfway.core.outbox import emit
 from halfway.core.prng import joined
 from halfway.protocols.reliable_hop import (
-    DIED,
-    LOST,
-    acknowledged,
-    arrived_before,
-    await_all,
-    care,
-    given_up,
+    ACK,
+    ACK_TIMEOUT,
+    NONE,
+    accepted_before,
+    complete,
     overdue,
+    release,
+    restart_timers,
 )
-from halfway.protocols.walks.delivery import forward, publish, release
+from halfway.protocols.walks.delivery import forward, publish, send_buffered
 from halfway.protocols.walks.launch import (
     launch,
     launch_again,
+    leave_trail,
     plan_resume,
-    remember,
     resume,
     send_step,
 )
 from halfway.protocols.walks.messages import (
-    ACK,
     DATA,
-    DELIVERED,
     GENERATION,
-    KINDS,
     LAUNCH,
     MATCH,
     MATCHED,
     NEVER,
     OTHER,
-    PATIENCE,
     PUBLISH,
     RANDOM_HIGH,
     RANDOM_LOW,
@@ -50,156 +44,137 @@ from halfway.protocols.walks.messages import (
     RESUME,
     STEP,
     STEPS,
-    TRACE,
-    UNMATCHED,
+    TRAIL,
     WALK_ID,
-    Book,
     Rules,
 )
-from halfway.protocols.walks.state import Trace, is_better, is_matched, is_traced, trace
-
-__all__ = [
-    "ACK",
-    "DATA",
-    "DELIVERED",
-    "KINDS",
-    "LAUNCH",
-    "MATCH",
-    "MATCHED",
-    "NEVER",
-    "PATIENCE",
-    "PUBLISH",
-    "REFRESH",
-    "RELAUNCH",
-    "RESUME",
-    "STEP",
-    "STEPS",
-    "TRACE",
-    "UNMATCHED",
-    "WALK_ID",
-    "Book",
-    "Rules",
-    "Trace",
-    "draws",
-    "most_emissions",
-    "trace",
-]
+from halfway.protocols.walks.state import (
+    DIED,
+    LOST,
+    Trails,
+    has_trail,
+    is_better,
+    is_matched,
+    track_hop,
+)
 
 
-def most_emissions(memory: Trace, rules: Rules) -> int:
+def most_emissions(trails: Trails, rules: Rules) -> int:
     """The most records that one call of a walk system's `handle` emits."""
-    answer = 1 if rules.retries > 0 else 0
-    hop = 1 + answer
-    slots, room = int(memory.hops.shape[1]), int(memory.kept.shape[1])
-    reminders = (rules.relaunch_s < math.inf) + (rules.refresh_s < math.inf)
-    resumed = 1 if reminders else 0
+    acknowledgement = 1 if rules.retries > 0 else 0
+    hop = 1 + acknowledgement  # with its timer
+    places, room = int(trails.hops.record.shape[1]), int(trails.buffer.shape[1])
+    timers = (rules.relaunch_s < math.inf) + (rules.refresh_s < math.inf)
+    resumed = 1 if timers else 0
     return max(
-        answer + 1 + 2 * hop + min(rules.hold, room) * hop,  # a STEP that meets
-        1 + hop + reminders + resumed,  # a launch
-        answer * slots + resumed,  # BOOT
+        acknowledgement + 1 + 2 * hop + min(rules.buffer_size, room) * hop,  # a STEP that meets
+        1 + hop + timers + resumed,  # a launch
+        acknowledgement * places + resumed,  # START
     )
 
 
 @inlined
-def draws(memory, rules, neighbourhood, i, message, out):
-    """Take in a message. Whether a step must be drawn now, and the slot of the one that failed;
-    -1 if it is the next step of a walk that just arrived."""
+def receive(trails, rules, neighbourhood, i, message, out):
+    """Handle a message but for the choice of a step.
+
+    Returns whether a step must be chosen now, and the place of the hop that it replaces; -1 if it
+    is the next step of a walk that just arrived.
+    """
     if message.kind == STEP:
-        return not arrived(memory, rules, neighbourhood, i, message, out), -1
-    if message.kind == PATIENCE:
-        slot = overdue(memory, rules, i, message, out)
-        return slot >= 0 and may_step_anew(memory, neighbourhood, i, slot), slot
-    settle(memory, rules, neighbourhood, i, message, out)
-    return False, -1
+        return not step_arrived(trails, rules, neighbourhood, i, message, out), NONE
+    if message.kind == ACK_TIMEOUT:
+        place = overdue(trails.hops, rules, i, message, out)
+        return place != NONE and can_redraw(trails, neighbourhood, i, place), place
+    receive_other(trails, rules, neighbourhood, i, message, out)
+    return False, NONE
 
 
 @kernel
-def arrived(memory, rules, neighbourhood, i, message, out):
-    """Take in a STEP; True if the walk ends here or is already sent on to whom it heard."""
+def step_arrived(trails, rules, neighbourhood, i, message, out):
+    """A STEP: True if the walk ends here, or goes to a neighbour that advertised the other."""
     walk, generation = message.args[WALK_ID], message.args[GENERATION]
     other, now = walk ^ 1, message.at
-    if arrived_before(memory, i, message, out) or is_outrun(memory, i, message):
+    if accepted_before(trails.hops, i, message, out) or is_outrun(trails, i, message):
         return True
-    remember(memory, rules, i, walk, generation, message.source, now, out)
-    memory.walks[i, walk].taken = message.args[STEPS]
-    if is_traced(memory, rules, i, other, now):
-        meet(memory, rules, i, walk, out)
+    leave_trail(trails, rules, i, walk, generation, message.source, now, out)
+    trails.walks[i, walk].steps = message.args[STEPS]
+    if has_trail(trails, rules, i, other, now):
+        meet(trails, rules, i, walk, out)
         return True
-    # [drw §3] "It then stops the dissemination": nobody can call the other walk back at once. We
-    # let it end on news of the meeting on its own trace, or where it meets in its turn.
-    if is_matched(memory, i, walk, generation) or message.args[STEPS] >= rules.most_steps:
+    # [drw §3] "It then stops the dissemination". We end the other walk where it reaches a node of
+    # its trail that a MATCH passed, or at its own meeting, because no message can stop it at once.
+    if is_matched(trails, i, walk, generation) or message.args[STEPS] >= rules.most_steps:
         return True
-    heard = memory.heard[i, other]
-    if rules.hear and heard != NEVER and now - memory.walks[i, other].heard_at <= rules.refresh_s:
-        # The hop onto the neighbour that carries the other trace counts as a step.
-        word = joined(message.args[RANDOM_LOW], message.args[RANDOM_HIGH])
-        steps, rest = message.args[STEPS] + 1, rules.pace[walk & 1]
-        send_step(memory, rules, i, walk, word, steps, rest, heard, message.source, 0, out)
+    towards, advertised_at = trails.advertiser[i, other], trails.walks[i, other].advertised_at
+    if rules.advertise and towards != NEVER and now - advertised_at <= rules.refresh_s:
+        # The hop onto the neighbour that carries the other trail counts as a step.
+        random = joined(message.args[RANDOM_LOW], message.args[RANDOM_HIGH])
+        steps, after = message.args[STEPS] + 1, rules.step_delay_s[walk & 1]
+        send_step(trails, rules, i, walk, random, steps, after, towards, message.source, 0, out)
         return True
     if neighbourhood.first[i] == neighbourhood.last[i]:
-        memory.counts[i, DIED] += 1
+        trails.counts[i, DIED] += 1
         return True
     return False
 
 
 @inlined
-def is_outrun(memory, i, message):
+def is_outrun(trails, i, message):
     """Whether a later launch of the walk passed here, or this one with as many steps already."""
-    # A step whose acknowledgements were all lost is made twice, and the walk forks. The fork ends
-    # where it comes upon the other's trace with fewer steps behind it.
+    # A step whose acknowledgements were all lost is made twice, and the walk forks. A fork ends
+    # where it reaches the other's trail with fewer steps behind it.
     walk, generation = message.args[WALK_ID], message.args[GENERATION]
-    if memory.back[i, walk] == NEVER or generation > memory.walks[i, walk].generation:
+    known = trails.walks[i, walk]
+    if trails.back[i, walk] == NEVER or generation > known.generation:
         return False
-    steps = message.args[STEPS]
-    return generation < memory.walks[i, walk].generation or steps <= memory.walks[i, walk].taken
+    return generation < known.generation or message.args[STEPS] <= known.steps
 
 
 @kernel
-def may_step_anew(memory, neighbourhood, i, slot):
-    """Whether the failed hop is a STEP that shall be drawn anew; if not, it is given up."""
-    walk, generation = memory.hops[i, slot].args[WALK_ID], memory.hops[i, slot].args[GENERATION]
-    if memory.hops[i, slot].kind != STEP:
-        # A path whose next node is gone has no other way round: MATCH and DATA are lost, and the
+def can_redraw(trails, neighbourhood, i, place):
+    """Whether a failed hop is a STEP for which another neighbour is chosen; else release it."""
+    failed = trails.hops.record[i, place]
+    walk, generation = failed.args[WALK_ID], failed.args[GENERATION]
+    if failed.kind != STEP:
+        # A path has no alternative to a next node that is gone: MATCH and DATA are lost, and the
         # initiators' next launches make another path.
-        memory.counts[i, LOST] += 1
-        given_up(memory, i, slot)
+        trails.counts[i, LOST] += 1
+        release(trails.hops, i, place)
         return False
-    if memory.heard[i, walk ^ 1] == memory.hops[i, slot].to:
-        memory.heard[i, walk ^ 1] = NEVER
+    if trails.advertiser[i, walk ^ 1] == failed.next:
+        trails.advertiser[i, walk ^ 1] = NEVER
     degree = neighbourhood.last[i] - neighbourhood.first[i]
-    over = generation < memory.walks[i, walk].generation or is_matched(memory, i, walk, generation)
-    stuck = degree == 0 or memory.hops[i, slot].drawn >= degree
+    over = generation < trails.walks[i, walk].generation or is_matched(trails, i, walk, generation)
+    stuck = degree == 0 or trails.redraws[i, place] >= degree
     if over or stuck:
-        memory.counts[i, DIED] += not over
-        given_up(memory, i, slot)
+        trails.counts[i, DIED] += not over
+        release(trails.hops, i, place)
         return False
     return True
 
 
 @kernel
-def meet(memory, rules, i, walk, out):
-    """The walks of a topic have met here: tell both initiators."""
+def meet(trails, rules, i, walk, out):
+    """The walks of a topic have met here: notify both initiators."""
     other = walk ^ 1
-    generation, others = memory.walks[i, walk].generation, memory.walks[i, other].generation
-    memory.met[i, walk >> 1] = 1
-    report(memory, rules, i, walk, 0, generation, others, out)
-    report(memory, rules, i, other, 0, others, generation, out)
+    generation, others = trails.walks[i, walk].generation, trails.walks[i, other].generation
+    trails.met[i, walk >> 1] = 1
+    report_meeting(trails, rules, i, walk, 0, generation, others, out)
+    report_meeting(trails, rules, i, other, 0, others, generation, out)
     publisher = walk & ~1
-    if memory.back[i, publisher] == memory.node_id[i]:
-        release(memory, rules, i, walk >> 1, out)
+    if trails.back[i, publisher] == trails.node_id[i]:
+        send_buffered(trails, rules, i, walk >> 1, out)
 
 
 @kernel
-def report(memory, rules, i, walk, hops, generation, other, out):
-    """News of the meeting, `hops` back: on towards the walk's initiator, who is told once."""
-    here = memory.back[i, walk] == memory.node_id[i]
-    if here and is_better(memory, i, walk, generation, other):
-        memory.forth[i, walk] = memory.node_id[i]
-        memory.walks[i, walk].told = generation
-        memory.walks[i, walk].told_other = other
+def report_meeting(trails, rules, i, walk, hops, generation, other, out):
+    """Report a meeting `hops` away to the walk's initiator; to its application if it is here."""
+    here = trails.back[i, walk] == trails.node_id[i]
+    if here and is_better(trails, i, walk, generation, other):
+        remember_meeting(trails, i, walk, trails.node_id[i], generation, other)
         o = emit(out, MATCHED, 0.0, APP)
-    elif not here and memory.back[i, walk] != NEVER:
-        o = emit(out, MATCH, 0.0, memory.back[i, walk])
+    elif not here and trails.back[i, walk] != NEVER:
+        o = emit(out, MATCH, 0.0, trails.back[i, walk])
     else:
         return
     o.topic = walk >> 1
@@ -208,48 +183,55 @@ def report(memory, rules, i, walk, hops, generation, other, out):
     o.args[GENERATION] = generation
     o.args[OTHER] = other
     if not here:
-        care(memory, rules, i, o, NEVER, 0, out)
+        track_hop(trails, rules, i, o, out)
+
+
+@inlined
+def remember_meeting(trails, i, walk, towards, generation, other):
+    """Remember the next node towards the meeting of two launches."""
+    trails.forth[i, walk] = towards
+    trails.walks[i, walk].met_generation = generation
+    trails.walks[i, walk].met_other = other
 
 
 @kernel
-def matched(memory, rules, i, message, out):
-    """A MATCH passes: remember the way to the meeting, and pass it on unless it is old news."""
+def match_arrived(trails, rules, i, message, out):
+    """A MATCH: remember the next node towards the meeting and pass it on, if it is better."""
     walk = message.args[WALK_ID]
     generation, other = message.args[GENERATION], message.args[OTHER]
-    if not is_better(memory, i, walk, generation, other):
-        return  # the other walk found a meeting of its own; the first that was told stays
-    report(memory, rules, i, walk, message.args[STEPS] + 1, generation, other, out)
-    memory.forth[i, walk] = message.source
-    memory.walks[i, walk].told = generation
-    memory.walks[i, walk].told_other = other
-    if walk & 1 == 0 and memory.back[i, walk] == memory.node_id[i]:
-        release(memory, rules, i, walk >> 1, out)
+    if not is_better(trails, i, walk, generation, other):
+        return  # the other walk had a meeting of its own; the first one reported stays
+    report_meeting(trails, rules, i, walk, message.args[STEPS] + 1, generation, other, out)
+    remember_meeting(trails, i, walk, message.source, generation, other)
+    if walk & 1 == 0 and trails.back[i, walk] == trails.node_id[i]:
+        send_buffered(trails, rules, i, walk >> 1, out)
 
 
 @kernel
-def settle(memory, rules, neighbourhood, i, message, out):
-    """Every kind but STEP and PATIENCE: what does not depend on how a walk chooses."""
-    if message.kind == TRACE:
-        # We keep the neighbour heard last, where the paper is silent: its loads fit best so.
-        memory.heard[i, message.args[WALK_ID]] = message.source
-        memory.walks[i, message.args[WALK_ID]].heard_at = message.at
+def receive_other(trails, rules, neighbourhood, i, message, out):
+    """Handle every kind but STEP and ACK_TIMEOUT."""
+    if message.kind == TRAIL:
+        # The paper does not choose among several. We keep the last advertiser, because the loads
+        # then fit best.
+        trails.advertiser[i, message.args[WALK_ID]] = message.source
+        trails.walks[i, message.args[WALK_ID]].advertised_at = message.at
     elif message.kind == MATCH:
-        if not arrived_before(memory, i, message, out):
-            matched(memory, rules, i, message, out)
+        if not accepted_before(trails.hops, i, message, out):
+            match_arrived(trails, rules, i, message, out)
     elif message.kind == DATA:
-        if not arrived_before(memory, i, message, out):
+        if not accepted_before(trails.hops, i, message, out):
             other = message.args[OTHER]
-            forward(memory, rules, i, message.topic, message.event, other, message.hops, out)
+            forward(trails, rules, i, message.topic, message.event, other, message.hops, out)
     elif message.kind == ACK:
-        acknowledged(memory, i, message)
+        complete(trails.hops, i, message)
     elif message.kind == PUBLISH:
-        publish(memory, rules, i, message, out)
+        publish(trails, rules, i, message, out)
     elif message.kind == LAUNCH:
-        launch(memory, rules, neighbourhood, i, message.args[WALK_ID], 0, message.at, out)
+        launch(trails, rules, neighbourhood, i, message.args[WALK_ID], 0, message.at, out)
     elif message.kind in (RELAUNCH, REFRESH):
-        launch_again(memory, rules, neighbourhood, i, message, out)
+        launch_again(trails, rules, neighbourhood, i, message, out)
     elif message.kind == RESUME:
-        resume(memory, rules, neighbourhood, i, message, out)
+        resume(trails, rules, neighbourhood, i, message, out)
     elif message.kind == START:
-        await_all(memory, rules, i, out)
-        plan_resume(memory, rules, i, 0, out)
+        restart_timers(trails.hops, rules, i, out)
+        plan_resume(trails, rules, i, 0, out)

@@ -1,4 +1,4 @@
-"""What a node remembers of walks that passed, met or were heard, and of events on their path."""
+"""State of a node of a walk system: trails, meetings, hops in flight, and buffered events."""
 
 from typing import NamedTuple
 
@@ -7,98 +7,113 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.prng import random_states
-from halfway.protocols.reliable_hop import ANSWERED, COUNTS, HOP
+from halfway.protocols.reliable_hop import NONE, ReliableHops, reliable_hops, track
 from halfway.protocols.walks.messages import NEVER
 
-# What a node knows of a walk beside `back`, `heard` and `forth`.
+# What a node knows of a walk beside `back`, `advertiser` and `forth`.
 WALK = np.dtype(
     [
         ("since", "<f8"),  # seconds: when `back` was set
-        ("heard_at", "<f8"),  # seconds: when `heard` was set
-        ("generation", "<i4"),  # the launch that `back` is of
-        ("taken", "<i4"),  # the last step of that launch that came here
-        ("told", "<i4"),  # the launch of the walk that `forth` is of
-        ("told_other", "<i4"),  # the launch of the walk that it met there
+        ("advertised_at", "<f8"),  # seconds: when `advertiser` was set
+        ("generation", "<i4"),  # the launch that `back` belongs to
+        ("steps", "<i4"),  # the last step of that launch that arrived here
+        ("met_generation", "<i4"),  # the launch that `forth` belongs to
+        ("met_other", "<i4"),  # the launch of the other walk at that meeting
     ]
 )
-TOPIC, EVENT = 0, 1  # of what is kept
+TOPIC, EVENT = 0, 1  # of a buffered event
+KNOWN_HOPS = 2  # times the hops that a node tracks: the accepted hops that it remembers
+
+# Columns of `counts`.
+REDRAWN = 0  # STEPs sent to another neighbour, because the first did not acknowledge
+DIED = 1  # walks that ended because there was no neighbour to step to
+LOST = 2  # records given up: their next node did not acknowledge, or there was none
+EVICTED = 3  # buffered events that gave way to later ones
+LAUNCHED = 4  # launches by timers: unanswered, refreshed, or after a crash
+BUFFERED = 5  # events buffered at the moment
+COUNTS = 6
 
 
-class Trace(NamedTuple):
-    """A node's memory of all walks; what is 0 until used costs no memory until then.
+class Trails(NamedTuple):
+    """A node's knowledge of all walks; pages that stay 0 take no memory.
 
     `back` and `forth` have no loops, over any number of launches. A node's back pointer only ever
-    changes to a later launch, and whoever handed it that launch's walk already had a pointer of
+    changes to a later launch, and the node that sent it that launch's walk already had a pointer of
     that launch or a later one; within one launch it had it earlier. So along `back` (launch, age of
-    the pointer) only grows, until the initiator. The same holds for `forth` and what MATCH told.
+    the pointer) only grows, until the initiator. The same holds for `forth` and what MATCH carries.
     """
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] seeds the walks that start here
-    back: npt.NDArray[
-        np.int32
-    ]  # [n, 2T] hop towards the walk's start; itself there; -1 never passed
-    heard: npt.NDArray[np.int32]  # [n, 2T] last neighbour heard to carry the walk's trace; -1 none
-    forth: npt.NDArray[
-        np.int32
-    ]  # [n, 2T] hop towards the meeting, from MATCH; itself if met here; -1
+    back: npt.NDArray[np.int32]  # [n, 2T] hop towards the initiator, which has its own id; -1 none
+    advertiser: npt.NDArray[np.int32]  # [n, 2T] neighbour that last advertised the trail; -1 none
+    forth: npt.NDArray[np.int32]  # [n, 2T] hop towards the meeting, own id if met here; -1 none
     met: npt.NDArray[np.uint8]  # [n, T] 1 where the walks of a topic met
     walks: npt.NDArray[np.void]  # [n, 2T] WALK, as a record array
-    hops: npt.NDArray[np.void]  # [n, slots] HOP of `hop_care`, as a record array: those in flight
-    answered: npt.NDArray[np.int32]  # [n, 2 slots, 2] sender and number of the last hops taken in
-    counts: npt.NDArray[np.int64]  # [n, 9] what went wrong, and counters; columns in `hop_care`
-    delivered: npt.NDArray[np.uint32]  # [n, T, window] the last told to the application
-    kept: npt.NDArray[np.int32]  # [n, hold, 2] topic and event kept for a meeting, the oldest first
+    hops: ReliableHops
+    came_from: npt.NDArray[np.int32]  # [n, places] of a STEP in flight: the walk's previous node
+    redraws: npt.NDArray[np.int32]  # [n, places] of a STEP in flight: neighbours tried before
+    counts: npt.NDArray[np.int64]  # [n, COUNTS]
+    delivered: npt.NDArray[np.uint32]  # [n, T, window] the last events delivered
+    buffer: npt.NDArray[np.int32]  # [n, size, 2] topic and event until the meeting, oldest first
 
 
-def trace(
+def trails_of(
     node_ids: npt.NDArray[np.int32],
     topics: int,
     seed: int,
     *,
-    slots: int = 8,
+    places: int = 8,
     window: int = 16,
-    hold: int = 8,
-) -> Trace:
-    """The memory of nodes that no walk has passed yet.
+    buffer_size: int = 8,
+) -> Trails:
+    """The state of nodes that no walk has passed.
 
-    slots: hops in flight that a node can watch over; one more goes without, and is counted.
-    window: the last events of a topic by which a subscriber knows a repetition.
-    hold: events that a publisher has room for until the meeting; the oldest gives way.
+    places: hops in flight that a node tracks; further hops are unacknowledged, and counted.
+    window: the last events of a topic that a subscriber recognises when they arrive again.
+    buffer_size: events that a publisher can buffer until the meeting.
     """
     n = len(node_ids)
     unknown = np.full((3, n, 2 * topics), NEVER, np.int32)
-    return Trace(
+    return Trails(
         node_id=node_ids,
         random_state=random_states(node_ids, seed),
         back=unknown[0],
-        heard=unknown[1],
+        advertiser=unknown[1],
         forth=unknown[2],
         met=np.zeros((n, topics), np.uint8),
         walks=np.zeros((n, 2 * topics), WALK).view(np.recarray),
-        hops=np.zeros((n, slots), HOP).view(np.recarray),
-        answered=np.zeros((n, ANSWERED * slots, 2), np.int32),
+        hops=reliable_hops(node_ids, places, KNOWN_HOPS * places),
+        came_from=np.zeros((n, places), np.int32),
+        redraws=np.zeros((n, places), np.int32),
         counts=np.zeros((n, COUNTS), np.int64),
         delivered=np.zeros((n, topics, window), np.uint32),
-        kept=np.zeros((n, hold, 2), np.int32),
+        buffer=np.zeros((n, buffer_size, 2), np.int32),
     )
 
 
 @inlined
-def is_traced(memory, rules, i, walk, now):
-    """Whether row i carries a trace of that walk that the next refresh has not yet outdated."""
-    return memory.back[i, walk] != NEVER and now - memory.walks[i, walk].since <= rules.refresh_s
+def track_hop(trails, rules, i, record, out):
+    """Track a record that was just emitted, if hops are acknowledged. Its place, or -1."""
+    return track(trails.hops, rules, i, record, out) if rules.retries > 0 else NONE
 
 
 @inlined
-def is_matched(memory, i, walk, generation):
+def has_trail(trails, rules, i, walk, now):
+    """Whether row i carries a trail of that walk that has not expired."""
+    return trails.back[i, walk] != NEVER and now - trails.walks[i, walk].since <= rules.refresh_s
+
+
+@inlined
+def is_matched(trails, i, walk, generation):
     """Whether row i knows of a meeting of that launch, or of a later one."""
-    return memory.forth[i, walk] != NEVER and memory.walks[i, walk].told >= generation
+    return trails.forth[i, walk] != NEVER and trails.walks[i, walk].met_generation >= generation
 
 
 @inlined
-def is_better(memory, i, walk, generation, other):
-    """Whether a meeting of these two launches is of later ones than row i was told of."""
-    if memory.forth[i, walk] == NEVER or generation != memory.walks[i, walk].told:
-        return memory.forth[i, walk] == NEVER or generation > memory.walks[i, walk].told
-    return other > memory.walks[i, walk].told_other
+def is_better(trails, i, walk, generation, other):
+    """Whether a meeting of these two launches is of later ones than the one that row i knows."""
+    known = trails.walks[i, walk]
+    if trails.forth[i, walk] == NEVER or generation != known.met_generation:
+        return trails.forth[i, walk] == NEVER or generation > known.met_generation
+    return other > known.met_other

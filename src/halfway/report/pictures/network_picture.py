@@ -134,7 +134,7 @@ def _draw_network(axes: Axes, network: "Network", place: npt.NDArray[np.float64]
 
 
 def _draw_traces(axes: Axes, place: npt.NDArray[np.float64], meeting: "Meeting") -> None:
-    for trace, colour, order in zip(meeting.traces, _WALK, (4, 3), strict=True):
+    for trace, colour, order in zip(meeting.trails, _WALK, (4, 3), strict=True):
         rows = place[np.asarray(trace, dtype=np.int64)]
         faint = float(np.clip(1.15 - np.log10(max(len(rows), 1)) / 4.5, 0.35, 0.9))
         axes.plot(
@@ -159,7 +159,7 @@ def _draw_path(axes: Axes, place: npt.NDArray[np.float64], meeting: "Meeting") -
 def _draw_ends(
     axes: Axes, network: "Network", place: npt.NDArray[np.float64], meeting: "Meeting"
 ) -> None:
-    for trace, colour in zip(meeting.traces, _WALK, strict=True):
+    for trace, colour in zip(meeting.trails, _WALK, strict=True):
         row = int(trace[0])
         x, y = place[row]
         axes.scatter(x, y, s=26, color=colour, linewidths=0, zorder=9)
@@ -195,7 +195,7 @@ def _legend(network: "Network", meeting: "Meeting") -> list[Any]:
     handles = [
         Line2D([], [], color=colour, linewidth=2, label=f"walk from {_name(network, int(trace[0]))}"
                f" ({wording.count(steps, 'step')})")
-        for trace, steps, colour in zip(meeting.traces, meeting.steps_each, _WALK, strict=True)
+        for trace, steps, colour in zip(meeting.trails, meeting.steps_each, _WALK, strict=True)
     ]  # fmt: skip
     if meeting.node >= 0:
         path = f"path of {wording.count(len(meeting.path) - 1, 'hop')}"
