@@ -1,9 +1,9 @@
-"""The picture of the README: several systems on one network, an event followed through each.
+"""The map picture of the README: several systems on one network, and one event in each.
 
     .venv/bin/python -m tools.map_picture docs/pictures/compare-map.png
 
-runs every system that can run on examples/scenarios/sensor-field.toml, writes the page with their
-maps, and lets a headless Chromium take the picture. Other arguments: a scenario file, systems.
+runs the systems on examples/scenarios/sensor-field.toml, writes the page with their maps, and takes
+the picture with a headless Chromium. Other arguments: a scenario file, systems.
 """
 
 import sys
@@ -16,15 +16,15 @@ from tests.report.browser import Browser
 from halfway.adapters.interface import Unsupported
 from halfway.adapters.registry import TABLE
 from halfway.comparison.replay.replay import Replay, replay_of_scenario
-from halfway.comparison.results import Compared
+from halfway.comparison.results import Results
 from halfway.report.comparison.page import write_comparison_page
 from halfway.scenario.reading import read_scenario
 
 SCENARIO = Path("examples/scenarios/sensor-field.toml")
 SYSTEMS = (
-    "flooding", "directional-walk", "walk-overlay", "cell-hash", "voronoi-brokers", "broker-tree",
+    "flooding", "directional-walk", "walk-overlay", "georendezvous", "drip", "siena",
 )  # fmt: skip
-EVENT, AFTER_S = 12, 1.3  # which event is followed, and how long after its publication
+EVENT, AFTER_S = 12, 1.3  # the followed event, and the time after its publication
 COLOURS = 128
 
 
@@ -41,7 +41,7 @@ def main(picture: Path, scenario: Path = SCENARIO, systems: tuple[str, ...] = SY
             browser.until("document.querySelector('.board').dataset.ready === 'yes'")
             browser.tell(
                 f"halfway.followEvent({EVENT});"
-                f"halfway.seek(halfway.stage().published[{EVENT}] + {AFTER_S})"
+                f"halfway.seek(halfway.world().published[{EVENT}] + {AFTER_S})"
             )
             browser.picture(shot, ".screen")
         with Image.open(shot) as taken:
@@ -49,19 +49,20 @@ def main(picture: Path, scenario: Path = SCENARIO, systems: tuple[str, ...] = SY
 
 
 def played(scenario: Path, system: str) -> Replay | None:
-    """The replay of a system; None where it cannot run there."""
+    """The replay of a system; None if it cannot run there."""
     try:
         return replay_of_scenario(read_scenario(scenario), system)
     except Unsupported:
         return None
 
 
-def unmeasured(replays: list[Replay]) -> Compared:
-    """A comparison without a number: the page around the map."""
+def unmeasured(replays: list[Replay]) -> Results:
+    """Results without numbers: the page around the map."""
     names = tuple(replay.system for replay in replays)
-    return Compared(
+    return Results(
         title="map", scenario={}, systems=names, baseline=names[0], points=({},), replicates=1,
-        metrics=(), cells=(), curves=(), unsupported={}, notes=(), errors=0, digest="", wall_seconds=0.0,
+        metrics=(), cells=(), curves=(), unsupported={}, notes=(), methods=(), errors=0, digest="",
+        wall_seconds=0.0,
     )  # fmt: skip
 
 

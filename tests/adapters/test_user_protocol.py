@@ -10,7 +10,7 @@ import pytest
 
 from halfway.adapters.user_protocol import UserSource, read_user_system, user_system
 from halfway.comparison.compile_ahead import explained
-from halfway.comparison.points import Contender, point_of
+from halfway.comparison.plan import SystemSource, point_of
 from halfway.problem import Problem
 from halfway.scenario.reading import read_scenario
 from tests.comparison.scenes import written
@@ -109,7 +109,7 @@ def test_a_scenario_may_set_them(tmp_path: Path) -> None:
     mine = user_system(read_user_system(str(EXAMPLE)))
     change = {"options.my-protocol.enough": "2"}
     read = read_scenario(written(tmp_path), change, {"my-protocol": mine})
-    parameters = point_of(read, Contender(*read_user_system(str(EXAMPLE)))).parameters
+    parameters = point_of(read, SystemSource(*read_user_system(str(EXAMPLE)))).parameters
     assert json.loads(str(parameters["options"])) == {"enough": 2}
     assert parameters["source"] == EXAMPLE.read_text()
     with pytest.raises(Problem, match=r"options\.my-protocol: 'my-protocol' is no system"):

@@ -1,4 +1,4 @@
-"""The session of the pipeline's tests, for what is measured on a scenario."""
+"""The Spark session of the pipeline's tests."""
 
 from tests.pipeline.conftest import spark
 

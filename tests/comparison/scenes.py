@@ -1,12 +1,12 @@
-"""Small scenarios, and stores that are filled without Spark."""
+"""A small scenario, and stores that are filled without Spark."""
 
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halfway.comparison.compare import Question
-from halfway.comparison.points import point_of
+from halfway.comparison.plan import point_of
+from halfway.comparison.request import Request
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.spark.simulate import simulate
 from halfway.pipeline.store.store import Store
@@ -37,14 +37,12 @@ def written(folder: Path, text: str = SMALL) -> Path:
     return file
 
 
-def fill(store: Store, question: Question, replicates: int | None = None) -> None:
-    """Make a question's runs here, as a sweep would."""
+def fill(store: Store, request: Request, replicates: int | None = None) -> None:
+    """Make the runs of a request in this process, as a sweep would."""
     points = [
-        point_of(point.scenario, contender)
-        for point in question.points
-        for contender in question.contenders
+        point_of(point.scenario, source) for point in request.points for source in request.systems
     ]
-    rows = plan(points, replicates or question.replicates)
+    rows = plan(points, replicates or request.replicates)
     with store.writing():
         wave = store.next_wave()
         wave.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""How often the 95 % intervals of a comparison hold the truth: studies of real runs, and of laws.
+"""How often the 95 % intervals of a comparison cover the mean: studies of runs and distributions.
 
 `python -m tests.comparison.studies` prints the table of docs/comparing.md.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.points import Contender, point_of
+from halfway.comparison.plan import SystemSource, point_of
 from halfway.pipeline.measure import mean_interval
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.spark.simulate import result
@@ -19,8 +19,8 @@ from halfway.scenario.reading import read_scenario
 
 Floats = npt.NDArray[np.float64]
 STUDIES, NETWORKS = 2_000, 10
-TOLD = ("delivery-ratio", "latency-median", "latency-p95", "messages", "energy", "load-max",
-        "load-gini")  # fmt: skip
+METRICS = ("delivery-ratio", "latency-p50", "latency-p95", "messages-per-notification", "energy",
+           "max-node-load", "load-gini")  # fmt: skip
 # Small, lossy and short, so that 40,000 runs take minutes.
 SCENARIO = """
 seconds = 8
@@ -53,8 +53,8 @@ def observed(system: str) -> dict[str, Floats]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "scenario.toml"
         file.write_text(SCENARIO, "utf-8")
-        point = point_of(read_scenario(file), Contender(system))
-    found: dict[str, list[float]] = {name: [] for name in TOLD}
+        point = point_of(read_scenario(file), SystemSource(system))
+    found: dict[str, list[float]] = {name: [] for name in METRICS}
     for row in plan([point], STUDIES * NETWORKS).to_pylist():
         values = result(row)["observations"]
         for name, own in found.items():
@@ -74,21 +74,21 @@ def coverages() -> dict[str, Coverage]:
     one, other = observed("flooding"), observed("gossip")
     found = {}
     for what, values in (("flooding", one), ("gossip", other)):
-        found |= {f"{what}, {name}": _of(values[name]) for name in TOLD}
-    found |= {f"gossip − flooding, {name}": _of(other[name] - one[name]) for name in TOLD}
+        found |= {f"{what}, {name}": _of(values[name]) for name in METRICS}
+    found |= {f"gossip − flooding, {name}": _of(other[name] - one[name]) for name in METRICS}
     return found
 
 
 def laws() -> dict[str, float]:
     """Of laws whose mean is known, in ten times as many studies, as they cost nothing."""
-    dice = np.random.default_rng(95)
+    generator = np.random.default_rng(95)
     size = (10 * STUDIES, NETWORKS)
     return {
-        "normal": covered(dice.normal(size=size), 0.0),
-        "share of 200 at 0.95": covered(dice.binomial(200, 0.95, size) / 200.0, 0.95),
-        "log-normal, σ = 0.5": covered(dice.lognormal(0.0, 0.5, size), float(np.exp(0.125))),
-        "exponential": covered(dice.exponential(size=size), 1.0),
-        "log-normal, σ = 1": covered(dice.lognormal(0.0, 1.0, size), float(np.exp(0.5))),
+        "normal": covered(generator.normal(size=size), 0.0),
+        "share of 200 at 0.95": covered(generator.binomial(200, 0.95, size) / 200.0, 0.95),
+        "log-normal, σ = 0.5": covered(generator.lognormal(0.0, 0.5, size), float(np.exp(0.125))),
+        "exponential": covered(generator.exponential(size=size), 1.0),
+        "log-normal, σ = 1": covered(generator.lognormal(0.0, 1.0, size), float(np.exp(0.5))),
     }
 
 
@@ -106,8 +106,8 @@ def main() -> None:
     for law, share in laws().items():
         sys.stdout.write(f"| {law} | {100.0 * share:.1f} % |\n")
     for what, found in coverages().items():
-        told = f"{100.0 * found.share:.1f} % | {100.0 * found.differing:.0f} %"
-        sys.stdout.write(f"| {what} | {told} |\n")
+        share = f"{100.0 * found.share:.1f} % | {100.0 * found.differing:.0f} %"
+        sys.stdout.write(f"| {what} | {share} |\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A whole comparison on a filled store: what is found, told and written, without Spark."""
+"""A comparison on a filled store, without Spark: its results, tables, files and errors."""
 
 import io
 import json
@@ -13,24 +13,24 @@ import halfway
 from halfway import cli
 from halfway.comparison.compare import compare
 from halfway.comparison.metrics import LATE, METRICS, SATURATED, observations
-from halfway.comparison.request import asked, parsed
-from halfway.comparison.results import Interval
-from halfway.comparison.stopping import Until
+from halfway.comparison.request import read_request, stopping_rule
+from halfway.comparison.results import MeanInterval
+from halfway.comparison.statistics import StoppingRule
 from halfway.pipeline.plan.plan import ROOT_SEED
 from halfway.pipeline.store.store import Store
 from halfway.problem import Problem
-from halfway.report.comparison.terminal import cells_csv, print_comparison, with_margin
+from halfway.report.comparison.terminal import cells_csv, print_results, with_margin
 from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario
 from tests.comparison.scenes import SMALL, fill, written
-from tests.report.comparison_specimens import compared
+from tests.report.comparison_specimens import results
 
 PAIR = ["flooding", "gossip"]
 
 
 @pytest.fixture(autouse=True)
 def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is finished needs no Spark."""
+    """Finished runs need no Spark."""
 
     def refuse(_master: str | None = None) -> None:
         raise AssertionError("a session was opened")
@@ -38,75 +38,78 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("halfway.pipeline.spark.session.session", refuse)
 
 
-def test_what_is_finished_is_told_without_spark(tmp_path: Path) -> None:
-    question = asked(written(tmp_path), PAIR, replicates=4)
+def test_a_finished_comparison_needs_no_spark(tmp_path: Path) -> None:
+    request = read_request(written(tmp_path), PAIR, replicates=4)
     store = Store(tmp_path / "out" / "runs")
-    fill(store, question)
-    answer = compare(question, store)
-    found = answer.compared
+    fill(store, request)
+    completed = compare(request, store)
+    found = completed.results
     assert not {"seed", "system"} & set(found.scenario)
     assert found.seed == ROOT_SEED
     assert (found.systems, found.baseline, found.replicates) == (tuple(PAIR), "flooding", 4)
-    assert (answer.made, found.errors, found.points, found.title) == (0, 0, ({},), "small")
+    assert (completed.made, found.errors, found.points, found.title) == (0, 0, ({},), "small")
     assert len(found.cells) == 2 * len(METRICS)
-    cell = found.cell(0, "gossip", "messages")
+    cell = found.cell(0, "gossip", "messages-per-notification")
     assert (cell.networks, len(cell.values)) == (4, 4)
     assert cell.mean.low < cell.mean.value < cell.mean.high
-    assert cell.against is not None
-    mine = found.cell(0, "flooding", "messages").values
-    assert cell.against.value == pytest.approx(sum(cell.values) / 4 - sum(mine) / 4)
+    assert cell.difference is not None
+    mine = found.cell(0, "flooding", "messages-per-notification").values
+    assert cell.difference.value == pytest.approx(sum(cell.values) / 4 - sum(mine) / 4)
     assert {len(curve.seconds) for curve in found.curves} == {101}
-    assert compare(question, store).compared.digest == found.digest
-    # More replicates are asked for than there are: that needs Spark, and only for what is new.
+    assert compare(request, store).results.digest == found.digest
+    # More replicates than are finished need Spark.
     with pytest.raises(AssertionError, match="a session was opened"):
-        compare(question._replace(replicates=5), store, master="yarn")
+        compare(request._replace(replicates=5), store, master="yarn")
 
 
 def test_a_run_of_a_comparison_is_that_of_halfway_simulate(tmp_path: Path) -> None:
     path = written(tmp_path)
-    question = asked(path, PAIR, replicates=2)
+    request = read_request(path, PAIR, replicates=2)
     store = Store(tmp_path / "out" / "runs")
-    fill(store, question)
-    answer = compare(question, store)
-    for ran in answer.runs:
-        told = simulation_of(read_scenario(path, {"seed": str(ran.seed)}), system=ran.system).run()
-        assert ran.observed["delivery-ratio"] == (told.delivery_ratio,)
-        assert ran.observed["energy"] == (told.energy,)
-        assert ran.observed["latency-p95"] == (told.latency_s.p95,)
-        assert ran.observed["latency-quantiles"][50] == told.latency_s.median
-        assert ran.observed["load-gini"] == (told.load.gini,)
-    assert answer.runs[0].seed == answer.runs[2].seed != answer.runs[1].seed
+    fill(store, request)
+    completed = compare(request, store)
+    for run in completed.runs:
+        scenario = read_scenario(path, {"seed": str(run.seed)})
+        outcome = simulation_of(scenario, system=run.system).run()
+        assert run.observed["delivery-ratio"] == (outcome.delivery_ratio,)
+        assert run.observed["energy"] == (outcome.energy,)
+        assert run.observed["latency-p95"] == (outcome.latency_s.p95,)
+        assert run.observed["latency-quantiles"][50] == outcome.latency_s.median
+        assert run.observed["load-gini"] == (outcome.load.gini,)
+    assert completed.runs[0].seed == completed.runs[2].seed != completed.runs[1].seed
 
 
 def test_a_sweep_has_a_point_for_each_combination(tmp_path: Path) -> None:
     path = written(tmp_path, SMALL + '[sweep]\n"workload.events" = [4, 8]\n')
     sweeps = {"faults[0].share": "0.0,0.5"}
-    question = asked(path, ["flooding"], replicates=2, sweeps=sweeps)
+    request = read_request(path, ["flooding"], replicates=2, sweeps=sweeps)
     store = Store(tmp_path / "out" / "runs")
-    fill(store, question)
-    found = compare(question, store).compared
+    fill(store, request)
+    found = compare(request, store).results
     assert found.points == tuple(
         {"workload.events": events, "faults[0].share": share}
         for events in (4, 8) for share in (0.0, 0.5)
     )  # fmt: skip
-    assert found.cell(0, "flooding", "recovery").networks == 0  # nobody fell
-    assert found.cell(3, "flooding", "recovered").networks == 2
-    assert math.isnan(found.cell(0, "flooding", "recovery").mean.value)
+    assert found.cell(0, "flooding", "recovery-time").networks == 0  # no node went down
+    assert found.cell(3, "flooding", "recovery-rate").networks == 2
+    assert math.isnan(found.cell(0, "flooding", "recovery-time").mean.value)
     head, *rows = cells_csv(found).splitlines()
     assert head.startswith("workload.events,faults[0].share,system,metric,unit,mean,low,high")
     assert len(rows) == 4 * len(METRICS)
 
 
 def test_an_option_of_one_system_leaves_the_others_at_every_point(tmp_path: Path) -> None:
-    question = asked(written(tmp_path), PAIR, replicates=2, sweeps={"options.gossip.fanout": "2,3"})
+    sweeps = {"options.gossip.fanout": "2,3"}
+    request = read_request(written(tmp_path), PAIR, replicates=2, sweeps=sweeps)
     store = Store(tmp_path / "out" / "runs")
-    fill(store, question)
-    found = compare(question, store).compared
+    fill(store, request)
+    found = compare(request, store).results
     assert len(found.cells) == 2 * 2 * len(METRICS)
     for point in (0, 1):
-        assert found.cell(point, "gossip", "messages").against is not None
-    first, last = (found.cell(point, "flooding", "messages").values for point in (0, 1))
-    assert first == last  # one run, which stands at both points
+        assert found.cell(point, "gossip", "messages-per-notification").difference is not None
+    metric = "messages-per-notification"
+    first, last = (found.cell(point, "flooding", metric).values for point in (0, 1))
+    assert first == last  # one run, which belongs to both points
     assert len(store.finished_keys()) == 2 + 2 * 2
 
 
@@ -115,19 +118,21 @@ def test_the_command_prints_tables_and_writes_files(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     path, out = written(tmp_path), tmp_path / "out"
-    fill(Store(out / "runs"), asked(path, PAIR, replicates=3))
+    fill(Store(out / "runs"), read_request(path, PAIR, replicates=3))
     command = ["compare", str(path), "--systems", "flooding,gossip", "--replicates", "3"]
     assert cli.main([*command, "--out", str(out)]) == 0
-    told = capsys.readouterr().out
-    for word in ("does it arrive", "flooding", "±", "*", "digest", "hellos cost nothing"):
-        assert word in told
-    assert all(len(line) <= 80 for line in told.splitlines() if "±" in line)
+    printed = capsys.readouterr().out
+    for word in ("delivery ratio", "latency p50 [s]", "energy [J]", "flooding", "±", "*", "digest"):
+        assert word in printed
+    assert "hellos cost nothing" not in printed
+    assert all(len(line) <= 80 for line in printed.splitlines() if "±" in line)
     assert {file.name for file in out.glob("comparison.*")} == {
         "comparison.csv", "comparison.jsonl", "comparison.json", "comparison.html"
     }  # fmt: skip
     page = (out / "comparison.html").read_text("utf-8")
     assert "flooding" in page
     assert 'id="map"' in page
+    assert "hellos cost nothing" in page
     assert cli.main([*command, "--out", str(out), "--json", "--no-map"]) == 0
     assert 'id="map"' not in (out / "comparison.html").read_text("utf-8")
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -139,7 +144,7 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
     path, out = written(tmp_path), tmp_path / "out"
     changes = {"workload.arrivals": "poisson", "faults[0].share": 0.25}
     text = {"workload.arrivals": '"poisson"', "faults[0].share": "0.25"}
-    fill(Store(out / "runs"), asked(path, PAIR, replicates=2, changes=text))
+    fill(Store(out / "runs"), read_request(path, PAIR, replicates=2, changes=text))
     found = halfway.compare(path, PAIR, replicates=2, changes=changes, out=out)
     cells = found.frame().set_index(["system", "metric"])
     assert cells.loc["flooding", "delivery-ratio"]["networks"] == 2
@@ -153,107 +158,110 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
-        (["--systems", "glossip"], "'glossip' is no system"),
-        (["--systems", "gossip,gossip"], "named twice"),
-        (["--baseline", "rumor", "--systems", "gossip"], "rumor does not run here"),
-        (["--until", "width=2%"], "--until width=2%: this is no bound"),
-        (["--until", "half-width=1.2.3"], "--until half-width=1.2.3: this is no bound"),
+        (["--systems", "glossip"], "'glossip' is not a system"),
+        (["--systems", "gossip,gossip"], "'gossip' is named twice"),
+        (["--baseline", "drip", "--systems", "gossip"], "baseline = drip: expected one of gossip"),
+        (["--until", "width=2%"], "--until width=2%: invalid stopping rule"),
+        (["--until", "half-width=1.2.3"], "--until half-width=1.2.3: invalid stopping rule"),
         (["--until", "half-width=2%,speed"], "metrics: delivery-ratio"),
-        (["--until", "half-width=0%"], "must be above 0"),
-        (["--replicates", "9", "--most", "3", "--until", "half-width=2%"], "but 3 at the most"),
-        (["--replicates", "200000"], "it must be from 1 to 100,000"),
+        (["--until", "half-width=0%"], "expected a half-width above 0"),
+        (
+            ["--replicates", "9", "--most", "3", "--until", "half-width=2%"],
+            "replicates = 9: expected at most 3",
+        ),
+        (["--replicates", "200000"], "replicates = 200000: expected 1 to 100,000"),
         (
             ["--set", "seed=7"],
-            r"--set seed: a comparison sets it in each of its runs \(use --seed\)",
+            r"--set seed: a comparison sets this field in each run \(use --seed\)",
         ),
         (["--set", "system=gossip"], "use --systems"),
         (["--sweep", "workload.events=-1"], "workload.events = -1: expected"),
-        (["--sweep", "seed=1,2"], "sweep.seed: this cannot be swept"),
-        (["--sweep", "events"], "--sweep events: it must be FIELD=VALUE"),
-        (["--sweep", "faults[7].share=0.1"], r"\[7\] is none of its 1 places"),
-        (["--sweep", "workload.events="], "sweep.workload.events: it has no values"),
+        (["--sweep", "seed=1,2"], r"sweep\.seed: this (field )?cannot be swept"),
+        (["--sweep", "events"], "--sweep events: (it must be|expected) FIELD=VALUE"),
+        (["--sweep", "faults[7].share=0.1"], r"\[7\](: expected an index from 0 to 0| is none of its 1 places)"),
+        (["--sweep", "workload.events="], r"sweep\.workload\.events: (it has no values|expected)"),
         (["--set", "workload.width=9"], "width = 9: it must be from 1 to topics = 1"),
         (["--set", "network.n=5"], "network: n = 5 nodes cannot have a mean of 9 neighbours"),
         (["--system", "nowhere.py"], "--system nowhere.py: no such file"),
-        (["--system", "no.such.module"], "there is no such module or file"),
+        (["--system", "no.such.module"], "no.such.module|no such module or file"),
     ],
 )
 def test_misuse_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], given: list[str], told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], given: list[str], message: str
 ) -> None:
     import re
 
     command = ["compare", str(written(tmp_path)), "--out", str(tmp_path / "out"), *given]
     assert cli.main(command) == cli.MENDABLE
     line = capsys.readouterr().err
-    assert re.search(told.replace("--", r"\-\-"), line)
+    assert re.search(message.replace("--", r"\-\-"), line)
     assert line.count("\n") == 1
 
 
-def test_bounds_are_read_as_people_write_them() -> None:
-    assert parsed("half-width=2%") == Until(0.02)
-    assert parsed("half-width=0.5%, energy") == Until(0.005, "energy")
-    assert parsed("half-width=0.03,recovered") == Until(0.03, "recovered")
-    assert parsed(None) is None
+def test_stopping_rules_are_read() -> None:
+    assert stopping_rule("half-width=2%") == StoppingRule(0.02)
+    assert stopping_rule("half-width=0.5%, energy") == StoppingRule(0.005, "energy")
+    assert stopping_rule("half-width=0.03,recovery-rate") == StoppingRule(0.03, "recovery-rate")
+    assert stopping_rule(None) is None
 
 
-def test_a_system_that_cannot_run_has_a_row_that_says_why(
+def test_a_system_that_cannot_run_is_reported_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = written(tmp_path)
     monkeypatch.setattr(
         "halfway.adapters.interface.BroadcastAdapter.unsupported",
-        lambda self, _scene: "no trees here" if self.module.__name__.endswith("gossip") else "",
+        lambda self, _context: "no trees here" if self.module.__name__.endswith("gossip") else "",
     )
-    question = asked(path, PAIR)
-    assert [one.name for one in question.contenders] == ["flooding"]
-    assert question.unsupported == {"gossip": "no trees here"}
-    with pytest.raises(Problem, match="gossip does not run here: no trees here"):
-        asked(path, PAIR, baseline="gossip")
+    request = read_request(path, PAIR)
+    assert [one.name for one in request.systems] == ["flooding"]
+    assert request.unsupported == {"gossip": "no trees here"}
+    with pytest.raises(Problem, match="baseline = gossip: no trees here"):
+        read_request(path, PAIR, baseline="gossip")
     with pytest.raises(Problem, match="no system can run here; gossip: no trees here"):
-        asked(path, ["gossip"])
-    # The command says so before anything runs, to machines' readers as well.
-    fill(Store(tmp_path / "out" / "runs"), question, 2)
+        read_request(path, ["gossip"])
+    # The command reports it before anything runs, with --json too.
+    fill(Store(tmp_path / "out" / "runs"), request, 2)
     command = ["compare", str(path), "--systems", ",".join(PAIR), "--replicates", "2", "--json"]
     assert cli.main([*command, "--no-map", "--out", str(tmp_path / "out")]) == 0
-    told = capsys.readouterr()
-    assert told.err.startswith("halfway: gossip does not run here: no trees here\n")
-    assert len(told.out.splitlines()) == len(METRICS)
+    printed = capsys.readouterr()
+    assert printed.err.startswith("halfway: gossip does not run here: no trees here\n")
+    assert len(printed.out.splitlines()) == len(METRICS)
 
 
-def test_what_came_late_is_observed_beside_the_metrics(tmp_path: Path) -> None:
+def test_late_notifications_are_observed_beside_the_metrics(tmp_path: Path) -> None:
     changes = {"window": "1", "workload.every_s": "0.001"}
     scenario = read_scenario(written(tmp_path), changes)
     found = observations(simulation_of(scenario, system="flooding"))
-    told = simulation_of(scenario, system="flooding").run()
-    assert found[LATE].tolist() == [told.late]
-    assert told.late > 0
-    assert SATURATED not in found  # nothing is told of what is 0
+    outcome = simulation_of(scenario, system="flooding").run()
+    assert found[LATE].tolist() == [outcome.late]
+    assert outcome.late > 0
+    assert SATURATED not in found  # counts of 0 are left out
 
 
-def test_numbers_have_the_digits_that_their_margin_leaves() -> None:
+def test_numbers_have_two_digits_of_their_margin() -> None:
     shown = {
         (0.99967, 0.0005): "0.99967 ± 0.00050", (6930.0, 306.0): "6,930 ± 306",
         (25.005, 0.012): "25.005 ± 0.012", (1033.0, 0.0): "1,033 ± 0", (0.0, 0.0): "0 ± 0",
     }  # fmt: skip
     for (value, half), text in shown.items():
-        assert with_margin(Interval(value, value - half, value + half)) == text
-    assert with_margin(Interval(3.0, math.nan, math.nan)) == "3"
+        assert with_margin(MeanInterval(value, value - half, value + half)) == text
+    assert with_margin(MeanInterval(3.0, math.nan, math.nan)) == "3"
 
 
-def test_a_mean_over_some_replicates_says_over_how_many() -> None:
-    whole = compared()
+def test_a_mean_over_some_replicates_gives_their_number() -> None:
+    whole = results()
     lone = tuple(
-        replace(one, networks=1, mean=Interval(one.mean.value, math.nan, math.nan))
-        if one.metric == "latency-median"
+        replace(one, networks=1, mean=MeanInterval(one.mean.value, math.nan, math.nan))
+        if one.metric == "latency-p50"
         else one
         for one in whole.cells
     )
     for cells, few in ((lone, True), (whole.cells, False)):
-        said = io.StringIO()
-        print_comparison(Console(file=said, width=100), replace(whole, cells=cells))
-        told = said.getvalue()
-        assert (" [1]" in told) == few
-        assert ("as many as stand in [ ]" in told) == few
+        stream = io.StringIO()
+        print_results(Console(file=stream, width=100), replace(whole, cells=cells))
+        printed = stream.getvalue()
+        assert (" [1]" in printed) == few
+        assert ("[k]: only k have a value" in printed) == few

@@ -1,4 +1,4 @@
-"""The data source over scenarios: what it plans is what the command plans, and who cannot run."""
+"""The Spark data source over scenarios: it plans the runs of the command."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from halfway.adapters.interface import BroadcastAdapter
-from halfway.comparison.points import point_of
-from halfway.comparison.request import asked
+from halfway.comparison.plan import point_of
+from halfway.comparison.request import read_request
 from halfway.comparison.spark_source import HalfwaySource, ScenarioRuns
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.spark.simulate import result
@@ -57,59 +57,59 @@ def test_it_plans_what_the_command_plans(scenario):
         "metric:string,unit:int,value:double,error:string>"
     )
     pairs = _planned(source)
-    question = asked(scenario, ["flooding", "gossip"], replicates=3, changes={"seconds": "5"},
+    request = read_request(scenario, ["flooding", "gossip"], replicates=3, changes={"seconds": "5"},
                      sweeps={"workload.events": "2,4"})  # fmt: skip
-    points = [point_of(p.scenario, one) for p in question.points for one in question.contenders]
+    points = [point_of(p.scenario, one) for p in request.points for one in request.systems]
     assert {row["key"] for row, _ in pairs} == set(plan(points, 3, 5)["key"].to_pylist())
     assert len(pairs) == 12
     for row, words in pairs:
-        told = json.loads(str(row["parameters"]))
-        events = json.loads(told["scenario"])["workload"]["events"]
-        assert words == {"system": told["system"], "workload_events": events}
+        parameters = json.loads(str(row["parameters"]))
+        events = json.loads(parameters["scenario"])["workload"]["events"]
+        assert words == {"system": parameters["system"], "workload_events": events}
 
 
-def test_a_run_stands_at_every_point_that_varies_an_option_of_another_system(scenario):
+def test_a_run_belongs_to_every_point_that_varies_an_option_of_another_system(scenario):
     options = {"scenario": str(scenario), "systems": "flooding,gossip", "replicates": "1",
                "sweep.options.gossip.fanout": "2,3"}  # fmt: skip
     pairs = _planned(HalfwaySource(options))
-    told = sorted((words["system"], words["options_gossip_fanout"]) for _, words in pairs)
-    assert told == [("flooding", 2), ("flooding", 3), ("gossip", 2), ("gossip", 3)]
+    systems = sorted((words["system"], words["options_gossip_fanout"]) for _, words in pairs)
+    assert systems == [("flooding", 2), ("flooding", 3), ("gossip", 2), ("gossip", 3)]
     assert len({row["key"] for row, _ in pairs}) == 3
 
 
-def test_options_of_a_system_of_ones_own_may_be_swept(scenario):
+def test_options_of_a_user_system_may_be_swept(scenario):
     own = Path(__file__).parents[2] / "examples" / "my_protocol.py"
     options = {"scenario": str(scenario), "system": str(own),
                "sweep.options.my-protocol.enough": "2,3"}  # fmt: skip
     assert "options_my-protocol_enough:bigint" in HalfwaySource(options).schema().simpleString()
 
 
-def test_who_cannot_run_there_is_a_row(scenario, monkeypatch):
-    def unfit_gossip(adapter: BroadcastAdapter, _scene: object) -> str:
-        return "it is out of breath" if adapter.module is gossip else ""
+def test_an_unsupported_system_is_a_row(scenario, monkeypatch):
+    def unsupported(adapter: BroadcastAdapter, _context: object) -> str:
+        return "no gossip here" if adapter.module is gossip else ""
 
-    monkeypatch.setattr(BroadcastAdapter, "unfit", unfit_gossip)
+    monkeypatch.setattr(BroadcastAdapter, "unsupported", unsupported)
     options = {"scenario": str(scenario), "replicates": "2", "systems": "gossip,flooding"}
     pairs = _planned(HalfwaySource(options))
-    (unsupported,) = [pair for pair in pairs if pair[0]["key"] is None]
-    assert unsupported == (
-        {"key": None, "status": "error", "error": "cannot run here: it is out of breath"},
+    (row,) = [pair for pair in pairs if pair[0]["key"] is None]
+    assert row == (
+        {"key": None, "status": "error", "error": "cannot run here: no gossip here"},
         {"system": "gossip"},
     )
     assert [words["system"] for row, words in pairs if row["key"]] == ["flooding", "flooding"]
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
-        ({"replicates": "0"}, "option replicates = 0 is no whole number from 1 on"),
-        ({"seed": "x"}, "option seed = x is no whole number"),
-        ({"sistems": "gossip"}, r"option sistems is none of .*systems"),
-        ({"sweep.seed": "1,2"}, "this cannot be swept"),
+        ({"replicates": "0"}, "option replicates = 0: expected a whole number, at least 1"),
+        ({"seed": "x"}, "option seed = x: expected a whole number, at least 0"),
+        ({"sistems": "gossip"}, r"option sistems: expected one of .*systems"),
+        ({"sweep.seed": "1,2"}, "this (field )?cannot be swept"),
     ],
 )
-def test_options_that_mean_nothing_are_named(scenario, options, told):
-    with pytest.raises(Problem, match=told):
+def test_invalid_options_are_named(scenario, options, message):
+    with pytest.raises(Problem, match=message):
         _planned(HalfwaySource({"scenario": str(scenario), **options}))
 
 

@@ -1,4 +1,4 @@
-"""The page of a comparison: whole, self-contained, told without colour, alive in a real browser."""
+"""The page of a comparison: self-contained, readable without colour, working in a browser."""
 
 import gzip
 import re
@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from halfway.comparison.results import Interval
+from halfway.comparison.results import MeanInterval
 from halfway.report.comparison.axes import axis, label
 from halfway.report.comparison.map_section import MOST_BYTES
-from halfway.report.comparison.packing import packed_replay, packed_stage
+from halfway.report.comparison.packing import packed_replay, packed_world
 from halfway.report.comparison.page import comparison_page, write_comparison_page
 from tests.report.browser import CHROMIUM, Browser
-from tests.report.comparison_specimens import SYSTEMS, compared, replay, stage
+from tests.report.comparison_specimens import SYSTEMS, replay, results, world
 from tests.report.verdicts.test_page import Outline
 
 COMMAND = "halfway compare sensor-field.toml --replicates 10"
@@ -25,8 +25,8 @@ COMMAND = "halfway compare sensor-field.toml --replicates 10"
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    on = stage()
-    return comparison_page(compared(), [replay(system, on) for system in SYSTEMS[:2]], COMMAND)
+    on = world()
+    return comparison_page(results(), [replay(system, on) for system in SYSTEMS[:2]], COMMAND)
 
 
 def test_every_element_is_closed_and_every_id_is_its_own(text: str) -> None:
@@ -42,68 +42,68 @@ def test_nothing_is_asked_of_the_network(text: str) -> None:
     assert "default-src 'none'" in text
 
 
-def test_the_table_tells_values_intervals_the_best_and_the_unfit(text: str) -> None:
+def test_the_table_has_values_intervals_the_best_and_the_unsupported(text: str) -> None:
     table = text[text.index("<table") : text.index("</table>")]
     assert table.count("★") == 2
     assert table.count(" best</span>") == 2
     assert 'class="base">baseline' in table
-    assert "does not run here: it needs positions, and this network has none" in table
+    assert "cannot run here: it needs positions, and this network has none" in table
     assert "more is better" in table
     assert "less is better" in table
     assert 'title="Deliveries of those &lt;expected&gt; &amp; due."' in table
-    assert '<td class="n none">–</td>' in table  # a value that no run has
+    assert '<td class="n none">–</td>' in table  # no run has a value
 
 
-def test_differences_say_in_words_which_way_they_point(text: str) -> None:
+def test_differences_have_their_direction_in_words(text: str) -> None:
     assert {"better", "worse"} <= set(re.findall(r'verdict-word">([\w ]+)<', text))
     assert text.count('id="paired"') == 1
 
 
 def test_a_difference_of_one_replicate_has_no_interval() -> None:
     """As where one network alone recovered from a fault under both systems."""
-    whole, gap = compared(), Interval(0.5, float("nan"), float("nan"))
-    lone = tuple(replace(one, against=gap) if one.against else one for one in whole.cells)
+    whole, gap = results(), MeanInterval(0.5, float("nan"), float("nan"))
+    lone = tuple(replace(one, difference=gap) if one.difference else one for one in whole.cells)
     page = comparison_page(replace(whole, cells=lone), [], COMMAND)
     assert re.search(r'>\+0\.50*<span class="span">no interval<', page)
-    assert set(re.findall(r'verdict-word">([\w ]+)<', page)) == {"not distinct"}
+    assert set(re.findall(r'verdict-word">([\w ]+)<', page)) == {"not significant"}
 
 
-def test_the_head_tells_digest_errors_and_the_command(text: str) -> None:
-    for told in ("5f3a9c01d2e47b68", "1 run ended in errors", COMMAND, "Hellos are free",
+def test_the_page_has_digest_errors_methods_and_the_command(text: str) -> None:
+    for part in ("5f3a9c01d2e47b68", "1 run failed", COMMAND, "Hellos are free",
                  "sensor &lt;field&gt;", "&quot;unit-disk&quot;"):  # fmt: skip
-        assert told in text
+        assert part in text
     assert "<field>" not in text
 
 
-def test_each_plot_is_told_in_words_and_each_system_has_a_shape_of_its_own(text: str) -> None:
+def test_each_plot_has_a_text_and_each_system_its_own_shape(text: str) -> None:
     labels = re.findall(r'<svg class="chart" role="img" aria-label="([^"]+)"', text)
-    assert len(labels) == 1 + 4  # latencies, and every metric that somebody has
-    assert labels[0].startswith("Latencies. flooding: median")
-    assert all("gossip" in told for told in labels)
+    assert len(labels) == 1 + 4  # latencies, and every metric with a value
+    assert labels[0].startswith("Latencies. flooding: p50")
+    assert all("gossip" in one for one in labels)
     row = text[text.index("<tbody>") : text.index("</tbody>")]
     shapes = re.findall(r'<svg class="badge-mark[^>]*><path [^>]*d="([^"]+)"', row)
     assert len(set(shapes)) == len(SYSTEMS)
 
 
 def test_a_sweep_becomes_curves_with_bands_and_a_table_a_point() -> None:
-    told = comparison_page(compared(sweep=True), [])
-    assert told.count('<table class="compared"') == 3
-    sweep = told[told.index('<section id="sweeps"') : told.index('<section id="making"')]
+    made = comparison_page(results(sweep=True), [])
+    assert made.count('<table class="comparison"') == 3
+    sweep = made[made.index('<section id="sweeps"') : made.index('<section id="making"')]
     assert sweep.count('class="band"') == 4 * len(SYSTEMS)
     assert "at 10, " in sweep
-    assert 'id="map"' not in told
+    assert 'id="map"' not in made
 
 
 def test_it_is_the_same_each_time_and_written_whole(text: str, tmp_path: Path) -> None:
-    on = stage()
+    on = world()
     replays = [replay(system, on) for system in SYSTEMS[:2]]
-    write_comparison_page(compared(), replays, tmp_path / "index.html", COMMAND)
+    write_comparison_page(results(), replays, tmp_path / "index.html", COMMAND)
     assert (tmp_path / "index.html").read_text() == text
     assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
 
 
 def test_packing_keeps_every_number() -> None:
-    on = stage(60, moves=True)
+    on = world(60, moves=True)
     given = replay("gossip", on, 500)
     packed = packed_replay(given, 10**9)
     data = gzip.decompress(b64decode(packed.blob))
@@ -123,23 +123,23 @@ def test_packing_keeps_every_number() -> None:
     assert place == len(data)
 
 
-def test_what_does_not_fit_is_left_out_and_said() -> None:
-    given = replay("gossip", stage(), 60_000)
+def test_what_does_not_fit_is_left_out_and_counted() -> None:
+    given = replay("gossip", world(), 60_000)
     packed = packed_replay(given, 60_000)
     assert len(packed.blob) <= 60_000
-    told, every = packed.about["left"]["sent"]
-    assert told < 60_000 < every == 120_000
+    kept, every = packed.about["left_out"]["sent"]
+    assert kept < 60_000 < every == 120_000
 
 
 def test_three_thousand_nodes_and_ten_systems_stay_below_5_mb() -> None:
-    on = stage(3000, moves=True)
+    on = world(3000, moves=True)
     given = replay("gossip", on, 60_000)
-    told = comparison_page(compared(), [given._replace(system=f"{k}") for k in range(10)], COMMAND)
-    assert len(told.encode()) < 5_000_000
-    blobs = re.findall(r'id="replay-\d">([^<]+)<', told)
+    made = comparison_page(results(), [given._replace(system=f"{k}") for k in range(10)], COMMAND)
+    assert len(made.encode()) < 5_000_000
+    blobs = re.findall(r'id="replay-\d">([^<]+)<', made)
     assert len(blobs) == 10
-    assert sum(map(len, blobs)) > 0.6 * MOST_BYTES - len(packed_stage(on).blob)
-    assert "transmissions are drawn, evenly spread" in told
+    assert sum(map(len, blobs)) > 0.6 * MOST_BYTES - len(packed_world(on).blob)
+    assert "transmissions, evenly spread" in made
 
 
 def test_axes_hold_all_values_and_end_on_ticks() -> None:
@@ -161,10 +161,10 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine")
     folder = tmp_path_factory.mktemp("page")
-    on = stage()
+    on = world()
     systems = [replay(system, on) for system in SYSTEMS[:3]]
-    moving = replay(SYSTEMS[3], stage(moves=True))
-    write_comparison_page(compared(), [*systems, moving], folder / "index.html", COMMAND)
+    moving = replay(SYSTEMS[3], world(moves=True))
+    write_comparison_page(results(), [*systems, moving], folder / "index.html", COMMAND)
     with Browser(folder / "profile") as browser:
         browser.open(folder / "index.html")
         browser.until("document.querySelector('.board').dataset.ready === 'yes'")
@@ -172,9 +172,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 def picture(browser: Browser, selector: str = ".views canvas") -> str:
-    told = browser.tell(f"document.querySelector('{selector}').toDataURL()")
-    assert isinstance(told, str)
-    return told
+    value = browser.tell(f"document.querySelector('{selector}').toDataURL()")
+    assert isinstance(value, str)
+    return value
 
 
 def test_all_systems_are_drawn_at_first(page: Browser) -> None:
@@ -233,29 +233,31 @@ def test_one_system_is_picked_by_its_button_and_by_its_number(page: Browser) -> 
     assert page.tell("document.querySelectorAll('.views canvas').length") == 4
 
 
-def test_an_event_is_followed_to_whoever_got_it_and_who_did_not(page: Browser) -> None:
+def test_a_followed_event_lists_its_subscribers(page: Browser) -> None:
     page.click("[data-system='0']")
     page.tell("halfway.seek(10)")
     unfollowed = picture(page)
     page.choose(".events", "5")
-    assert page.tell("halfway.t") < 6.0  # its publication, and a little before
+    assert page.tell("halfway.t") < 6.0  # just before its publication
     page.tell("halfway.seek(10)")
     assert picture(page) != unfollowed
-    scene = "halfway.scenes[0]"
-    due, got = (page.tell(f"[...{scene}.{what}]") for what in
-                ("expected[5]", "way(5).got.keys()"))  # fmt: skip
-    listed = page.tell("[...document.querySelectorAll('.told button')].map((b) => b.textContent)")
-    assert len(listed) == len(due) > len(got) > 0
-    assert sum("not by the end" in one for one in listed) == len(due) - len(got)
-    assert page.tell("document.querySelector('.story').textContent").startswith(
-        f"{len(got)} of {len(due)} got it, the last after"
+    run = "halfway.runs[0]"
+    due, got = (page.tell(f"[...{run}.{what}]") for what in
+                ("expected[5]", "spreadOf(5).got.keys()"))  # fmt: skip
+    listed = page.tell(
+        "[...document.querySelectorAll('.receivers button')].map((b) => b.textContent)"
     )
-    path = page.tell(f"{scene}.way(5).path({got[0]})")
-    links = page.tell("[...halfway.stage().links()]")
+    assert len(listed) == len(due) > len(got) > 0
+    assert sum("not received" in one for one in listed) == len(due) - len(got)
+    assert page.tell("document.querySelector('.details').textContent").startswith(
+        f"received by {len(got)} of {len(due)}, the last after"
+    )
+    path = page.tell(f"{run}.spreadOf(5).path({got[0]})")
+    links = page.tell("[...halfway.world().links()]")
     pairs = {frozenset(links[k : k + 2]) for k in range(0, len(links), 2)}
     assert all(frozenset(pair) in pairs for pair in pairwise(path))
     before = picture(page)
-    page.click(".told li:first-child button")
+    page.click(".receivers li:first-child button")
     assert picture(page) != before
     page.tell("document.querySelector('.board').focus()")
     page.press("n")
@@ -264,22 +266,22 @@ def test_an_event_is_followed_to_whoever_got_it_and_who_did_not(page: Browser) -
     assert page.tell("document.querySelector('.events').value") == "-1"
 
 
-def test_faults_and_counts_stand_as_they_were_at_the_time(page: Browser) -> None:
-    down = "[...halfway.scenes[0].down].reduce((a, b) => a + b)"
+def test_faults_and_counts_are_those_of_the_time(page: Browser) -> None:
+    down = "[...halfway.runs[0].down].reduce((a, b) => a + b)"
     page.tell("halfway.show(0); halfway.seek(5)")
-    assert (page.tell(down), page.tell("halfway.scenes[0].cut.size")) == (1, 0)
+    assert (page.tell(down), page.tell("halfway.runs[0].cut.size")) == (1, 0)
     page.tell("halfway.seek(7)")
-    assert (page.tell(down), page.tell("halfway.scenes[0].cut.size")) == (1, 1)
+    assert (page.tell(down), page.tell("halfway.runs[0].cut.size")) == (1, 1)
     page.tell("halfway.seek(9)")
     assert page.tell(down) == 0
     page.tell("halfway.seek(20)")
-    told = page.tell("document.querySelector('.views figcaption span').textContent")
-    expected = page.tell("halfway.scenes[0].totalDue")
-    assert re.search(rf"8,000 sent · \d+ of {expected} delivered", told)
+    value = page.tell("document.querySelector('.views figcaption span').textContent")
+    expected = page.tell("halfway.runs[0].totalDue")
+    assert re.search(rf"8,000 sent · \d+ of {expected} delivered", value)
 
 
-def test_differences_are_shown_on_demand_without_a_script(page: Browser) -> None:
-    shown = "getComputedStyle(document.querySelector('.against')).display"
+def test_differences_are_shown_on_request_without_a_script(page: Browser) -> None:
+    shown = "getComputedStyle(document.querySelector('.difference')).display"
     assert page.tell(shown) == "none"
     page.click("#paired")
     assert page.tell(shown) == "block"
@@ -295,7 +297,7 @@ def test_dark_and_narrow(page: Browser) -> None:
         assert page.tell("document.documentElement.scrollWidth") <= wide
 
 
-def test_nobody_complained_and_nothing_was_asked_for(page: Browser) -> None:
+def test_no_error_and_no_request(page: Browser) -> None:
     assert page.complaints == []
     assert len(page.requests) == 1
     assert page.requests[0].startswith("file://")

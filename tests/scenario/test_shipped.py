@@ -1,11 +1,11 @@
-"""Every scenario that ships runs, on a small scale, and is one that systems can be compared on."""
+"""Every scenario in examples/ runs at a small scale, in a comparison."""
 
 from pathlib import Path
 
 import pytest
 
 from halfway.comparison.compare import compare
-from halfway.comparison.request import asked
+from halfway.comparison.request import read_request
 from halfway.pipeline.store.store import Store
 from tests.comparison.scenes import fill
 
@@ -22,13 +22,13 @@ OWN = {
 def test_a_scenario_that_ships_runs(name: str, tmp_path: Path) -> None:
     path = FOLDER / f"{name}.toml"
     changes = SMALLER | OWN.get(name, {})
-    question = asked(path, ["flooding"], replicates=1, changes=changes)
+    request = read_request(path, ["flooding"], replicates=1, changes=changes)
     store = Store(tmp_path / "runs")
-    fill(store, question)
-    answer = compare(question, store)
-    assert answer.first_error == ""
-    assert answer.compared.title
-    ratio = answer.compared.cell(0, "flooding", "delivery-ratio").mean.value
+    fill(store, request)
+    completed = compare(request, store)
+    assert completed.first_error == ""
+    assert completed.results.title
+    ratio = completed.results.cell(0, "flooding", "delivery-ratio").mean.value
     assert 0.5 < ratio <= 1.0
     words = path.read_text("utf-8")
     assert f"halfway compare examples/scenarios/{name}.toml" in words

@@ -24,10 +24,11 @@ from halfway.cli.options import (
     UntilTight,
 )
 from halfway.cli.screen import RUNS_FAILED, assignments, console, interruptible, patience, warn
-from halfway.comparison import MOST_ADDED, REPLICATES
+from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 
 if TYPE_CHECKING:
-    from halfway.comparison.compare import Answer, Question
+    from halfway.comparison.compare import Completed
+    from halfway.comparison.request import Request
 
 PAGE = "comparison.html"
 
@@ -39,7 +40,7 @@ def compare(
     replicates: Replicates = REPLICATES,
     baseline: Baseline = None,
     until: UntilTight = None,
-    most: Most = MOST_ADDED,
+    most: Most = MAX_REPLICATES,
     changes: Changed = None,
     sweep: Swept = None,
     seed: RootSeed = None,
@@ -70,59 +71,59 @@ def compare(
     given, swept = assignments(changes, "--set"), assignments(sweep, "--sweep")
     named = [name for some in systems or [] for name in some.split(",")]
     with patience("reading the scenario"):
-        from halfway.comparison.request import asked
+        from halfway.comparison.request import read_request
 
-        question = asked(
-            scenario, named, own=system or [], baseline=baseline, replicates=replicates,
-            until=until, most=most, changes=given, sweeps=swept,
+        request = read_request(
+            scenario, named, user_systems=system or [], baseline=baseline, replicates=replicates,
+            until=until, max_replicates=most, changes=given, sweeps=swept,
         )  # fmt: skip
-    for name, why in question.unsupported.items():
+    for name, why in request.unsupported.items():
         warn(f"{name} does not run here: {why}")
-    answer = _answered(question, out, master, seed, mapped=mapped, quiet=as_json)
+    completed = _completed(request, out, master, seed, mapped=mapped, quiet=as_json)
     if as_json:
         from halfway.report.comparison.terminal import cells_jsonl
 
-        typer.echo(cells_jsonl(answer.compared), nl=False)
+        typer.echo(cells_jsonl(completed.results), nl=False)
     else:
-        from halfway.report.comparison.terminal import print_comparison
+        from halfway.report.comparison.terminal import print_results
 
-        print_comparison(console(), answer.compared, page=str(out / PAGE))
-    if answer.compared.errors:
-        warn(f"{answer.compared.errors} runs ended in errors; the first: {answer.first_error}")
+        print_results(console(), completed.results, page=str(out / PAGE))
+    if completed.results.errors:
+        warn(f"{completed.results.errors} runs failed; the first: {completed.first_error}")
         raise typer.Exit(RUNS_FAILED)
 
 
-def _answered(
-    question: "Question",
+def _completed(
+    request: "Request",
     out: Path,
     master: str | None,
     seed: int | None,
     *,
     mapped: bool,
     quiet: bool,
-) -> "Answer":
+) -> "Completed":
     """Run what is to be run, with a sign of life, and leave the files in the folder."""
     from halfway.comparison.compare import compare as run
-    from halfway.comparison.replay.recording import replays_of
+    from halfway.comparison.replay.recording import record_replays
     from halfway.pipeline.store.store import Store
     from halfway.report.comparison.page import write_comparison_page
-    from halfway.report.comparison.terminal import write_comparison
+    from halfway.report.comparison.terminal import write_results
     from halfway.report.progress import Told
 
     store = Store(out / "runs")
     bar = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
     with interruptible(out), Told(sys.stderr, "starting", bar=bar) as told:
-        answer = run(
-            question, store, master, told, seed,
+        completed = run(
+            request, store, master, told, seed,
             compiling=lambda done, of: told.count("compiling", "systems compiled", done, of),
         )  # fmt: skip
-        write_comparison(out, answer.compared)
+        write_results(out, completed.results)
         recorded = []
         if mapped:
-            recorded = replays_of(
-                question, answer, lambda done, of: told.count("tracing", "maps", done, of)
+            recorded = record_replays(
+                request, completed, lambda done, of: told.count("tracing", "maps", done, of)
             )
         told.phase("writing the page")
         command = shlex.join(["halfway", *sys.argv[1:]])
-        write_comparison_page(answer.compared, recorded, out / PAGE, command)
-    return answer
+        write_comparison_page(completed.results, recorded, out / PAGE, command)
+    return completed

@@ -1,57 +1,52 @@
-"""`halfway.compare(...)`: a comparison from Python, and its results as frames."""
+"""`halfway.compare(...)`: a comparison from Python, and its results as pandas frames."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from halfway.comparison import MOST_ADDED, REPLICATES
-from halfway.comparison.compare import Answer
-from halfway.comparison.compare import compare as answered
+from halfway.comparison.compare import Completed
+from halfway.comparison.compare import compare as run_comparison
+from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 from halfway.comparison.metrics import LATENCY
-from halfway.comparison.request import asked
-from halfway.comparison.results import Compared
-from halfway.comparison.tidy import COLUMNS, tidy
-from halfway.pipeline.frames import frame
+from halfway.comparison.request import read_request
+from halfway.comparison.results import COLUMNS, Results
+from halfway.pipeline import frames
 from halfway.pipeline.store.store import Store
-
-if TYPE_CHECKING:
-    from halfway.pipeline.frames import DataFrame
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` gives: plain data, and the same as frames."""
+    """The result of `compare`: plain data, and the same data as frames."""
 
-    answer: Answer
-    folder: Path  # with the runs; the same question asked again goes on from there
+    completed: Completed
+    folder: Path  # holds the runs; the same comparison continues from there
 
     @property
-    def compared(self) -> Compared:
-        """Everything that was found."""
-        return self.answer.compared
+    def results(self) -> Results:
+        """All results as plain data."""
+        return self.completed.results
 
-    def frame(self) -> "DataFrame":
+    def frame(self) -> "frames.DataFrame":
         """A pandas frame, one row a cell: point, system, metric, mean, interval, difference."""
-        return frame(tidy(self.compared), [*self.compared.points[0], *COLUMNS])
+        return frames.frame(self.results.rows(), [*self.results.points[0], *COLUMNS])
 
-    def runs(self) -> "DataFrame":
+    def runs(self) -> "frames.DataFrame":
         """A pandas frame, one row a run and metric: point, system, replicate, seed, value.
 
-        A run that failed has one row, without metric and value, with its error.
+        A failed run has one row, with its error and without metric and value.
         """
         columns = ("system", "replicate", "seed", "metric", "value", "error")
-        return frame(self._values(), [*self.compared.points[0], *columns])
+        return frames.frame(self._values(), [*self.results.points[0], *columns])
 
     def _values(self) -> Iterator[dict[str, object]]:
-        for ran in self.answer.runs:
+        for run in self.completed.runs:
             known: dict[str, object] = {
-                **self.compared.points[ran.point], "system": ran.system,
-                "replicate": ran.replicate, "seed": ran.seed,
+                **self.results.points[run.point], "system": run.system,
+                "replicate": run.replicate, "seed": run.seed,
             }  # fmt: skip
-            if ran.status != "ok":
-                yield {**known, "error": ran.error}
-            for metric, values in ran.observed.items():
+            if run.status != "ok":
+                yield {**known, "error": run.error}
+            for metric, values in run.observed.items():
                 if metric != LATENCY:
                     yield from ({**known, "metric": metric, "value": value} for value in values)
 
@@ -60,11 +55,11 @@ def compare(
     scenario: str | Path,
     systems: Sequence[str] = (),
     *,
-    own: Sequence[str] = (),
+    user_systems: Sequence[str] = (),
     replicates: int = REPLICATES,
     baseline: str | None = None,
     until: str | None = None,
-    most: int = MOST_ADDED,
+    max_replicates: int = MAX_REPLICATES,
     changes: Mapping[str, object] | None = None,
     sweep: Mapping[str, Sequence[object]] | None = None,
     seed: int | None = None,
@@ -72,26 +67,28 @@ def compare(
     master: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
-    """Lay systems side by side on a scenario file, as `halfway compare` does.
+    """Compare systems on a scenario file, as `halfway compare` does.
 
-    systems: names (default: all); own: files or modules with protocols of yours; changes:
+    systems: names (default: all); user_systems: files or modules with user systems; changes:
     {"workload.events": 20}; sweep: {"radio.success": [0.8, 1.0]}; until: "half-width=2%,energy".
-    out: where runs are kept; what is finished there is not run again. An active Spark session is
-    used as it is. Raises Problem for whatever you can mend.
+    out: the folder of the runs; finished runs there are not repeated. An active Spark session is
+    used as it is. Raises Problem for errors that you can fix.
     """
-    question = asked(
-        scenario, systems, own=own, baseline=baseline, replicates=replicates, until=until,
-        most=most, changes={field: _toml(value) for field, value in (changes or {}).items()},
+    request = read_request(
+        scenario, systems, user_systems=user_systems, baseline=baseline, replicates=replicates,
+        until=until, max_replicates=max_replicates,
+        changes={field: _toml(value) for field, value in (changes or {}).items()},
         sweeps={
             field: ",".join(map(_toml, values)) for field, values in (sweep or {}).items()
         },
     )  # fmt: skip
     folder = Path(out)
-    return Comparison(answered(question, Store(folder / "runs"), master, progress, seed), folder)
+    store = Store(folder / "runs")
+    return Comparison(run_comparison(request, store, master, progress, seed), folder)
 
 
 def _toml(value: object) -> str:
-    """A value as it is written in a scenario."""
+    """A value in the syntax of TOML."""
     match value:
         case bool():
             return str(value).lower()

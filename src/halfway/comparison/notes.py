@@ -1,72 +1,202 @@
-"""What belongs under a comparison's table: how its numbers came about, and what they leave out."""
+"""Notes on a comparison: what changes the reading of its tables, and how its numbers were made.
+
+A note has at most two lines of 80 columns (with few systems), and appears only where it applies.
+"""
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from halfway.comparison.estimates import AS_MUCH
-from halfway.comparison.metrics import METRICS
-from halfway.comparison.results import Cell
+from halfway.comparison.metrics import LATE, METRICS, SATURATED, SHORTFALL
+from halfway.comparison.results import ResultCell
+from halfway.comparison.statistics import COMPARABLE, FinishedRun, StoppingRule, too_wide
 from halfway.scenario.schema import FromFile, Recorded, Scenario
+from halfway.sim.radio.declarations import DistanceAir, IdealAir
 
-_TWO = 2  # replicates, below which there is no interval anyway
 _JUDGED = {metric.name for metric in METRICS if metric.better}
-_LOSSES = ("delivery-ratio", "recovered")  # shares that rare losses take from
+_LOSSES = ("delivery-ratio", "recovery-rate")  # shares that rare losses decide
+_TREES = ("siena", "underlay-siena")
 
 
 def notes_of(
-    scenario: Scenario, ended: str, cells: Sequence[Cell], replicates: int
+    scenarios: Sequence[Scenario],
+    systems: Sequence[str],
+    runs: Sequence[FinishedRun],
+    cells: Sequence[ResultCell],
+    replicates: int,
+    rule: StoppingRule | None = None,
 ) -> tuple[str, ...]:
-    """Notes, the ones about statistics first; ended: why no more replicates were added, or ""."""
-    notes = [
-        f"{replicates} replicates: each draws its own {_drawn(scenario)}, the same for every "
-        "system; intervals are 95 %, Student's t widened where values are skewed (Hall 1992), ± "
-        "tells their longer side, and differences are paired.",
-        "A system is marked best only where its paired difference to every other excludes 0 at a "
-        "level divided by the number of others (Bonferroni, within each metric and point), and "
-        "where it has a value in every replicate. Who delivers less than the best deliverer by "
-        f"more than {AS_MUCH:g}, on the average, is marked nowhere else and stands in nobody's "
-        "way, as doing nothing is cheap; for recovery, likewise, who recovers less often.",
-        "Differences to the baseline, and what is called better or worse there, are at 95 % for "
-        "each pair alone, without such a correction.",
-        "Latency, stretch and costs per notification are of what was delivered: read them beside "
-        "the delivered share.",
-        f"Nodes learn of their neighbours by hellos, {_hellos(scenario)}; hellos cost nothing in "
-        "any column.",
-    ]
-    if ended:
-        notes.append(ended)
+    """The notes under the tables; scenarios: of all points, systems: those that ran."""
+    return (
+        *_on_delivery(cells), *_on_drip(scenarios, systems), *_on_rumor_routing(scenarios, systems),
+        *_on_trees(systems), *_on_radio(scenarios), *_on_counts(runs), *_on_stopping(rule, cells),
+        *_on_few_values(cells), *_on_missing_values(cells, replicates),
+    )  # fmt: skip
+
+
+def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ...]:
+    """How the numbers were made; first: the replicates before a stopping rule added any."""
+    hellos = "at once"
+    if scenario.hello_s != 0.0:
+        hellos = f"{scenario.hello_s:g} s after they happen"
+    added = (
+        "Replicates were added until the intervals were narrow enough, which makes them slightly "
+        "narrower than those of a fixed number of replicates.",
+    )
+    return (
+        f"{replicates} replicates. Each draws its own {_drawn(scenario)}, equal for all systems.",
+        "Intervals are 95 %: Student's t, widened where values are skewed (Hall 1992). ± gives "
+        "the longer side.",
+        "The best system (star) has a value in every replicate, and its paired difference to "
+        "every comparable system excludes 0 at the level 0.05 / (number of other systems).",
+        f"Costs are compared only among systems whose delivery ratio is within {COMPARABLE:g} of "
+        "the best (for recovery time: whose recovery rate is).",
+        "Differences to the baseline are at 95 % for each pair alone, without correction.",
+        f"Nodes know their neighbours by hellos and learn of changes {hellos}; hellos cost nothing "
+        "in any column.",
+        *(added if replicates > first else ()),
+    )
+
+
+def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
+    """Where systems deliver unequal shares, what is measured of deliveries is not comparable."""
+    ratios = [cell for cell in cells if cell.metric == "delivery-ratio" and cell.networks]
+    for point in {cell.point for cell in ratios}:
+        means = [cell.mean.value for cell in ratios if cell.point == point]
+        if max(means) - min(means) > COMPARABLE:
+            yield (
+                "Delivery ratios differ. Latency, stretch and costs per notification cover "
+                "delivered notifications only: read them with the delivery ratio."
+            )
+            return
+
+
+def _on_drip(scenarios: Sequence[Scenario], systems: Sequence[str]) -> Iterator[str]:
+    options = [one.options.get("drip", {}) for one in scenarios]
+    if "drip" in systems and not all(one.get("epidemic") for one in options):
+        yield (
+            "drip: an event goes to l brokers by design, and further only as brokers move. A "
+            "delivery ratio around 0.3 is its design, not a loss."
+        )
+
+
+def _on_rumor_routing(scenarios: Sequence[Scenario], systems: Sequence[str]) -> Iterator[str]:
+    if "rumor-routing" not in systems:
+        return
+    publishers = max(one.workload.publishers_each for one in scenarios)
+    if publishers > 1:
+        yield (
+            "rumor-routing: a query ends at one publisher of its topic, as in its paper; the "
+            f"other publishers (up to {publishers} a topic) do not reach the subscriber."
+        )
+    if any(_lossy(one) for one in scenarios):
+        yield (
+            "rumor-routing: agents and queries are not acknowledged, so a walk ends at its first "
+            "loss."
+        )
+
+
+def _on_trees(systems: Sequence[str]) -> Iterator[str]:
+    if trees := [name for name in _TREES if name in systems]:
+        yield (
+            f"{', '.join(trees)}: brokers start with their parents and all paths; no column counts "
+            "the messages that would find them."
+        )
+
+
+def _on_radio(scenarios: Sequence[Scenario]) -> Iterator[str]:
+    if any(isinstance(one.radio, IdealAir | DistanceAir) for one in scenarios):
+        yield (
+            "A radio without contention has no overhearing: a unicast costs only its receiver. "
+            "This favours walks and trees in energy and load."
+        )
+
+
+def _lossy(scenario: Scenario) -> bool:
+    radio = scenario.radio
+    if not isinstance(radio, IdealAir | DistanceAir):
+        return False  # a radio with contention retransmits unicasts
+    return radio.success < 1.0 or radio.ratios is not None
+
+
+def _on_counts(runs: Sequence[FinishedRun]) -> Iterator[str]:
+    """What the runs counted beside the metrics."""
+    if late := _listed(_totals(runs, LATE)):
+        yield (
+            f"Late notifications ({late}) came after `window` newer events and do not count as "
+            "delivered. A larger `window` counts them."
+        )
+    if saturated := _listed(_totals(runs, SATURATED)):
+        yield (
+            f"Saturated nodes ({saturated}) sent and received for longer than the run; a shared "
+            "medium would have lost some of these records."
+        )
+    counted = {name for run in runs for name in run.observed if name.startswith(SHORTFALL)}
+    for name in sorted(counted):
+        yield (
+            f"{_listed(_totals(runs, name))} {name.removeprefix(SHORTFALL)} (counted by the "
+            "protocol); some notifications may have been lost because of this."
+        )
+
+
+def _totals(runs: Sequence[FinishedRun], name: str) -> Mapping[str, float]:
+    """System -> the total of a count over all its runs, where it is above 0."""
+    totals: dict[str, float] = {}
+    for run in runs:
+        for value in run.observed.get(name, ()):
+            totals[run.system] = totals.get(run.system, 0.0) + value
+    return totals
+
+
+def _listed(totals: Mapping[str, float]) -> str:
+    """Such as "gossip: 12, drip: 3"; "" for none."""
+    return ", ".join(f"{system}: {total:,.0f}" for system, total in totals.items())
+
+
+def _on_stopping(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> Iterator[str]:
+    if rule is None:
+        return
+    if not any(cell.networks for cell in cells if cell.metric == rule.metric):
+        yield f"No system has a value of {rule.metric}, so --until added no replicates."
+    elif wide := list(dict.fromkeys(cell.system for cell in too_wide(rule, cells))):
+        yield (
+            f"The limit of replicates was reached; {rule.metric} is not as precise as requested: "
+            f"{', '.join(wide)}."
+        )
+
+
+def _on_few_values(cells: Sequence[ResultCell]) -> Iterator[str]:
     rare: dict[str, dict[str, None]] = {}
     for cell in cells:
-        if _hangs_on_few(cell):
-            rare.setdefault(cell.system, {})[cell.metric] = None
+        if _depends_on_few(cell):
+            rare.setdefault(cell.metric, {})[cell.system] = None
     if rare:
-        told = "; ".join(f"{system} in {', '.join(metrics)}" for system, metrics in rare.items())
-        notes.append(
-            f"{told}: more than half of the replicates have the very same value, so rare ones "
-            "decide, and the interval holds the truth less often than 95 %: take more replicates "
-            "where that matters."
+        where = "; ".join(f"{metric} ({', '.join(systems)})" for metric, systems in rare.items())
+        yield (
+            "Most replicates have the same value, so rare ones decide and the interval may be too "
+            f"narrow: {where}. Use more replicates."
         )
-    partial = sorted({cell.system for cell in cells if 0 < cell.networks < replicates})
-    if partial:
-        notes.append(
-            f"{', '.join(partial)}: some metrics have a value in some replicates only (nothing "
-            "arrived, no fault was recovered from, or a run failed); their means are over those."
-        )
-    return tuple(notes)
 
 
-def _hangs_on_few(cell: Cell) -> bool:
-    """Whether most replicates have the very same value of what a system can be better in.
+def _depends_on_few(cell: ResultCell) -> bool:
+    """Whether most replicates have the same value of a metric that is judged.
 
-    What all have alike is so by construction (a table's size), but for shares: of these, a rare
-    loss may have been missed.
+    A value that all replicates share is constant by design (a table's size), except for shares: a
+    rare loss may have been missed.
     """
-    if cell.metric not in _JUDGED or cell.networks < _TWO:
+    if cell.metric not in _JUDGED or cell.networks < 2:
         return False
-    own = [value for value in cell.values if math.isfinite(value)]
-    alike = Counter(own).most_common(1)[0][1]
-    return 2 * alike > len(own) and (alike < len(own) or cell.metric in _LOSSES)
+    values = [value for value in cell.values if math.isfinite(value)]
+    equal = Counter(values).most_common(1)[0][1]
+    return 2 * equal > len(values) and (equal < len(values) or cell.metric in _LOSSES)
+
+
+def _on_missing_values(cells: Sequence[ResultCell], replicates: int) -> Iterator[str]:
+    if partial := sorted({cell.system for cell in cells if 0 < cell.networks < replicates}):
+        yield (
+            "Some means cover only the replicates that have a value (something was delivered, a "
+            f"fault was recovered from): {', '.join(partial)}."
+        )
 
 
 def _drawn(scenario: Scenario) -> str:
@@ -76,9 +206,3 @@ def _drawn(scenario: Scenario) -> str:
     if scenario.faults:
         drawn.append("faults")
     return ", ".join(drawn[:-1]) + f" and {drawn[-1]}"
-
-
-def _hellos(scenario: Scenario) -> str:
-    if scenario.hello_s == 0.0:
-        return "and of a change at once"
-    return f"and of a change {scenario.hello_s:g} s late"

@@ -1,35 +1,35 @@
-"""How long a system needs after a fault until it serves everybody again."""
+"""Recovery after a fault: the time until events reach all their subscribers again."""
 
 import math
 
 import numpy as np
 import numpy.typing as npt
 
-IN_A_ROW = 3  # events that reach all who should hear of them, so that it is no luck
+IN_A_ROW = 3  # consecutive complete events, because one alone may be luck
 
 
 def recovery(
     broken: npt.NDArray[np.float64],
     published: npt.NDArray[np.float64],
-    whole: npt.NDArray[np.bool_],
+    complete: npt.NDArray[np.bool_],
 ) -> tuple[float, float]:
-    """Mean seconds from a fault to the first event of a good row, and the share that got there.
+    """Mean seconds from a fault to the first of three complete events, and the recovery rate.
 
-    broken [faults]: instants at which nodes or links went; published [events]: ascending times;
-    whole [events]: whether an event reached all who should hear of it. An instant with fewer than
-    `IN_A_ROW` events at or after it tells nothing and is left out. nan where nothing is left.
+    broken [faults]: instants at which nodes or links go down; published [events]: ascending times;
+    complete [events]: whether an event reached all expected subscribers. A fault with fewer than
+    `IN_A_ROW` events at or after it is left out. nan where no fault is left.
     """
     events = len(published)
     rows = np.ones(max(events - IN_A_ROW + 1, 0), bool)
     for k in range(IN_A_ROW):
-        rows &= whole[k : k + len(rows)]
+        rows &= complete[k : k + len(rows)]
     begins = published[: len(rows)][rows]
     judged = broken[events - np.searchsorted(published, broken, side="left") >= IN_A_ROW]
     if not len(judged):
         return math.nan, math.nan
     at = np.searchsorted(begins, judged, side="left")
-    there = at < len(begins)
-    share = float(there.mean())
-    if not there.any():
-        return math.nan, share
-    return float((begins[at[there]] - judged[there]).mean()), share
+    recovered = at < len(begins)
+    rate = float(recovered.mean())
+    if not recovered.any():
+        return math.nan, rate
+    return float((begins[at[recovered]] - judged[recovered]).mean()), rate

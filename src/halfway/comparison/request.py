@@ -1,103 +1,118 @@
-"""From what a user types to a question: the file, the systems, and who cannot run there."""
+"""The request of a comparison: from what a user types to scenario points and systems, checked."""
 
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from halfway.adapters.registry import TABLE, named
 from halfway.adapters.user_protocol import read_user_system, user_system
-from halfway.comparison import MOST_ADDED, REPLICATES
-from halfway.comparison.compare import Question
+from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 from halfway.comparison.metrics import METRICS
-from halfway.comparison.points import Contender
-from halfway.comparison.stopping import Until
+from halfway.comparison.plan import SystemSource
+from halfway.comparison.statistics import StoppingRule
 from halfway.problem import Problem
 from halfway.scenario.build import simulation_on, staged
+from halfway.scenario.schema import Scenario
 from halfway.scenario.sweep import ScenarioPoint, read_sweep
 
 _MOST_REPLICATES = 100_000
-_OURS = {"seed": "--seed", "system": "--systems"}  # field -> what sets it in a comparison
-_UNTIL = re.compile(
-    r"half-width=((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)(%?)(?:,([a-z0-9-]+))?"
-)
+_SET_BY = {"seed": "--seed", "system": "--systems"}  # field -> the option that sets it
+_RULE = re.compile(r"half-width=((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)(%?)(?:,([a-z0-9-]+))?")
 
 
-def asked(
+class Request(NamedTuple):
+    """What a comparison runs. `systems` can run at every point; `unsupported` are the others."""
+
+    scenario: Scenario  # as in the file
+    points: Sequence[ScenarioPoint]
+    systems: Sequence[SystemSource]
+    baseline: str
+    unsupported: Mapping[str, str]  # name -> why
+    replicates: int = REPLICATES
+    until: StoppingRule | None = None
+    max_replicates: int = MAX_REPLICATES
+
+
+def read_request(
     path: str | Path,
     systems: Sequence[str] = (),
     *,
-    own: Sequence[str] = (),
+    user_systems: Sequence[str] = (),
     baseline: str | None = None,
     replicates: int = REPLICATES,
     until: str | None = None,
-    most: int = MOST_ADDED,
+    max_replicates: int = MAX_REPLICATES,
     changes: Mapping[str, str] | None = None,
     sweeps: Mapping[str, str] | None = None,
-) -> Question:
-    """The question that these words ask, checked before anything runs.
+) -> Request:
+    """The request for a scenario file, checked before anything runs.
 
-    systems: names (default: all that there are); own: files or modules with systems of the user's;
-    until: "half-width=2%" or "half-width=2%,energy". Raises Problem naming what is wrong.
+    systems: names (default: all); user_systems: files or modules of user systems; until:
+    "half-width=2%" or "half-width=2%,energy". Raises Problem naming what is wrong.
     """
-    for field, option in _OURS.items():
+    for field, option in _SET_BY.items():
         if field in (changes or {}):
-            what = f"--set {field}: a comparison sets it in each of its runs"
+            what = f"--set {field}: a comparison sets this field in each run"
             raise Problem(what, remedy=f"use {option}")
-    sources = [read_user_system(one) for one in own]
-    ours = {source.name: user_system(source) for source in sources}
-    contenders = [Contender(name) for name in _chosen(systems)]
-    contenders += [Contender(*source) for source in sources]
-    if len({one.name for one in contenders}) < len(contenders):
-        raise Problem("a system is named twice")
-    bound = parsed(until)
+    sources = [read_user_system(one) for one in user_systems]
+    of_user = {source.name: user_system(source) for source in sources}
+    chosen = [SystemSource(name) for name in _chosen(systems)]
+    chosen += [SystemSource(*source) for source in sources]
+    names = [one.name for one in chosen]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise Problem(f"systems: '{twice[0]}' is named twice", remedy="name each system once")
+    rule = stopping_rule(until)
     if not 1 <= replicates <= _MOST_REPLICATES:
-        raise Problem(f"replicates = {replicates}: it must be from 1 to {_MOST_REPLICATES:,}")
-    if bound is not None and most < replicates:
-        raise Problem(f"replicates = {replicates}, but {most} at the most: nothing can be added")
-    base, points = read_sweep(path, changes, sweeps, ours)
+        raise Problem(f"replicates = {replicates}: expected 1 to {_MOST_REPLICATES:,}")
+    if rule is not None and max_replicates < replicates:
+        what = f"replicates = {replicates}: expected at most {max_replicates}, where --until stops"
+        raise Problem(what, remedy="lower --replicates, or raise --most")
+    base, points = read_sweep(path, changes, sweeps, of_user)
     base = base if base.title else msgspec.structs.replace(base, title=Path(path).stem)
-    fit, unsupported = _sorted_out(points, contenders)
-    reference = baseline or ("flooding" if "flooding" in fit else next(iter(fit)))
-    if reference not in fit:
-        why = unsupported.get(reference, f"it is none of {', '.join(fit)}")
-        raise Problem(f"the baseline {reference} does not run here: {why}")
-    return Question(
-        base, points, list(fit.values()), reference, unsupported, replicates, bound, most
-    )
+    supported, unsupported = _sorted_out(points, chosen)
+    reference = baseline or ("flooding" if "flooding" in supported else next(iter(supported)))
+    if reference not in supported:
+        why = unsupported.get(reference, f"expected one of {', '.join(supported)}")
+        raise Problem(f"baseline = {reference}: {why}", remedy="choose a baseline that runs here")
+    return Request(
+        base, points, list(supported.values()), reference, unsupported, replicates, rule,
+        max_replicates,
+    )  # fmt: skip
 
 
-def parsed(until: str | None) -> Until | None:
-    """`half-width=2%[,metric]`; Problem for anything else."""
+def stopping_rule(until: str | None) -> StoppingRule | None:
+    """The rule in `half-width=2%[,metric]`; Problem for anything else."""
     if until is None:
         return None
-    found = _UNTIL.fullmatch(until.replace(" ", ""))
+    match = _RULE.fullmatch(until.replace(" ", ""))
     names = [metric.name for metric in METRICS]
-    if not found or (found[3] and found[3] not in names):
-        remedy = f"half-width=2% or half-width=0.02,METRIC; metrics: {', '.join(names)}"
-        raise Problem(f"--until {until}: this is no bound", remedy=remedy)
-    width = float(found[1]) / (100.0 if found[2] else 1.0)
+    if not match or (match[3] and match[3] not in names):
+        remedy = f"use half-width=2% or half-width=0.02,METRIC; metrics: {', '.join(names)}"
+        raise Problem(f"--until {until}: invalid stopping rule", remedy=remedy)
+    width = float(match[1]) / (100.0 if match[2] else 1.0)
     if not 0.0 < width < 1e6:
-        raise Problem(f"--until {until}: the half-width must be above 0")
-    return Until(width, found[3] or "delivery-ratio")
+        raise Problem(f"--until {until}: expected a half-width above 0")
+    return StoppingRule(width, match[3] or "delivery-ratio")
 
 
 def _chosen(systems: Sequence[str]) -> list[str]:
     names = [name.strip() for name in systems if name.strip()]
     for name in names:
-        named(name)  # a slip of the finger is told at once
+        named(name)  # an unknown name is reported before the scenario is read
     return names or list(TABLE)
 
 
 def _sorted_out(
-    points: Sequence[ScenarioPoint], contenders: Sequence[Contender]
-) -> tuple[dict[str, Contender], dict[str, str]]:
-    """Who can run at every point, and why the others cannot."""
+    points: Sequence[ScenarioPoint], systems: Sequence[SystemSource]
+) -> tuple[dict[str, SystemSource], dict[str, str]]:
+    """The systems that can run at every point, and why the others cannot."""
     unsupported: dict[str, str] = {}
     for point in points:
-        stage = staged(point.scenario)  # a Problem here is nobody's in particular
-        for one in contenders:
+        stage = staged(point.scenario)  # a Problem here concerns all systems
+        for one in systems:
             if one.name in unsupported:
                 continue
             try:
@@ -105,11 +120,11 @@ def _sorted_out(
             except Problem as problem:
                 unsupported[one.name] = _reason(problem, point, one.name)
             stage = stage if stage.motion is None else staged(point.scenario)
-    fit = {one.name: one for one in contenders if one.name not in unsupported}
-    if not fit:
+    supported = {one.name: one for one in systems if one.name not in unsupported}
+    if not supported:
         name, why = next(iter(unsupported.items()))
         raise Problem(f"no system can run here; {name}: {why}")
-    return fit, unsupported
+    return supported, unsupported
 
 
 def _reason(problem: Problem, point: ScenarioPoint, name: str) -> str:

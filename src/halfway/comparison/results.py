@@ -1,5 +1,7 @@
-"""What a comparison found, as plain data: the table, the page and a notebook read the same."""
+"""The results of a comparison as plain data, and as flat rows for CSV, JSON lines and frames."""
 
+import math
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -7,18 +9,26 @@ import msgspec
 from halfway.pipeline.plan.plan import ROOT_SEED
 from halfway.pipeline.plan.run import Scalar
 
+COLUMNS = ("system", "metric", "unit", "mean", "low", "high", "networks", "difference",
+           "difference_low", "difference_high", "best")  # fmt: skip
+
 
 class Metric(msgspec.Struct, frozen=True):
-    """One column: a number that each run has, or has not."""
+    """A metric: at most one number for each run."""
 
-    name: str  # "delivery-ratio"
-    label: str  # "delivered", for a head of a few letters
+    name: str  # "delivery-ratio", in files and options
+    label: str  # "delivery ratio", in tables and plots
     unit: str  # "s", "J", "bytes"; "" for a bare number
-    what: str  # how it is counted, in a sentence
-    better: Literal["less", "more", ""] = "less"  # "": neither, it only tells
+    definition: str
+    better: Literal["less", "more", ""] = "less"  # "": neither
+
+    @property
+    def heading(self) -> str:
+        """The label with its unit: "energy [J]"."""
+        return f"{self.label} [{self.unit}]" if self.unit else self.label
 
 
-class Interval(msgspec.Struct, frozen=True):
+class MeanInterval(msgspec.Struct, frozen=True):
     """A value and its 95 % interval; low and high are nan with fewer than two networks."""
 
     value: float
@@ -31,49 +41,65 @@ class Interval(msgspec.Struct, frozen=True):
         return (self.high - self.low) / 2
 
 
-class Cell(msgspec.Struct, frozen=True):
+_NO_INTERVAL = MeanInterval(math.nan, math.nan, math.nan)
+
+
+class ResultCell(msgspec.Struct, frozen=True):
     """One metric of one system at one point, over networks."""
 
-    point: int  # place in Compared.points
+    point: int  # index in Results.points
     system: str
     metric: str
-    mean: Interval  # over the networks on which it has a value
-    networks: int  # of these
-    against: Interval | None  # system less baseline on the same networks; None for the baseline
+    mean: MeanInterval  # over the networks on which it has a value
+    networks: int  # the number of these
+    difference: MeanInterval | None  # system - baseline on the same networks; None for the baseline
     best: bool  # its paired difference to every other system excludes 0, in the better direction
     values: tuple[float, ...]  # one a network, in the order of replicates; nan where it has none
 
 
 class Curve(msgspec.Struct, frozen=True):
-    """How latencies are spread, for a plot: quantiles, averaged over networks."""
+    """The latency distribution of a system at a point: quantiles, averaged over networks."""
 
     point: int
     system: str
-    seconds: tuple[float, ...]  # [101] quantiles 0, 0.01, …, 1 of a run's latencies
+    seconds: tuple[float, ...]  # [101] quantiles 0, 0.01, …, 1
 
 
-class Compared(msgspec.Struct, frozen=True):
-    """A whole comparison. `cells` has each point x system that ran x metric once."""
+class Results(msgspec.Struct, frozen=True):
+    """The results of a comparison. `cells` has each point x system that ran x metric once."""
 
     title: str
-    scenario: dict[str, object]  # as it was read, defaults filled in, less seed and system
-    systems: tuple[str, ...]  # that ran, in the order in which they are shown
+    scenario: dict[str, object]  # as it was read, with defaults, without seed and system
+    systems: tuple[str, ...]  # those that ran, in the order of the tables
     baseline: str
-    points: tuple[dict[str, Scalar], ...]  # what a sweep varies; ({},) where it varies nothing
+    points: tuple[dict[str, Scalar], ...]  # what a sweep varies; ({},) without a sweep
     replicates: int
     metrics: tuple[Metric, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[ResultCell, ...]
     curves: tuple[Curve, ...]
-    unsupported: dict[str, str]  # system -> why it cannot honestly run there
-    notes: tuple[str, ...]  # models, readings and shortcomings that belong under the table
-    errors: int  # runs that failed; they are kept, and in no cell
+    unsupported: dict[str, str]  # system -> why it cannot run there
+    notes: tuple[str, ...]  # what changes the reading of the tables, at most two lines each
+    methods: tuple[str, ...]  # how the numbers were made
+    errors: int  # failed runs; they are kept in the store, and are in no cell
     digest: str  # canonical, of the runs
     wall_seconds: float
-    seed: int = ROOT_SEED  # that networks, roles, faults and losses of all replicates follow from
+    seed: int = ROOT_SEED  # the seeds of all replicates derive from it
 
-    def cell(self, point: int, system: str, metric: str) -> Cell:
-        """One of the cells; KeyError if there is none."""
+    def cell(self, point: int, system: str, metric: str) -> ResultCell:
+        """The cell of a metric of a system at a point; KeyError if there is none."""
         for cell in self.cells:
             if (cell.point, cell.system, cell.metric) == (point, system, metric):
                 return cell
         raise KeyError((point, system, metric))
+
+    def rows(self) -> Iterator[dict[str, object]]:
+        """One row a cell: what the sweep varies, then `COLUMNS`; nan for missing values."""
+        units = {metric.name: metric.unit for metric in self.metrics}
+        for cell in self.cells:
+            difference = cell.difference or _NO_INTERVAL
+            values = (
+                cell.system, cell.metric, units[cell.metric], cell.mean.value, cell.mean.low,
+                cell.mean.high, cell.networks, difference.value, difference.low, difference.high,
+                cell.best,
+            )  # fmt: skip
+            yield {**self.points[cell.point], **dict(zip(COLUMNS, values, strict=True))}

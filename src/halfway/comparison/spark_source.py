@@ -1,10 +1,10 @@
-"""The Spark data source `halfway`: a scenario in, tidy rows out; and finished result folders.
+"""The Spark data source `halfway`: rows of a scenario's runs, or of finished result folders.
 
     spark.dataSource.register(HalfwaySource)
     spark.read.format("halfway").option("scenario", "mesh.toml").load()
     spark.read.format("halfway").load("halfway-comparison")
 
-Nothing heavy is imported here: a worker of a cluster must unpack this package before that.
+This module imports nothing heavy: a worker of a cluster must unpack this package first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from halfway.comparison import REPLICATES
+from halfway.comparison.defaults import REPLICATES
 from halfway.pipeline.source import (
     PlannedRuns,
     ResultSource,
@@ -24,35 +24,36 @@ from halfway.pipeline.source import (
 )
 from halfway.problem import Problem
 
-_TASKS = 32  # if nobody says how many; a worker that is done takes the next
+_TASKS = 32  # by default; a worker that is done takes the next
 _KNOWN = {"path", "scenario", "systems", "system", "replicates", "seed", "partitions", "parameters"}
 
 
 class HalfwaySource(ResultSource):
     """Option `scenario` (a TOML file) simulates it; without it, `path` names finished results.
 
-    Beside `scenario`: `systems` ("gossip,flooding"; default all), `system` (files of your own),
-    `replicates` (10), `seed`, `partitions` (tasks), `set.FIELD` and `sweep.FIELD` (as typed
-    in a shell). A system that cannot run there is one row whose `error` says why.
+    With `scenario`: `systems` ("gossip,flooding"; default all), `system` (files of user systems),
+    `replicates` (10), `seed`, `partitions` (tasks), `set.FIELD` and `sweep.FIELD` (as on the
+    command line). A system that cannot run there is one row whose `error` gives the reason.
     """
 
     def schema(self) -> Any:
-        """Columns: system, and what a sweep varies with _ for its dots; or those of the folder."""
+        """Columns: system, and what a sweep varies, with _ for dots; or those of the folder."""
         if "scenario" not in self.options:
             return super().schema()
         from halfway.adapters.user_protocol import read_user_system, user_system
         from halfway.scenario.sweep import read_sweep
 
         options = _read(self.options)
-        own = {one.name: user_system(one) for one in map(read_user_system, options["own"])}
-        _, points = read_sweep(options["path"], options["changes"], options["sweeps"], own)
+        sources = map(read_user_system, options["user_systems"])
+        of_user = {source.name: user_system(source) for source in sources}
+        _, points = read_sweep(options["path"], options["changes"], options["sweeps"], of_user)
         columns: dict[str, pa.DataType] = {"system": pa.string()}
         for field in points[0].varies:
             columns[_column(field)] = column_type({type(point.varies[field]) for point in points})
         return spark_columns(columns)
 
     def reader(self, schema: Any) -> Any:
-        """Of a scenario or of a folder."""
+        """The reader of a scenario, or of a folder."""
         if "scenario" not in self.options:
             return super().reader(schema)
         return ScenarioRuns(schema, _read(self.options))
@@ -66,29 +67,30 @@ class ScenarioRuns(SimulatedRuns):
         self.options = options
 
     def partitions(self) -> Sequence[PlannedRuns]:
-        """Tasks of the plan, and one that tells who cannot run."""
-        from halfway.comparison.points import point_of
-        from halfway.comparison.request import asked
+        """The tasks of the plan, and one with the systems that cannot run."""
+        from halfway.comparison.plan import point_of
+        from halfway.comparison.request import read_request
         from halfway.pipeline.plan.plan import ROOT_SEED, canonical, plan
 
         options = self.options
-        question = asked(
-            options["path"], options["systems"], own=options["own"],
-            replicates=options["replicates"], most=options["replicates"],
+        request = read_request(
+            options["path"], options["systems"], user_systems=options["user_systems"],
+            replicates=options["replicates"], max_replicates=options["replicates"],
             changes=options["changes"], sweeps=options["sweeps"],
         )  # fmt: skip
         points = []
-        words: dict[str, list[dict[str, Any]]] = {}  # several: points of other systems' options
-        for point in question.points:
+        # A run has several where points vary only an option of another system.
+        words: dict[str, list[dict[str, Any]]] = {}
+        for point in request.points:
             varies = {_column(field): value for field, value in point.varies.items()}
-            for contender in question.contenders:
-                points.append(point_of(point.scenario, contender))
-                known = varies | {"system": contender.name}
+            for one in request.systems:
+                points.append(point_of(point.scenario, one))
+                known = varies | {"system": one.name}
                 words.setdefault(canonical(points[-1].parameters), []).append(known)
         seed = ROOT_SEED if options["seed"] is None else options["seed"]
         found = cut(plan(points, options["replicates"], seed), words, options["partitions"])
         unsupported = [({"key": None, "status": "error", "error": f"cannot run here: {why}"},
-                  {"system": name}) for name, why in question.unsupported.items()]  # fmt: skip
+                  {"system": name}) for name, why in request.unsupported.items()]  # fmt: skip
         if unsupported:
             found.append(
                 PlannedRuns([row for row, _ in unsupported], [[word] for _, word in unsupported])
@@ -97,12 +99,12 @@ class ScenarioRuns(SimulatedRuns):
 
 
 def _column(field: str) -> str:
-    """`workload.events` as a column that needs no quotes."""
+    """`workload.events` as a column name that needs no quotes."""
     return field.replace(".", "_")
 
 
 def _read(options: Mapping[str, str]) -> dict[str, Any]:
-    """Spark's options, whose names it gives in small letters, as what they mean."""
+    """Spark's options by their meaning; Spark passes their names in lower case."""
     changes, sweeps = {}, {}
     for name, value in options.items():
         kind, _, field = name.partition(".")
@@ -111,12 +113,12 @@ def _read(options: Mapping[str, str]) -> dict[str, Any]:
         elif kind == "sweep" and field:
             sweeps[field] = value
         elif name not in _KNOWN:
-            raise Problem(f"option {name} is none of {', '.join(sorted(_KNOWN))}",
-                          remedy="nor set.FIELD nor sweep.FIELD")  # fmt: skip
+            known = ", ".join(sorted(_KNOWN))
+            raise Problem(f"option {name}: expected one of {known}, set.FIELD, sweep.FIELD")
     return {
         "path": options["scenario"],
         "systems": listed(options.get("systems", "")),
-        "own": listed(options.get("system", "")),
+        "user_systems": listed(options.get("system", "")),
         "replicates": _number(options, "replicates", REPLICATES, 1),
         "seed": _number(options, "seed", 0, 0) if "seed" in options else None,
         "partitions": _number(options, "partitions", _TASKS, 1),
@@ -128,5 +130,5 @@ def _read(options: Mapping[str, str]) -> dict[str, Any]:
 def _number(options: Mapping[str, str], name: str, default: int, least: int) -> int:
     text = options.get(name, str(default))
     if not text.isdigit() or int(text) < least:
-        raise Problem(f"option {name} = {text} is no whole number from {least} on")
+        raise Problem(f"option {name} = {text}: expected a whole number, at least {least}")
     return int(text)

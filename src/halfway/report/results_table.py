@@ -56,7 +56,7 @@ def _measured(measured: Iterable[Measured]) -> Table:
 
 def _seed(failure: Failure) -> int:
     """The seed that makes a run again: of a comparison, that of `halfway simulate`."""
-    from halfway.comparison.points import MEASUREMENT, seed_of  # imports all systems
+    from halfway.comparison.plan import MEASUREMENT, seed_of  # imports all systems
 
     ours = failure.measurement == MEASUREMENT
     return seed_of(failure.network_seed) if ours else failure.dice_seed

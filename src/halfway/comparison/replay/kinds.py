@@ -1,74 +1,67 @@
-"""What the kinds of each system mean on a map: which carry an event, which walk, link or belong.
+"""Message kinds on the replay map: what each draws, from the protocol's own table of kinds.
 
-A system that is not in the table is told all the same, by what every record says of itself.
+A protocol without map roles is drawn as well: every record that names a published event carries it.
 """
 
-from typing import NamedTuple
+import importlib
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.adapters.registry import TABLE
+from halfway.core.kinds import Kinds, MapRole, Meets, Step
+from halfway.sim.simulation import Simulation
+
+Mask = npt.NDArray[np.bool_]
 
 
-class Steps(NamedTuple):
-    """A kind that is the step of a walk onto whoever hears it."""
+class MapKinds:
+    """The kinds of a protocol by their role on the map."""
 
-    kind: str
-    labels: tuple[str, ...]  # what the map calls such walks
-    number: int = -1  # the place in `args` that picks a label, by its remainder; -1: the first
-    addressed: bool = False  # every neighbour hears it, but it is a step onto `target` alone
+    def __init__(self, kinds: Kinds, first_at: npt.NDArray[np.float64]) -> None:
+        self._roles = {kind.number: kind.on_map for kind in kinds if kind.on_map is not None}
+        self._first_at = first_at  # [events] when each was published
+        self.delivered = kinds.number("delivered")
+        roles = self._roles.items()
+        self.steps = [(number, role) for number, role in roles if isinstance(role, Step)]
+        self.meetings = [(number, role) for number, role in roles if isinstance(role, Meets)]
 
+    def with_role(self, *roles: MapRole) -> list[int]:
+        """The kinds that have one of these roles."""
+        return [number for number, role in self._roles.items() if role in roles]
 
-class Meeting(NamedTuple):
-    """A kind that tells that walks have met, or that one has arrived."""
+    def every_reception(self) -> list[int]:
+        """The kinds of which the map needs every reception: steps, meetings, links."""
+        walks = [number for number, _ in (*self.steps, *self.meetings)]
+        return [*walks, *self.with_role(MapRole.LINK, MapRole.CUT)]
 
-    kind: str
-    fresh: int = -1  # the place in `args` that is 0 on the first hop from the meeting; -1: no such
-    label: str = "walks met"
+    def carry(self, kind: npt.NDArray[Any], event: npt.NDArray[Any], t: npt.NDArray[Any]) -> Mask:
+        """Which records carry an event one hop further; columns of received records.
 
-
-class Reading(NamedTuple):
-    """What a map can show of a system beside transmissions and deliveries."""
-
-    hops: tuple[str, ...] = ()  # kinds that bring an event a hop further
-    steps: tuple[Steps, ...] = ()
-    meetings: tuple[Meeting, ...] = ()
-    links: tuple[str, ...] = ()  # kinds that make sender and hearer neighbours in an overlay
-    cuts: tuple[str, ...] = ()  # kinds that part them
-    belongs: str = ""  # the kind whose sender says in `topic` which broker is its own
-    homes: str = ""  # the kind that only the home cell of its topic sends
-    parents: str = ""  # the field of the state that has each row's parent; below 0: none
-    cells: str = ""  # the rule that has the side of a cell
-
-
-_WALKS = Reading(
-    hops=("data",),
-    steps=(Steps("step", ("walk of the publisher", "walk of the subscriber"), number=2),),
-    meetings=(Meeting("match", fresh=3), Meeting("matched", fresh=3)),
-)
-# Events go hop by hop from a client to its broker, among brokers, and to clients.
-_TREE = Reading(hops=("publish", "notify", "notified"), parents="parent")
-READINGS = {
-    "flooding": Reading(hops=("flood",)),
-    "gossip": Reading(hops=("push",)),
-    "anti-entropy": Reading(hops=("event",)),
-    "rumor": Reading(
-        hops=("data", "answer"),
-        steps=(Steps("agent", ("agent of a publisher",)), Steps("query", ("query",))),
-        meetings=(Meeting("attached", label="query answered"),),
-    ),
-    "directional-walk": _WALKS,
-    "random-walk": _WALKS,
-    "walk-overlay": Reading(
-        hops=("event",),
-        steps=(Steps("step", ("walk",), addressed=True),),
-        meetings=(Meeting("connected", label="joined the overlay"),),
-        links=("link",),
-        cuts=("cut",),
-    ),
-    "voronoi-brokers": Reading(hops=("flood", "news", "event"), belongs="beacon"),
-    "cell-hash": Reading(hops=("notify", "note"), homes="share", cells="side"),
-    "broker-tree": _TREE,
-    "underlay-tree": _TREE,
-}
+        Without roles: all that name an event after its publication.
+        """
+        if self._roles:
+            return np.isin(kind, self.with_role(MapRole.EVENT_HOP))
+        known = (event >= 0) & (event < len(self._first_at))
+        known[known] = t[known] >= self._first_at[event[known]]
+        return np.asarray(known)
 
 
-def reading_of(system: str) -> Reading | None:
-    """How a system's kinds are read; None for one that nobody declared."""
-    return READINGS.get(system)
+def protocol_of(run: Simulation) -> ModuleType:
+    """The module of a simulation's protocol, which may define MAP_PARENT and MAP_CELL_SIDE."""
+    # A user system is one module, and its state is defined there.
+    built_in = run.system in TABLE
+    name = TABLE[run.system].module if built_in else type(run.instance.state).__module__
+    return importlib.import_module(name)
+
+
+def map_parent(protocol: ModuleType) -> str:
+    """The state's field with each row's parent in a tree (below 0: none); "" for none."""
+    return str(getattr(protocol, "MAP_PARENT", ""))
+
+
+def map_cell_side(protocol: ModuleType) -> str:
+    """The rule that has the side of a cell; "" for none."""
+    return str(getattr(protocol, "MAP_CELL_SIDE", ""))

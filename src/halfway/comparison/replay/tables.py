@@ -1,82 +1,80 @@
-"""The tables of a replay: columns of one length in order of time, out of what a trace told."""
+"""The tables of a replay: columns of one length in order of time, from a condensed trace."""
 
 import numpy as np
 
-from halfway.comparison.replay.scene import Columns
-from halfway.comparison.replay.trace import Gathered, Ints, Kinds, Rows
+from halfway.comparison.replay.kinds import MapKinds
+from halfway.comparison.replay.trace import CondensedTrace, Ints, TraceRows
+from halfway.comparison.replay.world import Columns
+from halfway.core.kinds import MapRole
 
-MOST_TOLD = 150_000  # first receptions, and steps of walks: beyond it the later ones are left out
-# What a transmission is for.
+MOST_ROWS = 150_000  # of first receptions, and of steps of walks; later ones are left out
+# The role of a transmission.
 EVENT, WALK, OVERLAY, OTHER = 0, 1, 2, 3
 _WHAT = {"node down": 0, "node up": 1, "link down": 2, "link up": 3}
 
 
-def sent(some: Rows, kinds: Kinds) -> Columns:
-    """t, source, to (-1: everybody near), role, event (-1: none) of transmissions.
+def sent(some: TraceRows, kinds: MapKinds) -> Columns:
+    """t, source, to (-1: all neighbours), role, event (-1: none) of transmissions.
 
-    One that nobody heard is in no trace.
+    A trace has no transmission that no node received.
     """
-    kind, reading = some.of["kind"], kinds.reading
-    carried = kinds.carry(some)
+    kind = some.of["kind"]
+    carried = kinds.carry(kind, some.of["event"], some.t)
     role = np.full(len(kind), OTHER, np.int32)
-    overlay = (*reading.links, *reading.cuts, reading.belongs, reading.homes)
-    role[np.isin(kind, kinds.numbers(overlay))] = OVERLAY
-    role[np.isin(kind, [number for number, _ in kinds.walks])] = WALK
+    overlay = (MapRole.LINK, MapRole.CUT, MapRole.OWN_BROKER, MapRole.HOME_CELL)
+    role[np.isin(kind, kinds.with_role(*overlay))] = OVERLAY
+    role[np.isin(kind, [number for number, _ in kinds.steps])] = WALK
     role[carried] = EVENT
     event = np.where(carried, some.of["event"], -1)
     to = np.where(some.of["next"] >= 0, some.of["row"], -1)
     return some.table(source=some.of["source"], to=to, role=role, event=event)
 
 
-def reached(hops: Rows, most_event: int) -> Columns:
-    """t, row, source, event: who first heard of each event from whom."""
+def reached(hops: TraceRows, most_event: int) -> Columns:
+    """t, row, source, event: the first reception of each event by each node."""
     some = hops.part(hops.of["event"] < most_event)
     return some.table(row=some.of["row"], source=some.of["source"], event=some.of["event"])
 
 
-def steps(telling: Rows, kinds: Kinds) -> tuple[Columns, tuple[str, ...]]:
+def steps(receptions: TraceRows, kinds: MapKinds) -> tuple[Columns, tuple[str, ...]]:
     """t, source, row, label, topic of the steps of walks; and the labels."""
     labels: list[str] = []
     parts: list[Columns] = []
-    for number, declared in kinds.walks:
-        some = telling.part(telling.of["kind"] == number)
-        if declared.addressed:
+    for number, step in kinds.steps:
+        some = receptions.part(receptions.of["kind"] == number)
+        if step.addressed:
             some = some.part(some.of["target"] == some.of["row"])
-        which = some.args[:, max(declared.number, 0)] * (declared.number >= 0)
-        label = (which % len(declared.labels) + len(labels)).astype(np.int32)
-        labels += declared.labels
+        which = some.args[:, max(step.number, 0)] * (step.number >= 0)
+        label = (which % len(step.labels) + len(labels)).astype(np.int32)
+        labels += step.labels
         of = some.of
         parts.append(some.table(source=of["source"], row=of["row"], label=label, topic=of["topic"]))
     return merged(parts, ("source", "row", "label", "topic")), tuple(labels)
 
 
-def meetings(read: Gathered, kinds: Kinds) -> Columns:
-    """t, row, topic of meetings: where news of them starts, each once."""
+def meetings(trace: CondensedTrace, kinds: MapKinds) -> Columns:
+    """t, row, topic of meetings: where the first report of each starts."""
     parts = []
-    for declared in kinds.reading.meetings:
-        number = kinds.number(declared.kind)
-        for some, at in ((read.telling, "source"), (read.told, "row")):
+    for number, meets in kinds.meetings:
+        for some, at in ((trace.receptions, "source"), (trace.delivered, "row")):
             found = some.part(some.of["kind"] == number)
-            if declared.fresh >= 0:
-                found = found.part(found.args[:, declared.fresh] == 0)
+            if meets.fresh >= 0:
+                found = found.part(found.args[:, meets.fresh] == 0)
             parts.append(found.table(row=found.of[at], topic=found.of["topic"]))
     return _once(merged(parts, ("row", "topic")), "row", "topic")
 
 
-def overlay(telling: Rows, kinds: Kinds) -> Columns:
-    """t, a, b, made (1, or 0 where it is cut) of links of an overlay, by what makes it."""
-    number = {
-        **dict.fromkeys(kinds.numbers(kinds.reading.links), 1),
-        **dict.fromkeys(kinds.numbers(kinds.reading.cuts), 0),
-    }
-    some = telling.part(np.isin(telling.of["kind"], list(number)))
-    made = np.array([number[int(kind)] for kind in some.of["kind"]], np.int32)
+def overlay(receptions: TraceRows, kinds: MapKinds) -> Columns:
+    """t, a, b, made (1, or 0 for a cut) of the links of an overlay."""
+    links, cuts = kinds.with_role(MapRole.LINK), kinds.with_role(MapRole.CUT)
+    some = receptions.part(np.isin(receptions.of["kind"], [*links, *cuts]))
+    made = np.isin(some.of["kind"], links).astype(np.int32)
     return some.table(a=some.of["source"], b=some.of["row"], made=made)
 
 
-def belongings(announced: Rows, kind: int) -> Columns:
-    """t, row, broker: whenever a node is heard to belong to another broker than before."""
-    some = announced.part((announced.of["kind"] == kind) & (announced.of["topic"] >= 0))
+def belongings(announced: TraceRows, kinds: list[int]) -> Columns:
+    """t, row, broker: whenever a node announces another broker than before."""
+    some = _with_topic(announced, kinds)
     order = np.argsort(some.of["source"], kind="stable")
     row, broker = some.of["source"][order], some.of["topic"][order]
     new = np.ones(len(order), bool)
@@ -85,13 +83,13 @@ def belongings(announced: Rows, kind: int) -> Columns:
     return some.table(row=some.of["source"], broker=some.of["topic"])
 
 
-def homes(announced: Rows, kind: int) -> Columns:
-    """t, row, topic: whenever a node shows for the first time that it is in a topic's home cell."""
-    some = announced.part((announced.of["kind"] == kind) & (announced.of["topic"] >= 0))
+def homes(announced: TraceRows, kinds: list[int]) -> Columns:
+    """t, row, topic: the first record that shows a node in the home cell of a topic."""
+    some = _with_topic(announced, kinds)
     return _once(some.table(row=some.of["source"], topic=some.of["topic"]), "row", "topic")
 
 
-def changes(faults: Rows) -> Columns:
+def changes(faults: TraceRows) -> Columns:
     """t, what (0 node down, 1 up, 2 link down, 3 up), a, b (-1) of faults."""
     code = np.array([_WHAT.get(word, -1) for word in (*faults.words, "")], np.int32)
     what: Ints = code[faults.what]
@@ -107,12 +105,16 @@ def merged(parts: list[Columns], names: tuple[str, ...]) -> Columns:
 
 
 def beginning(table: Columns) -> Columns:
-    """The first MOST_TOLD rows."""
-    return {name: column[:MOST_TOLD] for name, column in table.items()}
+    """The first MOST_ROWS rows."""
+    return {name: column[:MOST_ROWS] for name, column in table.items()}
+
+
+def _with_topic(some: TraceRows, kinds: list[int]) -> TraceRows:
+    return some.part(np.isin(some.of["kind"], kinds) & (some.of["topic"] >= 0))
 
 
 def _once(table: Columns, one: str, other: str) -> Columns:
-    """Of each pair of values the first row."""
+    """The first row of each pair of values."""
     pair = table[one].astype(np.int64) << 32 | (table[other].astype(np.int64) + 1)
     first = np.sort(np.unique(pair, return_index=True)[1])
     return {name: column[first] for name, column in table.items()}

@@ -1,25 +1,25 @@
-"""Axes of hand-made plots: where ticks go and what they say. Plain SVG, no library."""
+"""Axes of the SVG plots of a comparison: their scales, ticks and labels."""
 
 import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-_WIDE = 40.0  # a ratio of the ends above which an axis is logarithmic
+_WIDE = 40.0  # above this ratio of the ends an axis is logarithmic
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 class Axis(NamedTuple):
-    """From values to places: linear, or logarithmic where `log`."""
+    """An axis: from values to positions, linear or logarithmic."""
 
     low: float
     high: float
-    first: float  # the place of `low`, in the picture's units
+    first: float  # the position of `low`, in the units of the picture
     last: float
     log: bool
     ticks: tuple[float, ...]
 
     def at(self, value: float) -> float:
-        """The place of a value; values beyond the ends lie at the ends."""
+        """The position of a value; values beyond the ends are drawn at the ends."""
         low, high, one = self.low, self.high, min(max(value, self.low), self.high)
         if self.log:
             low, high, one = math.log(low), math.log(high), math.log(one)
@@ -29,7 +29,7 @@ class Axis(NamedTuple):
 def axis(
     values: Iterable[float], first: float, last: float, log: bool | None = None, zero: bool = True
 ) -> Axis:
-    """An axis that holds all finite values; log=None: where they are positive and far apart.
+    """An axis for all finite values; log=None: logarithmic if they are positive and far apart.
 
     zero: a linear axis of values of one sign begins at 0 if that wastes less than half of it.
     """
@@ -53,7 +53,7 @@ def axis(
 
 
 def label(value: float) -> str:
-    """A tick's text: no more digits than it needs."""
+    """The text of a tick, with as few digits as possible."""
     if value == 0.0:
         return "0"
     if 0.001 <= abs(value) < 1e6:

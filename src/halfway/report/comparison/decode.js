@@ -1,6 +1,6 @@
-// Columns of integers out of base64, gzip and byte planes: the way back of packing.py.
+// Columns of integers from base64, gzip and byte planes: the inverse of packing.py.
 const bytesOf = async (base64) => {
-  const squeezed = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  const squeezed = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
   const stream = new Blob([squeezed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 };
@@ -27,7 +27,7 @@ const decoded = async (about, base64) => {
 
 const inSeconds = (ticks, tick) => Float64Array.from(ticks, (count) => count * tick);
 
-// How many of ascending times are at or before t.
+// The number of ascending times at or before t.
 const upTo = (times, t) => {
   let low = 0, high = times.length;
   while (low < high) {

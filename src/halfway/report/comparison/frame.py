@@ -1,47 +1,42 @@
-"""What plots share: their size, ticks, legend, and how a panel is put together."""
+"""Parts that the plots of a comparison share: size, ticks, legend and panel."""
 
 import math
 from collections.abc import Sequence
 from html import escape
 
-from halfway.comparison.results import Cell, Compared, Interval, Metric
+from halfway.comparison.results import MeanInterval, ResultCell, Results
 from halfway.report import wording
 from halfway.report.comparison.axes import Axis, label
-from halfway.report.comparison.looks import badge
+from halfway.report.comparison.system_marks import badge
 
 WIDTH, HEIGHT = 400.0, 260.0
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 14.0, 12.0, 40.0
 
 
-def found(compared: Compared, point: int, system: str, metric: str) -> Cell | None:
-    """A cell, or None where the system did not run or has no such value."""
+def cell_of(results: Results, point: int, system: str, metric: str) -> ResultCell | None:
+    """A cell, or None if the system did not run or has no such metric."""
     try:
-        return compared.cell(point, system, metric)
+        return results.cell(point, system, metric)
     except KeyError:
         return None
 
 
-def is_there(cell: Cell) -> bool:
-    """Whether the system has a value there."""
+def has_value(cell: ResultCell) -> bool:
+    """Whether the cell has a value."""
     return math.isfinite(cell.mean.value)
 
 
-def between(mean: Interval) -> str:
-    """The ends of an interval in brackets, "" where there is none."""
+def interval_text(mean: MeanInterval) -> str:
+    """The ends of an interval in brackets; "" for none."""
     if not math.isfinite(mean.half_width):
         return ""
     return f" ({wording.number(mean.low)} to {wording.number(mean.high)})"
 
 
-def unit(metric: Metric) -> str:
-    """The unit of a metric, as it follows its label."""
-    return f", {metric.unit}" if metric.unit else ""
-
-
 def ticks_across(
     across: Axis, top: float, bottom: float, title: str = "", texts: dict[float, str] | None = None
 ) -> list[str]:
-    """Lines and texts of a horizontal axis; `texts` where they are not the numbers."""
+    """Lines and texts of a horizontal axis; `texts`: tick -> text, if not its number."""
     parts = []
     for tick in across.ticks:
         x = across.at(tick)
@@ -72,13 +67,13 @@ def ticks_up(up: Axis, title: str) -> list[str]:
 
 
 def legend(systems: Sequence[tuple[int, str]]) -> str:
-    """Which mark is which system; by place and name."""
+    """The legend of systems, from indices and names."""
     keys = "".join(f"<li>{badge(place)} {escape(system)}</li>" for place, system in systems)
     return f'<ul class="legend">{keys}</ul>'
 
 
 def svg(height: float, words: str, parts: Sequence[str]) -> str:
-    """A chart that reads as one picture with these words."""
+    """A chart, with a text for screen readers."""
     return (
         f'<svg class="chart" role="img" aria-label="{escape(words)}" '
         f'viewBox="0 0 {WIDTH:g} {height:g}">{"".join(parts)}</svg>'

@@ -1,11 +1,11 @@
-// Without this, every table and plot is there already; only the map needs it.
+// The map alone needs scripts; tables and plots do not.
 const board = document.querySelector(".board");
 if (board) {
   board.hidden = false;
   const player = new Player(board, JSON.parse(document.getElementById("replays").textContent));
-  window.halfway = player; // for whoever wants to drive it from a console
+  window.halfway = player; // for use from the console
   player.start().catch((error) => {
-    board.replaceChildren(paragraph(`The map cannot be shown here: ${error.message}`));
+    board.replaceChildren(paragraph(`The map cannot be shown: ${error.message}`));
     throw error;
   });
 }

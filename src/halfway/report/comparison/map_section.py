@@ -1,4 +1,4 @@
-"""The map on a page: its buttons, what it says of itself, and the replays that its script plays."""
+"""The map section of a comparison page: controls, legend, notes and packed replays."""
 
 import json
 from collections.abc import Sequence
@@ -8,59 +8,59 @@ from typing import Any
 import numpy as np
 
 from halfway.comparison.replay.replay import Replay
-from halfway.comparison.replay.scene import Stage
-from halfway.report.comparison.looks import badge
-from halfway.report.comparison.packing import Packed, packed_replay, packed_stage
+from halfway.comparison.replay.world import ReplayWorld
+from halfway.report.comparison.packing import Packed, packed_replay, packed_world
+from halfway.report.comparison.system_marks import badge
 
 MOST_BYTES = 4_400_000  # of all replays together; the whole page stays below 5 MB
 _KEYS = (
-    ("Space", "play, pause"), ("← →", "a little back, on"), ("+ −", "faster, slower"),
-    ("n p", "next, previous event"), ("Esc", "all events"), ("0 to 9", "all systems, or one"),
+    ("Space", "play, pause"), ("← →", "back, forward"), ("+ −", "faster, slower"),
+    ("n p", "next, previous event"), ("Esc", "all events"), ("0 to 9", "all systems, one system"),
 )  # fmt: skip
 _LEFT_OUT = {
-    "sent": "{told:,} of {all:,} transmissions are drawn, evenly spread",
-    "reached": "the first {told:,} of {all:,} first receptions of events are told",
-    "steps": "the first {told:,} of {all:,} steps of walks are drawn",
+    "sent": "draws {kept:,} of {all:,} transmissions, evenly spread",
+    "reached": "draws the first {kept:,} of {all:,} first receptions of events",
+    "steps": "draws the first {kept:,} of {all:,} steps of walks",
 }
 
 
 def map_section(replays: Sequence[Replay], places: dict[str, int]) -> str:
-    """The section with the map; "" without replays. places: system -> its place in the tables."""
+    """The section with the map; "" without replays. places: system -> its index in the tables."""
     if not replays:
         return ""
-    stages, of = _stages(replays)
-    staged = [packed_stage(stage) for stage in stages]
-    packed = _within(replays, MOST_BYTES - sum(len(one.blob) for one in staged))
+    worlds, of = _worlds(replays)
+    packed_worlds = [packed_world(world) for world in worlds]
+    packed = _within(replays, MOST_BYTES - sum(len(one.blob) for one in packed_worlds))
     about = {
-        "stages": [one.about for one in staged],
-        "replays": [{**one.about, "stage": place} for one, place in zip(packed, of, strict=True)],
+        "worlds": [one.about for one in packed_worlds],
+        "replays": [{**one.about, "world": place} for one, place in zip(packed, of, strict=True)],
     }
-    blobs = _blobs("stage", staged) + _blobs("replay", packed)
-    n = stages[0].network.n
-    seconds = max(stage.seconds for stage in stages)
+    blobs = _blobs("world", packed_worlds) + _blobs("replay", packed)
+    n = worlds[0].network.n
+    seconds = max(world.seconds for world in worlds)
     return (
-        '<section id="map" aria-labelledby="map-title"><h2 id="map-title">One run, played again'
+        '<section id="map" aria-labelledby="map-title"><h2 id="map-title">Replay of one run'
         f'</h2><p class="lead">The first network of the comparison: {n:,} nodes, {seconds:g} s. '
         "Every system meets the same nodes, publications and faults.</p>"
         '<noscript><p class="lead">The map needs JavaScript; the tables and plots do not.</p>'
-        f"</noscript>{_board(replays, places)}{_notes(staged, packed)}</section>"
+        f"</noscript>{_board(replays, places)}{_notes(packed_worlds, packed)}</section>"
         f'<script type="application/json" id="replays">{_json(about)}</script>{blobs}'
     )
 
 
-def _stages(replays: Sequence[Replay]) -> tuple[list[Stage], list[int]]:
-    """The different stages, and which of them each replay has."""
-    stages: list[Stage] = []
+def _worlds(replays: Sequence[Replay]) -> tuple[list[ReplayWorld], list[int]]:
+    """The different worlds, and the index of each replay's world."""
+    worlds: list[ReplayWorld] = []
     of = []
     for replay in replays:
-        place = next((k for k, stage in enumerate(stages) if _same(stage, replay.stage)), None)
+        place = next((k for k, world in enumerate(worlds) if _same(world, replay.world)), None)
         if place is None:
-            stages.append(replay.stage)
-        of.append(len(stages) - 1 if place is None else place)
-    return stages, of
+            worlds.append(replay.world)
+        of.append(len(worlds) - 1 if place is None else place)
+    return worlds, of
 
 
-def _same(a: Stage, b: Stage) -> bool:
+def _same(a: ReplayWorld, b: ReplayWorld) -> bool:
     arrays: list[tuple[Any, Any]] = [
         (a.network.start, b.network.start), (a.network.who, b.network.who), (a.frames, b.frames),
         *((a.publications[name], b.publications[name]) for name in a.publications),
@@ -73,7 +73,7 @@ def _same(a: Stage, b: Stage) -> bool:
 
 
 def _within(replays: Sequence[Replay], room: int) -> list[Packed]:
-    """All packed into so many bytes: small ones whole, what they leave goes to the large ones."""
+    """All replays packed into so many bytes: small ones whole, the rest for the large ones."""
     packed = {k: packed_replay(replay, room) for k, replay in enumerate(replays)}
     by_size = sorted(packed, key=lambda k: len(packed[k].blob))
     for taken, k in enumerate(by_size):
@@ -92,7 +92,7 @@ def _blobs(name: str, packed: Sequence[Packed]) -> str:
 
 
 def _json(about: dict[str, Any]) -> str:
-    """JSON that cannot end the element that it is in."""
+    """JSON that cannot close the element around it."""
     return json.dumps(about, separators=(",", ":"), default=float).replace("</", "<\\/")
 
 
@@ -110,11 +110,11 @@ def _board(replays: Sequence[Replay], places: dict[str, int]) -> str:
         '<div class="board" hidden tabindex="0" role="group" aria-label="Map of a run">'
         f'<div class="systems" role="group" aria-label="System">{buttons}</div>'
         '<div class="screen"><div class="views"></div>'
-        '<aside aria-label="The event that is followed"><label>Follow '
+        '<aside aria-label="Followed event"><label>Follow '
         '<select class="events" aria-label="Event to follow"></select></label>'
         '<button type="button" class="earlier" aria-label="Previous event">‹</button>'
         '<button type="button" class="later" aria-label="Next event">›</button>'
-        '<div class="story" role="status"></div><ol class="told" hidden></ol></aside></div>'
+        '<div class="details" role="status"></div><ol class="receivers" hidden></ol></aside></div>'
         '<div class="transport" role="group" aria-label="Playback">'
         '<button type="button" class="play" aria-label="Play"></button>'
         '<div class="time"><canvas class="density" aria-hidden="true"></canvas>'
@@ -126,17 +126,17 @@ def _board(replays: Sequence[Replay], places: dict[str, int]) -> str:
 
 
 def _legend(replays: Sequence[Replay]) -> str:
-    """What the signs mean, of those that occur."""
+    """The meaning of the signs that occur."""
     labels = list(dict.fromkeys(label for replay in replays for label in replay.labels))
     meetings = list(dict.fromkeys(replay.meeting for replay in replays if replay.meeting))
     changes = [replay.tables["changes"]["what"] for replay in replays]
     kinds = {int(what) for some in changes for what in np.unique(some)}
     has = {name for replay in replays for name, table in replay.tables.items() if len(table["t"])}
     signs = [
-        ("ring event", "an event is sent: a ring to all near, a dash to one"),
+        ("ring event", "an event is sent: ring to all neighbours, dash to one"),
         ("tick", "delivered to a subscriber"),
-        ("square", "a subscriber that waits"),
-        ("square vain", "one that waits in vain"),
+        ("square", "a subscriber that waits for the event"),
+        ("square missed", "a subscriber that never receives it"),
         ("diamond", "the publisher"),
         ("ring other", "other messages"),
         *(
@@ -145,7 +145,7 @@ def _legend(replays: Sequence[Replay]) -> str:
         ),
         *([("sign-met", ", or ".join(meetings))] if "met" in has else []),
         *([("stroke tree", "a link of the overlay")] if "links" in has else []),
-        *([("letter", "a broker; its region has its colour and hatching")]
+        *([("broker", "a broker; its region has its colour and hatching")]
           if "belongs" in has else []),
         *([("cell", "a home cell, with its topics")] if "homes" in has else []),
         *([("cross", "a node that is down")] if 0 in kinds else []),
@@ -158,25 +158,25 @@ def _legend(replays: Sequence[Replay]) -> str:
     return f'<ul class="signs">{items}</ul>'
 
 
-def _notes(stages: Sequence[Packed], packed: Sequence[Packed]) -> str:
-    """What the map does not show, in words."""
-    notes = ["Transmissions that nobody heard are not in the record of a run, and not drawn."]
-    for stage in stages:
-        if not stage.about["own"]:
-            notes.append("This network has no positions: it is laid out by distances in hops.")
-        if stage.about["frames"] > 1:
-            gap = stage.about["seconds"] / (stage.about["frames"] - 1)
-            notes.append(f"Positions are told every {gap:.3g} s; between two, all move straight.")
-        if stage.about["untold"]:
-            notes.append(f"{stage.about['untold']:,} later events are not told.")
+def _notes(worlds: Sequence[Packed], packed: Sequence[Packed]) -> str:
+    """Notes on what the map leaves out."""
+    notes = ["Transmissions that no node received are not in the trace, and not drawn."]
+    for world in worlds:
+        if not world.about["own"]:
+            notes.append("This network has no positions: the layout follows distances in hops.")
+        if world.about["frames"] > 1:
+            gap = world.about["seconds"] / (world.about["frames"] - 1)
+            notes.append(f"Positions are known every {gap:.3g} s, and interpolated linearly.")
+        if world.about["events_left_out"]:
+            notes.append(f"{world.about['events_left_out']:,} later events are left out.")
     for one in packed:
         left = "; ".join(
-            _LEFT_OUT[name].format(told=told, all=every)
-            for name, (told, every) in one.about["left"].items()
+            _LEFT_OUT[name].format(kept=kept, all=every)
+            for name, (kept, every) in one.about["left_out"].items()
         )
         if left:
             notes.append(f"{one.about['system']}: {left}.")
         if one.about["until"] < one.about["seconds"]:
-            notes.append(f"{one.about['system']}: told until {one.about['until']:.3g} s.")
+            notes.append(f"{one.about['system']}: recorded until {one.about['until']:.3g} s.")
     items = "".join(f"<li>{escape(note)}</li>" for note in dict.fromkeys(notes))
     return f'<ul class="readings left-out">{items}</ul>'

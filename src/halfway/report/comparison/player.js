@@ -1,4 +1,4 @@
-// The clock and its buttons: play, pause, scrub, speed; which system, which event, which node.
+// The clock of the map and its controls: play, pause, seek, speed; system, event and node.
 const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 500, 1000];
 const nearestSpeed = (wanted) =>
   SPEEDS.reduce((best, one) => (Math.abs(Math.log(one / wanted)) < Math.abs(Math.log(best / wanted))
@@ -7,30 +7,31 @@ const timeText = (t) => (t < 100 ? `${t.toFixed(t < 10 ? 3 : 2)} s` : `${t.toFix
 
 class Player {
   constructor(board, about) {
-    Object.assign(this, { board, about, stages: [], scenes: [], views: [] });
+    Object.assign(this, { board, about, worlds: [], runs: [], views: [] });
     this.seconds = Math.max(...about.replays.map((one) => one.seconds));
     this.t = 0;
-    this.shown = about.replays.length > 1 ? -1 : 0; // which system; -1: all of them
+    this.shown = about.replays.length > 1 ? -1 : 0; // index of the system; -1: all systems
     this.follow = -1;
     this.chosen = -1;
     this.playing = false;
     this.speed = nearestSpeed(this.seconds / 60);
     this.frames = [];
     const find = (name) => board.querySelector(`.${name}`);
-    for (const name of ["views", "play", "range", "clock", "speed", "density", "events", "story",
-      "told", "earlier", "later", "systems"]) this[name === "speed" ? "speeds" : name] = find(name);
+    for (const name of ["views", "play", "range", "clock", "density", "events", "details",
+      "receivers", "earlier", "later", "systems"]) this[name] = find(name);
+    this.speeds = find("speed");
     this.ink = readInk();
     this.bind();
   }
 
   async start() {
     const blob = (name) => document.getElementById(name).textContent;
-    for (const [k, one] of this.about.stages.entries()) {
-      this.stages.push(new Stage(one, await decoded(one, blob(`stage-${k}`))));
+    for (const [k, one] of this.about.worlds.entries()) {
+      this.worlds.push(new World(one, await decoded(one, blob(`world-${k}`))));
     }
     for (const [k, one] of this.about.replays.entries()) {
       const columns = await decoded(one, blob(`replay-${k}`));
-      this.scenes.push(new Scene(one, columns, this.stages[one.stage]));
+      this.runs.push(new SystemRun(one, columns, this.worlds[one.world]));
     }
     this.listEvents();
     for (const one of SPEEDS) this.speeds.add(new Option(`${one}×`, String(one)));
@@ -39,13 +40,13 @@ class Player {
     this.board.dataset.ready = "yes";
   }
 
-  stage() { return (this.scenes[Math.max(this.shown, 0)] || this.scenes[0]).stage; }
+  world() { return (this.runs[Math.max(this.shown, 0)] || this.runs[0]).world; }
 
   listEvents() {
-    const stage = this.stage(), { columns } = stage;
-    this.events.replaceChildren(new Option("everything", "-1"));
+    const world = this.world(), { columns } = world;
+    this.events.replaceChildren(new Option("all events", "-1"));
     columns.event.forEach((event, place) => {
-      const when = stage.published[place].toFixed(1);
+      const when = world.published[place].toFixed(1);
       const name = `event ${event}: topic ${columns.topic[place]}, `
         + `from node ${columns.publisher[place]} at ${when} s`;
       this.events.add(new Option(name, String(place)));
@@ -54,7 +55,7 @@ class Player {
 
   show(which) {
     this.shown = which;
-    const all = which < 0, listed = all ? this.scenes.map((_, k) => k) : [which];
+    const all = which < 0, listed = all ? this.runs.map((_, k) => k) : [which];
     for (const button of this.systems.children) {
       button.setAttribute("aria-pressed", String(Number(button.dataset.system) === which));
     }
@@ -64,23 +65,23 @@ class Player {
     this.views.replaceChildren(...this.shownViews.map((one) => one.figure));
     this.density.getContext("2d");
     this.paintDensity();
-    this.tellStory();
+    this.updateDetails();
     this.draw();
   }
 
   panel(k) {
     if (this.views[k]) return this.views[k];
-    const scene = this.scenes[k], figure = document.createElement("figure");
+    const run = this.runs[k], figure = document.createElement("figure");
     const canvas = document.createElement("canvas"), caption = document.createElement("figcaption");
     const name = document.createElement("b"), figures = document.createElement("span");
     canvas.setAttribute("role", "img");
-    name.textContent = scene.about.system;
+    name.textContent = run.about.system;
     caption.append(name, figures);
     figure.append(caption, canvas);
-    const view = new View(canvas, scene, this.ink);
+    const view = new View(canvas, run, this.ink);
     canvas.addEventListener("pointermove", (event) => this.point(view, event));
     canvas.addEventListener("click", (event) => this.point(view, event, true));
-    return (this.views[k] = { figure, canvas, figures, view, scene });
+    return (this.views[k] = { figure, canvas, figures, view, run });
   }
 
   bind() {
@@ -95,12 +96,12 @@ class Player {
       const button = event.target.closest("button");
       if (button) this.show(Number(button.dataset.system));
     });
-    this.told.addEventListener("click", (event) => {
+    this.receivers.addEventListener("click", (event) => {
       const button = event.target.closest("button");
       if (!button) return;
       const row = Number(button.dataset.row);
       this.chosen = this.chosen === row ? -1 : row;
-      this.tellStory();
+      this.updateDetails();
       this.draw();
     });
     this.board.addEventListener("keydown", (event) => this.key(event));
@@ -128,7 +129,7 @@ class Player {
     else if (typed === "p") this.stepEvent(-1);
     else if (typed === "+" || typed === "-") this.stepSpeed(typed === "+" ? 1 : -1);
     else if (typed === "Escape") this.followEvent(-1);
-    else if (/^[0-9]$/.test(typed) && typed <= this.scenes.length) this.show(Number(typed) - 1);
+    else if (/^[0-9]$/.test(typed) && typed <= this.runs.length) this.show(Number(typed) - 1);
     else return;
     event.preventDefault();
   }
@@ -177,11 +178,11 @@ class Player {
   }
 
   stepEvent(by) {
-    const count = this.stage().published.length;
+    const count = this.world().published.length;
     if (count) this.followEvent(Math.min(count - 1, Math.max(-1, this.follow + by)));
   }
 
-  // Follow one event: from just before its publication, as slowly as its way needs to be seen.
+  // Follow one event: from just before its publication, slowly enough to see its spread.
   followEvent(place) {
     const free = this.follow < 0;
     if (free) this.speedBefore = this.speed;
@@ -189,35 +190,36 @@ class Player {
     this.chosen = -1;
     this.events.value = String(place);
     if (place >= 0) {
-      const ends = this.shownViews.map(({ scene }) => scene.way(place).last);
-      const begin = this.stage().published[place], end = Math.max(...ends);
-      // Between what the fastest and what the slowest of the systems would need.
+      const ends = this.shownViews.map(({ run }) => run.spreadOf(place).last);
+      const begin = this.world().published[place], end = Math.max(...ends);
+      // Between the speeds that suit the fastest and the slowest system.
       const spreads = ends.map((one) => Math.max(one - begin, 1e-3));
       const middle = spreads.reduce((sum, one) => sum + Math.log(one), 0) / spreads.length;
       this.setSpeed(nearestSpeed(Math.exp(middle) / 6));
       this.followedUntil = Math.min(this.seconds, end + SHOWN_S * this.speed);
       this.t = Math.max(0, begin - 0.5 * SHOWN_S * this.speed);
     } else if (!free) this.setSpeed(this.speedBefore);
-    this.tellStory();
+    this.updateDetails();
     this.draw();
   }
 
   draw() {
     if (!this.shownViews) return;
     const { t, speed, follow, chosen } = this;
-    for (const { view, figures, scene, canvas } of this.shownViews) {
+    for (const { view, figures, run, canvas } of this.shownViews) {
       view.paint({ t, speed, follow, chosen, still: !this.playing });
-      const told = scene.figures(t), share = Math.floor((100 * told.delivered) / told.expected);
-      const text = `${told.sent.toLocaleString("en")} sent · ${told.delivered} of `
-        + `${told.expected} delivered${told.expected ? ` (${share} %)` : ""}`;
+      const { sent, delivered, expected } = run.figures(t);
+      const share = expected ? ` (${Math.floor((100 * delivered) / expected)} %)` : "";
+      const text = `${sent.toLocaleString("en")} sent · `
+        + `${delivered} of ${expected} delivered${share}`;
       if (figures.textContent !== text) figures.textContent = text;
-      const label = `${scene.about.system} at ${timeText(t)}: ${text}`;
+      const label = `${run.about.system} at ${timeText(t)}: ${text}`;
       if (!this.playing) canvas.setAttribute("aria-label", label);
     }
     this.range.value = String(Math.round((t / this.seconds) * 10_000));
     this.range.setAttribute("aria-valuetext", timeText(t));
     this.clock.textContent = timeText(t);
-    this.markStory();
+    this.markReceivers();
   }
 }
 

@@ -1,9 +1,9 @@
-"""Plots of one point of a comparison, as SVG: intervals a metric, and latencies by quantile."""
+"""SVG plots of one point of a comparison: intervals of a metric, and latency quantiles."""
 
 import math
 from html import escape
 
-from halfway.comparison.results import Cell, Compared, Curve, Metric
+from halfway.comparison.results import Curve, Metric, ResultCell, Results
 from halfway.report import wording
 from halfway.report.comparison.axes import Axis, axis
 from halfway.report.comparison.frame import (
@@ -13,28 +13,27 @@ from halfway.report.comparison.frame import (
     RIGHT,
     TOP,
     WIDTH,
-    between,
-    found,
-    is_there,
+    cell_of,
+    has_value,
+    interval_text,
     legend,
     panel,
     svg,
     ticks_across,
     ticks_up,
-    unit,
 )
-from halfway.report.comparison.looks import colour, dashes, mark
+from halfway.report.comparison.system_marks import colour, dashes, mark
 
 _ROW = 25.0  # height of a system in a plot of intervals
 _MARKED = tuple(range(5, 100, 15))  # quantiles that carry their system's shape
 
 
-def intervals(compared: Compared, point: int, metric: Metric) -> str:
-    """A panel: each system's mean with its interval, and a dot for each replicate; "" if empty."""
+def intervals(results: Results, point: int, metric: Metric) -> str:
+    """A panel with each system's mean, interval and replicates (dots); "" if empty."""
     cells = [
         (place, cell)
-        for place, system in enumerate(compared.systems)
-        if (cell := found(compared, point, system, metric.name)) is not None and is_there(cell)
+        for place, system in enumerate(results.systems)
+        if (cell := cell_of(results, point, system, metric.name)) is not None and has_value(cell)
     ]
     if not cells:
         return ""
@@ -44,15 +43,18 @@ def intervals(compared: Compared, point: int, metric: Metric) -> str:
     across = axis([*values, *(cell.mean.value for _, cell in cells)], left, WIDTH - RIGHT)
     parts = ticks_across(across, top, bottom)
     for row, (place, cell) in enumerate(cells):
-        parts += _interval_row(compared, place, cell, across, top + _ROW * (row + 0.5))
+        parts += _interval_row(results, place, cell, across, top + _ROW * (row + 0.5))
     words = "; ".join(
-        f"{cell.system} {wording.number(cell.mean.value)}{between(cell.mean)}" for _, cell in cells
+        f"{cell.system} {wording.number(cell.mean.value)}{interval_text(cell.mean)}"
+        for _, cell in cells
     )
-    title = f"{metric.label}{unit(metric)}{', logarithmic' if across.log else ''}"
-    return panel(title, metric.what, svg(bottom + 30, f"{title}: {words}", parts))
+    title = f"{metric.heading}{', logarithmic' if across.log else ''}"
+    return panel(title, metric.definition, svg(bottom + 30, f"{title}: {words}", parts))
 
 
-def _interval_row(compared: Compared, place: int, cell: Cell, across: Axis, y: float) -> list[str]:
+def _interval_row(
+    results: Results, place: int, cell: ResultCell, across: Axis, y: float
+) -> list[str]:
     name = escape(cell.system)
     star = ' <tspan class="best">★</tspan>' if cell.best else ""
     weight = ' class="name best-name"' if cell.best else ' class="name"'
@@ -70,8 +72,8 @@ def _interval_row(compared: Compared, place: int, cell: Cell, across: Axis, y: f
         else ""
     )
     count = wording.count(cell.networks, "replicate")
-    tip = f"{name}: {wording.number(mean.value)}{between(mean)}, {count}"
-    baseline = " (baseline)" if cell.system == compared.baseline else ""
+    tip = f"{name}: {wording.number(mean.value)}{interval_text(mean)}, {count}"
+    baseline = " (baseline)" if cell.system == results.baseline else ""
     return [
         f'<text x="4" y="{y + 4:.1f}"{weight}>{name}{star}</text>',
         f'<g class="{colour(place)}"><title>{tip}{baseline}</title><g class="dots">{dots}</g>'
@@ -79,12 +81,12 @@ def _interval_row(compared: Compared, place: int, cell: Cell, across: Axis, y: f
     ]
 
 
-def latencies(compared: Compared, point: int) -> str:
-    """How latencies are spread: the share that took at most so long, on a logarithmic axis."""
+def latencies(results: Results, point: int) -> str:
+    """The cumulative distribution of latencies, on a logarithmic axis; "" if empty."""
     curves = [
         (place, curve)
-        for place, system in enumerate(compared.systems)
-        for curve in compared.curves
+        for place, system in enumerate(results.systems)
+        for curve in results.curves
         if (curve.point, curve.system) == (point, system)
         and any(math.isfinite(t) and t > 0 for t in curve.seconds)
     ]
@@ -92,17 +94,17 @@ def latencies(compared: Compared, point: int) -> str:
         return ""
     across = axis([t for _, curve in curves for t in curve.seconds], LEFT, WIDTH - RIGHT, log=True)
     up = Axis(0.0, 1.0, HEIGHT - BOTTOM, TOP, False, (0.0, 0.25, 0.5, 0.75, 1.0))
-    parts = ticks_across(across, TOP, HEIGHT - BOTTOM, "latency, s (logarithmic)")
-    parts += ticks_up(up, "share delivered by then")
+    parts = ticks_across(across, TOP, HEIGHT - BOTTOM, "latency [s], logarithmic")
+    parts += ticks_up(up, "share delivered")
     parts += [_curve(place, curve, across, up) for place, curve in curves]
     words = "; ".join(
-        f"{curve.system}: median {wording.number(curve.seconds[50])} s, "
-        f"99 % within {wording.number(curve.seconds[99])} s"
+        f"{curve.system}: p50 {wording.number(curve.seconds[50])} s, "
+        f"p99 {wording.number(curve.seconds[99])} s"
         for _, curve in curves
     )
-    note = "Of what was delivered. Quantiles of each replicate's run, averaged over the replicates."
+    note = "Delivered notifications: quantiles of each run, averaged over replicates."
     keys = legend([(place, curve.system) for place, curve in curves])
-    return panel("latency", note, keys + svg(HEIGHT, f"Latencies. {words}", parts))
+    return panel("latency [s]", note, keys + svg(HEIGHT, f"Latencies. {words}", parts))
 
 
 def _curve(place: int, curve: Curve, across: Axis, up: Axis) -> str:

@@ -1,31 +1,31 @@
-// Regions of brokers and cells: what part of the field belongs to whom.
+// Regions of brokers, and cells.
 View.prototype.paintCells = function (ctx, t) {
-  const { scene, stage, ink } = this;
-  const [cornerX, cornerY, length] = scene.about.cells, pixels = this.scale / stage.unit;
+  const { run, world, ink } = this;
+  const [cornerX, cornerY, length] = run.about.cells, pixels = this.scale / world.unit;
   const side = length * pixels;
-  const low = [(stage.low[0] - cornerX) * pixels, (stage.low[1] - cornerY) * pixels];
-  const bottom = this.top + stage.high * this.scale + low[1], first = this.left - low[0];
+  const low = [(world.low[0] - cornerX) * pixels, (world.low[1] - cornerY) * pixels];
+  const bottom = this.top + world.high * this.scale + low[1], first = this.left - low[0];
   const homes = new Map();
-  for (let k = 0; k < scene.homes.t.length && scene.homes.t[k] <= t; k++) {
-    const row = scene.homes.row[k];
+  for (let k = 0; k < run.homes.t.length && run.homes.t[k] <= t; k++) {
+    const row = run.homes.row[k];
     const x = Math.floor((this.px(row) - first) / side);
     const y = Math.floor((bottom - this.py(row)) / side);
     const place = `${x} ${y}`;
     if (!homes.has(place)) homes.set(place, { x, y, topics: new Set() });
-    homes.get(place).topics.add(scene.homes.topic[k]);
+    homes.get(place).topics.add(run.homes.topic[k]);
   }
   ctx.strokeStyle = ink.link;
   ctx.lineWidth = 1;
   ctx.beginPath();
   for (let x = first + side * Math.ceil((this.left - 1 - first) / side);
-    x <= this.left + stage.wide * this.scale + side; x += side) {
+    x <= this.left + world.wide * this.scale + side; x += side) {
     ctx.moveTo(x, this.top - 4);
-    ctx.lineTo(x, this.top + stage.high * this.scale + 4);
+    ctx.lineTo(x, this.top + world.high * this.scale + 4);
   }
-  for (let y = bottom - side * Math.ceil((bottom - this.top - stage.high * this.scale - 1) / side);
+  for (let y = bottom - side * Math.ceil((bottom - this.top - world.high * this.scale - 1) / side);
     y >= this.top - side; y -= side) {
     ctx.moveTo(this.left - 4, y);
-    ctx.lineTo(this.left + stage.wide * this.scale + 4, y);
+    ctx.lineTo(this.left + world.wide * this.scale + 4, y);
   }
   ctx.stroke();
   for (const { x, y, topics } of homes.values()) {
@@ -42,21 +42,21 @@ View.prototype.paintCells = function (ctx, t) {
   }
 };
 
-// A broker's name: a letter, or two; its region has its colour and one of five hatchings.
-const letters = (place) => {
+// The name of a broker: one or two letters; its region has its colour and one of five hatchings.
+const brokerName = (place) => {
   const last = String.fromCharCode(65 + (place % 26));
-  return place < 26 ? last : letters(Math.floor(place / 26) - 1) + last;
+  return place < 26 ? last : brokerName(Math.floor(place / 26) - 1) + last;
 };
 
 View.prototype.paintBrokers = function () {
-  const { ctx, scene, ink } = this;
-  if (!scene.brokers.length) return;
+  const { ctx, run, ink } = this;
+  if (!run.brokers.length) return;
   ctx.font = "bold 11px system-ui,sans-serif";
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
-  scene.brokers.forEach((row, place) => {
-    if (scene.broker[row] !== row || scene.down[row]) return; // not yet, or no more
-    const x = this.px(row), y = this.py(row), name = letters(place);
+  run.brokers.forEach((row, place) => {
+    if (run.broker[row] !== row || run.down[row]) return; // not a broker at this time
+    const x = this.px(row), y = this.py(row), name = brokerName(place);
     const half = 5 + 3.2 * name.length;
     ctx.fillStyle = ink.halo;
     ctx.fillRect(x - half, y - 8, 2 * half, 16);
@@ -68,32 +68,32 @@ View.prototype.paintBrokers = function () {
   });
 };
 
-const GRAIN = 3; // pixels of the page to one of the picture of regions
-const LEAST_MS = 250; // between two pictures of them while the map plays
+const GRAIN = 3; // pixels of the page per pixel of the regions
+const LEAST_MS = 250; // between two updates of the regions while the map plays
 
-// Every point belongs to the region of the node nearest to it. Looked at again now and then.
+// Every point belongs to the region of its nearest node. Updated at intervals.
 const regionsNow = (view, still) => {
-  const { scene, stage, ink } = view, stamp = performance.now();
-  const key = `${scene.shifts} ${scene.faults} ${ink.name} ${stage.moves ? scene.t : ""}`;
+  const { run, world, ink } = view, stamp = performance.now();
+  const key = `${run.shifts} ${run.faults} ${ink.name} ${world.moves ? run.t : ""}`;
   if (key !== view.coloured.key && (still || stamp - view.coloured.at > LEAST_MS)) {
     view.coloured = { key, at: stamp };
-    view.regions = regionsOf(view, scene, stage, ink);
+    view.regions = regionsOf(view, run, world, ink);
   }
   return view.regions;
 };
 
-const regionsOf = (view, scene, stage, ink) => {
+const regionsOf = (view, run, world, ink) => {
   const wide = Math.ceil(view.wide / GRAIN), high = Math.ceil(view.high / GRAIN);
   const picture = document.createElement("canvas");
   picture.width = wide;
   picture.height = high;
   const ctx = picture.getContext("2d"), image = ctx.createImageData(wide, high);
-  const colours = ink.regions.map(channels), nearest = nearestRows(view, stage, wide, high);
+  const colours = ink.regions.map(channels), nearest = nearestRows(view, world, wide, high);
   for (let py = 0, k = 0; py < high; py++) {
     for (let px = 0; px < wide; px++, k++) {
       const row = nearest[k];
-      if (row < 0 || scene.broker[row] < 0 || scene.down[row]) continue;
-      const place = scene.brokerPlace.get(scene.broker[row]);
+      if (row < 0 || run.broker[row] < 0 || run.down[row]) continue;
+      const place = run.brokerPlace.get(run.broker[row]);
       image.data.set(colours[place % colours.length], 4 * k);
       image.data[4 * k + 3] = hatched(place, px, py) ? 130 : 62;
     }
@@ -102,20 +102,20 @@ const regionsOf = (view, scene, stage, ink) => {
   return picture;
 };
 
-// The row nearest to each grain, -1 where nobody is near; found once where nobody moves.
-const nearestRows = (view, stage, wide, high) => {
+// The row nearest to each pixel, -1 where no node is near; computed once for static nodes.
+const nearestRows = (view, world, wide, high) => {
   const size = `${view.wide} ${view.high}`;
-  if (!stage.moves && view.nearest?.size === size) return view.nearest.rows;
-  const rows = new Int32Array(wide * high).fill(-1), far = stage.typical() * 0.8;
-  const grid = stage.gridOf(far);
+  if (!world.moves && view.nearest?.size === size) return view.nearest.rows;
+  const rows = new Int32Array(wide * high).fill(-1), far = world.typical() * 0.8;
+  const grid = world.gridOf(far);
   for (let py = 0; py < high; py++) {
     const y = (py * GRAIN - view.top) / view.scale;
-    if (y < -far || y > stage.high + far) continue;
+    if (y < -far || y > world.high + far) continue;
     for (let px = 0; px < wide; px++) {
       const x = (px * GRAIN - view.left) / view.scale;
       let best = -1, least = far * far;
       grid.near(x, y, (j) => {
-        const dx = x - stage.x[j], dy = y - stage.y[j], d = dx * dx + dy * dy;
+        const dx = x - world.x[j], dy = y - world.y[j], d = dx * dx + dy * dy;
         if (d < least) [best, least] = [j, d];
       });
       rows[py * wide + px] = best;
@@ -126,9 +126,9 @@ const nearestRows = (view, stage, wide, high) => {
 };
 
 const hatched = (place, x, y) => {
-  const way = place % 5;
-  if (way === 0) return false;
-  const along = way === 1 ? x + y : way === 2 ? x - y + 4096 : way === 3 ? y : x;
+  const style = place % 5;
+  if (style === 0) return false;
+  const along = style === 1 ? x + y : style === 2 ? x - y + 4096 : style === 3 ? y : x;
   return along % 4 === 0;
 };
 

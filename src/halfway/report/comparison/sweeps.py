@@ -1,9 +1,9 @@
-"""Plots of a sweep, as SVG: each metric as curves with bands, a panel for each other setting."""
+"""SVG plots of a sweep: each metric as curves with bands, a panel for each other setting."""
 
 import math
 from collections.abc import Sequence
 
-from halfway.comparison.results import Cell, Compared, Metric
+from halfway.comparison.results import Metric, ResultCell, Results
 from halfway.pipeline.plan.run import Scalar
 from halfway.report import wording
 from halfway.report.comparison.axes import Axis, axis
@@ -14,50 +14,49 @@ from halfway.report.comparison.frame import (
     RIGHT,
     TOP,
     WIDTH,
-    found,
-    is_there,
+    cell_of,
+    has_value,
     legend,
     panel,
     svg,
     ticks_across,
     ticks_up,
-    unit,
 )
-from halfway.report.comparison.looks import colour, dashes, mark
+from halfway.report.comparison.system_marks import colour, dashes, mark
 
 
-def varied(compared: Compared) -> list[str]:
+def varied(results: Results) -> list[str]:
     """The parameters that a sweep varies."""
-    names = dict.fromkeys(name for point in compared.points for name in point)
-    return [name for name in names if len({repr(point.get(name)) for point in compared.points}) > 1]
+    names = dict.fromkeys(name for point in results.points for name in point)
+    return [name for name in names if len({repr(point.get(name)) for point in results.points}) > 1]
 
 
-def panels(compared: Compared, metric: Metric) -> list[str]:
-    """Panels of a metric over a sweep: its first parameter across, the others a panel each."""
-    names = varied(compared)
+def panels(results: Results, metric: Metric) -> list[str]:
+    """Panels of a metric over a sweep: its first parameter across, a panel for each other one."""
+    names = varied(results)
     if not names:
         return []
     across, others = names[0], names[1:]
     groups: dict[tuple[Scalar, ...], list[int]] = {}
-    for place, point in enumerate(compared.points):
+    for place, point in enumerate(results.points):
         groups.setdefault(tuple(point[name] for name in others), []).append(place)
     made = []
     for values, places in groups.items():
         where = ", ".join(
             f"{name} = {wording.scalar(value)}" for name, value in zip(others, values, strict=True)
         )
-        made.append(_sweep(compared, metric, across, places, where))
+        made.append(_sweep(results, metric, across, places, where))
     return [one for one in made if one]
 
 
-def _sweep(compared: Compared, metric: Metric, name: str, points: Sequence[int], where: str) -> str:
-    xs, texts, log = _settings([compared.points[point][name] for point in points])
+def _sweep(results: Results, metric: Metric, name: str, points: Sequence[int], where: str) -> str:
+    xs, texts, log = _settings([results.points[point][name] for point in points])
     lines = [
         (place, [(x, cell) for x, cell in zip(xs, cells, strict=True) if cell is not None])
-        for place, system in enumerate(compared.systems)
-        if any(cells := [found(compared, point, system, metric.name) for point in points])
+        for place, system in enumerate(results.systems)
+        if any(cells := [cell_of(results, point, system, metric.name) for point in points])
     ]
-    lines = [(place, line) for place, line in lines if any(is_there(cell) for _, cell in line)]
+    lines = [(place, line) for place, line in lines if any(has_value(cell) for _, cell in line)]
     if not lines:
         return ""
     heights = [
@@ -70,17 +69,19 @@ def _sweep(compared: Compared, metric: Metric, name: str, points: Sequence[int],
     parts = ticks_across(across, TOP, HEIGHT - BOTTOM, name, texts) + ticks_up(up, "")
     parts += [_sweep_line(place, line, across, up) for place, line in lines]
     words = "; ".join(
-        f"{compared.systems[place]}: "
+        f"{results.systems[place]}: "
         + ", ".join(f"{wording.number(cell.mean.value)} at {texts[x]}" for x, cell in line)
         for place, line in lines
     )
-    title = f"{metric.label}{unit(metric)}" + (f", {where}" if where else "")
-    keys = legend([(place, compared.systems[place]) for place, _ in lines])
-    return panel(title, metric.what, keys + svg(HEIGHT, f"{title}: {words}", parts))
+    title = metric.heading + (f", {where}" if where else "")
+    keys = legend([(place, results.systems[place]) for place, _ in lines])
+    return panel(title, metric.definition, keys + svg(HEIGHT, f"{title}: {words}", parts))
 
 
-def _sweep_line(place: int, line: Sequence[tuple[float, Cell]], across: Axis, up: Axis) -> str:
-    there = sorted(((x, cell) for x, cell in line if is_there(cell)), key=lambda one: one[0])
+def _sweep_line(
+    place: int, line: Sequence[tuple[float, ResultCell]], across: Axis, up: Axis
+) -> str:
+    there = sorted(((x, cell) for x, cell in line if has_value(cell)), key=lambda one: one[0])
     banded = [(x, cell.mean) for x, cell in there if math.isfinite(cell.mean.half_width)]
     upper = [f"{across.at(x):.1f} {up.at(mean.high):.1f}" for x, mean in banded]
     lower = [f"{across.at(x):.1f} {up.at(mean.low):.1f}" for x, mean in reversed(banded)]
@@ -94,7 +95,7 @@ def _sweep_line(place: int, line: Sequence[tuple[float, Cell]], across: Axis, up
 
 
 def _settings(values: Sequence[Scalar]) -> tuple[list[float], dict[float, str], bool]:
-    """Places across, their texts, and whether they want a logarithmic axis; words are counted."""
+    """Positions, their texts, and whether the axis is logarithmic; words get their index."""
     xs: list[float] = []
     for place, value in enumerate(values):
         is_number = isinstance(value, int | float) and not isinstance(value, bool)

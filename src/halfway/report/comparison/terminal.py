@@ -1,10 +1,11 @@
-"""A comparison for a terminal and for other programs: tables, CSV, JSON lines."""
+"""The results of a comparison as terminal tables, CSV, JSON lines and JSON."""
 
 import csv
 import io
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 
 import msgspec
 from rich import box
@@ -12,74 +13,73 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from halfway.comparison.estimates import margin
-from halfway.comparison.results import Cell, Compared, Interval, Metric
-from halfway.comparison.tidy import COLUMNS, tidy
+from halfway.comparison.results import COLUMNS, MeanInterval, Metric, ResultCell, Results
+from halfway.comparison.statistics import margin
 from halfway.files import write_whole
 from halfway.report import wording
 
-# The tables of a terminal, each narrow enough for 80 columns.
+# Each table fits into 80 columns; its headings are broken to this width.
 _GROUPS = (
-    ("does it arrive", ("delivery-ratio", "stretch", "recovery", "recovered")),
-    ("when", ("latency-median", "latency-p95", "latency-p99")),
-    ("at what cost, a notification; a node; before the first event",
-     ("messages", "bytes", "state", "set-up")),
-    ("and to whom", ("energy", "energy-hottest", "load-max", "load-gini")),
+    ("delivery", ("delivery-ratio", "stretch", "recovery-time", "recovery-rate")),
+    ("latency", ("latency-p50", "latency-p95", "latency-p99")),
+    ("cost",
+     ("messages-per-notification", "bytes-per-notification", "state-per-node", "set-up-messages")),
+    ("energy and load", ("energy", "max-node-energy", "max-node-load", "load-gini")),
 )  # fmt: skip
+_HEADING = 15
 
 
-def print_comparison(out: Console, compared: Compared, *, page: str = "") -> None:
-    """The tables of every point, who cannot run and why, notes, and where everything is."""
-    out.print(Text(compared.title, style="bold"))
-    for number, point in enumerate(compared.points):
+def print_results(out: Console, results: Results, *, page: str = "") -> None:
+    """Print the tables of every point, unsupported systems, notes, and the path of the page."""
+    out.print(Text(results.title, style="bold"))
+    for number, point in enumerate(results.points):
         if point:
             out.print(Text(f"\n{wording.cell(point)}", style="bold"))
-        for heading, names in _GROUPS:
-            shown = [metric for metric in compared.metrics if metric.name in names]
-            _print_group(out, compared, number, heading, shown)
-    for system, why in compared.unsupported.items():
-        out.print(Text.assemble((f"{system} ", "bold"), f"does not run here: {why}"))
-    if compared.unsupported:
+        for title, names in _GROUPS:
+            metrics = [metric for metric in results.metrics if metric.name in names]
+            _print_group(out, results, number, title, metrics)
+    for system, why in results.unsupported.items():
+        out.print(Text.assemble((f"{system} ", "bold"), f"cannot run here: {why}"))
+    if results.unsupported:
         out.print()
-    partial = any(0 < cell.networks < compared.replicates for cell in compared.cells)
+    partial = any(0 < cell.networks < results.replicates for cell in results.cells)
     out.print(
-        f"mean ± the longer side of its 95 % interval, {compared.replicates} replicates"
-        f"{', or as many as stand in [ ]' if partial else ''}; "
-        "* really better than every other that delivers as much; – no value",
+        f"mean ± longer side of the 95 % interval, {results.replicates} replicates"
+        f"{', [k]: only k have a value' if partial else ''}; "
+        "* significantly better than every system of comparable delivery; – no value",
         markup=False,
     )
-    for note in compared.notes[1:]:
+    for note in results.notes:
         out.print(Text.assemble(("note: ", "dim"), note))
-    done = f"{wording.duration(compared.wall_seconds)}, digest {compared.digest}"
+    done = f"{wording.duration(results.wall_seconds)}, digest {results.digest}"
     out.print(f"{done}{f', {page}' if page else ''}", soft_wrap=True)
 
 
 def _print_group(
-    out: Console, compared: Compared, point: int, heading: str, metrics: Sequence[Metric]
+    out: Console, results: Results, point: int, title: str, metrics: Sequence[Metric]
 ) -> None:
-    cells = {(cell.system, cell.metric): cell for cell in compared.cells if cell.point == point}
-    told = [
+    cells = {(cell.system, cell.metric): cell for cell in results.cells if cell.point == point}
+    shown = [
         metric
         for metric in metrics
-        if any(cells[system, metric.name].networks for system in compared.systems)
+        if any(cells[system, metric.name].networks for system in results.systems)
     ]
-    if not told:
+    if not shown:
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=heading, title_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
     table.add_column("system", no_wrap=True)
-    for metric in told:
-        unit = f" {metric.unit}" if metric.unit and metric.unit != metric.label else ""
-        table.add_column(f"{metric.label}{unit}", justify="right", no_wrap=True)
-    for system in compared.systems:
-        row = [Text(system, style="bold" if system == compared.baseline else "")]
-        shown = (_shown(cells[system, metric.name], compared.replicates) for metric in told)
-        table.add_row(*row, *shown)
+    for metric in shown:
+        heading = fill(metric.heading, _HEADING, break_on_hyphens=False)
+        table.add_column(heading, justify="right", no_wrap=True)
+    for system in results.systems:
+        row = [Text(system, style="bold" if system == results.baseline else "")]
+        values = (_shown(cells[system, metric.name], results.replicates) for metric in shown)
+        table.add_row(*row, *values)
     out.print(table)
 
 
-def _shown(cell: Cell, replicates: int) -> Text:
-    """Mean ± half width to the digits that the interval leaves; a star where it is best, and how
-    many replicates have a value where not all do."""
+def _shown(cell: ResultCell, replicates: int) -> Text:
+    """Mean ± margin, with a star for the best system, and [k] if only k replicates have a value."""
     if not cell.networks:
         return Text(wording.NOTHING)
     star = ("*", "bold green") if cell.best else ""
@@ -87,8 +87,8 @@ def _shown(cell: Cell, replicates: int) -> Text:
     return Text.assemble(star, with_margin(cell.mean), (few, "dim"))
 
 
-def with_margin(interval: Interval) -> str:
-    """Such as `0.957 ± 0.012`: as many digits as two of the margin have."""
+def with_margin(interval: MeanInterval) -> str:
+    """Such as `0.957 ± 0.012`: two significant digits of the margin."""
     half = margin(interval)
     if math.isnan(half) or half <= 1e-9 * max(abs(interval.value), 1e-300):
         known = f"{interval.value:,.{wording.decimals(interval.value)}f}"
@@ -97,31 +97,31 @@ def with_margin(interval: Interval) -> str:
     return f"{interval.value:,.{places}f} ± {half:,.{places}f}"
 
 
-def cells_csv(compared: Compared) -> str:
-    """One row a cell, what the sweep varies and `COLUMNS`; what is not there is empty."""
-    varies = list(compared.points[0])
+def cells_csv(results: Results) -> str:
+    """One row a cell: what the sweep varies, and `COLUMNS`; missing values are empty."""
+    varies = list(results.points[0])
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*varies, *COLUMNS])
-    for row in tidy(compared):
+    for row in results.rows():
         writer.writerow([_plain(row[name]) for name in (*varies, *COLUMNS)])
     return text.getvalue()
 
 
-def cells_jsonl(compared: Compared) -> str:
-    """One JSON object a cell; what is not there is null."""
-    return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in tidy(compared))
+def cells_jsonl(results: Results) -> str:
+    """One JSON object a cell; missing values are null."""
+    return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in results.rows())
 
 
-def write_comparison(folder: Path, compared: Compared) -> tuple[Path, ...]:
-    """Write comparison.csv, comparison.jsonl and comparison.json (all of `Compared`).
+def write_results(folder: Path, results: Results) -> tuple[Path, ...]:
+    """Write comparison.csv, comparison.jsonl and comparison.json (all of `Results`).
 
-    Raises Problem if one cannot be written; a file of that name that was there stays whole.
+    Raises Problem if a file cannot be written; an existing file of that name then stays as it was.
     """
     contents = {
-        "comparison.csv": cells_csv(compared),
-        "comparison.jsonl": cells_jsonl(compared),
-        "comparison.json": msgspec.json.encode(compared).decode() + "\n",
+        "comparison.csv": cells_csv(results),
+        "comparison.jsonl": cells_jsonl(results),
+        "comparison.json": msgspec.json.encode(results).decode() + "\n",
     }
     for name, content in contents.items():
         write_whole(folder / name, content)

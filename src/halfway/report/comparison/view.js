@@ -1,10 +1,9 @@
-// One system on one canvas.
-// Everything is a function of the time and of the event that is followed.
-const SHOWN_S = 0.7; // of the viewer's time: how long a transmission stays visible
+// One system on one canvas: a function of the time and of the followed event.
+const SHOWN_S = 0.7; // of the viewer's time: a transmission stays visible
 
 class View {
-  constructor(canvas, scene, ink) {
-    Object.assign(this, { canvas, scene, ink, stage: scene.stage });
+  constructor(canvas, run, ink) {
+    Object.assign(this, { canvas, run, ink, world: run.world });
     this.ctx = canvas.getContext("2d");
     this.base = document.createElement("canvas");
     this.trail = document.createElement("canvas");
@@ -30,45 +29,45 @@ class View {
     }
     const edge = Math.min(18, clientWidth / 22);
     const inner = [clientWidth - 2 * edge, clientHeight - 2 * edge];
-    this.scale = Math.min(inner[0] / this.stage.wide, inner[1] / this.stage.high);
-    this.left = (clientWidth - this.scale * this.stage.wide) / 2;
-    this.top = (clientHeight - this.scale * this.stage.high) / 2;
-    // Dots that neither vanish nor touch.
-    this.dot = Math.min(4, Math.max(1, 0.24 * Math.sqrt((inner[0] * inner[1]) / this.stage.n)));
-    this.big = Math.min(5.5, Math.max(3.2, 2.2 * this.dot)); // half of a sign's side
+    this.scale = Math.min(inner[0] / this.world.wide, inner[1] / this.world.high);
+    this.left = (clientWidth - this.scale * this.world.wide) / 2;
+    this.top = (clientHeight - this.scale * this.world.high) / 2;
+    // Dots that stay visible and do not touch.
+    this.dot = Math.min(4, Math.max(1, 0.24 * Math.sqrt((inner[0] * inner[1]) / this.world.n)));
+    this.big = Math.min(5.5, Math.max(3.2, 2.2 * this.dot)); // half the side of a sign
     this.extent = [this.canvas.width, this.canvas.height];
     this.forget();
   }
 
-  px(row) { return this.left + this.scale * this.stage.x[row]; }
-  py(row) { return this.top + this.scale * this.stage.y[row]; }
+  px(row) { return this.left + this.scale * this.world.x[row]; }
+  py(row) { return this.top + this.scale * this.world.y[row]; }
 
   rowAt(x, y) {
     const unit = 14 / this.scale;
-    return this.stage.nearest((x - this.left) / this.scale, (y - this.top) / this.scale, unit);
+    return this.world.nearest((x - this.left) / this.scale, (y - this.top) / this.scale, unit);
   }
 
-  // now: {t, speed, follow (a publication's place or -1), chosen (a row or -1), still}
+  // now: {t, speed, follow (index of a publication or -1), chosen (a row or -1), still}
   paint(now) {
     this.fit();
     if (!this.wide) return;
-    const { ctx, scene, stage } = this;
-    stage.place(now.t);
-    scene.seek(now.t);
+    const { ctx, run, world } = this;
+    world.place(now.t);
+    run.seek(now.t);
     this.span = SHOWN_S * now.speed;
     this.paintBase(now);
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    if (scene.brokers.length) ctx.drawImage(regionsNow(this, now.still), 0, 0, ...this.extent);
+    if (run.brokers.length) ctx.drawImage(regionsNow(this, now.still), 0, 0, ...this.extent);
     ctx.drawImage(this.base, 0, 0);
-    const way = now.follow >= 0 ? scene.way(now.follow) : null;
-    this.paintTrail(now, way);
+    const spread = now.follow >= 0 ? run.spreadOf(now.follow) : null;
+    this.paintTrail(now, spread);
     this.use(ctx);
-    this.paintTree(way);
-    this.paintPulses(now, way);
-    if (way) this.paintWay(now, way);
-    this.paintMeetings(now, way);
-    if (!way) this.paintDeliveries(now);
+    this.paintTree(spread);
+    this.paintPulses(now, spread);
+    if (spread) this.paintSpread(now, spread);
+    this.paintMeetings(now, spread);
+    if (!spread) this.paintDeliveries(now);
     this.paintBrokers();
   }
 
@@ -79,31 +78,31 @@ class View {
     ctx.setLineDash([]);
   }
 
-  // What stands: cells, links, nodes. Drawn anew only when it changes.
+  // Cells, links and nodes; drawn again only when they change.
   paintBase(now) {
-    const { scene, stage, base, ink } = this;
+    const { run, world, base, ink } = this;
     const dim = now.follow >= 0;
-    const changing = stage.moves || scene.about.cells[2] > 0;
-    const key = `${scene.faults} ${dim} ${ink.name} ${changing ? now.t : ""}`;
+    const changing = world.moves || run.about.cells[2] > 0;
+    const key = `${run.faults} ${dim} ${ink.name} ${changing ? now.t : ""}`;
     if (key === this.drawn) return;
     this.drawn = key;
     const ctx = base.getContext("2d");
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, base.width, base.height);
     this.use(ctx);
-    if (scene.about.cells[2] > 0) this.paintCells(ctx, now.t);
+    if (run.about.cells[2] > 0) this.paintCells(ctx, now.t);
     this.paintLinks(ctx, dim);
     this.paintNodes(ctx, dim);
   }
 
   paintLinks(ctx, dim) {
-    const { scene, stage, ink } = this;
-    const pairs = stage.links(), broken = [];
+    const { run, world, ink } = this;
+    const pairs = world.links(), broken = [];
     ctx.beginPath();
     for (let k = 0; k < pairs.length; k += 2) {
       const a = pairs[k], b = pairs[k + 1];
-      if (scene.down[a] || scene.down[b]) continue;
-      if (scene.isCut(a, b)) broken.push([a, b]);
+      if (run.down[a] || run.down[b]) continue;
+      if (run.isCut(a, b)) broken.push([a, b]);
       else this.line(ctx, a, b);
     }
     ctx.strokeStyle = ink.link;
@@ -126,10 +125,10 @@ class View {
   }
 
   paintNodes(ctx, dim) {
-    const { scene, stage, ink } = this, r = this.dot;
+    const { run, world, ink } = this, r = this.dot;
     ctx.beginPath();
-    for (let i = 0; i < stage.n; i++) {
-      if (scene.down[i]) continue;
+    for (let i = 0; i < world.n; i++) {
+      if (run.down[i]) continue;
       ctx.moveTo(this.px(i) + r, this.py(i));
       ctx.arc(this.px(i), this.py(i), r, 0, 7);
     }
@@ -138,7 +137,7 @@ class View {
     ctx.fill();
     ctx.globalAlpha = 1;
     ctx.beginPath();
-    for (let i = 0; i < stage.n; i++) if (scene.down[i]) this.cross(ctx, i, r + 1.2);
+    for (let i = 0; i < world.n; i++) if (run.down[i]) this.cross(ctx, i, r + 1.2);
     ctx.strokeStyle = ink.bad;
     ctx.lineWidth = 1.6;
     ctx.stroke();
@@ -152,21 +151,21 @@ class View {
     ctx.lineTo(x - r, y + r);
   }
 
-  paintTree(way) {
-    const { ctx, scene, ink } = this;
-    if (!scene.tree.size) return;
+  paintTree(spread) {
+    const { ctx, run, ink } = this;
+    if (!run.tree.size) return;
     ctx.beginPath();
-    for (const [a, b] of scene.tree.values()) this.line(ctx, a, b);
+    for (const [a, b] of run.tree.values()) this.line(ctx, a, b);
     ctx.strokeStyle = ink.overlay;
-    ctx.globalAlpha = way ? 0.35 : 0.75;
+    ctx.globalAlpha = spread ? 0.35 : 0.75;
     ctx.lineWidth = 2;
     ctx.stroke();
     ctx.globalAlpha = 1;
   }
 
-  // Ticks over nodes whose applications were just told.
+  // Ticks on nodes with a recent delivery.
   paintDeliveries(now) {
-    const { ctx, scene } = this, delivered = scene.delivered;
+    const { ctx, run } = this, delivered = run.delivered;
     const last = upTo(delivered.t, now.t), since = upTo(delivered.t, now.t - 2 * this.span);
     for (let k = Math.max(since, last - 300); k < last; k++) {
       const fresh = 1 - (now.t - delivered.t[k]) / (2 * this.span);

@@ -1,17 +1,17 @@
-// Walks on a canvas: their traces, where they are, where they met.
-const MOST_RECENT = 1500; // steps of walks that are drawn where nodes move
-const MOST_STRONG = 500; // the latest steps, which stand out
-const LOT = 256; // steps in one stroke of what is kept: the same time is always the same picture
+// Walks on a canvas: trails, positions and meetings.
+const MOST_RECENT = 1500; // steps drawn where nodes move
+const MOST_STRONG = 500; // the latest steps, drawn thick
+const LOT = 256; // steps in one stroke of the kept picture, so that equal times give equal pictures
 
-// Whether a walk is to be seen: one of all topics always is.
+// Whether a walk is shown; a walk for all topics always is.
 const isOf = (mine, followed) => followed < 0 || mine < 0 || mine === followed;
 
-// Every step so far, faint, whole lots of them kept from picture to picture; the latest strong.
-View.prototype.paintTrail = function (now, way) {
-  const { scene, stage, ink, trail } = this, steps = scene.steps;
+// All steps so far, faint and kept from picture to picture; the latest ones thick.
+View.prototype.paintTrail = function (now, spread) {
+  const { run, world, ink, trail } = this, steps = run.steps;
   if (!steps.t.length) return;
-  const topic = way ? stage.columns.topic[way.place] : -1, faint = way ? 0.45 : 0.3;
-  const upto = upTo(steps.t, now.t), whole = stage.moves ? 0 : upto - (upto % LOT);
+  const topic = spread ? world.columns.topic[spread.place] : -1, faint = spread ? 0.45 : 0.3;
+  const upto = upTo(steps.t, now.t), whole = world.moves ? 0 : upto - (upto % LOT);
   const key = `${topic} ${ink.name}`;
   const ctx = trail.getContext("2d");
   if (key !== this.trailed.key || whole < this.trailed.steps) {
@@ -25,7 +25,7 @@ View.prototype.paintTrail = function (now, way) {
   }
   this.ctx.drawImage(trail, 0, 0);
   this.use(this.ctx);
-  const first = stage.moves ? Math.max(0, upto - MOST_RECENT) : whole;
+  const first = world.moves ? Math.max(0, upto - MOST_RECENT) : whole;
   this.strokeSteps(this.ctx, first, upto, topic, 1.2, faint);
   const recent = Math.max(upTo(steps.t, now.t - 2.5 * this.span), upto - MOST_STRONG);
   this.strokeSteps(this.ctx, recent, upto, topic, 3, 1);
@@ -33,9 +33,9 @@ View.prototype.paintTrail = function (now, way) {
 };
 
 View.prototype.strokeSteps = function (ctx, first, last, topic, width, strength) {
-  const { scene, ink } = this, steps = scene.steps;
+  const { run, ink } = this, steps = run.steps;
   if (first >= last) return;
-  for (let label = 0; label < scene.labels.length; label++) {
+  for (let label = 0; label < run.labels.length; label++) {
     const some = [];
     for (let k = first; k < last; k++) {
       if (steps.label[k] === label && isOf(steps.topic[k], topic)) some.push(k);
@@ -50,10 +50,10 @@ View.prototype.strokeSteps = function (ctx, first, last, topic, width, strength)
   ctx.globalAlpha = 1;
 };
 
-// Where walks are: a triangle for the first sort, a square for the second.
+// Positions of walks: a triangle for the first label, a square for the second.
 View.prototype.paintHeads = function (first, last, topic) {
-  const { ctx, scene, ink } = this, steps = scene.steps;
-  const since = scene.t - Math.max(0.6 * this.span, 1e-9), left = new Set();
+  const { ctx, run, ink } = this, steps = run.steps;
+  const since = run.t - Math.max(0.6 * this.span, 1e-9), left = new Set();
   for (let k = Math.max(first, last - 400); k < last; k++) left.add(steps.source[k]);
   for (let k = last - 1; k >= Math.max(first, last - 400); k--) {
     if (steps.t[k] < since) break;
@@ -76,9 +76,9 @@ View.prototype.paintHeads = function (first, last, topic) {
   }
 };
 
-View.prototype.paintMeetings = function (now, way) {
-  const { ctx, scene, stage, ink } = this, met = scene.met;
-  const topic = way ? stage.columns.topic[way.place] : -1;
+View.prototype.paintMeetings = function (now, spread) {
+  const { ctx, run, world, ink } = this, met = run.met;
+  const topic = spread ? world.columns.topic[spread.place] : -1;
   const last = upTo(met.t, now.t);
   for (let k = Math.max(0, last - 60); k < last; k++) {
     if (!isOf(met.topic[k], topic)) continue;

@@ -1,7 +1,7 @@
-// One system's run as a function of time: what stands, what has happened, an event's way.
-class Scene {
-  constructor(about, columns, stage) {
-    Object.assign(this, { about, stage, labels: about.labels, until: about.until });
+// The run of one system as a function of time: faults, links, regions, deliveries, spreads.
+class SystemRun {
+  constructor(about, columns, world) {
+    Object.assign(this, { about, world, labels: about.labels, until: about.until });
     const table = (name, ...parts) => {
       const found = { t: inSeconds(columns[`${name}.t`], about.tick) };
       for (const part of parts) found[part] = columns[`${name}.${part}`];
@@ -24,32 +24,32 @@ class Scene {
     }
     this.due = this.expected.map((rows) => rows.length);
     this.totalDue = this.due.reduce((sum, one) => sum + one, 0);
-    // What a run sent for every row that is told of it.
-    const [told, all] = about.left.sent || [1, 1];
-    this.sentFactor = all / told;
+    // Transmissions of the run per row of the table.
+    const [kept, all] = about.left_out.sent || [1, 1];
+    this.sentFactor = all / kept;
     this.brokers = [...new Set(this.belongs.broker)].sort((a, b) => a - b);
     this.brokerPlace = new Map(this.brokers.map((row, place) => [row, place]));
-    this.counted = null; // deliveries that were expected, by time
+    this.counted = null; // times of expected deliveries
     this.rewind();
   }
 
   rewind() {
     this.t = -1;
     this.at = { changes: 0, links: 0, belongs: 0 };
-    this.down = new Uint8Array(this.stage.n);
+    this.down = new Uint8Array(this.world.n);
     this.cut = new Map();
     this.tree = new Map();
-    this.broker = new Int32Array(this.stage.n).fill(-1);
-    this.faults = (this.faults || 0) + 1; // one more at each change of what stands
-    this.shifts = (this.shifts || 0) + 1; // one more whenever a node changes its region
+    this.broker = new Int32Array(this.world.n).fill(-1);
+    this.faults = (this.faults || 0) + 1; // incremented by each fault
+    this.shifts = (this.shifts || 0) + 1; // incremented when a node changes its region
   }
 
-  // Bring what stands to time t; backwards it is told again from the beginning.
+  // Apply all changes up to time t; an earlier time starts again from the beginning.
   seek(t) {
     if (t < this.t) this.rewind();
     this.t = t;
     const { changes, links, belongs, at } = this;
-    const pair = (a, b) => (a < b ? a * this.stage.n + b : b * this.stage.n + a);
+    const pair = (a, b) => (a < b ? a * this.world.n + b : b * this.world.n + a);
     for (; at.changes < changes.t.length && changes.t[at.changes] <= t; at.changes++) {
       const k = at.changes, a = changes.a[k], b = changes.b[k];
       if (changes.what[k] < 2) this.down[a] = 1 - changes.what[k];
@@ -69,10 +69,10 @@ class Scene {
   }
 
   isCut(a, b) {
-    return this.cut.size > 0 && this.cut.has(a < b ? a * this.stage.n + b : b * this.stage.n + a);
+    return this.cut.size > 0 && this.cut.has(a < b ? a * this.world.n + b : b * this.world.n + a);
   }
 
-  // Times of the deliveries that were asked for, each pair of event and node once.
+  // Times of expected deliveries, each pair of event and node once.
   deliveries() {
     if (this.counted) return this.counted;
     const waiting = this.expected.map((rows) => new Set(rows));
@@ -88,14 +88,14 @@ class Scene {
   placeOf(event) {
     if (!this.places) {
       this.places = new Map();
-      this.stage.columns.event.forEach((id, place) => this.places.set(id, place));
+      this.world.columns.event.forEach((id, place) => this.places.set(id, place));
     }
     return this.places.has(event) ? this.places.get(event) : -1;
   }
 
-  // What stands at t, in numbers.
+  // The counts at time t.
   figures(t) {
-    const due = upTo(this.stage.published, t);
+    const due = upTo(this.world.published, t);
     let expected = 0;
     for (let k = 0; k < due; k++) expected += this.due[k];
     return {
@@ -105,14 +105,14 @@ class Scene {
     };
   }
 
-  // The way of an event: who heard first of it from whom, who it was for, and who was told when.
-  way(place) {
-    this.ways ??= new Map();
-    if (this.ways.has(place)) return this.ways.get(place);
-    const event = this.stage.columns.event[place], publisher = this.stage.columns.publisher[place];
+  // The spread of an event: first receptions and their senders, deliveries, and paths.
+  spreadOf(place) {
+    this.spreads ??= new Map();
+    if (this.spreads.has(place)) return this.spreads.get(place);
+    const event = this.world.columns.event[place], publisher = this.world.columns.publisher[place];
     const from = new Map(), when = new Map(), hops = [];
     const { reached, delivered } = this;
-    for (let k = upTo(reached.t, this.stage.published[place] - 1e-3); k < reached.t.length; k++) {
+    for (let k = upTo(reached.t, this.world.published[place] - 1e-3); k < reached.t.length; k++) {
       const row = reached.row[k];
       if (reached.event[k] !== event || row === publisher || from.has(row)) continue;
       from.set(row, reached.source[k]);
@@ -126,17 +126,17 @@ class Scene {
     }
     const path = (row) => {
       const rows = [row];
-      while (row !== publisher && from.has(row) && rows.length <= this.stage.n) {
+      while (row !== publisher && from.has(row) && rows.length <= this.world.n) {
         rows.push((row = from.get(row)));
       }
       return row === publisher ? rows.reverse() : null;
     };
-    const used = new Set(); // rows on the way to somebody who was told
+    const used = new Set(); // rows on a path to a receiver
     for (const row of got.keys()) for (const one of path(row) || []) used.add(one);
-    const last = Math.max(this.stage.published[place], ...got.values(),
+    const last = Math.max(this.world.published[place], ...got.values(),
       hops.length ? reached.t[hops[hops.length - 1]] : 0);
-    const way = { event, publisher, place, from, when, hops, got, path, used, last };
-    this.ways.set(place, way);
-    return way;
+    const spread = { event, publisher, place, from, when, hops, got, path, used, last };
+    this.spreads.set(place, spread);
+    return spread;
   }
 }

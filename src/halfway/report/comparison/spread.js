@@ -1,12 +1,12 @@
-// The way of the event that is followed: who heard of it, who waits, who waits in vain.
-View.prototype.paintWay = function (now, way) {
-  const { ctx, scene, ink } = this, { reached } = scene;
-  // Everybody who has heard of it, and from whom; strong where it led to somebody who asked.
+// The spread of the followed event: receivers, waiting subscribers, and those that miss it.
+View.prototype.paintSpread = function (now, spread) {
+  const { ctx, run, ink } = this, { reached } = run;
+  // All first receptions; thick on paths to a subscriber.
   for (const strong of [false, true]) {
     ctx.beginPath();
-    for (const k of way.hops) {
+    for (const k of spread.hops) {
       if (reached.t[k] > now.t) break;
-      if (way.used.has(reached.row[k]) !== strong) continue;
+      if (spread.used.has(reached.row[k]) !== strong) continue;
       this.line(ctx, reached.source[k], reached.row[k]);
     }
     ctx.strokeStyle = ink.event;
@@ -16,7 +16,7 @@ View.prototype.paintWay = function (now, way) {
   }
   ctx.globalAlpha = 1;
   ctx.beginPath();
-  for (const k of way.hops) {
+  for (const k of spread.hops) {
     if (reached.t[k] > now.t) break;
     const x = this.px(reached.row[k]), y = this.py(reached.row[k]);
     ctx.moveTo(x + this.dot, y);
@@ -24,18 +24,18 @@ View.prototype.paintWay = function (now, way) {
   }
   ctx.fillStyle = ink.event;
   ctx.fill();
-  if (now.chosen >= 0) this.paintChosen(now, way);
-  const over = now.t >= Math.min(way.last + 1e-9, scene.until);
-  for (const row of scene.expected[way.place]) {
-    const at = way.got.get(row);
+  if (now.chosen >= 0) this.paintChosen(now, spread);
+  const over = now.t >= Math.min(spread.last + 1e-9, run.until);
+  for (const row of run.expected[spread.place]) {
+    const at = spread.got.get(row);
     if (at !== undefined && at <= now.t) this.tick(ctx, row, this.big + 0.5, 1);
     else this.waiting(row, over && at === undefined);
   }
-  this.publisher(way.publisher);
+  this.publisher(spread.publisher);
 };
 
-View.prototype.paintChosen = function (now, way) {
-  const { ctx, ink } = this, path = way.path(now.chosen);
+View.prototype.paintChosen = function (now, spread) {
+  const { ctx, ink } = this, path = spread.path(now.chosen);
   if (!path) return;
   ctx.beginPath();
   path.forEach((row, k) => ctx[k ? "lineTo" : "moveTo"](this.px(row), this.py(row)));
@@ -47,16 +47,16 @@ View.prototype.paintChosen = function (now, way) {
   }
 };
 
-// A subscriber that waits: an empty square; with a cross where it waited in vain.
-View.prototype.waiting = function (row, vain) {
+// A waiting subscriber: an empty square; crossed if it never receives the event.
+View.prototype.waiting = function (row, missed) {
   const { ctx, ink } = this, x = this.px(row), y = this.py(row);
   ctx.fillStyle = ink.halo;
   const r = this.big - 0.7;
   ctx.fillRect(x - r, y - r, 2 * r, 2 * r);
-  ctx.strokeStyle = vain ? ink.bad : ink.text;
+  ctx.strokeStyle = missed ? ink.bad : ink.text;
   ctx.lineWidth = 1.8;
   ctx.strokeRect(x - r, y - r, 2 * r, 2 * r);
-  if (!vain) return;
+  if (!missed) return;
   ctx.beginPath();
   this.cross(ctx, row, r - 2);
   ctx.stroke();

@@ -1,15 +1,15 @@
-"""How a system looks wherever it is drawn: a colour and a shape, so that no colour stands alone."""
+"""The mark of a system in plots and tables: a colour and a shape."""
 
 from collections.abc import Sequence
 
-# Okabe and Ito's palette by the style sheet's names, then the text's own colour and a grey.
+# Colours of the style sheet: Okabe and Ito's palette, then the text colour and a grey.
 _COLOURS = 8
 _SHAPES = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",  # disc
     "M-3.6 -3.6h7.2v7.2h-7.2z",  # square
     "M0 -4.9L4.6 3.4H-4.6z",  # triangle
     "M0 -5.2L4.4 0L0 5.2L-4.4 0z",  # diamond
-    "M0 4.9L4.6 -3.4H-4.6z",  # triangle that stands on its head
+    "M0 4.9L4.6 -3.4H-4.6z",  # triangle, point down
     "M-1.5 -4.6h3v3.1h3.1v3h-3.1v3.1h-3v-3.1h-3.1v-3h3.1z",  # plus
     "M-4.4 -2.3L-2.3 -4.4L0 -2.1L2.3 -4.4L4.4 -2.3L2.1 0L4.4 2.3L2.3 4.4L0 2.1L-2.3 4.4"
     "L-4.4 2.3L-2.1 0z",  # cross
@@ -19,12 +19,12 @@ _SHAPES = (
 
 
 def colour(place: int) -> str:
-    """The class that has the colour of the system at a place of the comparison."""
+    """The CSS class with the colour of a system, by its index in the comparison."""
     return f"s{place % _COLOURS}"
 
 
 def mark(place: int, x: float = 0.0, y: float = 0.0, size: float = 1.0) -> str:
-    """The shape of a system at a point of an SVG, in the colour of its surroundings."""
+    """The shape of a system at a point of an SVG, in the current colour."""
     scale = f" scale({size:g})" if size != 1.0 else ""
     shape = _SHAPES[place % len(_SHAPES)]
     return f'<path transform="translate({x:.1f} {y:.1f}){scale}" d="{shape}"/>'
@@ -39,7 +39,7 @@ def badge(place: int) -> str:
 
 
 def dashes(place: int) -> str:
-    """The dashes of a system's lines."""
+    """The dash pattern of a system's lines."""
     patterns: Sequence[str] = ("", "7 3", "2 3", "9 3 2 3", "5 5")
     pattern = patterns[place % len(patterns)]
     return f' stroke-dasharray="{pattern}"' if pattern else ""

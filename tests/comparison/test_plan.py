@@ -1,4 +1,4 @@
-"""Points: what is in a run's key, what is not, and that systems meet the same world."""
+"""The plan of a comparison: what a run's key contains, and that systems get the same networks."""
 
 import json
 import math
@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from halfway.comparison.points import (
+from halfway.comparison.plan import (
     MEASUREMENT,
-    Contender,
-    contender_of,
+    SystemSource,
     point_of,
     scenario_of,
     seed_of,
+    source_of,
 )
 from halfway.pipeline.audit import Audit, Failure
 from halfway.pipeline.plan.plan import plan
@@ -25,16 +25,16 @@ from halfway.report.results_table import print_results
 from halfway.scenario.reading import read_scenario
 from tests.comparison.scenes import SMALL, written
 
-FLOODING, GOSSIP = Contender("flooding"), Contender("gossip")
+FLOODING, GOSSIP = SystemSource("flooding"), SystemSource("gossip")
 
 
-def keys(path: Path, contender: Contender = FLOODING, **changes: str) -> list[str]:
+def keys(path: Path, source: SystemSource = FLOODING, **changes: str) -> list[str]:
     read = read_scenario(path, {name.replace("__", "."): value for name, value in changes.items()})
-    found: list[str] = plan([point_of(read, contender)], 2)["key"].to_pylist()
+    found: list[str] = plan([point_of(read, source)], 2)["key"].to_pylist()
     return found
 
 
-def test_systems_meet_the_same_networks_and_roll_dice_of_one_seed(tmp_path: Path) -> None:
+def test_systems_get_the_same_networks_and_seeds(tmp_path: Path) -> None:
     read = read_scenario(written(tmp_path), {"options.gossip.fanout": "4"})
     rows = plan([point_of(read, FLOODING), point_of(read, GOSSIP)], 3).to_pylist()
     assert len({row["network"] for row in rows}) == 3
@@ -43,7 +43,7 @@ def test_systems_meet_the_same_networks_and_roll_dice_of_one_seed(tmp_path: Path
         assert one["key"] != other["key"]
 
 
-def test_a_run_knows_its_whole_scenario_again(tmp_path: Path) -> None:
+def test_a_run_has_its_whole_scenario(tmp_path: Path) -> None:
     changes = {
         "options.gossip.fanout": "4", "hello_s": "inf", "radio.kind": "wired",
         "faults[0].share": "0.25", "workload.arrivals": "poisson",
@@ -58,17 +58,19 @@ def test_a_run_knows_its_whole_scenario_again(tmp_path: Path) -> None:
     assert again.options == {"gossip": {"fanout": 4}}
     for name in ("network", "radio", "faults", "workload", "power", "seconds", "window"):
         assert getattr(again, name) == getattr(read, name), name
-    assert contender_of(parameters) == GOSSIP
+    assert source_of(parameters) == GOSSIP
 
 
-def test_only_what_matters_to_a_system_is_in_its_key(tmp_path: Path) -> None:
+def test_a_key_depends_only_on_what_changes_a_systems_run(tmp_path: Path) -> None:
     path = written(tmp_path)
     same = keys(path)
-    assert keys(path, seed="9") == keys(path, title="other") == keys(path, system="rumor") == same
+    assert keys(path, seed="9") == keys(path, title="other") == same
+    assert keys(path, system="rumor-routing") == same
     assert keys(path, options__gossip__fanout="5") == same
     assert keys(path, GOSSIP, options__gossip__fanout="5") != keys(path, GOSSIP)
     assert keys(path, seconds="21") != same
-    assert keys(path, Contender("flooding", "x = 1")) != keys(path, Contender("flooding", "x = 2"))
+    one, other = (SystemSource("flooding", text) for text in ("x = 1", "x = 2"))
+    assert keys(path, one) != keys(path, other)
 
 
 def test_a_changed_input_file_is_a_new_run(tmp_path: Path) -> None:
@@ -84,7 +86,7 @@ def test_a_changed_input_file_is_a_new_run(tmp_path: Path) -> None:
         keys(path)
 
 
-def test_where_an_input_file_lies_changes_neither_seeds_nor_networks(tmp_path: Path) -> None:
+def test_the_folder_of_an_input_file_changes_neither_seeds_nor_networks(tmp_path: Path) -> None:
     text = '[network]\nkind = "file"\npath = "links.csv"\npositions = "places.csv"\n'
     rows = []
     for folder in (tmp_path / "here", tmp_path / "there"):
@@ -113,7 +115,7 @@ def test_a_file_that_changed_since_the_plan_is_refused(tmp_path: Path) -> None:
     assert "this is not the file that was planned" in why_not(row, codes)
 
 
-def test_a_failed_run_is_told_with_the_seed_that_makes_it_again() -> None:
+def test_a_failed_run_is_reported_with_the_seed_that_repeats_it() -> None:
     failure = Failure("boom", 1, MEASUREMENT, "{}", 0, 2**63 + 5, 9, "")
     out = Console(record=True, width=200)
     lists = ("unfinished", "studies", "measured", "damage")

@@ -1,5 +1,5 @@
-// Where everybody is at a time, who is linked, and who is near a point of the canvas.
-class Stage {
+// Positions and links at a time, and the node nearest to a point of the canvas.
+class World {
   constructor(about, columns) {
     Object.assign(this, about);
     this.columns = columns;
@@ -10,20 +10,20 @@ class Stage {
     this.t = -1;
     const { n, frames } = about;
     for (const axis of ["x", "y"]) {
-      const told = columns[axis];
-      for (let k = n; k < n * frames; k++) told[k] += told[k - n];
+      const places = columns[axis];
+      for (let k = n; k < n * frames; k++) places[k] += places[k - n];
     }
     if (columns.from) for (let k = 0; k < columns.to.length; k++) columns.to[k] += columns.from[k];
     this.published = inSeconds(columns.published, about.tick);
     this.wide = about.size[0] / about.unit;
     this.high = about.size[1] / about.unit;
-    this.roles = new Uint8Array(n); // 1 subscribes to something, 2 publishes something
+    this.roles = new Uint8Array(n); // bit 1: subscriber, bit 2: publisher
     for (const row of columns.subscriber) this.roles[row] |= 1;
     for (const row of columns.publisher) this.roles[row] |= 2;
     this.place(0);
   }
 
-  // Positions at t, in units; straight between two frames.
+  // Positions at t, in units; linear between two frames.
   place(t) {
     if (t === this.t || (this.t >= 0 && !this.moves)) return;
     this.t = t;
@@ -34,12 +34,12 @@ class Stage {
     for (let i = 0; i < n; i++) {
       const x = columns.x[here + i], y = columns.y[here + i];
       this.x[i] = x + part * (columns.x[there + i] - x);
-      this.y[i] = this.high - (y + part * (columns.y[there + i] - y)); // the page counts downwards
+      this.y[i] = this.high - (y + part * (columns.y[there + i] - y)); // y points down on the page
     }
     this.grid = null;
   }
 
-  // Links now, as pairs of rows in one list. Of nodes that move: whoever is within reach.
+  // The links now, as pairs of rows in one list; of moving nodes, all within reach.
   links() {
     if (!this.moves) {
       if (!this.pairs) {
@@ -79,27 +79,27 @@ class Stage {
     return best;
   }
 
-  // A length such that a square of it holds a few nodes.
+  // The side of a square that holds a few nodes.
   typical() {
     return Math.sqrt((this.wide * this.high * 3) / this.n) + 1;
   }
 }
 
 class Grid {
-  constructor(stage, side) {
+  constructor(world, side) {
     this.side = side;
-    this.across = Math.max(1, Math.ceil((stage.wide + 1) / side));
-    this.down = Math.max(1, Math.ceil((stage.high + 1) / side));
+    this.across = Math.max(1, Math.ceil((world.wide + 1) / side));
+    this.down = Math.max(1, Math.ceil((world.high + 1) / side));
     this.first = new Int32Array(this.across * this.down + 1);
-    const cell = new Int32Array(stage.n);
-    for (let i = 0; i < stage.n; i++) {
-      cell[i] = this.cellOf(stage.x[i], stage.y[i]);
+    const cell = new Int32Array(world.n);
+    for (let i = 0; i < world.n; i++) {
+      cell[i] = this.cellOf(world.x[i], world.y[i]);
       this.first[cell[i] + 1]++;
     }
     for (let c = 0; c < this.across * this.down; c++) this.first[c + 1] += this.first[c];
-    this.rows = new Int32Array(stage.n);
+    this.rows = new Int32Array(world.n);
     const next = this.first.slice();
-    for (let i = 0; i < stage.n; i++) this.rows[next[cell[i]]++] = i;
+    for (let i = 0; i < world.n; i++) this.rows[next[cell[i]]++] = i;
   }
 
   cellOf(x, y) {
@@ -109,12 +109,12 @@ class Grid {
   }
 
   // Every row in the cell of a point and in the cells around it.
-  near(x, y, tell) {
+  near(x, y, visit) {
     const column = Math.floor(x / this.side), row = Math.floor(y / this.side);
     for (let r = Math.max(0, row - 1); r <= Math.min(this.down - 1, row + 1); r++) {
       for (let c = Math.max(0, column - 1); c <= Math.min(this.across - 1, column + 1); c++) {
         const cell = r * this.across + c;
-        for (let k = this.first[cell]; k < this.first[cell + 1]; k++) tell(this.rows[k]);
+        for (let k = this.first[cell]; k < this.first[cell + 1]; k++) visit(this.rows[k]);
       }
     }
   }

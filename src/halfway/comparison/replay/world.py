@@ -1,4 +1,4 @@
-"""The stage of a replay: where nodes are and what links them, who wants and publishes what.
+"""The world of a replay: positions, links, subscriptions and publications.
 
 Systems that are compared share it, so that a page holds it once.
 """
@@ -15,58 +15,58 @@ from halfway.world.mobility.motion import positions
 
 Columns = dict[str, npt.NDArray[np.float64] | npt.NDArray[np.int32]]
 
-MOST_EVENTS = 500  # publications of which a map tells
-_MOST_PLACES = 150_000  # positions of nodes in motion: nodes times frames
+MOST_EVENTS = 500  # publications on a map
+_MOST_PLACES = 150_000  # positions of moving nodes: nodes times frames
 _MOST_FRAMES = 601
 
 
-class Stage(NamedTuple):
-    """The world of a replay; frames are spread evenly over the run."""
+class ReplayWorld(NamedTuple):
+    """What all systems share in a replay; frames are spread evenly over the run."""
 
     network: Network  # at time 0
     seconds: float
-    frames: npt.NDArray[np.float32] | None  # [frames, n, 2] where everybody is; None: all stand
-    reach: float | None  # of nodes that move
+    frames: npt.NDArray[np.float32] | None  # [frames, n, 2] positions; None: all nodes are static
+    reach: float | None  # of moving nodes
     publications: Columns  # t, row, topic, event; the first MOST_EVENTS
     subscriptions: Columns  # row, topic
-    untold: int  # publications beyond those
+    events_left_out: int  # publications beyond those
 
     def expected(self, changes: Columns) -> list[npt.NDArray[np.int32]]:
-        """For each publication the rows that should hear of it; as the ledger of a run counts them.
+        """For each publication the rows that are expected to receive it, as a run counts them.
 
-        Nobody where the publisher was down. changes: t, what, a, b of a replay.
+        None where the publisher was down. changes: t, what, a, b of a replay.
         """
-        found = []
+        expected = []
         up, k = np.ones(self.network.n, bool), 0
         of, rows = self.subscriptions["topic"], self.subscriptions["row"]
-        told = self.publications
-        for t, publisher, topic in zip(told["t"], told["row"], told["topic"], strict=True):
+        some = self.publications
+        for t, publisher, topic in zip(some["t"], some["row"], some["topic"], strict=True):
             while k < len(changes["t"]) and changes["t"][k] <= t:
                 if changes["what"][k] <= 1:
                     up[int(changes["a"][k])] = changes["what"][k] == 1
                 k += 1
-            wanted = rows[of == topic].astype(np.int32)
-            wanted = wanted[up[wanted] & (wanted != publisher)]
-            found.append(wanted if up[int(publisher)] else wanted[:0])
-        return found
+            subscribers = rows[of == topic].astype(np.int32)
+            subscribers = subscribers[up[subscribers] & (subscribers != publisher)]
+            expected.append(subscribers if up[int(publisher)] else subscribers[:0])
+        return expected
 
 
-def stage_of(run: Simulation, motion: Motion | None) -> Stage:
-    """The stage of a simulation, and the motion that it was built with."""
+def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
+    """The world of a simulation, and of the motion that it was built with."""
     demand = run.demand.begun_again()
-    told = demand.take(run.seconds, MOST_EVENTS)
-    more = 0
+    first = demand.take(run.seconds, MOST_EVENTS)
+    left_out = 0
     while len(some := demand.take(run.seconds, 65_536).t):
-        more += len(some)
+        left_out += len(some)
     rows = [np.asarray(some, np.int32) for some in demand.subscribers]
     topic = np.repeat(np.arange(demand.topics, dtype=np.int32), [len(some) for some in rows])
-    return Stage(
+    return ReplayWorld(
         run.environment.start, run.seconds,
         None if motion is None else _frames(motion, run.seconds),
         None if motion is None else motion.radius,
-        {"t": told.t, "row": told.row, "topic": told.topic, "event": told.event},
+        {"t": first.t, "row": first.row, "topic": first.topic, "event": first.event},
         {"row": np.concatenate([np.zeros(0, np.int32), *rows]), "topic": topic},
-        more,
+        left_out,
     )  # fmt: skip
 
 

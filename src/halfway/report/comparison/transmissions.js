@@ -1,16 +1,16 @@
 // Transmissions on a canvas: rings and dashes that fade.
 const ROLES = ["event", "walk", "overlay", "other"];
-const MOST_PULSES = 800; // of each role in one picture; the latest
+const MOST_PULSES = 800; // of each role in one picture: the latest ones
 const AGES = 8; // steps in which a transmission fades
 
-View.prototype.paintPulses = function (now, way) {
-  const { scene } = this, sent = scene.sent;
+View.prototype.paintPulses = function (now, spread) {
+  const { run } = this, sent = run.sent;
   const last = upTo(sent.t, now.t), first = upTo(sent.t, now.t - this.span);
   const lots = ROLES.map(() => []);
   for (let k = last - 1; k >= first; k--) {
     const lot = lots[sent.role[k]];
     if (lot.length >= MOST_PULSES) continue;
-    if (way && (sent.role[k] === 3 || (sent.role[k] === 0 && sent.event[k] !== way.event))) {
+    if (spread && (sent.role[k] === 3 || (sent.role[k] === 0 && sent.event[k] !== spread.event))) {
       continue;
     }
     lot.push(k);
@@ -18,9 +18,9 @@ View.prototype.paintPulses = function (now, way) {
   for (const role of [3, 2, 1, 0]) if (lots[role].length) this.paintRole(role, lots[role], now);
 };
 
-// Rings for what everybody near hears, dashes on their way for what one neighbour is sent.
+// Rings for broadcasts, moving dashes for unicasts.
 View.prototype.paintRole = function (role, lot, now) {
-  const { ctx, scene, ink } = this, sent = scene.sent;
+  const { ctx, run, ink } = this, sent = run.sent;
   const strong = role < 2 && now.follow < 0, wide = strong ? 2 : 1;
   const reach = role === 3 ? 4 : role === 2 ? 6 : 10 + this.dot;
   const alpha = (age) => (strong ? 1 : 0.5) * (1 - age);
@@ -51,7 +51,7 @@ View.prototype.paintRole = function (role, lot, now) {
   ctx.globalAlpha = 1;
 };
 
-// A ring, drawn once and stamped wherever it is wanted: a thousand arcs in a path take far longer.
+// A ring, drawn once and copied: a thousand arcs in a path take far longer.
 View.prototype.ring = function (colour, r, wide) {
   const key = `${colour} ${r.toFixed(1)} ${wide} ${this.sharp}`;
   let made = this.rings.get(key);
@@ -69,7 +69,7 @@ View.prototype.ring = function (colour, r, wide) {
   return made;
 };
 
-// Lines in paths of a few: one of thousands takes far longer than as many paths.
+// Lines in short paths: one path of thousands takes far longer.
 const strokeMany = (ctx, some, line) => {
   for (let first = 0; first < some.length; first += 32) {
     ctx.beginPath();

@@ -1,0 +1,112 @@
+"""The points that a comparison runs, and the measurement that workers make of one run.
+
+A point carries all that a worker needs, as text: the scenario, the system, and a user system's
+source.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from halfway.adapters.interface import System
+from halfway.adapters.registry import named
+from halfway.adapters.user_protocol import UserSource, user_system
+from halfway.comparison.metrics import observations
+from halfway.pipeline.plan.inputs import check_inputs, inputs_of, name_of
+from halfway.pipeline.plan.run import Observations, Point, Run, Scalar, unsigned
+from halfway.scenario.build import Stage, simulation_on, staged
+from halfway.scenario.reading import input_files, with_files
+from halfway.scenario.schema import Scenario
+
+MEASUREMENT = "halfway.comparison.plan:run"
+# Not in the scenario of a point: title and sweep change no run, the system's options are apart.
+_ASIDE = ("title", "options", "sweep")
+_COST_MS = 150.0  # a guess, which the first batch corrects
+_LAST: dict[tuple[str, int], Stage] = {}  # of the last run: the next run often has the same
+
+
+class SystemSource(NamedTuple):
+    """A system to compare: a built-in one by its name, or a user system by its source text."""
+
+    name: str
+    text: str = ""  # of the user's module; "" for a built-in system
+
+    def system(self) -> System:
+        """The system; Problem in one line if the user's module does not define one."""
+        return user_system(UserSource(*self)) if self.text else named(self.name)
+
+
+def point_of(scenario: Scenario, source: SystemSource) -> Point:
+    """One system on one scenario. All systems get the same networks on the same scenario."""
+    # Files are named by their content, so that a copy elsewhere gets the same seeds.
+    names = {file: name_of(file) for file in input_files(scenario)}
+    plain = plain_of(with_files(scenario, names.__getitem__))
+    options = json.dumps(plain["options"].get(source.name, {}), sort_keys=True)
+    parameters: dict[str, Scalar] = {
+        "scenario": json.dumps({k: v for k, v in plain.items() if k not in _ASIDE}, sort_keys=True),
+        "system": source.name,
+    }
+    if names:
+        parameters["inputs"] = json.dumps({name: file for file, name in names.items()})
+    if options != "{}":
+        parameters["options"] = options
+    if source.text:
+        parameters["source"] = source.text
+    return Point(MEASUREMENT, parameters, ("scenario",), _COST_MS)
+
+
+def scenario_of(parameters: Mapping[str, Scalar], network_seed: int) -> Scenario:
+    """The scenario of one run, with its options, its system and its own seed."""
+    plain = json.loads(str(parameters["scenario"]))
+    system = str(parameters["system"])
+    plain |= {"options": {system: json.loads(str(parameters.get("options", "{}")))}}
+    seed = seed_of(network_seed)
+    scenario = msgspec.convert(plain | {"system": system, "seed": seed}, Scenario)
+    return with_files(scenario, inputs_of(parameters).__getitem__)
+
+
+def seed_of(network_seed: int) -> int:
+    """The scenario's seed of a run: `halfway simulate --seed` with it repeats the run."""
+    return unsigned(network_seed) >> 1  # integers of TOML have 63 bits
+
+
+def source_of(parameters: Mapping[str, Scalar]) -> SystemSource:
+    """The system of a run."""
+    return SystemSource(str(parameters["system"]), str(parameters.get("source", "")))
+
+
+def plain_of(scenario: Scenario) -> dict[str, Any]:
+    """A scenario as plain values with every default, without what each run sets."""
+    plain: dict[str, Any] = msgspec.to_builtins(scenario)
+    del plain["seed"], plain["system"]
+    for fault in plain["faults"]:
+        if fault.get("nodes"):  # the order of a set differs between processes
+            fault["nodes"].sort(key=lambda node: (isinstance(node, str), node))
+    return plain
+
+
+def run(run: Run) -> Observations:
+    """Run one system on one scenario: a value for each metric, or none, and latency quantiles.
+
+    All randomness derives from the run's network seed, a stream for each part. So all systems of a
+    replicate get the same network, movement, roles, publications and faults.
+    """
+    scenario = scenario_of(run.parameters, run.network_seed)
+    with run.timed("network"):
+        stage = _stage(scenario, run)
+    with run.timed("run"):
+        return observations(simulation_on(stage, scenario, source_of(run.parameters).system()))
+
+
+def _stage(scenario: Scenario, run: Run) -> Stage:
+    key = (run["scenario"], scenario.seed)
+    if key in _LAST:
+        return _LAST[key]
+    check_inputs(run.parameters)  # before it is kept: a file may have changed since the plan
+    stage = staged(scenario)
+    if stage.motion is None:  # a movement can be played only once
+        _LAST.clear()
+        _LAST[key] = stage
+    return stage

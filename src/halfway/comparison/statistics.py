@@ -1,0 +1,198 @@
+"""Statistics of a comparison: runs to cells, paired differences, the best system, stopping rules.
+
+Intervals are over networks (`pipeline.measure.mean_interval`): a replicate is one network.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.comparison.metrics import LATENCY, SHARES, guard_of
+from halfway.comparison.results import Curve, MeanInterval, Metric, ResultCell
+from halfway.pipeline.measure import mean_interval
+
+Floats = npt.NDArray[np.float64]
+_ALPHA = 0.05
+COMPARABLE = 0.02  # systems this close to the best delivery ratio are compared by their costs
+
+
+class FinishedRun(NamedTuple):
+    """One run of a comparison, from the store."""
+
+    point: int
+    system: str
+    replicate: int
+    seed: int  # `halfway simulate --seed` with it repeats the run
+    status: str  # "ok" or "error"
+    error: str
+    digest: str
+    observed: Mapping[str, tuple[float, ...]]  # metric -> values
+
+
+class StoppingRule(NamedTuple):
+    """Add replicates until the interval of a metric is this narrow for all systems."""
+
+    half_width: float  # relative to the mean; absolute for shares
+    metric: str = "delivery-ratio"
+
+
+def cells_of_runs(
+    runs: Sequence[FinishedRun], metrics: Sequence[Metric], baseline: str, replicates: int
+) -> list[ResultCell]:
+    """Cells of every point x metric x system, in that order; `runs` in order of point, system."""
+    cells: list[ResultCell] = []
+    for point, at_point in groupby(runs, key=lambda run: run.point):
+        values = {}
+        for system, of_system in groupby(at_point, key=lambda run: run.system):
+            by_metric = {metric.name: np.full(replicates, np.nan) for metric in metrics}
+            for run in of_system:
+                for name, column in by_metric.items():
+                    column[run.replicate] = next(iter(run.observed.get(name, ())), math.nan)
+            values[system] = by_metric
+        for metric in metrics:
+            columns = {system: of[metric.name] for system, of in values.items()}
+            guard = guard_of(metric.name)
+            shares = {system: of[guard] for system, of in values.items()} if guard else None
+            cells += cells_of(point, metric, columns, baseline, shares)
+    return cells
+
+
+def cells_of(
+    point: int,
+    metric: Metric,
+    values: Mapping[str, Floats],
+    baseline: str,
+    shares: Mapping[str, Floats] | None = None,
+) -> list[ResultCell]:
+    """The cells of one metric at one point; values: system -> [replicates], nan where it has none.
+
+    Differences are taken network by network, where both systems have a value. shares: see
+    `best_system`.
+    """
+    best = best_system(metric, values, shares)
+    cells = []
+    for system, column in values.items():
+        difference = None
+        if system != baseline and baseline in values:
+            difference = MeanInterval(*mean_interval(_paired(column, values[baseline])))
+        finite = column[np.isfinite(column)]
+        mean = _clipped(metric, MeanInterval(*mean_interval(finite)))
+        cells.append(
+            ResultCell(point, system, metric.name, mean, len(finite), difference, system == best,
+                 tuple(column.tolist()))
+        )  # fmt: skip
+    return cells
+
+
+def best_system(
+    metric: Metric, values: Mapping[str, Floats], shares: Mapping[str, Floats] | None = None
+) -> str | None:
+    """The system that is significantly better than every comparable one; None if there is none.
+
+    shares: system -> [replicates] the delivery ratio (for recovery time: the recovery rate), if
+    costs are compared. A system whose share is lower than the highest by more than `COMPARABLE`
+    (the mean of paired differences) is not comparable, because low delivery is cheap.
+
+    The best system has a value on every network. Its paired difference to each comparable system
+    excludes 0 at the level 1 - 0.05 / (m - 1), of m systems with a value. Where intervals hold,
+    another system than the best is returned with a probability of at most 2.5 %, for each metric
+    and point.
+    """
+    values = {name: column for name, column in values.items() if np.isfinite(column).any()}
+    level = 1.0 - _ALPHA / max(len(values) - 1, 1)
+    if shares is not None:
+        comparable = _comparable(shares)
+        values = {name: column for name, column in values.items() if name in comparable}
+    if not metric.better or len(values) < 2:
+        return None
+    sign = 1.0 if metric.better == "more" else -1.0
+    name = max(values, key=lambda one: sign * float(np.nanmean(values[one])))
+    if not np.isfinite(values[name]).all():
+        return None
+    for other, column in values.items():
+        if other == name:
+            continue
+        _, low, _ = mean_interval(sign * _paired(values[name], column), level)
+        if not low > 0.0:
+            return None
+    return name
+
+
+def _comparable(shares: Mapping[str, Floats]) -> set[str]:
+    """The systems whose share is close to the highest; [replicates] each, nan where it has none."""
+    known = {name: share for name, share in shares.items() if np.isfinite(share).any()}
+    if not known:
+        return set()
+    highest = max(known.values(), key=lambda share: float(np.nanmean(share)))
+    gaps = {name: _paired(highest, share) for name, share in known.items()}
+    return {name for name, gap in gaps.items() if len(gap) and gap.mean() <= COMPARABLE + 1e-12}
+
+
+def half_width(cell: ResultCell, *, relative: bool) -> float:
+    """Half of the interval, relative to the mean if requested; inf if there is no interval."""
+    half = margin(cell.mean)
+    if math.isnan(half):
+        return math.inf
+    if not relative or half == 0.0:
+        return half
+    return half / abs(cell.mean.value) if cell.mean.value else math.inf
+
+
+def margin(interval: MeanInterval) -> float:
+    """The value after ±: the longer side of an interval."""
+    return max(interval.high - interval.value, interval.value - interval.low)
+
+
+def too_wide(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> list[ResultCell]:
+    """The cells whose interval is wider than the rule's.
+
+    A system without any value of the metric is not among them: replicates cannot help it.
+    """
+    if rule is None:
+        return []
+    relative = rule.metric not in SHARES
+    known = [cell for cell in cells if cell.metric == rule.metric and cell.networks]
+    return [cell for cell in known if half_width(cell, relative=relative) > rule.half_width]
+
+
+def curves_of_runs(runs: Sequence[FinishedRun]) -> Iterator[Curve]:
+    """The latency curves of each system at each point, where anything was delivered."""
+    for (point, system), of_system in groupby(runs, key=lambda run: (run.point, run.system)):
+        quantiles = curve([np.array(run.observed.get(LATENCY, ())) for run in of_system])
+        if quantiles:
+            yield Curve(point, system, quantiles)
+
+
+def curve(quantiles: Sequence[Floats]) -> tuple[float, ...]:
+    """[101] quantiles averaged over networks; () where nothing was delivered."""
+    known = [one for one in quantiles if len(one)]
+    return tuple(np.mean(known, axis=0).tolist()) if known else ()
+
+
+def digest_of_runs(runs: Sequence[FinishedRun]) -> str:
+    """16 hex digits over all runs' digests: equal on any machine and with any partitions.
+
+    Unlike `pipeline.digest` it excludes paths of input files and the version of the code.
+    """
+    whole = hashlib.sha256()
+    for run in sorted(runs, key=lambda run: (run.point, run.system, run.replicate)):
+        line = f"{run.point} {run.system} {run.replicate} {run.seed} {run.status} {run.digest}\n"
+        whole.update(line.encode())
+    return whole.hexdigest()[:16]
+
+
+def _clipped(metric: Metric, interval: MeanInterval) -> MeanInterval:
+    """The interval, clipped to [0, 1] for shares."""
+    if metric.name not in SHARES or math.isnan(interval.low):
+        return interval
+    return MeanInterval(interval.value, max(interval.low, 0.0), min(interval.high, 1.0))
+
+
+def _paired(one: Floats, other: Floats) -> Floats:
+    difference = one - other
+    return difference[np.isfinite(difference)]
