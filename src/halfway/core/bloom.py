@@ -1,6 +1,6 @@
-"""Bloom filters as rows of 32-bit words: the same bytes in every process, because the hash is ours.
+"""Bloom filters as rows of 32-bit words, with a hash of our own: the same bytes in every process.
 
-An item is one 64-bit word, mixed from a key and whatever it stands for. Source of the sizes:
+An item is one 64-bit word, mixed from a key and the content that it represents. The sizes follow
 Tarkoma, Rothenberg, Lagerspetz, "Theory and practice of Bloom filters for distributed systems".
 """
 
@@ -19,44 +19,45 @@ _1 = np.uint32(1)
 
 
 class Size(NamedTuple):
-    """How large a filter is."""
+    """The size of a Bloom filter."""
 
     bits: int  # a multiple of 32
     hashes: int  # bits set for an item
 
     @property
     def words(self) -> int:
-        """Words of a filter."""
+        """32-bit words of the filter."""
         return self.bits // WORD_BITS
 
 
 def sized(items: int, false_positives: float) -> Size:
-    """The smallest filter, in whole words, that keeps to a share of false positives.
+    """The smallest filter, in whole words, with at most that share of false positives.
 
-    items: distinct items expected. Raises Problem for none, or a share outside (0, 1).
+    items: distinct items expected. Raises Problem for 0 items, or a share outside (0, 1).
     """
     if items < 1:
-        raise Problem(f"a filter for {items} items", remedy="expect at least one")
+        raise Problem(f"items = {items}: expected at least 1", remedy="give a positive number")
     if not 0.0 < false_positives < 1.0:
         raise Problem(
-            f"a false positive rate of {false_positives}", remedy="between 0 and 1, both excluded"
+            f"false_positives = {false_positives}: expected a share between 0 and 1",
+            remedy="0 and 1 themselves are excluded",
         )
     bits = -items * math.log(false_positives) / math.log(2) ** 2
     return with_bits(items, math.ceil(bits / WORD_BITS) * WORD_BITS)
 
 
 def with_bits(items: int, bits: int) -> Size:
-    """A filter of so many bits and the best number of hashes for its items.
+    """A filter of `bits` bits, with the best number of hashes for its items.
 
     Raises Problem unless bits is a positive multiple of 32 that fits a 32-bit index.
     """
     if bits < WORD_BITS or bits % WORD_BITS or bits >= 2**31:
-        raise Problem(f"a filter of {bits} bits", remedy="a positive multiple of 32")
+        raise Problem(f"bits = {bits}: expected a multiple of 32", remedy="use 32, 64, 96, …")
     return Size(bits, max(1, round(bits / max(items, 1) * math.log(2))))
 
 
 def expected_false_positives(size: Size, items: float) -> float:
-    """The share of absent items that a filter with that many items lets through."""
+    """The share of absent items that a filter with `items` items admits."""
     filled = 1.0 - math.exp(-size.hashes * items / size.bits)
     return float(filled**size.hashes)
 
@@ -72,7 +73,7 @@ def insert(words, item, bits, hashes):
 
 @inlined
 def may_hold(words, item, bits, hashes):
-    """Whether all bits of an item are set: surely if it was inserted, rarely if not."""
+    """Whether all bits of an item are set: always if it was inserted, rarely if not."""
     for _ in range(hashes):
         item = advanced(item)
         position = pick(mixed(item), bits)

@@ -1,1 +1,1 @@
-"""The overlay of walks in bulk."""
+"""The bulk driver of the walk overlay: whole overlays, and events on them (paper 2)."""

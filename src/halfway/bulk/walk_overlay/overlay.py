@@ -1,4 +1,4 @@
-"""Overlays of walks built in bulk on one network: who is in, where walks met, what it took."""
+"""Walk overlays built in bulk on one network: their nodes, links, brokers and steps."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,12 +27,12 @@ class WalkOverlay:
 
     network: Network
     initiators: npt.NDArray[np.int64]  # [I] rows
-    rows: npt.NDArray[np.int64]  # [k] all nodes of all walks, in the order in which they came
+    rows: npt.NDArray[np.int64]  # [k] all nodes of all walks, in the order of their addition
     walk: npt.NDArray[np.int64]  # [k] the walk that added each
     back: npt.NDArray[np.int64]  # [k] row the walk had come from; itself at an initiator
-    steps: npt.NDArray[np.int64]  # [I] steps of each walk, those back included; 0: sat on a walk
-    met_from: npt.NDArray[np.int64]  # [I] the walk's last row of its own, -1 if it met nobody
-    met_at: npt.NDArray[np.int64]  # [I] the row of another walk that it met, -1 if none
+    steps: npt.NDArray[np.int64]  # [I] steps of each walk, those back included; 0: was on a walk
+    met_from: npt.NDArray[np.int64]  # [I] the walk's last row of its own; -1: no meeting
+    met_at: npt.NDArray[np.int64]  # [I] the row of another walk that it met; -1: none
     retreats: int  # steps back of all walks
 
     @cached_property
@@ -67,7 +67,7 @@ class WalkOverlay:
         return farthest(place[self.rows]) / (farthest(place) if whole is None else whole)
 
     def needed(self) -> npt.NDArray[np.int64]:
-        """Rows left, ascending, when every node that is a dead end and no initiator has gone."""
+        """Rows left, ascending, after removing dead ends that are not initiators."""
         kept = np.zeros(self.network.n, np.bool_)
         kept[self.rows] = True
         ends = np.bincount(self.links.ravel(), minlength=self.network.n)
@@ -77,7 +77,7 @@ class WalkOverlay:
 
 
 class Overlays:
-    """Overlays on one network, many in sequence; what a network costs once is paid here.
+    """A builder of overlays on one network, one after the other, with reusable buffers.
 
     Raises Problem for a network with a node that has no neighbour.
     """
@@ -90,8 +90,8 @@ class Overlays:
                 remedy="take the largest component, or more range",
             )
         self.network = network
-        self._ground = Graph(network.start, network.who)
-        self._field = kernels.field(network.n, int(network.degree.max()))
+        self._graph = Graph(network.start, network.who)
+        self._marks = kernels.unmarked(network.n, int(network.degree.max()))
 
     def build(
         self,
@@ -108,55 +108,64 @@ class Overlays:
     ) -> WalkOverlay:
         """[dwo Alg. 1] Build an overlay from distinct initiators [I]: rows, in their order.
 
-        alpha, beta: weights of first and second neighbourhoods [dwo (2)]. together: walks that set
-        out at the same time, 1 or 2; the others follow one by one. A walk is given up after
-        `most_steps` (default: 10,000 a node). Raises Problem for anything else.
+        alpha, beta: weights of first and second neighbourhoods [dwo (2)]. together: walks that
+        start at the same time, 1 or 2; the others follow one by one. A walk ends after
+        `most_steps` (default: 10,000 a node). Raises Problem for values outside these ranges.
         """
         rows = self._checked(initiators)
         if system not in get_args(WalkSystem):
             raise Problem(
-                f"'{system}' is not a walk", remedy=f"one of {', '.join(get_args(WalkSystem))}"
+                f"system = '{system}': expected a walk",
+                remedy=f"use one of {', '.join(get_args(WalkSystem))}",
             )
         if marking not in get_args(Marking):
-            raise Problem(f"marking is '{marking}'", remedy="'left' or 'reached'")
+            raise Problem(
+                f"marking = '{marking}': expected 'left' or 'reached'", remedy="use one of them"
+            )
         if branches not in (1, 2) or together not in (1, 2):
             raise Problem(
-                f"{branches} branches, {together} walks together", remedy="1 or 2 of each"
+                f"branches = {branches}, together = {together}: expected 1 or 2",
+                remedy="use 1 or 2 of each",
             )
         if not (alpha >= 0.0 and beta >= 0.0 and alpha + beta < np.inf):
-            raise Problem(f"alpha = {alpha}, beta = {beta}", remedy="finite weights from 0 up")
+            raise Problem(
+                f"alpha = {alpha}, beta = {beta}: expected finite weights from 0 up",
+                remedy="use weights of 0 or more",
+            )
         recipe = kernels.Recipe(
             system == "random-walk", float(alpha), float(beta), branches, marking == "reached"
         )
         limit = MOST_STEPS_PER_NODE * self.network.n if most_steps is None else most_steps
-        told = kernels.built(self.network.n, len(rows))
+        built = kernels.nothing_built(self.network.n, len(rows))
         kernels.build(
-            self._ground, self._field, recipe, told, rows, together, np.uint64(seed), limit
+            self._graph, self._marks, recipe, built, rows, together, np.uint64(seed), limit
         )
-        count = int(told.tally[0])
-        order = told.order[:count].astype(np.int64)
+        count = int(built.tally[0])
+        order = built.order[:count].astype(np.int64)
         return WalkOverlay(
             network=self.network,
             initiators=rows,
             rows=order,
-            walk=told.walk[:count].astype(np.int64),
-            back=self._field.back[order].astype(np.int64),
-            steps=told.steps,
-            met_from=told.met_from.astype(np.int64),
-            met_at=told.met_at.astype(np.int64),
-            retreats=int(told.tally[1]),
+            walk=built.walk[:count].astype(np.int64),
+            back=self._marks.back[order].astype(np.int64),
+            steps=built.steps,
+            met_from=built.met_from.astype(np.int64),
+            met_at=built.met_at.astype(np.int64),
+            retreats=int(built.tally[1]),
         )
 
     def _checked(self, initiators: npt.ArrayLike) -> npt.NDArray[np.int64]:
         rows = np.ascontiguousarray(initiators, np.int64)
         if rows.ndim != 1 or len(rows) < 2:
-            raise Problem(f"{rows.size} initiators", remedy="an overlay needs two")
+            raise Problem(f"{rows.size} initiators: expected at least two", remedy="add initiators")
         if not 0 <= rows.min() <= rows.max() < self.network.n:
             raise Problem(
-                f"an initiator is row {rows.min() if rows.min() < 0 else rows.max()}",
+                f"initiator {rows.min() if rows.min() < 0 else rows.max()}: expected a row",
                 where=self.network.name,
-                remedy=f"its rows are 0 to {self.network.n - 1}",
+                remedy=f"use rows 0 to {self.network.n - 1}",
             )
         if len(np.unique(rows)) != len(rows):
-            raise Problem("an initiator is named twice", where=self.network.name)
+            raise Problem(
+                "an initiator is given twice", where=self.network.name, remedy="give each row once"
+            )
         return rows

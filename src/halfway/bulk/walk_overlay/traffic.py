@@ -1,7 +1,7 @@
-"""What events cost on a finished overlay: exact tables, Bloom filters, or no filter at all.
+"""Transmissions of events on a finished walk overlay: exact tables, Bloom filters, or no filter.
 
-The same filters as the message-level run's once they have settled: behind each overlay link the
-union of what is wanted there. A link is a directed one here, from a node to its overlay neighbour.
+The filters equal those of the message-level run once they have settled: the filter of a link is the
+union of the subscriptions behind it. Links are directed here, from a node to an overlay neighbour.
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,12 @@ import numpy.typing as npt
 from halfway.bulk.walk_overlay.overlay import WalkOverlay
 from halfway.core.bloom import Size
 from halfway.core.compiled import kernel
-from halfway.protocols.walk_overlay.filters import insert_all
-from halfway.protocols.walk_overlay.subscriptions import Catalogue, admits, matches
+from halfway.protocols.walk_overlay.subscriptions import (
+    Catalogue,
+    admits,
+    insert_all,
+    matches,
+)
 
 Bools = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint32]
@@ -21,22 +25,22 @@ Words = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True)
 class Traffic:
-    """An overlay as a tree of its own rows 0…k-1, in an order in which parents come first."""
+    """An overlay as a tree with rows 0…k-1 of its own, parents before children."""
 
     rows: npt.NDArray[np.int64]  # [k] the network's rows
     parent: npt.NDArray[np.int64]  # [k] own row; that of the first is itself
 
     @classmethod
     def on(cls, overlay: WalkOverlay) -> "Traffic":
-        """The tree of an overlay whose walks have all been joined."""
-        near: dict[int, list[int]] = {int(row): [] for row in overlay.rows}
+        """The tree of an overlay whose walks have all met another."""
+        neighbours: dict[int, list[int]] = {int(row): [] for row in overlay.rows}
         for a, b in overlay.links.tolist():
-            near[a].append(b)
-            near[b].append(a)
+            neighbours[a].append(b)
+            neighbours[b].append(a)
         first = int(overlay.initiators[0])
         order, parent, place = [first], [0], {first: 0}
         for row in order:
-            for other in near[row]:
+            for other in neighbours[row]:
                 if other not in place:
                     place[other] = len(order)
                     order.append(other)
@@ -44,12 +48,12 @@ class Traffic:
         return cls(np.array(order), np.array(parent))
 
     def place(self, row: int) -> int:
-        """The own row of a row of the network."""
+        """The tree's row of a row of the network."""
         return int(np.flatnonzero(self.rows == row)[0])
 
     def behind(self, own: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.generic], ...]:
-        """Unions [k, …] of what nodes have [k, …]: behind the link to a node from its parent, and
-        behind the link from a node to its parent (of the first node: nothing of meaning)."""
+        """Unions [k, …] of `own` [k, …]: behind the link to each node from its parent, and behind
+        the link from each node to its parent (meaningless for the first node)."""
         below = own.copy()
         for i in range(len(own) - 1, 0, -1):
             below[self.parent[i]] |= below[i]
@@ -72,9 +76,9 @@ class Traffic:
     def transmissions(
         self, publisher: int, down: Bools, up: Bools
     ) -> tuple[npt.NDArray[np.int64], Bools]:
-        """How many links the events [E] of a publisher take, and whom they reach [k, E].
+        """Links that each event [E] of a publisher crosses, and the nodes that it reaches [k, E].
 
-        down, up [k, E]: whether the link from a node's parent to it, or back, lets each event pass.
+        down, up [k, E]: whether the link to a node from its parent, or back, admits each event.
         """
         reached = np.zeros(down.shape, np.bool_)
         reached[publisher] = True
@@ -82,18 +86,18 @@ class Traffic:
         while node != 0:
             reached[self.parent[node]] = reached[node] & up[node]
             node = int(self.parent[node])
-        ways = set(self._to_first(publisher))
+        path = set(self._to_first(publisher))
         for i in range(1, len(self.parent)):
-            if i not in ways:
+            if i not in path:
                 reached[i] = reached[self.parent[i]] & down[i]
         return reached.sum(axis=0) - 1, reached
 
     def _to_first(self, node: int) -> list[int]:
-        way = [node]
+        path = [node]
         while node != 0:
             node = int(self.parent[node])
-            way.append(node)
-        return way
+            path.append(node)
+        return path
 
 
 def filters(
@@ -109,30 +113,32 @@ def filters(
 
 
 def passes(words: Words, catalogue: Catalogue, key: int, size: Size) -> Bools:
-    """[k, E] whether each filter admits each event of the book."""
-    told = np.zeros((len(words), len(catalogue.event_topic)), np.bool_)
-    _admitted(words, catalogue, np.uint64(key), size.bits, size.hashes, told)
-    return told
+    """[k, E] whether each filter admits each event of the catalogue."""
+    admitted = np.zeros((len(words), len(catalogue.event_topic)), np.bool_)
+    _admitted(words, catalogue, np.uint64(key), size.bits, size.hashes, admitted)
+    return admitted
 
 
-def due(wanted: npt.NDArray[np.uint8], catalogue: Catalogue) -> Bools:
-    """[k, E] whether a node wants each event of the book."""
-    told = np.zeros((len(wanted), len(catalogue.event_topic)), np.bool_)
-    _matched(wanted, catalogue, told)
-    return told
-
-
-@kernel
-def _admitted(words, catalogue, key, bits, hashes, told):
-    for i in range(told.shape[0]):
-        for e in range(told.shape[1]):
-            told[i, e] = admits(words[i], catalogue, catalogue.event_topic[e], e, key, bits, hashes)
+def matching(wanted: npt.NDArray[np.uint8], catalogue: Catalogue) -> Bools:
+    """[k, E] whether a subscription of each node matches each event of the catalogue."""
+    matched = np.zeros((len(wanted), len(catalogue.event_topic)), np.bool_)
+    _matched(wanted, catalogue, matched)
+    return matched
 
 
 @kernel
-def _matched(wanted, catalogue, told):
-    for i in range(told.shape[0]):
+def _admitted(words, catalogue, key, bits, hashes, admitted):
+    for i in range(admitted.shape[0]):
+        for e in range(admitted.shape[1]):
+            topic = catalogue.event_topic[e]
+            admitted[i, e] = admits(words[i], catalogue, topic, e, key, bits, hashes)
+
+
+@kernel
+def _matched(wanted, catalogue, matched):
+    for i in range(matched.shape[0]):
         for s in range(wanted.shape[1]):
             if wanted[i, s] == 1:
-                for e in range(told.shape[1]):
-                    told[i, e] = told[i, e] or matches(catalogue, s, catalogue.event_topic[e], e)
+                for e in range(matched.shape[1]):
+                    topic = catalogue.event_topic[e]
+                    matched[i, e] = matched[i, e] or matches(catalogue, s, topic, e)

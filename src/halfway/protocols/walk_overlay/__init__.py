@@ -1,1 +1,1 @@
-"""The event overlay built of walks that meet, with Bloom filters for forwarding (paper 2)."""
+"""The event overlay of directional walks that meet, with Bloom filters for forwarding (paper 2)."""

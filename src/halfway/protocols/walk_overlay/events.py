@@ -1,7 +1,12 @@
-"""Events on the overlay: forwarded where a filter says yes, delivered where a subscription does.
+"""Events on the walk overlay, forwarded over the links whose Bloom filters admit them.
 
-A node keeps the last few events, and sends them where a filter begins to say yes: to subscribers
-that the overlay has not reached yet, or not any more.
+The filter of a link covers the subscriptions behind it: the union of a node's own filter and of the
+filters that it received over its other links, recomputed whenever one of these changes. Only the
+chunks that differ are sent, so removing a subscription costs the same as adding one, and a filter
+lacks nothing once its chunks have arrived.
+
+A node buffers the last events and sends them where a filter begins to admit them: to subscribers
+that the overlay had not reached yet, or had lost.
 """
 
 import numpy as np
@@ -10,110 +15,180 @@ from halfway.core.compiled import apart
 from halfway.core.message import APP
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import is_new
-from halfway.protocols.walk_overlay.filters import refresh, take_chunk
-from halfway.protocols.walk_overlay.messages import DELIVERED, EVENT, NEVER, UNMATCHED
-from halfway.protocols.walk_overlay.reliable_hop import with_care
-from halfway.protocols.walk_overlay.subscriptions import admits, matches
+from halfway.protocols.walk_overlay.hop_table import has_room, send_reliably
+from halfway.protocols.walk_overlay.messages import (
+    CHUNK,
+    CHUNK_WORDS,
+    DELIVERED,
+    EVENT,
+    FIRST_WORD,
+    NEVER,
+    UNMATCHED,
+    WORDS,
+)
+from halfway.protocols.walk_overlay.subscriptions import admits, insert_all, matches
 
 
 @apart
-def says_yes(state, rules, catalogue, i, p, topic, event):
-    """Whether the filter of the overlay neighbour at a place admits an event."""
+def clear_filters(state, i, p):
+    """Empty both filters of the link at a place."""
+    for word in range(state.received.shape[2]):
+        state.received[i, p, word] = 0
+        state.advertised[i, p, word] = 0
+
+
+@apart
+def filter_word(state, i, p, word):
+    """One word of the filter for the overlay neighbour at p: everything that is not behind p."""
+    union = state.own_filter[i, word]
+    for q in range(state.links.shape[1]):
+        if q != p and state.links.node_id[i, q] != NEVER:
+            union |= state.received[i, q, word]
+    return union
+
+
+@apart
+def refresh(state, rules, i, out):
+    """Send each overlay neighbour the chunks of its filter that differ from those sent before.
+
+    A chunk that finds no room in the table of hops stays due until the next refresh.
+    """
+    words = state.own_filter.shape[1]
+    state.members.chunks_due[i] = 0
+    for p in range(state.links.shape[1]):
+        if state.links.node_id[i, p] == NEVER or state.links.ready[i, p] == 0:
+            continue
+        for begin in range(0, words, CHUNK_WORDS):
+            end = min(begin + CHUNK_WORDS, words)
+            changed = False
+            for word in range(begin, end):
+                new = filter_word(state, i, p, word)
+                changed = changed or new != state.advertised[i, p, word]
+            if not changed:
+                continue
+            if not has_room(state, rules, i, state.links.node_id[i, p], begin):
+                state.members.chunks_due[i] = 1
+                continue
+            o = emit(out, CHUNK, 0.0, state.links.node_id[i, p])
+            o.args[FIRST_WORD] = begin
+            for word in range(begin, end):
+                state.advertised[i, p, word] = filter_word(state, i, p, word)
+                o.args[WORDS + word - begin] = np.int32(state.advertised[i, p, word])
+            send_reliably(state, rules, i, o, out)
+
+
+@apart
+def change_subscription(state, rules, i, s, add, out):
+    """Add or remove subscription s of the application, and recompute the node's own filter."""
+    numbers = state.subscriptions
+    place = NEVER
+    for k in range(numbers.shape[1]):
+        if numbers[i, k] == s or (place == NEVER and add and numbers[i, k] == NEVER):
+            place = np.int32(k)
+        if numbers[i, k] == s:
+            break
+    if place == NEVER:
+        state.members.refused[i] += add
+        return
+    numbers[i, place] = s if add else NEVER
+    for word in range(state.own_filter.shape[1]):
+        state.own_filter[i, word] = 0
+    insert_all(state.own_filter[i], numbers[i], rules.catalogue, rules.bits, rules.hashes)
+    refresh(state, rules, i, out)
+
+
+@apart
+def is_admitted(state, rules, i, p, topic, event):
+    """Whether the filter of the overlay neighbour at p admits an event."""
     return not rules.filtered or admits(
-        state.heard[i, p], catalogue, topic, event, np.uint64(rules.key), rules.bits, rules.hashes
-    )
+        state.received[i, p], rules.catalogue, topic, event, np.uint64(rules.key), rules.bits,
+        rules.hashes,
+    )  # fmt: skip
 
 
 @apart
-def pass_on(state, rules, i, p, topic, event, out):
-    """An event for the overlay neighbour at a place."""
-    to = state.links.node_id[i, p]
-    o = emit(out, EVENT, 0.0, to)
+def send_event(state, rules, i, p, topic, event, out):
+    """Send an event to the overlay neighbour at p."""
+    o = emit(out, EVENT, 0.0, state.links.node_id[i, p])
     o.topic = topic
     o.event = event
-    with_care(state, rules, i, o, to, out)
+    send_reliably(state, rules, i, o, out)
 
 
 @apart
-def forward(state, rules, catalogue, i, topic, event, came_from, out):
-    """To every overlay neighbour but the one of that name, where its filter says yes."""
+def buffer_event(state, i, now, topic, event):
+    """Buffer an event in place of the oldest."""
+    buffer, members = state.buffer, state.members
+    if buffer.shape[1] > 0:
+        k = members.buffered[i] % buffer.shape[1]
+        buffer.at[i, k] = now
+        buffer.topic[i, k] = topic
+        buffer.event[i, k] = event
+        members.buffered[i] += 1
+
+
+@apart
+def spread_event(state, rules, i, message, came_from, out):
+    """Buffer a new event and send it over every link but one whose filter admits it."""
+    topic, event = message.topic, message.event
+    buffer_event(state, i, message.at, topic, event)
     for p in range(state.links.shape[1]):
         to = state.links.node_id[i, p]
-        if (
-            to != NEVER
-            and to != came_from
-            and says_yes(state, rules, catalogue, i, p, topic, event)
-        ):
-            pass_on(state, rules, i, p, topic, event, out)
+        if to not in (NEVER, came_from) and is_admitted(state, rules, i, p, topic, event):
+            send_event(state, rules, i, p, topic, event, out)
 
 
 @apart
-def keep(state, i, now, topic, event):
-    """Keep an event, in place of the oldest."""
-    kept, members = state.kept, state.members
-    if kept.shape[1] > 0:
-        k = members.held[i] % kept.shape[1]
-        kept.at[i, k] = now
-        kept.topic[i, k] = topic
-        kept.event[i, k] = event
-        members.held[i] += 1
+def publish(state, rules, i, message, out):
+    """A PUBLISH. The event is not delivered to the application that published it."""
+    if state.members.root[i] == NEVER and state.buffer.shape[1] == 0:
+        o = emit(out, UNMATCHED, 0.0, APP)
+        o.topic = message.topic
+        o.event = message.event
+    elif is_new(state.seen, i, message.event):
+        spread_event(state, rules, i, message, NEVER, out)
 
 
 @apart
-def deliver(state, catalogue, i, topic, event, out):
-    """To the application, if a subscription of its own really matches: filters do not decide."""
-    for s in state.wanted[i]:
-        if s >= 0 and matches(catalogue, s, topic, event):
+def receive_event(state, rules, i, message, out):
+    """An EVENT. A cycle may exist for a moment, so a node ignores an event that it has seen."""
+    if is_new(state.seen, i, message.event):
+        deliver(state, rules.catalogue, i, message, out)
+        spread_event(state, rules, i, message, message.source, out)
+
+
+@apart
+def deliver(state, catalogue, i, message, out):
+    """Deliver an event if a subscription of the node matches it: filters have false positives."""
+    for s in state.subscriptions[i]:
+        if s >= 0 and matches(catalogue, s, message.topic, message.event):
             o = emit(out, DELIVERED, 0.0, APP)
-            o.topic = topic
-            o.event = event
+            o.topic = message.topic
+            o.event = message.event
             return
 
 
 @apart
-def publish(state, rules, catalogue, i, message, out):
-    """The application publishes. Its own node is not told."""
-    topic, event = message.topic, message.event
-    if state.members.root[i] == NEVER and state.kept.shape[1] == 0:
-        o = emit(out, UNMATCHED, 0.0, APP)
-        o.topic = topic
-        o.event = event
-    elif is_new(state.seen, i, event):
-        keep(state, i, message.at, topic, event)
-        forward(state, rules, catalogue, i, topic, event, NEVER, out)
-
-
-@apart
-def take_event(state, rules, catalogue, i, message, out):
-    """An event comes by. A circle may stand for a moment: whoever has seen it lets it be."""
-    topic, event = message.topic, message.event
-    if is_new(state.seen, i, event):
-        keep(state, i, message.at, topic, event)
-        deliver(state, catalogue, i, topic, event, out)
-        forward(state, rules, catalogue, i, topic, event, message.source, out)
-
-
-@apart
-def waiting(state, rules, catalogue, i, p, now):
-    """The kept events, a bit each, that the filter of the neighbour at a place does not admit."""
-    kept, bits = state.kept, np.int64(0)
-    count = min(state.members.held[i], kept.shape[1])
+def withheld(state, rules, i, p, now):
+    """The buffered events, a bit each, that the filter of the neighbour at p does not admit."""
+    buffer, bits = state.buffer, np.int64(0)
+    count = min(state.members.buffered[i], buffer.shape[1])
     for k in range(count):
-        young = now - kept.at[i, k] <= rules.hold_s
-        if young and not says_yes(
-            state, rules, catalogue, i, p, kept.topic[i, k], kept.event[i, k]
-        ):
+        young = now - buffer.at[i, k] <= rules.buffer_time_s
+        if young and not is_admitted(state, rules, i, p, buffer.topic[i, k], buffer.event[i, k]):
             bits |= np.int64(1) << np.int64(k)
     return bits
 
 
 @apart
-def chunk(state, rules, catalogue, i, p, message, out):
-    """The overlay neighbour at p tells a chunk: what was kept for it goes, others hear of it."""
-    before = waiting(state, rules, catalogue, i, p, message.at)
-    take_chunk(state, i, p, message)
-    due = before & ~waiting(state, rules, catalogue, i, p, message.at)
-    for k in range(state.kept.shape[1]):
+def receive_chunk(state, rules, i, p, message, out):
+    """A CHUNK from the neighbour at p: send the events that it newly admits, pass the change on."""
+    before = withheld(state, rules, i, p, message.at)
+    begin = message.args[FIRST_WORD]
+    for word in range(begin, min(begin + CHUNK_WORDS, state.own_filter.shape[1])):
+        state.received[i, p, word] = np.uint32(message.args[WORDS + word - begin])
+    due = before & ~withheld(state, rules, i, p, message.at)
+    for k in range(state.buffer.shape[1]):
         if (due >> np.int64(k)) & np.int64(1):
-            pass_on(state, rules, i, p, state.kept.topic[i, k], state.kept.event[i, k], out)
+            send_event(state, rules, i, p, state.buffer.topic[i, k], state.buffer.event[i, k], out)
     refresh(state, rules, i, out)

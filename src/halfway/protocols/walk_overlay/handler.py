@@ -1,161 +1,214 @@
-"""The overlay of directional walks (Muñoz & Leone 2014): merged network and overlay layer, events.
+"""The walk overlay (Muñoz & Leone 2014): options, rules, and the handler of every message.
 
-Walks are in `walk_overlay_walks`, who is linked with whom in `walk_overlay_tree`, what becomes of
-it when neighbours go in `walk_overlay_repair`, filters and events in `walk_overlay_filters` and
-`walk_overlay_events`; this file hands each message to its room.
+Walks of publishers and subscribers that meet form a tree of overlay links (`walk`, `launch`,
+`fragments`); `repair` restores it when neighbours go, and `events` forwards events over it.
 """
+
+import math
+from typing import NamedTuple
 
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
-from halfway.core.message import APP, START
+from halfway.core.message import APP
+from halfway.core.options import Option, count, seconds, switch
 from halfway.core.outbox import emit
-from halfway.protocols.walk_overlay.events import chunk, publish, take_event
-from halfway.protocols.walk_overlay.filters import refresh, want
-from halfway.protocols.walk_overlay.launch import relaunch
-from halfway.protocols.walk_overlay.membership import (
-    anchored,
-    identified,
-    linked,
-    made_ready,
-    of_component,
-    refuse,
-)
-from halfway.protocols.walk_overlay.messages import (
+from halfway.protocols.reliable_hop import (
     ACK,
-    ANCHORED,
+    ACK_TIMEOUT,
+    NONE,
+    accepted_before,
+    acknowledged_place,
+    overdue,
+    release,
+)
+from halfway.protocols.walk_overlay.events import (
+    change_subscription,
+    publish,
+    receive_chunk,
+    receive_event,
+    refresh,
+)
+from halfway.protocols.walk_overlay.fragments import (
+    deny_link,
+    mark_ready,
+    receive_attached,
+    receive_id,
+    receive_link,
+    send_id,
+)
+from halfway.protocols.walk_overlay.launch import relaunch
+from halfway.protocols.walk_overlay.messages import (
     ASK,
+    ATTACHED,
     BID,
+    CHECK_LINKS,
     CHOOSE,
+    CHUNK,
     CHUNK_WORDS,
     CONNECTED,
     CUT,
-    DELIVERED,
     ENDED,
+    ESTABLISHED,
     EVENT,
     FAR,
-    HEIR,
-    IDENTITY,
+    FRAGMENT_ID,
     JOIN,
     JOINING,
-    KEEP,
+    KEEP_ALIVE,
+    KINDS,
     LAUNCH,
     LEAVE,
     LEAVES,
     LINK,
-    LOOK,
-    NAMES,
     NEAR,
     NEVER,
-    PATIENCE,
+    NEXT_STEP,
     PUBLISH,
     RANK,
     RELAUNCH,
     ROOT,
-    SERIAL,
-    STANDING,
+    START,
     STEP,
     SUBSCRIBE,
+    SUCCESSOR,
     UNSUBSCRIBE,
-    WATCH,
-    Rules,
 )
-from halfway.protocols.walk_overlay.reliable_hop import arrived_before, give_up_hop, hop_of, overdue
 from halfway.protocols.walk_overlay.repair import (
-    back_again,
-    circle,
-    cut,
-    failed,
-    inherit,
+    check_links,
+    cut_cycle,
+    hop_failed,
     initiate,
-    kept_up,
     leave,
-    start_watch,
-    watch,
+    receive_cut,
+    receive_keep_alive,
+    receive_successor,
+    restart,
+    start_link_check,
 )
 from halfway.protocols.walk_overlay.state import OverlayState, link_of, state
-from halfway.protocols.walk_overlay.subscriptions import Catalogue, Subscription, catalogue
+from halfway.protocols.walk_overlay.subscriptions import Catalogue
 from halfway.protocols.walk_overlay.walk import (
-    bid,
+    ask_for_bids,
     choose,
-    count_far,
-    count_near,
-    ended,
-    look,
-    step,
-    take_bid,
+    receive_bid,
+    receive_ended,
+    receive_far,
+    receive_near,
+    receive_step,
+    send_bid,
 )
 
-__all__ = [
-    "DELIVERED",
-    "JOIN",
-    "KINDS",
-    "LAUNCH",
-    "PUBLISH",
-    "START",
-    "SUBSCRIBE",
-    "Catalogue",
-    "Rules",
-    "State",
-    "Subscription",
-    "catalogue",
-    "handle",
-    "most_emissions",
-    "state",
-]
+__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "state"]
+
+OPTIONS: dict[str, Option] = {
+    "launch_interval_s": seconds(0.1, "from one initiator's launch to the next one's"),
+    "pure": switch(False, "walks are pure random walks"),
+    "alpha": Option(1.0, 0.0, 1e9, "weight of the walk's first neighbourhood in a step's cost"),
+    "beta": Option(0.0, 0.0, 1e9, "weight of its second neighbourhood"),
+    "branches": count(1, "of a walk", 1, 2),
+    "step_pause_s": seconds(0.01, "that a walk pauses on each node before it asks for bids"),
+    "bid_timeout_s": seconds(0.02, "until all bids are in: more than there and back"),
+    "settling_time_s": seconds(1.0, "until a detached fragment walks: its id spreads meanwhile"),
+    "most_steps": count(100_000, "steps after which a walk goes back", 1, 2**31 - 1),
+    "false_positives": Option(0.01, 1e-6, 0.5, "share of other topics that a filter admits"),
+    "links": count(16, "overlay neighbours that a node has room for", 1, 1000),
+    "buffered_events": count(16, "events that a node buffers for later subscribers", 0, 63),
+    "buffer_time_s": seconds(30.0, "that a node buffers them"),
+    "retries": count(5, "retransmissions of a hop; 0: hops are not acknowledged", 0, 100),
+    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted: more than there and back"),
+    "relaunch_s": seconds(10.0, "until a walk that met no other is followed by the next; 0: never"),
+    "launches": count(
+        10, "walks in a row, relaunch_s apart; later ones this many times rarer", 1, 1000
+    ),
+    "link_check_interval_s": seconds(1.0, "between two checks of overlay neighbours; 0: never"),
+    "checks_per_keep_alive": count(
+        5, "link checks from one keep-alive to the next; 0: no keep-alives", 0, 1000
+    ),
+}
+
+
+class Rules(NamedTuple):
+    """What all nodes of the walk overlay share.
+
+    The paper knows neither loss nor faults: the fields from `retries` on are ours, off by default.
+    """
+
+    catalogue: Catalogue
+    pure: bool  # walks are pure random walks
+    alpha: float  # [dwo (2)]
+    beta: float  # [dwo (2)]; 0: no FAR is ever sent
+    branches: int  # [dwo §IV] 1 or 2
+    step_pause_s: float  # a walk's pause on a node before it asks: marks spread meanwhile
+    bid_timeout_s: float  # until all bids are in
+    settling_time_s: float  # until a detached fragment walks: its id spreads meanwhile
+    most_steps: int  # a branch then goes back; the paper leaves stopping open
+    filtered: bool  # False: events go over every overlay link
+    bits: int  # of a filter: a multiple of 32
+    hashes: int
+    key: int  # of every hash
+    retries: int = 0  # retransmissions of a hop; 0: hops are not acknowledged
+    ack_timeout_s: float = 1.0  # until a hop is retransmitted; more than there and back
+    relaunch_s: float = math.inf  # until a walk that met no other is followed by the next
+    launches: int = 1  # walks in a row, relaunch_s apart; later ones this many times rarer
+    link_check_interval_s: float = math.inf  # between two checks of overlay neighbours
+    checks_per_keep_alive: int = 0  # link checks from one KEEP_ALIVE to the next; 0: none
+    buffer_time_s: float = math.inf  # that nodes buffer an event
+    until_s: float = math.inf  # no node starts a periodic timer after that, so that a run ends
+
 
 State = OverlayState
-KINDS = NAMES
 
 
 def most_emissions(state: OverlayState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
-    links, words = state.heard.shape[1:]
-    # An identity, news of an heir, chunks, and the kept events for each overlay neighbour.
-    told = links * (2 + -(-words // CHUNK_WORDS)) + max(links, state.kept.shape[1])
-    # Whatever is sent with care is followed by a letter to oneself.
-    return int(told * (1 + (rules.retries > 0)) + 12)
+    links, words = state.received.shape[1:]
+    # For each overlay neighbour a fragment id, a successor, and chunks; and the buffered events.
+    each = 2 + -(-words // CHUNK_WORDS)
+    records = links * each + max(links, state.buffer.shape[1])
+    # Each reliable record has a timer.
+    return int(records * (1 + (rules.retries > 0)) + 12)
 
 
 @apart
-def from_application(state, rules, catalogue, i, message, out):
-    """Letters from above."""
-    members = state.members
-    if message.kind in (LAUNCH, JOIN):
+def on_command(state, rules, i, message, out):
+    """A command from the application."""
+    members, kind = state.members, message.kind
+    if kind in (LAUNCH, JOIN):
         members.initiator[i] = 1
-        if members.root[i] != NEVER:  # [dwo Alg. 2, line 4] in already
+        if members.root[i] != NEVER:  # [dwo Alg. 2, line 4] in the overlay already
             emit(out, CONNECTED, 0.0, APP)
         else:
-            rank = STANDING if message.kind == LAUNCH else JOINING
+            rank = ESTABLISHED if kind == LAUNCH else JOINING
             initiate(state, rules, i, rank, message.at, out)
-    elif message.kind == PUBLISH:
-        publish(state, rules, catalogue, i, message, out)
-    elif message.kind == SUBSCRIBE:
-        want(state, rules, catalogue, i, message.topic, True, out)
-    elif message.kind == UNSUBSCRIBE:
-        want(state, rules, catalogue, i, message.topic, False, out)
-    elif message.kind == LEAVE:
+    elif kind == PUBLISH:
+        publish(state, rules, i, message, out)
+    elif kind == SUBSCRIBE:
+        change_subscription(state, rules, i, message.topic, True, out)
+    elif kind == UNSUBSCRIBE:
+        change_subscription(state, rules, i, message.topic, False, out)
+    elif kind == LEAVE:
         members.initiator[i] = 0
         leave(state, rules, i, out)
 
 
 @apart
-def of_walks(state, rules, neighbourhood, i, message, out):
-    """What nodes tell each other, and themselves, of walks that are under way."""
+def on_walk(state, rules, neighbourhood, i, message, out):
+    """A message of a walk that is under way, or a walk's timer."""
     kind = message.kind
     if kind == BID:
-        take_bid(state, i, message)
+        receive_bid(state, i, message)
     elif kind == NEAR:
-        count_near(state, rules, i, message, out)
+        receive_near(state, rules, i, message, out)
     elif kind == FAR:
-        count_far(state, i, message)
+        receive_far(state, i, message)
     elif kind == ASK:
-        bid(state, rules, i, message, out)
+        send_bid(state, rules, i, message, out)
     elif kind == STEP:
-        step(state, rules, i, message, out)
+        receive_step(state, rules, i, message, out)
         if state.members.root[i] != NEVER:
-            start_watch(state, rules, i, message.at, out)
-    elif kind == LOOK:
-        look(state, rules, neighbourhood, i, message, out)
+            start_link_check(state, rules, i, message.at, out)
+    elif kind == NEXT_STEP:
+        ask_for_bids(state, rules, neighbourhood, i, message, out)
     elif kind == CHOOSE:
         choose(state, rules, i, message, out)
     elif kind == RELAUNCH:
@@ -163,85 +216,84 @@ def of_walks(state, rules, neighbourhood, i, message, out):
 
 
 @apart
-def with_answer(state, rules, catalogue, i, message, out):
-    """What overlay neighbours tell each other, acknowledged where they want it."""
+def on_overlay(state, rules, i, message, out):
+    """A reliable record from a neighbour."""
     kind = message.kind
-    if arrived_before(state, i, message, out):
+    if accepted_before(state.hops, i, message, out):
         return
     if kind == ENDED:
-        ended(state, rules, i, message, out)
+        receive_ended(state, rules, i, message, out)
     elif kind == LINK:
-        linked(state, rules, i, message, out)
+        receive_link(state, rules, i, message, out)
     elif kind == CUT:
-        cut(state, rules, i, message, out)
-    elif kind == IDENTITY:
-        if identified(state, rules, i, message, out):
-            circle(state, rules, i, message.source, out)
-    elif kind == ANCHORED:
-        anchored(state, rules, i, message, out)
-    elif kind == HEIR:
-        inherit(state, i, message)
+        receive_cut(state, rules, i, message, out)
+    elif kind == FRAGMENT_ID:
+        if receive_id(state, rules, i, message, out):
+            cut_cycle(state, rules, i, message.source, out)
+    elif kind == ATTACHED:
+        receive_attached(state, rules, i, message, out)
+    elif kind == SUCCESSOR:
+        receive_successor(state, i, message)
     else:
-        of_events(state, rules, catalogue, i, message, out)
+        on_events(state, rules, i, message, out)
 
 
 @apart
-def of_events(state, rules, catalogue, i, message, out):
-    """Filters and events, from whoever believes in a link; if there is none it is told so."""
+def on_events(state, rules, i, message, out):
+    """A CHUNK or an EVENT; a sender that is not an overlay neighbour is notified."""
     p = link_of(state, i, message.source)
     if p < 0:
-        refuse(message.source, LEAVES, out)
+        deny_link(message.source, LEAVES, out)
     if message.kind == EVENT:
-        take_event(state, rules, catalogue, i, message, out)
+        receive_event(state, rules, i, message, out)
     elif p >= 0:
-        chunk(state, rules, catalogue, i, p, message, out)
+        receive_chunk(state, rules, i, p, message, out)
 
 
 @apart
-def acknowledged(state, rules, i, message, out):
-    """A hop with care has arrived; a link is ready then, and there is room for what is owed."""
-    h = hop_of(state, i, message.reals[SERIAL])
-    if h < 0 or state.hops.to[i, h] != message.source:
+def on_ack(state, rules, i, message, out):
+    """An ACK: the link that it answers is ready, or there is room for chunks that are due."""
+    place = acknowledged_place(state.hops, i, message)
+    if place == NONE:
         return
-    kind = state.hops.kind[i, h]
-    rank, root = state.hops.args[i, h][RANK], state.hops.args[i, h][ROOT]
-    give_up_hop(state, i, h)
+    record = state.hops.record[i, place]
+    kind, rank, root = record.kind, record.args[RANK], record.args[ROOT]
+    release(state.hops, i, place)
     p = link_of(state, i, message.source)
     if kind == LINK and p >= 0:
-        made_ready(state, rules, i, p, out)
-        told = state.members.rank[i] == rank and state.members.root[i] == root
-        if not told and state.members.towards[i] != message.source:
-            of_component(state, rules, i, IDENTITY, message.source, 0, out)
-    elif state.members.owing[i] == 1:
+        mark_ready(state, rules, i, p, out)
+        same = state.members.rank[i] == rank and state.members.root[i] == root
+        if not same and state.members.parent[i] != message.source:
+            send_id(state, rules, i, FRAGMENT_ID, message.source, out)
+    elif state.members.chunks_due[i] == 1:
         refresh(state, rules, i, out)
 
 
 @apart
-def act(state, rules, neighbourhood, catalogue, i, message, out):
-    """What `handle` is, compiled once and called rather than inlined wherever the engine hands on
-    a message: that would take minutes of compiling."""
+def act(state, rules, neighbourhood, i, message, out):
+    """The body of `handle`, compiled once: inlined at each call it would take minutes."""
     kind = message.kind
     if kind <= LEAVE:
-        from_application(state, rules, catalogue, i, message, out)
-    elif kind == WATCH:
-        watch(state, rules, neighbourhood, i, message, out)
-    elif kind < ENDED or kind in (LOOK, CHOOSE, RELAUNCH):
-        of_walks(state, rules, neighbourhood, i, message, out)
-    elif kind <= EVENT:
-        with_answer(state, rules, catalogue, i, message, out)
-    elif kind == KEEP:
-        kept_up(state, rules, i, message, out)
+        on_command(state, rules, i, message, out)
+    elif kind == CHECK_LINKS:
+        check_links(state, rules, neighbourhood, i, message, out)
+    elif kind < ENDED or kind in (NEXT_STEP, CHOOSE, RELAUNCH):
+        on_walk(state, rules, neighbourhood, i, message, out)
+    elif kind in (ENDED, LINK, CUT, FRAGMENT_ID, ATTACHED, SUCCESSOR, CHUNK, EVENT):
+        on_overlay(state, rules, i, message, out)
+    elif kind == KEEP_ALIVE:
+        receive_keep_alive(state, rules, i, message, out)
     elif kind == ACK:
-        acknowledged(state, rules, i, message, out)
-    elif kind == PATIENCE:
-        h = overdue(state, rules, i, message, out)
-        if h >= 0:
-            failed(state, rules, i, h, message.at, out)
+        on_ack(state, rules, i, message, out)
+    elif kind == ACK_TIMEOUT:
+        place = overdue(state.hops, rules, i, message, out)
+        if place != NONE:
+            hop_failed(state, rules, i, place, message.at, out)
     elif kind == START:
-        back_again(state, rules, i, message.at, out)
+        restart(state, rules, i, message.at, out)
 
 
 @handles(OverlayState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """A node's whole behaviour, one message at a time."""
-    act(state, rules, neighbourhood, rules.catalogue, i, message, out)
+    """Let a node of the walk overlay receive one message."""
+    act(state, rules, neighbourhood, i, message, out)

@@ -1,129 +1,112 @@
-"""The overlay's kinds of messages, where they keep things, and its rules: shared by its files."""
-
-import math
-from typing import NamedTuple
+"""The walk overlay's message kinds and the places of their arguments."""
 
 import numpy as np
 
-from halfway.core.message import START
+from halfway.core.kinds import Kinds, MapRole, Meets, Step
+from halfway.protocols import reliable_hop
 
-# Kinds. Letters from the application:
-LAUNCH = 1  # be an initiator of the first two: part of the overlay once the walks have met
-JOIN = 2  # be an initiator that comes later
-PUBLISH = 3  # tell `event` of `topic` to whoever wants it
-SUBSCRIBE = 4  # want what subscription `topic` of the book stands for
-UNSUBSCRIBE = 5
-LEAVE = 6  # out of the overlay
-# Between neighbours, of a walk:
-ASK = 8  # a walk's head to everyone: what does it cost to step on you?
-BID = 9  # the answer, in reals[PRICE]
-STEP = 10  # to everyone: the walk leaves me for `target`; you are in N(DRW)
-NEAR = 11  # to everyone: I am in N(DRW)
-FAR = 12  # to everyone: I am in N²(DRW)
-ENDED = 13  # along the walk to its head: no need to go on
-# Between neighbours, of the overlay:
-LINK = 14  # be my overlay neighbour
-CUT = 15  # be it no more
-IDENTITY = 16  # our component's, from now on
-ANCHORED = 17  # towards the root: we are in an overlay that stands; no need to walk
-HEIR = 18  # a root to its overlay neighbours: who takes its place
-KEEP = 23  # to the neighbour towards the root, now and then: I am still behind you
-# Between overlay neighbours, of the events:
-CHUNK = 19  # a piece of the filter for what lies behind me
-EVENT = 20
-# To oneself:
-LOOK = 21  # a walk has rested here: ask around
-CHOOSE = 22  # the bids are in
-WATCH = 7  # are my overlay neighbours still there?
-PATIENCE = 24  # has that hop been acknowledged?
-RELAUNCH = 25  # has that walk found the overlay?
-ACK = 26  # between neighbours: a hop with care has arrived
-# To the application:
-CONNECTED = 27  # your walk need not go on: you are in the overlay
-LOST = 28  # your walk saw everybody there is, or took too many steps
-DELIVERED = 29  # an event that matches
-UNMATCHED = 30  # a PUBLISH from outside the overlay, that nobody keeps
+NEVER = np.int32(-1)  # in place of a node id or a number: none
 
-NAMES = {
-    LAUNCH: "launch",
-    JOIN: "join",
-    PUBLISH: "publish",
-    SUBSCRIBE: "subscribe",
-    UNSUBSCRIBE: "unsubscribe",
-    LEAVE: "leave",
-    ASK: "ask",
-    BID: "bid",
-    STEP: "step",
-    NEAR: "near",
-    FAR: "far",
-    ENDED: "ended",
-    LINK: "link",
-    CUT: "cut",
-    IDENTITY: "identity",
-    ANCHORED: "anchored",
-    HEIR: "heir",
-    KEEP: "keep",
-    CHUNK: "chunk",
-    EVENT: "event",
-    LOOK: "look",
-    CHOOSE: "choose",
-    WATCH: "watch",
-    PATIENCE: "patience",
-    RELAUNCH: "relaunch",
-    ACK: "ack",
-    CONNECTED: "connected",
-    LOST: "lost",
-    DELIVERED: "delivered",
-    UNMATCHED: "unmatched",
-    int(START): "boot",
-}  # for people
-
-# Where messages of a walk keep things in `args`.
+# Places in `args` of a walk's messages.
 INITIATOR, NUMBER, BRANCH, RANDOM_LOW, RANDOM_HIGH, STEPS, RANK, ROOT = range(8)
-# And those of the overlay why they were sent; a record's `flags` mean something else in Python.
-WHY = 0
-HEIR_NAME, SEEKS = 0, 1  # of a HEIR: who it is, and whether its root still looks for the overlay
-CHUNK_WORDS = 7  # of a filter in a message, behind the chunk's number
-ATTEMPT = 0  # of a RELAUNCH and a PATIENCE in `args`: those before it in a row
-# Walks fill `args`, so these are in `reals`.
-PRICE = 0  # of a BID
-SERIAL = 1  # the sender's number for a hop that it wants acknowledged; 0: it does not
-ASKED = 2  # of a LOOK and a CHOOSE: how often the head has asked already
+PRICE = 0  # in `reals` of a BID
+ASKED = 0  # in `reals` of a NEXT_STEP and a CHOOSE
+# Places in `args` of the overlay's messages.
+REASON = 0
+SUCCESSOR_ID, ROOT_SEARCHES = 0, 1
+FIRST_WORD, WORDS = 0, 1
+CHUNK_WORDS = 7  # of a filter in one CHUNK
 
-LEAF, MERGER = 0, 1  # in args[WHY] of a LINK: who was outside joins, or two components meet
-LEAVES, CIRCLE = 0, 1  # in args[WHY] of a CUT: its sender is no neighbour, or there is a circle
+LEAF, MERGER = 0, 1  # reasons of a LINK: a node outside joins, or two fragments meet
+LEAVES, CYCLE = 0, 1  # reasons of a CUT: the sender is not a neighbour, or there is a cycle
+# Ranks of fragments. A detached fragment has one more than the fragment that it was part of.
+JOINING, ESTABLISHED = -1, 0
 
-NEVER = np.int32(-1)
-# Ranks of components. A component of a lost part has one more than what it was lost from.
-JOINING, STANDING = -1, 0
-# Why a root walks: its component has yet to find the overlay, or stands and another may as well.
-SEEKING, IN_DOUBT = 1, 2
+_WALK = {
+    "initiator": INITIATOR, "walk number": NUMBER, "branch": BRANCH,
+    "random state, low half": RANDOM_LOW, "random state, high half": RANDOM_HIGH, "steps": STEPS,
+}  # fmt: skip
+_FRAGMENT = {"rank": RANK, "root": ROOT}
+_BOTH = {**_WALK, **_FRAGMENT}
 
+KINDS = Kinds()
+KINDS.include(reliable_hop.KINDS)
+START = KINDS.start()
 
-class Rules(NamedTuple):
-    """The scalars of the system, the same on every node.
+LAUNCH = KINDS.command(1, "launch", "join the overlay as one of the first two initiators")
+JOIN = KINDS.command(2, "join", "join the overlay as a later initiator")
+PUBLISH = KINDS.command(3, "publish", "publish `event` of `topic`", "topic event")
+SUBSCRIBE = KINDS.command(4, "subscribe", "add subscription `topic` of the catalogue", "topic")
+UNSUBSCRIBE = KINDS.command(
+    5, "unsubscribe", "remove subscription `topic` of the catalogue", "topic"
+)
+LEAVE = KINDS.command(6, "leave", "leave the overlay")
 
-    The paper knows neither loss nor faults. Everything from `retries` on is ours, and off by
-    default.
-    """
+CHECK_LINKS = KINDS.timer(7, "check-links", "check that overlay neighbours are still neighbours")
+NEXT_STEP = KINDS.timer(
+    21, "next-step", "a walk's head here asks its neighbours for bids", args=_WALK,
+    reals={"times asked before": ASKED},
+)  # fmt: skip
+CHOOSE = KINDS.timer(
+    22, "choose", "the bid timeout is over: the walk's head chooses its next node", args=_WALK,
+    reals={"times asked before": ASKED},
+)  # fmt: skip
+RELAUNCH = KINDS.timer(
+    25, "relaunch", "start another walk if this one has met no other", args={"walk number": NUMBER}
+)
 
-    pure: bool  # walks are pure random walks
-    alpha: float  # [dwo (2)]
-    beta: float  # [dwo (2)]; 0: no FAR is ever sent
-    branches: int  # [dwo §IV] 1 or 2
-    rest: float  # seconds a walk rests on a node before it asks; marks are told meanwhile
-    patience: float  # seconds until all bids are in
-    settle: float  # seconds a lost part waits before it walks, while its identity spreads
-    most_steps: int  # a branch gives up then; the paper leaves stopping open
-    filtered: bool  # False: events go everywhere in the overlay
-    bits: int  # of a filter: a multiple of 32
-    hashes: int
-    key: int  # of every hash
-    retries: int = 0  # repetitions of a hop that is not acknowledged; 0: nobody acknowledges
-    answer_s: float = 1.0  # seconds until a hop counts as failed; more than there and back
-    relaunch_s: float = math.inf  # seconds until a walk that found nobody sets out again
-    launches: int = 1  # of such walks in a row; later ones so many times rarer
-    watch_s: float = math.inf  # seconds between two looks at one's overlay neighbours
-    keep: int = 0  # looks from one KEEP to the next; 0: there is none
-    hold_s: float = math.inf  # seconds that an event waits on nodes that keep it
-    until_s: float = math.inf  # seconds: nothing of its own accord after that, so a run can end
+ASK = KINDS.network(8, "ask", "a walk's head asks every neighbour for a bid", args=_BOTH)
+BID = KINDS.network(
+    9, "bid", "what it costs the walk to step onto the sender", args=_WALK, reals={"price": PRICE}
+)
+STEP = KINDS.network(
+    10, "step", "the walk steps onto `target`; every receiver is in N(DRW)", "target sequence",
+    args=_BOTH, on_map=Step(("walk",), addressed=True),
+)  # fmt: skip
+NEAR = KINDS.network(11, "near", "the sender is in N(DRW)", args=_WALK)
+FAR = KINDS.network(12, "far", "the sender is in N²(DRW)", args=_WALK)
+ENDED = KINDS.network(
+    13, "ended", "towards the walk's head: the walk stops", "sequence", args=_WALK
+)
+
+LINK = KINDS.network(
+    14, "link", "make the sender an overlay neighbour", "sequence",
+    args={"reason": REASON, **_FRAGMENT}, on_map=MapRole.LINK,
+)  # fmt: skip
+CUT = KINDS.network(
+    15, "cut", "the sender is no overlay neighbour any more", "sequence", args={"reason": REASON},
+    on_map=MapRole.CUT,
+)  # fmt: skip
+FRAGMENT_ID = KINDS.network(
+    16, "fragment-id", "the id of the sender's fragment", "sequence", args=_FRAGMENT
+)
+ATTACHED = KINDS.network(
+    17, "attached", "towards the root: the fragment has met an established one; stop walking",
+    "sequence", args=_FRAGMENT,
+)  # fmt: skip
+SUCCESSOR = KINDS.network(
+    18, "successor", "a root names the overlay neighbour that takes its place", "sequence",
+    args={"successor": SUCCESSOR_ID, "the root searches": ROOT_SEARCHES, **_FRAGMENT},
+)  # fmt: skip
+KEEP_ALIVE = KINDS.network(
+    23, "keep-alive", "towards the root: the sender still has this link", args=_FRAGMENT
+)
+
+CHUNK = KINDS.network(
+    19, "chunk", "a part of the filter of the subscriptions behind the sender", "sequence",
+    args={"first word": FIRST_WORD, "filter words[7]": WORDS},
+)  # fmt: skip
+EVENT = KINDS.network(
+    20, "event", "an event, to an overlay neighbour whose filter admits it",
+    "topic event sequence", on_map=MapRole.EVENT_HOP,
+)  # fmt: skip
+
+CONNECTED = KINDS.report(
+    27, "connected", "the node is in the overlay, and its walk has stopped",
+    on_map=Meets("joined the overlay"),
+)  # fmt: skip
+LOST = KINDS.report(28, "lost", "the walk has met no other and has no node left to visit")
+DELIVERED = KINDS.report(29, "delivered", "an event that a subscription matches", "topic event")
+UNMATCHED = KINDS.report(
+    30, "unmatched", "an event published outside the overlay, and not buffered", "topic event"
+)

@@ -1,16 +1,19 @@
-"""How a walk of the overlay chooses its next node [dwo Alg. 2]; the protocol's and the bulk's."""
+"""How a walk of the overlay chooses its next node [dwo Alg. 2]: pure functions of the bids.
+
+The protocol and the bulk driver both call them.
+"""
 
 import numpy as np
 
 from halfway.core.compiled import inlined
 from halfway.core.prng import pick
 
-# What a neighbour bids where it does not bid a cost (a cost is never negative):
-PASSED = -1.0  # this walk has been here: never again, unless it is pure
+# Bids that are not a cost (a cost is never negative):
+PASSED = -1.0  # this walk has been here: no second visit, unless it is a pure random walk
 MET = -2.0  # part of another walk
-SILENT = -3.0  # nothing was heard of it
+SILENT = -3.0  # no bid was received
 
-NOBODY = np.int64(-1)
+NO_PLACE = np.int64(-1)
 
 
 @inlined
@@ -21,7 +24,7 @@ def cost(alpha, beta, near, far):
 
 @inlined
 def equal_bids(bids, degree, bid):
-    """How many of the first `degree` neighbours bid exactly that."""
+    """How many of the first `degree` bids equal `bid`."""
     count = 0
     for p in range(degree):
         count += bids[p] == bid
@@ -30,7 +33,7 @@ def equal_bids(bids, degree, bid):
 
 @inlined
 def place_among(bids, bid, rank):
-    """Position of the `rank`-th neighbour (from 0) among those that bid exactly that."""
+    """Position of the `rank`-th bid (from 0) among those that equal `bid`."""
     p = np.int64(0)
     while bids[p] != bid or rank > 0:
         if bids[p] == bid:
@@ -41,7 +44,7 @@ def place_among(bids, bid, rank):
 
 @inlined
 def least_cost(bids, degree):
-    """The smallest cost that was bid; negative if nobody may be stepped on."""
+    """The smallest cost among the bids; negative if there is no cost."""
     least = SILENT
     for p in range(degree):
         if bids[p] >= 0.0 and (least < 0.0 or bids[p] < least):
@@ -50,8 +53,8 @@ def least_cost(bids, degree):
 
 
 @inlined
-def any_heard(bids, degree, rank):
-    """Position of the `rank`-th neighbour that was heard at all."""
+def any_received(bids, degree, rank):
+    """Position of the `rank`-th bid that was received."""
     p = np.int64(0)
     while bids[p] == SILENT or rank > 0:
         if bids[p] != SILENT:
@@ -62,18 +65,19 @@ def any_heard(bids, degree, rank):
 
 @inlined
 def chosen(bids, degree, pure, value):
-    """Position of the neighbour a walk goes to, or NOBODY: it must go back.
+    """Position of the neighbour that a walk steps onto, or NO_PLACE: it must go back.
 
-    [dwo Alg. 2, line 22] whoever is part of another walk; else [line 30] the least cost. A pure
-    walk goes anywhere. We break ties by the walk's dice, because the paper does not say how.
+    [dwo Alg. 2, line 22] a neighbour that is part of another walk; else [line 30] the least cost. A
+    pure walk steps onto any neighbour. We break ties by the walk's random state, because the paper
+    does not say how.
     """
     met = equal_bids(bids, degree, MET)
     if met > 0:
         return place_among(bids, MET, pick(value, met))
     if pure:
-        heard = degree - equal_bids(bids, degree, SILENT)
-        return any_heard(bids, degree, pick(value, heard)) if heard > 0 else NOBODY
+        received = degree - equal_bids(bids, degree, SILENT)
+        return any_received(bids, degree, pick(value, received)) if received > 0 else NO_PLACE
     least = least_cost(bids, degree)
     if least < 0.0:
-        return NOBODY
+        return NO_PLACE
     return place_among(bids, least, pick(value, equal_bids(bids, degree, least)))

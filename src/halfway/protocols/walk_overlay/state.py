@@ -1,8 +1,8 @@
-"""What a node of the overlay remembers: of itself, of walks, of its neighbours, of events.
+"""State of a walk-overlay node: its fragment and links, the trails of walks, filters and events.
 
-The overlay's components have identities: a rank and the name of a root. Where two meet, the one
-of higher rank wins (of equal ones, the lower name) and floods the other. Neighbours are remembered
-by name, because positions in a list shift when nodes come and go.
+A fragment of the overlay has an id: a rank and the node id of its root. Where two fragments link,
+the id of higher rank wins (of equal ranks, the lower root id) and floods the other fragment. State
+refers to neighbours by node id, because positions in a neighbour list shift under churn.
 """
 
 from typing import NamedTuple
@@ -10,95 +10,82 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import apart, inlined
 from halfway.core.prng import seeded
 from halfway.protocols.event_window import empty_window
+from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
 from halfway.protocols.walk_overlay.messages import NEVER
 
-# What a walk did to a node. DONE is its first branch's; the second has the bit after it.
-# So has ASKING: the branch's head is here and waits for bids.
+# `marks` of a TRAIL. DONE and ASKING are the first branch's; the second branch has the bit after.
+# DONE: the walk stops. ASKING: the branch's head is here and waits for bids.
 VISITED, MARKED, SECOND, DONE, ASKING = 1, 2, 4, 8, 32
+# `search` of a root: its fragment has yet to find the overlay, or is established but may be
+# detached from the rest; 0: it does not walk.
+SEARCHING, IN_DOUBT = 1, 2
 
-# Records rather than an array for each field: numba hands every array of a state to every function,
-# and compiling took three times as long.
-PASSAGE = np.dtype(
+# Records instead of an array per field: numba passes every array of a state to every function, and
+# compiling took three times as long.
+TRAIL = np.dtype(
     [
-        ("initiator", "<i4"),  # name of whose walk it is; -1 free
-        ("number", "<i4"),  # which of its walks
+        ("initiator", "<i4"),  # node id of the walk's initiator; -1 free
+        ("number", "<i4"),  # which of the initiator's walks
         ("back", "<i4"),  # hop towards the initiator; itself there; -1 never visited
-        ("forth", "<i4"),  # hop towards the head of the first branch
-        ("forth_second", "<i4"),  # and of the second
-        ("taken", "<i4", (2,)),  # steps of the latest STEP that each branch made onto this node
+        ("forward", "<i4", (2,)),  # hop towards the head of each branch; -1 none
+        ("steps", "<i4", (2,)),  # steps of the latest STEP that each branch made onto this node
         ("near", "<i4"),  # |N(i) ∩ N(DRW)|
         ("far", "<i4"),  # |N(i) ∩ N²(DRW)|
-        ("did", "<i4"),  # VISITED | MARKED | SECOND | DONE | ASKING
+        ("marks", "<i4"),  # VISITED | MARKED | SECOND | DONE | ASKING
     ]
 )
 MEMBER = np.dtype(
     [
-        ("dice", "<u8"),  # seeds the walks that start here
-        ("ever", "<i8"),  # walks ever met; beyond the places one is forgotten
-        ("forgotten", "<i8"),  # walks forgotten that had been here, not only marked it
-        ("sent", "<i8"),  # hops sent with care, each its serial number, from 1
-        ("answered", "<i8"),  # hops taken in and acknowledged
-        ("crowded", "<i8"),  # hops sent without care, because there was no place to watch over them
-        ("held", "<i8"),  # events ever kept
-        ("watches", "<i8"),  # looks at overlay neighbours
+        ("random_state", "<u8"),  # seeds the walks that start here
+        ("walks_seen", "<i8"),  # walks with a trail here, the replaced trails included
+        ("trails_evicted", "<i8"),  # trails of walks that had visited this node, then replaced
+        ("buffered", "<i8"),  # events buffered so far, the replaced ones included
+        ("link_checks", "<i8"),  # checks of the overlay neighbours so far
         ("node_id", "<i4"),
         ("initiator", "<i4"),  # 1 where the application publishes or subscribes
-        ("walks", "<i4"),  # walks that have started here
-        ("attempt", "<i4"),  # walks in a row before the latest that found nobody
-        ("going", "<i4"),  # branches of the latest that have not ended
-        ("seeking", "<i4"),  # SEEKING or IN_DOUBT at a root that walks, else 0
-        ("rank", "<i4"),  # of its component
-        ("root", "<i4"),  # name of its component's root; -1 outside the overlay
-        ("towards", "<i4"),  # overlay neighbour towards the root; itself there
-        ("heir_of", "<i4"),  # the root that told its heir last
-        ("heir", "<i4"),
-        ("heir_seeks", "<i4"),  # 1 if that root's component has yet to find the overlay
-        ("watching", "<i4"),  # 1 while a WATCH is under way
-        ("owing", "<i4"),  # 1 if a neighbour is still to be told a chunk
-        ("refused", "<i4"),  # subscriptions and links for which there was no place
+        ("walks", "<i4"),  # walks started here; the number of the latest
+        ("attempt", "<i4"),  # unsuccessful walks in a row before the latest
+        ("open_branches", "<i4"),  # branches of the latest that have not ended
+        ("search", "<i4"),  # SEARCHING or IN_DOUBT at a root that walks, else 0
+        ("rank", "<i4"),  # of its fragment
+        ("root", "<i4"),  # node id of its fragment's root; -1 outside the overlay
+        ("parent", "<i4"),  # overlay neighbour towards the root; itself there
+        ("successor_of", "<i4"),  # the root that named its successor last
+        ("successor", "<i4"),
+        ("root_searches", "<i4"),  # 1 if that root's fragment has yet to find the overlay
+        ("check_pending", "<i4"),  # 1 while a CHECK_LINKS timer runs
+        ("chunks_due", "<i4"),  # 1 if a neighbour still lacks a chunk
+        ("refused", "<i4"),  # subscriptions and links that found no free place
     ]
 )
 OVERLAY_LINK = np.dtype(
     [
-        ("node_id", "<i4"),  # the overlay neighbour's; -1 free
-        ("ready", "<i4"),  # 1 once it knows of the link
+        ("node_id", "<i4"),  # of the overlay neighbour; -1 free
+        ("ready", "<i4"),  # 1 once the neighbour knows of the link
     ]
 )
-# A hop with care that is in flight, as it was sent.
-HOP = np.dtype(
-    [
-        ("kind", "<i4"),  # 0: this place is free
-        ("to", "<i4"),  # the neighbour's name
-        ("serial", "<i4"),
-        ("tries", "<i4"),  # repetitions so far
-        ("topic", "<i4"),
-        ("event", "<i4"),
-        ("args", "<i4", (8,)),
-    ]
-)
-KEPT = np.dtype([("at", "<f8"), ("topic", "<i4"), ("event", "<i4")])
-_ANSWERED = 4  # times the hops that a node can watch over: those that it remembers taking in
+BUFFERED = np.dtype([("at", "<f8"), ("topic", "<i4"), ("event", "<i4")])
+_ACCEPTED = 4  # accepted hops that a node remembers for each hop that it can track
 
 
 class OverlayState(NamedTuple):
-    """What a node remembers of itself, of walks, and of what it and others want."""
+    """What a node of the walk overlay remembers."""
 
     members: npt.NDArray[np.void]  # [n] MEMBER
-    links: npt.NDArray[np.void]  # [n, links] OVERLAY_LINK: its overlay neighbours
-    passages: npt.NDArray[np.void]  # [n, places] PASSAGE: the walks it has to do with
-    asked: npt.NDArray[np.int32]  # [n, branches, degree] who may answer each branch's head
-    bids: npt.NDArray[np.float64]  # [n, branches, degree] and what they bid
-    wanted: npt.NDArray[np.int32]  # [n, own] subscriptions of the application; -1 free
-    own: npt.NDArray[np.uint32]  # [n, words] the filter of what is wanted here
-    heard: npt.NDArray[np.uint32]  # [n, links, words] what lies behind each overlay neighbour
-    told: npt.NDArray[np.uint32]  # [n, links, words] what it was told lies behind us
-    seen: npt.NDArray[np.int32]  # [n, window] events that were here, see `recent`
-    kept: npt.NDArray[np.void]  # [n, hold] KEPT: the last events, for neighbours still to come
-    hops: npt.NDArray[np.void]  # [n, watched] HOP: in flight
-    answered: npt.NDArray[np.int32]  # [n, 4 watched, 2] hops taken in: whose, and its number
+    links: npt.NDArray[np.void]  # [n, links] OVERLAY_LINK
+    trails: npt.NDArray[np.void]  # [n, trails] TRAIL
+    bidders: npt.NDArray[np.int32]  # [n, branches, degree] neighbours that each head has asked
+    bids: npt.NDArray[np.float64]  # [n, branches, degree] their bids
+    subscriptions: npt.NDArray[np.int32]  # [n, own] of the application, by number; -1 free
+    own_filter: npt.NDArray[np.uint32]  # [n, words] of the application's subscriptions
+    received: npt.NDArray[np.uint32]  # [n, links, words] filter of what is behind each link
+    advertised: npt.NDArray[np.uint32]  # [n, links, words] filter last sent over each link
+    seen: npt.NDArray[np.int32]  # [n, window] events received, see `event_window`
+    buffer: npt.NDArray[np.void]  # [n, events] BUFFERED: the last events
+    hops: ReliableHops
 
 
 def state(
@@ -109,64 +96,49 @@ def state(
     words: int,
     seed: int,
     *,
-    places: int = 32,
+    trails: int = 32,
     links: int | None = None,
     branches: int = 2,
-    hold: int = 0,
-    watched: int = 0,
+    buffered_events: int = 0,
+    tracked_hops: int = 0,
 ) -> OverlayState:
-    """Nodes outside any overlay; degree: neighbours that a node can ask, `words` of a filter.
+    """Nodes outside any overlay.
 
-    Room for each node: `own` subscriptions, `window` events that it knows again, `places` for
-    walks, `links` for overlay neighbours (default: `degree`), `hold` events that it keeps, and
-    `watched` hops in flight with care (0: none).
+    degree: neighbours that a node can ask. words: of a filter. Room for each node: `own`
+    subscriptions, `window` events in the duplicate filter, `trails` of walks, `links` to overlay
+    neighbours (default: `degree`), `buffered_events`, and `tracked_hops` reliable hops in flight.
     """
     n = len(node_ids)
     most = degree if links is None else links
     members = np.zeros(n, MEMBER).view(np.recarray)
     members.node_id = node_ids
     members.random_state = [seeded(np.uint64(seed), node_id) for node_id in node_ids]
-    for field in ("root", "towards", "heir_of", "heir"):
+    for field in ("root", "parent", "successor_of", "successor"):
         members[field] = NEVER
-    passages = np.zeros((n, places), PASSAGE).view(np.recarray)
-    for field in ("initiator", "back", "forth", "forth_second"):
-        passages[field] = NEVER
+    walk_trails = np.zeros((n, trails), TRAIL).view(np.recarray)
+    for field in ("initiator", "back", "forward"):
+        walk_trails[field] = NEVER
     overlay = np.zeros((n, most), OVERLAY_LINK).view(np.recarray)
     overlay.node_id = NEVER
     return OverlayState(
         members=members,
         links=overlay,
-        passages=passages,
-        asked=np.full((n, branches, degree), NEVER),
+        trails=walk_trails,
+        bidders=np.full((n, branches, degree), NEVER),
         bids=np.zeros((n, branches, degree)),
-        wanted=np.full((n, own), NEVER),
-        own=np.zeros((n, words), np.uint32),
-        heard=np.zeros((n, most, words), np.uint32),
-        told=np.zeros((n, most, words), np.uint32),
+        subscriptions=np.full((n, own), NEVER),
+        own_filter=np.zeros((n, words), np.uint32),
+        received=np.zeros((n, most, words), np.uint32),
+        advertised=np.zeros((n, most, words), np.uint32),
         seen=empty_window(n, window),
-        kept=np.zeros((n, hold), KEPT).view(np.recarray),
-        hops=np.zeros((n, watched), HOP).view(np.recarray),
-        answered=np.zeros((n, _ANSWERED * watched, 2), np.int32),
+        buffer=np.zeros((n, buffered_events), BUFFERED).view(np.recarray),
+        hops=reliable_hops(node_ids, tracked_hops, _ACCEPTED * tracked_hops),
     )
 
 
 @inlined
-def is_neighbour(neighbourhood, i, node_id):
-    """Whether a node knows a neighbour of that name."""
-    first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
-    end = last
-    while first < last:
-        middle = (first + last) >> 1
-        if neighbourhood.who[middle] < node_id:
-            first = middle + 1
-        else:
-            last = middle
-    return first < end and neighbourhood.who[first] == node_id
-
-
-@inlined
 def link_of(state, i, node_id):
-    """The place of an overlay neighbour; -1 if it is none. Of NEVER: the first free place."""
+    """The place of the link to an overlay neighbour; -1 if none. Of NEVER: the first free place."""
     for p in range(state.links.shape[1]):
         if state.links.node_id[i, p] == node_id:
             return np.int64(p)
@@ -174,9 +146,51 @@ def link_of(state, i, node_id):
 
 
 @inlined
-def links_of(state, i):
+def link_count(state, i):
     """How many overlay neighbours a node has."""
     count = 0
     for p in range(state.links.shape[1]):
         count += state.links.node_id[i, p] != NEVER
     return count
+
+
+@apart
+def trail_of(state, i, initiator, number):
+    """The place of a walk's trail at a node; -1 if there is none."""
+    trails, members = state.trails, state.members
+    for s in range(min(members.walks_seen[i], trails.shape[1])):
+        if trails.initiator[i, s] == initiator and trails.number[i, s] == number:
+            return np.int64(s)
+    return np.int64(-1)
+
+
+@apart
+def trail_for(state, i, initiator, number):
+    """The place of a walk's trail at a node; a new trail if there is none.
+
+    A new trail replaces the oldest of a walk that only marked the node, else the oldest: a visiting
+    walk without its trail would return with its way back reversed.
+    """
+    trails, members = state.trails, state.members
+    s = trail_of(state, i, initiator, number)
+    if s >= 0:
+        return s
+    places = trails.shape[1]
+    s = np.int64(members.walks_seen[i] % places)
+    if members.walks_seen[i] >= places:
+        for _ in range(places):
+            if trails.back[i, s] == NEVER:
+                break
+            s = (s + 1) % places
+        members.trails_evicted[i] += trails.back[i, s] != NEVER
+    members.walks_seen[i] += 1
+    trails.initiator[i, s] = initiator
+    trails.number[i, s] = number
+    trails.marks[i, s] = 0
+    trails.back[i, s] = NEVER
+    for branch in range(2):
+        trails.forward[i, s][branch] = NEVER
+        trails.steps[i, s][branch] = 0
+    trails.near[i, s] = 0
+    trails.far[i, s] = 0
+    return s

@@ -1,8 +1,8 @@
-"""What subscriptions and events stand for: topics, intervals of attributes, and items of filters.
+"""The walk overlay's catalogue: topics and attribute intervals of subscriptions, as filter items.
 
-A filter knows only items, so an interval is cut into dyadic cells, and an event asks for the cell
-of each length that its value lies in. A subscription is entered under its narrowest attribute
-alone, with a few cells that cover it: whatever it matches asks for one of them, so nothing is lost.
+A filter holds only items, so an interval is cut into dyadic cells, and an event queries the cell of
+each length that its value lies in. A subscription is inserted under its narrowest attribute alone,
+as a few cells that cover the interval: every event that it matches queries one of them.
 """
 
 from collections.abc import Sequence
@@ -11,27 +11,27 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.bloom import may_hold
-from halfway.core.compiled import inlined
+from halfway.core.bloom import insert, may_hold
+from halfway.core.compiled import inlined, kernel
 from halfway.core.prng import seeded
 from halfway.problem import Problem
 
 LEVELS = 6  # the narrowest cells are 2^-6 of an attribute's range
-PIECES = 4  # cells that cover an interval, at most
+PIECES = 4  # most cells that cover an interval
 _WHOLE = 1000  # in place of an attribute: the whole topic
 
 
 class Subscription(NamedTuple):
-    """A topic, and for each attribute an interval [low, high); none for whatever value."""
+    """A topic, and for each attribute an interval [low, high), or None for any value."""
 
     topic: int
     intervals: tuple[tuple[float, float] | None, ...] = ()
 
 
 class Catalogue(NamedTuple):
-    """What the numbers of subscriptions and events stand for; attributes lie in [0, 1).
+    """The contents of subscriptions and events by number; attributes lie in [0, 1).
 
-    Where no subscription has an interval, events need no entry: a message tells its topic.
+    Where no subscription has an interval, events need no entry: a message carries its topic.
     """
 
     topic: npt.NDArray[np.int32]  # [subscriptions]
@@ -48,10 +48,10 @@ def catalogue(
     events: Sequence[tuple[int, Sequence[float]]],
     key: int,
 ) -> Catalogue:
-    """The book of these subscriptions and events (topic, values); `key` keys every hash.
+    """The catalogue of these subscriptions and events (topic, values); `key` keys every hash.
 
-    Raises Problem for attributes of different number, values that are not finite, or an interval
-    that is empty.
+    Raises Problem for different numbers of attributes, values that are not finite, or an empty
+    interval.
     """
     widths = {len(values) for _, values in events} | {len(s.intervals) for s in subscriptions}
     attributes = max(widths, default=0)
@@ -63,12 +63,18 @@ def catalogue(
             if interval is not None:
                 low[s, a], high[s, a] = interval
         if not (low[s] < high[s]).all():
-            raise Problem(f"subscription {s} holds an empty interval", remedy="[low, high)")
+            raise Problem(
+                f"subscription {s} has an empty interval",
+                remedy="give [low, high) with low below high",
+            )
         items.append(_items(subscription, key))
     value = np.zeros((len(events), attributes))
     for e, (_, values) in enumerate(events):
         if len(values) != attributes or not np.isfinite(values).all():
-            raise Problem(f"event {e} has the values {tuple(values)}", remedy=f"{attributes} reals")
+            raise Problem(
+                f"event {e} has the values {tuple(values)}",
+                remedy=f"give {attributes} finite values",
+            )
         value[e] = values
     return Catalogue(
         np.array([s.topic for s in subscriptions], np.int32),
@@ -82,7 +88,7 @@ def catalogue(
 
 
 def _items(subscription: Subscription, key: int) -> list[int]:
-    """The items under which a subscription is entered."""
+    """The items that represent a subscription in a filter."""
     narrow = [
         (high - low, a, low, high)
         for a, interval in enumerate(subscription.intervals)
@@ -111,7 +117,7 @@ def covering(low: float, high: float) -> list[tuple[int, int]]:
 
 
 def _merged(first: int, last: int, level: int) -> list[tuple[int, int]]:
-    """Cells first…last of a level, two halves joined wherever both are there."""
+    """Cells first…last of a level, with two halves replaced by their parent cell."""
     cells = []
     while first <= last:
         if first & 1 or level == 0:
@@ -128,7 +134,7 @@ def _merged(first: int, last: int, level: int) -> list[tuple[int, int]]:
 
 @inlined
 def cell_of(value, level):
-    """The dyadic cell of a value at a level; whatever lies outside [0, 1) is in the outermost."""
+    """The dyadic cell of a value at a level; values outside [0, 1) are in the outermost cells."""
     cells = np.int64(1) << np.int64(level)
     clipped = min(max(value, 0.0), 1.0)
     return min(np.int64(clipped * np.float64(cells)), cells - np.int64(1))
@@ -136,13 +142,13 @@ def cell_of(value, level):
 
 @inlined
 def item_of(key, topic, attribute, level, cell):
-    """The word that stands for a cell of an attribute of a topic in every filter."""
+    """The word that represents a cell of an attribute of a topic in every filter."""
     return seeded(seeded(seeded(key, topic), attribute * 64 + level), cell)
 
 
 @inlined
 def matches(catalogue, s, topic, event):
-    """Whether subscription s really wants an event of a topic: what decides at the subscriber."""
+    """Whether subscription s matches an event of a topic, exactly."""
     if catalogue.topic[s] != topic:
         return False
     for a in range(catalogue.value.shape[1]):
@@ -154,7 +160,7 @@ def matches(catalogue, s, topic, event):
 
 @inlined
 def admits(words, catalogue, topic, event, key, bits, hashes):
-    """Whether a filter says that somebody behind it may want the event; never a wrong no."""
+    """Whether a filter admits an event: false positives are possible, false negatives are not."""
     if may_hold(words, item_of(key, topic, _WHOLE, 0, 0), bits, hashes):
         return True
     for a in range(catalogue.value.shape[1]):
@@ -163,3 +169,12 @@ def admits(words, catalogue, topic, event, key, bits, hashes):
             if may_hold(words, item_of(key, topic, a, level, cell), bits, hashes):
                 return True
     return False
+
+
+@kernel
+def insert_all(words, subscriptions, catalogue, bits, hashes):
+    """Insert subscriptions, given by number (-1: none), into a filter."""
+    for s in subscriptions:
+        if s >= 0:
+            for k in range(catalogue.first[s], catalogue.first[s + 1]):
+                insert(words, catalogue.item[k], bits, hashes)

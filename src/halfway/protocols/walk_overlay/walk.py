@@ -1,7 +1,7 @@
-"""How the overlay is built: walks that ask around, step away from themselves, and go back.
+"""Walks of the walk overlay: bids, steps, and the way back [dwo Alg. 2], as messages.
 
-[dwo Alg. 2] as messages between neighbours. A head asks, its neighbours bid, the least bid gets
-the walk; the one transmission that hands it on marks everyone who hears it.
+The head of a walk asks its neighbours, each bids its cost, and the walk steps onto the least bid.
+The one transmission that hands the walk on marks every node that receives it.
 """
 
 import numpy as np
@@ -10,8 +10,14 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, high_half, joined, low_half, mixed
-from halfway.protocols.walk_overlay.launch import give_up, known, of_walk, place_for
-from halfway.protocols.walk_overlay.membership import ask_for_link, is_stranger, join_leaf
+from halfway.protocols.reliable_hop import accepted_before, receiver
+from halfway.protocols.walk_overlay.fragments import (
+    is_of_other_fragment,
+    join_as_leaf,
+    request_link,
+)
+from halfway.protocols.walk_overlay.hop_table import send_reliably
+from halfway.protocols.walk_overlay.launch import end_branch
 from halfway.protocols.walk_overlay.messages import (
     ASK,
     ASKED,
@@ -21,10 +27,10 @@ from halfway.protocols.walk_overlay.messages import (
     ENDED,
     FAR,
     INITIATOR,
-    LOOK,
     MERGER,
     NEAR,
     NEVER,
+    NEXT_STEP,
     NUMBER,
     PRICE,
     RANDOM_HIGH,
@@ -36,248 +42,268 @@ from halfway.protocols.walk_overlay.messages import (
 )
 from halfway.protocols.walk_overlay.next_hop import (
     MET,
-    NOBODY,
+    NO_PLACE,
     PASSED,
     SILENT,
     chosen,
     cost,
     equal_bids,
 )
-from halfway.protocols.walk_overlay.reliable_hop import arrived_before, with_care
-from halfway.protocols.walk_overlay.state import ASKING, DONE, MARKED, SECOND, VISITED, link_of
+from halfway.protocols.walk_overlay.state import (
+    ASKING,
+    DONE,
+    MARKED,
+    SECOND,
+    VISITED,
+    link_of,
+    trail_for,
+    trail_of,
+)
 
-_OVER = np.int32(2**31 - 1)  # in place of steps: the branch went back and never comes again
+_GONE = np.int32(2**31 - 1)  # in place of steps: the branch went back and never returns
+
+
+@apart
+def emit_of_walk(message, kind, after, towards, out):
+    """Emit a record of the walk in `message`, with its random state and steps."""
+    o = emit(out, kind, after, towards)
+    for a in range(STEPS + 1):
+        o.args[a] = message.args[a]
+    return o
 
 
 @apart
 def is_asking(state, i, branch):
-    """Whether a head of that branch, of whatever walk, waits here for bids."""
-    for s in range(min(state.members.ever[i], state.passages.shape[1])):
-        if state.passages.did[i, s] & (ASKING << branch):
+    """Whether a head of that branch of any walk waits here for bids."""
+    for s in range(min(state.members.walks_seen[i], state.trails.shape[1])):
+        if state.trails.marks[i, s] & (ASKING << branch):
             return True
     return False
 
 
 @apart
-def look(state, rules, neighbourhood, i, message, out):
-    """Ask every neighbour for its bid, and wait for them; a letter to oneself."""
-    passages, members = state.passages, state.members
-    s = known(state, i, message.args[INITIATOR], message.args[NUMBER])
+def active_head(state, i, message):
+    """The place of the trail of a walk whose head is here, no longer asking; -1: it has stopped."""
     branch = message.args[BRANCH]
+    s = trail_of(state, i, message.args[INITIATOR], message.args[NUMBER])
     if s < 0:
-        return
-    passages.did[i, s] &= ~(ASKING << branch)
-    if passages.did[i, s] & (DONE << branch) or members.root[i] == NEVER:
+        return s
+    state.trails.marks[i, s] &= ~(ASKING << branch)
+    if state.trails.marks[i, s] & (DONE << branch) or state.members.root[i] == NEVER:
+        return np.int64(-1)
+    return s
+
+
+@apart
+def ask_for_bids(state, rules, neighbourhood, i, message, out):
+    """A NEXT_STEP: ask every neighbour for its bid, and wait for the bids."""
+    node_id, branch = state.members.node_id[i], message.args[BRANCH]
+    s = active_head(state, i, message)
+    if s < 0:
         return
     first = np.int64(neighbourhood.first[i])
     degree = np.int64(neighbourhood.last[i]) - first
-    if degree == 0 and message.at + rules.settle <= rules.until_s < np.inf:
-        # Back after a crash, or alone for a while: there may be neighbours soon.
-        of_walk(message, LOOK, rules.settle, members.node_id[i], out)
+    if degree == 0 and message.at + rules.settling_time_s <= rules.until_s < np.inf:
+        # After a restart, or isolated for a while: there may be neighbours soon.
+        emit_of_walk(message, NEXT_STEP, rules.settling_time_s, node_id, out)
         return
-    if is_asking(state, i, branch):  # another walk: one after the other
-        of_walk(message, LOOK, rules.patience, members.node_id[i], out)
+    if is_asking(state, i, branch):  # walks ask one after the other
+        emit_of_walk(message, NEXT_STEP, rules.bid_timeout_s, node_id, out)
         return
-    passages.did[i, s] |= ASKING << branch
+    state.trails.marks[i, s] |= ASKING << branch
     if message.reals[ASKED] == 0.0:
-        for p in range(state.asked.shape[2]):
-            state.asked[i, branch, p] = neighbourhood.who[first + p] if p < degree else NEVER
+        for p in range(state.bidders.shape[2]):
+            state.bidders[i, branch, p] = neighbourhood.who[first + p] if p < degree else NEVER
             state.bids[i, branch, p] = SILENT
-    o = of_walk(message, ASK, 0.0, EVERYONE, out)
-    o.args[RANK] = members.rank[i]
-    o.args[ROOT] = members.root[i]
-    o = of_walk(message, CHOOSE, rules.patience, members.node_id[i], out)
+    o = emit_of_walk(message, ASK, 0.0, EVERYONE, out)
+    o.args[RANK] = state.members.rank[i]
+    o.args[ROOT] = state.members.root[i]
+    o = emit_of_walk(message, CHOOSE, rules.bid_timeout_s, node_id, out)
     o.reals[ASKED] = message.reals[ASKED]
 
 
 @apart
-def bid(state, rules, i, message, out):
-    """[dwo Alg. 2, lines 18-26] part of this walk, of another component, or a cost."""
-    passages, members = state.passages, state.members
-    s = known(state, i, message.args[INITIATOR], message.args[NUMBER])
+def send_bid(state, rules, i, message, out):
+    """An ASK. [dwo Alg. 2, lines 18-26] part of this walk, of another fragment, or a cost."""
+    trails = state.trails
     price = PASSED
-    if s < 0 or passages.did[i, s] & VISITED == 0:
-        if members.root[i] != NEVER and is_stranger(state, i, message):
+    s = trail_of(state, i, message.args[INITIATOR], message.args[NUMBER])
+    if s < 0 or trails.marks[i, s] & VISITED == 0:
+        if state.members.root[i] != NEVER and is_of_other_fragment(state, i, message):
             if link_of(state, i, NEVER) < 0:
-                return  # it has no place for one more overlay neighbour
+                return  # no room for one more overlay neighbour
             price = MET
         else:
             near, far = np.int32(0), np.int32(0)
             if s >= 0:
-                near, far = passages.near[i, s], passages.far[i, s]
+                near, far = trails.near[i, s], trails.far[i, s]
             price = cost(rules.alpha, rules.beta, near, far)
-    of_walk(message, BID, 0.0, message.source, out).reals[PRICE] = price
+    emit_of_walk(message, BID, 0.0, message.source, out).reals[PRICE] = price
 
 
 @apart
-def take_bid(state, i, message):
-    """A neighbour's bid is in; one that comes too late, when another walk asks, is dropped."""
-    asked, branch = state.asked, message.args[BRANCH]
-    s = known(state, i, message.args[INITIATOR], message.args[NUMBER])
-    if s < 0 or state.passages.did[i, s] & (ASKING << branch) == 0:
+def receive_bid(state, i, message):
+    """A BID; one that comes too late, when another walk asks, is dropped."""
+    bidders, branch = state.bidders, message.args[BRANCH]
+    s = trail_of(state, i, message.args[INITIATOR], message.args[NUMBER])
+    if s < 0 or state.trails.marks[i, s] & (ASKING << branch) == 0:
         return
-    for p in range(asked.shape[2]):
-        if asked[i, branch, p] == message.source:
+    for p in range(bidders.shape[2]):
+        if bidders[i, branch, p] == message.source:
             state.bids[i, branch, p] = message.reals[PRICE]
             return
 
 
 @apart
-def best(state, rules, i, branch, word):
-    """(place of the neighbour that a branch chooses, or NOBODY; how many did not answer)."""
+def best_bid(state, rules, i, branch, word):
+    """(place of the neighbour that a branch chooses, or NO_PLACE; neighbours that did not bid)."""
     degree = np.int64(0)
-    while degree < state.asked.shape[2] and state.asked[i, branch, degree] != NEVER:
+    while degree < state.bidders.shape[2] and state.bidders[i, branch, degree] != NEVER:
         degree += 1
     bids = state.bids[i, branch]
     silent = equal_bids(bids, degree, SILENT)
-    if link_of(state, i, NEVER) < 0:  # only to whom it needs no new link
+    if link_of(state, i, NEVER) < 0:  # no free link: only overlay neighbours remain
         for p in range(degree):
-            if link_of(state, i, state.asked[i, branch, p]) < 0:
+            if link_of(state, i, state.bidders[i, branch, p]) < 0:
                 bids[p] = SILENT
     return chosen(bids, degree, rules.pure, mixed(word)), silent
 
 
 @apart
 def choose(state, rules, i, message, out):
-    """One decision of a walk's head."""
-    passages, members = state.passages, state.members
-    s = known(state, i, message.args[INITIATOR], message.args[NUMBER])
-    branch = message.args[BRANCH]
+    """A CHOOSE: one decision of a walk's head."""
+    trails, node_id, branch = state.trails, state.members.node_id[i], message.args[BRANCH]
+    s = active_head(state, i, message)
     if s < 0:
         return
-    passages.did[i, s] &= ~(ASKING << branch)
-    if passages.did[i, s] & (DONE << branch) or members.root[i] == NEVER:
-        return
     word = advanced(joined(message.args[RANDOM_LOW], message.args[RANDOM_HIGH]))
-    p, silent = best(state, rules, i, branch, word)
-    if p == NOBODY and silent > 0 and message.reals[ASKED] < rules.retries:
-        o = of_walk(message, LOOK, 0.0, members.node_id[i], out)  # what was asked or bid got lost
+    p, silent = best_bid(state, rules, i, branch, word)
+    if p == NO_PLACE and silent > 0 and message.reals[ASKED] < rules.retries:
+        o = emit_of_walk(message, NEXT_STEP, 0.0, node_id, out)  # an ASK or a BID was lost
         o.reals[ASKED] = message.reals[ASKED] + 1.0
-        passages.did[i, s] |= ASKING << branch  # nobody else's turn until then
+        trails.marks[i, s] |= ASKING << branch  # other walks wait until then
         return
-    if p != NOBODY and state.bids[i, branch, p] == MET:
-        ask_for_link(state, rules, i, state.asked[i, branch, p], MERGER, out)
-        # Whoever found what it sought is told by its root while it waits; others walk on.
-        of_walk(message, LOOK, rules.settle, members.node_id[i], out)
+    if p != NO_PLACE and state.bids[i, branch, p] == MET:
+        meet(state, rules, i, state.bidders[i, branch, p], message, out)
         return
     if message.args[STEPS] >= rules.most_steps:
-        p = NOBODY  # all the way back: the initiator must know that nobody was found
-    onto = passages.back[i, s] if p == NOBODY else state.asked[i, branch, p]
-    if onto == members.node_id[i]:
-        give_up(state, rules, i, message.args[NUMBER], out)
+        p = NO_PLACE  # back to the initiator, which reports that the walk met no other
+    onto = trails.back[i, s] if p == NO_PLACE else state.bidders[i, branch, p]
+    if onto == node_id:
+        end_branch(state, rules, i, message.args[NUMBER], out)
         return
-    if p == NOBODY:
-        if not may_return(rules):
-            passages.taken[i, s][branch] = _OVER
-    elif branch == 0:
-        passages.forth[i, s] = onto
-    else:
-        passages.forth_second[i, s] = onto
-    go(state, rules, i, message, onto, word, out)
+    if p != NO_PLACE:
+        trails.forward[i, s][branch] = onto
+    elif not may_return(rules):
+        trails.steps[i, s][branch] = _GONE
+    step_onto(state, rules, i, message, onto, word, out)
 
 
 @apart
-def go(state, rules, i, message, onto, word, out):
+def meet(state, rules, i, node_id, message, out):
+    """A walk meets another fragment. If no ATTACHED or id stops it meanwhile, it walks on."""
+    request_link(state, rules, i, node_id, MERGER, out)
+    emit_of_walk(message, NEXT_STEP, rules.settling_time_s, state.members.node_id[i], out)
+
+
+@apart
+def step_onto(state, rules, i, message, onto, word, out):
     """The walk leaves this node for a neighbour."""
-    o = of_walk(message, STEP, 0.0, EVERYONE, out)
+    o = emit_of_walk(message, STEP, 0.0, EVERYONE, out)
     o.target = onto
     o.args[RANDOM_LOW] = low_half(word)
     o.args[RANDOM_HIGH] = high_half(word)
     o.args[STEPS] += 1
     o.args[RANK] = state.members.rank[i]
     o.args[ROOT] = state.members.root[i]
-    with_care(state, rules, i, o, onto, out)
+    send_reliably(state, rules, i, o, out)
 
 
 @apart
-def step_failed(state, i, h, out):
-    """The neighbour that a walk was handed to never answered: the head is still here.
+def step_failed(state, i, step, out):
+    """A STEP was never acknowledged: the head is still here, unless the walk has moved on.
 
-    Where it was on its way back it ends, and its initiator's next launch goes on. It is not here
-    where it came back meanwhile: then only the acknowledgements were lost.
+    On its way back the walk ends, and its initiator launches the next one. A head that has returned
+    here meanwhile is not made again: only the acknowledgements were lost.
     """
-    hops = state.hops
-    s = known(state, i, hops.args[i, h][INITIATOR], hops.args[i, h][NUMBER])
-    if s < 0 or state.passages.back[i, s] == hops.to[i, h]:
+    s, branch = trail_of(state, i, step.args[INITIATOR], step.args[NUMBER]), step.args[BRANCH]
+    if s < 0 or state.trails.back[i, s] == receiver(step):
         return
-    if state.passages.taken[i, s][hops.args[i, h][BRANCH]] > hops.args[i, h][STEPS]:
-        return
-    o = emit(out, LOOK, 0.0, state.members.node_id[i])
-    for a in range(STEPS + 1):
-        o.args[a] = hops.args[i, h][a]
+    if state.trails.steps[i, s][branch] <= step.args[STEPS]:
+        emit_of_walk(step, NEXT_STEP, 0.0, state.members.node_id[i], out)
 
 
 @inlined
 def may_return(rules):
-    """Whether a walk may come to a node that it has left for good: pure ones; two branches may."""
+    """Whether a walk may return to a node that it went back from: pure ones, and two branches."""
     return rules.pure or rules.branches > 1
 
 
 @apart
-def is_outrun(state, rules, i, s, message):
-    """Whether a STEP is of a head that a failed hop made twice, and the other one goes on here."""
-    # A step whose acknowledgements were all lost is made again, elsewhere. Who comes back then
-    # comes from where the walk is not any more, or later than the other, or with fewer steps.
-    passages, branch = state.passages, message.args[BRANCH]
-    if message.args[STEPS] <= passages.taken[i, s][branch]:
+def is_duplicate_head(state, rules, i, s, message):
+    """Whether a STEP is of a second head, made by a failed hop, and the first one goes on here.
+
+    A step whose acknowledgements were all lost is made again, onto another node. A head that
+    returns then comes from a node where the walk is no longer, or later, or with fewer steps.
+    """
+    trails, branch = state.trails, message.args[BRANCH]
+    if message.args[STEPS] <= trails.steps[i, s][branch]:
         return True
-    forth = passages.forth[i, s]
-    return not may_return(rules) and forth != NEVER and forth != message.source
+    onto = trails.forward[i, s][0]
+    return not may_return(rules) and onto != NEVER and onto != message.source
 
 
 @apart
-def step(state, rules, i, message, out):
-    """A walk leaves a neighbour: i is in N(DRW) from now on, and may be where the walk goes."""
-    passages, members = state.passages, state.members
-    s = place_for(state, i, message.args[INITIATOR], message.args[NUMBER])
-    if not rules.pure and passages.did[i, s] & MARKED == 0:
-        passages.did[i, s] |= MARKED
-        of_walk(message, NEAR, 0.0, EVERYONE, out)
-    if message.target != members.node_id[i] or arrived_before(state, i, message, out):
+def receive_step(state, rules, i, message, out):
+    """A STEP from a neighbour: i is in N(DRW) from now on, and may be the walk's next node."""
+    trails, members = state.trails, state.members
+    s = trail_for(state, i, message.args[INITIATOR], message.args[NUMBER])
+    if not rules.pure and trails.marks[i, s] & MARKED == 0:
+        trails.marks[i, s] |= MARKED
+        emit_of_walk(message, NEAR, 0.0, EVERYONE, out)
+    if message.target != members.node_id[i] or accepted_before(state.hops, i, message, out):
         return
-    if is_outrun(state, rules, i, s, message):
+    if is_duplicate_head(state, rules, i, s, message):
         return
-    passages.taken[i, s][message.args[BRANCH]] = message.args[STEPS]
-    if passages.did[i, s] & VISITED == 0:
-        passages.did[i, s] |= VISITED
-        passages.back[i, s] = message.source
+    trails.steps[i, s][message.args[BRANCH]] = message.args[STEPS]
+    if trails.marks[i, s] & VISITED == 0:
+        trails.marks[i, s] |= VISITED
+        trails.back[i, s] = message.source
         if members.root[i] == NEVER:
-            join_leaf(state, rules, i, message, out)
-        elif is_stranger(state, i, message):  # taken between its bid and now: a meeting
-            ask_for_link(state, rules, i, message.source, MERGER, out)
-            of_walk(message, LOOK, rules.settle, members.node_id[i], out)
+            join_as_leaf(state, rules, i, message, out)
+        elif is_of_other_fragment(state, i, message):  # joined since its bid: a meeting
+            meet(state, rules, i, message.source, message, out)
             return
-    of_walk(message, LOOK, rules.rest, members.node_id[i], out)
+    emit_of_walk(message, NEXT_STEP, rules.step_pause_s, members.node_id[i], out)
 
 
 @apart
-def count_near(state, rules, i, message, out):
-    """A neighbour is in N(DRW): one more of mine is, and i is in N²(DRW)."""
-    passages = state.passages
-    s = place_for(state, i, message.args[INITIATOR], message.args[NUMBER])
-    passages.near[i, s] += 1
-    if rules.beta != 0.0 and passages.did[i, s] & SECOND == 0:
-        passages.did[i, s] |= SECOND
-        of_walk(message, FAR, 0.0, EVERYONE, out)
+def receive_near(state, rules, i, message, out):
+    """A NEAR: one more neighbour is in N(DRW), so i is in N²(DRW)."""
+    trails = state.trails
+    s = trail_for(state, i, message.args[INITIATOR], message.args[NUMBER])
+    trails.near[i, s] += 1
+    if rules.beta != 0.0 and trails.marks[i, s] & SECOND == 0:
+        trails.marks[i, s] |= SECOND
+        emit_of_walk(message, FAR, 0.0, EVERYONE, out)
 
 
 @apart
-def count_far(state, i, message):
-    """A neighbour is in N²(DRW)."""
-    passages = state.passages
-    s = place_for(state, i, message.args[INITIATOR], message.args[NUMBER])
-    passages.far[i, s] += 1
+def receive_far(state, i, message):
+    """A FAR: one more neighbour is in N²(DRW)."""
+    s = trail_for(state, i, message.args[INITIATOR], message.args[NUMBER])
+    state.trails.far[i, s] += 1
 
 
 @apart
-def ended(state, rules, i, message, out):
-    """The walk need not go on: its head will find that out when it wakes."""
-    passages = state.passages
-    s = known(state, i, message.args[INITIATOR], message.args[NUMBER])
-    done = DONE << message.args[BRANCH]
-    if s < 0 or passages.did[i, s] & done:
+def receive_ended(state, rules, i, message, out):
+    """An ENDED on its way to the walk's head, which notices when it is to take its next step."""
+    trails, branch = state.trails, message.args[BRANCH]
+    s = trail_of(state, i, message.args[INITIATOR], message.args[NUMBER])
+    done = DONE << branch
+    if s < 0 or trails.marks[i, s] & done:
         return
-    passages.did[i, s] |= done
-    onto = passages.forth[i, s] if message.args[BRANCH] == 0 else passages.forth_second[i, s]
+    trails.marks[i, s] |= done
+    onto = trails.forward[i, s][branch]
     if onto != NEVER:
-        with_care(state, rules, i, of_walk(message, ENDED, 0.0, onto, out), onto, out)
+        send_reliably(state, rules, i, emit_of_walk(message, ENDED, 0.0, onto, out), out)

@@ -1,0 +1,83 @@
+"""Reliable hops of the walk overlay: which record in flight a new one replaces, and whose room.
+
+A newer record on the same subject replaces the one in flight to the same neighbour, so that old
+news never overtakes it. Filter chunks leave a share of the table to other records.
+"""
+
+import numpy as np
+
+from halfway.core.compiled import apart
+from halfway.protocols.reliable_hop import NONE, TABLE_FULL, receiver, release, track_at
+from halfway.protocols.walk_overlay.messages import (
+    ATTACHED,
+    CHUNK,
+    ENDED,
+    FIRST_WORD,
+    FRAGMENT_ID,
+    STEP,
+    SUCCESSOR,
+)
+
+_FREE = 0  # the sequence number of a free place
+_LEFT = 3  # chunks leave one place in so many to other records
+
+
+@apart
+def place_for(hops, i, kind, to, chunk):
+    """The place of the hop that a record replaces; else a free one; -1 if the table is full."""
+    free = NONE
+    for place in range(hops.record.shape[1]):
+        kept = hops.record[i, place]
+        if kept.sequence == _FREE:
+            free = np.int64(place)
+        elif kept.kind == kind and receiver(kept) == to:
+            if kind == CHUNK and kept.args[FIRST_WORD] == chunk:
+                return np.int64(place)
+            if kind in (FRAGMENT_ID, SUCCESSOR, ATTACHED):
+                return np.int64(place)
+    return free
+
+
+@apart
+def send_reliably(state, rules, i, record, out):
+    """Track a record that was just emitted, if the rules ask for acknowledgements."""
+    if rules.retries == 0:
+        return
+    place = place_for(state.hops, i, record.kind, receiver(record), record.args[FIRST_WORD])
+    if place == NONE:
+        state.hops.counts[i, TABLE_FULL] += 1
+    else:
+        track_at(state.hops, rules, i, place, record, out)
+
+
+@apart
+def has_room(state, rules, i, to, chunk):
+    """Whether a chunk can be sent as reliably as the rules ask, and leaves room for others."""
+    if rules.retries == 0:
+        return True
+    hops, free = state.hops, 0
+    for place in range(hops.record.shape[1]):
+        free += hops.record[i, place].sequence == _FREE
+    place = place_for(hops, i, CHUNK, to, chunk)
+    if place == NONE:
+        return False
+    return hops.record[i, place].sequence != _FREE or free > hops.record.shape[1] // _LEFT
+
+
+@apart
+def is_in_flight(hops, i, kind, to):
+    """Whether a hop of that kind to that neighbour is in flight."""
+    for place in range(hops.record.shape[1]):
+        kept = hops.record[i, place]
+        if kept.sequence != _FREE and kept.kind == kind and receiver(kept) == to:
+            return True
+    return False
+
+
+@apart
+def release_hops_to(hops, i, to):
+    """Stop tracking the overlay's hops to a neighbour; those of walks stay."""
+    for place in range(hops.record.shape[1]):
+        kept = hops.record[i, place]
+        if receiver(kept) == to and kept.kind not in (STEP, ENDED):
+            release(hops, i, place)
