@@ -1,4 +1,4 @@
-"""The overlay of walks as a system: everybody is told, through loss, crashes, cuts and motion."""
+"""The walk overlay as a system: deliveries despite loss, crashes, churn and partitions."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ import pytest
 from halfway.adapters.interface import Unsupported
 from halfway.adapters.registry import named
 from halfway.adapters.walk_overlay import initiators
+from halfway.protocols.walk_overlay.messages import JOIN, LAUNCH
 from halfway.sim.radio.declarations import IdealAir
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Churn, Crash, LinkCut, Partition
@@ -37,39 +38,42 @@ def simulated(seed: int, seconds: float = 40.0, **given: Any) -> Simulation:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_without_faults_everybody_is_told_once(seed: int) -> None:
-    told = simulated(seed).run()
-    assert (told.delivery_ratio, told.expected) == (1.0, 100)
-    assert told.duplicates == told.unasked == told.late == 0
+def test_without_faults_every_subscriber_receives_each_event_once(seed: int) -> None:
+    outcome = simulated(seed).run()
+    assert (outcome.delivery_ratio, outcome.expected) == (1.0, 100)
+    assert outcome.duplicates == outcome.unasked == outcome.late == 0
 
 
 @pytest.mark.parametrize("options", [
-    {"hold": 0, "retries": 0, "relaunch_s": 0.0, "watch_s": 0.0}, {"pure": True},
+    {"buffered_events": 0, "retries": 0, "relaunch_s": 0.0, "link_check_interval_s": 0.0},
+    {"pure": True},
     {"branches": 2, "beta": 0.5, "links": 3},
 ])  # fmt: skip
-def test_without_faults_no_care_is_needed_once_the_overlay_stands(options: Any) -> None:
+def test_without_faults_an_established_overlay_needs_no_acknowledgements(options: Any) -> None:
     for seed in range(3):
-        told = simulated(seed, options=options, workload=demand(seed, start_s=15.0)).run()
-        assert told.delivery_ratio == 1.0
-        assert told.duplicates == told.unasked == 0
-        assert ("ack" in told.sent) == ("retries" not in options)
+        outcome = simulated(seed, options=options, workload=demand(seed, start_s=15.0)).run()
+        assert outcome.delivery_ratio == 1.0
+        assert outcome.duplicates == outcome.unasked == 0
+        assert ("ack" in outcome.sent) == ("retries" not in options)
 
 
-def test_what_is_published_before_the_overlay_stands_waits_for_it() -> None:
+def test_events_published_before_the_overlay_is_established_are_buffered() -> None:
     early = demand(3, start_s=0.0, every_s=0.05)
     assert simulated(3, workload=early).run().delivery_ratio == 1.0
-    assert simulated(3, workload=early, options={"hold": 0}).run().delivery_ratio < 1.0
+    assert simulated(3, workload=early, options={"buffered_events": 0}).run().delivery_ratio < 1.0
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_tenth_of_all_receptions_lost_loses_nothing(seed: int) -> None:
-    told = simulated(seed, radio=IdealAir(success=0.9)).run()
-    assert told.delivery_ratio == 1.0
-    assert told.duplicates == told.unasked == 0
+def test_losing_a_tenth_of_all_receptions_loses_no_delivery(seed: int) -> None:
+    outcome = simulated(seed, radio=IdealAir(success=0.9)).run()
+    assert outcome.delivery_ratio == 1.0
+    assert outcome.duplicates == outcome.unasked == 0
 
 
-def test_without_care_it_does() -> None:
-    options = {"retries": 0, "relaunch_s": 0.0, "watch_s": 0.0, "hold": 0}
+def test_without_acknowledgements_it_does() -> None:
+    options = {
+        "retries": 0, "relaunch_s": 0.0, "link_check_interval_s": 0.0, "buffered_events": 0,
+    }  # fmt: skip
     ratios = [
         simulated(seed, radio=IdealAir(success=0.9), options=options).run().delivery_ratio
         for seed in range(4)
@@ -85,58 +89,61 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_overlay_mends(fault: str) -> None:
+def test_the_overlay_recovers_from(fault: str) -> None:
     delivered = expected = 0
     for seed in range(4):
-        told = simulated(seed, seconds=60.0, faults=[FAULTS[fault]]).run()
-        delivered += told.delivered
-        expected += told.expected
-        assert told.unasked == told.duplicates == 0
-        assert told.sent["link"] > simulated(seed).run().sent["link"]
+        outcome = simulated(seed, seconds=60.0, faults=[FAULTS[fault]]).run()
+        delivered += outcome.delivered
+        expected += outcome.expected
+        assert outcome.unasked == outcome.duplicates == 0
+        assert outcome.sent["link"] > simulated(seed).run().sent["link"]
     assert delivered >= 0.97 * expected
 
 
-def test_a_subscriber_that_comes_late_hears_what_comes_after() -> None:
+def test_a_late_subscriber_receives_buffered_and_later_events() -> None:
     late = Crash(node=8, at=0.0, for_=10.0)
-    wishes = Listed([(8, 0), (3, 0)], [(2.0 + k, 0, 0) for k in range(20)])
-    told = Simulation("walk-overlay", line(9), workload=wishes, seconds=60.0, faults=[late]).run()
-    assert told.delivery_ratio == 1.0
-    assert told.caught_up == 8  # the events of its absence that the others kept
+    listed = Listed([(8, 0), (3, 0)], [(2.0 + k, 0, 0) for k in range(20)])
+    outcome = Simulation(
+        "walk-overlay", line(9), workload=listed, seconds=60.0, faults=[late]
+    ).run()
+    assert outcome.delivery_ratio == 1.0
+    assert outcome.caught_up == 8  # buffered while it was down
 
 
-def test_a_subscriber_that_is_away_when_its_turn_comes_joins_when_it_is_back() -> None:
-    away = Crash(node=3, at=0.05, for_=3.0)
-    wishes = Listed([(1, 0), (2, 0), (3, 0)], [(10.0 + k, 0, 0) for k in range(4)])
-    told = Simulation("walk-overlay", line(4), workload=wishes, seconds=40.0, faults=[away]).run()
-    assert told.delivery_ratio == 1.0
+def test_a_subscriber_that_is_down_at_its_launch_joins_when_it_restarts() -> None:
+    down = Crash(node=3, at=0.05, for_=3.0)
+    listed = Listed([(1, 0), (2, 0), (3, 0)], [(10.0 + k, 0, 0) for k in range(4)])
+    outcome = Simulation(
+        "walk-overlay", line(4), workload=listed, seconds=40.0, faults=[down]
+    ).run()
+    assert outcome.delivery_ratio == 1.0
 
 
 @pytest.mark.parametrize(("cut_s", "options"), [(6.0, {}), (40.0, {"launches": 2})])
 @pytest.mark.parametrize("subscriber", [1, 2])
-def test_a_cut_that_ends_is_mended_however_long_it_was(
+def test_the_overlay_recovers_from_a_link_cut_of_any_length(
     cut_s: float, options: Any, subscriber: int
 ) -> None:
-    """The part behind the cut is its root's heir's, and the root itself lost but a child."""
-    wishes = Listed([(subscriber, 0)], [(100.0 + k, 0, 0) for k in range(10)])
+    """The successor takes over the fragment behind the cut; the root itself lost only a child."""
+    listed = Listed([(subscriber, 0)], [(100.0 + k, 0, 0) for k in range(10)])
     cut = LinkCut(a=0, b=1, at=8.0, for_=cut_s)
-    told = Simulation(
-        "walk-overlay", line(3), workload=wishes, seconds=120.0, faults=[cut], options=options
+    outcome = Simulation(
+        "walk-overlay", line(3), workload=listed, seconds=120.0, faults=[cut], options=options
     ).run()
-    assert told.delivery_ratio == 1.0
+    assert outcome.delivery_ratio == 1.0
 
 
 def test_every_publisher_and_subscriber_walks_once() -> None:
     some = Listed([(1, 0), (2, 0), (1, 1)], [(1.0, 5, 0), (2.0, 1, 1), (3.0, 2, 0)])
     assert initiators(some).tolist() == [2, 5, 1]
     adapter = named("walk-overlay").speaking({})
-    whole: Any = simulated(1, workload=some, seconds=1.0)
-    said = adapter.start_up_commands(some)
-    assert said.row[said.kind == whole._voice.module.LAUNCH].tolist() == [2, 5]
-    assert said.row[said.kind == whole._voice.module.JOIN].tolist() == [1]
-    assert np.diff(said.at[3:]).min() > 0
+    given = adapter.start_up_commands(some)
+    assert given.row[given.kind == LAUNCH].tolist() == [2, 5]
+    assert given.row[given.kind == JOIN].tolist() == [1]
+    assert np.diff(given.at[3:]).min() > 0
 
 
-def test_what_nodes_remember_is_as_large_as_what_is_asked_of_them() -> None:
+def test_state_grows_with_subscriptions_and_not_with_events() -> None:
     few, many = (
         simulated(1, workload=demand(1, topics=topics)).run().state_bytes_per_node
         for topics in (1, 6)
@@ -145,12 +152,13 @@ def test_what_nodes_remember_is_as_large_as_what_is_asked_of_them() -> None:
     short, long = (
         simulated(1, seconds=80.0, workload=demand(1, events=events)) for events in (1, 60)
     )
-    assert short.instance.book.topic.nbytes == long.instance.book.topic.nbytes
-    assert long.instance.book.event_topic.nbytes == 0
+    few_events, many_events = (run.instance.rules.catalogue for run in (short, long))
+    assert few_events.topic.nbytes == many_events.topic.nbytes
+    assert many_events.event_topic.nbytes == 0
     assert short.run().state_bytes_per_node == long.run().state_bytes_per_node
 
 
-def test_filters_that_fit_nowhere_are_refused() -> None:
+def test_filters_that_do_not_fit_in_memory_are_refused() -> None:
     wide = Listed([(topic % 400, topic) for topic in range(100_000)], [])
     network = connected_unit_disk(400, 0.12, seed=1).network
     options = {"false_positives": 1e-6}
@@ -159,26 +167,29 @@ def test_filters_that_fit_nowhere_are_refused() -> None:
 
 
 def test_lost_acknowledgements_do_not_multiply_a_walk() -> None:
-    """One initiator sees its whole part; a head that was made twice ends on the other's trace."""
+    """One initiator visits its whole component; a duplicate head ends on the other's trail."""
     alone = Listed([], [(1.0, 12, 0)])
     rows = [(5 * r + c, 5 * r + c + 1) for r in range(5) for c in range(4)]
     columns = [(5 * r + c, 5 * r + c + 5) for r in range(4) for c in range(5)]
     grid = from_links(25, rows + columns)
-    asked = []
+    asks = []
     for success in (1.0, 0.7):
         run = Simulation(
             "walk-overlay", grid, workload=alone, seconds=60.0, radio=IdealAir(success=success),
             options={"relaunch_s": 0.0},
         )  # fmt: skip
-        asked.append(run.run().sent["ask"])
-        assert run.instance.state.members.going.min() == 0
-    assert asked[0] == 49  # there and back over each of its 24 links
-    assert asked[1] < 3 * asked[0]
+        asks.append(run.run().sent["ask"])
+        assert run.instance.state.members.open_branches.min() == 0
+    assert asks[0] == 49  # there and back over each of its 24 links
+    assert asks[1] < 3 * asks[0]
 
 
-def test_what_nodes_had_no_room_for_is_told() -> None:
+def test_full_tables_are_reported() -> None:
     run = simulated(1)
     assert run.run().shortfalls == {}
     run.instance.state.members.refused[3] = 2
-    run.instance.state.members.forgotten[:] = 1
-    assert run.run().shortfalls == {"entries without room": 2, "walks forgotten": N}
+    run.instance.state.members.trails_evicted[:] = 1
+    assert run.run().shortfalls == {
+        "refused subscriptions and links": 2,
+        "evicted trails of walks": N,
+    }

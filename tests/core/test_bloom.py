@@ -1,4 +1,4 @@
-"""Bloom filters: nothing lost, false positives as predicted, the same bytes in every process."""
+"""Bloom filters: no false negatives, false positives as predicted, the same bytes anywhere."""
 
 import hashlib
 import subprocess
@@ -30,11 +30,11 @@ def filled(items: list[int], size: Size) -> np.ndarray:
 
 
 @given(_ITEMS, st.integers(1, 9), st.integers(1, 12))
-def test_what_was_inserted_is_always_found(items: list[int], words: int, hashes: int) -> None:
+def test_inserted_items_are_always_found(items: list[int], words: int, hashes: int) -> None:
     size = Size(32 * words, hashes)
-    held = filled(items, size)
-    assert all(may_hold(held, np.uint64(item), size.bits, size.hashes) for item in items)
-    assert int(np.bitwise_count(held).sum()) <= hashes * len(items)
+    bits = filled(items, size)
+    assert all(may_hold(bits, np.uint64(item), size.bits, size.hashes) for item in items)
+    assert int(np.bitwise_count(bits).sum()) <= hashes * len(items)
 
 
 @given(_ITEMS, _ITEMS)
@@ -44,16 +44,18 @@ def test_a_union_of_filters_is_the_filter_of_the_union(a: list[int], b: list[int
 
 
 @pytest.mark.parametrize("rate", [0.2, 0.05, 0.01])
-def test_false_positives_keep_to_the_target_and_to_the_formula(rate: float) -> None:
-    dice = np.random.default_rng(1)
-    size, tries = sized(200, rate), 20_000
-    held = filled(list(map(int, dice.integers(2**63, size=200))), size)
-    absent = dice.integers(2**63, 2**64, size=tries, dtype=np.uint64)
-    false = sum(bool(may_hold(held, item, size.bits, size.hashes)) for item in absent)
+def test_false_positives_agree_with_the_target_and_the_formula(rate: float) -> None:
+    random_state = np.random.default_rng(1)
+    size, queries = sized(200, rate), 20_000
+    bits = filled(list(map(int, random_state.integers(2**63, size=200))), size)
+    absent = random_state.integers(2**63, 2**64, size=queries, dtype=np.uint64)
+    false = sum(bool(may_hold(bits, item, size.bits, size.hashes)) for item in absent)
     expected = expected_false_positives(size, 200)
     assert expected <= 1.05 * rate
-    # One filter's own fill varies as well: three standard deviations of both.
-    assert abs(false - tries * expected) < 3 * (tries * expected) ** 0.5 + 0.2 * tries * expected
+    # One filter's fill varies as well: three standard deviations of both.
+    assert (
+        abs(false - queries * expected) < 3 * (queries * expected) ** 0.5 + 0.2 * queries * expected
+    )
 
 
 def test_the_bytes_are_the_same_in_every_process() -> None:
@@ -68,7 +70,7 @@ def test_the_bytes_are_the_same_in_every_process() -> None:
 
 
 @pytest.mark.parametrize("given", [(0, 0.1), (5, 0.0), (5, 1.0)])
-def test_misuse_is_told(given: tuple[int, float]) -> None:
+def test_invalid_sizes_are_refused(given: tuple[int, float]) -> None:
     with pytest.raises(Problem):
         sized(*given)
     with pytest.raises(Problem, match="multiple of 32"):

@@ -1,4 +1,4 @@
-"""Paper 2, sentence by sentence: a test for each claim of §§III-VI, quoted by its decisive clause.
+"""Paper 2: a test for each claim of §§III-VI, quoted by its decisive clause.
 
 Statistical claims are measured on a few networks here; the sweeps judge them at full size.
 """
@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from halfway.bulk.walk_overlay.traffic import Traffic, due, filters, passes
+from halfway.bulk.walk_overlay.traffic import Traffic, filters, matching, passes
 from halfway.core.bloom import Size
 from halfway.papers.walk_overlay import claims_depth, claims_events, claims_path, claims_walks
 from halfway.papers.walk_overlay.estimates import correlation, means, slope, spread
@@ -23,14 +23,15 @@ from halfway.pipeline.measure import estimate
 from halfway.pipeline.plan.run import Run
 from halfway.pipeline.study import Summaries, Summary
 from halfway.pipeline.verdict import Verdict
+from halfway.protocols.walk_overlay.messages import EVENT
 from tests.networks import disk
-from tests.protocols.walk_overlay.history import BOOK, KEY, RULES, SUBSCRIPTIONS, History
+from tests.protocols.walk_overlay.history import CATALOGUE, KEY, RULES, SUBSCRIPTIONS, History
 
 NETWORKS = 3
 
 
 def summarised(runs: dict[int, Any], parameters: dict[str, Any]) -> list[Summary]:
-    """Summaries of a point from what its replicates observed."""
+    """Summaries of a point from the observations of its replicates."""
     metrics = runs[0]
     return [
         Summary(
@@ -85,9 +86,9 @@ def test_the_printed_numbers_of_simulations_need_ten_runs_a_network() -> None:
     assert {verdict.verdict for verdict in found} == {"impossible as printed"}
 
 
-def test_every_walk_finds_another() -> None:
+def test_every_walk_meets_another() -> None:
     """[§V-B] "In order to assure intersections our algorithm goes back in the DRW"."""
-    found = of_metric(claims_path.judge_networks(built()), "walks that met nobody")
+    found = of_metric(claims_path.judge_networks(built()), "walks that met no other")
     assert {(v.measured, v.verdict) for v in found} == {(0.0, "agrees")}
 
 
@@ -98,7 +99,7 @@ def test_pure_walks_present_larger_active_paths() -> None:
     assert all(float(v.measured or 9) < 1 for v in found)
 
 
-def test_no_logarithm_lasts() -> None:
+def test_no_logarithm_holds_over_all_numbers_of_initiators() -> None:
     """[§VI-A] "the same logarithmic behavior": each initiator is an active node itself."""
     metric = "R² of mean active nodes over ln(initiators)"
     lines = of_metric(panels(), metric)
@@ -140,8 +141,8 @@ def test_active_nodes_and_depth_are_correlated() -> None:
 
 
 def test_estimates_are_those_of_the_values_themselves() -> None:
-    dice = np.random.default_rng(5)
-    active, noise = dice.integers(10, 99, (2, 40)).astype(float)
+    random_state = np.random.default_rng(5)
+    active, noise = random_state.integers(10, 99, (2, 40)).astype(float)
     depth = active / 100 + noise / 50
     seen = {
         "active": active, "depth": depth, "active squared": active**2, "depth squared": depth**2,
@@ -179,7 +180,7 @@ def test_longer_lists_of_initiators_begin_with_the_shorter_ones() -> None:
 # §IV and the stopping rule
 
 
-def test_a_walk_that_may_stop_is_late_more_rarely_the_longer_it_may_walk() -> None:
+def test_a_walk_with_more_steps_before_it_gives_up_is_late_more_rarely() -> None:
     run = Run(
         {"n": 300, "radius": 0.1, "system": "directional-walk", "initiators": 5, "sets": 60},
         0, 1, 2, 3,
@@ -202,8 +203,7 @@ def test_every_figure_is_declared_with_its_points_and_judged() -> None:
     assert runs == 126_000
 
 
-def test_exponential_tails_would_keep_to_the_rule() -> None:
-    """A share of e^-c exactly is no better than the rule says, and one far below agrees."""
+def test_shares_far_below_the_rule_agree() -> None:
 
     def row(metric: str, mean: float) -> Summary:
         base = summarised({0: {metric: np.array([mean])}, 1: {metric: np.array([mean])}}, {})[0]
@@ -243,8 +243,8 @@ def test_pictures_are_the_same_every_time() -> None:
 
 
 @pytest.mark.parametrize("content", [False, True])
-def test_filters_cost_traffic_and_lose_nothing(content: bool) -> None:
-    """[§III] "a certain probability of false positives", and nothing worse."""
+def test_filters_cost_traffic_and_lose_no_event(content: bool) -> None:
+    """[§III] "a certain probability of false positives", and no losses."""
     run = Run(
         {"n": 300, "radius": 0.1, "initiators": 12, "content": content, "bits each": 4}, 0, 1, 2, 3
     )
@@ -270,7 +270,7 @@ def test_a_wrong_rate_of_false_positives_would_differ() -> None:
 
 
 def test_the_filters_in_bulk_are_those_of_the_messages() -> None:
-    """Subscribe on an overlay that messages built; every link's filter is the bulk's."""
+    """The filter of every link of a message-level overlay equals the bulk driver's."""
     network = disk(n=30, radius=0.32, seed=4)
     history = History(network, 4)
     history.begin(0, 29)
@@ -279,7 +279,7 @@ def test_the_filters_in_bulk_are_those_of_the_messages() -> None:
     for k, row in enumerate(inside[::3]):
         history.subscribe(row, k % len(SUBSCRIPTIONS))
     place = {
-        (i, int(name)): p for i in inside for p, name in enumerate(history.state.links.node_id[i])
+        (i, int(other)): p for i in inside for p, other in enumerate(history.state.links.node_id[i])
     }
     links = [pair for pair in place if pair[1] >= 0]
     overlay: Any = SimpleNamespace(
@@ -288,20 +288,21 @@ def test_the_filters_in_bulk_are_those_of_the_messages() -> None:
     )  # fmt: skip
     tree = Traffic.on(overlay)
     wanted = np.array([
-        np.isin(np.arange(len(SUBSCRIPTIONS)), history.state.wanted[row]) for row in tree.rows
+        np.isin(np.arange(len(SUBSCRIPTIONS)), history.state.subscriptions[row])
+        for row in tree.rows
     ]).astype(np.uint8)  # fmt: skip
     size = Size(RULES.bits, RULES.hashes)
-    below, above = filters(tree, wanted, BOOK, size)
+    below, above = filters(tree, wanted, CATALOGUE, size)
     for i in range(1, len(tree.rows)):
         row, parent = int(tree.rows[i]), int(tree.rows[tree.parent[i]])
-        assert np.array_equal(history.state.heard[parent, place[parent, row]], below[i])
-        assert np.array_equal(history.state.heard[row, place[row, parent]], above[i])
-    down, up = (passes(words, BOOK, KEY, size) for words in (below, above))
-    wants = due(wanted, BOOK)
-    for event in range(0, len(BOOK.event_topic), 5):
-        before = int(history.engine.counters.heard_kind[20])
-        told, expected = history.published(0, event)
-        assert told == expected
+        assert np.array_equal(history.state.received[parent, place[parent, row]], below[i])
+        assert np.array_equal(history.state.received[row, place[row, parent]], above[i])
+    down, up = (passes(words, CATALOGUE, KEY, size) for words in (below, above))
+    matched = matching(wanted, CATALOGUE)
+    for event in range(0, len(CATALOGUE.event_topic), 5):
+        before = int(history.engine.counters.heard_kind[EVENT])
+        delivered, due = history.published(0, event)
+        assert delivered == due
         count, reached = tree.transmissions(0, down[:, [event]], up[:, [event]])
-        assert int(history.engine.counters.heard_kind[20]) - before == count[0]
-        assert not (wants[:, event] & ~reached[:, 0]).any()
+        assert int(history.engine.counters.heard_kind[EVENT]) - before == count[0]
+        assert not (matched[:, event] & ~reached[:, 0]).any()

@@ -18,7 +18,8 @@ from halfway.protocols.drip import handler as voronoi_brokers
 from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
 from halfway.protocols.rumor_routing import handler as rumor
 from halfway.protocols.walk_overlay import handler as walk_overlay
-from halfway.protocols.walk_overlay.messages import LEAVE, UNSUBSCRIBE
+from halfway.protocols.walk_overlay import messages as overlay_messages
+from halfway.protocols.walk_overlay import subscriptions
 from halfway.protocols.walks import directional_walk, messages, random_walk
 from halfway.world.workload.pairs import distinct_pairs
 from tests.networks import disk
@@ -72,33 +73,37 @@ def _reliable_walks(protocol: Any) -> World:
 
 
 def _overlay(retries: int) -> World:
-    """Five initiators of an overlay, two of which come back from a crash; one leaves. With care
-    each hop is repeated, for its answer comes late, and two neighbours never answer."""
+    """Five initiators of an overlay, two of which restart after a crash; one leaves. With
+    `retries` each hop is retransmitted, as its ACK is late, and two neighbours never answer."""
+    topics = [subscriptions.Subscription(topic) for topic in range(TOPICS)]
     rules = walk_overlay.Rules(
-        pure=False, alpha=1.0, beta=0.5, branches=2, rest=0.05, patience=0.01, settle=0.5,
-        most_steps=100, filtered=True, bits=64, hashes=2, key=3, retries=retries, answer_s=0.0015,
-        relaunch_s=4.0, launches=3, watch_s=2.0, keep=2, hold_s=30.0, until_s=50.0,
+        catalogue=subscriptions.catalogue(topics, [], 3), pure=False, alpha=1.0, beta=0.5,
+        branches=2, step_pause_s=0.05, bid_timeout_s=0.01, settling_time_s=0.5, most_steps=100,
+        filtered=True, bits=64, hashes=2, key=3, retries=retries, ack_timeout_s=0.0015,
+        relaunch_s=4.0, launches=3, link_check_interval_s=2.0, checks_per_keep_alive=2,
+        buffer_time_s=30.0, until_s=50.0,
     )  # fmt: skip
-    book = walk_overlay.book([walk_overlay.Subscription(topic) for topic in range(TOPICS)], [], 3)
     rows = (0, 29, 12, 7, 20)
-    kinds = [walk_overlay.LAUNCH] * 2 + [walk_overlay.JOIN] * 3
+    kinds = [overlay_messages.LAUNCH] * 2 + [overlay_messages.JOIN] * 3
     commands = [Letter(0.3 * k, row, kinds[k]) for k, row in enumerate(rows)]
-    commands += [Letter(0.1, row, walk_overlay.SUBSCRIBE, row % TOPICS) for row in rows]
+    commands += [Letter(0.1, row, overlay_messages.SUBSCRIBE, row % TOPICS) for row in rows]
     commands += [Letter(20.0, row, int(START)) for row in (12, 29)]
-    commands += [Letter(40.0, 7, UNSUBSCRIBE, 1), Letter(41.0, 20, LEAVE)]
+    commands += [Letter(40.0, 7, overlay_messages.UNSUBSCRIBE, 1)]
+    commands += [Letter(41.0, 20, overlay_messages.LEAVE)]
     commands += [
-        Letter(8.0 * event, rows[event % 2], walk_overlay.PUBLISH, event % TOPICS, event)
+        Letter(8.0 * event, rows[event % 2], overlay_messages.PUBLISH, event % TOPICS, event)
         for event in range(EVENTS)
     ]
     widest = int(_NETWORK.degree.max())
 
-    def fresh(names: Any) -> Any:
+    def fresh(node_ids: Any) -> Any:
         return walk_overlay.state(
-            names, widest, TOPICS, EVENTS, 2, 9, links=4, hold=2, watched=8 if retries else 0
-        )
+            node_ids, widest, TOPICS, EVENTS, 2, 9, links=4, buffered_events=2,
+            tracked_hops=8 if retries else 0,
+        )  # fmt: skip
 
     down = (3, 11) if retries else ()
-    return World(_NETWORK, walk_overlay, fresh, rules, book, commands, down=down)
+    return World(_NETWORK, walk_overlay, fresh, rules, commands, down=down)
 
 
 def _regions() -> World:
@@ -166,7 +171,7 @@ KINDS = {
     "voronoi-brokers": set(voronoi_brokers.KINDS) - {voronoi_brokers.DELIVERED},
 }
 _OVERLAY = {*range(1, 24), 25, int(START)}
-KINDS |= {"walk-overlay": _OVERLAY, "careful walk-overlay": _OVERLAY | {24, 26}}
+KINDS |= {"walk-overlay": _OVERLAY, "careful walk-overlay": _OVERLAY | {ACK, ACK_TIMEOUT}}
 # Compiled on its own its handler takes a minute: tests/protocols/drip/test_drip.py holds it
 # to the same, interpreted on its own and compiled within the engine.
 LARGE = ("voronoi-brokers",)

@@ -1,11 +1,11 @@
-"""Algorithms 1 and 2 of paper 2 with sets, in the obvious way: the oracle of the bulk driver."""
+"""Algorithms 1 and 2 of paper 2 with sets: the slow oracle of the bulk driver."""
 
 from halfway.world.graphs.network import Network
 from tests.protocols.slow_world import Dice
 
 
 class SlowWalk:
-    """One walk: its nodes in order, and the neighbourhoods that have counted so far."""
+    """One walk: its nodes in order, and the neighbourhoods counted so far."""
 
     def __init__(self, row: int, seed: int, branches: int) -> None:
         self.nodes = [row]
@@ -30,8 +30,8 @@ def slow_overlay(
     early: bool = False,
     together: int = 2,
 ) -> list[SlowWalk]:
-    """The walks, whatever became of them; one that sat on another has no nodes."""
-    near = [set(map(int, network.neighbours(i))) for i in range(network.n)]
+    """All walks; that of an initiator on another walk has no nodes."""
+    neighbours = [set(map(int, network.neighbours(i))) for i in range(network.n)]
     walks: list[SlowWalk] = []
 
     def decide(walk: SlowWalk, branch: int) -> bool:
@@ -43,17 +43,17 @@ def slow_overlay(
         value = walk.random_state[branch].value()
         draw = lambda rows: rows[(value >> 32) * len(rows) >> 32]  # noqa: E731
         others = {i for other in walks if other is not walk for i in other.nodes}
-        if met := sorted(near[y] & others):
+        if met := sorted(neighbours[y] & others):
             walk.met = y, draw(met)
             return True
         if pure:
-            free = sorted(near[y])
+            free = sorted(neighbours[y])
         else:
-            first = set().union(*(near[j] for j in walk.left))
-            second = set().union(*(near[j] for j in first))
+            first = set().union(*(neighbours[j] for j in walk.left))
+            second = set().union(*(neighbours[j] for j in first))
             price = {
-                v: alpha * len(near[v] & first) + beta * len(near[v] & second)
-                for v in near[y] - set(walk.nodes)
+                v: alpha * len(neighbours[v] & first) + beta * len(neighbours[v] & second)
+                for v in neighbours[y] - set(walk.nodes)
             }
             free = sorted(v for v in price if price[v] == min(price.values()))
         if not free:

@@ -1,4 +1,4 @@
-"""Overlays in bulk: the oracle's nodes one by one, and what must hold of every overlay."""
+"""Walk overlays in bulk: the same nodes as the oracle, and invariants of every overlay."""
 
 from typing import Any
 
@@ -25,12 +25,12 @@ RECIPES: tuple[dict[str, Any], ...] = (
 )
 
 
-def as_told_slowly(network: Network, initiators: list[int], seed: int, recipe: Any) -> Any:
-    """The oracle, asked in the words of the bulk driver."""
-    asked = dict(recipe)
-    asked["pure"] = asked.pop("system", "") == "random-walk"
-    asked["early"] = asked.pop("marking", "") == "reached"
-    return slow_overlay(network, initiators, seed, **asked)
+def by_the_oracle(network: Network, initiators: list[int], seed: int, recipe: Any) -> Any:
+    """The oracle's walks for a recipe of the bulk driver."""
+    given = dict(recipe)
+    given["pure"] = given.pop("system", "") == "random-walk"
+    given["early"] = given.pop("marking", "") == "reached"
+    return slow_overlay(network, initiators, seed, **given)
 
 
 def agree(overlay: WalkOverlay, walks: Any) -> None:
@@ -57,7 +57,7 @@ def test_the_bulk_driver_builds_what_the_oracle_builds(
     if recipe.get("system") == "random-walk" and len(component(network, 0)) < network.n:
         return  # a pure walk in a component of its own never ends
     overlay = Overlays(network).build(initiators, seed=seed, **recipe)
-    agree(overlay, as_told_slowly(network, initiators, seed, recipe))
+    agree(overlay, by_the_oracle(network, initiators, seed, recipe))
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -67,13 +67,11 @@ def test_the_oracle_agrees_on_unit_disks_overlay_after_overlay(recipe: Any) -> N
     for seed in range(4):
         initiators = np.random.default_rng(seed).permutation(network.n)[:9].tolist()
         overlay = overlays.build(initiators, seed=seed, **recipe)
-        agree(overlay, as_told_slowly(network, initiators, seed, recipe))
+        agree(overlay, by_the_oracle(network, initiators, seed, recipe))
 
 
 @given(st.integers(0, 2**32), st.integers(2, 40), st.sampled_from(RECIPES))
-def test_an_overlay_is_a_tree_of_links_that_holds_every_initiator(
-    seed: int, count: int, recipe: Any
-) -> None:
+def test_an_overlay_is_a_tree_with_every_initiator(seed: int, count: int, recipe: Any) -> None:
     network = disk(n=90, radius=0.2, seed=seed % 5)
     initiators = np.random.default_rng(seed).permutation(network.n)[:count]
     overlay = Overlays(network).build(initiators, seed=seed, **recipe)
@@ -90,7 +88,7 @@ def test_an_overlay_is_a_tree_of_links_that_holds_every_initiator(
     assert ends <= set(initiators)
 
 
-def test_an_initiator_on_a_walk_is_in_the_overlay_without_a_step() -> None:
+def test_an_initiator_on_a_walk_joins_without_a_step() -> None:
     overlay = Overlays(line(9)).build([0, 8, 3], seed=1)
     assert (overlay.steps[2], overlay.met_at[2], overlay.met_from[2]) == (0, 3, -1)
     assert overlay.joined.all()
@@ -102,7 +100,7 @@ def test_neighbouring_initiators_meet_each_other_at_once() -> None:
     assert overlay.joined.all()
 
 
-def test_a_component_is_exhausted_before_a_walk_gives_up() -> None:
+def test_a_walk_visits_its_whole_component_before_it_ends() -> None:
     network = from_links(7, [(0, 1), (1, 2), (1, 3), (4, 5), (5, 6)])
     overlay = Overlays(network).build([0, 4], seed=1)
     assert sorted(overlay.rows) == list(range(7))
@@ -120,7 +118,7 @@ def test_a_walk_never_revisits_unless_it_is_pure() -> None:
     assert pure.steps.sum() > len(pure.rows) - 2 + pure.retreats + 1
 
 
-def test_walks_given_up_are_told() -> None:
+def test_walks_that_reach_most_steps_have_not_joined() -> None:
     network = disk(n=90, radius=0.2, seed=1)
     overlay = Overlays(network).build([0, 89], seed=1, most_steps=2)
     assert not overlay.joined.any()
@@ -142,11 +140,11 @@ def test_walks_given_up_are_told() -> None:
         ([0, 1], {"marking": "never"}),
     ],
 )
-def test_misuse_is_told(initiators: list[int], given: Any) -> None:
+def test_invalid_arguments_are_refused(initiators: list[int], given: Any) -> None:
     with pytest.raises(Problem):
         Overlays(line(9)).build(initiators, seed=1, **given)
 
 
-def test_a_network_with_a_lone_node_is_refused() -> None:
+def test_a_network_with_an_isolated_node_is_refused() -> None:
     with pytest.raises(Problem, match="without neighbours"):
         Overlays(from_links(3, [(0, 1)]))

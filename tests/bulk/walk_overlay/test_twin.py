@@ -1,4 +1,4 @@
-"""The bulk driver of overlays and the messages between neighbours build the same overlay."""
+"""The bulk driver and the message-level walk overlay build the same overlays."""
 
 from typing import Any
 
@@ -8,37 +8,39 @@ import pytest
 from halfway.bulk.walk_overlay.overlay import Overlays, WalkOverlay
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay.messages import CONNECTED, JOIN, LAUNCH, LOST, NEVER
+from halfway.protocols.walk_overlay.subscriptions import catalogue
 from halfway.world.graphs.network import Network
 from tests.bulk.walk_overlay.test_overlay import RECIPES
 from tests.networks import disk, from_links, line
 from tests.protocols.lone import Driven, Letter, World, drive
 
-LONG = 1e6  # seconds: until nothing moves any more
+LONG = 1e6  # seconds, after which no record is in flight
 
 
 def rules(**given: Any) -> walk_overlay.Rules:
-    """Rules whose walks are slow enough for news of a meeting to overtake them."""
+    """Rules whose walks are slow enough that a meeting's records overtake them."""
     usual = walk_overlay.Rules(
-        pure=False, alpha=1.0, beta=0.0, branches=1, rest=4.0, patience=0.01, settle=2.0,
-        most_steps=1_000_000, filtered=True, bits=64, hashes=3, key=7,
+        catalogue=catalogue([], [], 7), pure=False, alpha=1.0, beta=0.0, branches=1,
+        step_pause_s=4.0, bid_timeout_s=0.01, settling_time_s=2.0, most_steps=1_000_000,
+        filtered=True, bits=64, hashes=3, key=7,
     )  # fmt: skip
     return usual._replace(**given)
 
 
-def told_by_messages(network: Network, initiators: list[int], seed: int, recipe: Any) -> Driven:
+def by_messages(network: Network, initiators: list[int], seed: int, recipe: Any) -> Driven:
     """The same overlay, message by message: two at once a quarter of a step apart, then others."""
-    asked = dict(recipe)
-    asked["pure"] = asked.pop("system", "") == "random-walk"
-    together = asked.pop("together", 2)
-    slow = rules(**asked)
+    given = dict(recipe)
+    given["pure"] = given.pop("system", "") == "random-walk"
+    together = given.pop("together", 2)
+    slow = rules(**given)
     commands = []
     for w, row in enumerate(initiators):
-        at = w * (slow.rest + slow.patience) / 4 if w < together else LONG * w
+        at = w * (slow.step_pause_s + slow.bid_timeout_s) / 4 if w < together else LONG * w
         commands.append(Letter(at, row, LAUNCH if w < together else JOIN))
     widest = int(network.degree.max())
     world = World(
         network, walk_overlay, lambda n: walk_overlay.state(n, widest, 0, 0, 2, seed), slow,
-        walk_overlay.catalogue([], [], 7), commands,
+        commands,
         walk_overlay.most_emissions(walk_overlay.state(np.zeros(1, np.int32), widest, 0, 0, 2, 1),
                                     slow),
     )  # fmt: skip
@@ -46,24 +48,24 @@ def told_by_messages(network: Network, initiators: list[int], seed: int, recipe:
 
 
 def links_of(driven: Driven, network: Network) -> set[tuple[int, int]]:
-    """Pairs of overlay neighbours; both must know."""
-    names = driven.state.links.name
-    found = {(i, int(name)) for i in range(network.n) for name in names[i] if name != NEVER}
+    """Pairs of overlay neighbours; links must be mutual."""
+    ids = driven.state.links.node_id
+    found = {(i, int(other)) for i in range(network.n) for other in ids[i] if other != NEVER}
     assert found == {(b, a) for a, b in found}
     return {(a, b) for a, b in found if a < b}
 
 
 def same(driven: Driven, overlay: WalkOverlay) -> None:
-    """Same members, same links, same way back, one component, and nobody left seeking."""
-    members, passages = driven.state.members, driven.state.passages
+    """Check for the same members, the same links, and the same ways back."""
+    members, trails = driven.state.members, driven.state.trails
     assert set(np.flatnonzero(members.root != NEVER)) == set(overlay.rows)
     assert links_of(driven, overlay.network) == {(min(a, b), max(a, b)) for a, b in overlay.links}
     for w, row in enumerate(overlay.initiators):
         for i, back in zip(overlay.rows[overlay.walk == w], overlay.back[overlay.walk == w],
                            strict=True):  # fmt: skip
-            place = np.flatnonzero(passages.initiator[i] == row)
-            assert passages.back[i, place].tolist() == [back]
-    assert members.ever.max() <= passages.shape[1], "give the nodes more memory"
+            place = np.flatnonzero(trails.initiator[i] == row)
+            assert trails.back[i, place].tolist() == [back]
+    assert members.walks_seen.max() <= trails.shape[1], "give the nodes more trails"
 
 
 @pytest.mark.parametrize("recipe", [r for r in RECIPES if "marking" not in r])
@@ -72,7 +74,7 @@ def test_both_build_the_same_overlay(recipe: Any) -> None:
         network = disk(n=70, radius=0.22, seed=seed)
         initiators = np.random.default_rng(seed).permutation(network.n)[:9].tolist()
         overlay = Overlays(network).build(initiators, seed=seed, **recipe)
-        driven = told_by_messages(network, initiators, seed, recipe)
+        driven = by_messages(network, initiators, seed, recipe)
         if overlay.joined[0]:
             assert overlay.joined.all()
             same(driven, overlay)
@@ -90,23 +92,23 @@ def test_both_agree_where_walks_must_turn_back(network: Network) -> None:
         for b in range(network.n):
             if a != b:
                 overlay = Overlays(network).build([a, b], seed=5)
-                same(told_by_messages(network, [a, b], 5, {}), overlay)
+                same(by_messages(network, [a, b], 5, {}), overlay)
 
 
-def test_a_component_without_anybody_else_is_exhausted_and_the_initiator_told() -> None:
+def test_a_walk_alone_in_its_component_reports_lost() -> None:
     network = from_links(7, [(0, 1), (1, 2), (1, 3), (4, 5), (5, 6)])
-    driven = told_by_messages(network, [0, 4], 1, {})
+    driven = by_messages(network, [0, 4], 1, {})
     assert [row for row, _, _ in driven.commands(LOST)] == [0, 4]
     assert driven.commands(CONNECTED) == []
     same(driven, Overlays(network).build([0, 4], seed=1))
 
 
-def test_a_walk_that_may_take_no_more_steps_goes_home_and_says_so() -> None:
+def test_a_walk_that_reaches_most_steps_goes_back_and_reports_lost() -> None:
     network = line(30)
     slow = rules(most_steps=5)
     world = World(
         network, walk_overlay, lambda n: walk_overlay.state(n, 2, 0, 0, 2, 3), slow,
-        walk_overlay.catalogue([], [], 7), [Letter(0.0, 0, JOIN)],
+        [Letter(0.0, 0, JOIN)],
     )  # fmt: skip
     driven = drive(world)
     assert driven.commands(LOST) == [(0, -1, -1)]

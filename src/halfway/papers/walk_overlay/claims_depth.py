@@ -1,4 +1,4 @@
-"""Paper 2, §VI-B judged: how much of the network the overlay spans."""
+"""Paper 2, §VI-B judged: the depth of the overlay, Figures 9 and 10."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -16,8 +16,8 @@ from halfway.pipeline.verdict import Verdict
 _row = partial(Verdict, "walk-overlay")
 
 FIRST = (2, 3, 4, 5, 6, 7, 8, 9, 10)  # [dwo Fig. 10]
-MANY = (50, 75, 100, 250, 500)  # where the depth has long reached its maximum
-NEAR, SIMILAR, WEAK = 0.9, 0.1, 0.1  # what "maximum", "very similar" and "no correlation" allow
+MANY = (50, 75, 100, 250, 500)  # the depth has reached its maximum there
+NEAR, SIMILAR, WEAK = 0.9, 0.1, 0.1  # bounds of "maximum", "very similar", "no correlation"
 _POOLS = (
     (FIRST, "2 to 10"), (MANY, "50 to 500"), *(((c,), str(c)) for c in (2, 10, 100)),
 )  # fmt: skip
@@ -48,7 +48,7 @@ def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_figure_10(found: Summaries) -> Iterator[Verdict]:
-    """[dwo §VI-B] the first few initiators, and the correlation that is said not to exist."""
+    """[dwo §VI-B] depth for few initiators, and its correlation with the active nodes."""
     for n in SIZES:
         for system in WALKS:
             at = partial(found.find, "depth", n=n, system=system)
@@ -94,5 +94,5 @@ def _later_rise(found: Summaries, n: int, system: str) -> np.ndarray:
 def _uncorrelated(r: float, low: float, high: float) -> Judged:
     shown = f"r = {r:.2f} [{low:.2f}, {high:.2f}]"
     if abs(r) < WEAK or low <= 0 <= high:
-        return "agrees", f"{shown}, cannot be told from none"
-    return "differs", f"{shown}: overlays with more nodes reach farther"
+        return "agrees", f"{shown}, not distinguishable from 0"
+    return "differs", f"{shown}: overlays with more nodes span more"

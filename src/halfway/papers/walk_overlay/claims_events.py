@@ -1,4 +1,4 @@
-"""The architecture of Bloom filters that paper 2 leaves out of its scope, measured and judged."""
+"""Bloom filters on the overlay, which paper 2 leaves out of its scope, measured and judged."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -12,14 +12,14 @@ from halfway.pipeline.verdict import Verdict
 
 _row = partial(Verdict, "walk-overlay")
 
-BITS = (2, 4, 8, 16, 32)  # of every filter, for each subscription there is
+BITS = (2, 4, 8, 16, 32)  # of every filter, for each subscription
 INITIATORS = 50
-SEEN = 8  # bits each up to which false positives are frequent enough to be counted
-BAND = 0.15  # how far the rate of false positives may be off the formula's
+SEEN = 8  # most bits each at which false positives are frequent enough to count
+BAND = 0.15  # tolerance of the rate of false positives, relative to the formula's
 
 
 def judge_bloom(found: Summaries) -> Iterator[Verdict]:
-    """Ours: nothing lost, the rate of false positives as predicted, and what traffic they cost."""
+    """Not in the paper: no losses, false positives as predicted, and the cost in traffic."""
     for content in (False, True):
         for n in SIZES:
             for bits in BITS:
@@ -42,7 +42,7 @@ def _of_filters(
     estimate = (lost.mean, lost.mean_low, lost.mean_high)
     yield _row(
         "bloom", cell, "deliveries lost", 0.0, *estimate, lost.networks,
-        "events that a subscriber wants and does not get, without faults",
+        "matching events that a subscriber does not receive, without faults",
         *judge_number(0.0, *estimate, relative=0.0, rounding=0.0),
     )  # fmt: skip
     if rated:
@@ -60,7 +60,7 @@ def _of_filters(
     )  # fmt: skip
     again = ratio(at("chunks"), at("links"), "mean")
     yield _row(
-        "bloom", cell, "records of an unsubscription, made anew / counting", "fewer", *again,
-        none.networks, "filters made anew send what changed; counting ones a record a link",
+        "bloom", cell, "records of an unsubscription, recomputed / counting", "fewer", *again,
+        none.networks, "recomputed: the chunks that changed; counting: a record a link",
         *judge_order(*again),
     )  # fmt: skip

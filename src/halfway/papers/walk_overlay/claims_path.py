@@ -1,4 +1,4 @@
-"""Paper 2, §VI-A and the counts of §VI, judged: how many nodes the overlay takes."""
+"""Paper 2, §VI-A and the counts of §VI, judged: the nodes in the active path, Figure 8."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -33,22 +33,22 @@ PANELS = {1000: "figure-8ab", 2000: "figure-8cd", 3000: "figure-8ef"}  # directi
 SETS = 10
 NETWORKS = 100
 PRINTED = {1000: 20_000, 2000: 21_000, 3000: 22_000}
-SHOWN = (2, 3, 5, 10, 20, 50, 100, 500)  # the counts that claims "in all cases" are shown at
-LOGARITHMIC = tuple(count for count in _FEW if count <= 100)  # where n does not bound the path
+SHOWN = (2, 3, 5, 10, 20, 50, 100, 500)  # counts shown for claims about "all cases"
+LOGARITHMIC = tuple(count for count in _FEW if count <= 100)  # n does not bound the path there
 STRAIGHT = 0.97  # R² above which a line is called straight
 
 
 def judge_networks(found: Summaries) -> Iterator[Verdict]:
-    """[dwo §VI] the counts of simulations as printed, and how hard it is to get networks."""
+    """[dwo §VI] the printed numbers of simulations, and how rare connected networks are."""
     for n in SIZES:
-        told = NETWORKS * len(COUNTS[n])
+        runs = NETWORKS * len(COUNTS[n])
         whole = sum(PRINTED.values())
         yield _row(
-            "section-6", {"n": n}, "simulations", PRINTED[n], float(told), None, None, NETWORKS,
-            "as told: 100 networks for each number of initiators",
+            "section-6", {"n": n}, "simulations", PRINTED[n], float(runs), None, None, NETWORKS,
+            "as printed: 100 networks for each number of initiators",
             "impossible as printed",
-            f"{len(COUNTS[n])} numbers of initiators on 100 networks are {told:,}; with {SETS} "
-            f"sets of initiators a network they are {SETS * told:,}, and with both walks the "
+            f"{len(COUNTS[n])} numbers of initiators on 100 networks are {runs:,}; with {SETS} "
+            f"sets of initiators a network they are {SETS * runs:,}, and with both walks the "
             f"{2 * whole:,} of the whole",
         )  # fmt: skip
     seen = found.find("draws", n=1000, system=WALKS[0], initiators=2)
@@ -62,7 +62,7 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
         for system in WALKS:
             seen = found.find("unjoined", n=n, system=system, initiators=2)
             yield _row(
-                "section-6", {"n": n, "system": system}, "walks that met nobody", 0.0, seen.mean,
+                "section-6", {"n": n, "system": system}, "walks that met no other", 0.0, seen.mean,
                 seen.mean_low, seen.mean_high, seen.networks,
                 "the algorithm goes back \"in order to assure intersections\"",
                 *judge_number(0.0, seen.mean, seen.mean_low, seen.mean_high, relative=0.0,
@@ -71,14 +71,14 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_panels(n: int, found: Summaries) -> Iterator[Verdict]:
-    """[dwo §VI-A] what is said about the number of nodes in the active path, at one size."""
+    """[dwo §VI-A] claims about the number of nodes in the active path, at one size."""
     yield from _fewer(n, found)
     yield from _straight(n, found)
     yield from _reliable(n, found)
 
 
 def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
-    """[dwo §VI-A] what is said about it of one size beside another."""
+    """[dwo §VI-A] claims that compare the sizes."""
     yield from _logarithms(found)
     yield _dramatic(found)
     yield from _densities(found)
@@ -157,7 +157,7 @@ def _dramatic(found: Summaries) -> Verdict:
     apart: Estimate = estimated(change[1] - change[0], networks)
     return _row(
         "figure-8", {}, "|ln slope(3000) / slope(1000)|, PRW - DRW", "more dramatic for DRWs",
-        *apart, networks, "up to 100 initiators; whichever way it goes",
+        *apart, networks, "up to 100 initiators; in either direction",
         *judge_order(*apart, equal=0.0),
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Paper 2, §IV judged (what earlier work is said to show), and our rule for giving up a walk."""
+"""Paper 2, §IV judged (its claims about earlier work), and our rule for giving up a walk."""
 
 import math
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ _row = partial(Verdict, "walk-overlay")
 
 # [dwo (2)] α and β; the first is cost (3)
 WEIGHTS = ((1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.0, 1.0))
-RUMOR = (0.0, 0.0)  # nothing repels the walk but the nodes it passed
+RUMOR = (0.0, 0.0)  # only the nodes that it passed repel the walk
 BRANCHES = (1, 2)
-JOINED = (1, 5, 50)  # initiators that are there when the walk that may give up sets out
+JOINED = (1, 5, 50)  # initiators present when the walk that may give up starts
 MULTIPLES = (1, 2, 3, 5)  # of the mean number of steps, after which a walk may give up
-EFFICIENT = 0.10  # how far apart means may be that are "as efficient"
+EFFICIENT = 0.10  # largest difference of means that counts as "as efficient"
 
 
 def judge_section_4(found: Summaries) -> Iterator[Verdict]:
@@ -69,7 +69,7 @@ def judge_section_4(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_stopping(found: Summaries) -> Iterator[Verdict]:
-    """Ours: give up after c mean numbers of steps; the error if steps fell off exponentially."""
+    """Our rule: give up after c mean numbers of steps. Compare its error with e^-c."""
     for n in SIZES:
         for system in WALKS:
             for there in JOINED:
@@ -84,6 +84,6 @@ def judge_stopping(found: Summaries) -> Iterator[Verdict]:
                     yield _row(
                         "stopping-rule", cell, "share of walks given up too early",
                         f"at most {math.exp(-c):.3g}", *estimate, late.networks,
-                        "ours: if the number of steps fell off exponentially, e^-c; a walk given "
-                        f"up has cost {spent.mean:.2f} n steps", opinion, reason,
+                        "our rule: e^-c if the number of steps is exponential; a walk given up has "
+                        f"cost {spent.mean:.2f} n steps", opinion, reason,
                     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Estimates that paper 2's claims need beyond means: slopes, spreads, correlations; all paired."""
+"""Paired estimates for paper 2's claims beyond means: slopes, spreads, correlations."""
 
 import math
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def estimated(table: Floats, networks: int, *, log: bool = False) -> Estimate:
 
 
 def slope(table: Floats, counts: Sequence[int]) -> Floats:
-    """[rows] what a unit of ln(initiators) adds, by least squares, for each row of the table."""
+    """[rows] least-squares slope over ln(initiators), for each row of the table."""
     axis = np.log(counts) - np.log(counts).mean()
     return np.asarray(table @ axis / (axis @ axis))
 

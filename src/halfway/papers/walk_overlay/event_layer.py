@@ -1,38 +1,38 @@
-"""What one run of the event layer does: subscriptions on an overlay, and events that cross it."""
+"""The measurement of paper 2's event layer: subscriptions on one overlay, and events across it."""
 
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.walk_overlay.traffic import Traffic, due, filters, passes
+from halfway.bulk.walk_overlay.traffic import Traffic, filters, matching, passes
 from halfway.core.bloom import Size, expected_false_positives, with_bits
 from halfway.papers.walk_overlay.measurements import drawn, initiator_sets
 from halfway.pipeline.plan.run import Observations, Run
-from halfway.protocols.walk_overlay.handler import Catalogue, Subscription, catalogue
 from halfway.protocols.walk_overlay.messages import CHUNK_WORDS
+from halfway.protocols.walk_overlay.subscriptions import Catalogue, Subscription, catalogue
 
 TOPICS = 64
 EACH = 4  # subscriptions of a subscriber
 EVENTS = 100
-STRANGERS = 500  # topics that nobody wants, asked of every filter
-LEAVING = 20  # subscriptions taken back, one by one
+OTHER_TOPICS = 500  # topics without subscribers, which every filter is queried for
+REMOVED = 20  # subscriptions removed, one by one
 
 
 def subscriptions(
-    count: int, content: bool, dice: np.random.Generator
+    count: int, content: bool, random_state: np.random.Generator
 ) -> tuple[list[Subscription], list[tuple[int, tuple[float, ...]]]]:
-    """Subscriptions and events: topics uniform; with content an interval of two attributes each."""
-    wishes = []
-    for topic in dice.integers(TOPICS, size=count):
+    """Subscriptions and events of uniform topics, by content with intervals of two attributes."""
+    chosen = []
+    for topic in random_state.integers(TOPICS, size=count):
         intervals: list[tuple[float, float] | None] = []
-        for low, width in dice.random((2, 2)) if content else ():
+        for low, width in random_state.random((2, 2)) if content else ():
             intervals.append(
                 (float(low * (1 - width / 2)), float(low * (1 - width / 2) + width / 2))
             )
-        wishes.append(Subscription(int(topic), tuple(intervals)))
-    values = dice.random((EVENTS, 2 if content else 0))
-    topics = dice.integers(TOPICS, size=EVENTS)
+        chosen.append(Subscription(int(topic), tuple(intervals)))
+    values = random_state.random((EVENTS, 2 if content else 0))
+    topics = random_state.integers(TOPICS, size=EVENTS)
     events = [(int(t), tuple(map(float, v))) for t, v in zip(topics, values, strict=True)]
-    return wishes, events
+    return chosen, events
 
 
 def traffic(run: Run) -> Observations:
@@ -40,77 +40,77 @@ def traffic(run: Run) -> Observations:
 
     exact, bloom, none: transmissions of an event under exact tables, Bloom filters, no filter.
     lost: (event, subscriber) pairs that the filters lost. false: share of filters that admit a
-    topic that nobody wants; predicted: what the formula says of these filters.
-    chunks: records that one unsubscription sends when filters are made anew; links: what it sends
-    when each filter counts, a record a link.
+    topic without subscribers; predicted: the formula's share for these filters.
+    chunks: records that one unsubscription sends when filters are recomputed; links: records that
+    it sends with counting filters, one a link.
     """
     with run.timed("network"):
         _, walks, _ = drawn(run["n"], run["radius"], run.network_seed)
-    dice = np.random.default_rng(run.workload_seed)
+    random_state = np.random.default_rng(run.workload_seed)
     rows = initiator_sets(run["n"], run["initiators"], 1, run.workload_seed)[0]
     with run.timed("run"):
         tree = Traffic.on(walks.build(rows, seed=run.dice_seed % 2**64))
     half = run["initiators"] // 2
-    wishes, events = subscriptions(half * EACH, run["content"], dice)
+    chosen, events = subscriptions(half * EACH, run["content"], random_state)
     key = run.dice_seed % 2**63
-    what = catalogue(wishes, events, key)
-    wanted = np.zeros((len(tree.rows), len(wishes)), np.uint8)
-    for s in range(len(wishes)):
+    contents = catalogue(chosen, events, key)
+    wanted = np.zeros((len(tree.rows), len(chosen)), np.uint8)
+    for s in range(len(chosen)):
         wanted[tree.place(rows[s % half]), s] = 1
-    items = len(np.unique(what.item))
-    size = with_bits(items, -(-run["bits each"] * len(wishes) // 32) * 32)
+    items = len(np.unique(contents.item))
+    size = with_bits(items, -(-run["bits each"] * len(chosen) // 32) * 32)
     publishers = [tree.place(row) for row in rows[half:]]
     with run.timed("run"):
-        return _observed(tree, wanted, what, key, size, publishers, dice)
+        return _observed(tree, wanted, contents, key, size, publishers, random_state)
 
 
 def _observed(
     tree: Traffic,
     wanted: npt.NDArray[np.uint8],
-    what: Catalogue,
+    contents: Catalogue,
     key: int,
     size: Size,
     publishers: list[int],
-    dice: np.random.Generator,
+    random_state: np.random.Generator,
 ) -> Observations:
-    below, above = filters(tree, wanted, what, size)
-    bloom = [passes(words, what, key, size) for words in (below, above)]
-    wants = due(wanted, what)
-    exact = [part.astype(np.bool_) for part in tree.behind(wants)]
+    below, above = filters(tree, wanted, contents, size)
+    bloom = [passes(words, contents, key, size) for words in (below, above)]
+    matched = matching(wanted, contents)
+    exact = [part.astype(np.bool_) for part in tree.behind(matched)]
     everything = [np.ones_like(part) for part in exact]
-    told: dict[str, list[npt.NDArray[np.int64]]] = {"exact": [], "bloom": [], "none": []}
+    counts: dict[str, list[npt.NDArray[np.int64]]] = {"exact": [], "bloom": [], "none": []}
     lost = 0
     for first, publisher in enumerate(publishers):
         mine = np.arange(first, EVENTS, len(publishers))
         for name, (down, up) in (("exact", exact), ("bloom", bloom), ("none", everything)):
             count, reached = tree.transmissions(publisher, down[:, mine], up[:, mine])
-            told[name].append(count)
-            lost += int((wants[:, mine] & ~reached).sum())
-    asked = {} if what.value.shape[1] else _false(tree, wanted, what, key, size)
+            counts[name].append(count)
+            lost += int((matched[:, mine] & ~reached).sum())
+    queried = {} if contents.value.shape[1] else _false(tree, wanted, contents, key, size)
     return {
-        **{name: np.concatenate(counts) for name, counts in told.items()},
+        **{name: np.concatenate(some) for name, some in counts.items()},
         "lost": np.array([lost]),
-        **asked,
-        "chunks": _taken_back(tree, wanted, what, size, dice),
+        **queried,
+        "chunks": _removal(tree, wanted, contents, size, random_state),
         "links": np.array([len(tree.rows) - 1]),
         "bits": np.array([size.bits]),
     }
 
 
 def _false(
-    tree: Traffic, wanted: npt.NDArray[np.uint8], what: Catalogue, key: int, size: Size
+    tree: Traffic, wanted: npt.NDArray[np.uint8], contents: Catalogue, key: int, size: Size
 ) -> dict[str, npt.NDArray[np.float64]]:
-    """Shares of (filter, topic that nobody wants) admitted, and as the formula says of the filters.
+    """Shares of (filter, topic without subscribers) admitted: measured, and by the formula.
 
-    Only where an item is a topic: an event then asks a filter one question.
+    Only by topic: an event is then one query of a filter.
     """
-    strangers = catalogue([], [(TOPICS + s, ()) for s in range(STRANGERS)], key)
+    others = catalogue([], [(TOPICS + s, ()) for s in range(OTHER_TOPICS)], key)
     topics = np.zeros((len(wanted), TOPICS), np.bool_)
-    for s, topic in enumerate(what.topic):
+    for s, topic in enumerate(contents.topic):
         topics[wanted[:, s] == 1, topic] = True
     admitted, expected = [], []
-    for words, held in zip(filters(tree, wanted, what, size), tree.behind(topics), strict=True):
-        admitted.append(passes(words[1:], strangers, key, size).mean())
+    for words, held in zip(filters(tree, wanted, contents, size), tree.behind(topics), strict=True):
+        admitted.append(passes(words[1:], others, key, size).mean())
         items = held[1:].sum(axis=1)
         expected.append(np.mean([expected_false_positives(size, count) for count in items]))
     return {
@@ -119,22 +119,22 @@ def _false(
     }
 
 
-def _taken_back(
+def _removal(
     tree: Traffic,
     wanted: npt.NDArray[np.uint8],
-    what: Catalogue,
+    contents: Catalogue,
     size: Size,
-    dice: np.random.Generator,
+    random_state: np.random.Generator,
 ) -> npt.NDArray[np.float64]:
-    """[LEAVING] chunks that differ, anywhere, after one subscription is taken back."""
-    before = filters(tree, wanted, what, size)
-    chunks = np.empty(LEAVING)
-    for k, s in enumerate(dice.choice(wanted.shape[1], LEAVING, replace=False)):
+    """[REMOVED] chunks of all filters that differ after one subscription is removed."""
+    before = filters(tree, wanted, contents, size)
+    chunks = np.empty(REMOVED)
+    for k, s in enumerate(random_state.choice(wanted.shape[1], REMOVED, replace=False)):
         left = wanted.copy()
         left[:, s] = 0
         chunks[k] = sum(
             int((old[1:, c : c + CHUNK_WORDS] != new[1:, c : c + CHUNK_WORDS]).any(axis=1).sum())
-            for old, new in zip(before, filters(tree, left, what, size), strict=True)
+            for old, new in zip(before, filters(tree, left, contents, size), strict=True)
             for c in range(0, size.words, CHUNK_WORDS)
         )
     return chunks

@@ -1,4 +1,4 @@
-"""Paper 2, declared: the points of each figure, their scales, readings and pictures."""
+"""Paper 2, declared: the points of each figure, scales, interpretations and pictures."""
 
 from functools import partial
 
@@ -13,12 +13,12 @@ NETWORK = ("n", "radius")
 WALKS, SIZES, COUNTS = claims_path.WALKS, claims_path.SIZES, claims_path.COUNTS
 
 UNIFORM = (
-    "networks: n points uniform in the unit square (no torus), linked below r = 0.05, redrawn till "
-    "connected; every walk and number of initiators meets the same networks"
+    "networks: n points uniform in the unit square (no torus), linked below r = 0.05, redrawn "
+    "until connected; every walk and number of initiators has the same networks"
 )
 BUILT = (
-    "the first two walks together, the others one by one; an initiator that sits on a walk is in; "
-    "a walk meets another as soon as a neighbour of its head is part of it, and steps onto that; "
+    "the first two walks together, the others one by one; an initiator on a walk joins at once; "
+    "a walk meets another as soon as a neighbour of its head is part of it, and steps onto it; "
     "the first meeting ends both walks"
 )
 MARKED = (
@@ -38,7 +38,7 @@ INTERVALS = (
 FILTERED = (
     "50 initiators: half subscribe (four subscriptions each, 64 topics; by content with intervals "
     "of two attributes), half publish; one filter for each overlay neighbour; a subscription is "
-    "entered under its narrowest attribute, in at most four dyadic cells"
+    "inserted under its narrowest attribute, as at most four dyadic cells"
 )
 _CONSTRUCTION = (UNIFORM, BUILT, MARKED, PURE, SETS, ACTIVE, INTERVALS)
 
@@ -75,7 +75,7 @@ def recipe_point(
 
 
 def stopping_point(n: int, system: str, initiators: int) -> Point:
-    """Walks that join an overlay of so many initiators."""
+    """Walks that join an overlay of a number of initiators."""
     parameters: dict[str, Scalar] = {
         "n": n,
         "radius": RADIUS,
@@ -217,7 +217,7 @@ PAPER = Paper(
         ),
         Figure(
             "figure-8",
-            "Nodes in the active path, one size of network beside another",
+            "Nodes in the active path, by size of the network",
             _overlays,
             NETWORKS,
             claims_path.judge_figure_8,
@@ -241,7 +241,7 @@ PAPER = Paper(
         ),
         Figure(
             "figure-10",
-            "Depth for few publishers and subscribers, and what it has to do with active nodes",
+            "Depth for few publishers and subscribers, and its correlation with active nodes",
             _first_overlays,
             NETWORKS,
             claims_depth.judge_figure_10,
@@ -253,7 +253,7 @@ PAPER = Paper(
         ),
         Figure(
             "bloom",
-            "Bloom filters at brokers: what they cost and save, and that nothing is lost (ours)",
+            "Bloom filters at brokers: costs, savings and losses (not in the paper)",
             _events,
             {"quick": 6, "paper": 20},
             claims_events.judge_bloom,
@@ -265,14 +265,14 @@ PAPER = Paper(
         ),
         Figure(
             "stopping-rule",
-            "When a walk that has found nobody may give up (ours)",
+            "When a walk that met no other may give up (not in the paper)",
             _joining,
             NETWORKS,
             claims_walks.judge_stopping,
             (UNIFORM, BUILT, MARKED, INTERVALS),
             plots=(
-                Plot("boxplot", "steps", "initiators", "system", "initiators already there",
-                     "steps until the walk is joined", colour="n", log=True),
+                Plot("boxplot", "steps", "initiators", "system", "initiators already present",
+                     "steps until the walk meets another", colour="n", log=True),
             ),
         ),
     ),

@@ -1,4 +1,4 @@
-"""What one run of paper 2's construction does: draw the network, build overlays, observe them."""
+"""The measurements of paper 2's construction: draw a network, build overlays, observe them."""
 
 from functools import lru_cache
 
@@ -28,8 +28,8 @@ def extent(network: Network) -> float:
 
 def initiator_sets(n: int, count: int, sets: int, seed: int) -> npt.NDArray[np.int64]:
     """[sets, count] distinct rows each, uniform. A longer list begins with the shorter ones."""
-    dice = np.random.default_rng(seed)
-    return np.array([dice.permutation(n)[:count] for _ in range(sets)])
+    random_state = np.random.default_rng(seed)
+    return np.array([random_state.permutation(n)[:count] for _ in range(sets)])
 
 
 def overlays(run: Run) -> Observations:
@@ -37,7 +37,7 @@ def overlays(run: Run) -> Observations:
 
     active: nodes of all walks. needed: those left without dead ends. depth: equation (5).
     The products serve spread and correlation. draws, degree: as in paper 1. unjoined: walks that
-    stayed alone. retreats: steps back.
+    met no other. retreats: steps back.
     """
     with run.timed("network"):
         draw, walks, whole = drawn(run["n"], run["radius"], run.network_seed)
@@ -67,7 +67,7 @@ def overlays(run: Run) -> Observations:
 
 
 def recipes(run: Run) -> Observations:
-    """[dwo (2)] Pairs of walks of a recipe, and how far a lone one gets; a unit is a pair.
+    """[dwo (2)] Pairs of walks of a recipe, and the reach of a lone one; a unit is a pair.
 
     steps: of both walks until they meet. path: hops between the initiators through the meeting.
     active: nodes of both walks. reach: the largest distance between the nodes of a lone walk of
@@ -98,9 +98,9 @@ def recipes(run: Run) -> Observations:
 def stopping(run: Run) -> Observations:
     """When may a walk give up? A unit is a walk that joins an overlay of other initiators.
 
-    The first half of the walks tells the mean number of steps; the others are late if they take
-    more than a multiple of it: they would have been given up though there was somebody to meet.
-    steps: of all. spent: what a given-up walk would cost, in multiples of n, for each multiple.
+    The first half of the walks gives the mean number of steps. The others are late if they take
+    more than a multiple of it: they would have given up although there was a walk to meet.
+    steps: of all. spent: the cost of a walk that gives up, in multiples of n, for each multiple.
     """
     with run.timed("network"):
         _, walks, _ = drawn(run["n"], run["radius"], run.network_seed)
@@ -109,9 +109,9 @@ def stopping(run: Run) -> Observations:
     for s in range(run["sets"]):
         with run.timed("run"):
             overlay = walks.build(rows[s], seed=(run.dice_seed + s) % 2**64, system=run["system"])
-        # With one initiator there, the two set out together: its steps are both walks' own.
+        # With one initiator present, both walks start together: the steps are those of both.
         steps[s] = overlay.steps[-1] if run["initiators"] > 1 else overlay.steps.sum()
-    walked = steps[steps > 0]  # whoever sat on a walk did not walk
+    walked = steps[steps > 0]  # an initiator on a walk did not walk
     known, tried = walked[: len(walked) // 2], walked[len(walked) // 2 :]
     mean = known.mean()
     late = {f"late after {c} means": tried > c * mean for c in MULTIPLES}

@@ -5,12 +5,12 @@ from halfway.papers.walk_overlay.measurements import initiator_sets
 from halfway.report.pictures.overlay_picture import overlay_svg
 from halfway.world.graphs.unit_disk import connected_unit_disk
 
-# The paper shows instances and does not say which; these have its kind of network.
+# The paper does not specify the instances that it shows; these have networks of its kind.
 _N, _RADIUS, _SEED = 1000, 0.05, 2
 
 
 def instance(count: int, seed: int = _SEED) -> WalkOverlay:
-    """An overlay of so many initiators."""
+    """An overlay of `count` initiators."""
     network = connected_unit_disk(_N, _RADIUS, seed).network
     return Overlays(network).build(initiator_sets(_N, count, 1, seed)[0], seed=seed)
 
