@@ -11,12 +11,11 @@ from halfway.adapters.interface import (
     RunContext,
     SystemInstance,
     commands,
-    subscriptions,
 )
 from halfway.core.bloom import Size, sized
 from halfway.core.options import Value
 from halfway.protocols.reliable_hop import TABLE_FULL
-from halfway.protocols.walk_overlay.messages import JOIN, LAUNCH, SUBSCRIBE
+from halfway.protocols.walk_overlay.messages import JOIN, LAUNCH
 from halfway.protocols.walk_overlay.subscriptions import Subscription, catalogue
 from halfway.world.workload.demand import Demand
 
@@ -89,16 +88,13 @@ class WalkOverlayAdapter(Adapter):
 
     def start_up_commands(self, demand: Demand) -> Commands:
         """Subscriptions; the first two walks half a step apart, the others at their interval."""
-        values, walkers, given = (
-            self._values(),
-            initiators(demand),
-            subscriptions(demand, SUBSCRIBE),
-        )
+        values, walkers = self._values(), initiators(demand)
         turn = np.arange(len(walkers))
         half = 0.5 * (values["step_pause_s"] + values["bid_timeout_s"])
         at = np.where(turn < 2, half * turn, values["launch_interval_s"] * (turn - 1))
         launches = commands(at, walkers, np.where(turn < 2, LAUNCH, JOIN), -1)
-        return Commands(*map(np.concatenate, zip(given, launches, strict=True)))
+        columns: Any = zip(super().start_up_commands(demand), launches, strict=True)
+        return Commands(*map(np.concatenate, columns))
 
 
 def _shortfalls(state: Any) -> dict[str, int]:

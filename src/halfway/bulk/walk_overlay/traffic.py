@@ -20,7 +20,7 @@ from halfway.protocols.walk_overlay.subscriptions import (
 )
 
 Bools = npt.NDArray[np.bool_]
-Words = npt.NDArray[np.uint32]
+Filters = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Traffic:
 
 def filters(
     traffic: Traffic, wanted: npt.NDArray[np.uint8], catalogue: Catalogue, size: Size
-) -> tuple[Words, Words]:
+) -> tuple[Filters, Filters]:
     """Bloom filters [k, words] of the links from each node's parent, and to it."""
     own = np.zeros((len(wanted), size.words), np.uint32)
     for i in np.flatnonzero(wanted.any(axis=1)):
@@ -112,7 +112,7 @@ def filters(
     return below.astype(np.uint32), above.astype(np.uint32)
 
 
-def passes(words: Words, catalogue: Catalogue, key: int, size: Size) -> Bools:
+def passes(words: Filters, catalogue: Catalogue, key: int, size: Size) -> Bools:
     """[k, E] whether each filter admits each event of the catalogue."""
     admitted = np.zeros((len(words), len(catalogue.event_topic)), np.bool_)
     _admitted(words, catalogue, np.uint64(key), size.bits, size.hashes, admitted)

@@ -1,4 +1,4 @@
-"""Links and fragments of the walk overlay: who is linked with whom, and each fragment's id.
+"""Links and fragments of the walk overlay: which neighbours are linked, and each fragment's id.
 
 A link is made where a walk steps onto a node outside the overlay, and where it meets another
 fragment. A fragment's id floods its links. A node that receives the same id over two links cuts
