@@ -1,13 +1,13 @@
-"""A protocol of one's own in one file: counter-based broadcast, to be laid beside all others.
+"""A user's protocol in one file: a node repeats an event with a probability that suits its density.
 
     halfway compare examples/scenarios/sensor-field.toml --system examples/my_protocol.py
 
-After Ni, Tseng, Chen & Sheu 1999, "The broadcast storm problem in a mobile ad hoc network": who
-hears an event for the first time waits for a random while, counts how often it hears the event
-again, and repeats it only if that was rarely. A file needs what this one has: `Rules`, `Book`,
-`State`, `state`, `most_emissions`, `handle`, and the kinds PUBLISH, SUBSCRIBE and DELIVERED with
-their names in `KINDS`. It may import `halfway.core`, `halfway.protocols`, numpy and what comes with
-Python.
+A node with d neighbours repeats a new event with probability min(1, repeats / d), after a random
+wait. So a neighbourhood carries about `repeats` transmissions of an event, however dense it is.
+
+A file defines what this one defines: KINDS, Rules, State, state, most_emissions and handle. KINDS
+has the kinds publish, subscribe and delivered of `halfway.protocols.application`. A file may import
+`halfway.core`, `halfway.protocols`, numpy and Python's own library.
 """
 
 from typing import NamedTuple
@@ -16,90 +16,80 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.handler import handles
+from halfway.core.kinds import Kinds, MapRole
 from halfway.core.message import EVERYONE
-from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, random_states, uniform
-from halfway.protocols.event_window import empty_window, is_new
-from halfway.protocols.flooding import (
-    DELIVERED,
+from halfway.protocols import application
+from halfway.protocols.application import (
     PUBLISH,
     SUBSCRIBE,
-    Book,
     emit_event,
+    no_subscriptions,
     notify_application,
 )
+from halfway.protocols.event_window import empty_window, is_new
 
-__all__ = ["DELIVERED", "PUBLISH", "SUBSCRIBE", "Book", "handle", "most_emissions", "state"]
+KINDS = Kinds()
+KINDS.include(application.KINDS)
+# Number, name, meaning, the header fields that a record fills, and what the map draws for it.
+COPY = KINDS.network(
+    2, "copy", "an event, to every neighbour", "topic event", on_map=MapRole.EVENT_HOP
+)
+REPEAT = KINDS.timer(3, "repeat", "the wait is over: repeat the event", "topic event")
 
-COPY = 2  # between neighbours
-DECIDE = 3  # a letter to oneself: the wait is over
-
-KINDS = {
-    PUBLISH: "publish",
-    COPY: "copy",
-    DECIDE: "decide",
-    DELIVERED: "delivered",
-    SUBSCRIBE: "subscribe",
-}
-
-# What a user may set as [options.my-protocol]: (default, least, most, what it is).
+# What a user may set in [options.my-protocol]: (default, low, high, meaning).
 OPTIONS = {
-    "wait": (0.05, 0.0, 1e9, "seconds; the longest wait before a node decides"),
-    "enough": (3, 1, 1000, "copies heard after which a node keeps silent"),
+    "wait_s": (0.05, 0.0, 1e9, "seconds; the longest wait before a node repeats an event"),
+    "repeats": (6.0, 0.0, 1e9, "mean transmissions of an event in a neighbourhood"),
 }
 
 
 class Rules(NamedTuple):
-    """The scalars of the protocol, the same on every node."""
+    """The scalars of the protocol, equal on every node: one for each option."""
 
-    wait: float
-    enough: int
+    wait_s: float
+    repeats: float
 
 
-class CountState(NamedTuple):
+class State(NamedTuple):
     """What a node remembers. The first axis of every array is the node."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
-    seen: npt.NDArray[np.int32]  # [n, window] the last events heard of
-    copies: npt.NDArray[np.int32]  # [n, window] how often each of these was heard
-    subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application wants the topic
+    seen: npt.NDArray[np.int32]  # [n, window] the newest events received
+    subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application subscribes
 
 
-State = CountState
-
-
-def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> CountState:
-    """Nodes that have heard of nothing. A protocol without dice leaves `seed` out."""
-    seen = empty_window(len(node_ids), window)
-    subscribed = np.zeros((len(node_ids), topics), np.uint8)
-    return CountState(
-        node_ids, random_states(node_ids, seed), seen, np.zeros_like(seen), subscribed
+def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> State:
+    """Nodes that have received no event. A protocol without random numbers omits `seed`."""
+    n = len(node_ids)
+    return State(
+        node_ids,
+        random_states(node_ids, seed),
+        empty_window(n, window),
+        no_subscriptions(n, topics),
     )
 
 
-def most_emissions(state: CountState, rules: Rules) -> int:
+def most_emissions(state: State, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
     del state, rules
     return 2
 
 
-@handles(CountState)
+@handles(State)
 def handle(state, rules, neighbourhood, i, message, out):
-    """A node's whole behaviour, one message at a time: compiled, so plain loops and numbers."""
-    place = message.event % state.copies.shape[1]
+    """Let node i receive one message. This is compiled: use loops, numbers and arrays only."""
     if message.kind in (COPY, PUBLISH):
         if is_new(state.seen, i, message.event):
-            state.copies[i, place] = 0
-            wait = rules.wait * uniform(random_bits(state, i))
-            own = emit(out, DECIDE, wait, state.node_id[i])  # a timer is a letter to oneself
-            own.topic = message.topic
-            own.event = message.event
+            neighbours = neighbourhood.last[i] - neighbourhood.first[i]
+            chosen = uniform(random_bits(state, i)) * neighbours < rules.repeats
+            if chosen or message.kind == PUBLISH:
+                wait = rules.wait_s * uniform(random_bits(state, i))
+                # A record towards the node itself is a timer.
+                emit_event(message, REPEAT, wait, state.node_id[i], out)
             notify_application(state, i, message, out)
-        elif state.seen[i, place] == message.event:
-            state.copies[i, place] += 1
-    elif message.kind == DECIDE:
-        if state.copies[i, place] < rules.enough - 1:
-            emit_event(message, COPY, 0.0, EVERYONE, out)
+    elif message.kind == REPEAT:
+        emit_event(message, COPY, 0.0, EVERYONE, out)
     elif message.kind == SUBSCRIBE:
         state.subscribed[i, message.topic] = 1

@@ -1,4 +1,4 @@
-"""The command line: what it prints where, every exit status, and how little it loads."""
+"""The command line: what it prints where, every exit status, and what it imports."""
 
 import json
 import os
@@ -14,6 +14,7 @@ import pytest
 
 import halfway
 from halfway import cli
+from halfway.cli.screen import INTERNAL_ERROR, INTERRUPTED, RUNS_FAILED, USER_ERROR
 from halfway.pipeline.study import Summaries
 from halfway.pipeline.verdict import Verdict
 from halfway.problem import Problem
@@ -25,7 +26,7 @@ SQUARE = "a,b\nw,x\nx,y\ny,z\nz,w\n"
 
 @dataclass
 class Report:
-    """What a sweep tells, as far as the command line looks."""
+    """The part of a sweep's report that the command line reads."""
 
     errors: int = 0
     first_error: str = ""
@@ -38,7 +39,7 @@ class Report:
 
 @dataclass
 class Fake:
-    """Stands in for the pipeline: remembers how it was called."""
+    """A fake pipeline that remembers how it was called."""
 
     report: Report = field(default_factory=Report)
     fails: BaseException | None = None
@@ -74,7 +75,7 @@ class Fake:
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Fake:
-    """Papers and a pipeline that cost nothing; the test runs in a folder of its own."""
+    """Fake papers and a fake pipeline; the test runs in a folder of its own."""
     found = Fake()
     papers, pipeline = types.ModuleType("papers"), types.ModuleType("reproduce")
     papers.PAPERS = {"directional-walks": paper()}  # type: ignore[attr-defined]
@@ -114,9 +115,9 @@ def test_list_loads_no_compiler_and_no_spark() -> None:
 
 def test_alone_it_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([]) == 0
-    told = capsys.readouterr().out
-    assert "halfway reproduce directional-walks/figure-6" in told
-    assert "walk" in told
+    printed = capsys.readouterr().out
+    assert "halfway reproduce directional-walks/figure-6" in printed
+    assert "walk" in printed
 
 
 @pytest.mark.parametrize("command", ["list", "reproduce", "walk", "simulate"])
@@ -143,14 +144,14 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_misuse_is_status_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(arguments) == cli.MENDABLE
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("halfway: ")
-    assert told.err.count("\n") == 1
+    assert cli.main(arguments) == USER_ERROR
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("halfway: ")
+    assert printed.err.count("\n") == 1
 
 
-def test_reproduce_leaves_an_edition_and_says_where(
+def test_reproduce_writes_an_edition_and_says_where(
     fake: Fake, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["reproduce", "--master", "local[2]", "--partitions", "3", "--seed", "7"]) == 0
@@ -158,14 +159,14 @@ def test_reproduce_leaves_an_edition_and_says_where(
         "figures": ["figure-4", "figure-5", "figure-6", "figure-7"], "scale": "quick",
         "store": Path("halfway-results/runs"), "master": "local[2]", "partitions": 3, "seed": 7,
     }  # fmt: skip
-    told = capsys.readouterr()
-    tallies = [line for line in told.out.splitlines() if line.startswith("figure-")]
+    printed = capsys.readouterr()
+    tallies = [line for line in printed.out.splitlines() if line.startswith("figure-")]
     assert [line.split()[0] for line in tallies] == ["figure-6", "figure-7"]
     assert all("agree" in line for line in tallies)
-    assert "5f3a9c01d2e47b68" in told.out
-    assert "simulating 75%" in told.out
-    assert "halfway-results/index.html" in told.out
-    assert told.err.splitlines()[0] == "halfway: starting Spark"
+    assert "5f3a9c01d2e47b68" in printed.out
+    assert "simulating 75%" in printed.out
+    assert "halfway-results/index.html" in printed.out
+    assert printed.err.splitlines()[0] == "halfway: starting Spark"
     left = {path.name for path in Path("halfway-results").iterdir()}
     assert left == {"index.html", "verdicts.csv", "verdicts.jsonl", "summaries.csv", "figures"}
 
@@ -184,7 +185,7 @@ def test_json_is_one_object_a_line_and_nothing_else(
 
 def test_runs_in_error_are_status_1(fake: Fake, capsys: pytest.CaptureFixture[str]) -> None:
     fake.report = Report(errors=3, first_error="n=1500 replicate 7:\n no connected network")
-    assert cli.main(["reproduce", "directional-walks/figure-7"]) == cli.RUNS_FAILED
+    assert cli.main(["reproduce", "directional-walks/figure-7"]) == RUNS_FAILED
     last = capsys.readouterr().err.splitlines()[-1]
     assert last == (
         "halfway: 3 runs ended in errors and are kept with their messages in halfway-results/runs; "
@@ -202,23 +203,25 @@ def test_runs_in_error_are_status_1(fake: Fake, capsys: pytest.CaptureFixture[st
         ("directional_walks/figure-5", "directional-walks/figure-5"),
     ],
 )
-def test_an_unknown_name_gets_the_nearest_and_where_all_are(
+def test_an_unknown_name_gets_the_nearest_and_refers_to_the_list(
     fake: Fake, name: str, near: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["reproduce", name]) == cli.MENDABLE
-    told = capsys.readouterr().err
-    assert told.startswith(f"halfway: there is no paper or figure '{name}'")
-    assert f"did you mean {near}?" in told
-    assert "`halfway list` shows them all" in told
+    assert cli.main(["reproduce", name]) == USER_ERROR
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"halfway: there is no paper or figure '{name}'")
+    assert f"did you mean {near}?" in printed
+    assert "`halfway list` shows them all" in printed
     assert fake.called == {}
 
 
 @pytest.mark.usefixtures("fake")
-def test_a_name_like_nothing_is_told_where_all_are(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["reproduce", "zzzz"]) == cli.MENDABLE
-    told = capsys.readouterr().err
-    assert "did you mean" not in told
-    assert "`halfway list` shows them all" in told
+def test_an_unknown_name_without_a_near_one_refers_to_the_list(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.main(["reproduce", "zzzz"]) == USER_ERROR
+    printed = capsys.readouterr().err
+    assert "did you mean" not in printed
+    assert "`halfway list` shows them all" in printed
 
 
 def test_several_figures_are_one_reproduction_each_once(fake: Fake) -> None:
@@ -230,14 +233,14 @@ def test_several_figures_are_one_reproduction_each_once(fake: Fake) -> None:
     assert fake.called["figures"] == ["figure-5", "figure-4", "figure-6", "figure-7"]
 
 
-def test_an_interruption_says_that_it_goes_on(
+def test_an_interruption_says_that_the_same_command_resumes(
     fake: Fake, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fake.fails = KeyboardInterrupt()
-    assert cli.main(["reproduce", "--out", "kept"]) == cli.INTERRUPTED
-    told = capsys.readouterr().err
-    assert "what is finished is in kept, and the same command goes on from there" in told
-    assert "Traceback" not in told
+    assert cli.main(["reproduce", "--out", "kept"]) == INTERRUPTED
+    printed = capsys.readouterr().err
+    assert "finished runs are in kept; the same command resumes" in printed
+    assert "Traceback" not in printed
 
 
 @pytest.mark.parametrize(
@@ -249,12 +252,13 @@ def test_an_interruption_says_that_it_goes_on(
         (
             ValueError("first\nsecond"),
             70,
-            "ValueError: first (this is a mistake of Halfway; HALFWAY_TRACEBACK=1 shows where)",
+            "ValueError: first: internal error; please report it "
+            "(HALFWAY_TRACEBACK=1 prints a traceback)",
         ),
         (RuntimeError(), 70, "RuntimeError: no message"),
     ],
 )
-def test_what_goes_wrong_is_one_line(
+def test_an_error_is_one_line(
     fake: Fake,
     error: Exception,
     status: int,
@@ -265,27 +269,27 @@ def test_what_goes_wrong_is_one_line(
     monkeypatch.delenv("HALFWAY_TRACEBACK", raising=False)
     fake.fails = error
     assert cli.main(["reproduce"]) == status
-    told = capsys.readouterr()
-    assert told.err.splitlines()[-1].startswith(f"halfway: {line}")
-    assert "Traceback" not in told.err
-    assert told.out == ""
+    printed = capsys.readouterr()
+    assert printed.err.splitlines()[-1].startswith(f"halfway: {line}")
+    assert "Traceback" not in printed.err
+    assert printed.out == ""
 
 
-def test_a_mistake_of_ours_shows_where_on_request(
+def test_an_internal_error_prints_a_traceback_on_request(
     fake: Fake, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HALFWAY_TRACEBACK", "1")
     fake.fails = ZeroDivisionError("division by zero")
-    assert cli.main(["reproduce"]) == cli.OURS
+    assert cli.main(["reproduce"]) == INTERNAL_ERROR
     assert "Traceback" in capsys.readouterr().err
 
 
 def test_an_unwritable_folder_is_status_2(fake: Fake, capsys: pytest.CaptureFixture[str]) -> None:
     Path("file").write_text("mine")
-    assert cli.main(["reproduce", "--out", "file"]) == cli.MENDABLE
+    assert cli.main(["reproduce", "--out", "file"]) == USER_ERROR
     assert "file: is a file, not a folder" in capsys.readouterr().err
     assert Path("file").read_text() == "mine"
-    assert fake.called == {}  # told before anything took time
+    assert fake.called == {}  # reported before anything took time
 
 
 def test_files_of_the_user_are_not_overwritten(
@@ -293,13 +297,13 @@ def test_files_of_the_user_are_not_overwritten(
 ) -> None:
     Path("site").mkdir()
     Path("site/index.html").write_text("mine")
-    assert cli.main(["reproduce", "--out", "site"]) == cli.MENDABLE
+    assert cli.main(["reproduce", "--out", "site"]) == USER_ERROR
     assert "holds index.html, which is not ours" in capsys.readouterr().err
     assert Path("site/index.html").read_text() == "mine"
     assert fake.called == {}
 
 
-def test_walk_tells_steps_meeting_path_and_stretch(
+def test_walk_prints_steps_meeting_path_and_stretch(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "square.csv"
@@ -307,12 +311,12 @@ def test_walk_tells_steps_meeting_path_and_stretch(
     picture = tmp_path / "walk.svg"
     arguments = ["walk", str(file), "--from", "w", "--to", "y", "--plot", str(picture)]
     assert cli.main(arguments) == 0
-    told = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
-    assert told["network"] == "square: 4 nodes, 4 links"
-    assert told["from"] == "w to y"
-    assert told["shortest"].startswith("2 hops")
-    assert told["picture"] == str(picture)
-    assert "w" in told["path"]
+    printed = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert printed["network"] == "square: 4 nodes, 4 links"
+    assert printed["from"] == "w to y"
+    assert printed["shortest"].startswith("2 hops")
+    assert printed["picture"] == str(picture)
+    assert "w" in printed["path"]
     assert picture.read_bytes().startswith(b"<?xml")
 
 
@@ -320,32 +324,32 @@ def test_walk_in_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["walk", "unit-disk:n=200,r=0.15,seed=3", "--json", "--seed", "5", "--k", "2"]
     assert cli.main(arguments) == 0
     first = capsys.readouterr().out
-    told = json.loads(first)
-    assert told["steps"] == sum(told["steps_each"])
-    assert told["path"][0] == told["source"]
-    assert told["path"][-1] == told["target"]
-    assert told["meeting"] in told["path"]
-    assert told["path_hops"] == len(told["path"]) - 1 >= told["shortest_hops"]
-    assert told["stretch"] == pytest.approx(told["path_hops"] / told["shortest_hops"])
+    printed = json.loads(first)
+    assert printed["steps"] == sum(printed["steps_each"])
+    assert printed["path"][0] == printed["source"]
+    assert printed["path"][-1] == printed["target"]
+    assert printed["meeting"] in printed["path"]
+    assert printed["path_hops"] == len(printed["path"]) - 1 >= printed["shortest_hops"]
+    assert printed["stretch"] == pytest.approx(printed["path_hops"] / printed["shortest_hops"])
     assert cli.main(arguments) == 0
     assert capsys.readouterr().out == first
 
 
-def test_walk_stays_in_one_component_and_says_so(
+def test_walk_stays_in_one_component_and_warns(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "two.csv"
     file.write_text(SQUARE + "p,q\n")
     assert cli.main(["walk", str(file)]) == 0
-    assert "two is disconnected: the walks stay among 4 of 6 nodes" in capsys.readouterr().err
+    assert "two is disconnected: the walks use 4 of 6 nodes" in capsys.readouterr().err
     assert cli.main(["walk", str(file), "--from", "p"]) == 0
     assert "p to q" in capsys.readouterr().out
     assert cli.main(["walk", str(file), "--largest"]) == 0
     assert (
         capsys.readouterr().err == "halfway: two: left out 2 nodes outside the largest component\n"
     )
-    assert cli.main(["walk", str(file), "--from", "w", "--to", "q"]) == cli.MENDABLE
-    assert "their walks can never meet" in capsys.readouterr().err
+    assert cli.main(["walk", str(file), "--from", "w", "--to", "q"]) == USER_ERROR
+    assert "their walks cannot meet" in capsys.readouterr().err
 
 
 def test_walk_links_by_radius(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -354,10 +358,10 @@ def test_walk_links_by_radius(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     places.write_text("id,x,y\nw,0,0\nx,0,1\ny,0,2\n")
     near = ["walk", str(links), "--positions", str(places), "--radius", "2.5"]
     assert cli.main([*near, "--from", "w", "--to", "y", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["links"], told["shortest_hops"], told["source"]) == (3, 1, "w")
-    assert cli.main(["walk", str(links), "--radius", "2"]) == cli.MENDABLE
-    assert "has no positions" in capsys.readouterr().err
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["links"], printed["shortest_hops"], printed["source"]) == (3, 1, "w")
+    assert cli.main(["walk", str(links), "--radius", "2"]) == USER_ERROR
+    assert "--radius needs positions" in capsys.readouterr().err
 
 
 def test_walk_takes_a_quality_and_a_threshold(
@@ -373,20 +377,20 @@ def test_walk_takes_a_quality_and_a_threshold(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "printed"),
     [
-        (["--from", "w", "--to", "w"], "'w' is both ends of the walk"),
-        (["--from", "nobody"], "there is no node 'nobody'"),
-        (["--k", "0"], "k is 0"),
+        (["--from", "w", "--to", "w"], "--to w: expected another node than --from"),
+        (["--from", "ghost"], "there is no node 'ghost'"),
+        (["--k", "0"], "k = 0"),
         (["--plot", "walk.gif"], "walk.gif: '.gif' is not a picture format"),
         (["--plot", "nowhere/file/walk.png"], "there is no such folder"),
         (["--quality", "pdr"], "pdr"),
         (["--over", "0.5"], "no quality column"),
     ],
 )
-def test_what_a_user_can_mend_about_a_walk(
+def test_an_invalid_walk_is_a_user_error(
     arguments: list[str],
-    told: str,
+    printed: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -394,40 +398,40 @@ def test_what_a_user_can_mend_about_a_walk(
     monkeypatch.chdir(tmp_path)
     Path("square.csv").write_text(SQUARE)
     Path("nowhere").write_text("a file")
-    assert cli.main(["walk", "square.csv", *arguments]) == cli.MENDABLE
+    assert cli.main(["walk", "square.csv", *arguments]) == USER_ERROR
     err = capsys.readouterr().err
     assert err.startswith("halfway: ")
-    assert told in err
+    assert printed in err
     assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("network", "told"),
+    ("network", "printed"),
     [
         ("missing.csv", "missing.csv: there is no such file"),
-        ("unit-disk:n=100", "needs both n=… and r=…"),
-        ("unit-disk:n=ten,r=1", "whole numbers"),
-        ("unit-disk:n=9,r=1,q=2", "'q=2' is not n=…, r=… or seed=…"),
-        ("unit-disk:n=9,n=9,r=1", "'n=9' is not"),
+        ("unit-disk:n=100", "expected both n=… and r=…"),
+        ("unit-disk:n=ten,r=1", "expected whole numbers n and seed"),
+        ("unit-disk:n=9,r=1,q=2", "'q=2': expected n=…, r=… or seed=…"),
+        ("unit-disk:n=9,n=9,r=1", "'n=9': expected"),
         ("unit-disk:n=1000,r=0.01", "no connected unit disk graph"),
-        ("unit-disk:n=1,r=1", "two walks need two linked nodes"),
+        ("unit-disk:n=1,r=1", "expected two linked nodes"),
         ("unit-disk:n=9,r=-1", "must be a positive, finite length"),
         ("unit-disk:n=9,r=1,seed=-4", "seed"),
     ],
 )
-def test_networks_that_are_not_there(
-    network: str, told: str, capsys: pytest.CaptureFixture[str]
+def test_an_invalid_network_is_a_user_error(
+    network: str, printed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["walk", network]) == cli.MENDABLE
-    assert told in capsys.readouterr().err
+    assert cli.main(["walk", network]) == USER_ERROR
+    assert printed in capsys.readouterr().err
 
 
 def test_a_drawn_network_takes_no_options_of_a_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["walk", "unit-disk:n=9,r=1", "--radius", "1"]) == cli.MENDABLE
-    assert "a file's options make no sense" in capsys.readouterr().err
+    assert cli.main(["walk", "unit-disk:n=9,r=1", "--radius", "1"]) == USER_ERROR
+    assert "a drawn network takes no options of files" in capsys.readouterr().err
 
 
-def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+def test_a_closed_output_is_not_an_error() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
@@ -439,7 +443,7 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     assert done.returncode == 0
 
 
-def test_a_terminal_without_our_symbols_still_gets_everything() -> None:
+def test_a_terminal_without_unicode_still_gets_all_lines() -> None:
     done = run("walk", "unit-disk:n=40,r=0.5", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
     assert "hop" in done.stdout
@@ -455,31 +459,29 @@ def test_an_interrupt_from_outside_is_status_130() -> None:
         "sys.exit(cli.main(['list']))"
     )
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (cli.INTERRUPTED, "halfway: interrupted\n")
+    assert (done.returncode, done.stderr) == (INTERRUPTED, "halfway: interrupted\n")
 
 
 def test_the_help_of_simulate_shows_every_table_of_a_scenario(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert cli.main(["simulate", "--help"]) == 0
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for table in ("[network]", "[radio]", "[workload]", "[[faults]]", "[options.gossip]"):
-        assert table in told
+        assert table in printed
 
 
-def test_the_list_tells_what_can_be_simulated(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_names_the_systems_of_simulate(capsys: pytest.CaptureFixture[str]) -> None:
     from halfway.adapters.registry import TABLE
     from halfway.protocols import SYSTEMS
 
     assert tuple(TABLE) == tuple(SYSTEMS)
     assert cli.main(["list"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert f"halfway simulate: {', '.join(SYSTEMS)}" in told
+    printed = " ".join(capsys.readouterr().out.split())
+    assert f"halfway simulate: {', '.join(SYSTEMS)}" in printed
 
 
-def test_memory_that_is_not_there_is_no_mistake_of_ours(
-    fake: Fake, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_lack_of_memory_is_a_user_error(fake: Fake, capsys: pytest.CaptureFixture[str]) -> None:
     fake.fails = MemoryError("Unable to allocate 4.00 TiB")
-    assert cli.main(["reproduce"]) == cli.MENDABLE
+    assert cli.main(["reproduce"]) == USER_ERROR
     assert "not enough memory: unable to allocate 4.00 TiB" in capsys.readouterr().err

@@ -1,7 +1,7 @@
-"""Halfway: publish/subscribe for networks in which nobody is the broker.
+"""Halfway: publish/subscribe for networks without brokers.
 
-Published designs, each implemented once, measured beside their printed numbers.
-Importing this package costs nothing: the compiled rooms load when they are first used.
+Published systems, each implemented once, with their results compared with the published ones.
+Importing this package is cheap: compiled modules load when they are first used.
 
 >>> halfway.compare("scenario.toml", systems=["gossip", "flooding"]).frame()  # doctest: +SKIP
 """
@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """`halfway.compare`, loaded when it is first asked for."""
+    """Import `halfway.compare` on first use."""
     if name == "compare":
         from halfway.comparison.api import compare
 

@@ -63,7 +63,7 @@ def context(network: Network, reach: float | None = None) -> RunContext:
 def test_where_it_cannot_run_it_says_why(network: Network, why: str) -> None:
     with pytest.raises(Unsupported, match=why):
         cells(network)
-    told = named("cell-hash").speaking({}).unsupported(context(network))
+    told = named("cell-hash").with_options({}).unsupported(context(network))
     assert why in told
     assert not told.endswith(".")
 

@@ -136,7 +136,7 @@ def test_the_overlay_recovers_from_a_link_cut_of_any_length(
 def test_every_publisher_and_subscriber_walks_once() -> None:
     some = Listed([(1, 0), (2, 0), (1, 1)], [(1.0, 5, 0), (2.0, 1, 1), (3.0, 2, 0)])
     assert initiators(some).tolist() == [2, 5, 1]
-    adapter = named("walk-overlay").speaking({})
+    adapter = named("walk-overlay").with_options({})
     given = adapter.start_up_commands(some)
     assert given.row[given.kind == LAUNCH].tolist() == [2, 5]
     assert given.row[given.kind == JOIN].tolist() == [1]

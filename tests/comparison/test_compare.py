@@ -11,6 +11,7 @@ from rich.console import Console
 
 import halfway
 from halfway import cli
+from halfway.cli.screen import USER_ERROR
 from halfway.comparison.compare import compare
 from halfway.comparison.metrics import LATE, METRICS, SATURATED, observations
 from halfway.comparison.request import read_request, stopping_rule
@@ -194,7 +195,7 @@ def test_misuse_is_one_line(
     import re
 
     command = ["compare", str(written(tmp_path)), "--out", str(tmp_path / "out"), *given]
-    assert cli.main(command) == cli.MENDABLE
+    assert cli.main(command) == USER_ERROR
     line = capsys.readouterr().err
     assert re.search(message.replace("--", r"\-\-"), line)
     assert line.count("\n") == 1
@@ -227,7 +228,7 @@ def test_a_system_that_cannot_run_is_reported_with_the_reason(
     command = ["compare", str(path), "--systems", ",".join(PAIR), "--replicates", "2", "--json"]
     assert cli.main([*command, "--no-map", "--out", str(tmp_path / "out")]) == 0
     printed = capsys.readouterr()
-    assert printed.err.startswith("halfway: gossip does not run here: no trees here\n")
+    assert printed.err.startswith("halfway: gossip cannot run here: no trees here\n")
     assert len(printed.out.splitlines()) == len(METRICS)
 
 

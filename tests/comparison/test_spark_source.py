@@ -80,8 +80,8 @@ def test_a_run_belongs_to_every_point_that_varies_an_option_of_another_system(sc
 def test_options_of_a_user_system_may_be_swept(scenario):
     own = Path(__file__).parents[2] / "examples" / "my_protocol.py"
     options = {"scenario": str(scenario), "system": str(own),
-               "sweep.options.my-protocol.enough": "2,3"}  # fmt: skip
-    assert "options_my-protocol_enough:bigint" in HalfwaySource(options).schema().simpleString()
+               "sweep.options.my-protocol.repeats": "2.5,3.5"}  # fmt: skip
+    assert "options_my-protocol_repeats:double" in HalfwaySource(options).schema().simpleString()
 
 
 def test_an_unsupported_system_is_a_row(scenario, monkeypatch):

@@ -1,4 +1,4 @@
-"""Machine code that knows types of somebody's own file: never stale, and never in our index."""
+"""Machine code that depends on a user's file: never stale, and in a folder of its own."""
 
 import subprocess
 import sys
@@ -10,13 +10,13 @@ import numpy as np
 from halfway.core.handler import handles
 
 class State(NamedTuple):
-    heard: np.ndarray
+    received: np.ndarray
 
 @handles(State)
-def handle(state, rules, around, book, i, message, out):
-    state.heard[i] += STEP
+def handle(state, rules, neighbourhood, i, message, out):
+    state.received[i] += STEP
 """
-# A kernel of ours, in a file of its own, that calls whatever handler its state has.
+# A kernel that calls the handler of its state.
 DRIVER = """
 from halfway.core.compiled import kernel
 from halfway.core.handler import handle
@@ -24,7 +24,7 @@ from halfway.core.handler import handle
 @kernel
 def drive(state, times):
     for k in range(times):
-        handle(state, 0, 0, 0, k % 2, 0, 0)
+        handle(state, 0, 0, k % 2, 0, 0)
 """
 RUN = """
 import sys, types
@@ -32,12 +32,12 @@ from pathlib import Path
 import numpy as np
 sys.path.insert(0, {folder!r})
 import driver
-from halfway.adapters import user_protocol as own_system
-source = own_system.OwnSource("mine", Path({folder!r}, "mine.py").read_text())
-module = own_system._imported(source)
-heard = np.zeros(2, np.int64)
-driver.drive(module.State(heard), 10)
-print(int(heard.sum()), sum(driver.drive.stats.cache_hits.values()))
+from halfway.adapters import user_protocol
+source = user_protocol.UserSource("mine", Path({folder!r}, "mine.py").read_text())
+module = user_protocol._imported(source)
+received = np.zeros(2, np.int64)
+driver.drive(module.State(received), 10)
+print(int(received.sum()), sum(driver.drive.stats.cache_hits.values()))
 """
 INDICES = """
 from pathlib import Path
@@ -49,16 +49,16 @@ for index in sorted(Path(CACHE_FOLDER).rglob("driver.drive-*.nbi")):
 
 
 def ran(folder: Path, text: str) -> list[str]:
-    """A program's words, in a process of its own."""
-    told = subprocess.run(
+    """The words that a program prints, in a process of its own."""
+    done = subprocess.run(
         [sys.executable, "-c", text.format(folder=str(folder))],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert told.returncode == 0, told.stderr
-    return told.stdout.split()
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
 
 
-def test_an_edited_handler_never_runs_as_it_was(tmp_path: Path) -> None:
+def test_an_edited_handler_is_compiled_anew(tmp_path: Path) -> None:
     (tmp_path / "driver.py").write_text(DRIVER)
     mine = tmp_path / "mine.py"
     mine.write_text(PROTOCOL.replace("STEP", "1"))
@@ -67,5 +67,5 @@ def test_an_edited_handler_never_runs_as_it_was(tmp_path: Path) -> None:
     mine.write_text(PROTOCOL.replace("STEP", "3"))
     assert ran(tmp_path, RUN) == ["30", "0"]
     mine.write_text(PROTOCOL.replace("STEP", "1"))
-    assert ran(tmp_path, RUN) == ["10", "1"]  # and what it was before is still there
+    assert ran(tmp_path, RUN) == ["10", "1"]  # the code of the earlier text is still there
     assert set(ran(tmp_path, INDICES)) == {"own-"}

@@ -18,6 +18,7 @@ import pytest
 
 import halfway
 from halfway import cli
+from halfway.cli.screen import RUNS_FAILED, USER_ERROR
 from halfway.pipeline.audit import audit, audit_json, results_in
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import Point
@@ -84,7 +85,7 @@ def test_what_is_there_and_reading_it_changes_nothing(full, capsys):
     assert json.loads(failure.parameters) == {"fault": "raises", "n": 100, "system": "quick"}
     assert failure.cannot_rerun == ""
     assert msgspec.json.decode(audit_json(found), type=type(found)) == found
-    assert cli.main(["results", str(full.folder)]) == cli.RUNS_FAILED
+    assert cli.main(["results", str(full.folder)]) == RUNS_FAILED
     shown = capsys.readouterr().out
     for word in ("toys/good", "20, 4 failed, 2 waves", "division by zero", "8 runs are still"):
         assert word in shown
@@ -141,7 +142,7 @@ def test_every_harm_to_a_file_is_found_and_named(full, capsys, harm, file, told)
     (damage,) = audit(full).damage
     assert damage.file == f"waves/00001/{file}"
     assert re.search(told, damage.what)
-    assert cli.main(["results", str(full.folder)]) == cli.MENDABLE
+    assert cli.main(["results", str(full.folder)]) == USER_ERROR
     err = capsys.readouterr().err
     assert f"1 file is damaged: waves/00001/{file}" in err
     assert err.count("\n") == 1
@@ -198,7 +199,7 @@ def test_folders_without_results(tmp_path, make: Callable[[Path], object], told,
     before = _tree(folder) if folder.exists() else None
     with pytest.raises(Problem, match=told):
         results_in(folder)
-    assert cli.main(["results", str(folder)]) == cli.MENDABLE
+    assert cli.main(["results", str(folder)]) == USER_ERROR
     assert capsys.readouterr().err.count("\n") == 1
     assert (_tree(folder) if folder.exists() else None) == before
 
@@ -226,7 +227,7 @@ def test_a_folder_that_may_not_be_read(full, capsys):
         except BaseException as error:  # told below, where assertions may read their sources
             found.append(error)
     assert not found
-    assert status == cli.MENDABLE
+    assert status == USER_ERROR
     err = capsys.readouterr().err
     assert "ermission denied" in err
     assert err.count("\n") == 1

@@ -1,7 +1,7 @@
-"""A lone node beside the simulator: the same bytes in, the same bytes out ("once").
+"""Lone nodes with a one-row state against the simulator: the same bytes in, the same bytes out.
 
-`drive` holds every call of the engine. `replay` plays its journal again, record by record, on a
-copy of the whole world and on lone one-row nodes; `faults` says where they part.
+`drive` runs the engine and keeps a journal of every call. `faults` plays the journal again, record
+by record, on a fresh state of all nodes and on lone nodes, and lists where they differ.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ HOP = 1e-3  # seconds
 
 
 class Letter(NamedTuple):
-    """What an application tells its node."""
+    """A command of an application to its node."""
 
     at: float
     row: int
@@ -41,20 +41,20 @@ class World:
 
     network: Network
     protocol: ModuleType
-    fresh: Callable[[Any], Any]  # names -> the protocol's state of these nodes
+    fresh: Callable[[Any], Any]  # node ids -> the protocol's state of these nodes
     rules: Any
     commands: list[Letter]
     most: int = LONE_SLOTS  # emissions of one call
-    down: tuple[int, ...] = ()  # rows that never hear anything
+    down: tuple[int, ...] = ()  # rows that are down
 
     def names(self) -> Any:
-        """Every node's name: its row."""
+        """The node ids: the rows."""
         return np.arange(self.network.n, dtype=np.int32)
 
 
 @dataclass(frozen=True)
 class Driven:
-    """What a run left: the journal of what rows received, the letters to applications."""
+    """The outcome of a run: the records that rows received, and the reports to applications."""
 
     state: Any
     records: Any  # [j] MESSAGE
@@ -63,15 +63,15 @@ class Driven:
     told_rows: Any  # [a]
 
     def commands(self, kind: int) -> list[tuple[int, int, int]]:
-        """(row, topic, event) of every letter of that kind to an application, sorted."""
+        """(row, topic, event) of every report of that kind to an application, sorted."""
         return sorted(
-            (int(row), int(letter["topic"]), int(letter["event"]))
-            for row, letter in zip(self.told_rows, self.told, strict=True)
-            if letter["kind"] == kind
+            (int(row), int(report["topic"]), int(report["event"]))
+            for row, report in zip(self.told_rows, self.told, strict=True)
+            if report["kind"] == kind
         )
 
     def received(self, kind: int) -> Any:
-        """Rows that received a record of that kind, in order."""
+        """Rows that received a record of that kind, in order of arrival."""
         return self.rows[self.records["kind"] == kind]
 
     def digest(self) -> str:
@@ -84,13 +84,12 @@ class Driven:
 
 
 def drive(world: World, journal: int = 1 << 16) -> Driven:
-    """Run a world until nothing is left to do."""
+    """Run a world until no record is left."""
     state = world.fresh(world.names())
     spare = max(int(world.network.degree.max(initial=1)), 1) * world.most
     engine = engines.engine(world.network.n, 4 * spare + len(world.commands), 1 << 12, journal)
     engine.incarnation[list(world.down)] += 1  # odd while down
-    for letter in world.commands:
-        at, row, kind, topic, event, walk = letter
+    for at, row, kind, topic, event, walk in world.commands:
         engines.post(engine, at, row, kind, topic, walk, event)
     neighbourhood = world.network.neighbourhood()
     while True:
@@ -103,7 +102,7 @@ def drive(world: World, journal: int = 1 << 16) -> Driven:
         assert engine.journal.tally[0] + spare <= journal, "give this test a longer journal"
         engine = engines.grown(engine)
     assert engine.out.tally[1] == 0, "an outbox was too small"
-    assert engine.out.tally[0] == len(engine.out.free), "a slot was never given back"
+    assert engine.out.tally[0] == len(engine.out.free), "a slot was not released"
     j, a = int(engine.journal.tally[0]), int(engine.applications.tally[0])
     return Driven(
         state,
@@ -115,7 +114,7 @@ def drive(world: World, journal: int = 1 << 16) -> Driven:
 
 
 def arrays(state: Any) -> Iterator[Any]:
-    """Every array of a state, those of nested tuples as well."""
+    """Every array of a state, with those of nested tuples."""
     for part in state:
         if isinstance(part, tuple):
             yield from arrays(part)
@@ -124,7 +123,7 @@ def arrays(state: Any) -> Iterator[Any]:
 
 
 def emitted_by(call: Callable[[Any, Outbox], None], record: Any, slots: int) -> list[bytes]:
-    """What one call of a handler emits, in order; an outbox of its own for each call."""
+    """The records that one call of a handler emits, in order; each call has its own outbox."""
     out = outbox(slots)
     before = record.tobytes()
     call(record, out)
@@ -134,8 +133,8 @@ def emitted_by(call: Callable[[Any, Outbox], None], record: Any, slots: int) -> 
     return [out.pool[int(slot)].tobytes() for slot in used]
 
 
-def lone_around(network: Network, row: int, tales: bool) -> Neighbourhood:
-    """What the node of a row knows when it is row 0: its neighbours, and perhaps theirs."""
+def lone_neighbourhood(network: Network, row: int, tales: bool) -> Neighbourhood:
+    """The neighbourhood of a lone node: its neighbours, and perhaps their neighbours."""
     lists = [network.neighbours(row)]
     lists += [network.neighbours(int(z)) for z in lists[0]] if tales else []
     ends = np.cumsum([len(names) for names in lists]).astype(np.uint32)
@@ -158,14 +157,14 @@ def faults(
     slots: int = LONE_SLOTS,
     seats: Mapping[int, Mapping[int, int]] | None = None,
 ) -> list[str]:
-    """Play a journal again; say where a lone node, another row or the end of the run differs.
+    """Play a journal again; list where a lone node, another row or the end state differs.
 
-    seats: of arrays with a row for a few nodes only, by their length: node's row -> row there.
+    seats: for arrays with rows for some nodes only, by their length: node's row -> row there.
     """
     handle = handle or world.protocol.handle
     big, neighbourhood = world.fresh(world.names()), world.network.neighbourhood()
     lone = {row: world.fresh(np.array([row], np.int32)) for row in lone_rows}
-    knows = {row: lone_around(world.network, row, tales) for row in lone_rows}
+    knows = {row: lone_neighbourhood(world.network, row, tales) for row in lone_rows}
 
     def emitted(state: Any, near: Neighbourhood, i: int, record: Any) -> list[bytes]:
         return emitted_by(
@@ -178,7 +177,7 @@ def faults(
     for number, record in enumerate(driven.records):
         row = int(driven.rows[number])
         before = [part.copy() for part in arrays(big)]
-        said = emitted(big, neighbourhood, row, record)
+        expected = emitted(big, neighbourhood, row, record)
         for old, new in zip(before, arrays(big), strict=True):
             here = row
             if seats is not None and len(old) != world.network.n:
@@ -187,7 +186,7 @@ def faults(
                 old[here] = new[here]
             if not np.array_equal(old, new):
                 found.append(f"record {number} to row {row}: another row was written")
-        if row in lone and emitted(lone[row], knows[row], 0, record) != said:
+        if row in lone and emitted(lone[row], knows[row], 0, record) != expected:
             found.append(f"record {number} to row {row}: alone it emits something else")
     for mine, its in zip(arrays(big), arrays(driven.state), strict=True):
         if not np.array_equal(mine, its):

@@ -1,6 +1,6 @@
-"""An obvious world of plain Python in which the oracles of the protocols live.
+"""A slow simulator in plain Python, in which the oracles of the simple protocols run.
 
-Nothing of the package is used but the numbering of records: dice, queue and radio are written anew.
+It shares nothing with the package but the network: random numbers, queue and radio are its own.
 """
 
 import heapq
@@ -18,11 +18,11 @@ def _mixed(word: int) -> int:
     return word ^ word >> 31
 
 
-class Dice:
-    """splitmix64 of a seed and a name."""
+class RandomState:
+    """splitmix64 of a seed and a node id."""
 
-    def __init__(self, seed: int, name: int) -> None:
-        self.word = _mixed(seed ^ _mixed(name + 0x9E3779B97F4A7C15 & _MASK))
+    def __init__(self, seed: int, node_id: int) -> None:
+        self.word = _mixed(seed ^ _mixed(node_id + 0x9E3779B97F4A7C15 & _MASK))
 
     def value(self) -> int:
         """64 bits."""
@@ -43,21 +43,21 @@ class SlowWorld:
 
     def __init__(self, network: Network, seed: int, hop: float) -> None:
         self.near = [[int(z) for z in network.neighbours(i)] for i in range(network.n)]
-        self.random_state = [Dice(seed, name) for name in range(network.n)]
+        self.random_state = [RandomState(seed, node_id) for node_id in range(network.n)]
         self.hop = hop
         self.now = 0.0
-        self.told: list[tuple[float, int, int]] = []  # (time, row, event) to applications
+        self.delivered: list[tuple[float, int, int]] = []  # (time, row, event)
         self.received: Counter[str] = Counter()
         self._due: list[tuple[float, int, Callable[..., None], tuple[object, ...]]] = []
         self._order = 0
 
     def after(self, wait: float, call: Callable[..., None], *given: object) -> None:
-        """A call, later."""
+        """Schedule a call."""
         heapq.heappush(self._due, (wait + self.now, self._order, call, given))
         self._order += 1
 
     def send(self, to: int, what: str, call: Callable[..., None], *given: object) -> None:
-        """A call at a neighbour, a hop later."""
+        """Schedule a call at a neighbour, one hop later."""
         self.after(self.hop, self._count, what, call, to, *given)
 
     def _count(self, what: str, call: Callable[..., None], *given: object) -> None:
@@ -65,7 +65,7 @@ class SlowWorld:
         call(*given)
 
     def run(self) -> None:
-        """Until nothing is due."""
+        """Run until nothing is due."""
         while self._due:
             self.now, _, call, given = heapq.heappop(self._due)
             call(*given)

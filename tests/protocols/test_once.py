@@ -1,6 +1,6 @@
-"""Once: every protocol is one function, whether its node is a row among many or alone.
+"""One handler: a lone node with a one-row state emits the same bytes as its row in the simulator.
 
-Cell hashing is held to the same in `test_cell_hash`, where its towns are.
+georendezvous and the broker trees have the same tests in their own folders.
 """
 
 import importlib
@@ -11,34 +11,25 @@ from typing import Any
 import numpy as np
 import pytest
 
+from halfway.adapters.interface import BroadcastAdapter
+from halfway.adapters.registry import TABLE
+from halfway.core.kinds import Channel
 from halfway.core.message import MESSAGE, START
 from halfway.protocols import SYSTEMS as PROTOCOLS
-from halfway.protocols import anti_entropy, flooding, gossip
+from halfway.protocols import flooding
 from halfway.protocols.drip import handler as voronoi_brokers
 from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
-from halfway.protocols.rumor_routing import handler as rumor
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay import messages as overlay_messages
 from halfway.protocols.walk_overlay import subscriptions
 from halfway.protocols.walks import directional_walk, messages, random_walk
 from halfway.world.workload.pairs import distinct_pairs
-from tests.networks import disk
-from tests.protocols.lone import Letter, World, arrays, drive, emitted_by, faults
+from tests.protocols.fields import undeclared
+from tests.protocols.lone import Driven, Letter, World, arrays, drive, emitted_by, faults
+from tests.protocols.worlds import EVENTS, TOPICS, simple_world
+from tests.protocols.worlds import SMALL as _NETWORK
 
-EVENTS, TOPICS = 5, 2
-_NETWORK = disk(n=30, radius=0.32, seed=4)
 _SOME = (0, 7, 12, 29)
-
-
-def _letters(kinds: Any) -> list[Letter]:
-    """Two publishers of two topics, one of them late; every third node subscribes."""
-    rows = range(0, _NETWORK.n, 3)
-    wishes = [Letter(0.5 + row / 64, row, kinds.SUBSCRIBE, row % TOPICS) for row in rows]
-    told = [
-        Letter(2.0 * event, 5 * (event % TOPICS), kinds.PUBLISH, event % TOPICS, event)
-        for event in range(EVENTS)
-    ]
-    return wishes + told
 
 
 def _walks(protocol: Any) -> World:
@@ -126,72 +117,63 @@ def _regions() -> World:
     return World(_NETWORK, drip, fresh, rules, commands)
 
 
+# Name of a run -> its system and rules, in their order; without rules the defaults hold.
+_SIMPLE: dict[str, tuple[str, tuple[float, ...]]] = {
+    name: (name, ()) for name, system in TABLE.items() if system.adapter is BroadcastAdapter
+} | {
+    "gossip": ("gossip", (2, 3, 1.0, 0.25, 0.9, 2)),
+    "broadcast gossip": ("gossip", (-1, 1, 1.0, 0.25, 0.7)),
+    "anti-entropy": ("anti-entropy", (1.0, 0.5, 12.0, 1, 2)),
+    "rumor-routing": ("rumor-routing", (0.75, 6, 12, 1.0, 2)),
+}
+
+
 def world(system: str) -> World:
     """A small run of a system that makes every kind of its records."""
+    if system in _SIMPLE:
+        return simple_world(*_SIMPLE[system])
     if system.endswith("walk-overlay"):
         return _overlay(2 if system.startswith("careful") else 0)
     if system.startswith("reliable "):
         return _reliable_walks({"directional": directional_walk, "random": random_walk}[system[9:]])
-    if system == "voronoi-brokers":
+    if system == "drip":
         return _regions()
-    if system in ("directional-walk", "random-walk"):
-        return _walks({"directional-walk": directional_walk, "random-walk": random_walk}[system])
-    protocol, rules = {
-        "flooding": (flooding, flooding.Rules(0.01)),
-        "gossip": (gossip, gossip.Rules(2, 3, 1.0, 0.25, 0.9, 2)),
-        "broadcast gossip": (gossip, gossip.Rules(gossip.WHOLE, 1, 1.0, 0.25, 0.7)),
-        "anti-entropy": (anti_entropy, anti_entropy.Rules(1.0, 0.5, 12.0, 1, 2)),
-        "rumor": (rumor, rumor.Rules(0.75, 6, 12, 1.0, 2)),
-    }[system]
-    book, commands = flooding.Book(TOPICS), _letters(flooding)
-    if system == "anti-entropy":
-        commands += [Letter(0.0, row, START) for row in range(_NETWORK.n)]
-    if system == "rumor":
-        commands += [Letter(0.9 + row / 64, row, START) for row in range(0, _NETWORK.n, 3)]
-
-    def fresh(names: Any) -> Any:
-        seed = () if protocol is flooding else (9,)
-        return protocol.state(names, EVENTS, TOPICS, *seed)  # type: ignore[operator]
-
-    return World(_NETWORK, protocol, fresh, rules, book, commands)  # type: ignore[arg-type]
+    return _walks({"directional-walk": directional_walk, "random-walk": random_walk}[system])
 
 
 _RELIABLE = {12, 13, 14, ACK_TIMEOUT, ACK, int(START)}
-# What each run must have shown to be worth comparing: the kinds of the protocol's own records.
+# The kinds that each run must show to be worth comparing.
 KINDS = {
-    "flooding": {1, 2, 3, 5},
-    "gossip": {1, 2, 3, 5},
-    "broadcast gossip": {1, 2, 3, 5},
-    "anti-entropy": {1, 2, 3, 5, 7, 8, int(START)},
-    "rumor": {1, 2, 3, 5, 6, 7, 8, 11, int(START)},
     "directional-walk": {1, 2, 3, 4, 5, 6},
     "random-walk": {1, 2, 3, 4, 5, 6},
     "reliable directional": {1, 2, 3, 4, 5, 6} | _RELIABLE,
     "reliable random": {1, 2, 3, 4, 5, 6} | _RELIABLE,
-    "voronoi-brokers": set(voronoi_brokers.KINDS) - {voronoi_brokers.DELIVERED},
 }
+for _name in (*_SIMPLE, "drip"):
+    _declared = importlib.import_module(PROTOCOLS[_SIMPLE.get(_name, (_name,))[0]]).KINDS
+    KINDS[_name] = {one.number for one in _declared if one.channel != Channel.REPORT}
 _OVERLAY = {*range(1, 24), 25, int(START)}
 KINDS |= {"walk-overlay": _OVERLAY, "careful walk-overlay": _OVERLAY | {ACK, ACK_TIMEOUT}}
-# Compiled on its own its handler takes a minute: tests/protocols/drip/test_drip.py holds it
-# to the same, interpreted on its own and compiled within the engine.
-LARGE = ("voronoi-brokers",)
-# These take two; walk_overlay/test_walk_overlay.py holds a world of its own to the same.
+# Its handler alone compiles for a minute: drip/test_drip.py tests the same, with the handler
+# interpreted alone and compiled within the engine.
+LARGE = ("drip",)
+# These compile for two; walk_overlay/test_walk_overlay.py tests the same in a world of its own.
 SLOW = ("walk-overlay", "careful walk-overlay")
 QUICK = tuple(system for system in KINDS if system not in (*LARGE, *SLOW))
 SYSTEMS = (*QUICK, *(pytest.param(system, marks=pytest.mark.slow) for system in SLOW))
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_a_lone_node_says_what_its_row_says_and_a_row_writes_only_itself(system: str) -> None:
+def test_a_lone_node_emits_what_its_row_emits_and_a_row_writes_only_itself(system: str) -> None:
     here = world(system)
     driven = drive(here)
     assert set(driven.records["kind"]) == KINDS[system]
-    tales = "directional" in system  # only these ask what neighbours told of theirs
+    tales = "directional" in system  # only these read their neighbours' neighbour lists
     assert faults(here, driven, lone_rows=_SOME, tales=tales) == []
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_no_call_emits_more_than_the_protocol_says(system: str) -> None:
+def test_no_call_emits_more_than_most_emissions(system: str) -> None:
     here = world(system)
     state = here.fresh(here.names())
     most = here.protocol.most_emissions(state, here.rules)
@@ -200,8 +182,8 @@ def test_no_call_emits_more_than_the_protocol_says(system: str) -> None:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_a_kind_that_nobody_knows_changes_nothing(system: str) -> None:
-    """Also a letter from a newer version of a node, with whatever it holds."""
+def test_an_unknown_kind_changes_nothing(system: str) -> None:
+    """Such as a record from a newer version of the protocol."""
     here = world(system)
     state = drive(here).state
     before = [part.copy() for part in arrays(state)]
@@ -213,13 +195,7 @@ def test_a_kind_that_nobody_knows_changes_nothing(system: str) -> None:
 
         def call(message: Any, out: Any) -> None:
             here.protocol.handle(
-                state,
-                here.rules,
-                here.network.neighbourhood(),
-                here.book,
-                np.uint32(0),
-                message,
-                out,
+                state, here.rules, here.network.neighbourhood(), np.uint32(0), message, out
             )
 
         assert emitted_by(call, record, 64) == []
@@ -230,33 +206,37 @@ def test_a_kind_that_nobody_knows_changes_nothing(system: str) -> None:
 @pytest.mark.parametrize("system", PROTOCOLS)
 def test_every_module_has_the_same_face(system: str) -> None:
     module = importlib.import_module(PROTOCOLS[system])
-    for name in ("State", "Rules", "Book", "state", "most_emissions", "handle", "KINDS"):
+    for name in ("State", "Rules", "state", "most_emissions", "handle", "KINDS", "OPTIONS"):
         assert hasattr(module, name), name
-    assert hasattr(module, "START") == (255 in module.KINDS)
-    assert {module.PUBLISH, module.DELIVERED} <= set(module.KINDS)
-    assert len(set(module.KINDS.values())) == len(module.KINDS)
+    assert {"publish", "delivered"} <= set(module.KINDS.names.values())
+
+
+def undeclared_in(here: World, driven: Driven) -> list[str]:
+    """Fields that records of a run, or its reports to applications, fill without declaration."""
+    both = (driven.records, driven.told)
+    return [line for records in both for line in undeclared(here.protocol.KINDS, records)]
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_every_kind_has_a_name(system: str) -> None:
+def test_records_fill_only_the_fields_that_their_kinds_declare(system: str) -> None:
     here = world(system)
-    run = drive(here)
-    assert set(run.records["kind"]) | set(run.told["kind"]) <= set(here.protocol.KINDS)
+    assert undeclared_in(here, drive(here)) == []
 
 
 def large_faults(system: str) -> list[str]:
-    """All of the above for one whose handler is large; only to be called interpreted."""
+    """All of the above for a large handler; only to be called interpreted."""
     here = world(system)
     driven = drive(here)
     assert set(driven.records["kind"]) == KINDS[system]
-    test_a_kind_that_nobody_knows_changes_nothing(system)
+    test_an_unknown_kind_changes_nothing(system)
+    assert undeclared_in(here, driven) == []
     most = here.protocol.most_emissions(driven.state, here.rules)
     assert most <= 64
     return faults(World(**{**vars(here), "most": most}), driven, lone_rows=(0, 7), slots=most)
 
 
 def test_cheats_are_caught() -> None:
-    """The oracle can fail: on a neighbour's row written, on a world looked at, on a third side."""
+    """The tests can fail: another row written, the number of nodes used, a wrong end state."""
     here = world("flooding")
     driven = drive(here)
 
@@ -266,39 +246,41 @@ def test_cheats_are_caught() -> None:
 
     def counts_nodes(state, rules, neighbourhood, i, message, out):  # type: ignore[no-untyped-def]
         flooding.handle(state, rules, neighbourhood, i, message, out)
-        if len(state.name) > 1:
+        if len(state.node_id) > 1:
             flooding.handle(state, rules, neighbourhood, i, message, out)
 
-    def writes_what_it_hears(*given):  # type: ignore[no-untyped-def]
-        given[5].flags = 1
+    def writes_what_it_receives(*given):  # type: ignore[no-untyped-def]
+        given[4].flags = 1
 
     assert "another row was written" in faults(here, driven, writes_next_row)[0]
     assert "to row 7" in faults(here, driven, counts_nodes, lone_rows=(7,))[0]
     assert "the run itself" in faults(here, driven, lambda *_: None)[0]
     with pytest.raises(AssertionError, match="wrote to what it received"):
-        faults(here, driven, writes_what_it_hears)
+        faults(here, driven, writes_what_it_receives)
+    records = driven.records.copy()
+    records["reals"][3, 1] = 0.5
+    assert "flood: reals[1]" in undeclared(flooding.KINDS, records)
 
 
 def digests() -> list[str]:
-    """One for each system that is compiled soon enough."""
+    """A digest of each run whose system compiles quickly."""
     return [drive(world(system)).digest() for system in QUICK]
 
 
-def test_interpreted_code_does_the_same_bytes_in_another_process() -> None:
+def test_interpreted_code_makes_the_same_bytes_in_another_process() -> None:
     program = "from tests.protocols.test_once import digests\nprint(*digests())"
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program],
         env={"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": ".:src", "PATH": "", "HOME": "/nonexistent"},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert told.stdout.split() == digests()
+    assert done.stdout.split() == digests()
 
 
-@pytest.mark.parametrize("system", ["gossip", "anti-entropy", "rumor"])
+@pytest.mark.parametrize("system", ["gossip", "anti-entropy", "rumor-routing"])
 def test_the_seed_decides(system: str) -> None:
-    here = world(system)
-    other = World(**{**vars(here), "fresh": lambda names: here.protocol.state(names, 5, 2, 10)})
+    here, other = world(system), simple_world(*_SIMPLE[system], seed=10)
     assert drive(here).digest() == drive(here).digest()
     assert not np.array_equal(drive(here).records, drive(other).records)

@@ -1,16 +1,55 @@
-"""Small worlds that hypothesis draws for the protocols: trees with extra links, and their parts."""
+"""Small worlds for the protocols: drawn networks and their parts, and a run of a simple system."""
 
+import importlib
+import inspect
 from collections.abc import Sequence
+from typing import Any
 
 from hypothesis import strategies as st
 
+from halfway.core.message import START
+from halfway.protocols import SYSTEMS
 from halfway.world.graphs.network import Network
-from tests.networks import from_links
+from tests.networks import disk, from_links
+from tests.protocols.lone import Letter, World
+
+EVENTS, TOPICS = 5, 2
+SMALL = disk(n=30, radius=0.32, seed=4)
+_UNTIL_S = 12.0
+
+
+def simple_world(system: str, rules: Sequence[float] = (), seed: int = 9) -> World:
+    """A small run of a system by topic that needs no sizing, with those rules or its defaults.
+
+    Two publishers of two topics, one of them late; every third node subscribes. Where nodes receive
+    a start event, every third node restarts later.
+    """
+    protocol = importlib.import_module(SYSTEMS[system])
+    number = protocol.KINDS.number
+    rows = range(0, SMALL.n, 3)
+    commands = [Letter(0.5 + row / 64, row, number("subscribe"), row % TOPICS) for row in rows]
+    commands += [
+        Letter(2.0 * event, 5 * (event % TOPICS), number("publish"), event % TOPICS, event)
+        for event in range(EVENTS)
+    ]
+    if protocol.KINDS.starts:
+        commands += [Letter(0.0, row, int(START)) for row in range(SMALL.n)]
+        commands += [Letter(0.9 + row / 64, row, int(START)) for row in rows]
+    values: dict[str, Any] = {name: one.default for name, one in protocol.OPTIONS.items()}
+    if "until_s" in protocol.Rules._fields:
+        values["until_s"] = _UNTIL_S
+
+    def fresh(node_ids: Any) -> Any:
+        given = (node_ids, EVENTS, TOPICS, seed)
+        return protocol.state(*given[: len(inspect.signature(protocol.state).parameters)])
+
+    made = protocol.Rules(*rules) if rules else protocol.Rules(**values)
+    return World(SMALL, protocol, fresh, made, commands)
 
 
 @st.composite
 def networks(draw: st.DrawFn, connected: bool = True, most: int = 14) -> Network:
-    """A random tree, or forest, with some links more: dead ends, cycles, hubs."""
+    """A random tree, or forest, with some more links: dead ends, cycles, hubs."""
     n = draw(st.integers(2, most))
     links = set()
     for i in range(1, n):
@@ -24,7 +63,7 @@ def networks(draw: st.DrawFn, connected: bool = True, most: int = 14) -> Network
 
 
 def component(network: Network, row: int) -> set[int]:
-    """Rows that can be reached from a row, itself included."""
+    """Rows that a path joins to a row, itself included."""
     reached, waiting = {row}, [row]
     while waiting:
         for z in network.neighbours(waiting.pop()):

@@ -1,12 +1,11 @@
-"""The page of the scenario file has every field, with the default and the range of the schema."""
+"""docs/scenarios.md has every field and option with its default and range."""
 
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from msgspec import NODEFAULT, UNSET
-from msgspec import inspect as looked
+from msgspec import NODEFAULT, UNSET, inspect
 
 from halfway.adapters.registry import TABLE
 from halfway.scenario.schema import Scenario
@@ -16,12 +15,12 @@ TABLES = {"network", "radio", "workload", "faults", "options", "power", "sweep"}
 
 
 def parts() -> dict[str, Any]:
-    """Every table by the heading that it has on the page."""
-    found: dict[str, Any] = {"Top": looked.type_info(Scenario)}
+    """Every table by its heading on the page."""
+    found: dict[str, Any] = {"Top": inspect.type_info(Scenario)}
     for field in found["Top"].fields:
-        inner = field.type.item_type if isinstance(field.type, looked.ListType) else field.type
+        inner = field.type.item_type if isinstance(field.type, inspect.ListType) else field.type
         for part in getattr(inner, "types", (inner,)):
-            if isinstance(part, looked.StructType):
+            if isinstance(part, inspect.StructType):
                 kind = f' {part.tag_field} = "{part.tag}"' if part.tag else ""
                 brackets = "[[{}]]" if field.name == "faults" else "[{}]"
                 found[f"`{brackets.format(field.name)}`{kind}"] = part
@@ -30,7 +29,7 @@ def parts() -> dict[str, Any]:
 
 def default(field: Any) -> str:
     if field.required:
-        return "wanted"
+        return "required"
     if field.default is None or field.default in ((), ""):
         return "none"
     assert field.default not in (NODEFAULT, UNSET)
@@ -49,17 +48,17 @@ def shown(value: Any) -> str:
 
 
 def allowed(declared: Any) -> str | None:
-    """A range as the page writes it; None where the schema has none."""
-    if isinstance(declared, looked.LiteralType):
+    """A range as on the page; None where the schema has none."""
+    if isinstance(declared, inspect.LiteralType):
         return ", ".join(f'"{value}"' for value in declared.values)
-    if isinstance(declared, looked.BoolType):
+    if isinstance(declared, inspect.BoolType):
         return "true, false"
     for inner in getattr(declared, "types", getattr(declared, "item_types", (declared,))):
         bounds = [(word, getattr(inner, name, None)) for name, word in
                   (("gt", "over"), ("ge", "from"), ("le", "to"))]  # fmt: skip
-        said = " ".join(f"{word} {number(bound)}" for word, bound in bounds if bound is not None)
-        if said:
-            return said
+        span = " ".join(f"{word} {number(bound)}" for word, bound in bounds if bound is not None)
+        if span:
+            return span
     return None
 
 
@@ -98,11 +97,11 @@ def test_every_option_of_a_system_is_on_the_page(name: str) -> None:
     for option, about in TABLE[name].options.items():
         flag = isinstance(about.default, bool)
         span = "true, false" if flag else f"from {number(about.low)} to {number(about.high)}"
-        expected.append([f"`{option}`", shown(about.default), span, about.what])
+        expected.append([f"`{option}`", shown(about.default), span, about.meaning])
     assert rows == expected
 
 
-def test_no_section_is_of_something_that_is_gone() -> None:
+def test_every_section_is_a_table_or_a_system() -> None:
     heads = {line.removeprefix("## ") for line in PAGE.splitlines() if line.startswith("## ")}
     assert heads == {*parts(), "`[sweep]`", *(f"`[options.{name}]`" for name in TABLE)}
 

@@ -1,4 +1,4 @@
-"""Scenario files: what is right becomes a simulation, what is wrong is named, nothing crashes."""
+"""Scenario files: a valid file becomes a simulation, an invalid one an error of one line."""
 
 import random
 from pathlib import Path
@@ -32,16 +32,16 @@ def written(folder: Path, text: str) -> Path:
 
 def test_a_scenario_becomes_a_run(tmp_path: Path) -> None:
     read = read_scenario(written(tmp_path, SMALL), {"workload.events": "5", "system": "flooding"})
-    told = simulation_of(read).run()
-    assert (told.system, told.nodes, told.published) == ("flooding", 40, 5)
-    assert told.delivery_ratio == 1.0
-    assert simulation_of(read).run() == told
+    outcome = simulation_of(read).run()
+    assert (outcome.system, outcome.nodes, outcome.published) == ("flooding", 40, 5)
+    assert outcome.delivery_ratio == 1.0
+    assert simulation_of(read).run() == outcome
 
 
-def test_systems_meet_the_same_network_and_workload(tmp_path: Path) -> None:
+def test_systems_share_network_and_workload(tmp_path: Path) -> None:
     read = read_scenario(written(tmp_path, SMALL))
     one, other = simulation_of(read, system="flooding"), simulation_of(read, system="gossip")
-    assert (one.setting.start.who == other.setting.start.who).all()
+    assert (one.environment.start.who == other.environment.start.who).all()
     assert [list(a) for a in one.demand.take(1e9, 99)] == [
         list(a) for a in other.demand.take(1e9, 99)
     ]
@@ -51,7 +51,7 @@ def test_systems_meet_the_same_network_and_workload(tmp_path: Path) -> None:
 def test_the_scenarios_that_ship_can_be_built(path: Path) -> None:
     read = read_scenario(path)
     assert read.title
-    assert simulation_of(read).setting.n > 10
+    assert simulation_of(read).environment.n > 10
 
 
 @pytest.mark.parametrize(
@@ -75,10 +75,10 @@ def test_a_wrong_field_is_named_with_its_value_and_what_is_allowed(
         read_scenario(written(tmp_path, 'title = "x"\n' + SMALL), {field: value})
 
 
-def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(Problem, match="no such file"):
         read_scenario(tmp_path / "none.toml")
-    with pytest.raises(Problem, match="no TOML"):
+    with pytest.raises(Problem, match="invalid TOML"):
         read_scenario(written(tmp_path, "n = = 3"))
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(Problem, match="UTF-8"):
@@ -86,11 +86,11 @@ def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
 
 
 def test_either_a_radius_or_a_degree(tmp_path: Path) -> None:
-    with pytest.raises(Problem, match="either `radius` or `degree`"):
+    with pytest.raises(Problem, match="expected either `radius` or `degree`"):
         network_of(read_scenario(written(tmp_path, SMALL), {"network.radius": "0.2"}))
 
 
-def test_paths_are_beside_the_file(tmp_path: Path) -> None:
+def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     (tmp_path / "links.csv").write_text("a,b,there,back\nx,y,0.5,0.75\ny,z,1.0,0.25\n")
     text = """
         [network]
@@ -102,7 +102,7 @@ def test_paths_are_beside_the_file(tmp_path: Path) -> None:
         ratio_columns = ["there", "back"]
     """
     run = simulation_of(read_scenario(written(tmp_path, text)))
-    network, success = run.setting.start, run.radio.success
+    network, success = run.environment.start, run.radio.success
     ratio = {
         (network.label(a), network.label(int(b))): float(success[int(network.start[a]) + k])
         for a in range(3)
@@ -112,30 +112,30 @@ def test_paths_are_beside_the_file(tmp_path: Path) -> None:
 
 
 def test_mutated_files_never_crash(tmp_path: Path) -> None:
-    """Lines dropped, doubled, swapped, values replaced: a scenario or a Problem, nothing else."""
+    """Lines dropped or doubled, values replaced: a scenario or a Problem, nothing else."""
     text = EXAMPLES[0].read_text("utf-8") + EXAMPLES[-1].read_text("utf-8").split("\n", 6)[-1]
     values = ["-1", "1e99", '""', "true", "[]", "{}", "nan", "inf", "0", '"x"', "[1, 2]", "1_0"]
-    dice, good = random.Random(5), 0
-    told: list[str] = []
+    generator, good = random.Random(5), 0
+    errors: list[str] = []
     for _ in range(200):
         lines = text.splitlines()
-        for _ in range(dice.randint(1, 3)):
-            k = dice.randrange(len(lines))
-            match dice.randrange(4):
+        for _ in range(generator.randint(1, 3)):
+            k = generator.randrange(len(lines))
+            match generator.randrange(4):
                 case 0:
                     del lines[k]
                 case 1:
-                    lines.insert(k, dice.choice(lines))
+                    lines.insert(k, generator.choice(lines))
                 case 2:
                     name, equals, _value = lines[k].partition("=")
-                    lines[k] = name + equals + dice.choice(values) if equals else lines[k]
+                    lines[k] = name + equals + generator.choice(values) if equals else lines[k]
                 case _:
-                    lines[k] = lines[k][: dice.randrange(len(lines[k]) + 1)]
+                    lines[k] = lines[k][: generator.randrange(len(lines[k]) + 1)]
         try:
             read_scenario(written(tmp_path, "\n".join(lines)))
             good += 1
         except Problem as problem:
-            told.append(str(problem))
-    assert all(str(tmp_path) in line for line in told)
-    assert good + len(told) == 200
-    assert len(told) > 50
+            errors.append(str(problem))
+    assert all(str(tmp_path) in line for line in errors)
+    assert good + len(errors) == 200
+    assert len(errors) > 50

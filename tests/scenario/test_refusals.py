@@ -1,6 +1,7 @@
-"""Scenarios that are refused, each in a line: what was passed over in silence, or ended badly."""
+"""Invalid scenarios, each with an error of one line."""
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from halfway import cli
 from halfway.adapters.interface import check_option
 from halfway.adapters.registry import TABLE
+from halfway.cli.screen import USER_ERROR
 from halfway.problem import Problem
 from halfway.scenario.build import network_of, simulation_of
 from halfway.scenario.reading import read_scenario
@@ -48,28 +50,28 @@ def read(folder: Path, text: str, *changes: str) -> Scenario:
 
 
 @pytest.mark.parametrize(
-    ("text", "change", "told"),
+    ("text", "change", "error"),
     [
-        (STILL, "options.glossip.fanout=3", "options.glossip: 'glossip' is no system.*flooding"),
-        (STILL, "options.gossip.fun=3", "'fun' is no option of gossip.*fanout"),
-        (STILL, "options.gossip.fanout=nan", "gossip: fanout = nan: it must be a whole number"),
-        (STILL, "options.gossip.fanout=inf", "gossip: fanout = inf: it must be a whole number"),
-        (STILL, 'radio.ratio_columns=["pdr"]', "ratio_columns without radio.ratios"),
-        (STILL, "title=a\nseed = 3", "one line"),
+        (STILL, "options.glossip.fanout=3", "options.glossip: 'glossip' is not a system.*flooding"),
+        (STILL, "options.gossip.fun=3", "gossip: unknown option 'fun'.*fanout"),
+        (STILL, "options.gossip.fanout=nan", "gossip: fanout = nan: expected a whole number"),
+        (STILL, "options.gossip.fanout=inf", "gossip: fanout = inf: expected a whole number"),
+        (STILL, 'radio.ratio_columns=["pdr"]', "ratio_columns: expected radio.ratios"),
+        (STILL, "title=a\nseed = 3", "expected field and value on one line"),
         (STILL, "seed=18446744073709551615", "seed = 18446744073709551615.*9223372036854775807"),
         (STILL, "title=" + "[" * 5000, "nested too deeply"),
         (STILL + "[options]\ndeep = " + "[" * 5000, "seed=1", "nested too deeply"),
-        (STILL, "faults[1].share=0.1", r"\[1\] is none of its 1 places"),
-        (STILL, "faults.x.share=0.1", r"\[x\] is none of its 1 places"),
+        (STILL, "faults[1].share=0.1", r"\[1\]: expected an index from 0 to 0"),
+        (STILL, "faults.x.share=0.1", r"\[x\]: expected an index from 0 to 0"),
         (STILL, "faults[0].share.x=0.1", "no such table"),
-        (STILL.replace("[[faults]]", "[faults]"), "seed=1", r"begins with \[\[faults\]\]"),
-        (MOVING, "hello_s=1e-9", "hello_s = 1e-09: where nodes move it is 0, or 0.001 s"),
+        (STILL.replace("[[faults]]", "[faults]"), "seed=1", r"begin each with \[\[faults\]\]"),
+        (MOVING, "hello_s=1e-9", "hello_s = 1e-09: expected 0, or at least 0.001 for moving"),
         (MOVING, "network.width=1e-200", "network.width = 1e-200: .*>= 1e-06"),
-        (MOVING, "network.speed=[5e-324, 1.0]", "network.speed: .*a speed is 0, or 1e-06"),
+        (MOVING, "network.speed=[5e-324, 1.0]", "network.speed: .*expected 0, or at least 1e-06"),
     ],
 )
-def test_what_was_passed_over_is_refused(tmp_path: Path, text: str, change: str, told: str) -> None:
-    with pytest.raises(Problem, match=told):
+def test_an_invalid_field_is_an_error(tmp_path: Path, text: str, change: str, error: str) -> None:
+    with pytest.raises(Problem, match=error):
         read(tmp_path, text, *([] if change == "seed=1" else [change]))
 
 
@@ -83,36 +85,57 @@ def test_what_is_right_stays_right(tmp_path: Path) -> None:
     assert read(tmp_path, STILL, "options.gossip.fanout=2").options == {"gossip": {"fanout": 2}}
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [("cell-hash", "georendezvous"), ("rumor", "rumor-routing")]
+)
+def test_a_former_name_is_answered_with_the_new_one(
+    tmp_path: Path, old: str, new: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "scenario.toml"
+    renamed = f"'{old}' has a new name (use '{new}')"
+    with pytest.raises(Problem, match=f"^system: {re.escape(renamed)}"):
+        simulation_of(read(tmp_path, STILL, f"system={old}"))
+    for arguments in (
+        ["simulate", str(file), "--system", old],
+        ["simulate", str(file), "--set", f"options.{old}.retries=3"],
+        ["compare", str(file), "--systems", old],
+        ["compare", str(file), "--system", old],
+        ["compare", str(file), "--sweep", f"options.{old}.retries=3,4"],
+    ):
+        assert cli.main(arguments) == USER_ERROR
+        assert renamed in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400, 2.5, True])
-def test_no_number_is_too_odd_for_an_option(value: float) -> None:
+def test_an_invalid_number_is_an_error_for_an_option(value: float) -> None:
     with pytest.raises(Problem, match="fanout = "):
         check_option(TABLE["gossip"], "fanout", value)
 
 
-def test_an_empty_system_is_none(tmp_path: Path) -> None:
-    with pytest.raises(Problem, match="'' is no system"):
+def test_an_empty_name_is_not_a_system(tmp_path: Path) -> None:
+    with pytest.raises(Problem, match="'' is not a system"):
         simulation_of(read(tmp_path, STILL), system="")
 
 
-def test_a_network_has_the_degree_that_was_asked_for(tmp_path: Path) -> None:
+def test_a_network_has_the_given_degree(tmp_path: Path) -> None:
     degrees = []
     for seed in range(10):
         network, _ = network_of(read(tmp_path, STILL, "network.n=400", f"seed={seed}"))
         assert network is not None
         degrees.append(network.degree.mean())
-    # Without the border's part it would be 8.2; the connected ones are a little denser.
+    # Ignoring the border would give 8.2; connected draws are slightly denser.
     assert np.mean(degrees) == pytest.approx(9.0, rel=0.05)
 
 
 @pytest.mark.parametrize("wrong", [{"width": 1e-200}, {"speed": (5e-324, 1.0)}])
-def test_a_movement_too_small_to_divide_by_is_refused(wrong: dict[str, object]) -> None:
+def test_a_movement_too_small_to_divide_by_is_an_error(wrong: dict[str, object]) -> None:
     good: dict[str, object] = {"width": 9.0, "speed": (1.0, 2.0)}
     with pytest.raises(Problem, match="1e-06"):
         random_waypoint(2, height=9.0, seconds=5.0, seed=1, **(good | wrong))  # type: ignore[arg-type]
 
 
-def test_a_seed_beyond_the_files_is_misuse(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["simulate", "none.toml", "--seed", str(2**63)]) == cli.MENDABLE
+def test_a_seed_above_the_limit_of_toml_is_misuse(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["simulate", "none.toml", "--seed", str(2**63)]) == USER_ERROR
     assert "0 ... 2^63 - 1" in capsys.readouterr().err
-    assert cli.main(["simulate", "none.toml", "--seed", str(2**63 - 1)]) == cli.MENDABLE
+    assert cli.main(["simulate", "none.toml", "--seed", str(2**63 - 1)]) == USER_ERROR
     assert "no such file" in capsys.readouterr().err

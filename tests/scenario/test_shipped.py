@@ -19,7 +19,7 @@ OWN = {
 
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.toml")))
-def test_a_scenario_that_ships_runs(name: str, tmp_path: Path) -> None:
+def test_an_example_scenario_runs(name: str, tmp_path: Path) -> None:
     path = FOLDER / f"{name}.toml"
     changes = SMALLER | OWN.get(name, {})
     request = read_request(path, ["flooding"], replicates=1, changes=changes)

@@ -287,7 +287,7 @@ def test_a_trace_has_room_for_a_node_that_everybody_hears(tmp_path: Path) -> Non
         ({"seconds": 0.0}, "seconds = 0"),
         ({"seed": -1}, "seed = -1"),
         ({"window": 0}, "window = 0"),
-        ({"options": {"pace": 1.0}}, "'pace' is no option of flooding"),
+        ({"options": {"pace": 1.0}}, "flooding: unknown option 'pace'"),
         ({"options": {"wait": -1.0}}, "wait = -1"),
         ({"radio": IdealAir(success=1.5)}, "success = 1.5"),
         ({"radio": IdealAir(delay_s=-1.0)}, "delay_s = -1"),
@@ -302,7 +302,7 @@ def test_misuse_is_named(given: dict[str, Any], named: str) -> None:
 
 
 def test_an_unknown_system_is_named_with_those_that_there_are() -> None:
-    with pytest.raises(Problem, match=r"'pigeon' is no system.*flooding"):
+    with pytest.raises(Problem, match=r"'pigeon' is not a system.*flooding"):
         Simulation("pigeon", line(4), workload=Listed([(1, 0)], []))
 
 

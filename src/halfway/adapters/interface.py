@@ -42,7 +42,7 @@ def commands(at: Any, row: Any, kind: Any, topic: Any, walk: Any = 0, event: Any
 
 def part(of: Commands, which: slice | npt.NDArray[np.bool_]) -> Commands:
     """Some of the commands, in their order."""
-    return Commands(*(column[which] for column in of))
+    return Commands._make(column[which] for column in of)
 
 
 def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
@@ -159,29 +159,33 @@ class System:
         found: Mapping[str, Option] = importlib.import_module(self.module).OPTIONS
         return found
 
-    def speaking(self, given: Mapping[str, Value]) -> Adapter:
-        """Its adapter with those options; Problem naming option, value and range for a bad one."""
+    def with_options(self, given: Mapping[str, Value]) -> Adapter:
+        """The adapter with those options; Problem naming option, value and range for a bad one."""
         for name, value in given.items():
             check_option(self, name, value)
-        values = {name: given.get(name, option.default) for name, option in self.options.items()}
+        values = {
+            name: type(option.default)(given.get(name, option.default))
+            for name, option in self.options.items()
+        }
         return self.adapter(importlib.import_module(self.module), values)
 
 
 def check_option(system: System, name: str, value: Value) -> None:
     """Raise Problem where a system has no such option, or the option no such value."""
-    options = system.options
-    if name not in options:
-        known = ", ".join(options) or "none"
+    if name not in system.options:
+        known = ", ".join(system.options) or "none"
         raise Problem(
             f"{system.name}: unknown option '{name}'", remedy=f"use one of its options: {known}"
         )
-    option = options[name]
-    whole = isinstance(option.default, int) and not isinstance(option.default, bool)
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    fits = isinstance(value, bool) if isinstance(option.default, bool) else number
-    within = fits and option.low <= value <= option.high  # first: int() fails on nan and inf
-    if not within or (whole and value != int(value)):
-        sort = "true or false" if isinstance(option.default, bool) else (
-            f"{'a whole number' if whole else 'a number'} from {option.low:g} to {option.high:g}"
-        )  # fmt: skip
+    option = system.options[name]
+    if isinstance(option.default, bool):
+        fits, sort = isinstance(value, bool), "true or false"
+    else:
+        whole = isinstance(option.default, int)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        within = number and option.low <= value <= option.high  # first: int() fails on nan and inf
+        fits = within and not (whole and value != int(value))
+        sort = "a whole number" if whole else "a number"
+        sort += f" from {option.low:g} to {option.high:g}"
+    if not fits:
         raise Problem(f"{system.name}: {name} = {value}: expected {sort} ({option.meaning})")

@@ -1,18 +1,18 @@
-"""The registry of built-in systems. Naming a system imports nothing; using it imports only that one.
+"""The registry of built-in systems; using a system imports that one alone.
 
 The adapter of a system in `protocols/<folder>/` is in `adapters/<folder>.py`, in its `ADAPTERS`;
 where there is no such module, the system uses the `BroadcastAdapter`.
 """
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 
 from halfway.adapters.interface import Adapter, BroadcastAdapter, System
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS
 
-# The names of the first edition, for a helpful answer.
+# Names of the first edition; every error about one of them gives the new name.
 _FORMER = {
     "cell-hash": "georendezvous",
     "voronoi-brokers": "drip",
@@ -22,13 +22,19 @@ _FORMER = {
 }
 
 
-def named(name: str) -> System:
-    """The system of that name; Problem for an unknown one, with those that there are."""
-    if name in _FORMER:
-        raise Problem(f"'{name}' has a new name", remedy=f"use '{_FORMER[name]}'")
+def named(name: str, where: str = "") -> System:
+    """The system of that name. Problem for an unknown one; `where` says who named it."""
     if name not in SYSTEMS:
-        raise Problem(f"'{name}' is not a system", remedy=f"use one of {', '.join(SYSTEMS)}")
+        raise unknown(name, SYSTEMS, where)
     return System(name, SYSTEMS[name], _adapter(name))
+
+
+def unknown(name: str, known: Iterable[str], where: str = "") -> Problem:
+    """The error for a name that is not among the known systems."""
+    if name in _FORMER:
+        return Problem(f"'{name}' has a new name", where=where, remedy=f"use '{_FORMER[name]}'")
+    remedy = f"use one of {', '.join(known)}"
+    return Problem(f"'{name}' is not a system", where=where, remedy=remedy)
 
 
 class _Registry(Mapping[str, System]):

@@ -1,7 +1,7 @@
-"""A system from a file of the user's own: one module with the face of `protocols/flooding.py`.
+"""A user's protocol: a system read from one Python file, with the face of a built-in protocol.
 
-Its text is all that there is of it: it goes wherever a run goes, is part of what names a run, and
-names the folder of its machine code, so that an edited handler is another system.
+A run carries the file's text, and the text is part of what identifies the run. It also names the
+folder of its machine code, so an edited file is a different system.
 """
 
 import hashlib
@@ -14,8 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from halfway.adapters.interface import BroadcastAdapter, System
-from halfway.adapters.registry import TABLE
+from halfway.adapters.interface import Adapter, BroadcastAdapter, System
+from halfway.adapters.registry import TABLE, unknown
 from halfway.core.compiled import CACHE_FOLDER, keep_apart
 from halfway.core.handler import is_claimed
 from halfway.core.kinds import Kinds
@@ -24,87 +24,96 @@ from halfway.files import write_whole
 from halfway.problem import Problem
 
 FACE = ("State", "Rules", "state", "handle", "most_emissions", "KINDS")
-_SPOKEN = ("SUBSCRIBE", "PUBLISH", "DELIVERED")  # kinds of a system that `Spreading` speaks to
+_MODEL = "halfway/protocols/flooding.py"
 _MOST_TEXT = 1 << 20
-_LOW, _HIGH = -1e9, 1e9  # of an option that says no range
+_LOW, _HIGH = -1e9, 1e9  # of an option without a range
 
 
 class UserSource(NamedTuple):
-    """A system's name and its whole text."""
+    """A system's name and the whole text of its file."""
 
-    name: str  # "my-protocol", of my_protocol.py
+    name: str  # "my-protocol" for my_protocol.py
     text: str
 
 
-def read_user_system(named: str) -> UserSource:
-    """The text behind a path of a Python file or the name of an importable module.
+def read_user_system(given: str) -> UserSource:
+    """The source of the Python file at a path, or of the importable module of that name.
 
-    Raises Problem for what is neither, and for a name that a system of ours has.
+    Raises Problem for anything else, and for a file with the name of a built-in system.
     """
-    path = Path(named)
+    where = f"--system {given}"
+    path = Path(given)
     if path.suffix != ".py" and not path.exists():
-        path = _module_file(named)
+        path = _module_file(given, where)
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        what = str(getattr(error, "strerror", None) or "this is no text in UTF-8").lower()
-        raise Problem(what, where=f"--system {named}") from None
+        what = str(getattr(error, "strerror", None) or "expected text in UTF-8").lower()
+        raise Problem(what, where=where) from None
     name = path.stem.replace("_", "-")
-    if not re.fullmatch("[A-Za-z][A-Za-z0-9-]{0,39}", name) or len(text) > _MOST_TEXT:
-        what = "a system's file has a name of up to 40 letters, digits and _, and below 1 MB"
-        raise Problem(what, where=f"--system {named}")
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9-]{0,39}", name):
+        what = "expected a file name of up to 40 letters, digits and _"
+        raise Problem(what, where=where, remedy="rename the file")
+    if len(text) > _MOST_TEXT:
+        raise Problem("expected a file below 1 MB", where=where, remedy="move its data elsewhere")
     if name in TABLE:
-        raise Problem(
-            f"'{name}' is a system already", where=f"--system {named}", remedy="rename the file"
-        )
+        raise Problem(f"'{name}' is a built-in system", where=where, remedy="rename the file")
     return UserSource(name, text)
 
 
-def _module_file(named: str) -> Path:
+def _module_file(given: str, where: str) -> Path:
     try:
-        found = importlib.util.find_spec(named)
+        found = importlib.util.find_spec(given)
     except (ImportError, ValueError, AttributeError):
         found = None
     if found is None or not found.origin or not found.origin.endswith(".py"):
-        remedy = f"a file that ends in .py, an importable module, or one of {', '.join(TABLE)}"
-        raise Problem("there is no such module or file", where=f"--system {named}", remedy=remedy)
+        raise unknown(given, [*TABLE, "an importable module", "a file that ends in .py"], where)
     return Path(found.origin)
 
 
 def user_system(source: UserSource) -> System:
-    """The system that a text describes, imported. Raises Problem in one line if it is none."""
+    """The system of a source, imported. Raises Problem in one line if the face is incomplete."""
     module = _imported(source)
-    missing = [name for name in FACE if not hasattr(module, name)]
-    adapter = getattr(module, "ADAPTER", BroadcastAdapter)
-    if adapter is BroadcastAdapter:
-        missing += [name for name in _SPOKEN if not hasattr(module, name)]
-    if missing:
+    if missing := [name for name in FACE if not hasattr(module, name)]:
         raise Problem(
-            f"the system has no {', '.join(missing)}", where=source.name,
-            remedy="halfway/protocols/flooding.py shows the face of a system",
+            f"expected {', '.join(missing)} in the file", where=source.name,
+            remedy=f"define what {_MODEL} defines",
         )  # fmt: skip
-    if not isinstance(module.KINDS, Kinds):
-        remedy = "declare them with halfway.core.kinds.Kinds, as halfway/protocols/flooding.py does"
-        raise Problem("KINDS is not a table of message kinds", where=source.name, remedy=remedy)
+    adapter = getattr(module, "ADAPTER", BroadcastAdapter)
+    _check_kinds(module.KINDS, adapter, source.name)
     if not is_claimed(module.State):
-        remedy = "put @handles(State) above `def handle(…)`"
-        raise Problem("nobody handles its State", where=source.name, remedy=remedy)
-    return System(source.name, module.__name__, adapter, _options(module, source.name))
+        what = "State: expected a registered handler"
+        raise Problem(what, where=source.name, remedy="put @handles(State) above `def handle(…)`")
+    return System(source.name, module.__name__, adapter, _options(module, adapter, source.name))
 
 
-def _options(module: ModuleType, name: str) -> Mapping[str, Option]:
-    """What may be set: its OPTIONS, or the fields of its Rules that have a default."""
-    given: dict[str, Any] = getattr(module, "OPTIONS", None) or {
+def _check_kinds(kinds: Any, adapter: type[Adapter], where: str) -> None:
+    if not isinstance(kinds, Kinds):
+        remedy = f"declare them with halfway.core.kinds.Kinds, as {_MODEL} does"
+        raise Problem("KINDS: expected a table of message kinds", where=where, remedy=remedy)
+    needed = (
+        ("publish", "subscribe", "delivered") if adapter is BroadcastAdapter else ("delivered",)
+    )
+    if missing := [name for name in needed if name not in kinds.names.values()]:
+        raise Problem(
+            f"KINDS: expected a kind named {', '.join(missing)}", where=where,
+            remedy="KINDS.include(halfway.protocols.application.KINDS) declares all three",
+        )  # fmt: skip
+
+
+def _options(module: ModuleType, adapter: type[Adapter], where: str) -> Mapping[str, Option]:
+    """What a user may set: OPTIONS, or the fields of Rules that have a default."""
+    given: Mapping[str, Any] = getattr(module, "OPTIONS", None) or {
         field: value
         for field, value in module.Rules._field_defaults.items()
         if isinstance(value, bool | int | float) and field != "until_s"
     }
-    options = {field: _option(field, value, name) for field, value in given.items()}
+    options = {field: _option(field, value, where) for field, value in given.items()}
     known = {*options, "until_s", *module.Rules._field_defaults}
-    loose = [field for field in module.Rules._fields if field not in known]
-    if loose and getattr(module, "ADAPTER", BroadcastAdapter) is BroadcastAdapter:
-        remedy = "give Rules defaults, or name them in OPTIONS"
-        raise Problem(f"nobody says what Rules.{loose[0]} is", where=name, remedy=remedy)
+    unset = [field for field in module.Rules._fields if field not in known]
+    if unset and adapter is BroadcastAdapter:
+        remedy = "give the field a default, or an entry in OPTIONS"
+        raise Problem(f"Rules.{unset[0]}: expected a default value", where=where, remedy=remedy)
     return options
 
 
@@ -114,20 +123,20 @@ def _option(field: str, value: Any, where: str) -> Option:
     if isinstance(value, int | float):
         return Option(value, _LOW, _HIGH, field)
     if not isinstance(value, tuple) or len(value) != len(Option._fields):
-        what = f"OPTIONS['{field}'] is neither a number nor (default, low, high, what it is)"
-        raise Problem(what, where=where)
+        what = f"OPTIONS['{field}']: expected a number or (default, low, high, meaning)"
+        raise Problem(what, where=where, remedy="halfway.core.options has functions for it")
     return Option(*value)
 
 
 def _imported(source: UserSource) -> ModuleType:
-    """The module of that very text; imported once a process."""
+    """The module of a source, imported once per process."""
     digest = hashlib.sha256(source.text.encode()).hexdigest()[:16]
     name = f"{source.name.replace('-', '_')}_{digest}"
     if name in sys.modules:
         return sys.modules[name]
     folder = Path(CACHE_FOLDER) / f"own-{digest}"
     path = folder / f"{source.name.replace('-', '_')}.py"
-    if not path.exists():  # a file of its own, as the compiler wants to know where code is from
+    if not path.exists():  # the compiler needs a source file
         write_whole(path, source.text)
     keep_apart(name, folder)
     spec = importlib.util.spec_from_file_location(name, path)
@@ -147,7 +156,7 @@ def _imported(source: UserSource) -> ModuleType:
 
 
 def _line(error: BaseException, path: Path) -> int:
-    """The line of the user's file at which an error came up."""
+    """The line of the user's file that raised an error."""
     if isinstance(error, SyntaxError):
         return error.lineno or 1
     lines = [

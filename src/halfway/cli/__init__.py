@@ -1,7 +1,7 @@
-"""The command line: it parses, calls and prints. Everything heavy is imported by the command.
+"""The command line: it parses, calls and prints. A command imports what it needs when it runs.
 
-Exit status: 0 done (a verdict may well be "differs"), 1 some runs ended in errors, 2 misuse or
-something that the user can mend, 70 a mistake of ours, 130 interrupted.
+Exit status: 0 done (a verdict may be "differs"), 1 some runs ended in errors, 2 misuse or an error
+that the user can fix, 70 an internal error, 130 interrupted.
 """
 
 import sys
@@ -14,13 +14,9 @@ import halfway
 from halfway.cli.compare import compare
 from halfway.cli.reproduce import reproduce
 from halfway.cli.results import results
-from halfway.cli.screen import INTERRUPTED, MENDABLE, OURS, RUNS_FAILED, console, explained
+from halfway.cli.screen import INTERRUPTED, console, report_error
 from halfway.cli.simulate import simulate
 from halfway.cli.walk import walk
-
-__all__ = ["INTERRUPTED", "MENDABLE", "OURS", "RUNS_FAILED", "app", "main"]
-
-# Commands import what they need when they run: `halfway --help` must not wait for a compiler.
 
 app = typer.Typer(
     add_completion=False,
@@ -31,19 +27,19 @@ app = typer.Typer(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; gives the exit status. No traceback for what a user can mend."""
+    """Run the command line and return the exit status. User errors print no traceback."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal without ✓ shows a ? and goes on
+            stream.reconfigure(errors="replace")  # a terminal without ✓ shows ?
     given = None if arguments is None else list(arguments)
     try:
         status = app(args=given, prog_name="halfway", standalone_mode=False)
-    except SystemExit:  # the parser's way to say that our reader has seen enough
-        return explained(BrokenPipeError())
-    except (Exception, KeyboardInterrupt) as error:  # nothing gets past here as a traceback
-        return explained(error)
-    if status == INTERRUPTED:  # the parser's way to say that Ctrl-C was pressed: it tells nobody
-        return explained(KeyboardInterrupt())
+    except SystemExit:  # typer: the reader of the output closed it
+        return report_error(BrokenPipeError())
+    except (Exception, KeyboardInterrupt) as error:  # no error leaves as a traceback
+        return report_error(error)
+    if status == INTERRUPTED:  # typer: Ctrl-C; it prints nothing
+        return report_error(KeyboardInterrupt())
     return status if isinstance(status, int) else 0
 
 
@@ -57,21 +53,24 @@ def _version(asked: bool) -> None:
 def _halfway(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it and end.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
-    """Publish/subscribe for networks in which nobody is the broker.
+    """Publish/subscribe for networks without brokers.
 
-    Published designs, each implemented once, measured beside their printed numbers.
+    Published systems, each implemented once, with their results compared with the published ones.
 
     \b
-    halfway list                                 what there is
-    halfway reproduce directional-walks/figure-6 one figure, in a minute or so
-    halfway reproduce --scale paper              everything, as many networks
-    halfway walk mesh.graphml --plot walk.png    two walks on your own network
-    halfway simulate scenario.toml               any system, message by message
-    halfway compare scenario.toml                all systems side by side on it
-    halfway results halfway-results              what is there, is it whole
+    halfway list                                 papers, figures, systems
+    halfway reproduce directional-walks/figure-6 one figure, in about a minute
+    halfway reproduce --scale paper              all figures, as many networks as the papers
+    halfway walk mesh.graphml --plot walk.png    two walks on your network
+    halfway simulate scenario.toml               one system, message by message
+    halfway compare scenario.toml                all systems on your scenario
+    halfway results halfway-results              check a folder of results
     """
     if context.invoked_subcommand is None and not version:
         typer.echo(context.get_help())
@@ -79,9 +78,9 @@ def _halfway(
 
 @app.command("list")
 def list_papers() -> None:
-    """Show the papers, their figures, and how many runs each takes.
+    """List the papers with their figures and number of runs, and the systems.
 
-    The names are those that [bold]halfway reproduce[/bold] takes.
+    [bold]halfway reproduce[/bold] takes the names of papers and figures.
     """
     from halfway.papers import PAPERS
     from halfway.report.listing import print_papers

@@ -1,4 +1,4 @@
-"""halfway compare: systems side by side on one scenario."""
+"""`halfway compare`: systems compared on one scenario."""
 
 import shlex
 import sys
@@ -23,7 +23,7 @@ from halfway.cli.options import (
     TableOut,
     UntilTight,
 )
-from halfway.cli.screen import RUNS_FAILED, assignments, console, interruptible, patience, warn
+from halfway.cli.screen import RUNS_FAILED, assignments, console, interruptible, spinner, warn
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 
 if TYPE_CHECKING:
@@ -49,16 +49,16 @@ def compare(
     mapped: Mapped = True,
     as_json: AsJson = False,
 ) -> None:
-    """Lay systems side by side: same networks, same workload, same faults.
+    """Compare systems on a scenario: same networks, same workload, same faults.
 
     \b
-    Every replicate draws a network, roles and faults anew, and every system
-    meets them. Prints means with 95 % intervals; a star marks a system that is
-    really better than every other that delivers as much. Who cannot run there
-    is told first, with the reason. Leaves a page (comparison.html) with
-    intervals and a map that plays one run of each system in DIR, tables
-    (.csv, .jsonl, .json), and the runs: the same command goes on from there,
-    more replicates cost only themselves.
+    Each replicate draws a network, roles and faults, and every system runs on
+    them. Prints means with 95 % intervals; a star marks a system that is
+    significantly better than every other that delivers as much. Systems that
+    cannot run on the scenario are listed first, with the reason. Writes to DIR
+    a page (comparison.html) with intervals and a map that plays one run of each
+    system, tables (.csv, .jsonl, .json), and the runs. The same command resumes
+    there, and more replicates run only what is missing.
 
     \b
     halfway compare examples/scenarios/sensor-field.toml
@@ -66,11 +66,11 @@ def compare(
     halfway compare mesh.toml --until half-width=2%,energy
     halfway compare mesh.toml --sweep workload.events=10,20,40 --set seconds=90
     halfway compare mesh.toml --system my_protocol.py --baseline gossip
-    docs/comparing.md has the metrics, the statistics and a protocol of one's own.
+    docs/comparing.md: the metrics, the statistics, and how to add a protocol.
     """
     given, swept = assignments(changes, "--set"), assignments(sweep, "--sweep")
     named = [name for some in systems or [] for name in some.split(",")]
-    with patience("reading the scenario"):
+    with spinner("reading the scenario"):
         from halfway.comparison.request import read_request
 
         request = read_request(
@@ -78,7 +78,7 @@ def compare(
             until=until, max_replicates=most, changes=given, sweeps=swept,
         )  # fmt: skip
     for name, why in request.unsupported.items():
-        warn(f"{name} does not run here: {why}")
+        warn(f"{name} cannot run here: {why}")
     completed = _completed(request, out, master, seed, mapped=mapped, quiet=as_json)
     if as_json:
         from halfway.report.comparison.terminal import cells_jsonl
@@ -102,7 +102,7 @@ def _completed(
     mapped: bool,
     quiet: bool,
 ) -> "Completed":
-    """Run what is to be run, with a sign of life, and leave the files in the folder."""
+    """Make the runs, show progress, and write the files to the folder."""
     from halfway.comparison.compare import compare as run
     from halfway.comparison.replay.recording import record_replays
     from halfway.pipeline.store.store import Store

@@ -1,4 +1,4 @@
-"""What a single walk is shown on: the network that a name stands for, and two of its nodes."""
+"""The network of `halfway walk`: read from a file or drawn, and the two ends of the walk."""
 
 from dataclasses import replace
 from typing import Any
@@ -20,12 +20,14 @@ _ENDS = 2
 def named_network(name: str, *, radius: float | None, largest: bool, **reading: Any) -> Network:
     """The network of a file (see `read_network` for `reading`), or a drawn unit disk graph.
 
-    radius: forget the file's links and link whoever is nearer than that, in the positions' unit.
+    radius: ignore the file's links; link nodes closer than that, in the unit of the positions.
     Raises Problem for what cannot be read, drawn or linked.
     """
     if name.startswith(DRAWN):
         if radius is not None or any(value not in (None, [], True) for value in reading.values()):
-            raise Problem("is drawn: a file's options make no sense", where=name)
+            raise Problem(
+                "a drawn network takes no options of files", where=name, remedy="remove them"
+            )
         return _drawn(name)
     found = read_network(name, largest=largest and radius is None, **reading)
     if radius is None:
@@ -37,9 +39,9 @@ def named_network(name: str, *, radius: float | None, largest: bool, **reading: 
 def ends(
     network: Network, source: str | None, target: str | None, seed: int
 ) -> tuple[Network, int, int, int]:
-    """The component that the walks stay in, their rows there, and the nodes that lie outside.
+    """The component of the walks, their rows in it, and the number of nodes outside.
 
-    What is not given is drawn by the seed, in the component of the other or in the largest.
+    The seed draws an end that is not given, from the component of the other end or the largest.
     Raises Problem for an unknown node, one node twice, or two that no path joins.
     """
     given = [None if label is None else network.row(label) for label in (source, target)]
@@ -48,18 +50,19 @@ def ends(
     home = component[known[0]] if known else np.bincount(component).argmax()
     if len(known) == _ENDS and component[known[0]] != component[known[1]]:
         raise Problem(
-            f"'{source}' and '{target}' lie in different components of a disconnected network: "
-            "their walks can never meet",
+            f"'{source}' and '{target}' are in different components: their walks cannot meet",
             where=network.name,
-            remedy="name two nodes of one component; --largest shows only the largest",
+            remedy="name two nodes of one component; --largest keeps only the largest",
         )
     rows = np.flatnonzero(component == home)
     if len(rows) < _ENDS:
-        raise Problem("two walks need two linked nodes", where=network.name)
+        raise Problem(
+            "expected two linked nodes", where=network.name, remedy="use a larger network"
+        )
     within = [None if row is None else int(np.searchsorted(rows, row)) for row in given]
     a, b = _drawn_ends(within[0], within[1], len(rows), seed)
     if a == b:
-        raise Problem(f"'{source}' is both ends of the walk", remedy="name two different nodes")
+        raise Problem(f"--to {target}: expected another node than --from", remedy="name two nodes")
     inside = network if len(rows) == network.n else subnetwork(network, rows)
     return inside, a, b, network.n - len(rows)
 
@@ -78,15 +81,17 @@ def _drawn(name: str) -> Network:
     for part in name.removeprefix(DRAWN).split(","):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or key not in ("n", "r", "seed") or key in given:
-            raise Problem(f"'{part}' is not n=…, r=… or seed=…", where=name, remedy=f"try {_SPEC}")
+            raise Problem(
+                f"'{part}': expected n=…, r=… or seed=…", where=name, remedy=f"try {_SPEC}"
+            )
         given[key] = value
     if "n" not in given or "r" not in given:
-        raise Problem("needs both n=… and r=…", where=name, remedy=f"try {_SPEC}")
+        raise Problem("expected both n=… and r=…", where=name, remedy=f"try {_SPEC}")
     try:
         n, r, seed = int(given["n"]), float(given["r"]), int(given.get("seed", "1"))
     except ValueError:
         raise Problem(
-            "n and seed are whole numbers, r is a number", where=name, remedy=f"try {_SPEC}"
+            "expected whole numbers n and seed, and a number r", where=name, remedy=f"try {_SPEC}"
         ) from None
     return connected_unit_disk(n, r, seed).network
 
@@ -94,11 +99,11 @@ def _drawn(name: str) -> Network:
 def _linked(found: Network, radius: float, name: str) -> Network:
     if found.position is None:
         raise Problem(
-            "has no positions, which a radius needs",
+            "--radius needs positions, which the file does not have",
             where=name,
             remedy="name a table of id, x, y with --positions",
         )
     linked = unit_disk(found.position, radius, name=f"{found.name}, r = {radius:g}")
-    # `unit_disk` calls nodes by their place among the positions: back to the user's ids.
+    # `unit_disk` labels nodes by their row among the positions: restore the user's ids.
     places = range(found.n) if linked.labels is None else linked.labels
     return replace(linked, labels=np.array([found.label(int(place)) for place in places]))

@@ -1,4 +1,4 @@
-"""halfway reproduce: a paper's figures, published beside measured."""
+"""`halfway reproduce`: the figures of a paper, published and measured."""
 
 import shlex
 import sys
@@ -24,13 +24,13 @@ def reproduce(
     partitions: Partitions = None,
     seed: RootSeed = None,
 ) -> None:
-    """Measure what a paper printed, and judge cell by cell whether it comes out.
+    """Measure a paper's figures and judge each cell against the published value.
 
     \b
-    Prints published beside measured with 95 % intervals, and leaves in DIR a
+    Prints published and measured values with 95 % intervals. Writes to DIR a
     page with the plots (index.html), verdicts.csv, verdicts.jsonl,
-    summaries.csv and figures/. A verdict that differs is a result, not an
-    error. Interrupt it at any time: the same command goes on from there.
+    summaries.csv and figures/. The verdict "differs" is a result, not an
+    error. You may interrupt the command: run again, it resumes.
 
     \b
     halfway reproduce                                everything, quickly
@@ -41,7 +41,7 @@ def reproduce(
     from halfway.papers import PAPERS
     from halfway.report.listing import chosen
 
-    figures = chosen(PAPERS, what or ())  # a slip of the finger is told before Spark is loaded
+    figures = chosen(PAPERS, what or ())  # a wrong name is reported before Spark is loaded
     from halfway.report.verdicts.edition import claim, publish
 
     claim(out)

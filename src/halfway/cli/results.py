@@ -1,4 +1,4 @@
-"""halfway results: what a result folder holds, whether it is whole, what failed and why."""
+"""`halfway results`: what a result folder holds, whether it is intact, which runs failed."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -19,19 +19,19 @@ def results(
     master: Master = None,
     as_json: AsJson = False,
 ) -> None:
-    """Look into a folder of results: what is there, is it whole, what failed and why.
+    """Check a folder of results: what it holds, whether it is intact, what failed.
 
     \b
-    Every file is compared with what it was when it was written, and every run
-    with its digest. Nothing is changed, unless --rerun-failed makes the failed
-    runs again, from what is stored of them.
+    Checks every file against its checksum and every run against its digest.
+    Changes nothing, unless --rerun-failed makes the failed runs again from
+    their stored parameters.
 
     \b
-    halfway results halfway-results                  look
+    halfway results halfway-results                  check
     halfway results halfway-results --json | jq .failures
-    halfway results halfway-results --rerun-failed   after the cause is mended
+    halfway results halfway-results --rerun-failed   after the cause is fixed
 
-    Exit status: 0 all is well, 1 some runs failed, 2 files are damaged.
+    Exit status: 0 intact, 1 some runs failed, 2 some files are damaged.
     """
     from halfway.pipeline.audit import audit, audit_json, results_in
     from halfway.report.results_table import print_results
@@ -50,8 +50,7 @@ def results(
         raise Problem(
             f"{files} {first.file} {first.what}",
             where=found.folder,
-            remedy="move the wave of a damaged file out of the folder; the command that made it "
-            "makes its runs again",
+            remedy="move the batch of a damaged file out of the folder, and repeat its command",
         )
     if found.errors:
         raise typer.Exit(RUNS_FAILED)
@@ -66,8 +65,9 @@ def _rerun(store: "Store", master: str | None, *, quiet: bool) -> None:
         with Told(sys.stderr, "starting Spark", bar=bar) as told:
             report = rerun_failed(store.folder, master, told)
     except KeyboardInterrupt:
-        raise Interrupted("interrupted; the runs that were finished by then are kept") from None
+        raise Interrupted("interrupted; finished runs are kept") from None
     if report is None:
-        warn("there is no failed run that could be made again")
+        warn("no failed run can be made again")
     else:
-        warn(f"{report.made} failed runs made again, {report.made - report.errors} now succeed")
+        succeeded = report.made - report.errors
+        warn(f"{report.made} failed runs made again; {succeeded} of them succeed now")

@@ -1,4 +1,4 @@
-"""What every command says on a terminal, and how a command ends."""
+"""The terminal: errors as one line with an exit status, warnings, a spinner, the console."""
 
 import os
 import sys
@@ -15,70 +15,70 @@ from halfway.problem import Problem
 if TYPE_CHECKING:
     from rich.console import Console
 
-MENDABLE, RUNS_FAILED, OURS, INTERRUPTED = 2, 1, 70, 130
+RUNS_FAILED, USER_ERROR, INTERNAL_ERROR, INTERRUPTED = 1, 2, 70, 130
 
 
-class Interrupted(Exception):  # noqa: N818 - it is no error
-    """Somebody pressed Ctrl-C, and a command has something to say about it."""
+class Interrupted(Exception):  # noqa: N818 - not an error
+    """Ctrl-C, with a message of the command."""
 
 
-def explained(error: BaseException) -> int:
-    """One line on stderr about what went wrong; the exit status that it deserves."""
+def report_error(error: BaseException) -> int:
+    """Print one line about an error on stderr; return the exit status."""
     match error:
         case Problem():
-            line, status = str(error), MENDABLE
-        case BrokenPipeError():  # whoever reads our output has seen enough
+            line, status = str(error), USER_ERROR
+        case BrokenPipeError():  # the reader of the output closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         case OSError():
             where = f"{error.filename}: " if error.filename else ""
-            line, status = where + (error.strerror or str(error)).lower(), MENDABLE
+            line, status = where + (error.strerror or str(error)).lower(), USER_ERROR
         case MemoryError():
-            what = " ".join(str(error).split()) or "no more could be had"
-            line = f"not enough memory: {what[:1].lower()}{what[1:]} (ask for less, or take more)"
-            status = MENDABLE
+            what = " ".join(str(error).split()) or "allocation failed"
+            line = f"not enough memory: {what[:1].lower()}{what[1:]} (use a smaller scenario)"
+            status = USER_ERROR
         case Interrupted():
             line, status = str(error), INTERRUPTED
         case KeyboardInterrupt() | typer.Abort():
             line, status = "interrupted", INTERRUPTED
-        case _ if hasattr(error, "format_message"):  # the parser's own: misuse, with what it saw
-            said = error.format_message().replace("Value error, ", "").rstrip(".")
-            line, status = f"{said} (--help shows what there is)", MENDABLE
+        case _ if hasattr(error, "format_message"):  # misuse, from the parser
+            what = error.format_message().replace("Value error, ", "").rstrip(".")
+            line, status = f"{what} (--help lists what is allowed)", USER_ERROR
         case _:
             if os.environ.get("HALFWAY_TRACEBACK"):
                 traceback.print_exception(error)
-            first = (str(error).strip().splitlines() or ["no message"])[0]
-            hint = "this is a mistake of Halfway; HALFWAY_TRACEBACK=1 shows where"
-            line, status = f"{type(error).__name__}: {first} ({hint})", OURS
+            what = (str(error).strip().splitlines() or ["no message"])[0]
+            hint = "internal error; please report it (HALFWAY_TRACEBACK=1 prints a traceback)"
+            line, status = f"{type(error).__name__}: {what}: {hint}", INTERNAL_ERROR
     warn(" ".join(line.split()))
     return status
 
 
 @contextmanager
 def interruptible(out: Path) -> Iterator[None]:
-    """Say on Ctrl-C that what is finished in that folder stays."""
+    """On Ctrl-C, say that the folder keeps the finished runs."""
     try:
         yield
     except KeyboardInterrupt:
-        what = f"interrupted; what is finished is in {out}, and the same command goes on from there"
+        what = f"interrupted; finished runs are in {out}; the same command resumes"
         raise Interrupted(what) from None
 
 
 def assignments(given: list[str] | None, option: str) -> dict[str, str]:
-    """FIELD=VALUE, taken apart; Problem for anything else."""
+    """Options of the form FIELD=VALUE as a mapping; Problem for any other form."""
     found = {}
     for one in given or []:
         field, equals, value = one.partition("=")
         if not equals or not field.strip():
-            what = f"{option} {one}: it must be FIELD=VALUE"
-            raise Problem(what, remedy="workload.events=20")
+            what = f"{option} {one}: expected FIELD=VALUE"
+            raise Problem(what, remedy=f"for example {option} workload.events=20")
         found[field.strip()] = value.strip()
     return found
 
 
 @contextmanager
-def patience(what: str) -> Iterator[None]:
-    """A sign of life on a terminal while something takes its time."""
+def spinner(what: str) -> Iterator[None]:
+    """A spinner with a text on a terminal; nothing elsewhere."""
     if not sys.stderr.isatty():
         yield
         return
@@ -89,12 +89,12 @@ def patience(what: str) -> Iterator[None]:
 
 
 def console() -> "Console":
-    """The terminal, as the reports like it."""
+    """The console on stdout that all reports use."""
     from halfway.report.verdicts import terminal
 
     return terminal.console(sys.stdout)
 
 
 def warn(line: str) -> None:
-    """A line on stderr."""
+    """Print a line on stderr."""
     typer.echo(f"halfway: {line}", err=True)

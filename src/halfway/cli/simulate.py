@@ -1,9 +1,9 @@
-"""halfway simulate: one system on a scenario, message by message."""
+"""`halfway simulate`: one system on a scenario, message by message."""
 
 import typer
 
 from halfway.cli.options import AsJson, Changed, ScenarioFile, ScenarioSeed, SystemName, TraceFile
-from halfway.cli.screen import assignments, console, patience
+from halfway.cli.screen import assignments, console, spinner
 
 
 def simulate(
@@ -14,10 +14,10 @@ def simulate(
     trace: TraceFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run one system on a scenario, message by message, and print its meters.
+    """Run one system on a scenario, message by message, and print its metrics.
 
     \b
-    A scenario is a TOML file; examples/scenarios has some to begin with:
+    A scenario is a TOML file; examples/scenarios has examples:
       system = "gossip"            seconds = 60        seed = 1
       \\[network]   kind = "unit-disk" (n, degree or radius), "file" (path, …),
                   "random-waypoint" (n, width, height, radius, speed, pause)
@@ -25,9 +25,8 @@ def simulate(
       \\[radio]     kind = "ideal", "distance", "contention" or "wired"
       \\[workload]  topics, publishers_each, subscribers_each, events, every_s
       \\[\\[faults]]  fault = "crash", "churn", "link-cut" or "partition"
-      \\[options.gossip]  the numbers of a system; a wrong name shows them all
-    docs/scenarios.md has every field with its unit, default and range.
-    What is wrong is named by field, value and what is allowed.
+      \\[options.gossip]  the options of a system; a wrong name lists them
+    docs/scenarios.md: every field with its unit, default and range.
 
     \b
     halfway simulate examples/scenarios/sensor-field.toml
@@ -49,13 +48,13 @@ def simulate(
     if trace is not None:
         from halfway.sim.trace.writer import checked_target
 
-        checked_target(trace)  # told before anything runs
+        checked_target(trace)  # reported before the run
     from halfway.report.outcome import outcome_json, print_outcome
     from halfway.scenario.build import simulation_of
 
-    with patience("running (the first time, the system is compiled)"):
-        told = simulation_of(read, system=mine or system, trace=trace).run()
+    with spinner("running (the first run of a system compiles it)"):
+        outcome = simulation_of(read, system=mine or system, trace=trace).run()
     if as_json:
-        typer.echo(outcome_json(told))
+        typer.echo(outcome_json(outcome))
     else:
-        print_outcome(console(), told)
+        print_outcome(console(), outcome)

@@ -1,4 +1,4 @@
-"""halfway walk: two walks on a network, until they meet."""
+"""`halfway walk`: two walks on a network, until they meet."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,16 +15,16 @@ from halfway.cli.options import (
     Over,
     PlotFile,
     Positions,
-    Quality,
-    QualityBack,
+    QualityBackColumn,
+    QualityColumn,
     Radius,
-    Seed,
-    Steps,
     To,
     WalkReading,
-    WalkSystem,
+    WalkSeed,
+    WalkSteps,
+    WalkSystemName,
 )
-from halfway.cli.screen import patience, warn
+from halfway.cli.screen import spinner, warn
 
 if TYPE_CHECKING:
     from halfway.bulk.walks.walks import Meeting
@@ -35,26 +35,26 @@ def walk(
     network: NetworkName,
     source: From = None,
     target: To = None,
-    system: WalkSystem = "directional-walk",
+    system: WalkSystemName = "directional-walk",
     reading: WalkReading = "heard",
-    k: Steps = 1,
-    seed: Seed = 1,
+    k: WalkSteps = 1,
+    seed: WalkSeed = 1,
     plot: PlotFile = None,
     largest: Largest = False,
     positions: Positions = None,
     radius: Radius = None,
-    quality: Quality = None,
-    quality_back: QualityBack = None,
+    quality: QualityColumn = None,
+    quality_back: QualityBackColumn = None,
     over: Over = None,
     both_ways: BothWays = True,
     as_json: AsJson = False,
 ) -> None:
-    """Let a publisher's and a subscriber's walk set out on a network until they meet.
+    """Run a publisher's and a subscriber's walk on a network until they meet.
 
     \b
-    Prints their steps, where they meet, the loop-erased path between them, and
-    how much longer that is than a shortest path. A and B are the file's own
-    ids; what is not given is drawn by the seed.
+    Prints their steps, the meeting point, the loop-erased path between A and
+    B, and its stretch over a shortest path. A and B are ids of the file; by
+    default the seed draws them.
 
     \b
     halfway walk unit-disk:n=3000,r=0.04,seed=7 --plot walk.png
@@ -67,9 +67,9 @@ def walk(
     from halfway.report.walk import lines, walked, walked_json
     from halfway.world.underlays.paths import distances
 
-    draw = _draughtsman(plot)
+    draw = _drawing(plot)
     qualities = [name for name in (quality, quality_back) if name]
-    with patience("making the network"):
+    with spinner("reading the network"):
         whole = named_network(
             network, radius=radius, largest=largest, quality=qualities,
             threshold=over, both_ways=both_ways, positions_from=positions,
@@ -77,21 +77,21 @@ def walk(
     if whole.left_out:
         dropped = ", ".join(f"{count:,} {what}" for what, count in whole.left_out.items())
         warn(f"{whole.name}: left out {dropped}")
-    ground, a, b, outside = ends(whole, source, target, seed)
+    part, a, b, outside = ends(whole, source, target, seed)
     if outside:
-        warn(f"{whole.name} is disconnected: the walks stay among {ground.n} of {whole.n} nodes")
-    with patience("walking (the first time, the walks are compiled)"):
-        met = walk_pair(ground, a, b, system=system, reading=reading, k=k, seed=seed)
-    draw(ground, met)
-    told = walked(
-        ground, met, int(distances(ground, a)[b]), system=system, reading=reading, k=k, seed=seed,
+        warn(f"{whole.name} is disconnected: the walks use {part.n} of {whole.n} nodes")
+    with spinner("walking (the first walk compiles the system)"):
+        met = walk_pair(part, a, b, system=system, reading=reading, k=k, seed=seed)
+    draw(part, met)
+    result = walked(
+        part, met, int(distances(part, a)[b]), system=system, reading=reading, k=k, seed=seed,
         picture=str(plot) if plot else None,
     )  # fmt: skip
-    typer.echo(walked_json(told) if as_json else "\n".join(lines(told)))
+    typer.echo(walked_json(result) if as_json else "\n".join(lines(result)))
 
 
-def _draughtsman(plot: Path | None) -> "Callable[[Network, Meeting], None]":
-    """What draws the picture, checked before anything walks; nothing if none is wanted."""
+def _drawing(plot: Path | None) -> "Callable[[Network, Meeting], None]":
+    """The function that draws the picture, if any; its file is checked before the walks run."""
     if plot is None:
         return lambda _network, _meeting: None
     from halfway.report.pictures.network_picture import checked_format, draw_walk

@@ -21,7 +21,7 @@ from halfway.core.compiled import CACHE_FOLDER
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.spark.simulate import one_line
 from halfway.problem import Problem
-from halfway.scenario.build import simulation_on, staged
+from halfway.scenario.build import prepared, simulation_on
 from halfway.scenario.schema import Recorded, Scenario, Waypoint
 from halfway.scenario.sweep import ScenarioPoint
 
@@ -114,7 +114,7 @@ def main() -> None:
     parameters = json.loads(row["parameters"])
     try:
         scenario = scenario_of(parameters, row["network_seed"])
-        begun = simulation_on(staged(scenario), scenario, source_of(parameters).system())
+        begun = simulation_on(prepared(scenario), scenario, source_of(parameters).system())
         begun.run(events=_FEW)
     except Exception as fault:
         os.write(stdout, explained(fault).encode())

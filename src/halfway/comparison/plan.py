@@ -16,7 +16,7 @@ from halfway.adapters.user_protocol import UserSource, user_system
 from halfway.comparison.metrics import observations
 from halfway.pipeline.plan.inputs import check_inputs, inputs_of, name_of
 from halfway.pipeline.plan.run import Observations, Point, Run, Scalar, unsigned
-from halfway.scenario.build import Stage, simulation_on, staged
+from halfway.scenario.build import Prepared, prepared, simulation_on
 from halfway.scenario.reading import input_files, with_files
 from halfway.scenario.schema import Scenario
 
@@ -24,7 +24,7 @@ MEASUREMENT = "halfway.comparison.plan:run"
 # Not in the scenario of a point: title and sweep change no run, the system's options are apart.
 _ASIDE = ("title", "options", "sweep")
 _COST_MS = 150.0  # a guess, which the first batch corrects
-_LAST: dict[tuple[str, int], Stage] = {}  # of the last run: the next run often has the same
+_LAST: dict[tuple[str, int], Prepared] = {}  # of the last run: the next run often has the same
 
 
 class SystemSource(NamedTuple):
@@ -100,12 +100,12 @@ def run(run: Run) -> Observations:
         return observations(simulation_on(stage, scenario, source_of(run.parameters).system()))
 
 
-def _stage(scenario: Scenario, run: Run) -> Stage:
+def _stage(scenario: Scenario, run: Run) -> Prepared:
     key = (run["scenario"], scenario.seed)
     if key in _LAST:
         return _LAST[key]
     check_inputs(run.parameters)  # before it is kept: a file may have changed since the plan
-    stage = staged(scenario)
+    stage = prepared(scenario)
     if stage.motion is None:  # a movement can be played only once
         _LAST.clear()
         _LAST[key] = stage

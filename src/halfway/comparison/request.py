@@ -14,7 +14,7 @@ from halfway.comparison.metrics import METRICS
 from halfway.comparison.plan import SystemSource
 from halfway.comparison.statistics import StoppingRule
 from halfway.problem import Problem
-from halfway.scenario.build import simulation_on, staged
+from halfway.scenario import build
 from halfway.scenario.schema import Scenario
 from halfway.scenario.sweep import ScenarioPoint, read_sweep
 
@@ -111,15 +111,12 @@ def _sorted_out(
     """The systems that can run at every point, and why the others cannot."""
     unsupported: dict[str, str] = {}
     for point in points:
-        stage = staged(point.scenario)  # a Problem here concerns all systems
+        context = build.run_context(point.scenario)
         for one in systems:
             if one.name in unsupported:
                 continue
-            try:
-                simulation_on(stage, point.scenario, one.system())
-            except Problem as problem:
-                unsupported[one.name] = _reason(problem, point, one.name)
-            stage = stage if stage.motion is None else staged(point.scenario)
+            if why := build.unsupported(one.system(), point.scenario, context):
+                unsupported[one.name] = _reason(why, point)
     supported = {one.name: one for one in systems if one.name not in unsupported}
     if not supported:
         name, why = next(iter(unsupported.items()))
@@ -127,7 +124,6 @@ def _sorted_out(
     return supported, unsupported
 
 
-def _reason(problem: Problem, point: ScenarioPoint, name: str) -> str:
-    why = problem.what.removeprefix(f"{name} cannot run here: ")
+def _reason(why: str, point: ScenarioPoint) -> str:
     where = ", ".join(f"{field} = {value}" for field, value in point.varies.items())
     return f"{why} (at {where})" if where else why

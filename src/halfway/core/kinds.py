@@ -16,8 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfway.core.message import START
+from halfway.core.message import MESSAGE, START
 
+# The header fields that a protocol fills; the driver fills the others.
+FIELDS = {"flags", "target", "topic", "event", "publisher", "sequence"}
+_SIZE = {array: MESSAGE[array].shape[0] for array in ("args", "reals")}
 _NOTHING: Mapping[str, int] = MappingProxyType({})
 
 
@@ -56,7 +59,11 @@ class MapRole(Enum):
 
 
 class Kind(NamedTuple):
-    """One message kind. `fields` are the header fields it fills, `args` and `reals` its places."""
+    """One message kind. `fields` are the header fields it fills, `args` and `reals` its places.
+
+    A place has a name and its first index. A name that ends in [3] is a vector of three places; one
+    that ends in [k] is a vector that ends before the next place, or with the array.
+    """
 
     number: int
     name: str
@@ -66,6 +73,20 @@ class Kind(NamedTuple):
     args: Mapping[str, int] = _NOTHING  # name of a place -> its first index in `args`
     reals: Mapping[str, int] = _NOTHING
     on_map: MapRole | Step | Meets | None = None
+
+    def places(self, array: str) -> dict[str, range]:
+        """The indices of each place of the array "args" or "reals", by name without its length."""
+        firsts: Mapping[str, int] = getattr(self, array)
+        found = {}
+        for name, first in firsts.items():
+            title, bracket, length = name.partition("[")
+            end = first + 1
+            if length == "k]":
+                end = min([other for other in firsts.values() if other > first] + [_SIZE[array]])
+            elif bracket:
+                end = first + int(length.removesuffix("]"))
+            found[title] = range(first, end)
+        return found
 
 
 class Kinds:
@@ -154,9 +175,13 @@ class Kinds:
             raise ValueError(f"kind {kind.number} ({kind.name}): expected a free number 0…255")
         if kind.name in self.names.values():
             raise ValueError(f"kind {kind.number}: the name '{kind.name}' is taken")
-        places = [*kind.args.values()], [*kind.reals.values()]
-        if any(len(set(some)) < len(some) for some in places):
-            raise ValueError(f"kind {kind.number} ({kind.name}): two fields share one place")
+        if unknown := set(kind.fields) - FIELDS:
+            raise ValueError(f"kind {kind.number} ({kind.name}): unknown field {unknown}")
+        for array in ("args", "reals"):
+            filled = [index for place in kind.places(array).values() for index in place]
+            if len(set(filled)) < len(filled) or not set(filled) <= set(range(_SIZE[array])):
+                what = f"kind {kind.number} ({kind.name}): {array} {filled}"
+                raise ValueError(f"{what}: expected distinct places below {_SIZE[array]}")
         self._kinds[kind.number] = kind
         return np.uint8(kind.number)
 

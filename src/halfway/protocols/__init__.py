@@ -8,6 +8,7 @@ all nodes share), `State`, `state(node_ids, ...)`, `most_emissions(state, rules)
 SYSTEMS = {
     "flooding": "halfway.protocols.flooding",
     "gossip": "halfway.protocols.gossip",
+    "counter-broadcast": "halfway.protocols.counter_broadcast",
     "anti-entropy": "halfway.protocols.anti_entropy",
     "rumor-routing": "halfway.protocols.rumor_routing.handler",
     "directional-walk": "halfway.protocols.walks.directional_walk",

@@ -1,17 +1,17 @@
-"""Anti-entropy: now and then a node compares what it knows with one random neighbour, both ways.
+"""Anti-entropy: in each round a node compares its events with those of one random neighbour.
 
 After Demers et al. 1987, "Epidemic algorithms for replicated database maintenance": partners drawn
 at random, push and pull. In a round a node sends digests (which events of a page of 256 it holds, a
-bit each) to one neighbour. That one answers with events that the digest lacks, and with one wish
-(bits again) for those that itself lacks, which the first then sends. On a connected network
-everybody ends up with every event of the window, whatever was lost on the way: what a round misses,
-a later one repeats.
+bit each) to one neighbour. The neighbour answers with events that the digest lacks, and with one
+request (bits again) for those that it lacks itself, which the first node then sends. On a connected
+network every node ends up with every event of the window, whatever was lost: a later round repeats
+what an earlier one missed.
 
 We compare pages of event ids in turn instead of whole databases by checksum, and send at most
-`batch` events in answer to one record, because a record has eight integers and a node's outbox
-an end. We forget an event once `window` newer ids are out, because a mote has no heap: the database
-is a window that moves with the newest event that a node has heard of, and nothing below it is kept,
-sent or told any more.
+`batch` events in answer to one record, because a record has eight integers and an outbox is
+bounded. We forget an event once `window` newer ids are out, because memory is bounded: the database
+is a window that moves with the newest event that a node knows of, and a node keeps, sends and
+delivers nothing below it.
 """
 
 from typing import NamedTuple
@@ -21,84 +21,81 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.handler import handles
+from halfway.core.kinds import Kinds, MapRole
 from halfway.core.message import START
+from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, random_states, uniform
-from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book, notify_application
-
-__all__ = [
-    "DELIVERED",
-    "PUBLISH",
-    "START",
-    "SUBSCRIBE",
-    "AntiEntropyState",
-    "Book",
-    "Rules",
-    "State",
-    "handle",
-    "most_emissions",
-    "state",
-]
-
-# Kinds beside those of the application (PUBLISH, SUBSCRIBE, DELIVERED), which are flooding's.
-# BOOT begins the rounds, or begins them anew.
-ROUND = 3  # a letter to oneself: compare with somebody
-# Between neighbours. `event` is the first id of a page, `args` are its bits, id by id:
-DIGEST = 2  # what I hold
-WISH = 7  # what I want
-EVENT = 8  # here is one
-
-KINDS = {
-    PUBLISH: "publish",
-    DIGEST: "digest",
-    ROUND: "round",
-    DELIVERED: "delivered",
-    SUBSCRIBE: "subscribe",
-    WISH: "wish",
-    EVENT: "event",
-    int(START): "boot",
-}
+from halfway.protocols import application
+from halfway.protocols.application import (
+    PUBLISH,
+    SUBSCRIBE,
+    no_subscriptions,
+    notify_application,
+)
 
 PAGE = 256  # events whose bits fill the eight integers of a record
-BOOT_NUMBER = 0  # place in a ROUND's `args`: which BOOT its rounds began with
-NEWEST = 0  # place in a DIGEST's `reals`: the newest event that its sender has heard of
+NEWEST = 0  # place in `reals` of a DIGEST
+START_NUMBER = 0  # place in `args` of a ROUND: which START its rounds began with
 
+KINDS = Kinds()
+KINDS.include(application.KINDS)
+KINDS.start()
+DIGEST = KINDS.network(
+    2, "digest", "which events of a page the sender holds; `event` is the first of the page",
+    "event", args={"held bits[8]": 0}, reals={"newest known event": NEWEST},
+)  # fmt: skip
+REQUEST = KINDS.network(
+    7, "request", "which events of a page the sender lacks; `event` is the first of the page",
+    "event", args={"lacking bits[8]": 0},
+)  # fmt: skip
+EVENT = KINDS.network(8, "event", "an event", "topic event", on_map=MapRole.EVENT_HOP)
+ROUND = KINDS.timer(
+    3, "round", "compare with a random neighbour", args={"start number": START_NUMBER}
+)
 
-# An event is kept and handed on when somebody asks: a record's hops are not its way from the start.
-HOPS_TELL = False
+# A node keeps an event and sends it on request: the hops of a record do not begin at the publisher.
+HOPS_FROM_PUBLISHER = False
+
+OPTIONS = {
+    "period_s": seconds(1.0, "from one round of a node to its next"),
+    "jitter_s": seconds(0.5, "upper bound of the random delay added to each wait"),
+    "pages": count(1, "pages of 256 events that a round compares", 1, 1000),
+    "batch": count(8, "most events sent, and requested, in answer to one record", 1, 256),
+}
 
 
 class Rules(NamedTuple):
-    """The scalars of anti-entropy, the same on every node."""
+    """The scalars of anti-entropy, equal on every node."""
 
-    period: float  # seconds from one round of a node to its next
-    jitter: float  # seconds; each wait is longer by a random part of it
-    until: float  # seconds: no round begins after that time, so that a run can end
-    pages: int  # pages of 256 events that a round compares; the next round takes the next ones
-    batch: int  # events sent, and wished, at most in answer to one record
+    period_s: float  # from one round of a node to its next
+    jitter_s: float  # upper bound of the random delay added to each wait
+    until_s: float  # no round begins after that time, so that a run can end
+    pages: int  # pages of 256 events that a round compares; the next round compares the next ones
+    batch: int  # most events sent, and requested, in answer to one record
 
 
 class AntiEntropyState(NamedTuple):
-    """What a node remembers: its dice, the events that it holds, what it subscribed to.
+    """What a node remembers: its random state, the events that it holds, its subscriptions.
 
-    Event e, if held, stands at place e % window; its topic stands beside it.
+    Event e, if held, is at place e % window, and so is its topic.
     """
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
-    held: npt.NDArray[np.int32]  # [n, window] the event here; -1 none; below the window: forgotten
+    held: npt.NDArray[np.int32]  # [n, window] the event here; -1: none; below the window: forgotten
     topic: npt.NDArray[np.int32]  # [n, window] the topic of the event here
-    newest: npt.NDArray[np.int32]  # [n] the newest event heard of, held or not; -1 none
-    subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application wants the topic
-    turn: npt.NDArray[np.int32]  # [n] pages behind the newest one that the next round begins with
-    boots: npt.NDArray[np.int32]  # [n] BOOTs so far: a ROUND of an older one is void
+    newest: npt.NDArray[np.int32]  # [n] the newest event known, held or not; -1: none
+    subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application subscribes
+    next_page: npt.NDArray[np.int32]  # [n] pages behind the newest one where the next round begins
+    starts: npt.NDArray[np.int32]  # [n] START events so far: a ROUND of an earlier one is void
 
 
 State = AntiEntropyState
 
 
 def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> AntiEntropyState:
-    """Nodes that hold nothing, subscribed to nothing, and wait for their BOOT.
+    """Nodes that hold no event, have no subscription, and wait for their START.
 
     window: events that a node's database has room for, rounded up to a multiple of 256.
     """
@@ -110,9 +107,9 @@ def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) 
         held=np.full((n, places), -1, np.int32),
         topic=np.zeros((n, places), np.int32),
         newest=np.full(n, -1, np.int32),
-        subscribed=np.zeros((n, topics), np.uint8),
-        turn=np.zeros(n, np.int32),
-        boots=np.zeros(n, np.int32),
+        subscribed=no_subscriptions(n, topics),
+        next_page=np.zeros(n, np.int32),
+        starts=np.zeros(n, np.int32),
     )
 
 
@@ -141,29 +138,29 @@ def holds(state, i, event):
 
 
 @inlined
-def hear_of(state, i, event):
-    """Somebody knows of that event: the window ends there, if it did not reach as far."""
+def know_of(state, i, event):
+    """Move row i's window so that it includes an event that exists."""
     state.newest[i] = max(state.newest[i], np.int32(event))
 
 
 @inlined
-def begin(state, i):
-    """The first event of row i's window; what stands before it is forgotten."""
+def window_start(state, i):
+    """The first event of row i's window; earlier events are forgotten."""
     return max(np.int64(state.newest[i]) - state.held.shape[1] + 1, np.int64(0))
 
 
 @inlined
-def part(state, i, page):
-    """Begin and end of what row i's window shares with the page of 256 events at that id."""
-    return max(begin(state, i), page), min(np.int64(state.newest[i]) + 1, page + PAGE)
+def in_window(state, i, page):
+    """First and last (exclusive) event of a page, given by its first event, in row i's window."""
+    return max(window_start(state, i), page), min(np.int64(state.newest[i]) + 1, page + PAGE)
 
 
 @inlined
-def take_in(state, i, message, out):
-    """An event: keep it and tell of it, unless it is known or forgotten."""
+def accept(state, i, message, out):
+    """Keep and deliver an event, unless it is held already or forgotten."""
     event = np.int64(message.event)
-    hear_of(state, i, event)
-    if event >= begin(state, i) and not holds(state, i, event):
+    know_of(state, i, event)
+    if event >= window_start(state, i) and not holds(state, i, event):
         place = event % state.held.shape[1]
         state.held[i, place] = message.event
         state.topic[i, place] = message.topic
@@ -171,36 +168,36 @@ def take_in(state, i, message, out):
 
 
 @inlined
-def plan_round(state, rules, i, now, wait, out):
-    """A letter to oneself for the next round, unless it would come too late."""
-    if now + wait <= rules.until:
+def start_round_timer(state, rules, i, now, wait, out):
+    """Start the timer of the next round, unless it would be after the end."""
+    if now + wait <= rules.until_s:
         o = emit(out, ROUND, wait, state.node_id[i])
-        o.args[BOOT_NUMBER] = state.boots[i]
+        o.args[START_NUMBER] = state.starts[i]
 
 
 @inlined
 def compare(state, rules, neighbourhood, i, out):
-    """Send digests of the pages whose turn it is, the newest first, to one random neighbour."""
+    """Send digests of the next pages in turn, the newest first, to one random neighbour."""
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     if first == last:
         return
     partner = neighbourhood.who[first + pick(random_bits(state, i), last - first)]
     top = max(np.int64(state.newest[i]), np.int64(0)) // PAGE
-    pages = top - begin(state, i) // PAGE + 1
+    pages = top - window_start(state, i) // PAGE + 1
     for _ in range(min(rules.pages, pages)):
-        # How many pages the window touches changes as it moves.
-        behind = state.turn[i] % pages
+        # The number of pages that the window touches changes as it moves.
+        behind = state.next_page[i] % pages
         send_digest(state, i, (top - behind) * PAGE, partner, out)
-        state.turn[i] = (behind + 1) % pages
+        state.next_page[i] = (behind + 1) % pages
 
 
 @inlined
 def send_digest(state, i, page, partner, out):
-    """Tell a neighbour which events of a page are here."""
+    """Send a neighbour which events of a page row i holds."""
     o = emit(out, DIGEST, 0.0, partner)
     o.event = page
     o.reals[NEWEST] = state.newest[i]
-    start, end = part(state, i, page)
+    start, end = in_window(state, i, page)
     for event in range(start, end):
         if holds(state, i, event):
             set_bit(o, event - page)
@@ -208,7 +205,7 @@ def send_digest(state, i, page, partner, out):
 
 @inlined
 def send_event(state, i, event, towards, out):
-    """Send an event that the node holds."""
+    """Send an event that row i holds."""
     o = emit(out, EVENT, 0.0, towards)
     o.topic = state.topic[i, event % state.held.shape[1]]
     o.event = event
@@ -216,59 +213,60 @@ def send_event(state, i, event, towards, out):
 
 @inlined
 def answer_digest(state, rules, i, message, out):
-    """Send what the digest lacks (push), and wish for what this node lacks (pull)."""
+    """Send events that the digest lacks (push), and request those that row i lacks (pull)."""
     page = np.int64(message.event)
-    hear_of(state, i, message.reals[NEWEST])
-    # Who knows of newer events has forgotten those before them: the part is this node's own by now.
-    start, end = part(state, i, page)
-    sent = wished = 0
+    know_of(state, i, message.reals[NEWEST])
+    # A sender that knows newer events has forgotten the old ones: only row i's window counts.
+    start, end = in_window(state, i, page)
+    sent = lacking = 0
     for event in range(start, end):
         here, there = holds(state, i, event), has_bit(message, event - page)
         if here and not there and sent < rules.batch:
             send_event(state, i, event, message.source, out)
             sent += 1
-        wished += there and not here
-    if wished > 0:
-        o = emit(out, WISH, 0.0, message.source)
+        lacking += there and not here
+    if lacking > 0:
+        o = emit(out, REQUEST, 0.0, message.source)
         o.event = message.event
-        wished = 0
+        requested = 0
         for event in range(start, end):
-            lacking = has_bit(message, event - page) and not holds(state, i, event)
-            if lacking and wished < rules.batch:
+            lacks = has_bit(message, event - page) and not holds(state, i, event)
+            if lacks and requested < rules.batch:
                 set_bit(o, event - page)
-                wished += 1
+                requested += 1
 
 
 @inlined
-def grant(state, rules, i, message, out):
-    """Send what a neighbour wished for, as far as it is here."""
+def answer_request(state, rules, i, message, out):
+    """Send the requested events that row i holds."""
     page = np.int64(message.event)
     sent = 0
-    start, end = part(state, i, page)
+    start, end = in_window(state, i, page)
     for event in range(start, end):
-        wanted = has_bit(message, event - page)
-        if wanted and holds(state, i, event) and sent < rules.batch:
+        requested = has_bit(message, event - page)
+        if requested and holds(state, i, event) and sent < rules.batch:
             send_event(state, i, event, message.source, out)
             sent += 1
 
 
 @handles(AntiEntropyState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """A node's whole behaviour, one message at a time."""
+    """Let a node of anti-entropy receive one message."""
     if message.kind in (EVENT, PUBLISH):
-        take_in(state, i, message, out)
+        accept(state, i, message, out)
     elif message.kind == DIGEST:
         answer_digest(state, rules, i, message, out)
-    elif message.kind == WISH:
-        grant(state, rules, i, message, out)
+    elif message.kind == REQUEST:
+        answer_request(state, rules, i, message, out)
     elif message.kind == ROUND:
-        if message.args[BOOT_NUMBER] == state.boots[i]:
+        if message.args[START_NUMBER] == state.starts[i]:
             compare(state, rules, neighbourhood, i, out)
-            wait = rules.period + rules.jitter * uniform(random_bits(state, i))
-            plan_round(state, rules, i, message.at, wait, out)
+            wait = rules.period_s + rules.jitter_s * uniform(random_bits(state, i))
+            start_round_timer(state, rules, i, message.at, wait, out)
     elif message.kind == START:
-        state.boots[i] += 1
-        # The first round comes anywhere within a period, so that nodes do not march in step.
-        plan_round(state, rules, i, message.at, rules.period * uniform(random_bits(state, i)), out)
+        state.starts[i] += 1
+        # The first round begins anywhere within a period, so that nodes do not act in step.
+        wait = rules.period_s * uniform(random_bits(state, i))
+        start_round_timer(state, rules, i, message.at, wait, out)
     elif message.kind == SUBSCRIBE:
         state.subscribed[i, message.topic] = 1

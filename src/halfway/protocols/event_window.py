@@ -1,7 +1,7 @@
-"""Which events a node has heard of: a window over ascending ids, because a mote has no heap.
+"""The duplicate filter of events: a bounded window over ascending event ids.
 
-Ids ascend from 0 in the order in which events are published, as any int32. What a window has no
-room for any more counts as heard: an old event is never revived, it can only be lost.
+Event ids ascend from 0 in the order of publication, as any int32. An event below the window counts
+as received: a node may lose an old event, but it never repeats one.
 """
 
 import numpy as np
@@ -13,17 +13,17 @@ _NONE = np.int32(-1)
 
 
 def empty_window(n: int, window: int) -> npt.NDArray[np.int32]:
-    """The memory of n nodes that have heard of nothing, [n, window]: an id, or -1, at each place.
+    """The windows of n nodes that have received no event, [n, window]: an id, or -1, per place.
 
-    Exact while every event still on its way is less than `window` ids behind the newest one.
-    The window is rounded up to a power of two, because a division costs more than all the rest.
+    Exact while every event in flight is less than `window` ids behind the newest one. The window is
+    rounded up to a power of two, because a division costs more than all the rest.
     """
     return np.full((n, 1 << max(window - 1, 0).bit_length()), _NONE, np.int32)
 
 
 @inlined
 def is_new(seen, i, event):
-    """Whether row i hears of an event for the first time; from now on it has heard of it."""
+    """Whether row i receives an event for the first time; from now on it has received it."""
     place = np.uint32(event) & np.uint32(seen.shape[1] - 1)
     if event <= seen[i, place]:
         return False
@@ -33,11 +33,11 @@ def is_new(seen, i, event):
 
 @inlined
 def is_among_the_newest(newest, i, topic, event):
-    """Whether row i hears for the first time of an event of a topic; from now on it has.
+    """Whether row i receives an event of a topic for the first time; from now on it has.
 
-    newest [n, topics, window]: the window's largest ids of each topic, each plus 1; 0 nothing. An
-    id below all those of a full window counts as heard. Unlike `is_new` this is exact for ids with
-    gaps as well, such as those of one topic among many, and costs a look at the whole window.
+    newest [n, topics, window]: the window's largest ids of each topic, each plus 1; 0: none. An id
+    below all those of a full window counts as received. Unlike `is_new` this is exact for ids with
+    gaps as well, such as those of one topic among many, and reads the whole window.
     """
     key = np.uint32(np.uint32(event) + np.uint32(1))
     least = 0

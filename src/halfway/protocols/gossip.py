@@ -1,14 +1,14 @@
-"""Gossip: an event is told to a few neighbours, or by a few nodes, instead of to all by everybody.
+"""Gossip: a node pushes a new event to a few random neighbours, or only some nodes repeat it.
 
 Push, after the rumours of Demers et al. 1987, "Epidemic algorithms for replicated database
-maintenance": who hears an event first tells `fanout` distinct random neighbours in each of
-`rounds` rounds. Broadcast, after Haas, Halpern & Li 2002, "Gossip-based ad hoc routing": with
-`fanout` = WHOLE a round is one transmission that every neighbour hears; their GOSSIP1(p, k) is then
-rounds = 1, chance = p, sure_hops = k, and flooding is p = 1.
+maintenance": a node that receives an event for the first time sends it to `fanout` distinct random
+neighbours in each of `rounds` rounds. Broadcast, after Haas, Halpern & Li 2002, "Gossip-based ad
+hoc routing": with `fanout` = BROADCAST a round is one transmission to all neighbours. Their
+GOSSIP1(p, k) is rounds = 1, chance = p, sure_hops = k; p = 1 is flooding.
 
-We stop after a fixed number of rounds, because a rumour that cools off by feedback, as one of the
-former's variants does, needs an answer to each push; and we do not spare the neighbour that told
-us, because who is drawn shall depend on the dice alone.
+We stop after a fixed number of rounds, because Demers' rumours that stop by feedback need an answer
+to each push. We do not exclude the neighbour that sent the event, because the drawn neighbours must
+depend on the random state alone.
 """
 
 from typing import NamedTuple
@@ -18,79 +18,77 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.handler import handles
+from halfway.core.kinds import Kinds, MapRole
 from halfway.core.message import EVERYONE
+from halfway.core.options import count, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, random_states, uniform
-from halfway.protocols.event_window import empty_window, is_new
-from halfway.protocols.flooding import (
-    DELIVERED,
+from halfway.protocols import application
+from halfway.protocols.application import (
     PUBLISH,
     SUBSCRIBE,
-    Book,
     emit_event,
+    no_subscriptions,
     notify_application,
 )
+from halfway.protocols.event_window import empty_window, is_new
 
-__all__ = [
-    "DELIVERED",
-    "PUBLISH",
-    "SUBSCRIBE",
-    "Book",
-    "GossipState",
-    "Rules",
-    "State",
-    "handle",
-    "most_emissions",
-    "state",
-]
+KINDS = Kinds()
+KINDS.include(application.KINDS)
+PUSH = KINDS.network(
+    2, "push", "an event, to one neighbour or to all", "topic event", on_map=MapRole.EVENT_HOP
+)
+ROUNDS_MADE = 0  # place in `args` of a ROUND
+ROUND = KINDS.timer(
+    3, "round", "the next round of an event", "topic event", args={"rounds made": ROUNDS_MADE}
+)
 
-# Kinds beside those of the application (PUBLISH, SUBSCRIBE, DELIVERED), which are flooding's.
-PUSH = 2  # between neighbours
-ROUND = 3  # a letter to oneself: tell it again
+BROADCAST = -1  # a fanout: one transmission to all neighbours
 
-KINDS = {
-    PUBLISH: "publish",
-    PUSH: "push",
-    ROUND: "round",
-    DELIVERED: "delivered",
-    SUBSCRIBE: "subscribe",
+OPTIONS = {
+    "fanout": count(3, "random neighbours in a round; -1: all, by one broadcast", BROADCAST),
+    "rounds": count(3, "rounds in which a node sends an event", 1),
+    "period_s": seconds(1.0, "from one round to the next"),
+    "jitter_s": seconds(0.5, "upper bound of the random delay added to each wait"),
+    "chance": share(1.0, "probability that a node sends an event at all"),
+    "sure_hops": count(1, "nodes that receive it after fewer hops always send it", 0, 65_535),
 }
-
-ROUNDS = 0  # place in a ROUND's `args`: rounds made so far
-WHOLE = -1  # a fanout: the whole neighbourhood by one transmission
 
 
 class Rules(NamedTuple):
-    """The scalars of gossip, the same on every node."""
+    """The scalars of gossip, equal on every node."""
 
-    fanout: int  # distinct neighbours told in a round, or WHOLE
-    rounds: int  # rounds in which a node tells an event
-    period: float  # seconds from one round to the next
-    jitter: float  # seconds; each wait is longer by a random part of it, the first wait as well
-    chance: float = 1.0  # [Haas et al.] p: the probability that a node tells an event at all
-    sure_hops: int = 1  # [Haas et al.] k: nodes that heard it after fewer hops always tell it
+    fanout: int  # distinct neighbours in a round, or BROADCAST
+    rounds: int  # rounds in which a node sends an event
+    period_s: float  # from one round to the next
+    jitter_s: float  # upper bound of the random delay added to each wait, the first one included
+    chance: float = 1.0  # [Haas et al.] p: the probability that a node sends an event at all
+    sure_hops: int = 1  # [Haas et al.] k: a node that received it after fewer hops always sends it
 
 
 class GossipState(NamedTuple):
-    """What a node remembers: its dice, which events it has heard of, what it subscribed to."""
+    """What a node remembers: its random state, the events received, its subscriptions."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
-    seen: npt.NDArray[np.int32]  # [n, window] the last events heard of, see `recent`
-    subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application wants the topic
+    seen: npt.NDArray[np.int32]  # [n, window] the newest events received, see `event_window`
+    subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application subscribes
 
 
 State = GossipState
 
 
 def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> GossipState:
-    """Nodes that have heard of nothing and subscribed to nothing.
+    """Nodes that have received no event and have no subscription.
 
-    window: events that may be on their way at a time; an older one is not told any more.
+    window: events in flight at a time; a node does not send an older one.
     """
-    subscribed = np.zeros((len(node_ids), topics), np.uint8)
+    n = len(node_ids)
     return GossipState(
-        node_ids, random_states(node_ids, seed), empty_window(len(node_ids), window), subscribed
+        node_ids,
+        random_states(node_ids, seed),
+        empty_window(n, window),
+        no_subscriptions(n, topics),
     )
 
 
@@ -101,51 +99,51 @@ def most_emissions(state: GossipState, rules: Rules) -> int:
 
 
 @inlined
-def plan_round(state, rules, i, message, wait, made, out):
-    """A letter to oneself for the next round of an event."""
-    o = emit(out, ROUND, wait + rules.jitter * uniform(random_bits(state, i)), state.node_id[i])
+def start_round_timer(state, rules, i, message, wait, rounds_made, out):
+    """Start the timer of an event's next round."""
+    o = emit(out, ROUND, wait + rules.jitter_s * uniform(random_bits(state, i)), state.node_id[i])
     o.topic = message.topic
     o.event = message.event
-    o.args[ROUNDS] = made
+    o.args[ROUNDS_MADE] = rounds_made
 
 
 @inlined
 def push(state, rules, neighbourhood, i, message, out):
-    """Tell `fanout` distinct neighbours, every such set being equally likely; all if there are few.
+    """Send an event to `fanout` distinct neighbours, each such set equally likely; or to all.
 
     Selection sampling [Knuth, TAOCP 2, §3.4.2, algorithm S]: no memory, a draw per neighbour.
     """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
-    wanted = min(rules.fanout, last - first)
+    missing = min(rules.fanout, last - first)
     for e in range(first, last):
-        if pick(random_bits(state, i), last - e) < wanted:
+        if pick(random_bits(state, i), last - e) < missing:
             emit_event(message, PUSH, 0.0, neighbourhood.who[e], out)
-            wanted -= 1
+            missing -= 1
 
 
 @inlined
 def takes_part(state, rules, i, message):
-    """[Haas et al.] certainly within the first k hops, with probability p beyond them."""
+    """[Haas et al.] Always within the first k hops, with probability p beyond them."""
     return message.hops < rules.sure_hops or uniform(random_bits(state, i)) < rules.chance
 
 
 @handles(GossipState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """A node's whole behaviour, one message at a time."""
-    # A node that comes back (BOOT) does not take its rounds up again: it does not remember which it
-    # still owed, and that others tell the same event is what gossip relies on.
+    """Let a node of gossip receive one message."""
+    # A node that restarts does not resume its rounds: its timers died with it. Gossip relies on
+    # other nodes that send the same event.
     if message.kind in (PUSH, PUBLISH):
         if is_new(state.seen, i, message.event):
             if takes_part(state, rules, i, message) and rules.rounds > 0:
-                plan_round(state, rules, i, message, 0.0, 0, out)
+                start_round_timer(state, rules, i, message, 0.0, 0, out)
             notify_application(state, i, message, out)
     elif message.kind == ROUND:
-        if rules.fanout == WHOLE:
+        if rules.fanout == BROADCAST:
             emit_event(message, PUSH, 0.0, EVERYONE, out)
         else:
             push(state, rules, neighbourhood, i, message, out)
-        made = message.args[ROUNDS] + 1
-        if made < rules.rounds:
-            plan_round(state, rules, i, message, rules.period, made, out)
+        rounds_made = message.args[ROUNDS_MADE] + 1
+        if rounds_made < rules.rounds:
+            start_round_timer(state, rules, i, message, rules.period_s, rounds_made, out)
     elif message.kind == SUBSCRIBE:
         state.subscribed[i, message.topic] = 1

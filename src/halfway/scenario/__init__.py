@@ -1,1 +1,1 @@
-"""The scenario file: its fields, its reading, and the simulation that it describes."""
+"""The scenario file: its fields, its reading, sweeps, and the simulation that it describes."""

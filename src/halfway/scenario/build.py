@@ -1,19 +1,19 @@
-"""From a scenario to a simulation: the network, the movement and the workload that it names."""
+"""Building a scenario: its network or movement, its workload, and the simulation of a system."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from halfway.adapters.interface import System, Value
+from halfway.adapters.interface import RunContext, System
 from halfway.adapters.registry import named
 from halfway.problem import Problem
 from halfway.scenario.schema import Backbone, FromFile, Recorded, Scenario, UnitDisk, Waypoint
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.energy import Power
-from halfway.sim.simulation import Simulation
+from halfway.sim.simulation import Simulation, environment_and_context
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk
@@ -25,57 +25,79 @@ from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.demand import Drawn
 
 
-class Stage(NamedTuple):
-    """What every system meets: drawn or read once, shared by all runs of one seed."""
+class Prepared(NamedTuple):
+    """What a scenario's seed draws or its files hold: the same for every system."""
 
-    network: Network | None  # that stands, or …
-    motion: Motion | None  # … nodes that move
+    network: Network | None  # static, or …
+    motion: Motion | None  # … moving nodes
     demand: Drawn
 
 
 def simulation_of(
     scenario: Scenario, *, system: str | System | None = None, trace: Path | None = None
 ) -> Simulation:
-    """The simulation that a scenario describes, of its system or of another one.
+    """The simulation that a scenario describes, of its own system or of another one.
 
-    The scenario's seed draws the network, the roles and everything else, each with dice of its
-    own, so that another system meets the same network and the same workload.
+    The scenario's seed draws the network, the roles and everything else, each with a random stream
+    of its own, so that another system runs on the same network with the same workload.
     """
-    chosen = scenario.system if system is None else system
-    if isinstance(chosen, str):
-        chosen = named(chosen)  # a slip of the finger is told before a network is drawn
-    return simulation_on(staged(scenario), scenario, chosen, trace)
+    # A wrong name is reported before a network is drawn.
+    if system is None:
+        chosen = named(scenario.system, "system")
+    else:
+        chosen = system if isinstance(system, System) else named(system, "--system")
+    return simulation_on(prepared(scenario), scenario, chosen, trace)
 
 
-def staged(scenario: Scenario) -> Stage:
+def prepared(scenario: Scenario) -> Prepared:
     """The network or the movement that a scenario names, and its workload there."""
-    with _told_of("network"):
+    with _located("network"):
         network, motion = network_of(scenario)
     n = network.n if network is not None else motion.n if motion is not None else 0
-    with _told_of("workload"):
-        return Stage(network, motion, demand_of(scenario, n))
+    with _located("workload"):
+        return Prepared(network, motion, demand_of(scenario, n))
 
 
 def simulation_on(
-    stage: Stage, scenario: Scenario, system: System, trace: Path | None = None
+    ready: Prepared, scenario: Scenario, system: System, trace: Path | None = None
 ) -> Simulation:
-    """The simulation of a system on a stage of that scenario."""
-    options: Mapping[str, Value] = scenario.options.get(system.name, {})
+    """The simulation of a system on the prepared network or movement of that scenario."""
     return Simulation(
-        system, stage.network, motion=stage.motion, workload=stage.demand, radio=scenario.radio,
+        system, ready.network, motion=ready.motion, workload=ready.demand, radio=scenario.radio,
         faults=scenario.faults, seconds=scenario.seconds, seed=scenario.seed,
-        hello_s=scenario.hello_s, window=scenario.window, options=options,
+        hello_s=scenario.hello_s, window=scenario.window,
+        options=scenario.options.get(system.name, {}),
         power=Power(**msgspec.structs.asdict(scenario.power)), trace=trace,
         stretch=scenario.stretch,
     )  # fmt: skip
 
 
+def run_context(scenario: Scenario) -> RunContext:
+    """What adapters may know of a run of that scenario. Problem where no system can run at all."""
+    ready = prepared(scenario)
+    environment, context = environment_and_context(
+        ready.network, ready.motion, ready.demand, scenario.faults,
+        seconds=scenario.seconds, seed=scenario.seed, hello_s=scenario.hello_s,
+        window=scenario.window,
+    )  # fmt: skip
+    scenario.radio.made(environment.start, ready.motion is not None, scenario.seed)
+    return context
+
+
+def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
+    """Why a system cannot run on a scenario of that context, or not with its options; else ""."""
+    try:
+        return system.with_options(scenario.options.get(system.name, {})).unsupported(context)
+    except Problem as problem:
+        return problem.what
+
+
 def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
-    """The network that a scenario names, or its moving nodes; drawn ones by the seed."""
+    """The network that a scenario names, or its moving nodes; the seed draws them."""
     match scenario.network:
         case UnitDisk(n=n, radius=radius, degree=degree):
             if (radius is None) == (degree is None):
-                raise Problem("network: either `radius` or `degree` is wanted, and not both")
+                raise Problem("network: expected either `radius` or `degree`", remedy="give one")
             r = radius if radius is not None else radius_of_degree(n, degree or 0.0)
             return connected_unit_disk(n, r, scenario.seed).network, None
         case FromFile() as file:
@@ -84,7 +106,7 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
                 positions_from=file.positions, largest=file.largest,
             ), None  # fmt: skip
         case Backbone() as model:
-            square = min(Waxman().square, model.side)  # of a placement that is not used here
+            square = min(Waxman().square, model.side)  # of a placement that is unused here
             given = Waxman(model.n, model.m, beta=model.beta, side=model.side, square=square)
             return waxman(given, scenario.seed).network, None
         case Waypoint() as model:
@@ -105,8 +127,8 @@ def demand_of(scenario: Scenario, n: int) -> Drawn:
 
 
 @contextlib.contextmanager
-def _told_of(table: str) -> Iterator[None]:
-    """Name the table of the scenario that a Problem is about, where it names no place itself."""
+def _located(table: str) -> Iterator[None]:
+    """Add the scenario's table to a Problem that names no place itself."""
     try:
         yield
     except Problem as problem:
@@ -116,7 +138,7 @@ def _told_of(table: str) -> Iterator[None]:
 
 
 def _from(traces: Traces, begin_s: float) -> Traces:
-    """The same movement, with that time as its 0."""
+    """The same movement with its time `begin_s` as time 0."""
     legs, presence = traces.legs, traces.presence
     legs = Legs(legs.first, legs.t0 - begin_s, legs.t1 - begin_s, *legs[3:])
     presence = Presence(presence.first, presence.t0 - begin_s, presence.t1 - begin_s)

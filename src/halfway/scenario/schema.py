@@ -1,4 +1,4 @@
-"""The scenario file's fields: types, defaults and what is allowed in each."""
+"""The fields of a scenario file: types, defaults and ranges."""
 
 from typing import Annotated, Literal
 
@@ -10,7 +10,7 @@ from halfway.sim.radio.energy import Power
 from halfway.world.faults import Fault
 
 _MOST_NODES = 10_000_000
-LEAST_HELLO_S = 1e-3  # where nodes move: below it, the world would change by tiny steps
+LEAST_HELLO_S = 1e-3  # for moving nodes: below it, neighbour lists would change in tiny steps
 LEAST_SPEED = 1e-6
 Seconds = Annotated[float, Meta(gt=0.0, le=1e9)]
 Length = Annotated[float, Meta(ge=1e-6, le=1e9)]
@@ -20,7 +20,7 @@ Range = tuple[Annotated[float, Meta(ge=0.0, le=1e6)], Annotated[float, Meta(ge=0
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table of a scenario; what it does not know it refuses."""
+    """A table of a scenario; it rejects unknown fields."""
 
 
 class UnitDisk(_Part, frozen=True, kw_only=True, tag_field="kind", tag="unit-disk"):
@@ -32,10 +32,10 @@ class UnitDisk(_Part, frozen=True, kw_only=True, tag_field="kind", tag="unit-dis
 
 
 class FromFile(_Part, frozen=True, kw_only=True, tag_field="kind", tag="file"):
-    """A network of the user's own: GraphML, CSV or blank-parted links."""
+    """A network from a file: GraphML, CSV, or links separated by blanks."""
 
     path: str
-    quality: str = ""  # one column or two, parted by a comma
+    quality: str = ""  # one column, or two separated by a comma
     over: float | None = None
     both_ways: bool = True
     positions: str | None = None
@@ -43,7 +43,7 @@ class FromFile(_Part, frozen=True, kw_only=True, tag_field="kind", tag="file"):
 
 
 class Backbone(_Part, frozen=True, kw_only=True, tag_field="kind", tag="waxman"):
-    """A wired network that grows as BRITE's AS-level Waxman model, kilometres."""
+    """A wired network of BRITE's AS-level Waxman model, in kilometres."""
 
     n: Annotated[int, Meta(ge=2, le=1_000_000)]
     m: Annotated[int, Meta(ge=1, le=100)] = 2
@@ -52,7 +52,7 @@ class Backbone(_Part, frozen=True, kw_only=True, tag_field="kind", tag="waxman")
 
 
 class Waypoint(_Part, frozen=True, kw_only=True, tag_field="kind", tag="random-waypoint"):
-    """Nodes that go from point to point in a rectangle, metres and seconds."""
+    """Nodes that move from point to point in a rectangle, in metres and seconds."""
 
     n: Annotated[int, Meta(ge=2, le=1_000_000)]
     width: Length
@@ -67,11 +67,13 @@ class Recorded(_Part, frozen=True, kw_only=True, tag_field="kind", tag="recorded
 
     path: str
     radius: Length
-    begin_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0  # the file's time that is our 0
+    begin_s: Annotated[float, Meta(ge=0.0, le=1e9)] = (
+        0.0  # time of the file that is time 0 of the run
+    )
 
 
 class Workload(_Part, frozen=True, kw_only=True):
-    """Who subscribes and who publishes when; roles are drawn by the seed."""
+    """Subscribers, publishers and publication times; the seed draws the roles."""
 
     topics: Annotated[int, Meta(ge=1, le=100_000)] = 1
     publishers_each: Count = 1
@@ -83,8 +85,8 @@ class Workload(_Part, frozen=True, kw_only=True):
     width: Annotated[int, Meta(ge=1, le=100_000)] = 1
 
 
-class Draw(_Part, frozen=True, kw_only=True):
-    """What a node draws, in watts, and the bit rate of radios that have none of their own."""
+class NodePower(_Part, frozen=True, kw_only=True):
+    """Power of a node in watts, and the bit rate of radios without one."""
 
     tx_w: Annotated[float, Meta(ge=0.0, le=1e6)] = Power().tx_w
     rx_w: Annotated[float, Meta(ge=0.0, le=1e6)] = Power().rx_w
@@ -93,19 +95,19 @@ class Draw(_Part, frozen=True, kw_only=True):
 
 
 class Scenario(_Part, frozen=True, kw_only=True):
-    """A whole scenario. Times in seconds; lengths in the network's or the movement's units."""
+    """A scenario. Times in seconds; lengths in units of the network or the movement."""
 
     network: UnitDisk | FromFile | Backbone | Waypoint | Recorded
     system: str = "flooding"
     title: str = ""
     seconds: Seconds = 60.0
     seed: Seed = 1
-    hello_s: Annotated[float, Meta(ge=0.0)] = 1.0  # inf: nobody ever learns of a change
+    hello_s: Annotated[float, Meta(ge=0.0)] = 1.0  # inf: never
     window: Annotated[int, Meta(ge=1, le=1_000_000)] = 256
     stretch: bool = True
     radio: Radio = IdealAir()
     faults: list[Fault] = []
     workload: Workload = Workload()
-    options: dict[str, dict[str, float | int | bool]] = {}  # system -> its numbers
-    power: Draw = Draw()
-    sweep: dict[str, list[bool | int | float | str]] = {}  # field -> its values, one after another
+    options: dict[str, dict[str, float | int | bool]] = {}  # system -> its options
+    power: NodePower = NodePower()
+    sweep: dict[str, list[bool | int | float | str]] = {}  # field -> its values

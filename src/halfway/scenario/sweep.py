@@ -1,4 +1,4 @@
-"""A scenario that is many: each point of a sweep is the same file with some fields replaced."""
+"""The points of a sweep: each is the scenario file with some fields replaced."""
 
 import copy
 import itertools
@@ -12,15 +12,15 @@ from halfway.problem import Problem
 from halfway.scenario.reading import checked, plain_scenario, put, written
 from halfway.scenario.schema import Scenario
 
-Value = str | int | float | bool
+SweepValue = str | int | float | bool
 _MOST_POINTS = 1000
-_FIXED = {"seed", "system", "title", "sweep", ""}  # what a comparison sets itself, or ignores
+_FIXED = {"seed", "system", "title", "sweep", ""}  # set by a comparison itself, or ignored
 
 
 class ScenarioPoint(NamedTuple):
-    """One point: what is replaced there, and the scenario that comes of it."""
+    """One point: the replaced fields with their values, and the resulting scenario."""
 
-    varies: dict[str, Value]
+    varies: dict[str, SweepValue]
     scenario: Scenario
 
 
@@ -30,20 +30,20 @@ def read_sweep(
     sweeps: Mapping[str, str] | None = None,
     systems: Mapping[str, System] | None = None,
 ) -> tuple[Scenario, list[ScenarioPoint]]:
-    """A scenario file as it stands, and the points of its table `sweep` in the order of a product.
+    """A scenario file, and the points of its table `sweep` in the order of a product.
 
-    sweeps: field -> values parted by commas, beside those of the file or in their place. A file
-    without a sweep is one point that varies nothing. Raises Problem naming the field.
+    sweeps: field -> values separated by commas; they add to those of the file, or replace them. A
+    file without a sweep is one point that varies nothing. Raises Problem naming the field.
     """
     where = Path(path)
     plain = plain_scenario(where, changes)
     for field, values in (sweeps or {}).items():
-        if isinstance(table := plain.setdefault("sweep", {}), dict):  # else it is told below
+        if isinstance(table := plain.setdefault("sweep", {}), dict):  # else `checked` raises
             table[field] = _values(values, field)
     base = checked(plain, where, systems)
     axes = {field: _axis(field, values, where) for field, values in base.sweep.items()}
     if math.prod(map(len, axes.values())) > _MOST_POINTS:
-        raise Problem(f"sweep: more than {_MOST_POINTS:,} points", where=str(where))
+        raise Problem(f"sweep: expected at most {_MOST_POINTS:,} points", where=str(where))
     points = []
     for chosen in itertools.product(*axes.values()):
         varies = dict(zip(axes, chosen, strict=True))
@@ -55,19 +55,19 @@ def read_sweep(
     return base, points
 
 
-def _values(text: str, field: str) -> list[Value]:
-    """Values parted by commas, as in TOML; bare words are texts."""
+def _values(text: str, field: str) -> list[SweepValue]:
+    """Values separated by commas, as in TOML; bare words are strings."""
     found = written(f"[{text}]", f"--sweep {field}")
     if isinstance(found, str):
         found = [written(one.strip(), f"--sweep {field}") for one in text.split(",")]
     return list(found)
 
 
-def _axis(field: str, values: Sequence[Value], where: Path) -> list[Value]:
+def _axis(field: str, values: Sequence[SweepValue], where: Path) -> list[SweepValue]:
     top = field.strip().split(".")[0]
     if top in _FIXED:
         what = f"sweep.{field or repr(field)}: this cannot be swept"
-        raise Problem(what, where=str(where), remedy="a field such as workload.events can")
+        raise Problem(what, where=str(where), remedy="sweep a field such as workload.events")
     if not values:
-        raise Problem(f"sweep.{field}: it has no values", where=str(where))
+        raise Problem(f"sweep.{field}: expected at least one value", where=str(where))
     return list(dict.fromkeys(values))

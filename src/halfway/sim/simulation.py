@@ -90,19 +90,13 @@ class Simulation:
             raise Problem(f"window = {window}: it must be 1 or more events")
         chosen = system if isinstance(system, System) else named(system)
         self.system, self.seconds, self.seed = chosen.name, float(seconds), seed
-        self._adapter = chosen.speaking(options or {})
+        self._adapter = chosen.with_options(options or {})
         self.demand = workload.begun_again()
-        self.environment = Environment(
-            network, motion, faults,
-            seed=_word(seed, _FAULTS), seconds=self.seconds, hello_s=hello_s,
+        self.environment, context = environment_and_context(
+            network, motion, self.demand, faults,
+            seconds=self.seconds, seed=seed, hello_s=hello_s, window=window,
         )  # fmt: skip
-        n, widest = self.environment.n, self.environment.widest()
-        _check_rows(self.demand, n)
-        random_state = _word(seed, _NODES)
-        reach = None if motion is None else motion.radius
-        context = RunContext(
-            n, widest, self.demand, window, self.seconds, random_state, self.environment.start, reach
-        )  # fmt: skip
+        n = self.environment.n
         if why := self._adapter.unsupported(context):
             raise Unsupported(f"{self.system} cannot run here: {why}")
         self.instance = self._adapter.instance(context)
@@ -230,6 +224,29 @@ class Simulation:
             batch = part(some, slice(first, first + _AT_ONCE))
             self._grow(len(batch.at) + 1)
             _post_all(self.engine, batch)
+
+
+def environment_and_context(
+    network: Network | None,
+    motion: Motion | None,
+    demand: Demand,
+    faults: Sequence[Fault],
+    *,
+    seconds: float,
+    seed: int,
+    hello_s: float,
+    window: int,
+) -> tuple[Environment, RunContext]:
+    """The environment of a run, and what adapters may know of it; Problem for what does not fit."""
+    environment = Environment(
+        network, motion, faults, seed=_word(seed, _FAULTS), seconds=seconds, hello_s=hello_s
+    )
+    _check_rows(demand, environment.n)
+    reach = None if motion is None else motion.radius
+    return environment, RunContext(
+        environment.n, environment.widest(), demand, window, seconds, _word(seed, _NODES),
+        environment.start, reach,
+    )  # fmt: skip
 
 
 def _check_rows(demand: Demand, n: int) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from halfway import cli
+from halfway.cli.screen import USER_ERROR
 from halfway.core.message import MESSAGE
 from halfway.problem import Problem
 from halfway.sim.trace.writer import Trace, checked_target
@@ -118,7 +119,7 @@ def test_the_command_tells_before_anything_runs(
     # A network that could never be drawn: the trace is looked at first.
     file.write_text('[network]\nkind = "unit-disk"\nn = 500\nradius = 0.001\n')
     for target, told in ((str(file), "no Parquet file"), ("", "directory"), (".", "directory")):
-        assert cli.main(["simulate", str(file), "--trace", target]) == cli.MENDABLE
+        assert cli.main(["simulate", str(file), "--trace", target]) == USER_ERROR
         assert told in capsys.readouterr().err
     checked_target(tmp_path / "new.parquet")
     assert names(tmp_path) == ["mesh.toml"]

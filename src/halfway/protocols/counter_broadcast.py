@@ -1,0 +1,97 @@
+"""Counter-based broadcast: a node that receives enough copies of an event does not repeat it.
+
+After Ni, Tseng, Chen & Sheu 1999, "The broadcast storm problem in a mobile ad hoc network": a node
+that receives an event for the first time waits for a random time, counts the further copies that it
+receives meanwhile, and repeats the event only if it received fewer than `enough` in all.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.handler import handles
+from halfway.core.kinds import Kinds, MapRole
+from halfway.core.message import EVERYONE
+from halfway.core.options import count, seconds
+from halfway.core.prng import random_bits, random_states, uniform
+from halfway.protocols import application
+from halfway.protocols.application import (
+    PUBLISH,
+    SUBSCRIBE,
+    emit_event,
+    no_subscriptions,
+    notify_application,
+)
+from halfway.protocols.event_window import empty_window, is_new
+
+KINDS = Kinds()
+KINDS.include(application.KINDS)
+COPY = KINDS.network(
+    2, "copy", "an event, to every neighbour", "topic event", on_map=MapRole.EVENT_HOP
+)
+DECIDE = KINDS.timer(3, "decide", "the wait is over: repeat the event, or not", "topic event")
+
+OPTIONS = {
+    "wait_s": seconds(0.05, "the longest wait before a node decides"),
+    "enough": count(3, "copies received after which a node does not repeat an event", 1, 1000),
+}
+
+
+class Rules(NamedTuple):
+    """The scalars of counter-based broadcast, equal on every node."""
+
+    wait_s: float  # the longest wait before a node decides
+    enough: int  # [Ni et al.] C: copies received after which a node does not repeat an event
+
+
+class CounterState(NamedTuple):
+    """What a node remembers: its random state, the events received, its subscriptions."""
+
+    node_id: npt.NDArray[np.int32]  # [n]
+    random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
+    seen: npt.NDArray[np.int32]  # [n, window] the newest events received, see `event_window`
+    copies: npt.NDArray[np.int32]  # [n, window] further copies received of each of these
+    subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application subscribes
+
+
+State = CounterState
+
+
+def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> CounterState:
+    """Nodes that have received no event and have no subscription.
+
+    window: events in flight at a time; a node does not repeat an older one.
+    """
+    n = len(node_ids)
+    seen = empty_window(n, window)
+    return CounterState(
+        node_ids, random_states(node_ids, seed), seen, np.zeros_like(seen),
+        no_subscriptions(n, topics),
+    )  # fmt: skip
+
+
+def most_emissions(state: CounterState, rules: Rules) -> int:
+    """The most records that one call of `handle` emits."""
+    del state, rules
+    return 2
+
+
+@handles(CounterState)
+def handle(state, rules, neighbourhood, i, message, out):
+    """Let a node of counter-based broadcast receive one message."""
+    # A node that restarts repeats nothing: its timers died with it.
+    place = message.event % state.copies.shape[1]
+    if message.kind in (COPY, PUBLISH):
+        if is_new(state.seen, i, message.event):
+            state.copies[i, place] = 0
+            wait = rules.wait_s * uniform(random_bits(state, i))
+            emit_event(message, DECIDE, wait, state.node_id[i], out)
+            notify_application(state, i, message, out)
+        elif state.seen[i, place] == message.event:
+            state.copies[i, place] += 1
+    elif message.kind == DECIDE:
+        if state.copies[i, place] < rules.enough - 1:
+            emit_event(message, COPY, 0.0, EVERYONE, out)
+    elif message.kind == SUBSCRIBE:
+        state.subscribed[i, message.topic] = 1

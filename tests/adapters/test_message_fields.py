@@ -1,0 +1,49 @@
+"""Every record of a run fills only the fields that the kinds of its system declare."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from pyarrow import parquet
+
+from halfway.adapters.registry import TABLE
+from halfway.core.message import MESSAGE
+from halfway.sim.simulation import Simulation
+from halfway.sim.trace.writer import PLAIN, WHAT
+from halfway.world.faults import Churn
+from halfway.world.workload.demand import Drawn
+from tests.networks import disk
+from tests.protocols.fields import undeclared
+
+NETWORK = disk(n=80, radius=0.3, seed=3)
+
+
+def traced(path: Path) -> npt.NDArray[np.void]:
+    """The records of a trace, received by nodes or by their applications."""
+    table: Any = parquet.read_table(path)
+    table = table.filter(np.isin(table["what"].to_pylist(), WHAT[:2]))
+    records = np.zeros(len(table), MESSAGE)
+    for name in PLAIN:
+        records[name] = table[name].to_numpy()
+    for name in ("args", "reals"):
+        records[name] = np.array(table[name].to_pylist())
+    return records
+
+
+@pytest.mark.parametrize("system", TABLE)
+def test_records_fill_only_declared_fields(system: str, tmp_path: Path) -> None:
+    demand = Drawn(
+        n=NETWORK.n, topics=3, subscribers_each=10, publishers_each=2, events=40, every_s=0.5, seed=1
+    )  # fmt: skip
+    options = {"retries": 2} if "retries" in TABLE[system].options else {}
+    simulation = Simulation(
+        system, NETWORK, workload=demand, seconds=30.0, seed=1, options=options,
+        faults=[Churn(mean_up_s=15.0, mean_down_s=3.0, share=0.2)],
+        trace=tmp_path / "run.parquet", stretch=False,
+    )  # fmt: skip
+    simulation.run()
+    records = traced(tmp_path / "run.parquet")
+    assert len(records) > 100
+    assert undeclared(simulation.instance.kinds, records) == []

@@ -1,0 +1,40 @@
+"""docs/messages.md is what the declarations of the kinds say."""
+
+import pytest
+from tools.message_tables import PAGE, page
+
+from halfway.core.kinds import Kinds
+
+
+def test_the_page_is_current() -> None:
+    assert PAGE.read_text("utf-8") == page(), "run `python tools/message_tables.py`"
+
+
+@pytest.mark.parametrize(
+    ("fields", "args", "error"),
+    [
+        ("topic colour", {}, "unknown field .'colour'"),
+        ("topic", {"a": 1, "b": 1}, "expected distinct places"),
+        ("topic", {"a": 2, "b[3]": 0}, "expected distinct places"),
+        ("topic", {"b[3]": 6}, "places below 8"),
+        ("topic", {"b": 8}, "places below 8"),
+    ],
+)
+def test_a_wrong_declaration_is_an_error(fields: str, args: dict[str, int], error: str) -> None:
+    with pytest.raises(ValueError, match=error):
+        Kinds().network(2, "step", "a walk arrives", fields, args)
+
+
+def test_a_vector_without_length_ends_before_the_next_place_or_with_the_array() -> None:
+    kinds = Kinds()
+    kinds.network(2, "step", "a walk arrives", args={"a[k]": 1, "b": 4, "c[k]": 5})
+    assert kinds[2].places("args") == {"a": range(1, 4), "b": range(4, 5), "c": range(5, 8)}
+
+
+def test_numbers_and_names_are_unique() -> None:
+    kinds = Kinds()
+    kinds.network(2, "step", "a walk arrives")
+    with pytest.raises(ValueError, match="expected a free number"):
+        kinds.network(2, "jump", "a walk arrives")
+    with pytest.raises(ValueError, match="the name 'step' is taken"):
+        kinds.network(3, "step", "a walk arrives")

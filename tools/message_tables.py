@@ -1,0 +1,59 @@
+"""Write docs/messages.md: a table of the message kinds of every system, from their declarations."""
+
+import importlib
+import sys
+from pathlib import Path
+
+from halfway.core.kinds import Kind, Kinds
+from halfway.protocols import SYSTEMS
+
+PAGE = Path(__file__).parents[1] / "docs" / "messages.md"
+_HEAD = """# Messages
+
+`tools/message_tables.py` writes this page from the `KINDS` of the protocols; do not edit it.
+
+A record has the same layout for every system (`halfway.core.message.MESSAGE`). A kind fills the
+fields below; the others are blank (`topic`, `event`, `target` and `publisher` -1, all else 0). The
+driver fills `at`, `hops`, `source`, `next` and `incarnation`. `args` are eight integers, `reals`
+six floating-point numbers; `args[3]…[5]` are three places of one field.
+
+A *command* comes from the application or the driver, *network* records go to neighbours, a *timer*
+goes from a node to itself, and a *report* to its application.
+"""
+
+
+def main() -> int:
+    """Write the page."""
+    PAGE.write_text(page(), "utf-8")
+    return 0
+
+
+def page() -> str:
+    """The page of all systems. Systems with equal tables share a section."""
+    sections: dict[str, list[str]] = {}
+    for name, module in SYSTEMS.items():
+        kinds = importlib.import_module(module).KINDS
+        sections.setdefault(_table(kinds), []).append(name)
+    return _HEAD + "".join(
+        f"\n## {', '.join(names)}\n\n{table}" for table, names in sections.items()
+    )
+
+
+def _table(kinds: Kinds) -> str:
+    rows = ["| number | name | channel | meaning | fields |", "|---|---|---|---|---|"]
+    rows += [_row(kind) for kind in sorted(kinds, key=lambda kind: kind.number)]
+    return "\n".join(rows) + "\n"
+
+
+def _row(kind: Kind) -> str:
+    fields = [f"`{field}`" for field in kind.fields]
+    for array in ("args", "reals"):
+        for name, indices in kind.places(array).items():
+            last = f"…[{indices[-1]}]" if len(indices) > 1 else ""
+            fields.append(f"`{array}[{indices[0]}]{last}` {name}")
+    cells = (str(kind.number), f"`{kind.name}`", kind.channel.value, kind.meaning)
+    return f"| {' | '.join(cells)} | {', '.join(fields) or '–'} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
