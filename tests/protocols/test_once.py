@@ -1,6 +1,6 @@
 """Once: every protocol is one function, whether its node is a row among many or alone.
 
-Cell hashing is held to the same in `test_cell_hash`, where its towns are.
+GeoRendezvous has this test in `test_georendezvous`.
 """
 
 import importlib

@@ -56,9 +56,9 @@ def _begin(words, names, seed):
 
 @inlined
 def random_bits(state, i):
-    """64 random bits from row i's dice, `state.dice`, which advance by one draw."""
-    state.random_states[i] = advanced(state.random_states[i])
-    return mixed(state.random_states[i])
+    """64 random bits from row i's dice, `state.random_state`, which advance by one draw."""
+    state.random_state[i] = advanced(state.random_state[i])
+    return mixed(state.random_state[i])
 
 
 @inlined
