@@ -97,7 +97,7 @@ def legs(mask, side, position, cell, pairs, key, legs, distance, empty):
 
     position [n, 2], cell [n, 2]; pairs [P, 2] of rows (publisher, subscriber). Fills legs [P, I, 3]
     with hops publisher - home, of the home perimeter, and home - subscriber; -1 where the two are
-    in different components. distance [P, I]: squared distance of the subscriber from the point; empty
+    in different components. distance [P, I]: squared, of the subscriber from the point; empty
     [P, I]: 1 where the point's cell is empty.
     """
     nowhere = np.empty(0, np.int64)

@@ -16,7 +16,7 @@ from halfway.papers.georendezvous.message_run import (
     post,
 )
 from halfway.pipeline.plan.run import Observations, Run
-from halfway.protocols.application import DELIVERED, PUBLISH, SUBSCRIBE
+from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous.messages import ADVERTISE, INTEREST
 from halfway.protocols.georendezvous.rules import rules
 from halfway.sim.simulation import Simulation
@@ -145,9 +145,8 @@ def _by_walks(
         options={"refresh_s": RENEW_S}, journal=0,
     )  # fmt: skip
     simulation.run(at - 1.0)
-    entries = float((simulation.instance.state.trails.back >= 0).sum() / run["n"])
+    entries = float((simulation.state.trails.back >= 0).sum() / run["n"])
     simulation.run()
-    records, _ = simulation.reports()
-    events = records["event"][records["kind"] == DELIVERED]
+    events = [event for event, _ in delivered(simulation)]
     got = np.isin(len(pairs) + np.arange(AFTER_S * len(topics)), events)
     return entries, list(got.reshape(AFTER_S, len(topics)).T)

@@ -6,7 +6,6 @@ import numpy as np
 
 from halfway.adapters.georendezvous import instance_of
 from halfway.adapters.interface import Adapter, RunContext, System, SystemInstance, commands
-from halfway.protocols.application import DELIVERED
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ARRIVED, INTEREST, NOTIFY_CLIENT, PRUNE
 from halfway.sim.radio.declarations import IdealAir
@@ -60,9 +59,9 @@ def post(
 
 
 def delivered(run: Simulation) -> list[tuple[int, int]]:
-    """(event, row) of every delivery, in order."""
+    """(event, row) of every delivery of any system, in order."""
     records, rows = run.reports()
-    mine = records["kind"] == DELIVERED
+    mine = records["kind"] == run.instance.kinds.number("delivered")
     return [*zip(records["event"][mine].tolist(), rows[mine].tolist(), strict=True)]
 
 
