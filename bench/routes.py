@@ -1,8 +1,8 @@
-"""Weighted shortest paths and disjoint pairs on Waxman underlays, side by side with C and scipy.
+"""Weighted shortest paths and disjoint pairs on Waxman underlays, compared with C and scipy.
 
 python bench/routes.py [--json] [--rounds N]
 
-All contenders of a race must find the same distances; networkx runs where it takes under a minute.
+All contenders must find the same distances; networkx runs where it takes under a minute.
 """
 
 import argparse
@@ -28,24 +28,24 @@ PAIRS = 20
 
 
 def trees(underlay: Underlay, rounds: int, c: ctypes.CDLL | None) -> list[Row]:
-    """From some sources to all: distances and parents."""
+    """Distances and parents from some sources to all nodes."""
     network, weight = underlay.network, underlay.delay_s
     sources = np.linspace(0, network.n - 1, SOURCES).astype(np.int64)
     start = network.start.astype(np.int32)
     graph = csr_array((weight, network.who, start), shape=(network.n, network.n))
 
-    def ours() -> list[Tree]:
+    def with_halfway() -> list[Tree]:
         return shortest_from(network, weight, sources)
 
     def with_scipy() -> np.ndarray:
         found, _ = dijkstra(graph, indices=sources, return_predecessors=True)
         return found
 
-    expected = np.array([tree.weight for tree in ours()])
+    expected = np.array([tree.weight for tree in with_halfway()])
     assert np.array_equal(expected, with_scipy()), "scipy must find the same distances"
-    contenders: dict[str, Callable[[], object]] = {"halfway": ours, "scipy": with_scipy}
+    contenders: dict[str, Callable[[], object]] = {"halfway": with_halfway, "scipy": with_scipy}
     if c:
-        contenders[YARDSTICK] = in_c(c, underlay, sources, ours())
+        contenders[YARDSTICK] = in_c(c, underlay, sources, with_halfway())
     work = f"{SOURCES} sources to all, n = {network.n:,}"
     return race(contenders, work, rounds, SOURCES)
 
@@ -53,7 +53,7 @@ def trees(underlay: Underlay, rounds: int, c: ctypes.CDLL | None) -> list[Row]:
 def in_c(
     c: ctypes.CDLL, underlay: Underlay, sources: np.ndarray, expected: list[Tree]
 ) -> Callable[[], object]:
-    """The same trees in C; they must be the same to the last row."""
+    """The same trees in C, checked to be equal in every row."""
     network = underlay.network
 
     def contender() -> list[tuple[np.ndarray, np.ndarray]]:
@@ -70,12 +70,12 @@ def in_c(
 
     for (weight, parent), tree in zip(contender(), expected, strict=True):
         assert np.array_equal(weight, tree.weight), "C must find the same distances"
-        assert np.array_equal(parent, tree.parent), "C must break ties alike"
+        assert np.array_equal(parent, tree.parent), "C must break ties in the same way"
     return contender
 
 
 def pairs(underlay: Underlay, rounds: int) -> list[Row]:
-    """Node-disjoint pairs, beside single routes; and networkx's min-cost flow where it can."""
+    """Node-disjoint pairs, single routes, and networkx's min-cost flow on small networks."""
     network = underlay.network
     weight = np.round(underlay.delay_s * 1e9)  # networkx's flows add whole numbers only
     ends = np.random.default_rng(SEED).integers(0, network.n, (PAIRS, 2))
@@ -89,39 +89,39 @@ def pairs(underlay: Underlay, rounds: int) -> list[Row]:
         ],
     }
     if network.n <= 1000:
-        graph = with_two_doors(underlay, weight)
+        graph = split_nodes(underlay, weight)
 
         def with_networkx() -> list[int]:
             return [flow_weight(graph, a, b) for a, b in ends.tolist()]
 
-        for (a, b), heavy in zip(ends.tolist(), with_networkx(), strict=True):
+        for (a, b), cost in zip(ends.tolist(), with_networkx(), strict=True):
             pair = disjoint_pair(network, weight, a, b)
             assert pair is not None
-            assert sum(weight[places_on(network, rows)].sum() for rows in pair) == heavy
+            assert sum(weight[places_on(network, rows)].sum() for rows in pair) == cost
         contenders["networkx, pair"] = with_networkx
     return race(contenders, f"{len(ends)} pairs of ends, n = {network.n:,}", rounds, len(ends))
 
 
-def with_two_doors(underlay: Underlay, weight: np.ndarray) -> nx.DiGraph:
-    """The flow network of the underlay: every node split into a door in and a door out."""
+def split_nodes(underlay: Underlay, weight: np.ndarray) -> nx.DiGraph:
+    """The flow network of the underlay: each node is split into an input and an output."""
     graph, network = nx.DiGraph(), underlay.network
     for i in range(network.n):
         graph.add_edge((i, "in"), (i, "out"), capacity=1, weight=0)
-    for a, b, heavy in zip(underlay.owner, network.who, weight, strict=True):
-        graph.add_edge((int(a), "out"), (int(b), "in"), capacity=1, weight=int(heavy))
+    for a, b, cost in zip(underlay.owner, network.who, weight, strict=True):
+        graph.add_edge((int(a), "out"), (int(b), "in"), capacity=1, weight=int(cost))
     return graph
 
 
 def flow_weight(graph: nx.DiGraph, source: int, target: int) -> int:
     """The least weight of two paths, by networkx's network simplex."""
     graph.nodes[source, "out"]["demand"], graph.nodes[target, "in"]["demand"] = -2, 2
-    heavy = nx.min_cost_flow_cost(graph)
+    cost = nx.min_cost_flow_cost(graph)
     del graph.nodes[source, "out"]["demand"], graph.nodes[target, "in"]["demand"]
-    return int(heavy)
+    return int(cost)
 
 
 def pointer(array: np.ndarray) -> ctypes.c_void_p:
-    """The address of an array that outlives the call."""
+    """The address of an array, which must outlive the call."""
     return array.ctypes.data_as(ctypes.c_void_p)
 
 

@@ -1,7 +1,6 @@
-"""Cell hashing among the systems: where it can run, what it needs, and what comes of a run.
+"""The adapter of GeoRendezvous: where it can run, its table sizes, and outcomes of small runs.
 
-The runs are small and interpreted, in one process of their own: compiling the engine for them would
-cost more than all of them.
+The runs are interpreted, in a separate process: compiling the engine costs more than all of them.
 """
 
 import json
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.adapters import georendezvous_sizing as cell_ground
+from halfway.adapters import georendezvous_sizing as sizing
 from halfway.adapters.interface import RunContext, Unsupported
 from halfway.adapters.registry import named
 from halfway.problem import Problem
@@ -42,9 +41,9 @@ def demand(n: int = NODES) -> Drawn:
 
 
 def cells(network: Network | None = None, **given: Any) -> Simulation:
-    """A simulation of cell hashing."""
+    """A simulation of GeoRendezvous."""
     given = {"workload": demand(), "seconds": SECONDS, "seed": 1, **given}
-    return Simulation("cell-hash", network, **given)
+    return Simulation("georendezvous", network, **given)
 
 
 def context(network: Network, reach: float | None = None) -> RunContext:
@@ -56,16 +55,16 @@ def context(network: Network, reach: float | None = None) -> RunContext:
     [
         (line(NODES), "no positions"),
         (replace(line(NODES), position=np.zeros((NODES, 2))), "at one place"),
-        (disk(n=300, radius=0.1, seed=1), "hold no more than"),
+        (disk(n=300, radius=0.1, seed=1), "cells of that reach connect only"),
     ],
     ids=["nowhere", "one place", "thin"],
 )
-def test_where_it_cannot_run_it_says_why(network: Network, why: str) -> None:
+def test_it_gives_the_reason_where_it_cannot_run(network: Network, why: str) -> None:
     with pytest.raises(Unsupported, match=why):
         cells(network)
-    told = named("cell-hash").with_options({}).unsupported(context(network))
-    assert why in told
-    assert not told.endswith(".")
+    reason = named("georendezvous").with_options({}).unsupported(context(network))
+    assert why in reason
+    assert not reason.endswith(".")
 
 
 def test_options_that_do_not_go_together_are_refused_at_once() -> None:
@@ -73,25 +72,25 @@ def test_options_that_do_not_go_together_are_refused_at_once() -> None:
         cells(meadow(), options={"points": 2, "tried": 3})
 
 
-def test_tables_have_room_for_what_is_needed_and_not_for_every_event() -> None:
+def test_tables_are_sized_by_demand_and_not_by_events() -> None:
     network = meadow()
     wants = Listed([(3, 0), (4, 0), (4, 1)], [(1.0, 7, 0), (1.0, 8, 0), (2.0, 9, 1)])
     state = cells(network, workload=wants, window=50).instance.state
-    assert state.rivals.shape[1] == 3  # two publishers of one topic, one of the other
-    assert state.heard.shape[1] == 64
-    assert state.hops.shape[1] == state.answered.shape[1] == 0  # nobody acknowledges
-    laid = cell_ground.ground(context(network), 0.0)
-    assert laid is not None
-    cell = laid.cell
-    neighbourhood = [int((np.abs(cell - own).max(axis=1) <= 1).sum()) - 1 for own in cell]
-    assert state.near.shape[1] == max(neighbourhood)
+    assert state.pruned.shape[1] == 3  # two publishers of one topic, one of the other
+    assert state.received.shape[1] == 64
+    assert state.hops.record.shape[1] == state.hops.accepted.shape[1] == 0  # no acknowledgements
+    layout = sizing.layout_of(context(network), 0.0)
+    assert layout is not None
+    cell = layout.cell
+    neighbours = [int((np.abs(cell - own).max(axis=1) <= 1).sum()) - 1 for own in cell]
+    assert state.neighbours.shape[1] == max(neighbours)
 
 
-def test_cells_are_laid_where_the_nodes_are() -> None:
+def test_cells_cover_the_area_of_the_nodes() -> None:
     """In metres, and away from the origin: the rectangle around them; in the unit square: that."""
     near = meadow()
     far = replace(near, position=500.0 * np.asarray(near.position) - 7000.0)
-    here, there = (cell_ground.ground(context(some), 0.0) for some in (near, far))
+    here, there = (sizing.layout_of(context(some), 0.0) for some in (near, far))
     assert here is not None
     assert there is not None
     assert here.area == (0.0, 0.0, 1.0, 1.0)
@@ -102,7 +101,7 @@ def test_cells_are_laid_where_the_nodes_are() -> None:
 
 
 def walked() -> dict[str, Any]:
-    """A subscriber walks along a street of 8 x 2 cells and hears of four events a second."""
+    """A subscriber walks along a street of 8 x 2 cells and receives four events a second."""
     place = np.array([((x + 0.5) * SIDE, (y + 0.5) * SIDE) for y in (0, 1) for x in range(8)])
     begin = np.concatenate([[[0.1 * SIDE, 0.4 * SIDE]], place])
     end = begin.copy()
@@ -117,30 +116,30 @@ def walked() -> dict[str, Any]:
     seen, points = set(), set()
     for half in range(3, 27):
         run.run(half / 2)
-        seen.add(tuple(map(int, run.instance.state.cell[0])))
-        heard = run.instance.state.heard[0]
-        points.add(int(heard["number"][int(heard["event"].argmax())]))
+        seen.add(tuple(map(int, run.state.cell[0])))
+        received = run.state.received[0]
+        points.add(int(received["point"][int(received["event"].argmax())]))
     return {**summary(run.run()), "cells": sorted(seen), "points": sorted(points)}
 
 
 def summary(done: Outcome) -> dict[str, Any]:
     return {
-        "ratio": done.delivery_ratio, "expected": done.expected, "again": done.duplicates,
+        "ratio": done.delivery_ratio, "expected": done.expected, "duplicates": done.duplicates,
         "unasked": done.unasked, "shortfalls": dict(done.shortfalls), "sent": dict(done.sent),
     }  # fmt: skip
 
 
 def runs() -> dict[str, Any]:
-    """What every run of this file gave, for the process that asks."""
-    lossy, care = IdealAir(success=0.8), {"retries": 6, "answer": 0.02}
+    """The outcome of every run of this file."""
+    lossy, reliable = IdealAir(success=0.8), {"retries": 6, "ack_timeout_s": 0.02}
     found = {
-        "still": summary(cells(meadow()).run()),
+        "static": summary(cells(meadow()).run()),
         "lossy": summary(cells(meadow(), radio=lossy).run()),
-        "careful": summary(cells(meadow(), radio=lossy, options=care).run()),
-        "divided": summary(cells(meadow(), options={"keepers": 1}).run()),
+        "reliable": summary(cells(meadow(), radio=lossy, options=reliable).run()),
+        "divided": summary(cells(meadow(), options={"replicas": 1}).run()),
         "walker": walked(),
     }
-    cell_ground._SPARE = 0  # tables for eight entries, whatever there is to keep
+    sizing._SPARE = 0  # tables for eight entries, whatever there is to store
     found["cramped"] = summary(cells(meadow()).run())
     return found
 
@@ -155,36 +154,36 @@ def interpreted() -> dict[str, Any]:
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
-@pytest.mark.parametrize("how", ["still", "divided"])
-def test_everybody_hears_of_everything_once(how: str) -> None:
+@pytest.mark.parametrize("how", ["static", "divided"])
+def test_every_subscriber_receives_every_event_once(how: str) -> None:
     found = interpreted()[how]
     assert found["expected"] == EXPECTED
     assert found["ratio"] == 1.0
-    assert found["again"] == found["unasked"] == 0
+    assert found["duplicates"] == found["unasked"] == 0
     assert found["shortfalls"] == {}
 
 
-def test_what_finds_no_room_is_told() -> None:
+def test_entries_without_room_are_counted() -> None:
     found = interpreted()["cramped"]
     assert found["shortfalls"]["entries without room"] > 0
 
 
-def test_a_lost_hop_is_lost_unless_hops_are_taken_care_of() -> None:
+def test_a_lost_hop_is_lost_unless_hops_are_acknowledged() -> None:
     assert interpreted()["lossy"]["ratio"] < 0.7
-    assert interpreted()["careful"]["ratio"] > 0.95
-    assert sum(interpreted()["careful"]["sent"].values()) < 5000  # and they do not multiply
+    assert interpreted()["reliable"]["ratio"] > 0.95
+    assert sum(interpreted()["reliable"]["sent"].values()) < 5000  # copies are bounded
     assert "ack" not in interpreted()["lossy"]["sent"]
 
 
-def test_a_subscriber_that_walks_chooses_other_points_and_goes_on_hearing() -> None:
+def test_a_mobile_subscriber_changes_points_and_keeps_receiving() -> None:
     """[§1] "pick a better rendezvous node as they move", cell by cell."""
     found = interpreted()["walker"]
     assert found["cells"] == [[x, 0] for x in range(8)]
     assert len(found["points"]) > 1
     assert found["expected"] == 44
     assert found["ratio"] >= 0.95
-    assert found["sent"]["gone"] == 7  # it took leave of each cell
+    assert found["sent"]["gone"] == 7  # it left each cell

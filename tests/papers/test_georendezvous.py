@@ -1,4 +1,4 @@
-"""Paper 3, sentence by sentence: a test for each claim of §§2-4, quoted by its decisive clause.
+"""Paper 3 (GeoRendezvous): a test for each claim of §§2-4, which its docstring quotes.
 
 Statistical claims are measured on a few networks here; the sweeps judge them at full size.
 """
@@ -16,6 +16,7 @@ from halfway.papers.georendezvous.measurements import detours, nice_places, tree
 from halfway.papers.georendezvous.mobility import mobility
 from halfway.papers.georendezvous.picture import GOAL, figure_1, figure_2, instance
 from halfway.papers.georendezvous.points import (
+    CELLS,
     detour_point,
     mobility_point,
     rival_point,
@@ -117,8 +118,8 @@ def test_the_share_of_good_places_does_not_vanish() -> None:
     assert all(0.7 < float(v.measured or 0) < 1.3 for v in shares)
 
 
-def test_a_share_that_vanishes_would_not_agree() -> None:
-    """The verdict can be another: a share that falls like 1/n differs."""
+def test_a_share_that_vanishes_differs() -> None:
+    """The verdict can fail: a share that falls like 1/n differs."""
     share = next(
         row for row in summarised(theorem_point(600, 0.5), nice_places) if row.metric == "share"
     )
@@ -133,15 +134,15 @@ def test_a_share_that_vanishes_would_not_agree() -> None:
 
 
 def test_points_and_readings_share_networks_and_pairs() -> None:
-    """More points never lengthen a pair's path, and a tour never shortens it."""
+    """More points never lengthen a pair's path, and a traversal never shortens it."""
     runs = [
         Run(dict(detour_point(300, k, k, reading).parameters), 0, 5, 6, 7 + k, {})
         for k, reading in ((2, "known"), (4, "known"), (4, "toured"))
     ]
-    two, four, toured = (detours(run)["path"] for run in runs)
+    two, four, traversed = (detours(run)["path"] for run in runs)
     assert (four <= two).all()
-    assert (toured >= four).all()
-    assert (toured > four).any()
+    assert (traversed >= four).all()
+    assert (traversed > four).any()
 
 
 def test_pairs_without_a_direct_hop_are_dropped_and_counted() -> None:
@@ -176,7 +177,7 @@ def _scaled(row: Summary, by: float) -> Summary:
     return Summary(**fields)  # type: ignore[arg-type]
 
 
-def test_unneeded_messages_are_exactly_as_many_as_printed() -> None:
+def test_unnecessary_messages_are_exactly_as_many_as_printed() -> None:
     """[§4] "3(n - 1) unnecessary messages", on a network of the paper's kind."""
     for points in (1, 4):
         found = signalling(Run(dict(signalling_point(points).parameters), 0, 5, 6, 7, {}))
@@ -184,13 +185,13 @@ def test_unneeded_messages_are_exactly_as_many_as_printed() -> None:
         assert set(found["unneeded"]) == {3 * (points - 1)}
 
 
-def test_other_systems_meet_the_same_pairs() -> None:
+def test_other_systems_have_the_same_pairs() -> None:
     """No system is shorter than a shortest path, and a walk's path is the longest."""
     hops = {
         system: rivals(Run(dict(rival_point(system).parameters), 0, 5, 6, 7, {}))["hops"].mean()
         for system in claims_beyond.SYSTEMS
     }
-    assert hops["shortest-path"] < hops["cell-hash"] < hops["single-point"]
+    assert hops["shortest-path"] < hops[CELLS] < hops["single-point"]
     assert hops["shortest-path"] < hops["directional-walk"]
 
 
@@ -199,10 +200,10 @@ def test_the_route_of_figure_1_has_every_mode() -> None:
     cells, route = instance()
     assert not cells.populated[GOAL[1], GOAL[0]]
     how = modes(route, GOAL)
-    assert len(how) == route.hops_toured
+    assert len(how) == route.hops_with_traversal
     turns = [a for a, b in zip(how, [*how[1:], -1], strict=True) if a != b]
     assert turns == [0, 1, 0, 2]
-    assert route.tour[0] == route.home == route.cells[-1]
+    assert route.traversal[0] == route.home == route.cells[-1]
 
 
 def test_figures_1_and_2_are_drawn_and_are_the_same_bytes_again() -> None:
@@ -212,15 +213,15 @@ def test_figures_1_and_2_are_drawn_and_are_the_same_bytes_again() -> None:
 
 
 @pytest.mark.slow
-def test_who_moves_goes_on_hearing() -> None:
-    """[§1] "pick a better rendezvous node as they move": little is lost, and the best is near."""
-    still, walking = (
+def test_mobile_subscribers_keep_receiving() -> None:
+    """[§1] "pick a better rendezvous node as they move": few events are lost."""
+    static, mobile = (
         mobility(Run(dict(mobility_point(speed).parameters), 0, 5, 6, 7, {}))
         for speed in (0.0, 2.0)
     )
-    assert still["delivered"][0] == 1.0
-    assert still["crossings"][0] == 0.0
-    assert walking["crossings"][0] > 1.0
-    assert walking["delivered"][0] > 0.95
-    assert walking["signalling"][0] > still["signalling"][0]
-    assert 0.5 < walking["best of tried"].mean() <= still["best of tried"].mean()
+    assert static["delivered"][0] == 1.0
+    assert static["crossings"][0] == 0.0
+    assert mobile["crossings"][0] > 1.0
+    assert mobile["delivered"][0] > 0.95
+    assert mobile["signalling"][0] > static["signalling"][0]
+    assert 0.5 < mobile["best of tried"].mean() <= static["best of tried"].mean()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from halfway.adapters.interface import commands
 from halfway.problem import Problem
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.declarations import DistanceAir, IdealAir
@@ -317,3 +318,27 @@ def test_an_event_kept_until_the_meeting_has_gone_no_further_than_its_path(succe
     ).run()  # fmt: skip
     assert told.delivered == 2
     assert (told.hops.mean, told.hops.largest) == (8.0, 8.0)
+
+
+def test_commands_are_posted_and_records_are_kept() -> None:
+    """A node that is down neither sends nor receives; the journal has what the others received."""
+    run = flooded(line(4), Listed([], []), journal=100)
+    kinds = run.instance.kinds
+    run.post(commands(0.0, [0, 2, 3], kinds.number("subscribe"), 0))
+    run.post(commands([1.0, 3.0], 0, kinds.number("publish"), 0, event=[0, 1]))
+    run.run(2.0)
+    assert run.state.seen[:, 0].tolist() == [0, 0, 0, 0]
+    run.kill(2)
+    run.run()
+    reports, rows = run.reports()
+    assert sorted(zip(reports["event"].tolist(), rows.tolist(), strict=True)) == [(0, 2), (0, 3)]
+    records, receivers = run.journal()
+    floods = (records["kind"] == kinds.number("flood")) & (records["event"] == 1)
+    assert receivers[floods].tolist() == [1, 0]
+
+
+def test_a_journal_that_is_too_short_and_one_not_asked_for_are_refused() -> None:
+    with pytest.raises(Problem, match="journal = 1"):
+        flooded(line(4), Listed([(0, 0)], [(1.0, 3, 0)]), journal=1).run()
+    with pytest.raises(Problem, match="no records were kept"):
+        flooded(line(4), Listed([], [])).journal()

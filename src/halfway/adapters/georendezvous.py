@@ -1,122 +1,92 @@
-"""How applications speak to cell hashing: publishers advertise before they publish."""
+"""The adapter of GeoRendezvous: cells as large as the reach allows, publishers that advertise."""
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
-from halfway.adapters.georendezvous_sizing import ground, held_together, sizes
-from halfway.adapters.interface import (
-    Commands,
-    Option,
-    RunContext,
-    System,
-    SystemInstance,
-    Value,
-    commands,
-)
-from halfway.protocols.georendezvous import handler as cell_hash
-from halfway.world.workload.demand import Demand, Publications
+from halfway.adapters.georendezvous_sizing import connected_share, layout_of, sizes
+from halfway.adapters.interface import Adapter, Commands, RunContext, SystemInstance, commands
+from halfway.core.options import Value
+from halfway.protocols.application import SUBSCRIBE
+from halfway.protocols.georendezvous import handler
+from halfway.protocols.georendezvous.messages import ADVERTISE
+from halfway.protocols.georendezvous.rules import rules
+from halfway.protocols.reliable_hop import TABLE_FULL
+from halfway.world.workload.demand import Demand
 
-_TOGETHER = 0.9  # share of the nodes that must lie in one part of touching cells
+_CONNECTED = 0.9  # share of the nodes that one component of touching cells must hold
 
 
-class GeorendezvousAdapter:
-    """Cells as large as the reach within which everybody hears everybody allows [geo §2.1]."""
+class GeorendezvousAdapter(Adapter):
+    """Cells as large as the reach within which all nodes hear each other allows [geo §2.1]."""
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
-        self.module = module
-        self._given: dict[str, Any] = {
-            name: value for name, value in values.items() if name != "slack"
-        }
-        self._slack = float(values["slack"])
-        cell_hash.rules(1.0, **self._given)  # what does not go together is told now
+        super().__init__(module, values)
+        self._margin = float(self.values.pop("reach_margin"))
+        rules(1.0, **self.values)  # type: ignore[arg-type]  # refuse bad combinations now
 
     def unsupported(self, context: RunContext) -> str:
-        """Cells need positions, and a reach that joins them."""
+        """Cells need positions, and a reach that connects them."""
         if context.start.position is None:
-            return "its cells need to know where the nodes are, and this network has no positions"
-        cells = ground(context, self._slack)
-        if cells is None:
-            return "two nodes at one place are not linked: no cell is so small that all hear all"
-        share = held_together(context, cells.cell)
-        if share < _TOGETHER:
+            return "its cells need node positions, and this network has no positions"
+        layout = layout_of(context, self._margin)
+        if layout is None:
+            return "two nodes at one place are not linked, so no cell is small enough"
+        share = connected_share(context, layout.cell)
+        if share < _CONNECTED:
             return (
-                f"everybody hears everybody only within {cells.reach:.3g}, and of the nodes that "
-                f"links join, cells of that reach hold no more than {share:.0%} together"
+                f"all nodes hear each other only within {layout.reach:.3g}, and cells of that "
+                f"reach connect only {share:.0%} of the largest component "
+                f"({_CONNECTED:.0%} required)"
             )
         return ""
 
     def instance(self, context: RunContext) -> SystemInstance:
         """The system on a network."""
-        cells = ground(context, self._slack)
-        assert cells is not None  # or it is unfit
-        rules = cell_hash.rules(cells.reach, context.seed, area=cells.area, **self._given)
-        state = cell_hash.state(
-            np.arange(context.n, dtype=np.int32), context.demand.topics, rules.points, context.window,
-            context.seed, **sizes(context, cells, rules)._asdict(),
+        layout = layout_of(context, self._margin)
+        assert layout is not None  # or it is unsupported
+        scalars = rules(
+            layout.reach,
+            context.seed,
+            area=layout.area,
+            **self.values,  # type: ignore[arg-type]
+        )
+        state = handler.state(
+            context.node_ids, context.demand.topics, scalars.points, context.window, context.seed,
+            **sizes(context, layout, scalars)._asdict(),
         )  # fmt: skip
-        most = cell_hash.most_emissions(state, rules)
-        book = cell_hash.Book(context.window)
-        delivered = cell_hash.DELIVERED
-        kinds = self.module.KINDS
-        return SystemInstance(state, rules, book, most, True, delivered, True, kinds, _shortfalls)
+        return instance_of(state, scalars)
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Advertisements and subscriptions, once everybody has listened and said that it is there.
+        """Advertisements and subscriptions, after all nodes have listened and sent a beacon.
 
-        One after the other over half of that time, for radios that cannot send all at once.
+        They are spread over half of the listening time, for radios that share a medium.
         """
-        roles = [
-            (cell_hash.ADVERTISE, demand.publishers),
-            (cell_hash.SUBSCRIBE, demand.subscribers),
-        ]
+        roles = [(ADVERTISE, demand.publishers), (SUBSCRIBE, demand.subscribers)]
         row, kind, topic = (np.concatenate([np.zeros(0, np.int32), *some]) for some in (
             [rows for _, lists in roles for rows in lists],
             [np.full(len(rows), what, np.int32) for what, lists in roles for rows in lists],
             [np.full(len(rows), t, np.int32) for _, lists in roles for t, rows in enumerate(lists)],
         ))  # fmt: skip
         part = np.linspace(0.0, 0.5, len(row))
-        return commands((1.25 + part) * self._given["patience"], row, kind, topic)
-
-    def publish_commands(self, some: Publications) -> Commands:
-        """A letter for each event."""
-        return commands(some.t, some.row, cell_hash.PUBLISH, some.topic, event=some.event)
+        return commands((1.25 + part) * self.values["join_listen_s"], row, kind, topic)
 
 
-def _shortfalls(state: cell_hash.State) -> dict[str, int]:
-    """What a node had no room or no way for; a system whose tables are large enough has none."""
-    names = ("messages without a way on", "entries without room", "hops without care")
-    return {name: int(count) for name, count in zip(names, state.lost.sum(axis=0), strict=True)}
+def instance_of(state: handler.State, scalars: handler.Rules) -> SystemInstance:
+    """The system with a given state and rules."""
+    most = handler.most_emissions(state, scalars)
+    return SystemInstance(state, scalars, most, handler.KINDS, shortfalls=_shortfalls)
 
 
-def _seconds(default: float, what: str) -> Option:
-    return Option(default, 1e-6, 1e9, f"seconds; {what}")
+def _shortfalls(state: handler.State) -> dict[str, int]:
+    no_route, no_room = (int(count) for count in state.lost.sum(axis=0))
+    unacknowledged = int(state.hops.counts[:, TABLE_FULL].sum())
+    return {
+        "messages without a route": no_route,
+        "entries without room": no_room,
+        "hops without room to be acknowledged": unacknowledged,
+    }
 
 
-SYSTEM = System(
-    "cell-hash",
-    "halfway.protocols.georendezvous.handler",
-    GeorendezvousAdapter,
-    {
-        "points": Option(8, 1, 32, "n: rendezvous points a topic"),
-        "tried": Option(2, 1, 32, "m: of these, the closest ones that a subscriber tries"),
-        "beacon": _seconds(1.0, "between two beacons of a node"),
-        "renew": _seconds(10.0, "until an advertisement or subscription is repeated"),
-        "lifetime": _seconds(25.0, "that one is kept without being repeated"),
-        "patience": _seconds(0.5, "that a newcomer to a cell listens before it takes part"),
-        "most_hops": Option(2000, 1, 30_000, "transmissions after which a message ends"),
-        "keepers": Option(0, 0, 1000, "members of a cell that keep a key; 0: all of them"),
-        "retries": Option(
-            0,
-            0,
-            100,
-            "repetitions of a hop that is not acknowledged; 0: none is, a lost hop is lost",
-        ),
-        "answer": _seconds(0.1, "until a hop counts as failed; more than there and back"),
-        "slack": Option(
-            0.0, 0.0, 0.9, "share of the reach by which cells are smaller, for nodes that move"
-        ),
-    },
-)
+ADAPTERS = {"georendezvous": GeorendezvousAdapter}

@@ -1,4 +1,4 @@
-"""Cells laid over a scene, and how much a node must have room for there."""
+"""The cells of GeoRendezvous on a network, and the sizes of its tables there."""
 
 from typing import NamedTuple
 
@@ -7,49 +7,48 @@ import numpy.typing as npt
 
 from halfway.adapters.interface import RunContext
 from halfway.core.compiled import kernel
-from halfway.protocols.georendezvous.cells import CELL_SIDE_RADII, hashed
-from halfway.protocols.georendezvous.routing import Rules
+from halfway.protocols.georendezvous.cells import CELL_SIDE_RADII, point_position
+from halfway.protocols.georendezvous.rules import Rules
 from halfway.world.graphs.hearing import common_reach
 from halfway.world.graphs.statistics import components
 from halfway.world.graphs.unit_disk import unit_disk
 from halfway.world.workload.demand import Demand
 
 _TOUCHING = 1.5  # sides: cells whose centres are nearer than that touch, corners included
-_SPARE = 2  # times what the busiest cell needs at the start: homes move where nodes go and come
-_HOPS = 32  # watched over at a time, beside all that is handed over or notified at once
+_SPARE = 2  # times what the most loaded cell needs at the start: homes move under churn
+_HOPS = 32  # tracked at a time, beside all that is transferred or notified at once
 
 
-class Ground(NamedTuple):
-    """A scene as cell hashing sees it."""
+class CellLayout(NamedTuple):
+    """The cells of a network at the start of a run."""
 
     position: npt.NDArray[np.float64]  # [n, 2]
-    reach: float  # within which everybody hears everybody
+    reach: float  # within which all nodes hear each other
     area: tuple[float, float, float, float]  # that keys hash into: x, y, width, height
     cell: npt.NDArray[np.int64]  # [n, 2] column, row
 
 
 class Sizes(NamedTuple):
-    """Places in the tables of a node."""
+    """Places in the tables of a node; see `state`."""
 
-    seats: int
-    room: int
-    perimeters: int
-    rivals: int
-    cared: int
+    neighbours: int
+    entries: int
+    traversals: int
+    publishers: int
+    hops_in_flight: int
 
 
-def ground(context: RunContext, slack: float) -> Ground | None:
-    """The cells of a scene at its start; None without positions, or without any reach.
+def layout_of(context: RunContext, margin: float) -> CellLayout | None:
+    """The cells at the start of a run; None without positions, or without any reach.
 
-    slack: the share of the reach that is kept back for nodes that move while nobody knows.
+    margin: the share of the reach that is reserved for movement between two beacons.
     The area is the unit square for nodes within it, else the least rectangle around them.
     """
     position = context.start.position
     if position is None or context.n == 0:
         return None
-    reach = (common_reach(context.start) if context.reach is None else context.reach) * (
-        1.0 - slack
-    )
+    reach = common_reach(context.start) if context.reach is None else context.reach
+    reach *= 1.0 - margin
     if not reach > 0.0:
         return None
     low, high = position.min(axis=0), position.max(axis=0)
@@ -57,11 +56,11 @@ def ground(context: RunContext, slack: float) -> Ground | None:
     if low.min() >= 0.0 and high.max() <= 1.0:
         area = 0.0, 0.0, 1.0, 1.0
     cell = np.floor((position - area[:2]) / (reach * CELL_SIDE_RADII)).astype(np.int64)
-    return Ground(position, reach, area, cell)
+    return CellLayout(position, reach, area, cell)
 
 
-def held_together(context: RunContext, cell: npt.NDArray[np.int64]) -> float:
-    """Of the nodes of the network's largest component: the share in the largest part of cells."""
+def connected_share(context: RunContext, cell: npt.NDArray[np.int64]) -> float:
+    """Of the network's largest component: the share in the largest component of cells."""
     populated, count = np.unique(cell, axis=0, return_counts=True)
     touching = unit_disk(populated.astype(np.float64), _TOUCHING)
     count = count[np.asarray(touching.labels)]
@@ -69,30 +68,29 @@ def held_together(context: RunContext, cell: npt.NDArray[np.int64]) -> float:
     return float(most / np.bincount(components(context.start)).max())
 
 
-def sizes(context: RunContext, ground: Ground, rules: Rules) -> Sizes:
-    """Room for what is needed at the start, and as much again; where nodes move, more."""
+def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> Sizes:
+    """Twice the room that is needed at the start; where nodes move, more."""
     demand, moves = context.demand, context.reach is not None
-    neighbourhood = _around(ground.cell)
-    homes, empty = _homes(ground, rules, demand.topics)
+    neighbours = _most_neighbours(layout.cell)
+    homes, empty = _homes(layout, rules, demand.topics)
     need = np.zeros(homes.max(initial=0) + 1)
     for topic in range(demand.topics):
-        need_each = _entries(demand, ground, rules, topic, moves)
-        np.add.at(need, homes[topic], need_each)
+        np.add.at(need, homes[topic], _entries(demand, layout, rules, topic, moves))
     keys = demand.topics * rules.points
-    heard = np.zeros(context.n, np.int64)
+    publishers_of = np.zeros(context.n, np.int64)
     for rows, publishers in zip(demand.subscribers, demand.publishers, strict=True):
-        heard[rows] += len(publishers)
-    room = _SPARE * int(need.max(initial=0)) + 8
+        publishers_of[rows] += len(publishers)
+    entries = _SPARE * int(need.max(initial=0)) + 8
     return Sizes(
-        seats=min(context.n, 3 * neighbourhood + 16) if moves else max(neighbourhood, 1),
-        room=room,
-        perimeters=keys if moves else min(keys, _SPARE * int(empty.sum()) + 8),
-        rivals=max(int(heard.max(initial=0)), 1),
-        cared=_HOPS + room if rules.retries > 0 else 0,
+        neighbours=min(context.n, 3 * neighbours + 16) if moves else max(neighbours, 1),
+        entries=entries,
+        traversals=keys if moves else min(keys, _SPARE * int(empty.sum()) + 8),
+        publishers=max(int(publishers_of.max(initial=0)), 1),
+        hops_in_flight=_HOPS + entries if rules.retries > 0 else 0,
     )
 
 
-def _around(cell: npt.NDArray[np.int64]) -> int:
+def _most_neighbours(cell: npt.NDArray[np.int64]) -> int:
     """The most nodes that any node has in its own cell and those that touch it."""
     low = cell.min(axis=0)
     columns = int(cell[:, 0].max() - low[0]) + 3
@@ -108,10 +106,10 @@ def _around(cell: npt.NDArray[np.int64]) -> int:
 
 
 def _homes(
-    ground: Ground, rules: Rules, topics: int
+    layout: CellLayout, rules: Rules, topics: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """[topics, points] the home of each point, a number; whether nobody is in the point's cell."""
-    populated = np.unique(ground.cell, axis=0)  # by column, then row: as ties are broken
+    """[topics, points] the home of each point, a number; whether the point's cell is empty."""
+    populated = np.unique(layout.cell, axis=0)  # by column, then row: as ties are broken
     goal = np.empty((topics, rules.points, 2), np.int64)
     _goals(rules, goal)
     homes = np.empty(goal.shape[:2], np.int64)
@@ -124,30 +122,30 @@ def _homes(
 @kernel
 def _goals(rules, goal):
     for topic in range(goal.shape[0]):
-        for number in range(goal.shape[1]):
-            x, y = hashed(rules.key, topic, number)
-            goal[topic, number, 0] = np.int64(np.floor(x * rules.wide / rules.side))
-            goal[topic, number, 1] = np.int64(np.floor(y * rules.high / rules.side))
+        for point in range(goal.shape[1]):
+            x, y = point_position(rules.key, topic, point)
+            goal[topic, point, 0] = np.int64(np.floor(x * rules.wide / rules.side))
+            goal[topic, point, 1] = np.int64(np.floor(y * rules.high / rules.side))
 
 
 def _entries(
-    demand: Demand, ground: Ground, rules: Rules, topic: int, moves: bool
+    demand: Demand, layout: CellLayout, rules: Rules, topic: int, moves: bool
 ) -> npt.NDArray[np.int64]:
-    """[points] what the home of each point keeps: advertisements, subscriptions and prunes."""
+    """[points] what the home of each point stores: advertisements, subscriptions and prunes."""
     publishers, rows = len(demand.publishers[topic]), demand.subscribers[topic]
-    takers = np.full(rules.points, len(rows))
+    subscribers = np.full(rules.points, len(rows))
     if not moves and len(rows):
-        place = np.empty((rules.points, 2))
-        _points(rules, topic, place)
-        gap = ((ground.position[rows][:, None] - place[None]) ** 2).sum(axis=2)
+        position = np.empty((rules.points, 2))
+        _points(rules, topic, position)
+        gap = ((layout.position[rows][:, None] - position[None]) ** 2).sum(axis=2)
         tried = np.argsort(gap, axis=1, kind="stable")[:, : rules.tried]
-        takers = np.bincount(tried.ravel(), minlength=rules.points)
-    return publishers + takers * (1 + publishers)
+        subscribers = np.bincount(tried.ravel(), minlength=rules.points)
+    return publishers + subscribers * (1 + publishers)
 
 
 @kernel
-def _points(rules, topic, place):
-    for number in range(place.shape[0]):
-        x, y = hashed(rules.key, topic, number)
-        place[number, 0] = rules.low_x + x * rules.wide
-        place[number, 1] = rules.low_y + y * rules.high
+def _points(rules, topic, position):
+    for point in range(position.shape[0]):
+        x, y = point_position(rules.key, topic, point)
+        position[point, 0] = rules.low_x + x * rules.wide
+        position[point, 1] = rules.low_y + y * rules.high

@@ -56,7 +56,7 @@ def _begin(words, names, seed):
 
 @inlined
 def random_bits(state, i):
-    """64 random bits from row i's dice, `state.dice`, which advance by one draw."""
+    """64 random bits from row i, `state.random_state`, advanced by one draw."""
     state.random_state[i] = advanced(state.random_state[i])
     return mixed(state.random_state[i])
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from halfway.adapters.interface import Commands, RunContext, System, Unsupported, commands, part
 from halfway.adapters.registry import named
@@ -13,6 +14,7 @@ from halfway.core.message import START
 from halfway.core.prng import seeded
 from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
+from halfway.sim.engine.kept_records import KeptRecords
 from halfway.sim.engine.queue import first_at
 from halfway.sim.engine.records import ANY_INCARNATION, taken
 from halfway.sim.environment.environment import Environment
@@ -61,6 +63,7 @@ class Simulation:
     seed: same seed, same bytes; nodes' dice, faults and losses have streams of their own.
     window: events that may be on their way at a time; older ones are forgotten by everybody.
     trace: a Parquet file of everything that happens. stretch=False spares the shortest paths.
+    journal: how many received records to keep for `journal()`, 0 for `reports()` alone.
     Raises Problem for whatever a user can mend.
     """
 
@@ -81,6 +84,7 @@ class Simulation:
         power: Power | None = None,
         trace: Path | None = None,
         stretch: bool = True,
+        journal: int | None = None,
     ) -> None:
         if not (0.0 < seconds < 1e12):
             raise Problem(f"seconds = {seconds:g}: it must be positive and finite")
@@ -110,8 +114,9 @@ class Simulation:
         self.at = self._posted_to = 0.0
         self._publishing = PublicationFeed(self.demand, self.deliveries, self.environment, stretch)
         self._trace = None if trace is None else Trace(trace, self)
-        journal = 0 if trace is None else _JOURNAL
-        self.engine = engines.engine(n, 1024, _LETTERS, journal)._replace(cut=self.environment.cut)
+        self._records = None if journal is None else KeptRecords(journal)
+        buffer = _JOURNAL if trace is not None or journal else 0
+        self.engine = engines.engine(n, 1024, _LETTERS, buffer)._replace(cut=self.environment.cut)
         self._changes = self.environment.advance(0.0)
         self._opening = self._open()
 
@@ -138,10 +143,10 @@ class Simulation:
                 self._changes = self.environment.advance(self.environment.window_end(self.seconds))
                 self._publishing.note(self._changes)
                 for said in self._opening.again(self._changes):
-                    self._post(said)
+                    self.post(said)
             if self.at >= self._posted_to:
                 some, self._posted_to = self._publishing.take(self.environment.at)
-                self._post(self._adapter.publish_commands(some))
+                self.post(self._adapter.publish_commands(some))
             try:
                 going = self._piece(min(target, self._posted_to), most, stop)
             except BaseException:  # an interrupt as well: half a trace is none
@@ -152,6 +157,38 @@ class Simulation:
             self._trace.close(self)
             self._trace = None
         return outcome(self)
+
+    @property
+    def state(self) -> Any:
+        """The state of all nodes now, a row each; not a copy."""
+        return self.instance.state
+
+    def post(self, some: Commands) -> None:
+        """Post commands to nodes. A node that is down at the time of a command does not get it."""
+        for first in range(0, len(some.at), _AT_ONCE):
+            batch = part(some, slice(first, first + _AT_ONCE))
+            self._grow(len(batch.at) + 1)
+            _post_all(self.engine, batch)
+
+    def kill(self, *rows: int) -> None:
+        """Take nodes down now and for good. The environment's uptime does not count it."""
+        down = np.array(rows, np.int64)
+        self.engine.incarnation[down] |= np.uint32(1)  # odd while down
+
+    def journal(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
+        """The records received so far (MESSAGE), and the rows that received them, in order."""
+        return self._kept().journal()
+
+    def reports(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
+        """The records to applications so far (MESSAGE), and the rows that sent them, in order."""
+        return self._kept().reports()
+
+    def _kept(self) -> KeptRecords:
+        if self._records is None:
+            raise Problem(
+                "no records were kept", remedy="build the simulation with journal=0 or more"
+            )
+        return self._records
 
     def _piece(self, end: float, most: int, stop: Callable[["Simulation"], bool] | None) -> bool:
         """Up to a time for which all publications are posted; False if it stopped, as asked."""
@@ -175,7 +212,7 @@ class Simulation:
         spare = instance.most_emissions
         if not instance.unicast:
             spare *= environment.most_receivers() * self.declared.copies(environment.widest())
-        if self._trace is not None and len(self.engine.journal.row) < 2 * spare:
+        if 0 < len(self.engine.journal.row) < 2 * spare:
             self.engine = self.engine._replace(journal=engines.log(4 * spare))
         while True:
             why = engines.run(
@@ -206,24 +243,22 @@ class Simulation:
         self.deliveries.deliver(
             some["event"].astype(np.int64), rows[mine], some["at"], some["hops"].astype(np.int64)
         )
+        if self._trace is None and self._records is None:
+            return
+        heard, heard_by = taken(self.engine.journal)
         if self._trace is not None:
-            heard, heard_by = taken(self.engine.journal)
             self._trace.write(heard, heard_by, told, rows, self._changes)
+        if self._records is not None:
+            self._records.add((heard, heard_by), (told, rows))
 
     def _open(self) -> StartUp:
         """Boots, then subscriptions, at time 0."""
         if self.instance.kinds.starts:
             up = np.flatnonzero(self.environment.up)
-            self._post(commands(np.zeros(len(up)), up, START, -1))
+            self.post(commands(np.zeros(len(up)), up, START, -1))
         said = self._adapter.start_up_commands(self.demand)
-        self._post(said)
+        self.post(said)
         return StartUp(said, self.environment.missing())
-
-    def _post(self, some: Commands) -> None:
-        for first in range(0, len(some.at), _AT_ONCE):
-            batch = part(some, slice(first, first + _AT_ONCE))
-            self._grow(len(batch.at) + 1)
-            _post_all(self.engine, batch)
 
 
 def environment_and_context(

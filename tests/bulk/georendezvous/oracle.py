@@ -1,7 +1,7 @@
-"""What cell routing must find, written as slowly and obviously as possible; compiled to be many.
+"""The homes that cell routing must find, by a slow and simple search, compiled for many cases.
 
 The home of a cell is the nearest populated cell of the sender's component, under the total order
-(distance, x, y). Components are flooded, the nearest is searched for; nothing here routes.
+(distance, x, y). It floods components and searches the nearest cell; nothing here routes.
 """
 
 import numpy as np
@@ -95,32 +95,38 @@ def wrong_in_every_population(side, margin):
 
 
 @kernel
-def wrong_in_random_grids(grids, routes, word):
+def wrong_in_random_grids(grids, routes, random_state):
     """The same for `routes` random starts and goals in each of many grids of 5 to 24 cells a side.
 
-    A start that falls on an empty cell is no route.
+    A start in an empty cell is not a route.
     """
     tried, wrong = 0, 0
     path = np.empty(0, np.int64)
     for _ in range(grids):
-        word = advanced(word)
-        rows, columns = 5 + pick(mixed(word), 20), 5 + pick(mixed(word + np.uint64(1)), 20)
-        word = advanced(word)
-        share = 0.15 + 0.85 * uniform(mixed(word))
+        random_state = advanced(random_state)
+        rows, columns = (
+            5 + pick(mixed(random_state), 20),
+            5 + pick(mixed(random_state + np.uint64(1)), 20),
+        )
+        random_state = advanced(random_state)
+        share = 0.15 + 0.85 * uniform(mixed(random_state))
         populated = np.zeros((rows, columns), np.bool_)
         for y in range(rows):
             for x in range(columns):
-                word = advanced(word)
-                populated[y, x] = uniform(mixed(word)) < share
+                random_state = advanced(random_state)
+                populated[y, x] = uniform(mixed(random_state)) < share
         component = np.empty((rows, columns), np.int64)
         mask = np.zeros((rows, columns), np.uint8)
         flood(populated, component)
         masks_of(populated, mask)
         for _ in range(routes):
-            word = advanced(word)
-            x, dx = np.int64(pick(mixed(word), columns)), np.int64(pick(word, columns))
-            word = advanced(word)
-            y, dy = np.int64(pick(mixed(word), rows)), np.int64(pick(word, rows))
+            random_state = advanced(random_state)
+            x, dx = (
+                np.int64(pick(mixed(random_state), columns)),
+                np.int64(pick(random_state, columns)),
+            )
+            random_state = advanced(random_state)
+            y, dy = np.int64(pick(mixed(random_state), rows)), np.int64(pick(random_state, rows))
             if populated[y, x]:
                 tried += 1
                 home_x, home_y, _, _ = route(mask, x, y, dx, dy, path)

@@ -1,4 +1,4 @@
-"""Cell routing ends, at the one right home; the bulk driver's paths and trees are what they say."""
+"""Cell routing ends at the one right home; paths and trees of the bulk driver are consistent."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from tests.bulk.georendezvous.oracle import (
     wrong_in_random_grids,
 )
 from tests.networks import disk, line
-from tests.protocols.georendezvous.towns import built
+from tests.protocols.georendezvous.cell_networks import network_of
 
 
 def test_every_message_finds_the_right_home_over_every_small_population() -> None:
@@ -43,8 +43,8 @@ def test_every_message_finds_the_right_home_in_many_random_grids() -> None:
     assert wrong == 0
 
 
-def test_the_oracle_would_notice_a_wrong_home() -> None:
-    """What is passed to it is routed: a cell that only the oracle sees makes homes wrong."""
+def test_the_oracle_detects_a_wrong_home() -> None:
+    """A cell that only the oracle sees makes homes wrong."""
     populated = np.zeros((5, 5), np.bool_)
     populated[0, 0] = populated[1, 1] = populated[2, 2] = True
     assert wrong_homes(populated, 0)[1] == 0
@@ -56,22 +56,22 @@ def test_the_oracle_would_notice_a_wrong_home() -> None:
     [
         # A ring around an empty cell; the home is found from each side, ties by column, then row.
         ([(0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (1, 2), (0, 2), (0, 1)], 4, (1, 1), (0, 1)),
-        # Two parts that do not touch: each has a home of its own.
+        # Two parts that do not touch: each has its own home.
         ([(0, 0), (0, 1), (4, 0), (4, 1)], 0, (4, 0), (0, 0)),
-        # A cut cell is passed twice on a tour before the far arm is seen.
+        # A traversal passes a cut cell twice before it reaches the far arm.
         ([(2, 0), (2, 1), (2, 2), (1, 3), (3, 3), (4, 4), (0, 4)], 5, (0, 2), (1, 3)),
     ],
 )
 def test_homes_drawn_by_hand(
     cells: list[tuple[int, int]], start: int, goal: tuple[int, int], home: tuple[int, int]
 ) -> None:
-    network = built(cells)
+    network = network_of(cells)
     routes = CellRoutes(network, 0.5)
     row = next(r for r in range(network.n) if tuple(routes.cell[r]) == cells[start])
     assert routes.route(row, *goal).home == home
 
 
-def test_a_route_steps_from_cell_to_cell_and_is_told_in_full() -> None:
+def test_a_route_steps_from_cell_to_cell_and_lists_every_cell() -> None:
     network, radius = _sparse(3)
     routes = CellRoutes(network, radius)
     width = len(routes.populated)
@@ -83,28 +83,30 @@ def test_a_route_steps_from_cell_to_cell_and_is_told_in_full() -> None:
             assert len(route.cells) == route.hops + 1
             for a, b in zip(route.cells, route.cells[1:], strict=False):
                 assert max(abs(a[0] - b[0]), abs(a[1] - b[1])) == 1
-            assert route.hops_toured >= route.hops
-            assert (route.hops_toured > route.hops) == (route.home != goal and len(set(
+            assert route.hops_with_traversal >= route.hops
+            assert (route.hops_with_traversal > route.hops) == (route.home != goal and len(set(
                 map(tuple, routes.cell))) > 1)  # fmt: skip
 
 
-def test_paths_through_points_are_the_routes_put_together() -> None:
+def test_paths_through_points_are_concatenated_routes() -> None:
     network, radius = _sparse(5)
     routes = CellRoutes(network, radius)
     pairs = distinct_pairs(network.n, 12, 1)
-    ways = routes.ways(pairs, 6, 77)
-    fewer = routes.ways(pairs, 3, 77)
-    assert (ways.through[:, :3] == fewer.through).all()  # the first points are the same
+    paths = routes.paths(pairs, 6, 77)
+    fewer = routes.paths(pairs, 3, 77)
+    assert (paths.through[:, :3] == fewer.through).all()  # the first points are the same
     for p, (a, b) in enumerate(pairs):
         there = routes.route(a, *routes.cell[b])
-        assert ways.direct[p] == (there.hops if there.home == tuple(routes.cell[b]) else -1)
-    best = [ways.shortest(k, points=k) for k in range(1, 7)]
+        assert paths.direct[p] == (there.hops if there.home == tuple(routes.cell[b]) else -1)
+    best = [paths.shortest(k, points=k) for k in range(1, 7)]
     for more, less in zip(best[1:], best, strict=False):
         assert (more <= less).all()
-    assert (ways.shortest(6) == ways.through.min(axis=1)).all()
-    nearest = np.take_along_axis(ways.through, ways.off.argmin(axis=1)[:, None], axis=1)[:, 0]
-    assert (ways.shortest(1) == nearest).all()
-    assert (ways.shortest(6, toured=True) >= ways.shortest(6)).all()
+    assert (paths.shortest(6) == paths.through.min(axis=1)).all()
+    nearest = np.take_along_axis(paths.through, paths.distance.argmin(axis=1)[:, None], axis=1)[
+        :, 0
+    ]
+    assert (paths.shortest(1) == nearest).all()
+    assert (paths.shortest(6, with_traversal=True) >= paths.shortest(6)).all()
 
 
 def test_a_tree_to_one_subscriber_is_a_path() -> None:
@@ -112,7 +114,7 @@ def test_a_tree_to_one_subscriber_is_a_path() -> None:
     routes = CellRoutes(network, radius)
     pairs = distinct_pairs(network.n, 15, 2)
     hops = routes.trees(pairs[:, 0].copy(), pairs[:, 1:].copy(), points=4, tried=2, key=5)
-    expected = routes.ways(pairs, 4, 5).shortest(2)
+    expected = routes.paths(pairs, 4, 5).shortest(2)
     assert (hops[:, 2] == expected).all()
     assert (hops[:, 0] <= hops[:, 1]).all()
     assert (hops[:, 1] <= hops[:, 2]).all()
@@ -136,7 +138,7 @@ def test_trees_share_hops_and_more_subscribers_need_more() -> None:
 
 
 def test_cells_need_positions_in_the_square() -> None:
-    with pytest.raises(Problem, match="where the nodes are"):
+    with pytest.raises(Problem, match="node positions"):
         CellRoutes(line(3), 0.1)
     with pytest.raises(Problem, match="outside"):
         CellRoutes(unit_disk(np.array([[0.0, 0.0], [1.5, 0.0]]), 2.0), 2.0)

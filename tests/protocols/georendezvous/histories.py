@@ -1,9 +1,9 @@
-"""Random lives of a town: cells fill and empty, clients subscribe and publish; who must hear what.
+"""Random histories of GeoRendezvous runs, and the deliveries that must follow.
 
-The oracle knows only which nodes take part when. While a component of populated cells neither
-splits nor merges with another, whatever joins and leaves, every event must reach every subscriber
-in the publisher's component. A component that has just split or merged is given one renewal: what
-was kept in the other part, or for it, is not soft state of this component.
+Cells fill and empty, clients subscribe and publish. The oracle knows only which nodes are members
+when. While a component of populated cells neither splits nor merges, every event must reach every
+subscriber in the publisher's component. After a split or merge, one renewal may pass: entries of
+the other part are not soft state of this component.
 """
 
 from dataclasses import dataclass
@@ -11,42 +11,47 @@ from typing import Any
 
 import numpy as np
 
-from halfway.papers.georendezvous.cell_run import Town
-from halfway.protocols.georendezvous import handler as cell_hash
-from tests.protocols.georendezvous.towns import built
+from halfway.core.message import START
+from halfway.papers.georendezvous.message_run import cell_run, delivered, post
+from halfway.protocols.application import PUBLISH, SUBSCRIBE
+from halfway.protocols.georendezvous.messages import ADVERTISE, LEAVE
+from halfway.protocols.georendezvous.rules import Rules, rules
+from halfway.sim.simulation import Simulation
+from halfway.world.faults import Crash
+from halfway.world.graphs.network import Network
+from tests.protocols.georendezvous.cell_networks import network_of
 
-BEACON, RENEW, LIFETIME, PATIENCE = 8.0, 6.0, 15.0, 0.25
-SETTLED = 4 * PATIENCE  # seconds from one change to the next: a newcomer listens, then hands over
+BEACON_S, RENEWAL_S, LIFETIME_S, LISTEN_S = 8.0, 6.0, 15.0, 0.25
+SETTLED_S = 4 * LISTEN_S  # from one change to the next: a newcomer listens, then moves entries
 CHANGES, EVENTS, TOPICS = 10, 12, 2
-CLIENTS = 4  # rows 0 and 1 publish, 2 and 3 subscribe; they stay, the others come and go
+CLIENTS = 4  # rows 0 and 1 publish, 2 and 3 subscribe; they stay, the others join and leave
+AFTER_S = 40.0
 
 
 @dataclass(frozen=True)
 class Change:
-    """A node comes (it takes part once it has listened) or takes its leave."""
+    """A node joins (and is a member once it has listened) or leaves."""
 
     at: float
     row: int
-    comes: bool
+    joins: bool
 
 
 @dataclass(frozen=True)
 class History:
-    """Everything that will happen, and what must follow."""
+    """A run ready to go, and the deliveries that must follow."""
 
-    town: Town
-    changes: list[Change]
-    published: list[tuple[float, int]]  # (time, topic); the number of the event is its place
+    cells: Simulation
     due: set[tuple[int, int]]  # (event, row) that must be delivered
 
     def missed(self) -> set[tuple[int, int]]:
-        """Run it; which deliveries that were due did not happen."""
-        self.town.run(self.changes[-1].at + 40.0)
-        return self.due - set(self.town.delivered())
+        """Run it; the deliveries that were due and did not happen."""
+        self.cells.run()
+        return self.due - set(delivered(self.cells))
 
 
 def components(cells: set[tuple[int, int]]) -> list[frozenset[tuple[int, int]]]:
-    """Cells that touch, corners included, belong together."""
+    """The components of cells that touch, corners included."""
     found, left = [], set(cells)
     while left:
         part, waiting = set(), [left.pop()]
@@ -73,45 +78,61 @@ def torn(before: set[tuple[int, int]], after: set[tuple[int, int]]) -> set[tuple
     return cells
 
 
-def drawn(seed: int, *, keepers: int = 0, side: int = 4, nodes: int = 16) -> History:
+def drawn(seed: int, *, replicas: int = 0, side: int = 4, nodes: int = 16) -> History:
     """The history of a seed, ready to run."""
     random_state = np.random.default_rng(seed)
     places = [
         (int(random_state.integers(side)), int(random_state.integers(side))) for _ in range(nodes)
     ]
-    network = built(places)
-    rules = cell_hash.rules(
-        0.5, int(random_state.integers(2**63)), points=3, tried=2, beacon=BEACON, renew=RENEW,
-        lifetime=LIFETIME, patience=PATIENCE, keepers=keepers,
+    network = network_of(places)
+    scalars = rules(
+        0.5, int(random_state.integers(2**63)), points=3, tried=2, beacon_interval_s=BEACON_S,
+        renewal_interval_s=RENEWAL_S, lifetime_s=LIFETIME_S, join_listen_s=LISTEN_S,
+        replicas=replicas,
     )  # fmt: skip
-    town = Town(network, rules, topics=TOPICS, events=EVENTS)
-    cell = [tuple(map(int, np.floor(p / rules.side))) for p in np.asarray(network.position)]
-    up = {*range(CLIENTS), *map(int, np.flatnonzero(random_state.random(nodes) < 0.5))}
-    town.boot(0.0, *sorted(up))
-    for row in range(CLIENTS):
-        kind = cell_hash.ADVERTISE if row < CLIENTS // 2 else cell_hash.SUBSCRIBE
-        for topic in range(TOPICS):
-            if kind == cell_hash.SUBSCRIBE or topic == row:
-                town.tell(1.0, row, kind, topic)
-    changes, at = [], 3.0
+    cell = [tuple(map(int, np.floor(p / scalars.side))) for p in np.asarray(network.position)]
+    initial = {*range(CLIENTS), *map(int, np.flatnonzero(random_state.random(nodes) < 0.5))}
+    up, changes, at = set(initial), [], 3.0
     for _ in range(CHANGES):
         row = int(random_state.integers(CLIENTS, nodes))
         changes.append(Change(at, row, row not in up))
         up ^= {row}
-        town.tell(at, row, 255 if row in up else cell_hash.LEAVE)
-        at += SETTLED + float(random_state.exponential(1.0))
-    published = []
-    for event in range(EVENTS):
-        near = changes[
-            int(random_state.integers(CHANGES))
-        ].at  # most happen while the change goes on
-        when = near + float(
-            random_state.choice([random_state.random() * SETTLED, random_state.random() * 0.01])
-        )
+        at += SETTLED_S + float(random_state.exponential(1.0))
+    published = []  # (time, topic); the id of the event is its place
+    for _ in range(EVENTS):
+        near = changes[int(random_state.integers(CHANGES))].at  # mostly during a change
+        after = [random_state.random() * SETTLED_S, random_state.random() * 0.01]
+        when = near + float(random_state.choice(after))
         published.append((when, int(random_state.integers(TOPICS))))
-        town.tell(when, published[-1][1], cell_hash.PUBLISH, published[-1][1], event)
-    up ^= {change.row for change in changes if sum(c.row == change.row for c in changes) % 2}
-    return History(town, changes, published, _due(cell, up, changes, published))
+    cells = _ready(network, scalars, initial, changes, published)
+    return History(cells, _due(cell, initial, changes, published))
+
+
+def _ready(
+    network: Network,
+    scalars: Rules,
+    initial: set[int],
+    changes: list[Change],
+    published: list[tuple[float, int]],
+) -> Simulation:
+    """The run with all of its commands. Absent nodes are down until they first join."""
+    first = {change.row: change.at for change in reversed(changes) if change.row not in initial}
+    absent = [Crash(node=row, at=0.0, for_=first.get(row)) for row in {*range(network.n)} - initial]
+    cells = cell_run(
+        network, scalars, topics=TOPICS, events=EVENTS, seconds=changes[-1].at + AFTER_S,
+        faults=absent,
+    )  # fmt: skip
+    for row in range(CLIENTS):
+        kind = ADVERTISE if row < CLIENTS // 2 else SUBSCRIBE
+        for topic in range(TOPICS):
+            if kind == SUBSCRIBE or topic == row:
+                post(cells, 1.0, row, kind, topic)
+    for change in changes:
+        if first.get(change.row) != change.at:
+            post(cells, change.at, change.row, START if change.joins else LEAVE)
+    for event, (when, topic) in enumerate(published):
+        post(cells, when, topic, PUBLISH, topic, event)
+    return cells
 
 
 def _due(
@@ -121,12 +142,13 @@ def _due(
     published: list[tuple[float, int]],
 ) -> set[tuple[int, int]]:
     """Every subscriber in the component of the publisher, unless that was torn just before."""
+    up = set(up)
     spells: list[tuple[float, set[tuple[int, int]], dict[tuple[int, int], float]]] = []
     cells = {cell[row] for row in up}
     torn_at: dict[Any, float] = {}
     spells.append((0.0, cells, dict(torn_at)))  # type: ignore[arg-type]
     for change in changes:
-        now = change.at + (PATIENCE if change.comes else 0.0)
+        now = change.at + (LISTEN_S if change.joins else 0.0)
         up ^= {change.row}
         after = {cell[row] for row in up}
         for place in torn(cells, after):  # type: ignore[arg-type]
@@ -136,9 +158,9 @@ def _due(
     due = set()
     for event, (when, topic) in enumerate(published):
         _, there, wounds = [spell for spell in spells if spell[0] <= when][-1]
-        soon = [spell for spell in spells if when < spell[0] <= when + SETTLED]
+        soon = [spell for spell in spells if when < spell[0] <= when + SETTLED_S]
         parts = [p for p in components(there) if cell[topic] in p]
-        if any(wounds.get(place, -99.0) > when - RENEW - SETTLED for place in parts[0]):
+        if any(wounds.get(place, -99.0) > when - RENEWAL_S - SETTLED_S for place in parts[0]):
             continue
         if any(wound > when for spell in soon for wound in spell[2].values()):
             continue  # torn while the event is under way

@@ -1,4 +1,4 @@
-"""Cells: where a point lies, in which order cells come, and which way a message turns."""
+"""Cells of GeoRendezvous: the cell of a point, the order of cells, and routing decisions."""
 
 import math
 from collections import Counter
@@ -11,15 +11,15 @@ from halfway.protocols.georendezvous.cells import (
     CELL_SIDE_RADII,
     HOME,
     STAY,
+    adjacent_cell,
     cell_of,
     closer,
     decide,
-    direction,
+    direction_between,
     greedy,
-    hashed,
+    next_counterclockwise,
     octant,
-    stepped,
-    turned,
+    point_position,
 )
 
 cells = st.tuples(st.integers(-9, 9), st.integers(-9, 9))
@@ -56,11 +56,11 @@ def test_the_order_of_cells_is_transitive(
 
 
 @given(cells, st.integers(0, 7))
-def test_a_step_and_its_direction(cell: tuple[int, int], way: int) -> None:
-    onto = stepped(*cell, way)
-    assert direction(*cell, *onto) == way
-    assert direction(*onto, *cell) == (way + 4) % 8
-    assert direction(*cell, *cell) == direction(*cell, cell[0] + 2, cell[1]) == -1
+def test_a_step_and_its_direction(cell: tuple[int, int], direction: int) -> None:
+    onto = adjacent_cell(*cell, direction)
+    assert direction_between(*cell, *onto) == direction
+    assert direction_between(*onto, *cell) == (direction + 4) % 8
+    assert direction_between(*cell, *cell) == direction_between(*cell, cell[0] + 2, cell[1]) == -1
 
 
 @given(st.integers(-20, 20), st.integers(-20, 20))
@@ -71,9 +71,9 @@ def test_octants_are_those_of_the_angle(across: int, up: int) -> None:
 
 
 @given(st.integers(0, 255), st.integers(0, 7))
-def test_turning_finds_the_next_way_counterclockwise(mask: int, way: int) -> None:
-    ahead = [(way + turn) % 8 for turn in range(1, 9) if mask >> (way + turn) % 8 & 1]
-    assert turned(mask, way) == (ahead[0] if ahead else STAY)
+def test_the_next_populated_direction_counterclockwise(mask: int, direction: int) -> None:
+    ahead = [(direction + turn) % 8 for turn in range(1, 9) if mask >> (direction + turn) % 8 & 1]
+    assert next_counterclockwise(mask, direction) == (ahead[0] if ahead else STAY)
 
 
 @given(st.integers(0, 255), cells, cells)
@@ -81,8 +81,12 @@ def test_greedy_takes_the_closest_neighbour_if_it_is_closer(
     mask: int, cell: tuple[int, int], d: tuple[int, int]
 ) -> None:
     """[§2.1] "that minimizes the distance to the destination, as long as this cell is closer"."""
-    near = {way: stepped(*cell, way) for way in range(8) if mask >> way & 1}
-    ranked = sorted((math.dist(c, d), c, way) for way, c in near.items())
+    near = {
+        direction: adjacent_cell(*cell, direction)
+        for direction in range(8)
+        if mask >> direction & 1
+    }
+    ranked = sorted((math.dist(c, d), c, direction) for direction, c in near.items())
     expected = STAY
     if ranked and (math.dist(cell, d), cell) > ranked[0][:2]:
         expected = ranked[0][2]
@@ -93,25 +97,27 @@ def test_an_isolated_cell_is_its_own_home() -> None:
     assert decide(0, 3, 3, 7, 5, 0, 0, 0, 0, 0)[0] == HOME
 
 
-def test_points_are_spread_evenly_and_do_not_depend_on_how_many_there_are() -> None:
+def test_points_are_uniform_and_do_not_depend_on_their_number() -> None:
     """[§2.3] "independent positions of the space": numbers of one topic, and topics."""
     for topic, number in ((None, 3), (5, None)):
         places = [
-            hashed(np.uint64(9), k if topic is None else topic, k if number is None else number)
+            point_position(
+                np.uint64(9), k if topic is None else topic, k if number is None else number
+            )
             for k in range(4000)
         ]
         boxes = Counter((int(4 * x), int(4 * y)) for x, y in places)
         assert len(boxes) == 16
         assert sum((count - 250) ** 2 / 250 for count in boxes.values()) < 37.7  # p = 0.001
-    assert hashed(np.uint64(9), 5, 3) == hashed(np.uint64(9), 5, 3)
-    assert hashed(np.uint64(8), 5, 3) != hashed(np.uint64(9), 5, 3)
+    assert point_position(np.uint64(9), 5, 3) == point_position(np.uint64(9), 5, 3)
+    assert point_position(np.uint64(8), 5, 3) != point_position(np.uint64(9), 5, 3)
 
 
-def test_a_tour_begins_anew_where_its_first_edge_is_not_the_first_any_more() -> None:
-    """A cell filled between the line to the goal and the edge that the tour began with."""
+def test_a_traversal_restarts_if_its_first_edge_is_no_longer_the_first() -> None:
+    """A cell was populated between the line to the goal and the first edge of the traversal."""
     west, south = 4, 6
     before, after = 1 << west, 1 << west | 1 << 3
-    way, touring, *entry, first = decide(before, 3, 3, 6, 3, 0, 0, 0, 0, 0)
-    assert (way, touring, entry, first) == (west, 1, [3, 3], west)
+    direction, on_perimeter, *entry, first = decide(before, 3, 3, 6, 3, 0, 0, 0, 0, 0)
+    assert (direction, on_perimeter, entry, first) == (west, 1, [3, 3], west)
     assert decide(before, 3, 3, 6, 3, 1, 3, 3, west, south)[0] == HOME
     assert decide(after, 3, 3, 6, 3, 1, 3, 3, west, south) == (3, 1, 3, 3, 3)

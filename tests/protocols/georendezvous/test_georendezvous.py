@@ -1,4 +1,4 @@
-"""Cell hashing, message by message: routing as in bulk, soft state, members who come and go."""
+"""GeoRendezvous message by message: routing as in bulk, soft state, joining and leaving."""
 
 import hashlib
 import subprocess
@@ -10,78 +10,99 @@ import pytest
 
 from halfway.bulk.georendezvous.routes import CellRoutes
 from halfway.core.compiled import kernel
-from halfway.papers.georendezvous.cell_run import Town
+from halfway.papers.georendezvous.message_run import (
+    best_point,
+    cell_run,
+    cells_storing,
+    delivered,
+    post,
+    unnecessary,
+)
 from halfway.problem import Problem
-from halfway.protocols.georendezvous import handler as cell_hash
-from halfway.protocols.georendezvous.cells import stepped
-from halfway.protocols.georendezvous.reliable_hop import ACK, OVERDUE
-from halfway.protocols.georendezvous.routing import (
+from halfway.protocols.application import PUBLISH, SUBSCRIBE
+from halfway.protocols.georendezvous import handler
+from halfway.protocols.georendezvous.cells import adjacent_cell
+from halfway.protocols.georendezvous.messages import (
     ADVERT,
+    ADVERTISE,
     ARRIVED,
     HELD,
     INTEREST,
-    NOTE,
+    LEAVE,
     NOTIFY,
-    NUMBER,
+    NOTIFY_CLIENT,
+    POINT,
     PRUNE,
+    UNADVERTISE,
+    UNSUBSCRIBE,
     UNWANTED,
     WANTED,
-    came_by,
-    packed,
 )
+from halfway.protocols.georendezvous.routing import direction_back, packed
+from halfway.protocols.georendezvous.rules import rules
+from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
+from halfway.sim.simulation import Simulation
+from halfway.world.faults import Crash
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
 from halfway.world.workload.pairs import distinct_pairs
 from tests.networks import disk
+from tests.protocols.georendezvous.cell_networks import network_of
 from tests.protocols.georendezvous.histories import drawn
-from tests.protocols.georendezvous.towns import built
 from tests.protocols.lone import Driven, World, arrays, faults
 
-STILL: dict[str, Any] = {"beacon": 400.0, "renew": 900.0, "lifetime": 2000.0}
+STILL: dict[str, Any] = {
+    "beacon_interval_s": 400.0,
+    "renewal_interval_s": 900.0,
+    "lifetime_s": 2000.0,
+}
 FULL = [(x, y) for x in range(5) for y in range(5)]
 
 
 def settled(
-    cells: list[tuple[int, int]] = FULL,
+    populated: list[tuple[int, int]] = FULL,
     *,
     points: int = 4,
     tried: int = 4,
     key: int = 5,
     **more: Any,
-) -> Town:
-    """A town of two topics, with a journal, some seconds after everybody was switched on."""
-    rules = cell_hash.rules(0.5, key, points=points, tried=tried, **{**STILL, **more})
-    town = Town(built(cells), rules, topics=2, events=20, journal=100_000)
-    town.boot(0.0)
-    town.run(2.0)
-    return town
+) -> Simulation:
+    """A run with two topics and a journal, two seconds after the start."""
+    scalars = rules(0.5, key, points=points, tried=tried, **{**STILL, **more})
+    cells = cell_run(
+        network_of(populated), scalars, topics=2, events=20, seconds=60.0, journal=100_000
+    )
+    cells.run(2.0)
+    return cells
 
 
-def row_in(town: Town, cell: tuple[int, int]) -> int:
+def row_in(cells: Simulation, cell: tuple[int, int]) -> int:
     """The first row in a cell."""
-    return int(np.flatnonzero((town.state.cell == cell).all(axis=1))[0])
+    return int(np.flatnonzero((cells.state.cell == cell).all(axis=1))[0])
 
 
-def kinds(town: Town, kind: int) -> int:
+def kinds(cells: Simulation, kind: int) -> int:
     """How often a record of a kind was received."""
-    return int((town.heard()[0]["kind"] == kind).sum())
+    return int((cells.journal()[0]["kind"] == kind).sum())
 
 
 @pytest.mark.parametrize("points", [1, 2, 5, 8])
-def test_a_stable_subscriber_costs_three_unneeded_messages_a_further_point(points: int) -> None:
+def test_a_stable_subscriber_costs_three_unnecessary_messages_for_each_further_point(
+    points: int,
+) -> None:
     """[§4] "For n rendezvous, this makes 3(n - 1) unnecessary messages"."""
     for key in range(4):
-        town = settled(points=points, tried=points, key=key)
-        town.tell(3.0, 1, cell_hash.ADVERTISE, 0)
-        town.tell(4.0, 20, cell_hash.SUBSCRIBE, 0)
-        town.tell(5.0, 1, cell_hash.PUBLISH, 0, 0)
-        town.run(7.0)
-        assert town.delivered() == [(0, 20)]
-        assert town.unneeded(0) == 3 * (points - 1)
-        town.tell(8.0, 1, cell_hash.PUBLISH, 0, 1)
-        town.run(9.0)
-        assert town.delivered() == [(0, 20), (1, 20)]
-        assert town.unneeded(0) == 3 * (points - 1) + 1  # the second event itself
+        cells = settled(points=points, tried=points, key=key)
+        post(cells, 3.0, 1, ADVERTISE, 0)
+        post(cells, 4.0, 20, SUBSCRIBE, 0)
+        post(cells, 5.0, 1, PUBLISH, 0, 0)
+        cells.run(7.0)
+        assert delivered(cells) == [(0, 20)]
+        assert unnecessary(cells, 0) == 3 * (points - 1)
+        post(cells, 8.0, 1, PUBLISH, 0, 1)
+        cells.run(9.0)
+        assert delivered(cells) == [(0, 20), (1, 20)]
+        assert unnecessary(cells, 0) == 3 * (points - 1) + 1  # the second event itself
 
 
 def test_messages_take_the_paths_of_the_bulk_driver() -> None:
@@ -92,264 +113,266 @@ def test_messages_take_the_paths_of_the_bulk_driver() -> None:
         network = disk(n=110, radius=radius, seed=seed)
         pairs = distinct_pairs(network.n, 4, seed)
         routes = CellRoutes(network, radius)
-        rules = cell_hash.rules(radius, seed, points=4, tried=2, **STILL)
-        town = Town(network, rules, topics=4, events=4, journal=200_000)
-        town.boot(0.0)
+        scalars = rules(radius, seed, points=4, tried=2, **STILL)
+        cells = cell_run(network, scalars, topics=4, events=4, seconds=8.0, journal=200_000)
         for topic, (publisher, subscriber) in enumerate(pairs):
-            town.tell(2.0, publisher, cell_hash.ADVERTISE, topic)
-            town.tell(3.0, subscriber, cell_hash.SUBSCRIBE, topic)
-            town.tell(5.0, publisher, cell_hash.PUBLISH, topic, topic)
-        town.run(8.0)
-        assert town.state.lost.sum() == 0
-        ways = routes.ways(pairs, 4, seed)
-        toured = ways.shortest(2, toured=True)
-        records, rows = town.heard()
+            post(cells, 2.0, publisher, ADVERTISE, topic)
+            post(cells, 3.0, subscriber, SUBSCRIBE, topic)
+            post(cells, 5.0, publisher, PUBLISH, topic, topic)
+        cells.run(8.0)
+        assert cells.state.lost.sum() == 0
+        paths = routes.paths(pairs, 4, seed)
+        expected = paths.shortest(2, with_traversal=True)
+        records, rows = cells.journal()
         for topic, (publisher, subscriber) in enumerate(pairs):
             for number in range(4):
                 there = (records["flags"] & ARRIVED > 0) & (records["topic"] == topic)
-                there &= (records["kind"] == ADVERT) & (records["args"][:, NUMBER] == number)
+                there &= (records["kind"] == ADVERT) & (records["args"][:, POINT] == number)
                 (home,) = {tuple(map(int, routes.cell[row])) for row in rows[there]}
                 x, y = records["args"][there][0][:2]
                 assert home == routes.route(publisher, int(x), int(y)).home
-            if ways.direct[topic] > 0 and toured[topic] >= 0:
-                _, hops = town.came_through(int(subscriber), topic) or (0, 0)
-                # The last hop is to the subscriber itself, though it be in the home's own cell.
-                assert toured[topic] <= hops <= toured[topic] + 1
+            if paths.direct[topic] > 0 and expected[topic] >= 0:
+                _, hops = best_point(cells, int(subscriber), topic) or (0, 0)
+                # The last hop, to the subscriber, counts even within the home's own cell.
+                assert expected[topic] <= hops <= expected[topic] + 1
                 compared += 1
     assert compared >= 9
 
 
-def test_every_member_of_a_home_cell_keeps_the_same() -> None:
+def test_every_member_of_a_home_cell_stores_the_same() -> None:
     """[§2.2] "All the nodes of that cell can be made responsible for that point"."""
-    town = settled(FULL * 2)
-    town.tell(3.0, 1, cell_hash.ADVERTISE, 0)
-    town.tell(4.0, 40, cell_hash.SUBSCRIBE, 0)
-    town.run(6.0)
-    homes = [town.keeps(int(INTEREST), 0, number) for number in range(4)]
+    cells = settled(FULL * 2)
+    post(cells, 3.0, 1, ADVERTISE, 0)
+    post(cells, 4.0, 40, SUBSCRIBE, 0)
+    cells.run(6.0)
+    homes = [cells_storing(cells, INTEREST, 0, number) for number in range(4)]
     assert all(len(home) == 1 for home in homes)
     for home in homes:
-        rows = np.flatnonzero((town.state.cell == next(iter(home))).all(axis=1))
+        rows = np.flatnonzero((cells.state.cell == next(iter(home))).all(axis=1))
         assert len(rows) == 2
         kept = [
-            sorted(e.tobytes() for e in town.state.shelf[row] if e["until"] > 6) for row in rows
+            sorted(e.tobytes() for e in cells.state.store[row] if e["until"] > 6) for row in rows
         ]
         assert kept[0] == kept[1]
 
 
-def test_the_first_subscriber_only_is_told_to_the_publisher() -> None:
+def test_only_the_first_subscriber_is_reported_to_the_publisher() -> None:
     """[§2.2] "The rendezvous cell only needs to do this for the first subscriber S1"."""
-    town = settled(points=1, tried=1)
-    town.tell(3.0, 1, cell_hash.ADVERTISE, 0)
-    town.tell(4.0, 20, cell_hash.SUBSCRIBE, 0)
-    town.run(5.0)
-    once = kinds(town, int(WANTED))
+    cells = settled(points=1, tried=1)
+    post(cells, 3.0, 1, ADVERTISE, 0)
+    post(cells, 4.0, 20, SUBSCRIBE, 0)
+    cells.run(5.0)
+    once = kinds(cells, int(WANTED))
     assert once > 0
-    town.tell(5.0, 15, cell_hash.SUBSCRIBE, 0)
-    town.run(6.0)
-    assert kinds(town, int(WANTED)) == once
+    post(cells, 5.0, 15, SUBSCRIBE, 0)
+    cells.run(6.0)
+    assert kinds(cells, int(WANTED)) == once
 
 
-def test_nothing_is_sent_where_nobody_waits() -> None:
+def test_nothing_is_sent_to_a_point_without_subscribers() -> None:
     """[§2.3] "only send notifications through paths where it actually has receivers"."""
-    town = settled()
-    town.tell(3.0, 1, cell_hash.ADVERTISE, 0)
-    town.tell(5.0, 1, cell_hash.PUBLISH, 0, 0)
-    town.run(6.0)
-    assert kinds(town, int(NOTIFY)) == 0
-    town.tell(6.5, 20, cell_hash.SUBSCRIBE, 0)
-    town.tell(7.0, 1, cell_hash.PUBLISH, 0, 1)
-    town.run(8.0)
-    assert kinds(town, int(UNWANTED)) > 0  # the points that were pruned, upstream
-    before = kinds(town, int(NOTIFY))
-    town.tell(8.5, 1, cell_hash.PUBLISH, 0, 2)
-    town.run(9.0)
-    wanted = int((town.state.wanted_until[1, 0] > 9.0).sum())
+    cells = settled()
+    post(cells, 3.0, 1, ADVERTISE, 0)
+    post(cells, 5.0, 1, PUBLISH, 0, 0)
+    cells.run(6.0)
+    assert kinds(cells, int(NOTIFY)) == 0
+    post(cells, 6.5, 20, SUBSCRIBE, 0)
+    post(cells, 7.0, 1, PUBLISH, 0, 1)
+    cells.run(8.0)
+    assert kinds(cells, int(UNWANTED)) > 0  # the points that were pruned, upstream
+    before = kinds(cells, int(NOTIFY))
+    post(cells, 8.5, 1, PUBLISH, 0, 2)
+    cells.run(9.0)
+    wanted = int((cells.state.wanted_until[1, 0] > 9.0).sum())
     assert wanted == 1
-    assert kinds(town, int(NOTIFY)) - before < before
-    assert town.delivered() == [(1, 20), (2, 20)]
+    assert kinds(cells, int(NOTIFY)) - before < before
+    assert delivered(cells) == [(1, 20), (2, 20)]
 
 
-def test_a_publisher_that_comes_after_the_pruning_is_heard() -> None:
-    """Prunes are for one publisher: another is heard through all points, and then the best."""
-    town = settled()
+def test_events_of_a_publisher_that_joins_after_the_pruning_arrive() -> None:
+    """Prunes are for one publisher: events of another come through all points, then the best."""
+    cells = settled()
     for at, row in ((3.0, 1), (8.0, 24)):
-        town.tell(at, row, cell_hash.ADVERTISE, 0)
-    town.tell(4.0, 12, cell_hash.SUBSCRIBE, 0)
-    town.tell(5.0, 1, cell_hash.PUBLISH, 0, 0)
-    town.tell(9.0, 24, cell_hash.PUBLISH, 0, 1)
-    town.tell(10.0, 24, cell_hash.PUBLISH, 0, 2)
-    town.tell(11.0, 1, cell_hash.PUBLISH, 0, 3)
-    town.run(12.0)
-    assert town.delivered() == [(0, 12), (1, 12), (2, 12), (3, 12)]
-    assert town.unneeded(0) == 3 * 3 + 2 * 3 + 3  # no new subscriptions, and three more events
+        post(cells, at, row, ADVERTISE, 0)
+    post(cells, 4.0, 12, SUBSCRIBE, 0)
+    post(cells, 5.0, 1, PUBLISH, 0, 0)
+    post(cells, 9.0, 24, PUBLISH, 0, 1)
+    post(cells, 10.0, 24, PUBLISH, 0, 2)
+    post(cells, 11.0, 1, PUBLISH, 0, 3)
+    cells.run(12.0)
+    assert delivered(cells) == [(0, 12), (1, 12), (2, 12), (3, 12)]
+    assert unnecessary(cells, 0) == 3 * 3 + 2 * 3 + 3  # no new subscriptions, and three more events
 
 
 def test_state_that_is_not_renewed_expires() -> None:
     """[§2.2] "Clients that fail to renew … are removed from the system"."""
-    town = settled(renew=5.0, lifetime=12.0, beacon=20.0)
-    town.tell(3.0, 1, cell_hash.ADVERTISE, 0)
-    town.tell(3.0, 20, cell_hash.SUBSCRIBE, 0)
-    town.run(40.0)
-    assert all(town.keeps(int(what), 0, 0) for what in (ADVERT, INTEREST))
-    town.tell(40.0, 1, cell_hash.UNADVERTISE, 0)
-    town.tell(40.0, 20, cell_hash.UNSUBSCRIBE, 0)
-    town.run(53.0)
-    assert not any(town.keeps(int(what), 0, 0) for what in (ADVERT, INTEREST, PRUNE))
+    cells = settled(renewal_interval_s=5.0, lifetime_s=12.0, beacon_interval_s=20.0)
+    post(cells, 3.0, 1, ADVERTISE, 0)
+    post(cells, 3.0, 20, SUBSCRIBE, 0)
+    cells.run(40.0)
+    assert all(cells_storing(cells, what, 0, 0) for what in (ADVERT, INTEREST))
+    post(cells, 40.0, 1, UNADVERTISE, 0)
+    post(cells, 40.0, 20, UNSUBSCRIBE, 0)
+    cells.run(53.0)
+    assert not any(cells_storing(cells, what, 0, 0) for what in (ADVERT, INTEREST, PRUNE))
 
 
 def test_all_members_but_one_die_and_nothing_is_lost() -> None:
     """[§2.1] "more than one node can take care of a key"."""
-    town = settled(FULL * 3, points=1, tried=1, beacon=1.0)
-    town.tell(3.0, 1, cell_hash.ADVERTISE, 0)
-    town.tell(3.5, 70, cell_hash.SUBSCRIBE, 0)
-    town.run(5.0)
-    (home,) = town.keeps(int(INTEREST), 0, 0)
-    members = np.flatnonzero((town.state.cell == home).all(axis=1))
+    cells = settled(FULL * 3, points=1, tried=1, beacon_interval_s=1.0)
+    post(cells, 3.0, 1, ADVERTISE, 0)
+    post(cells, 3.5, 70, SUBSCRIBE, 0)
+    cells.run(5.0)
+    (home,) = cells_storing(cells, INTEREST, 0, 0)
+    members = np.flatnonzero((cells.state.cell == home).all(axis=1))
     victims = [row for row in members if row not in (1, 70)][:-1]
-    town.kill(*map(int, victims))
-    town.run(9.0)  # the others have missed their beacons
-    town.tell(9.0, 1, cell_hash.PUBLISH, 0, 0)
-    town.run(10.0)
-    assert town.delivered() == [(0, 70)]
+    cells.kill(*map(int, victims))
+    cells.run(9.0)  # the others have missed their beacons
+    post(cells, 9.0, 1, PUBLISH, 0, 0)
+    cells.run(10.0)
+    assert delivered(cells) == [(0, 70)]
 
 
-def test_after_all_members_die_a_renewal_mends_it() -> None:
-    town = settled(points=1, tried=1, key=2, beacon=1.0, renew=8.0, lifetime=20.0)
-    town.tell(3.0, 0, cell_hash.ADVERTISE, 0)
-    town.tell(3.5, 24, cell_hash.SUBSCRIBE, 0)
-    town.run(5.0)
-    (home,) = town.keeps(int(INTEREST), 0, 0)
-    assert home not in {tuple(town.state.cell[row]) for row in (0, 24)}
-    town.kill(row_in(town, home))
-    town.run(9.0)
-    town.tell(9.0 + 3 * 8.0, 0, cell_hash.PUBLISH, 0, 0)
-    town.run(9.0 + 3 * 8.0 + 1.0)
-    assert town.delivered() == [(0, 24)]
-    assert town.keeps(int(INTEREST), 0, 0) not in (set(), {home})
+def test_after_all_members_die_a_renewal_restores_the_entries() -> None:
+    cells = settled(
+        points=1, tried=1, key=2, beacon_interval_s=1.0, renewal_interval_s=8.0, lifetime_s=20.0
+    )
+    post(cells, 3.0, 0, ADVERTISE, 0)
+    post(cells, 3.5, 24, SUBSCRIBE, 0)
+    cells.run(5.0)
+    (home,) = cells_storing(cells, INTEREST, 0, 0)
+    assert home not in {tuple(cells.state.cell[row]) for row in (0, 24)}
+    cells.kill(row_in(cells, home))
+    cells.run(9.0)
+    post(cells, 9.0 + 3 * 8.0, 0, PUBLISH, 0, 0)
+    cells.run(9.0 + 3 * 8.0 + 1.0)
+    assert delivered(cells) == [(0, 24)]
+    assert cells_storing(cells, INTEREST, 0, 0) not in (set(), {home})
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_nothing_is_lost_in_a_random_history(seed: int) -> None:
-    """Joins, leaves and renewals: every subscriber of the publisher's component hears of it."""
+    """Joins, leaves, renewals: every subscriber of the publisher's component receives the event."""
     history = drawn(seed)
     assert history.missed() == set()
-    assert history.town.state.lost[:, 1].sum() == 0  # no table was too small
+    assert history.cells.state.lost[:, 1].sum() == 0  # no table was too small
 
 
-def test_who_leaves_a_place_without_neighbours_takes_its_keys_along() -> None:
-    """Nobody is left to hand them to: they go on from the cell that it comes to."""
-    town = settled([(0, 0), (1, 0), (2, 0), (4, 0)], points=2, tried=2, beacon=1.0)
-    far = row_in(town, (4, 0))
-    town.tell(3.0, far, cell_hash.ADVERTISE, 0)
-    town.tell(3.0, row_in(town, (0, 0)), cell_hash.SUBSCRIBE, 0)
-    town.run(4.0)
-    assert town.keeps(int(ADVERT), 0, 0) == {(4, 0)}
-    town.neighbourhood.x[far] -= town.rules.side
-    town.run(8.0)
-    records, _ = town.heard()
+def test_a_node_that_leaves_a_place_without_neighbours_takes_its_keys_along() -> None:
+    """No neighbour can take them: they are routed from the node's next cell."""
+    cells = settled([(0, 0), (1, 0), (2, 0), (4, 0)], points=2, tried=2, beacon_interval_s=1.0)
+    far = row_in(cells, (4, 0))
+    post(cells, 3.0, far, ADVERTISE, 0)
+    post(cells, 3.0, row_in(cells, (0, 0)), SUBSCRIBE, 0)
+    cells.run(4.0)
+    assert cells_storing(cells, ADVERT, 0, 0) == {(4, 0)}
+    cells.environment.neighbourhood.x[far] -= cells.instance.rules.side
+    cells.run(8.0)
+    records, _ = cells.journal()
     kept = (records["kind"] == ADVERT) & (records["flags"] & HELD > 0)
-    assert set(records["args"][kept][:, NUMBER]) == {0, 1}
-    assert town.state.lost.sum() == 0
-    town.tell(8.0, far, cell_hash.PUBLISH, 0, 0)
-    town.run(9.0)
-    assert town.delivered() == [(0, row_in(town, (0, 0)))]
+    assert set(records["args"][kept][:, POINT]) == {0, 1}
+    assert cells.state.lost.sum() == 0
+    post(cells, 8.0, far, PUBLISH, 0, 0)
+    cells.run(9.0)
+    assert delivered(cells) == [(0, row_in(cells, (0, 0)))]
 
 
 @kernel
-def ways_back(x, y):
-    """The ways in which a cell finds those around it again, and itself; asked by compiled code."""
+def directions_back(x, y):
+    """The directions in which a cell finds its neighbours, and itself, by compiled code."""
     found = np.empty(9, np.int64)
-    for way in range(8):
-        found[way] = came_by(x, y, packed(*stepped(x, y, way)))
-    found[8] = came_by(x, y, packed(x, y))
+    for direction in range(8):
+        cell = adjacent_cell(x, y, direction)
+        found[direction] = direction_back(x, y, packed(*cell))
+    found[8] = direction_back(x, y, packed(x, y))
     return found
 
 
 @pytest.mark.parametrize("cell", [(0, 0), (-3, 5), (1 << 22, -(1 << 22))])
 def test_a_packed_cell_is_the_cell(cell: tuple[int, int]) -> None:
-    assert ways_back(*cell).tolist() == [*range(8), -1]
+    assert directions_back(*cell).tolist() == [*range(8), -1]
 
 
-def test_random_histories_demand_something() -> None:
-    """The oracle is not empty: most events are due, and cells do fill and empty."""
+def test_random_histories_demand_deliveries() -> None:
+    """The oracle is not empty: most events are due."""
     assert sum(len(drawn(seed).due) for seed in range(20)) > 200
 
 
-def test_keys_that_are_divided_are_kept_by_one_member_and_handed_down() -> None:
+def test_divided_keys_are_stored_by_one_member_and_transferred() -> None:
     """[§2.1] "keys inside a cell can be divided by the nodes"."""
-    town = settled(FULL * 3, keepers=1, beacon=1.0)
-    town.tell(3.0, 1, cell_hash.ADVERTISE, 0)
-    town.tell(4.0, 40, cell_hash.SUBSCRIBE, 0)
-    town.run(6.0)
-    mine = town.state.shelf["topic"] == 0
-    live = mine & (town.state.shelf["until"] > 6.0) & (town.state.shelf["what"] == INTEREST)
+    cells = settled(FULL * 3, replicas=1, beacon_interval_s=1.0)
+    post(cells, 3.0, 1, ADVERTISE, 0)
+    post(cells, 4.0, 40, SUBSCRIBE, 0)
+    cells.run(6.0)
+    mine = cells.state.store["topic"] == 0
+    live = mine & (cells.state.store["until"] > 6.0) & (cells.state.store["kind"] == INTEREST)
     assert (live.sum(axis=0).sum(), live.any(axis=1).sum()) == (4, 4)  # one entry a point
-    (keeper, *_) = (int(row) for row in np.flatnonzero(live.any(axis=1)) if row not in (1, 40))
-    cell = tuple(map(int, town.state.cell[keeper]))
-    town.tell(7.0, keeper, cell_hash.LEAVE)
-    town.tell(8.0, 1, cell_hash.PUBLISH, 0, 0)
-    town.run(9.0)
-    assert town.delivered() == [(0, 40)]
-    numbers = town.state.shelf["number"][keeper][live[keeper]]
-    assert all(town.keeps(int(INTEREST), 0, int(number)) == {cell} for number in numbers)
+    (replica, *_) = (int(row) for row in np.flatnonzero(live.any(axis=1)) if row not in (1, 40))
+    cell = tuple(map(int, cells.state.cell[replica]))
+    post(cells, 7.0, replica, LEAVE)
+    post(cells, 8.0, 1, PUBLISH, 0, 0)
+    cells.run(9.0)
+    assert delivered(cells) == [(0, 40)]
+    numbers = cells.state.store["point"][replica][live[replica]]
+    assert all(cells_storing(cells, INTEREST, 0, int(number)) == {cell} for number in numbers)
 
 
-def test_a_hop_that_nobody_answers_takes_another_way() -> None:
-    """With care a member that died is found out by the first message for it, not by its silence."""
+def test_a_hop_that_is_not_acknowledged_is_rerouted() -> None:
+    """With acknowledgements the first message to a dead member detects it, before its beacons."""
     counts = {}
     for retries in (0, 1):
-        town = settled(FULL * 3, points=1, tried=1, retries=retries, answer=0.01)
-        town.tell(3.0, 1, cell_hash.ADVERTISE, 0)
-        town.tell(3.5, 70, cell_hash.SUBSCRIBE, 0)
-        town.run(5.0)
-        (home,) = town.keeps(int(INTEREST), 0, 0)
-        members = np.flatnonzero((town.state.cell == home).all(axis=1))
-        town.kill(*[int(row) for row in members if row not in (1, 70)][:-1])
-        for event in range(10):  # nobody has missed a beacon yet
-            town.tell(5.5 + 0.1 * event, 1, cell_hash.PUBLISH, 0, event)
-        town.run(8.0)
-        counts[retries] = len(town.delivered())
+        cells = settled(FULL * 3, points=1, tried=1, retries=retries, ack_timeout_s=0.01)
+        post(cells, 3.0, 1, ADVERTISE, 0)
+        post(cells, 3.5, 70, SUBSCRIBE, 0)
+        cells.run(5.0)
+        (home,) = cells_storing(cells, INTEREST, 0, 0)
+        members = np.flatnonzero((cells.state.cell == home).all(axis=1))
+        cells.kill(*[int(row) for row in members if row not in (1, 70)][:-1])
+        for event in range(10):  # no beacon is overdue yet
+            post(cells, 5.5 + 0.1 * event, 1, PUBLISH, 0, event)
+        cells.run(8.0)
+        counts[retries] = len(delivered(cells))
     assert counts[0] < counts[1] == 10
 
 
-def test_a_hop_that_failed_does_not_have_the_better_point_pruned() -> None:
-    """An event that took another way is not compared; the next one is, as if nothing had been."""
+def test_a_hop_that_failed_does_not_prune_the_better_point() -> None:
+    """The hops of a rerouted event are not compared; those of the next one are."""
 
-    def two_events(kill: int) -> Town:
-        town = settled(FULL * 3, points=2, tried=2, retries=1, answer=0.01)
-        town.tell(3.0, 1, cell_hash.ADVERTISE, 0)
-        town.tell(3.5, 70, cell_hash.SUBSCRIBE, 0)
-        town.run(5.0)
+    def two_events(kill: int) -> Simulation:
+        cells = settled(FULL * 3, points=2, tried=2, retries=1, ack_timeout_s=0.01)
+        post(cells, 3.0, 1, ADVERTISE, 0)
+        post(cells, 3.5, 70, SUBSCRIBE, 0)
+        cells.run(5.0)
         if kill >= 0:
-            town.kill(kill)
+            cells.kill(kill)
         for event in (0, 1):
-            town.tell(6.0 + event, 1, cell_hash.PUBLISH, 0, event)
-        town.run(8.0)
-        assert town.delivered() == [(0, 70), (1, 70)]
-        return town
+            post(cells, 6.0 + event, 1, PUBLISH, 0, event)
+        cells.run(8.0)
+        assert delivered(cells) == [(0, 70), (1, 70)]
+        return cells
 
     whole = two_events(-1)
-    best = int(whole.state.heard.number[70, 0])
-    records, rows = whole.heard()
-    by_best = (records["kind"] == NOTE) & (records["args"][:, NUMBER] == best)
+    best = int(whole.state.received.point[70, 0])
+    records, rows = whole.journal()
+    by_best = (records["kind"] == NOTIFY_CLIENT) & (records["args"][:, POINT] == best)
     between = [int(row) for row in rows[by_best & (records["event"] == 0)] if row not in (1, 70)]
     hurt = two_events(between[0])
-    assert hurt.state.rivals.pruned[70].tolist() == whole.state.rivals.pruned[70].tolist()
-    assert whole.state.rivals.pruned[70].any()
+    assert hurt.state.pruned.points[70].tolist() == whole.state.pruned.points[70].tolist()
+    assert whole.state.pruned.points[70].any()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("keepers", [1, 2])
-def test_nothing_is_lost_where_keys_are_divided(keepers: int) -> None:
-    """Nobody dies here: whoever leaves hands its keys down, and a newcomer is given its own."""
-    lost = {seed: gone for seed in range(1000) if (gone := drawn(seed, keepers=keepers).missed())}
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_nothing_is_lost_where_keys_are_divided(replicas: int) -> None:
+    """Nodes that leave announce it and transfer their keys; newcomers receive theirs."""
+    lost = {seed: gone for seed in range(1000) if (gone := drawn(seed, replicas=replicas).missed())}
     assert lost == {}
 
 
 @pytest.mark.parametrize("seed", [144, 305])
-def test_a_keeper_that_does_not_lead_looks_again_if_asked(seed: int) -> None:
-    """A home learns through any of its keepers that a closer cell has filled."""
-    assert drawn(seed, keepers=2).missed() == set()
+def test_a_replica_that_does_not_lead_rehomes_on_request(seed: int) -> None:
+    """A home learns through any replica that a closer cell is populated."""
+    assert drawn(seed, replicas=2).missed() == set()
 
 
 @pytest.mark.slow
@@ -358,52 +381,52 @@ def test_nothing_is_lost_in_ten_thousand_random_histories() -> None:
     assert lost == {}
 
 
-@pytest.mark.parametrize("careful", [False, True])
-def test_once_a_node_is_a_row_or_alone(careful: bool) -> None:
+@pytest.mark.parametrize("acknowledged", [False, True])
+def test_once_a_node_is_a_row_or_alone(acknowledged: bool) -> None:
     """Every call writes its own row only, and a lone node with one row emits the same bytes."""
-    town = drawn(3).town
-    network, rules = town.network, town.rules
-    if careful:  # patience shorter than there and back: every hop is repeated, and taken in once
-        rules = rules._replace(keepers=1, retries=2, answer=0.0015)
-    cared = 32 if careful else 0
+    cells = drawn(3).cells
+    network, scalars = cells.environment.start, cells.instance.rules
+    if acknowledged:  # a timeout below a round trip: every hop is retransmitted, and accepted once
+        scalars = scalars._replace(replicas=1, retries=2, ack_timeout_s=0.0015)
+    late = [
+        Crash(node=row, at=0.0, for_=2.0 if row in (1, 3) else None)
+        for row in range(1, network.n, 2)
+    ]
+    cells = cell_run(
+        network, scalars, topics=2, events=12, seconds=9.5, journal=20_000, faults=late
+    )
 
-    def fresh(names: Any) -> Any:
-        widest = int(network.degree.max())
-        return cell_hash.state(
-            names, 2, rules.points, 12, 7, seats=widest + 2, room=64, perimeters=64, cared=cared
-        )
+    def fresh(node_ids: Any) -> Any:
+        places = cells.state.neighbours.shape[1]
+        return handler.state(
+            node_ids, 2, scalars.points, 12, 7, neighbours=places, entries=64, traversals=64,
+            hops_in_flight=32 if acknowledged else 0,
+        )  # fmt: skip
 
-    town = Town(network, rules, topics=2, events=12, journal=20_000)
-    _play(town)
-    records, rows = town.heard()
-    assert {int(ACK), int(OVERDUE)} <= set(records["kind"]) or not careful
-    world = World(network, cell_hash, fresh, rules, [])
-    driven = Driven(town.state, records.view(np.recarray), rows, None, None)
-    most = cell_hash.most_emissions(town.state, rules)
+    for at, row, kind, event in (
+        (1.0, 0, ADVERTISE, -1), (1.0, 2, SUBSCRIBE, -1), (3.0, 0, PUBLISH, 0), (4.0, 4, LEAVE, -1),
+        (4.0, 0, PUBLISH, 1),
+    ):  # fmt: skip
+        post(cells, at, row, kind, -1 if kind == LEAVE else 0, event)
+    cells.run()
+    records, rows = cells.journal()
+    assert {int(ACK), int(ACK_TIMEOUT)} <= set(records["kind"]) or not acknowledged
+    world = World(network, handler, fresh, scalars, [])
+    driven = Driven(cells.state, records.view(np.recarray), rows, None, None)
+    most = handler.most_emissions(cells.state, scalars)
     assert faults(world, driven, lone_rows=(0, 2, 5), slots=most) == []
-
-
-def _play(town: Town) -> None:
-    town.boot(0.0, *range(0, town.network.n, 2))
-    town.tell(1.0, 0, cell_hash.ADVERTISE, 0)
-    town.tell(1.0, 2, cell_hash.SUBSCRIBE, 0)
-    town.boot(2.0, 1, 3)
-    town.tell(3.0, 0, cell_hash.PUBLISH, 0, 0)
-    town.tell(4.0, 4, cell_hash.LEAVE)
-    town.tell(4.0, 0, cell_hash.PUBLISH, 0, 1)
-    town.run(9.5)
 
 
 def digest() -> str:
     """A hash of a small run, for the same run interpreted."""
-    town = settled([(0, 0), (1, 0), (2, 1), (1, 2), (0, 2), (0, 1)], points=2, tried=2)
-    town.tell(3.0, 0, cell_hash.ADVERTISE, 0)
-    town.tell(3.0, 4, cell_hash.SUBSCRIBE, 0)
-    town.tell(4.0, 0, cell_hash.PUBLISH, 0, 0)
-    town.tell(5.0, 3, cell_hash.LEAVE)
-    town.run(6.0)
-    whole = hashlib.sha256(town.heard()[0].tobytes())
-    for part in arrays(town.state):
+    cells = settled([(0, 0), (1, 0), (2, 1), (1, 2), (0, 2), (0, 1)], points=2, tried=2)
+    post(cells, 3.0, 0, ADVERTISE, 0)
+    post(cells, 3.0, 4, SUBSCRIBE, 0)
+    post(cells, 4.0, 0, PUBLISH, 0, 0)
+    post(cells, 5.0, 3, LEAVE)
+    cells.run(6.0)
+    whole = hashlib.sha256(cells.journal()[0].tobytes())
+    for part in arrays(cells.state):
         whole.update(np.ascontiguousarray(part).tobytes())
     return whole.hexdigest()
 
@@ -423,18 +446,18 @@ def test_interpreted_it_is_the_same_bytes() -> None:
         ({"radius": 0.0}, "radius"),
         ({"points": 33}, "points"),
         ({"tried": 9}, "tried"),
-        ({"renew": 30.0}, "lifetime"),
-        ({"patience": 2.0}, "patience"),
-        ({"most_hops": 0}, "most_hops"),
+        ({"renewal_interval_s": 30.0}, "lifetime_s"),
+        ({"join_listen_s": 2.0}, "join_listen_s"),
+        ({"max_hops": 0}, "max_hops"),
         ({"key": -1}, "key"),
     ],
 )
 def test_rules_that_lose_keys_are_refused(given: dict[str, Any], says: str) -> None:
     with pytest.raises(Problem, match=says):
-        cell_hash.rules(**{"radius": 0.2, **given})
+        rules(**{"radius": 0.2, **given})
 
 
-def test_networks_of_tests_have_the_cells_asked_for() -> None:
-    network: Network = built(FULL)
+def test_networks_of_tests_have_the_given_cells() -> None:
+    network: Network = network_of(FULL)
     assert network.n == 25
     assert len(CellRoutes(network, 0.5).populated.nonzero()[0]) == 25

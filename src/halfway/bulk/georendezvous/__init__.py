@@ -1,1 +1,1 @@
-"""Cell routing in bulk."""
+"""Cell Hash Routing in bulk: routes, paths through rendezvous points, notification trees."""

@@ -1,4 +1,4 @@
-"""Kernels that route over populated cells in bulk, with the decisions of `core.cells`.
+"""Kernels of Cell Hash Routing in bulk, with the decisions of the protocol's `cells`.
 
 Twin of the message-level protocol: a message that no join or leave disturbs takes the same cells.
 """
@@ -6,7 +6,14 @@ Twin of the message-level protocol: a message that no join or leave disturbs tak
 import numpy as np
 
 from halfway.core.compiled import inlined, kernel
-from halfway.protocols.georendezvous.cells import HOME, cell_of, closer, decide, hashed, stepped
+from halfway.protocols.georendezvous.cells import (
+    HOME,
+    adjacent_cell,
+    cell_of,
+    closer,
+    decide,
+    point_position,
+)
 
 
 @inlined
@@ -16,17 +23,17 @@ def masks_of(populated, mask):
     for y in range(rows):
         for x in range(columns):
             bits = 0
-            for way in range(8):
-                near_x, near_y = stepped(x, y, way)
+            for direction in range(8):
+                near_x, near_y = adjacent_cell(x, y, direction)
                 inside = 0 <= near_x < columns and 0 <= near_y < rows
                 if inside and populated[near_y, near_x]:
-                    bits |= 1 << way
+                    bits |= 1 << direction
             mask[y, x] = bits
 
 
 @kernel
 def surroundings(populated):
-    """The byte of surroundings of every cell; populated [rows, columns] of bool."""
+    """The mask of populated neighbours of every cell; populated [rows, columns] of bool."""
     mask = np.zeros(populated.shape, np.uint8)
     masks_of(populated, mask)
     return mask
@@ -34,29 +41,29 @@ def surroundings(populated):
 
 @inlined
 def route(mask, x, y, dx, dy, path):
-    """Route from cell (x, y) for d. (home's x, y, hops until it arrived there, hops in all).
+    """Route from cell (x, y) for d. (home's x, y, hops until its first arrival there, all hops).
 
-    The hops in all include the tour of the home perimeter, if there was one. `path` [room]
-    receives the cells, y * columns + x, up to the arrival: hops + 1 of them, as far as there is
-    room. No route has more hops than the loop allows; a route that would is (-1, -1, -1, -1).
+    All hops include the traversal of the home perimeter, if there was one. `path` [places]
+    receives the cells, y * columns + x, of all hops, as far as there are places. No route has more
+    hops than the loop allows; a route that would is (-1, -1, -1, -1).
     """
     rows, columns = mask.shape
-    touring, entry_x, entry_y, first, back = 0, x, y, 0, 0
+    on_perimeter, entry_x, entry_y, first, back = 0, x, y, 0, 0
     hops, arrived = np.int64(0), np.int64(0)
-    # Each tour crosses a directed edge once at most, and no two tours begin at one cell.
+    # Each traversal crosses a directed edge at most once, and no two begin at one cell.
     most = np.int64(8) * rows * columns * rows * columns + 1
     while hops < most:
         if hops < path.shape[0]:
             path[hops] = y * columns + x
-        if touring == 0 or closer(x, y, entry_x, entry_y, dx, dy):
+        if on_perimeter == 0 or closer(x, y, entry_x, entry_y, dx, dy):
             arrived = hops
-        way, touring, entry_x, entry_y, first = decide(
-            mask[y, x], x, y, dx, dy, touring, entry_x, entry_y, first, back
+        direction, on_perimeter, entry_x, entry_y, first = decide(
+            mask[y, x], x, y, dx, dy, on_perimeter, entry_x, entry_y, first, back
         )
-        if way == HOME:
+        if direction == HOME:
             return x, y, arrived, hops
-        x, y = stepped(x, y, way)
-        back = (way + 4) & 7
+        x, y = adjacent_cell(x, y, direction)
+        back = (direction + 4) & 7
         hops += 1
     return np.int64(-1), np.int64(-1), np.int64(-1), np.int64(-1)
 
@@ -80,18 +87,18 @@ def path_of(mask, x, y, dx, dy, path):
 @inlined
 def point_cell(key, topic, number, side):
     """A rendezvous point of a topic, and its cell: (point's x, y, cell's x, y)."""
-    x, y = hashed(key, topic, number)
+    x, y = point_position(key, topic, number)
     return x, y, cell_of(x, 0.0, side), cell_of(y, 0.0, side)
 
 
 @kernel
-def legs(mask, side, position, cell, pairs, key, legs, off, empty):
-    """The ways of pair p's notifications through each point of topic p.
+def legs(mask, side, position, cell, pairs, key, legs, distance, empty):
+    """The paths of pair p's notifications through each point of topic p.
 
     position [n, 2], cell [n, 2]; pairs [P, 2] of rows (publisher, subscriber). Fills legs [P, I, 3]
-    with hops publisher - home, of the home's tour, and home - subscriber; -1 where the two are in
-    different components. off [P, I]: squared distance of the subscriber from the point; empty
-    [P, I]: 1 where nobody is in the point's cell.
+    with hops publisher - home, of the home perimeter, and home - subscriber; -1 where the two are
+    in different components. distance [P, I]: squared, of the subscriber from the point; empty
+    [P, I]: 1 where the point's cell is empty.
     """
     nowhere = np.empty(0, np.int64)
     for p in range(pairs.shape[0]):
@@ -101,7 +108,7 @@ def legs(mask, side, position, cell, pairs, key, legs, off, empty):
         for i in range(legs.shape[1]):
             x, y, dx, dy = point_cell(key, p, i, side)
             across, up = position[subscriber, 0] - x, position[subscriber, 1] - y
-            off[p, i] = across * across + up * up
+            distance[p, i] = across * across + up * up
             hx, hy, arrived, hops = route(mask, px, py, dx, dy, nowhere)
             empty[p, i] = hx != dx or hy != dy
             tx, ty, last, _ = route(mask, hx, hy, sx, sy, nowhere)
@@ -113,7 +120,7 @@ def legs(mask, side, position, cell, pairs, key, legs, off, empty):
 
 @inlined
 def add_path(mask, x, y, dx, dy, path, mark, stamp):
-    """Mark the hops of a route with `stamp`; how many did not carry it yet. Ends at the home."""
+    """Mark the hops of a route with `stamp`. (home's x, y, hops, hops not marked before)."""
     columns = mask.shape[1]
     hx, hy, hops, _ = route(mask, x, y, dx, dy, path)
     fresh = 0
@@ -127,17 +134,17 @@ def add_path(mask, x, y, dx, dy, path, mark, stamp):
 
 
 @inlined
-def best_point(mask, side, position, cell, home, row, key, t, tried, off):
-    """The point by which a subscriber is reached soonest, of the `tried` closest; -1 if by none."""
+def best_point(mask, side, position, cell, home, row, key, t, tried, distance):
+    """The point with the fewest hops to a subscriber, of the `tried` closest; -1 if none."""
     for i in range(home.shape[0]):
         x, y, _, _ = point_cell(key, t, i, side)
         across, up = position[row, 0] - x, position[row, 1] - y
-        off[i] = across * across + up * up
+        distance[i] = across * across + up * up
     nowhere = np.empty(0, np.int64)
     choice, best = np.int64(-1), np.int64(1) << 40
-    for _ in range(tried):  # the closest first, so that it keeps a tie
-        p = np.argmin(off)
-        off[p] = np.inf
+    for _ in range(tried):  # the closest first, so that it wins a tie
+        p = np.argmin(distance)
+        distance[p] = np.inf
         x, y, last, _ = route(mask, home[p, 0], home[p, 1], cell[row, 0], cell[row, 1], nowhere)
         if x != cell[row, 0] or y != cell[row, 1]:
             return np.int64(-1)
@@ -147,7 +154,7 @@ def best_point(mask, side, position, cell, home, row, key, t, tried, off):
 
 
 @inlined
-def carry(mask, x, y, dx, dy, path, own, stamp, shared, first, out):
+def add_leg(mask, x, y, dx, dy, path, own, stamp, shared, first, out):
     """Add a leg to a tree's three counts: links once, links once a point, every hop."""
     _, _, hops, new = add_path(mask, x, y, dx, dy, path, own, stamp)
     out[1] += new
@@ -162,14 +169,14 @@ def trees(mask, side, position, cell, publisher, subscribers, key, points, tried
 
     publisher [T], subscribers [T, k] of rows; tree t uses `points` points of topic t, of which each
     subscriber tries the `tried` closest. out [T, 3]: hops if every link is used once, if each
-    point's tree uses it once, and if each subscriber is sent a message of its own; -1 if some
-    subscriber is in another component.
+    point's tree uses it once, and if each subscriber receives its own message; -1 if a subscriber
+    is in another component.
     """
     rows, columns = mask.shape
     path = np.empty(8 * rows * columns, np.int64)
     shared = np.zeros((rows * columns, 9), np.int64)
     own = np.zeros((rows * columns, 9), np.int64)
-    home, off = np.empty((points, 3), np.int64), np.empty(points)
+    home, distance = np.empty((points, 3), np.int64), np.empty(points)
     choice = np.empty(subscribers.shape[1], np.int64)
     stamp = 0
     for t in range(publisher.shape[0]):
@@ -179,19 +186,19 @@ def trees(mask, side, position, cell, publisher, subscribers, key, points, tried
             home[i, 0], home[i, 1], home[i, 2], _ = route(mask, px, py, dx, dy, path)
         for s in range(subscribers.shape[1]):
             row = subscribers[t, s]
-            choice[s] = best_point(mask, side, position, cell, home, row, key, t, tried, off)
+            choice[s] = best_point(mask, side, position, cell, home, row, key, t, tried, distance)
         out[t, :] = 0
-        first = stamp + 1  # marks all of this tree; each point has a stamp of its own above it
+        first = stamp + 1  # marks all of this tree; each point has its own stamp above it
         for i in range(points):
             stamp += 1
             if not (choice == i).any():
                 continue
             hx, hy = home[i, 0], home[i, 1]
             _, _, dx, dy = point_cell(key, t, i, side)
-            carry(mask, px, py, dx, dy, path, own, stamp, shared, first, out[t])
+            add_leg(mask, px, py, dx, dy, path, own, stamp, shared, first, out[t])
             for s in range(subscribers.shape[1]):
                 if choice[s] == i:
                     sx, sy = cell[subscribers[t, s], 0], cell[subscribers[t, s], 1]
-                    carry(mask, hx, hy, sx, sy, path, own, stamp, shared, first, out[t])
+                    add_leg(mask, hx, hy, sx, sy, path, own, stamp, shared, first, out[t])
         if choice.min() < 0:
             out[t, :] = -1

@@ -1,4 +1,4 @@
-"""Cell Hash Routing over a network in bulk: routes, paths through rendezvous points, trees."""
+"""Cell Hash Routing over a whole network: routes, paths through rendezvous points, trees."""
 
 from typing import NamedTuple
 
@@ -14,32 +14,35 @@ Counts = npt.NDArray[np.int64]
 
 
 class Route(NamedTuple):
-    """One message on its way to a cell."""
+    """The route of one message to a cell."""
 
     home: tuple[int, int]  # column, row of the cell where it ends
-    hops: int  # until it was there
-    hops_toured: int  # with the tour that shows it to be the home
+    hops: int  # until it first arrived there
+    hops_with_traversal: int  # with the perimeter traversal that proves the home
     cells: list[tuple[int, int]]  # from the sender's to the home
-    tour: list[tuple[int, int]]  # from the home around its perimeter, as far as it went
+    traversal: list[tuple[int, int]]  # from the home around its perimeter
 
 
-class PointWays(NamedTuple):
-    """How notifications of P pairs may go, through each of I points."""
+class PointPaths(NamedTuple):
+    """The paths of P pairs' notifications through each of I points."""
 
     through: Counts  # [P, I] hops publisher - home - subscriber; -1 in different components
-    tour: Counts  # [P, I] hops of the home's tour; 0 where the point's cell is populated
+    traversal: Counts  # [P, I] hops of the home perimeter; 0 where the point's cell is populated
     direct: Counts  # [P] hops publisher - subscriber, routed in the same way
-    off: npt.NDArray[np.float64]  # [P, I] squared distance of the subscriber from the point
-    empty: npt.NDArray[np.uint8]  # [P, I] 1 where nobody is in the point's cell
+    distance: npt.NDArray[np.float64]  # [P, I] squared distance of the subscriber from the point
+    empty: npt.NDArray[np.uint8]  # [P, I] 1 where the point's cell is empty
 
-    def shortest(self, tried: int, *, points: int | None = None, toured: bool = False) -> Counts:
+    def shortest(
+        self, tried: int, *, points: int | None = None, with_traversal: bool = False
+    ) -> Counts:
         """[P] hops through the best of the `tried` closest of the first `points`; -1 if none.
 
-        [geo §2.4] closest: of the subscriber to the hashed point, as the crow flies.
+        [geo §2.4] closest: by Euclidean distance of the subscriber from the hashed point.
         """
-        points = self.off.shape[1] if points is None else points
-        order = np.argsort(self.off[:, :points], axis=1, kind="stable")[:, :tried]
-        hops = np.where(self.through < 0, np.iinfo(np.int64).max, self.through + toured * self.tour)
+        points = self.distance.shape[1] if points is None else points
+        order = np.argsort(self.distance[:, :points], axis=1, kind="stable")[:, :tried]
+        traversal = with_traversal * self.traversal
+        hops = np.where(self.through < 0, np.iinfo(np.int64).max, self.through + traversal)
         best = np.take_along_axis(hops, order, axis=1).min(axis=1)
         return np.where(self.direct < 0, -1, best)
 
@@ -54,16 +57,16 @@ class CellRoutes:
 
     def __init__(self, network: Network, radius: float) -> None:
         if network.position is None:
-            raise Problem("cells need to know where the nodes are", where=network.name)
+            raise Problem("cells need node positions", where=network.name)
         position = network.position
         if not (position.min() >= 0.0 and position.max() <= 1.0):
             raise Problem(
-                "cells are laid over the unit square, and a node lies outside of it",
+                "a node lies outside the unit square, which the cells cover",
                 where=network.name,
                 remedy="scale the positions and the radius",
             )
         if not radius > 0.0:
-            raise Problem(f"radius = {radius:g}: it must be a positive length")
+            raise Problem(f"radius = {radius:g}: expected a positive length")
         self.network, self.side = network, radius * CELL_SIDE_RADII
         self.cell = np.floor(position / self.side).astype(np.int64)  # [n, 2] column, row
         width = int(np.floor(1.0 / self.side)) + 1
@@ -72,38 +75,38 @@ class CellRoutes:
         self.mask = kernels.surroundings(self.populated)
 
     def route(self, source: int, column: int, row: int) -> Route:
-        """A message from a node to whoever is the home of a cell."""
+        """A message from a node to the home of a cell."""
         return self.from_cell((int(self.cell[source, 0]), int(self.cell[source, 1])), column, row)
 
     def from_cell(self, cell: tuple[int, int], column: int, row: int) -> Route:
         """The same from any member of a populated cell."""
         path = np.empty(64 * self.mask.size, np.int64)
-        home_x, home_y, hops, toured = kernels.path_of(self.mask, *cell, column, row, path)
+        home_x, home_y, hops, all_hops = kernels.path_of(self.mask, *cell, column, row, path)
         width = self.mask.shape[1]
-        visited = [(int(c) % width, int(c) // width) for c in path[: toured + 1]]
+        visited = [(int(c) % width, int(c) // width) for c in path[: all_hops + 1]]
         home = int(home_x), int(home_y)
-        return Route(home, int(hops), int(toured), visited[: hops + 1], visited[hops:])
+        return Route(home, int(hops), int(all_hops), visited[: hops + 1], visited[hops:])
 
-    def goal(self, key: int, topic: int, number: int) -> tuple[int, int]:
-        """The cell, column and row, that a rendezvous point of a topic lies in."""
-        _, _, column, row = kernels.point_cell(np.uint64(key), topic, number, self.side)
+    def goal(self, key: int, topic: int, point: int) -> tuple[int, int]:
+        """The cell, column and row, of a rendezvous point of a topic."""
+        _, _, column, row = kernels.point_cell(np.uint64(key), topic, point, self.side)
         return int(column), int(row)
 
-    def ways(self, pairs: Counts, points: int, key: int) -> PointWays:
-        """How pair p's notifications may go through `points` points of topic p; pairs [P, 2]."""
+    def paths(self, pairs: Counts, points: int, key: int) -> PointPaths:
+        """The paths of pair p's notifications through `points` points of topic p; pairs [P, 2]."""
         shape = len(pairs), points
-        legs, off = np.empty((*shape, 3), np.int64), np.empty(shape)
+        legs, distance = np.empty((*shape, 3), np.int64), np.empty(shape)
         empty = np.empty(shape, np.uint8)
         position = np.asarray(self.network.position)
         kernels.legs(
-            self.mask, self.side, position, self.cell, pairs, np.uint64(key), legs, off, empty
+            self.mask, self.side, position, self.cell, pairs, np.uint64(key), legs, distance, empty
         )
         through = np.where(legs[:, :, 0] < 0, -1, legs[:, :, 0] + legs[:, :, 2])
         ends = np.hstack([self.cell[pairs[:, 0]], self.cell[pairs[:, 1]]])
         found = np.empty((len(pairs), 4), np.int64)
         kernels.routed(self.mask, ends, found)
         direct = np.where((found[:, :2] == ends[:, 2:]).all(axis=1), found[:, 2], -1)
-        return PointWays(through, legs[:, :, 1], direct, off, empty)
+        return PointPaths(through, legs[:, :, 1], direct, distance, empty)
 
     def trees(
         self, publisher: Counts, subscribers: Counts, *, points: int, tried: int, key: int

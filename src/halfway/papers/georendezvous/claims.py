@@ -1,7 +1,7 @@
-"""Paper 3, judged: the sentences of §§3-4 about Figure 3, each as rows of their own.
+"""Paper 3 (GeoRendezvous), judged: each sentence of §§3-4 about Figure 3 as verdict rows.
 
-The text that survives holds curves without values, so what is judged are the claims in words; what
-a word is taken to mean is a number here, and stands in the row's reading.
+The available text has curves without values, so the claims in words are judged. The number that a
+word is taken to mean is a constant here, and part of the row's reading.
 """
 
 import math
@@ -21,7 +21,7 @@ _Estimate = tuple[float, float, float]  # value and its 95 % interval
 SIMILAR = 0.25  # "similar to", "close to" a direct path: at most a quarter longer
 STABLE = 0.10  # "quite stable and largely independent of the network size": ±10 %
 NEARLY = 0.10  # "nearly the same", "close to the result achieved by 8"
-LIMITED = 0.2  # "limited": a further cell brings less than a fifth of what one of the first 8 does
+LIMITED = 0.2  # "limited": a further cell gains less than a fifth of one of the first 8
 VANISHING = 1.25  # a share that falls by more than a fifth over five times the nodes is vanishing
 
 SIZES = (80, 150, 300, 600, 1000, 1500, 2000, 3000)
@@ -32,8 +32,8 @@ SIZES_SHOWN = (300, 600, 3000)  # Figure 3(a); the paper does not say which
 FAIR_SIZES = (600, 1000, 2000, 3000)
 SLACKS = (0.25, 0.5, 1.0)
 READINGS = {
-    "known": "the home knows itself: a notification ends on reaching it",
-    "toured": "every message tours the home perimeter",
+    "known": "the home knows that it is the home: a notification ends on reaching it",
+    "toured": "every message traverses the home perimeter",
 }
 
 
@@ -48,7 +48,7 @@ def _overhead(found: Summaries, **where: str | int) -> tuple[_Estimate, Summary]
 
 
 def judge_networks(found: Summaries) -> Iterator[Verdict]:
-    """[geo §4] the mean degree, and how often nobody is at home in a hashed cell."""
+    """[geo §4] The mean degree."""
     for n in SIZES:
         seen = found.find("degree", n=n)
         estimate = (seen.mean, seen.mean_low, seen.mean_high)
@@ -59,43 +59,43 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_figure_3a(found: Summaries) -> Iterator[Verdict]:
-    """[geo §4] fewer than 8 cells suffice, and more than 8 hardly help."""
+    """[geo §4] Fewer than 8 cells suffice, and more than 8 hardly help."""
     yield from _judged_3a(found, "figure-3a", "known")
 
 
 def judge_figure_3a_toured(found: Summaries) -> Iterator[Verdict]:
-    """The same if every message goes round the home perimeter."""
+    """The same if every message traverses the home perimeter."""
     yield from _judged_3a(found, "figure-3a-toured", "toured")
 
 
 def _judged_3a(found: Summaries, figure: str, reading: str) -> Iterator[Verdict]:
-    told = READINGS[reading]
+    meaning = READINGS[reading]
     for n in SIZES_SHOWN:
         estimate, seen = _overhead(found, n=n, points=7, reading=reading)
         yield _row(
             figure, {"n": n, "points": 7}, "path / direct path, ratio of averages",
             "similar to a direct path", *estimate, seen.networks,
-            f"{told}; similar: at most {SIMILAR:.0%} longer".replace("%", " %"),
+            f"{meaning}; similar: at most {SIMILAR:.0%} longer".replace("%", " %"),
             *judge_order(*estimate, equal=1 + SIMILAR),
         )  # fmt: skip
         gain = _late_gain(found, n, reading)
         yield _row(
             figure, {"n": n}, "gain of a cell beyond 8 / of one up to 8",
             "limited beyond 8", *gain, seen.networks,
-            f"{told}; limited: less than {LIMITED:.0%}".replace("%", " %"),
+            f"{meaning}; limited: less than {LIMITED:.0%}".replace("%", " %"),
             *judge_order(*gain, equal=LIMITED),
         )  # fmt: skip
 
 
 def _late_gain(found: Summaries, n: int, reading: str) -> _Estimate:
-    """What a cell from the 9th to the 16th shortens the mean path, over what one up to 8 does."""
-    means, wants_start = [], []
+    """How much a cell from the 9th to the 16th shortens the path, over one of the first 8."""
+    means, resampled = [], []
     rows = [found.find("path", n=n, points=points, reading=reading) for points in (1, 8, 16)]
     for row in rows:
         means.append(row.mean)
-        wants_start.append(np.asarray(row.boot_mean))
+        resampled.append(np.asarray(row.boot_mean))
     value = (means[1] - means[2]) / 8 / ((means[0] - means[1]) / 7)
-    boot = (wants_start[1] - wants_start[2]) / 8 / ((wants_start[0] - wants_start[1]) / 7)
+    boot = (resampled[1] - resampled[2]) / 8 / ((resampled[0] - resampled[1]) / 7)
     return value, *around(value, boot, rows[0].networks)
 
 
@@ -128,7 +128,7 @@ def judge_figure_3b(found: Summaries) -> Iterator[Verdict]:
 
 
 def _against(found: Summaries, n: int, points: int) -> _Estimate:
-    """Overhead at a size over that at 600: other networks, so the two vary independently."""
+    """Overhead at a size over that at 600, on other networks: the two vary independently."""
     values = []
     spread = 0.0
     for size in (n, 600):
@@ -204,21 +204,21 @@ def judge_figure_3d(found: Summaries) -> Iterator[Verdict]:
 def _later(late: tuple[Summary, Summary], early: tuple[Summary, Summary]) -> _Estimate:
     """A tree ratio over another, all four paired by network."""
     value = late[0].mean / late[1].mean / (early[0].mean / early[1].mean)
-    wants_start = [np.log(row.boot_mean) for row in (*late, *early)]
-    boot = wants_start[0] - wants_start[1] - wants_start[2] + wants_start[3]
+    resampled = [np.log(row.boot_mean) for row in (*late, *early)]
+    boot = resampled[0] - resampled[1] - resampled[2] + resampled[3]
     low, high = around(math.log(value), boot, late[0].networks)
     return value, math.exp(low), math.exp(high)
 
 
 def judge_theorem(found: Summaries) -> Iterator[Verdict]:
-    """[geo Theorem 3.1] the share of good places has a bound below, and does not vanish."""
+    """[geo Theorem 3.1] The share of good places has a lower bound, and does not vanish."""
     for k in SLACKS:
         for n in FAIR_SIZES:
             share, bound = found.find("share", n=n, k=k), found.find("bound", n=n, k=k)
             below = ratio(bound, share, "mean")
             yield _row(
                 "theorem-3.1", {"k": k, "n": n}, "promised bound / share of good places", "< 1",
-                *below, share.networks, "Δ, E[l] and L as each network shows them",
+                *below, share.networks, "Δ, E[l] and L of each network",
                 *judge_order(*below),
             )  # fmt: skip
         for n in FAIR_SIZES[1:]:

@@ -1,8 +1,9 @@
-"""What is counted or measured beyond Figure 3: signalling, node loss, other systems."""
+"""Paper 3, judged beyond Figure 3: signalling, node loss, mobility, other systems."""
 
 from collections.abc import Iterator
 from functools import partial
 
+from halfway.papers.georendezvous.points import CELLS
 from halfway.pipeline.judge import judge_number
 from halfway.pipeline.measure import ratio
 from halfway.pipeline.plan.run import Scalar
@@ -12,22 +13,22 @@ from halfway.pipeline.verdict import Verdict
 _row = partial(Verdict, "georendezvous")
 
 POINTS = (1, 2, 4, 8)
-# System, points, tried, keepers: a GHT-like single point, the paper's choice, that with keys
-# divided; and directional walks, whose nodes die that the paper's choice would lose.
+# System, points, tried, replicas: a GHT-like single point, the paper's choice, that with divided
+# keys; and directional walks, which lose the nodes that the paper's choice would lose.
 DESIGNS = (
-    ("cell-hash", 1, 1, 0),
-    ("cell-hash", 8, 2, 0),
-    ("cell-hash", 8, 2, 1),
-    ("cell-hash", 8, 2, 2),
+    (CELLS, 1, 1, 0),
+    (CELLS, 8, 2, 0),
+    (CELLS, 8, 2, 1),
+    (CELLS, 8, 2, 2),
     ("directional-walk", 8, 2, 0),
 )
 LOSSES = ("one", "all but one", "all", "a tenth of all")
 LOST = (
     ("delivered", "share of events delivered in the 30 s after"),
-    ("outage", "seconds until events come again"),
-    ("entries", "entries that a node keeps"),
+    ("outage", "seconds until events arrive again"),
+    ("entries", "entries that a node stores"),
 )
-SYSTEMS = ("cell-hash", "single-point", "directional-walk", "shortest-path")
+SYSTEMS = (CELLS, "single-point", "directional-walk", "shortest-path")
 SPEEDS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)  # m/s, with radios of 100 m
 MOVING = (
     ("best of tried", "share of time with the best of the 2 closest points"),
@@ -35,7 +36,7 @@ MOVING = (
     ("delivered", "share of events delivered"),
     ("signalling", "transmissions a node and minute, beacons and events aside"),
     ("crossings", "new cells a node and minute"),
-    ("stranded", "messages without a way on, a run"),
+    ("stranded", "messages without a route, a run"),
 )
 NOT_THERE = "the paper does not measure it"
 
@@ -60,14 +61,14 @@ def judge_signalling(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_loss(found: Summaries) -> Iterator[Verdict]:
-    """What a loss of nodes costs; nothing printed to hold it against."""
-    for system, points, _, keepers in DESIGNS:
+    """The cost of node loss; the paper has no value."""
+    for system, points, _, replicas in DESIGNS:
         for loss in LOSSES:
             for metric, words in LOST:
-                seen = found.find(metric, system=system, points=points, keepers=keepers, loss=loss)
-                cell: dict[str, Scalar] = {"loss": loss, "system": system}
-                if system == "cell-hash":
-                    cell |= {"points": points, "keepers": keepers or "all"}
+                seen = found.find(metric, system=system, points=points, keepers=replicas, loss=loss)
+                cell: dict[str, Scalar] = {"loss": loss, "system": _label(system)}
+                if system == CELLS:
+                    cell |= {"points": points, "replicas": replicas or "all"}
                 yield _row(
                     "beyond-loss", cell, words, None, seen.mean,
                     seen.mean_low, seen.mean_high, seen.networks,
@@ -77,7 +78,7 @@ def judge_loss(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_mobility(found: Summaries) -> Iterator[Verdict]:
-    """What movement costs: the wrong point for a while, lost events, signalling."""
+    """The cost of mobility: a longer path for a while, lost events, signalling."""
     for speed in SPEEDS:
         for metric, words in MOVING:
             seen = found.find(metric, speed=speed)
@@ -95,7 +96,7 @@ def judge_rivals(found: Summaries) -> Iterator[Verdict]:
     for system in SYSTEMS[:-1]:
         seen = found.find("hops", system=system)
         yield _row(
-            "beyond-systems", {"system": system}, "hops / hops of a shortest path", None,
+            "beyond-systems", {"system": _label(system)}, "hops / hops of a shortest path", None,
             *ratio(seen, shortest, "mean"), seen.networks, "between nodes, ratio of averages",
             "not comparable", NOT_THERE,
         )  # fmt: skip
@@ -105,3 +106,7 @@ def judge_rivals(found: Summaries) -> Iterator[Verdict]:
         walks.mean, walks.mean_low, walks.mean_high, walks.networks, "of both walks together",
         "not comparable", NOT_THERE,
     )  # fmt: skip
+
+
+def _label(system: str) -> str:
+    return "georendezvous" if system == CELLS else system

@@ -1,4 +1,4 @@
-"""Paper 3, declared: the points of each panel of Figure 3 and of the theorem, scales, readings."""
+"""Paper 3 (GeoRendezvous), declared: points, scales and interpretations of its figures."""
 
 from halfway.papers.georendezvous import claims, claims_beyond
 from halfway.papers.georendezvous.claims import CLIENTS, FAIR_SIZES, FEW_POINTS, POINTS, SIZES
@@ -21,8 +21,8 @@ UNIFORM = (
 )
 CELLS = (
     "cells: squares of side r/(2 √2), the largest whose neighbours always hear each other, from "
-    "the corner of the square; closer is the total order (distance, x, y); a tour ends on the "
-    "first directed edge met again"
+    "the corner of the square; closer is the total order (distance, x, y); a perimeter traversal "
+    "ends on the first directed edge met again"
 )
 DIRECT = (
     "direct path: the same routing to the subscriber's cell, in hops between cells, on both sides "
@@ -33,15 +33,15 @@ POINTS_READ = (
     "those of fewer; best: fewest hops publisher - home - subscriber; closest: to the hashed point"
 )
 KNOWN = f"known: {claims.READINGS['known']} (the paper's footnote 1)"
-TOURED = f"toured: {claims.READINGS['toured']}, on its way and in its hop count"
+TOURED = f"toured: {claims.READINGS['toured']}, in its path and its hop count"
 TREES = (
     "the text does not determine the tree: all links once (the union of every path's hops), once "
     "a point (each point has a tree of its own), once a subscriber (homes send to each "
     "subscriber on its own, publishers to each home once)"
 )
 SHORTEST = (
-    "d(A, B): hops of a shortest path between nodes; every node is tried as R; below n = 600 whole "
-    "hops dominate k l and nothing is judged"
+    "d(A, B): hops of a shortest path between nodes; every node is tried as R; below n = 600 the "
+    "rounding to whole hops dominates k l and nothing is judged"
 )
 INTERVALS = (
     "95 % intervals: bootstrap over networks (pairs on one network are not independent), "
@@ -49,12 +49,12 @@ INTERVALS = (
 )
 MESSAGES = (
     "message by message on an ideal radio (some ms a hop): beacons, renewals, every member of a "
-    "cell keeps its keys unless said otherwise; a notification goes round the home perimeter"
+    "cell stores its keys unless stated otherwise; a notification traverses the home perimeter"
 )
 WALKS = (
-    "directional walks lose the nodes that cell hashing would lose whose members keep all keys, on "
-    "the same networks; both walks are launched anew as often as cell hashing renews, and what is "
-    "lost dies at a random time between two launches"
+    "directional walks lose the nodes that GeoRendezvous with all keys on all members would lose, "
+    "on the same networks; both walks are launched again as often as GeoRendezvous renews, and the "
+    "nodes die at a random time between two launches"
 )
 SOME: dict[Scale, int] = {"quick": 8, "paper": 40}
 MANY: dict[Scale, int] = {"quick": 30, "paper": 200}
@@ -133,20 +133,20 @@ PAPER = Paper(
     figures=(
         _picture(
             "figure-1",
-            "A message on its way through the cells to its home",
+            "The route of a message through the cells to its home",
             Drawing(
                 _figure_1_svg,
-                "Greedy hops, a way around a hole in perimeter mode, and the tour that shows the "
-                "home to be the home. The paper draws a sketch.",
+                "Greedy hops, a path around a hole in perimeter mode, and the traversal that "
+                "proves the home. The paper draws a sketch.",
             ),
         ),
         _picture(
             "figure-2",
-            "Four rendezvous points of one topic, of which the best is kept",
+            "Four rendezvous points of one topic, and the path through the best",
             Drawing(
                 _figure_2_svg,
-                "Advertisements and subscriptions go to all four; of the notifications' ways "
-                "three are pruned.",
+                "Advertisements and subscriptions go to all four; three of the notifications' "
+                "paths are pruned.",
             ),
         ),
         Figure(
@@ -179,7 +179,7 @@ PAPER = Paper(
         ),
         Figure(
             "figure-3a-toured",
-            "Figure 3(a) if every message goes round the home perimeter",
+            "Figure 3(a) if every message traverses the home perimeter",
             lambda _scale: _figure_3a("toured"),
             MANY,
             claims.judge_figure_3a_toured,
@@ -266,7 +266,7 @@ PAPER = Paper(
         ),
         Figure(
             "signalling",
-            "What a stable subscriber costs beyond what it needs, message by message",
+            "Unnecessary messages of a stable subscriber, message by message",
             _signalling,
             SOME,
             claims_beyond.judge_signalling,
@@ -274,7 +274,7 @@ PAPER = Paper(
         ),
         Figure(
             "beyond-loss",
-            "Beyond the paper: members of the rendezvous cell die without a word",
+            "Beyond the paper: members of the rendezvous cell die unannounced",
             _losses,
             SOME,
             claims_beyond.judge_loss,
@@ -282,7 +282,7 @@ PAPER = Paper(
         ),
         Figure(
             "beyond-mobility",
-            "Beyond the paper: publishers and subscribers that move",
+            "Beyond the paper: mobile publishers and subscribers",
             _mobility,
             SOME,
             claims_beyond.judge_mobility,
@@ -290,7 +290,7 @@ PAPER = Paper(
         ),
         Figure(
             "beyond-systems",
-            "Beyond the paper: path lengths beside a single point and directional walks",
+            "Beyond the paper: path lengths of a single point and of directional walks",
             _rivals,
             MANY,
             claims_beyond.judge_rivals,

@@ -1,4 +1,4 @@
-"""What one run of paper 3 does: draw the network, lay the cells, route, observe."""
+"""The bulk measurements of paper 3 (GeoRendezvous): path lengths, trees, Theorem 3.1."""
 
 from functools import lru_cache
 
@@ -16,8 +16,8 @@ TREE_READINGS = ("all links once", "once a point", "once a subscriber")
 
 
 @lru_cache(maxsize=2)
-def laid(n: int, degree: float, seed: int) -> CellRoutes:
-    """The cells of a seed's connected network; the runs of one network follow each other."""
+def cells_of(n: int, degree: float, seed: int) -> CellRoutes:
+    """The cells of a seed's connected network; cached, as runs of one network are consecutive."""
     radius = radius_of_degree(n, degree)
     return CellRoutes(connected_unit_disk(n, radius, seed).network, radius)
 
@@ -31,20 +31,20 @@ def detours(run: Run) -> Observations:
     components.
     """
     with run.timed("network"):
-        cells = laid(run["n"], run["degree"], run.network_seed)
+        cells = cells_of(run["n"], run["degree"], run.network_seed)
     pairs = distinct_pairs(run["n"], run["pairs"], run.workload_seed)
     with run.timed("run"):
-        # The key is the workload's: points for one number are the first of those for another.
-        ways = cells.ways(pairs, run["points"], run.workload_seed)
-        path = ways.shortest(run["tried"], toured=run["reading"] == "toured")
-    kept = ways.direct > 0
-    path, direct = path[kept], ways.direct[kept]
+        # The key is the workload's, so that fewer points are the first of more points.
+        paths = cells.paths(pairs, run["points"], run.workload_seed)
+        path = paths.shortest(run["tried"], with_traversal=run["reading"] == "toured")
+    kept = paths.direct > 0
+    path, direct = path[kept], paths.direct[kept]
     return {
         "path": path,
         "direct": direct,
         "overhead": np.array([path.sum() / direct.sum()] if len(path) else []),
         "pairwise": path / direct,
-        "empty": np.array([ways.empty.mean()]),
+        "empty": np.array([paths.empty.mean()]),
         "dropped": (~kept).astype(np.float64),
         "degree": np.array([cells.network.degree.mean()]),
     }
@@ -57,7 +57,7 @@ def trees(run: Run) -> Observations:
     this network.
     """
     with run.timed("network"):
-        cells = laid(run["n"], run["degree"], run.network_seed)
+        cells = cells_of(run["n"], run["degree"], run.network_seed)
     parties = _parties(run["n"], run["pairs"], run["clients"], run.workload_seed)
     publisher, subscribers = parties[:, 0].copy(), parties[:, 1:].copy()
     with run.timed("run"):
@@ -67,7 +67,7 @@ def trees(run: Run) -> Observations:
             ]
             for points, tried in ((run["points"], run["tried"]), (1, 1))
         ]
-    # Everybody in the publisher's own cell: no link is used, and there is no ratio.
+    # All subscribers in the publisher's own cell use no link, so there is no ratio.
     kept = (hops[0] > 0) & (hops[1] > 0)
     many, one = hops[0][kept], hops[1][kept]
     return {
@@ -79,14 +79,14 @@ def trees(run: Run) -> Observations:
 
 
 def nice_places(run: Run) -> Observations:
-    """[geo §3] Where a rendezvous node would be good, on shortest paths; a unit is a pair.
+    """[geo §3] The share of well placed rendezvous nodes, on shortest paths; a unit is a pair.
 
     share: of all nodes R, those with d(A,R) + d(R,B) <= l + 2 k l. growth: the largest
     |N(X,2r)| / |N(X,r)| seen from the pairs' ends, the Δ of this network. reach: E[l] / L.
     bound: what the proof then promises, Δ^(log2(k E[l]/L) - 1).
     """
     with run.timed("network"):
-        network = laid(run["n"], run["degree"], run.network_seed).network
+        network = cells_of(run["n"], run["degree"], run.network_seed).network
     pairs = distinct_pairs(run["n"], run["pairs"], run.workload_seed)
     share, length, growth, longest = [], [], 1.0, 1
     with run.timed("run"):

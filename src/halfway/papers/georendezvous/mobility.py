@@ -1,4 +1,4 @@
-"""Beyond paper 3: subscribers and publishers that move, and choose their rendezvous point anew.
+"""Beyond paper 3: mobile publishers and subscribers that choose their rendezvous point again.
 
 [geo §1] "subscribers concern only with their own position and pick a better rendezvous node as they
 move" — the paper says it and does not measure it.
@@ -20,19 +20,19 @@ from halfway.world.mobility.motion import Legs, positions, still
 from halfway.world.mobility.random_waypoint import random_waypoint
 from halfway.world.workload.demand import Drawn
 
-REACH_M = 100.0  # what the radius stands for, so that speeds are in metres a second
+REACH_M = 100.0  # the radius in metres, for speeds in metres per second
 SECONDS, SETTLED_S, EVERY_S = 120.0, 5.0, 0.5
-DATA = ("notify", "note")  # all else is signalling; beacons are counted by themselves
+DATA = ("notify", "notify-client")  # the rest is signalling; beacons are counted separately
 BEACON = "hello"
 
 
 def mobility(run: Run) -> Observations:
     """Random waypoint at a mean speed; a unit is a topic of one publisher and one subscriber.
 
-    best of all, best of tried: share of the seconds in which the point that the last event came
-    through has the fewest hops of all points, of the closest ones. delivered: the run's ratio.
+    best of all, best of tried: share of the seconds in which the point of the last event received
+    has the fewest hops of all points, of the closest ones. delivered: the run's delivery ratio.
     signalling, beacons: transmissions a node and minute. crossings: new cells a node and minute.
-    stranded: messages of the whole run that ended for want of a way on.
+    stranded: messages of the whole run that ended without a route.
     """
     n, pairs = run["n"], run["pairs"]
     radius = radius_of_degree(n, run["degree"])
@@ -42,7 +42,7 @@ def mobility(run: Run) -> Observations:
         n, pairs, 1, 1, events=events, every_s=EVERY_S / pairs, start_s=1.5, seed=run.workload_seed
     )
     simulation = Simulation(
-        "cell-hash", motion=Motion(legs, radius), workload=demand, seconds=SECONDS,
+        "georendezvous", motion=Motion(legs, radius), workload=demand, seconds=SECONDS,
         seed=run.dice_seed, stretch=False,
         options={"points": run["points"], "tried": run["tried"]},
     )  # fmt: skip
@@ -53,11 +53,11 @@ def mobility(run: Run) -> Observations:
         for second in np.arange(SETTLED_S, SECONDS - 1.0):
             simulation.run(second)
             seen.append(_has_best(simulation, legs, radius, ends, run["tried"], float(second)))
-        told = simulation.run()
-    if full := told.shortfalls.get("entries without room"):
-        raise RuntimeError(f"{full} entries found no room: cell hashing needs larger tables")
+        outcome = simulation.run()
+    if full := outcome.shortfalls.get("entries without room"):
+        raise RuntimeError(f"{full} entries found no room: GeoRendezvous needs larger tables")
     shares = np.array(seen, float).mean(axis=0)  # [pairs, 2]
-    return {"best of all": shares[:, 0], "best of tried": shares[:, 1], **_costs(told)}
+    return {"best of all": shares[:, 0], "best of tried": shares[:, 1], **_costs(outcome)}
 
 
 def _legs(n: int, speed: float, seed: int) -> Legs:
@@ -72,30 +72,30 @@ def _has_best(
     simulation: Simulation, legs: Legs, radius: float, ends: npt.NDArray[np.int64], tried: int,
     now: float,
 ) -> npt.NDArray[np.bool_]:  # fmt: skip
-    """[pairs, 2] whether no other point, no other of the closest, has a shorter way now."""
-    rules, state = simulation.instance.rules, simulation.instance.state
+    """[pairs, 2] whether no other point, no other of the closest, has a shorter path now."""
+    rules, state = simulation.instance.rules, simulation.state
     network = replace(
         simulation.environment.start, position=np.clip(positions(legs, now), 0.0, 1.0)
     )
-    ways = CellRoutes(network, radius).ways(ends, rules.points, int(rules.key))
-    hops = np.where(ways.through < 0, np.iinfo(np.int32).max, ways.through + ways.tour)
-    heard = state.heard[ends[:, 1]]
-    newest = heard["event"].argmax(axis=1)
+    paths = CellRoutes(network, radius).paths(ends, rules.points, int(rules.key))
+    hops = np.where(paths.through < 0, np.iinfo(np.int32).max, paths.through + paths.traversal)
+    received = state.received[ends[:, 1]]
+    newest = received["event"].argmax(axis=1)
     pair = np.arange(len(ends))
-    mine = hops[pair, heard["number"][pair, newest]]
-    order = np.argsort(ways.off, axis=1, kind="stable")[:, :tried]
+    mine = hops[pair, received["point"][pair, newest]]
+    order = np.argsort(paths.distance, axis=1, kind="stable")[:, :tried]
     closest = np.take_along_axis(hops, order, axis=1).min(axis=1)
-    known = heard["event"][pair, newest] >= 0
+    known = received["event"][pair, newest] >= 0
     return np.stack([known & (mine <= hops.min(axis=1)), known & (mine <= closest)], axis=1)
 
 
-def _costs(told: Outcome) -> Observations:
-    each = told.nodes * told.seconds / 60.0
-    sent = sum(count for kind, count in told.sent.items() if kind not in (*DATA, BEACON))
+def _costs(outcome: Outcome) -> Observations:
+    each = outcome.nodes * outcome.seconds / 60.0
+    sent = sum(count for kind, count in outcome.sent.items() if kind not in (*DATA, BEACON))
     return {
-        "delivered": np.array([told.delivery_ratio]),
+        "delivered": np.array([outcome.delivery_ratio]),
         "signalling": np.array([sent / each]),
-        "beacons": np.array([told.sent[BEACON] / each]),
-        "crossings": np.array([told.sent.get("gone", 0) / each]),
-        "stranded": np.array([float(told.shortfalls.get("messages without a way on", 0))]),
+        "beacons": np.array([outcome.sent[BEACON] / each]),
+        "crossings": np.array([outcome.sent.get("gone", 0) / each]),
+        "stranded": np.array([float(outcome.shortfalls.get("messages without a route", 0))]),
     }

@@ -9,6 +9,8 @@ MOBILITY = "halfway.papers.georendezvous.mobility"
 DEGREE = 45.0  # [geo §4] "an average network degree of 45 neighbors per node"
 PAIRS = 20  # [geo §4] "20 different uniformly distributed publisher-subscriber paths"
 NETWORK = ("n", "degree")
+# GeoRendezvous in the parameters of a point. Seeds depend on it, so it keeps its former value.
+CELLS = "cell-hash"
 
 
 def detour_point(n: int, points: int, tried: int, reading: str = "known") -> Point:
@@ -16,7 +18,7 @@ def detour_point(n: int, points: int, tried: int, reading: str = "known") -> Poi
     parameters: dict[str, Scalar] = {
         "n": n,
         "degree": DEGREE,
-        "system": "cell-hash",
+        "system": CELLS,
         "points": points,
         "tried": tried,
         "reading": reading,
@@ -30,7 +32,7 @@ def tree_point(clients: int, reading: str) -> Point:
     parameters: dict[str, Scalar] = {
         "n": 600,
         "degree": DEGREE,
-        "system": "cell-hash",
+        "system": CELLS,
         "points": 8,
         "tried": 2,
         "clients": clients,
@@ -51,17 +53,18 @@ def signalling_point(points: int) -> Point:
     parameters: dict[str, Scalar] = {
         "n": 150,
         "degree": DEGREE,
-        "system": "cell-hash",
+        "system": CELLS,
         "points": points,
         "pairs": 5,
     }
     return Point(f"{BEYOND}:signalling", parameters, NETWORK, 120.0)
 
 
-def loss_point(system: str, points: int, tried: int, keepers: int, loss: str) -> Point:
-    """Topics whose rendezvous cell, or network, loses nodes at once; keepers 0: all keep all.
+def loss_point(system: str, points: int, tried: int, replicas: int, loss: str) -> Point:
+    """Topics whose rendezvous cell, or network, loses nodes at once.
 
-    directional-walk: the nodes die that cell hashing with these points would lose.
+    replicas: of a key in its cell; 0: all members. directional-walk: the nodes die that
+    GeoRendezvous with these points would lose.
     """
     parameters: dict[str, Scalar] = {
         "n": 150,
@@ -69,7 +72,7 @@ def loss_point(system: str, points: int, tried: int, keepers: int, loss: str) ->
         "system": system,
         "points": points,
         "tried": tried,
-        "keepers": keepers,
+        "keepers": replicas,
         "loss": loss,
         "pairs": 3,
     }
@@ -78,7 +81,7 @@ def loss_point(system: str, points: int, tried: int, keepers: int, loss: str) ->
 
 def rival_point(system: str) -> Point:
     """Paths between the same pairs on the same networks of 600 nodes."""
-    points, tried = (8, 2) if system == "cell-hash" else (1, 1)
+    points, tried = (8, 2) if system == CELLS else (1, 1)
     parameters: dict[str, Scalar] = {
         "n": 600,
         "degree": DEGREE,
@@ -95,7 +98,7 @@ def mobility_point(speed: float) -> Point:
     parameters: dict[str, Scalar] = {
         "n": 150,
         "degree": DEGREE,
-        "system": "cell-hash",
+        "system": CELLS,
         "points": 8,
         "tried": 2,
         "speed": speed,

@@ -1,4 +1,4 @@
-"""Square cells over a plane: which cell a point lies in, where a key hashes to, the next cell.
+"""Square cells of Cell Hash Routing: the cell of a point, the point of a key, the next cell.
 
 Cell Hash Routing [geo §2.1] sees only cells: a populated cell is one virtual node in its centre,
 linked to the populated ones among its eight neighbours. Cells are pairs of integers, so distances
@@ -31,26 +31,26 @@ def cell_of(value, low, side):
 
 
 @inlined
-def stepped(x, y, way):
+def adjacent_cell(x, y, direction):
     """The cell next to (x, y) in a direction."""
-    return x + _ACROSS[way], y + _UP[way]
+    return x + _ACROSS[direction], y + _UP[direction]
 
 
 @inlined
-def direction(from_x, from_y, to_x, to_y):
+def direction_between(from_x, from_y, to_x, to_y):
     """The direction from a cell to one of its eight neighbours; -1 if it is none of them."""
-    for way in range(8):
-        if from_x + _ACROSS[way] == to_x and from_y + _UP[way] == to_y:
-            return way
+    for direction in range(8):
+        if from_x + _ACROSS[direction] == to_x and from_y + _UP[direction] == to_y:
+            return direction
     return -1
 
 
 @inlined
-def hashed(key, topic, number):
-    """[geo §2.3] rendezvous point `number` of a topic: a place in the unit square."""
-    word = advanced(seeded(seeded(np.uint64(key), topic), number))
-    x = uniform(mixed(word))
-    return x, uniform(mixed(advanced(word)))
+def point_position(key, topic, point):
+    """[geo §2.3] The position of a topic's rendezvous point in the unit square."""
+    random_state = advanced(seeded(seeded(np.uint64(key), topic), point))
+    x = uniform(mixed(random_state))
+    return x, uniform(mixed(advanced(random_state)))
 
 
 @inlined
@@ -67,13 +67,13 @@ def closer(ax, ay, bx, by, dx, dy):
 
 @inlined
 def greedy(mask, x, y, dx, dy):
-    """[geo §2.1] the populated neighbour closest to d, if it is closer than (x, y); else STAY."""
+    """[geo §2.1] The direction of the populated neighbour closest to d; STAY if none is closer."""
     best_x, best_y, best = x, y, STAY
-    for way in range(8):
-        if (mask >> way) & 1:
-            near_x, near_y = x + _ACROSS[way], y + _UP[way]
+    for direction in range(8):
+        if (mask >> direction) & 1:
+            near_x, near_y = x + _ACROSS[direction], y + _UP[direction]
             if closer(near_x, near_y, best_x, best_y, dx, dy):
-                best_x, best_y, best = near_x, near_y, way
+                best_x, best_y, best = near_x, near_y, direction
     return best
 
 
@@ -90,42 +90,46 @@ def octant(across, up):
 
 
 @inlined
-def turned(mask, way):
-    """The first populated direction counterclockwise of `way`, which itself comes last."""
+def next_counterclockwise(mask, direction):
+    """The first populated direction counterclockwise of a direction, which itself comes last."""
     for turn in range(1, 9):
-        onto = (way + turn) & 7
+        onto = (direction + turn) & 7
         if (mask >> onto) & 1:
             return onto
     return STAY
 
 
 @inlined
-def decide(mask, x, y, dx, dy, touring, entry_x, entry_y, first, back):
-    """Where a message for cell d goes on from cell (x, y): the whole of the routing.
+def decide(mask, x, y, dx, dy, on_perimeter, entry_x, entry_y, first, back):
+    """The next direction of a message for cell d from cell (x, y): the whole routing decision.
 
-    touring: 1 in perimeter mode, which the message entered at (entry_x, entry_y) by leaving in
-    direction `first`; back: the direction it came from. Returns (direction or HOME, touring,
-    entry_x, entry_y, first) as it shall travel on.
+    on_perimeter: 1 in perimeter mode, which the message entered at (entry_x, entry_y) by leaving in
+    direction `first`; back: the direction it came from. Returns (direction or HOME, on_perimeter,
+    entry_x, entry_y, first) for the next hop.
     """
     # [geo §2.1] "as soon as the message reaches some cell h, such that ||hd|| < ||c3 d||, the
     # message leaves the perimeter mode"
-    if touring == 1 and not closer(x, y, entry_x, entry_y, dx, dy):
-        fresh = turned(mask, octant(dx - x, dy - y)) if x == entry_x and y == entry_y else first
+    if on_perimeter == 1 and not closer(x, y, entry_x, entry_y, dx, dy):
+        fresh = (
+            next_counterclockwise(mask, octant(dx - x, dy - y))
+            if x == entry_x and y == entry_y
+            else first
+        )
         if fresh != first:
-            # A cell beside the entry has filled or emptied during the tour, whose first edge would
-            # never be met again: the tour begins anew. In a still network this does not happen.
+            # A cell next to the entry was populated or emptied during the traversal, whose first
+            # edge would never be met again: restart it. In a static network this does not happen.
             return fresh, 1, x, y, fresh
-        way = turned(mask, back)
-        # We end a tour on the first directed edge met again, because a tour passes the cells that
-        # hold two parts of a face together more than once before it has seen all of it.
-        if way == STAY or (x == entry_x and y == entry_y and way == first):
+        direction = next_counterclockwise(mask, back)
+        # We end a traversal on the first directed edge met again, because a traversal passes the
+        # cells that connect two parts of a face more than once before it has seen all of it.
+        if direction == STAY or (x == entry_x and y == entry_y and direction == first):
             return HOME, 1, entry_x, entry_y, first
-        return way, 1, entry_x, entry_y, first
-    way = greedy(mask, x, y, dx, dy)
-    if way != STAY:
-        return way, 0, x, y, way
+        return direction, 1, entry_x, entry_y, first
+    direction = greedy(mask, x, y, dx, dy)
+    if direction != STAY:
+        return direction, 0, x, y, direction
     if mask == 0 or (x == dx and y == dy):
-        return HOME, 0, x, y, way
+        return HOME, 0, x, y, direction
     # [geo §2.1] "contour the face in the direction where the line c3 d lies"
-    way = turned(mask, octant(dx - x, dy - y))
-    return way, 1, x, y, way
+    direction = next_counterclockwise(mask, octant(dx - x, dy - y))
+    return direction, 1, x, y, direction

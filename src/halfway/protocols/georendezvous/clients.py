@@ -1,49 +1,47 @@
-"""The clients of cell hashing [geo §2.2-2.4]: publishers advertise, subscribers choose a point."""
+"""The clients of GeoRendezvous [geo §2.2-2.4]: publishers advertise, subscribers choose a point."""
 
 import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.message import APP
-from halfway.core.outbox import emit
-from halfway.protocols.flooding import DELIVERED
-from halfway.protocols.georendezvous.routing import (
+from halfway.protocols.application import DELIVERED, emit_event
+from halfway.protocols.georendezvous.messages import (
     ADVERT,
+    DETOUR,
     HOPS,
     INTEREST,
     NOTIFY,
-    NUMBER,
+    POINT,
     PRUNE,
-    PUBLISHER,
     STAMP,
-    UNMADE,
-    blank,
-    dispatch,
 )
-from halfway.protocols.georendezvous.tables import NONE, distance_to, is_close, rival
+from halfway.protocols.georendezvous.routing import dispatch, point_message
+from halfway.protocols.georendezvous.tables import NONE, distance_to, is_tried, pruned_place
 
-NO_POINT = np.int32(255)  # in HEARD: the event came, but no point's way can be judged by it
+_NO_POINT = np.int32(255)  # received, but over a detour, which says nothing about its point
 
 
 @apart
 def advertise(state, rules, i, topic, out):
     """[geo §2.3] "send an advertisement to each of the n rendezvous points"."""
-    for number in range(rules.points):
-        o = blank(state, rules, i, ADVERT, topic, np.int32(number), state.node_id[i], NONE, out)
+    me = state.node_id[i]
+    for point in range(rules.points):
+        o = point_message(state, rules, i, ADVERT, topic, np.int32(point), me, NONE, out)
         dispatch(state, rules, i, o, out)
 
 
 @apart
 def subscribe(state, rules, i, topic, stamp, out):
     """[geo §2.4] "selects just the m rendezvous points that are physically closer to it"."""
-    for number in range(rules.points):
-        if is_close(state, rules, i, topic, np.int32(number)):
-            interest(state, rules, i, topic, np.int32(number), stamp, out)
+    for point in range(rules.points):
+        if is_tried(state, rules, i, topic, np.int32(point)):
+            subscribe_to(state, rules, i, topic, np.int32(point), stamp, out)
 
 
 @apart
-def interest(state, rules, i, topic, number, stamp, out):
-    """A subscription to one point. With a stamp, what was pruned there before shall come again."""
-    o = blank(state, rules, i, INTEREST, topic, number, NONE, state.node_id[i], out)
+def subscribe_to(state, rules, i, topic, point, stamp, out):
+    """Subscribe at one point. A stamp cancels earlier prunes there."""
+    o = point_message(state, rules, i, INTEREST, topic, point, NONE, state.node_id[i], out)
     o.reals[STAMP] = stamp
     dispatch(state, rules, i, o, out)
 
@@ -61,79 +59,66 @@ def renew(state, rules, i, stamp, out):
 @apart
 def publish(state, rules, i, message, out):
     """[geo §2.3] "only send notifications through paths where it actually has receivers"."""
-    for number in range(rules.points):
-        if state.wanted_until[i, message.topic, number] > message.at:
-            o = blank(
-                state,
-                rules,
-                i,
-                NOTIFY,
-                message.topic,
-                np.int32(number),
-                state.node_id[i],
-                NONE,
-                out,
-            )
+    me, topic = state.node_id[i], message.topic
+    for point in range(rules.points):
+        if state.wanted_until[i, topic, point] > message.at:
+            o = point_message(state, rules, i, NOTIFY, topic, np.int32(point), me, NONE, out)
             o.event = message.event
             dispatch(state, rules, i, o, out)
 
 
 @apart
-def hear(state, rules, i, message, out):
-    """An event comes through a point: deliver the first, prune the longer way of any two."""
+def receive(state, rules, i, message, out):
+    """Receive an event through a point: deliver the first copy, prune the longer of two paths."""
     if state.subscribed[i, message.topic] == 0:
         return
-    # What had to take another way says little of its point's way: nothing is pruned by it.
-    usual, number = message.reals[UNMADE] == 0.0, message.args[NUMBER]
-    hops = np.int32(message.args[HOPS] - message.reals[UNMADE])
-    heard = state.heard
-    place = np.uint32(message.event) & np.uint32(heard.event.shape[1] - 1)
-    if message.event < heard.event[i, place]:
-        return  # so old that it counts as told
-    if message.event > heard.event[i, place]:
-        heard.event[i, place] = message.event
-        heard.number[i, place], heard.hops[i, place] = number if usual else NO_POINT, hops
-        if message.args[PUBLISHER] != state.node_id[i]:
-            o = emit(out, DELIVERED, 0.0, APP)
-            o.topic, o.event = message.topic, message.event
-            o.args[NUMBER], o.args[HOPS] = number, hops
+    direct, point = message.reals[DETOUR] == 0.0, message.args[POINT]
+    hops = np.int32(message.args[HOPS] - message.reals[DETOUR])
+    received = state.received
+    place = np.uint32(message.event) & np.uint32(received.event.shape[1] - 1)
+    if message.event < received.event[i, place]:
+        return  # older than the window
+    if message.event > received.event[i, place]:
+        received.event[i, place] = message.event
+        received.point[i, place], received.hops[i, place] = point if direct else _NO_POINT, hops
+        if message.publisher != state.node_id[i]:
+            emit_event(message, DELIVERED, 0.0, APP, out)
         return
-    best = np.int32(heard.number[i, place])
-    if best == number or not usual:
+    best = np.int32(received.point[i, place])
+    if best == point or not direct:
         return
-    if best == NO_POINT:
-        heard.number[i, place], heard.hops[i, place] = number, hops
-    elif shorter(state, rules, i, message, best, np.int64(heard.hops[i, place])):
-        heard.number[i, place], heard.hops[i, place] = number, hops
-        prefer(state, rules, i, message, number, best, out)
+    if best == _NO_POINT:
+        received.point[i, place], received.hops[i, place] = point, hops
+    elif is_shorter(state, rules, i, message, best, np.int64(received.hops[i, place])):
+        received.point[i, place], received.hops[i, place] = point, hops
+        prefer(state, rules, i, message, point, best, out)
     else:
-        prefer(state, rules, i, message, best, number, out)
+        prefer(state, rules, i, message, best, point, out)
 
 
 @apart
-def shorter(state, rules, i, message, best, fewest):
+def is_shorter(state, rules, i, message, best, fewest):
     """[geo §2.3] "the shortest number of hops", ties by "distance to the rendezvous point"."""
-    number, hops = message.args[NUMBER], message.args[HOPS]
+    point, hops = message.args[POINT], message.args[HOPS]
     if hops != fewest:
         return hops < fewest
-    here = distance_to(state, rules, i, message.topic, number)
+    here = distance_to(state, rules, i, message.topic, point)
     there = distance_to(state, rules, i, message.topic, best)
-    return here < there or (here == there and number < best)
+    return here < there or (here == there and point < best)
 
 
 @apart
 def prefer(state, rules, i, message, winner, loser, out):
-    """Prune the losing point for this publisher, and take back an earlier prune of the winner."""
-    now = message.at
-    r = rival(state, i, message.topic, message.args[PUBLISHER], now)
-    if state.rivals.pruned[i, r] & (np.uint32(1) << np.uint32(winner)):
-        # Two events that were under way while paths changed could have pruned both points.
-        state.rivals.pruned[i, r] = 0
-        interest(state, rules, i, message.topic, winner, now, out)
-    state.rivals.pruned[i, r] |= np.uint32(1) << np.uint32(loser)
-    state.rivals.until[i, r] = now + rules.lifetime
-    o = blank(
-        state, rules, i, PRUNE, message.topic, loser, message.args[PUBLISHER], state.node_id[i], out
-    )
+    """Prune the losing point for this publisher, and cancel an earlier prune of the winner."""
+    now, topic, publisher = message.at, message.topic, message.publisher
+    pruned = state.pruned
+    r = pruned_place(state, i, topic, publisher, now)
+    if pruned.points[i, r] & (np.uint32(1) << np.uint32(winner)):
+        # Two events in flight while paths changed could have pruned both points.
+        pruned.points[i, r] = 0
+        subscribe_to(state, rules, i, topic, winner, now, out)
+    pruned.points[i, r] |= np.uint32(1) << np.uint32(loser)
+    pruned.until[i, r] = now + rules.lifetime_s
+    o = point_message(state, rules, i, PRUNE, topic, loser, publisher, state.node_id[i], out)
     o.reals[STAMP] = now
     dispatch(state, rules, i, o, out)

@@ -1,123 +1,97 @@
 """GeoRendezvous [geo §2]: topics matched at replicated rendezvous points of Cell Hash Routing.
 
-Publishers advertise to the homes of all points of a topic, subscribers tell the closest ones, and
-each event comes through the point with the fewest hops. Everything a cell keeps is soft. Here is
-the one door; `cell_hash_clients` is who publishes and subscribes, `cell_hash_shelf` the rendezvous
-cell, `cell_hash_members` who is in it, `cell_hash_keepers` who of them keeps what, and
-`cell_hash_routing` how a message finds it, if need be with `cell_hash_care`.
+Publishers advertise to the homes of all points of a topic, subscribers subscribe at the closest
+ones, and each event comes through the point with the fewest hops. All entries are soft state.
 
-We let every member of a cell keep all of its keys, because any of them may be the one that a
-message is passed to; `keepers` divides them.
-We let a newcomer listen before it takes part, and hand keys over when a cell fills or empties,
-because a home changes then and its subscribers would wait for their next renewal.
-We tell WANTED and UNWANTED from a subscriber's own letters, because the paper forwards those, and
-a publisher needs only to know whether anybody is there.
+We let every member of a cell store all of its keys, because a message may reach any of them;
+`replicas` divides them.
+We let a newcomer listen before it becomes a member, and move keys when a cell becomes populated or
+empty, because a home changes then and its subscribers would wait for their next renewal.
+We send WANTED and UNWANTED instead of the subscriber's own messages, which the paper forwards,
+because a publisher needs to know only whether there is a subscriber.
 """
 
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
-from halfway.core.message import START
-from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE, Book
-from halfway.protocols.georendezvous.clients import advertise, hear, publish, renew, subscribe
+from halfway.core.options import Option, count, seconds
+from halfway.protocols.application import PUBLISH, SUBSCRIBE
+from halfway.protocols.georendezvous.clients import advertise, publish, receive, renew, subscribe
 from halfway.protocols.georendezvous.membership import (
+    beacon,
+    become_member,
+    leave,
+    on_neighbour,
+    rehome,
+    start,
+    start_timer,
+)
+from halfway.protocols.georendezvous.messages import (
+    ADVERT,
+    ADVERTISE,
+    ARRIVED,
     BEACON,
     GONE,
     HELLO,
     HERE,
-    JOIN,
-    LIFE,
-    READY,
-    RENEW,
-    beacon,
-    boot,
-    greeted,
-    leave,
-    look_again,
-    ready,
-    remind,
-)
-from halfway.protocols.georendezvous.reliable_hop import (
-    ACK,
-    OVERDUE,
-    SERIAL,
-    acknowledged,
-    overdue,
-    taken_before,
-)
-from halfway.protocols.georendezvous.rendezvous_cell import SHARE, notify, take_in, take_share
-from halfway.protocols.georendezvous.replication import ALL, first_keeper, keeps
-from halfway.protocols.georendezvous.routing import (
-    ADVERT,
-    ARRIVED,
     HOPS,
+    INCARNATION,
     INTEREST,
-    NOTE,
+    JOIN,
+    KINDS,
+    LEAVE,
     NOTIFY,
-    NUMBER,
+    NOTIFY_CLIENT,
+    POINT,
     PRUNE,
-    TELL,
+    READY,
+    REHOME,
+    RENEW,
+    REPLICATE,
+    START,
+    UNADVERTISE,
+    UNSUBSCRIBE,
     UNWANTED,
     WANTED,
-    Rules,
-    copied,
+)
+from halfway.protocols.georendezvous.rendezvous_cell import notify, store_entry, store_replica
+from halfway.protocols.georendezvous.replication import ALL, first_replica, is_replica
+from halfway.protocols.georendezvous.routing import (
+    copy_of,
     forward,
     hop,
-    rules,
+    reroute,
     to_client,
-    try_another,
 )
+from halfway.protocols.georendezvous.rules import MOST_POINTS, Rules
 from halfway.protocols.georendezvous.state import CellState, state
-from halfway.protocols.georendezvous.tables import NO_WAY, NOWHERE
+from halfway.protocols.georendezvous.tables import NO_ROUTE
+from halfway.protocols.reliable_hop import (
+    ACK,
+    ACK_TIMEOUT,
+    NONE,
+    accepted_before,
+    complete,
+    overdue,
+    release,
+)
 
-__all__ = [
-    "DELIVERED",
-    "KINDS",
-    "PUBLISH",
-    "START",
-    "SUBSCRIBE",
-    "Book",
-    "CellState",
-    "Rules",
-    "State",
-    "handle",
-    "most_emissions",
-    "rules",
-    "state",
-]
+__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "state"]
 
-# Kinds from the application, beside flooding's PUBLISH and SUBSCRIBE:
-ADVERTISE = 6  # `topic` will be published on here; before the first PUBLISH
-UNADVERTISE = 7  # stop renewing: the system forgets
-UNSUBSCRIBE = 8
-LEAVE = 9  # take leave of the cell; BOOT comes back
-
-KINDS = {
-    PUBLISH: "publish",
-    SUBSCRIBE: "subscribe",
-    DELIVERED: "delivered",
-    ADVERTISE: "advertise",
-    UNADVERTISE: "unadvertise",
-    UNSUBSCRIBE: "unsubscribe",
-    LEAVE: "leave",
-    JOIN: "join",
-    HERE: "here",
-    HELLO: "hello",
-    GONE: "gone",
-    SHARE: "share",
-    ADVERT: "advert",
-    INTEREST: "interest",
-    PRUNE: "prune",
-    NOTIFY: "notify",
-    TELL: "tell",
-    WANTED: "wanted",
-    UNWANTED: "unwanted",
-    NOTE: "note",
-    ACK: "ack",
-    OVERDUE: "overdue",
-    READY: "ready",
-    BEACON: "beacon",
-    RENEW: "renew",
-    int(START): "boot",
+MAP_CELL_SIDE = "side"
+OPTIONS = {
+    "points": count(8, "n: rendezvous points of a topic", 1, MOST_POINTS),
+    "tried": count(2, "m: of these, the closest ones that a subscriber tries", 1, MOST_POINTS),
+    "beacon_interval_s": seconds(1.0, "between two beacons of a node", 1e-6),
+    "renewal_interval_s": seconds(
+        10.0, "between two renewals of an advertisement or subscription", 1e-6
+    ),
+    "lifetime_s": seconds(25.0, "an entry expires without renewal", 1e-6),
+    "join_listen_s": seconds(0.5, "a newcomer to a cell listens before it becomes a member", 1e-6),
+    "max_hops": count(2000, "transmissions after which a message ends", 1, 30_000),
+    "replicas": count(0, "members of a cell that store a key; 0: all of them", 0, 1000),
+    "retries": count(0, "retransmissions of an unacknowledged hop; 0: no acknowledgements", 0, 100),
+    "ack_timeout_s": seconds(0.1, "a hop waits for its acknowledgement; above a round trip", 1e-6),
+    "reach_margin": Option(0.0, 0.0, 0.9, "share of the reach by which cells shrink, for mobility"),
 }
 
 State = CellState
@@ -126,72 +100,69 @@ State = CellState
 def most_emissions(state: CellState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
     topics = state.advertised.shape[1]
-    entries = 2 * state.shelf.shape[1] + state.tours.shape[1] + state.near.shape[1]
+    entries = 2 * state.store.shape[1] + state.traversals.shape[1] + state.neighbours.shape[1]
     most = entries + 2 * topics * rules.points + 8
-    return int(most if rules.retries == 0 else 2 * most)  # a letter to oneself with each
+    return int(most if rules.retries == 0 else 2 * most)  # with each, an acknowledgement timer
 
 
 @apart
-def passed_on(state, rules, i, message, out):
-    """Whether a message to a home had to go on, to a member that keeps the key."""
-    number = message.args[NUMBER]
-    if rules.keepers == ALL or to_client(message.kind):
+def passed_to_replica(state, rules, i, message, out):
+    """Whether a message to a home went on to another member, which stores the key."""
+    topic, point = message.topic, message.args[POINT]
+    if rules.replicas == ALL or to_client(message.kind):
         return False
-    if keeps(state, rules, i, message.topic, number):
+    if is_replica(state, rules, i, state.node_id[i], topic, point):
         return False
-    if message.args[HOPS] >= rules.most_hops:
-        state.lost[i, NO_WAY] += 1
+    if message.args[HOPS] >= rules.max_hops:
+        state.lost[i, NO_ROUTE] += 1
         return True
-    o = copied(message, message.kind, state.node_id[i], out)
-    hop(state, rules, i, o, first_keeper(state, rules, i, message.topic, number), out)
+    o = copy_of(message, message.kind, state.node_id[i], out)
+    hop(state, rules, i, o, first_replica(state, rules, i, topic, point), out)
     return True
 
 
 @apart
 def arrived(state, rules, i, message, out):
-    """A routed message is where it was going."""
-    kind = message.kind
-    if passed_on(state, rules, i, message, out):
+    """A routed message at its destination."""
+    kind, topic, point = message.kind, message.topic, message.args[POINT]
+    if passed_to_replica(state, rules, i, message, out):
         return
     if kind in (ADVERT, INTEREST, PRUNE):
-        take_in(state, rules, i, message, out)
+        store_entry(state, rules, i, message, out)
     elif kind == NOTIFY:
         notify(state, rules, i, message, out)
-    elif kind == TELL:
-        look_again(
-            state, rules, i, message.topic, message.args[NUMBER],
-            state.cell[i, 0], state.cell[i, 1], message.at, out,
-        )  # fmt: skip
+    elif kind == REHOME:
+        x, y = state.cell[i, 0], state.cell[i, 1]
+        rehome(state, rules, i, topic, point, x, y, message.at, out)
     elif message.target != state.node_id[i]:
-        return  # a client that is not there any more; what is kept for it will expire
-    elif kind == NOTE:
-        hear(state, rules, i, message, out)
+        return  # the client has left; its entries will expire
+    elif kind == NOTIFY_CLIENT:
+        receive(state, rules, i, message, out)
     elif kind == WANTED:
-        until = message.at + rules.lifetime
-        state.wanted_until[i, message.topic, message.args[NUMBER]] = until
+        state.wanted_until[i, topic, point] = message.at + rules.lifetime_s
     elif kind == UNWANTED:
-        state.wanted_until[i, message.topic, message.args[NUMBER]] = -1.0
+        state.wanted_until[i, topic, point] = -1.0
 
 
 @apart
-def timer(state, rules, neighbourhood, i, message, out):
-    """READY, BEACON and RENEW, unless they are of an earlier life."""
-    if message.args[LIFE] != state.life[i]:
+def on_timer(state, rules, neighbourhood, i, message, out):
+    """READY, BEACON and RENEW, unless an earlier incarnation started them."""
+    if message.args[INCARNATION] != state.incarnation[i]:
         return
     if message.kind == READY:
-        ready(state, rules, i, message, out)
+        become_member(state, rules, i, message, out)
         renew(state, rules, i, message.at, out)
     elif message.kind == BEACON:
         beacon(state, rules, neighbourhood, i, message, out)
     else:
         if state.present[i] == 1:
             renew(state, rules, i, 0.0, out)
-        remind(state, i, RENEW, rules.renew, out)
+        start_timer(state, i, RENEW, rules.renewal_interval_s, out)
 
 
 @apart
-def asked(state, rules, i, message, out):
-    """A letter from the application. What is asked of a newcomer is sent when it is READY."""
+def on_command(state, rules, i, message, out):
+    """A command of the application. A newcomer carries it out when it is READY."""
     topic = message.topic
     if message.kind == PUBLISH:
         publish(state, rules, i, message, out)
@@ -209,12 +180,12 @@ def asked(state, rules, i, message, out):
         state.advertised[i, topic] = 0
     elif state.present[i] == 1:  # LEAVE
         leave(state, rules, i, message, out)
-        state.life[i] += 1
+        state.incarnation[i] += 1
 
 
 @apart
-def routed(state, rules, i, message, out):
-    """A message on its way to a home or a client: it goes on, or it is here."""
+def on_routed(state, rules, i, message, out):
+    """A message to a home or a client: it has arrived, or goes on."""
     here = to_client(message.kind) and message.target == state.node_id[i]
     if message["flags"] & ARRIVED or here:
         arrived(state, rules, i, message, out)
@@ -223,35 +194,37 @@ def routed(state, rules, i, message, out):
 
 
 @apart
-def unanswered(state, rules, i, message, out):
-    """A hop was not acknowledged in time. One that failed for good takes another way."""
-    s = overdue(state, rules, i, message, out)
-    if s == NOWHERE:
+def on_ack_timeout(state, rules, i, message, out):
+    """A hop was not acknowledged in time: retransmit it, or reroute one that failed for good."""
+    place = overdue(state.hops, rules, i, message, out)
+    if place == NONE:
         return
-    if ADVERT <= state.hops.kind[i, s] <= NOTE:
-        try_another(state, rules, i, s, out)
+    if ADVERT <= state.hops.record[i, place].kind <= NOTIFY_CLIENT:
+        reroute(state, rules, i, place, out)
+    else:
+        release(state.hops, i, place)
 
 
 @handles(CellState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """A node's whole behaviour, one message at a time."""
+    """Let a node of GeoRendezvous receive one message."""
     kind = message.kind
-    if ADVERT <= kind <= NOTE or kind == SHARE:
-        if message.args[SERIAL] != 0 and taken_before(state, i, message, out):
+    if ADVERT <= kind <= NOTIFY_CLIENT or kind == REPLICATE:
+        if accepted_before(state.hops, i, message, out):
             return
-        if kind == SHARE:
-            take_share(state, rules, i, message, out)
+        if kind == REPLICATE:
+            store_replica(state, rules, i, message, out)
         else:
-            routed(state, rules, i, message, out)
+            on_routed(state, rules, i, message, out)
     elif kind == ACK:
-        acknowledged(state, i, message)
-    elif kind == OVERDUE:
-        unanswered(state, rules, i, message, out)
+        complete(state.hops, i, message)
+    elif kind == ACK_TIMEOUT:
+        on_ack_timeout(state, rules, i, message, out)
     elif kind in (JOIN, HERE, HELLO, GONE):
-        greeted(state, rules, i, message, out)
+        on_neighbour(state, rules, i, message, out)
     elif kind in (READY, BEACON, RENEW):
-        timer(state, rules, neighbourhood, i, message, out)
+        on_timer(state, rules, neighbourhood, i, message, out)
     elif kind == START:
-        boot(state, rules, neighbourhood, i, out)
+        start(state, rules, neighbourhood, i, out)
     elif kind in (PUBLISH, SUBSCRIBE, ADVERTISE, UNSUBSCRIBE, UNADVERTISE, LEAVE):
-        asked(state, rules, i, message, out)
+        on_command(state, rules, i, message, out)

@@ -1,7 +1,7 @@
-"""The rendezvous cell [geo §2.2-2.3]: shared entries, publishers told, events sent on.
+"""The rendezvous cell of GeoRendezvous [geo §2.2-2.3]: its entries, reports and notifications.
 
-Whichever keeper a message reaches acts on it and shares the entry by one transmission that the
-whole cell hears.
+Whichever replica a message reaches acts on it, and replicates the entry by one transmission that
+the whole cell hears.
 """
 
 import numpy as np
@@ -9,275 +9,280 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
-from halfway.protocols.georendezvous.reliable_hop import watch
-from halfway.protocols.georendezvous.replication import ALL, keeps, leads, would_keep
-from halfway.protocols.georendezvous.routing import (
+from halfway.protocols.georendezvous.messages import (
     ADVERT,
+    CELL_X,
+    CELL_Y,
     CLIENT_X,
     CLIENT_Y,
+    ENTRY_KIND,
     GOAL_X,
     GOAL_Y,
-    HANDED,
     INTEREST,
-    NOTE,
+    IS_WANTED,
+    NOTIFIED,
     NOTIFY,
-    NUMBER,
+    NOTIFY_CLIENT,
+    POINT,
     PRUNE,
-    PUBLISHER,
+    REPLICATE,
     STAMP,
+    TRANSFERRED,
     UNTIL,
     UNWANTED,
     WAITED,
     WANTED,
-    blank,
-    copied,
-    dispatch,
 )
-from halfway.protocols.georendezvous.tables import NONE, OWN, direction_of, entry, put
+from halfway.protocols.georendezvous.replication import ALL, is_replica, leads
+from halfway.protocols.georendezvous.routing import copy_of, dispatch, point_message
+from halfway.protocols.georendezvous.tables import (
+    NONE,
+    OWN,
+    direction_of,
+    find_entry,
+    put_entry,
+)
+from halfway.protocols.reliable_hop import track
 
-SHARE = np.uint8(14)  # an entry of the shelf, to the members of the cell
-# What a publisher was told by this cell; that nobody is left, by this very member.
-TOLD_NOTHING, TOLD_WANTED, TOLD_UNWANTED = 0, 1, 2
-# Places in its `args`; the cell is where a beacon has it.
-CELL_X, CELL_Y = 0, 1
-WHAT, SHARED_NUMBER, SHARED_PUBLISHER, SHARED_X, SHARED_Y = 2, 3, 5, 6, 7  # 4 is SERIAL
-# In its `flags`:
-IS_WANTED, ASKED = np.uint8(1), np.uint8(2)
+# What the cell reported to a publisher; UNWANTED only by this very member.
+_NOTHING, _WANTED, _UNWANTED = 0, 1, 2
 
 
 @apart
-def give(state, rules, i, newcomer, now, out):
-    """What a newcomer will keep of the keys that this member speaks for."""
-    shelf = state.shelf
-    for e in range(shelf.what.shape[1]):
-        topic, number = shelf.topic[i, e], shelf.number[i, e]
+def send_store(state, rules, i, newcomer, now, out):
+    """Send a newcomer the entries that it will store and that this member leads."""
+    store = state.store
+    for e in range(store.kind.shape[1]):
+        topic, point = store.topic[i, e], store.point[i, e]
         if (
-            shelf.until[i, e] > now
-            and leads(state, rules, i, topic, number)
-            and would_keep(state, rules, i, newcomer, topic, number)
+            store.until[i, e] > now
+            and leads(state, rules, i, topic, point)
+            and is_replica(state, rules, i, newcomer, topic, point)
         ):
-            share(state, rules, i, e, ASKED, newcomer, out)
+            replicate(state, rules, i, e, NOTIFIED, newcomer, out)
 
 
 @apart
-def hand_down(state, rules, i, now, out):
-    """Keys that are divided have lost a keeper: those that this member keeps, to all others."""
-    for e in range(state.shelf.what.shape[1]):
-        if rules.keepers != ALL and state.shelf.until[i, e] > now:
-            told(state, i, e, ASKED, EVERYONE, out)
+def transfer(state, rules, i, now, out):
+    """Send divided keys that have lost a replica to all members of the cell."""
+    for e in range(state.store.kind.shape[1]):
+        if rules.replicas != ALL and state.store.until[i, e] > now:
+            emit_entry(state, i, e, NOTIFIED, EVERYONE, out)
 
 
 @apart
-def share(state, rules, i, e, asked, towards, out):
-    """An entry of the shelf to the members of the cell; `asked`: WANTED went out if it had to.
+def replicate(state, rules, i, e, notified, towards, out):
+    """Send an entry to the members of the cell. `notified`: its publishers are informed already.
 
-    A broadcast that somebody did not hear is not repeated: with care, each member is told again.
+    A broadcast is never acknowledged: with retries, each member receives a copy of its own too.
     """
-    o = told(state, i, e, asked, towards, out)
+    o = emit_entry(state, i, e, notified, towards, out)
     if rules.retries == 0:
         return
     if towards != EVERYONE:
-        watch(state, rules, i, o, out)
+        track(state.hops, rules, i, o, out)
         return
-    near = state.near
-    for s in range(near.node_id.shape[1]):
-        here = direction_of(state, i, near.x[i, s], near.y[i, s]) == OWN
-        if near.until[i, s] > 0.0 and here:
-            watch(state, rules, i, told(state, i, e, asked, near.node_id[i, s], out), out)
+    neighbours = state.neighbours
+    for s in range(neighbours.node_id.shape[1]):
+        here = direction_of(state, i, neighbours.x[i, s], neighbours.y[i, s]) == OWN
+        if neighbours.until[i, s] > 0.0 and here:
+            copy = emit_entry(state, i, e, notified, neighbours.node_id[i, s], out)
+            track(state.hops, rules, i, copy, out)
 
 
 @apart
-def told(state, i, e, asked, towards, out):
-    """The record of an entry of the shelf."""
-    shelf = state.shelf
-    o = emit(out, SHARE, 0.0, towards)
-    o.topic, o.target = shelf.topic[i, e], shelf.subscriber[i, e]
+def emit_entry(state, i, e, notified, towards, out):
+    """Emit an entry of the store."""
+    store = state.store
+    o = emit(out, REPLICATE, 0.0, towards)
+    o.topic, o.target = store.topic[i, e], store.subscriber[i, e]
+    o.publisher = store.publisher[i, e]
     o.args[CELL_X], o.args[CELL_Y] = state.cell[i, 0], state.cell[i, 1]
-    o.args[WHAT], o.args[SHARED_NUMBER] = shelf.what[i, e], shelf.number[i, e]
-    o.args[SHARED_PUBLISHER] = shelf.publisher[i, e]
-    o.args[SHARED_X], o.args[SHARED_Y] = shelf.x[i, e], shelf.y[i, e]
-    o["flags"] = asked | (IS_WANTED if shelf.wanted[i, e] == TOLD_WANTED else np.uint8(0))
-    o.reals[UNTIL], o.reals[STAMP] = shelf.until[i, e], shelf.stamp[i, e]
+    o.args[ENTRY_KIND], o.args[POINT] = store.kind[i, e], store.point[i, e]
+    o["flags"] = notified | (IS_WANTED if store.reported[i, e] == _WANTED else np.uint8(0))
+    o.reals[CLIENT_X], o.reals[CLIENT_Y] = store.x[i, e], store.y[i, e]
+    o.reals[UNTIL], o.reals[STAMP] = store.until[i, e], store.stamp[i, e]
     return o
 
 
 @apart
-def pruned(state, i, topic, number, publisher, subscriber, now):
-    """Whether a subscriber hears a publisher through another point."""
-    return entry(state, i, PRUNE, topic, number, publisher, subscriber, now) >= 0
+def is_pruned(state, i, topic, point, publisher, subscriber, now):
+    """Whether a subscriber receives a publisher through another point."""
+    return find_entry(state, i, PRUNE, topic, point, publisher, subscriber, now) >= 0
 
 
 @apart
-def taker(state, i, topic, number, publisher, now):
-    """Whether anybody waits here for a publisher."""
-    shelf = state.shelf
-    for e in range(shelf.what.shape[1]):
-        if (
-            shelf.until[i, e] > now
-            and shelf.what[i, e] == INTEREST
-            and shelf.topic[i, e] == topic
-            and shelf.number[i, e] == number
-            and not pruned(state, i, topic, number, publisher, shelf.subscriber[i, e], now)
-        ):
+def subscribes(state, i, e, topic, point, publisher, now):
+    """Whether an entry subscribes to a publisher through a point."""
+    store = state.store
+    return (
+        store.until[i, e] > now
+        and store.kind[i, e] == INTEREST
+        and store.topic[i, e] == topic
+        and store.point[i, e] == point
+        and not is_pruned(state, i, topic, point, publisher, store.subscriber[i, e], now)
+    )
+
+
+@apart
+def is_advert(state, i, e, topic, point, now):
+    """Whether an entry advertises a topic at a point."""
+    store = state.store
+    return (
+        store.until[i, e] > now
+        and store.kind[i, e] == ADVERT
+        and store.topic[i, e] == topic
+        and store.point[i, e] == point
+    )
+
+
+@apart
+def has_subscriber(state, i, topic, point, publisher, now):
+    """Whether a point has a subscriber for a publisher."""
+    for e in range(state.store.kind.shape[1]):
+        if subscribes(state, i, e, topic, point, publisher, now):
             return True
     return False
 
 
 @apart
-def tell_publisher(state, rules, i, kind, e, out):
-    """WANTED or UNWANTED to the publisher of an advertisement on the shelf."""
-    shelf = state.shelf
-    shelf.wanted[i, e] = TOLD_WANTED if kind == WANTED else TOLD_UNWANTED
-    o = blank(
-        state, rules, i, kind, shelf.topic[i, e], shelf.number[i, e], shelf.publisher[i, e],
-        shelf.publisher[i, e], out,
+def report_to_publisher(state, rules, i, kind, e, out):
+    """Send WANTED or UNWANTED to the publisher of an advertisement in the store."""
+    store = state.store
+    store.reported[i, e] = _WANTED if kind == WANTED else _UNWANTED
+    o = point_message(
+        state, rules, i, kind, store.topic[i, e], store.point[i, e], store.publisher[i, e],
+        store.publisher[i, e], out,
     )  # fmt: skip
-    o.args[GOAL_X], o.args[GOAL_Y] = shelf.x[i, e], shelf.y[i, e]
+    o.args[GOAL_X], o.args[GOAL_Y] = store.x[i, e], store.y[i, e]
     dispatch(state, rules, i, o, out)
 
 
 @apart
-def settle(state, rules, i, topic, number, now, out):
-    """Tell each publisher of a point whose takers have come or gone. How many were told."""
-    shelf = state.shelf
-    told = np.int64(0)
-    for e in range(shelf.what.shape[1]):
-        if (
-            shelf.until[i, e] > now
-            and shelf.what[i, e] == ADVERT
-            and shelf.topic[i, e] == topic
-            and shelf.number[i, e] == number
-        ):
-            wanted = taker(state, i, topic, number, shelf.publisher[i, e], now)
-            if wanted != (shelf.wanted[i, e] == TOLD_WANTED):
-                told += 1
-                tell_publisher(state, rules, i, WANTED if wanted else UNWANTED, e, out)
-    return told
+def report_changes(state, rules, i, topic, point, now, out):
+    """Report to each publisher whose subscribers have come or gone. How many reports."""
+    store = state.store
+    reports = np.int64(0)
+    for e in range(store.kind.shape[1]):
+        if is_advert(state, i, e, topic, point, now):
+            wanted = has_subscriber(state, i, topic, point, store.publisher[i, e], now)
+            if wanted != (store.reported[i, e] == _WANTED):
+                reports += 1
+                report_to_publisher(state, rules, i, WANTED if wanted else UNWANTED, e, out)
+    return reports
 
 
 @apart
-def revive(state, i, topic, number, subscriber, now):
-    """Forget what a subscriber pruned here before it last tried the point anew."""
-    # By its own clock, because the two may have come to different members of the cell.
-    shelf = state.shelf
-    tried = entry(state, i, INTEREST, topic, number, NONE, subscriber, now)
+def cancel_prunes(state, i, topic, point, subscriber, now):
+    """Remove what a subscriber pruned here before its last new subscription to the point."""
+    # By its own clock, because the two may have reached different members of the cell.
+    store = state.store
+    tried = find_entry(state, i, INTEREST, topic, point, NONE, subscriber, now)
     if tried < 0:
         return
-    for e in range(shelf.what.shape[1]):
+    for e in range(store.kind.shape[1]):
         if (
-            shelf.what[i, e] == PRUNE
-            and shelf.topic[i, e] == topic
-            and shelf.number[i, e] == number
-            and shelf.subscriber[i, e] == subscriber
-            and shelf.stamp[i, e] <= shelf.stamp[i, tried]
+            store.kind[i, e] == PRUNE
+            and store.topic[i, e] == topic
+            and store.point[i, e] == point
+            and store.subscriber[i, e] == subscriber
+            and store.stamp[i, e] <= store.stamp[i, tried]
         ):
-            shelf.until[i, e] = -1.0
+            store.until[i, e] = -1.0
 
 
 @apart
-def take_in(state, rules, i, message, out):
-    """ADVERT, INTEREST or PRUNE has found the home of its point, and that is this cell."""
-    now, topic, number = message.at, message.topic, message.args[NUMBER]
-    until = message.reals[UNTIL] if message["flags"] & HANDED else now + rules.lifetime
-    publisher, stamp = message.args[PUBLISHER], message.reals[STAMP]
-    if message.kind == ADVERT:
-        known = entry(state, i, ADVERT, topic, number, publisher, NONE, now)
-        stamp = now if known < 0 else state.shelf.stamp[i, known]
-    e = put(
-        state, i, message.kind, topic, number, publisher, message.target,
-        np.int32(message.reals[CLIENT_X]), np.int32(message.reals[CLIENT_Y]), until,
-        stamp, now,
+def put_received(state, i, message, kind, until, stamp):
+    """Store the entry that a message carries; its place, -1 if the store is full."""
+    topic, point, now = message.topic, message.args[POINT], message.at
+    e = put_entry(
+        state, i, kind, topic, point, message.publisher, message.target,
+        np.int32(message.reals[CLIENT_X]), np.int32(message.reals[CLIENT_Y]), until, stamp, now,
     )  # fmt: skip
+    if e >= 0:
+        cancel_prunes(state, i, topic, point, message.target, now)
+    return e
+
+
+@apart
+def store_entry(state, rules, i, message, out):
+    """Store an ADVERT, INTEREST or PRUNE: this cell is the home of its point."""
+    now, topic, point = message.at, message.topic, message.args[POINT]
+    transferred = message["flags"] & TRANSFERRED
+    until = message.reals[UNTIL] if transferred else now + rules.lifetime_s
+    stamp = message.reals[STAMP]
+    if message.kind == ADVERT:
+        known = find_entry(state, i, ADVERT, topic, point, message.publisher, NONE, now)
+        stamp = now if known < 0 else state.store.stamp[i, known]
+    e = put_received(state, i, message, message.kind, until, stamp)
     if e < 0:
         return
-    revive(state, i, topic, number, message.target, now)
     # [geo §2.2] "The rendezvous cell only needs to do this for the first subscriber"; we repeat it
-    # when the publisher renews, because what it was told is soft as well.
-    if message.kind == ADVERT and not message["flags"] & HANDED:
-        state.shelf.wanted[i, e] = TOLD_NOTHING
-    asked = settle(state, rules, i, topic, number, now, out)
-    share(state, rules, i, e, ASKED if asked > 0 else np.uint8(0), EVERYONE, out)
+    # when the publisher renews, because the report is soft state as well.
+    if message.kind == ADVERT and not transferred:
+        state.store.reported[i, e] = _NOTHING
+    reports = report_changes(state, rules, i, topic, point, now, out)
+    replicate(state, rules, i, e, NOTIFIED if reports > 0 else np.uint8(0), EVERYONE, out)
 
 
 @apart
-def take_share(state, rules, i, message, out):
-    """What another member of the cell keeps, this one keeps as well."""
+def store_replica(state, rules, i, message, out):
+    """Store an entry of another member of the cell."""
     if message.args[CELL_X] != state.cell[i, 0] or message.args[CELL_Y] != state.cell[i, 1]:
         return
-    now, topic, number = message.at, message.topic, message.args[SHARED_NUMBER]
-    if not keeps(state, rules, i, topic, number):
+    now, topic, point = message.at, message.topic, message.args[POINT]
+    if not is_replica(state, rules, i, state.node_id[i], topic, point):
         return
-    what, publisher = np.uint8(message.args[WHAT]), message.args[SHARED_PUBLISHER]
-    e = put(
-        state, i, what, topic, number, publisher, message.target,
-        message.args[SHARED_X], message.args[SHARED_Y], message.reals[UNTIL],
-        message.reals[STAMP], now,
-    )  # fmt: skip
+    kind = np.uint8(message.args[ENTRY_KIND])
+    e = put_received(state, i, message, kind, message.reals[UNTIL], message.reals[STAMP])
     if e < 0:
         return
-    revive(state, i, topic, number, message.target, now)
-    if what == ADVERT:
-        state.shelf.wanted[i, e] = message["flags"] & IS_WANTED
+    if kind == ADVERT:
+        state.store.reported[i, e] = message["flags"] & IS_WANTED
     elif state.present[i] == 0:
         return
-    elif message["flags"] & ASKED == 0 and what == INTEREST:
-        # Its sender saw no need to tell a publisher; if this member does, it is told.
-        settle(state, rules, i, topic, number, now, out)
+    elif message["flags"] & NOTIFIED == 0 and kind == INTEREST:
+        # The sender had nothing to report to a publisher; this member may have.
+        report_changes(state, rules, i, topic, point, now, out)
     else:
-        agree(state, rules, i, topic, number, now, out)
+        adopt_reports(state, rules, i, topic, point, now, out)
 
 
 @apart
-def agree(state, rules, i, topic, number, now, out):
-    """Another member has told the publishers already: note what they know."""
-    shelf = state.shelf
-    for e in range(shelf.what.shape[1]):
-        if (
-            shelf.until[i, e] > now
-            and shelf.what[i, e] == ADVERT
-            and shelf.topic[i, e] == topic
-            and shelf.number[i, e] == number
-        ):
-            wanted = taker(state, i, topic, number, shelf.publisher[i, e], now)
-            if wanted and shelf.wanted[i, e] == TOLD_UNWANTED:
-                # What this member said may overtake what the other one said: take it back.
-                tell_publisher(state, rules, i, WANTED, e, out)
-            elif wanted or shelf.wanted[i, e] == TOLD_WANTED:
-                shelf.wanted[i, e] = TOLD_WANTED if wanted else TOLD_NOTHING
+def adopt_reports(state, rules, i, topic, point, now, out):
+    """Record what another member has reported to the publishers."""
+    store = state.store
+    for e in range(store.kind.shape[1]):
+        if is_advert(state, i, e, topic, point, now):
+            wanted = has_subscriber(state, i, topic, point, store.publisher[i, e], now)
+            if wanted and store.reported[i, e] == _UNWANTED:
+                # This member's UNWANTED may overtake the other's WANTED: correct it.
+                report_to_publisher(state, rules, i, WANTED, e, out)
+            elif wanted or store.reported[i, e] == _WANTED:
+                store.reported[i, e] = _WANTED if wanted else _NOTHING
 
 
 @apart
 def notify(state, rules, i, message, out):
     """[geo §2.2] "forward each of the notifications it gets to the interested subscribers"."""
-    wait = state.young_until[i] - message.at
-    known = entry(
-        state, i, ADVERT, message.topic, message.args[NUMBER], message.args[PUBLISHER], NONE,
-        message.at,
-    )  # fmt: skip
-    # A cell that has not had the publisher's advertisement for long has just become its home: the
-    # subscriptions are on their way, or are being told to its members.
-    since = state.shelf.stamp[i, known] if known >= 0 else message.at
+    now, topic, point, publisher = message.at, message.topic, message.args[POINT], message.publisher
+    wait = state.fresh_until[i] - now
+    known = find_entry(state, i, ADVERT, topic, point, publisher, NONE, now)
+    # A cell that received the publisher's advertisement only recently has just become its home:
+    # the subscriptions are in flight, or are being replicated to its members.
+    since = state.store.stamp[i, known] if known >= 0 else now
     if not message["flags"] & WAITED:
-        wait = max(wait, since + rules.patience - message.at)
+        wait = max(wait, since + rules.join_listen_s - now)
     if wait > 0.0:
-        o = copied(message, NOTIFY, state.node_id[i], out)
+        o = copy_of(message, NOTIFY, state.node_id[i], out)
         o.at = wait
-        o["flags"] = WAITED  # from here anew, when the time has come
+        o["flags"] = WAITED  # routed again from here
         return
-    shelf, now = state.shelf, message.at
-    for e in range(shelf.what.shape[1]):
-        if (
-            shelf.until[i, e] > now
-            and shelf.what[i, e] == INTEREST
-            and shelf.topic[i, e] == message.topic
-            and shelf.number[i, e] == message.args[NUMBER]
-            and not pruned(
-                state, i, message.topic, message.args[NUMBER], message.args[PUBLISHER],
-                shelf.subscriber[i, e], now,
-            )
-        ):  # fmt: skip
-            o = copied(message, NOTE, state.node_id[i], out)
+    store = state.store
+    for e in range(store.kind.shape[1]):
+        if subscribes(state, i, e, topic, point, publisher, now):
+            o = copy_of(message, NOTIFY_CLIENT, state.node_id[i], out)
             o["flags"] = 0
-            o.target = shelf.subscriber[i, e]
-            o.args[GOAL_X], o.args[GOAL_Y] = shelf.x[i, e], shelf.y[i, e]
+            o.target = store.subscriber[i, e]
+            o.args[GOAL_X], o.args[GOAL_Y] = store.x[i, e], store.y[i, e]
             dispatch(state, rules, i, o, out)

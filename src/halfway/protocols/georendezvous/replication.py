@@ -1,79 +1,71 @@
-"""Who of a cell keeps a key: all of its members, or few of them by rendezvous hashing [geo §2.1].
+"""The replicas of a key within its cell [geo §2.1]: all members, or few by rendezvous hashing.
 
 "optionally, to conserve resources, keys inside a cell can be divided by the nodes". We divide them
 by highest random weight (Thaler & Ravishankar, IEEE/ACM ToN 6(1), 1998), because then a member
-that comes or goes moves no key but its own, and every member can work out by itself who keeps what.
+that joins or leaves moves no key but its own, and every member can compute the replicas by itself.
 """
 
 import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.prng import seeded
-from halfway.protocols.georendezvous.tables import OWN, speaks, way_to
+from halfway.protocols.georendezvous.tables import OWN, direction_of_member, has_lowest_id
 
-ALL = 0  # of `rules.keepers`
-
-
-@apart
-def weight(rules, node_id, topic, number):
-    """How much a name weighs for a key; the heaviest members keep it."""
-    return seeded(seeded(seeded(rules.key, topic), number), np.int64(node_id))
+ALL = 0  # of `rules.replicas`
 
 
 @apart
-def heavier(state, rules, i, node_id, topic, number):
-    """How many of this cell, row i among them, weigh more for a key than `name`."""
-    own = weight(rules, node_id, topic, number)
-    count = np.int64(state.present[i] == 1 and weight(rules, state.node_id[i], topic, number) > own)
-    for s in range(state.near.node_id.shape[1]):
-        if way_to(state, i, s) == OWN:
-            count += weight(rules, state.near.node_id[i, s], topic, number) > own
+def weight(rules, node_id, topic, point):
+    """The weight of a node for a key; the heaviest members store it."""
+    return seeded(seeded(seeded(rules.key, topic), point), np.int64(node_id))
+
+
+@apart
+def heavier(state, rules, i, node_id, topic, point):
+    """How many members of this cell, row i among them, weigh more for a key than a node."""
+    own = weight(rules, node_id, topic, point)
+    count = np.int64(state.present[i] == 1 and weight(rules, state.node_id[i], topic, point) > own)
+    for s in range(state.neighbours.node_id.shape[1]):
+        if direction_of_member(state, i, s) == OWN:
+            count += weight(rules, state.neighbours.node_id[i, s], topic, point) > own
     return count
 
 
 @apart
-def keeps(state, rules, i, topic, number):
-    """Whether this member is one of those who keep a key."""
-    if rules.keepers == ALL:
-        return True
-    return heavier(state, rules, i, state.node_id[i], topic, number) < rules.keepers
-
-
-@apart
-def would_keep(state, rules, i, newcomer, topic, number):
-    """Whether somebody who is not known to this cell yet will keep a key."""
-    return rules.keepers == ALL or (
-        heavier(state, rules, i, newcomer, topic, number) < rules.keepers
+def is_replica(state, rules, i, node_id, topic, point):
+    """Whether a member of this cell, or a newcomer to it, stores a key."""
+    return rules.replicas == ALL or (
+        heavier(state, rules, i, node_id, topic, point) < rules.replicas
     )
 
 
 @apart
-def leads(state, rules, i, topic, number):
-    """Whether this member is the one that speaks for a key's keepers."""
-    if rules.keepers == ALL:
-        return speaks(state, i)
-    return heavier(state, rules, i, state.node_id[i], topic, number) == 0
+def leads(state, rules, i, topic, point):
+    """Whether row i is the one replica that sends a key's entries for all."""
+    if rules.replicas == ALL:
+        return has_lowest_id(state, i)
+    return heavier(state, rules, i, state.node_id[i], topic, point) == 0
 
 
 @apart
-def first_keeper(state, rules, i, topic, number):
-    """The name of the member that weighs most for a key."""
+def first_replica(state, rules, i, topic, point):
+    """The id of the member that weighs most for a key."""
     best, node_id = np.uint64(0), state.node_id[i]
     if state.present[i] == 1:
-        best = weight(rules, state.node_id[i], topic, number)
-    for s in range(state.near.node_id.shape[1]):
-        if way_to(state, i, s) == OWN:
-            own = weight(rules, state.near.node_id[i, s], topic, number)
+        best = weight(rules, state.node_id[i], topic, point)
+    for s in range(state.neighbours.node_id.shape[1]):
+        if direction_of_member(state, i, s) == OWN:
+            own = weight(rules, state.neighbours.node_id[i, s], topic, point)
             if own > best:
-                best, node_id = own, state.near.node_id[i, s]
+                best, node_id = own, state.neighbours.node_id[i, s]
     return node_id
 
 
 @apart
 def drop_others(state, rules, i):
-    """Forget the keys that others of the cell keep by now."""
-    shelf = state.shelf
-    for e in range(shelf.until.shape[1]):
-        live = shelf.until[i, e] > 0.0
-        if live and not keeps(state, rules, i, shelf.topic[i, e], shelf.number[i, e]):
-            shelf.until[i, e] = -1.0
+    """Remove entries of keys that other members store by now."""
+    store, me = state.store, state.node_id[i]
+    for e in range(store.until.shape[1]):
+        live = store.until[i, e] > 0.0
+        if live and not is_replica(state, rules, i, me, store.topic[i, e], store.point[i, e]):
+            store.until[i, e] = -1.0

@@ -1,254 +1,254 @@
-"""How a cell-hash node looks up its tables: who is near, what is on the shelf. No messages."""
+"""Look-ups in the tables of a GeoRendezvous node: neighbours, store, perimeters. No messages."""
 
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.core.prng import advanced, mixed, pick
-from halfway.protocols.georendezvous.cells import cell_of, closer, direction, hashed
+from halfway.core.prng import pick, random_bits
+from halfway.protocols.georendezvous.cells import (
+    cell_of,
+    closer,
+    direction_between,
+    point_position,
+)
 
 NONE = np.int32(-1)
 NOWHERE = np.int64(-1)
-NO_WAY, NO_ROOM, NO_CARE = 0, 1, 2  # columns of `lost`
-OWN = np.int64(8)  # what `direction_of` says of the own cell
+NO_ROUTE, NO_ROOM = 0, 1  # columns of `lost`
+OWN = np.int64(8)  # the direction of the own cell
 
 
 @apart
-def drawn(state, i):
-    """The next value of a node's dice."""
-    state.random_state[i] = advanced(state.random_state[i])
-    return mixed(state.random_state[i])
-
-
-@apart
-def point_of(rules, topic, number):
-    """[geo §2.3] Where a rendezvous point is, in the rectangle that all nodes agree on."""
-    x, y = hashed(rules.key, topic, number)
+def point_of(rules, topic, point):
+    """[geo §2.3] The position of a rendezvous point, in the rectangle that all nodes agree on."""
+    x, y = point_position(rules.key, topic, point)
     return rules.low_x + x * rules.wide, rules.low_y + y * rules.high
 
 
 @apart
 def cell_at(rules, x, y):
-    """The cell of a place, column and row."""
+    """The cell of a position, column and row."""
     return cell_of(x, rules.low_x, rules.side), cell_of(y, rules.low_y, rules.side)
 
 
 @apart
 def direction_of(state, i, x, y):
-    """Which way a cell lies from row i's: a direction, OWN, or -1 for one that does not touch."""
+    """The direction of a cell from row i's: one of eight, OWN, or -1 if it does not touch it."""
     if x == state.cell[i, 0] and y == state.cell[i, 1]:
         return OWN
-    return direction(state.cell[i, 0], state.cell[i, 1], x, y)
+    return direction_between(state.cell[i, 0], state.cell[i, 1], x, y)
 
 
 @apart
-def way_to(state, i, s):
-    """Which way the cell of a member lies, by its place; -1 for nobody, or who only listens."""
-    near = state.near
-    if near.until[i, s] <= 0.0 or near.takes_part[i, s] == 0:
+def direction_of_member(state, i, s):
+    """The direction of the cell of the neighbour at a place; -1 unless it is a member."""
+    neighbours = state.neighbours
+    if neighbours.until[i, s] <= 0.0 or neighbours.is_member[i, s] == 0:
         return NOWHERE
-    return np.int64(direction_of(state, i, near.x[i, s], near.y[i, s]))
+    return np.int64(direction_of(state, i, neighbours.x[i, s], neighbours.y[i, s]))
 
 
 @apart
-def meet(state, i, node_id, x, y, takes_part, until):
-    """Believe that a node is in a cell until then. True if that fills an empty cell next door."""
-    near = state.near
-    way = direction_of(state, i, x, y)
+def learn_neighbour(state, i, node_id, x, y, is_member, until):
+    """Record that a node is in a cell until a time. True if that populates an adjacent cell."""
+    neighbours = state.neighbours
+    direction = direction_of(state, i, x, y)
     place, known, empty = NOWHERE, NOWHERE, True
-    for s in range(near.node_id.shape[1]):
-        live = near.until[i, s] > 0.0
-        here = live and near.x[i, s] == x and near.y[i, s] == y and near.takes_part[i, s] == 1
-        empty = empty and not here
-        if live and near.node_id[i, s] == node_id:
+    for s in range(neighbours.node_id.shape[1]):
+        live = neighbours.until[i, s] > 0.0
+        here = live and neighbours.x[i, s] == x and neighbours.y[i, s] == y
+        empty = empty and not (here and neighbours.is_member[i, s] == 1)
+        if live and neighbours.node_id[i, s] == node_id:
             known = np.int64(s)
         elif not live and place == NOWHERE:
             place = np.int64(s)
     if known != NOWHERE:
         place = known
-    if way == -1 or place == NOWHERE:
+    if direction == -1 or place == NOWHERE:
         if known != NOWHERE:
-            near.until[i, known] = -1.0
-        state.lost[i, NO_ROOM] += way != -1
+            neighbours.until[i, known] = -1.0
+        state.lost[i, NO_ROOM] += direction != -1
         return False
-    near.node_id[i, place] = node_id
-    near.x[i, place], near.y[i, place] = x, y
-    near.takes_part[i, place] = takes_part
-    near.until[i, place] = until
-    return empty and takes_part == 1 and way != OWN
+    neighbours.node_id[i, place] = node_id
+    neighbours.x[i, place], neighbours.y[i, place] = x, y
+    neighbours.is_member[i, place] = is_member
+    neighbours.until[i, place] = until
+    return empty and is_member == 1 and direction != OWN
 
 
 @apart
-def forget(state, i, node_id):
-    """Believe that a node is gone."""
-    for s in range(state.near.node_id.shape[1]):
-        if state.near.node_id[i, s] == node_id:
-            state.near.until[i, s] = -1.0
+def forget_neighbour(state, i, node_id):
+    """Remove a node from the neighbours."""
+    for s in range(state.neighbours.node_id.shape[1]):
+        if state.neighbours.node_id[i, s] == node_id:
+            state.neighbours.until[i, s] = -1.0
 
 
 @apart
-def forget_silent(state, i, now):
-    """Forget whom no beacon has been heard from. Whether one was a member of the own cell."""
+def expire_neighbours(state, i, now):
+    """Remove neighbours whose beacons stopped. True if one was a member of the own cell."""
     own = False
-    for s in range(state.near.node_id.shape[1]):
-        if state.near.until[i, s] <= now:
-            own = own or way_to(state, i, s) == OWN
-            state.near.until[i, s] = -1.0
+    for s in range(state.neighbours.node_id.shape[1]):
+        if state.neighbours.until[i, s] <= now:
+            own = own or direction_of_member(state, i, s) == OWN
+            state.neighbours.until[i, s] = -1.0
     return own
 
 
 @apart
-def mask_of(state, i):
-    """[geo §2.1] N(x): one bit for each adjacent cell that somebody is in."""
+def populated_mask(state, i):
+    """[geo §2.1] N(x): one bit for each adjacent cell that has a member."""
     mask = 0
-    for s in range(state.near.node_id.shape[1]):
-        way = way_to(state, i, s)
-        if 0 <= way < OWN:
-            mask |= 1 << way
+    for s in range(state.neighbours.node_id.shape[1]):
+        direction = direction_of_member(state, i, s)
+        if 0 <= direction < OWN:
+            mask |= 1 << direction
     return mask
 
 
 @apart
-def member(state, i, way):
-    """[geo §2.1] "picks a random node": a member of the cell in a direction, or of the own (OWN).
-
-    -1 if there is none.
-    """
+def member(state, i, direction):
+    """[geo §2.1] "picks a random node": a member of the cell in a direction; -1 if it has none."""
     count = 0
-    for s in range(state.near.node_id.shape[1]):
-        count += way_to(state, i, s) == way
+    for s in range(state.neighbours.node_id.shape[1]):
+        count += direction_of_member(state, i, s) == direction
     if count == 0:
         return NONE
-    rank = np.int64(pick(drawn(state, i), np.uint32(count)))
-    for s in range(state.near.node_id.shape[1]):
-        if way_to(state, i, s) == way:
+    rank = np.int64(pick(random_bits(state, i), np.uint32(count)))
+    for s in range(state.neighbours.node_id.shape[1]):
+        if direction_of_member(state, i, s) == direction:
             if rank == 0:
-                return state.near.node_id[i, s]
+                return state.neighbours.node_id[i, s]
             rank -= 1
     return NONE
 
 
 @apart
-def speaks(state, i):
-    """Whether this node is the one of its cell with the lowest name, who speaks for all."""
-    for s in range(state.near.node_id.shape[1]):
-        if way_to(state, i, s) == OWN and state.near.node_id[i, s] < state.node_id[i]:
+def has_lowest_id(state, i):
+    """Whether row i has the lowest id of all members of its cell."""
+    for s in range(state.neighbours.node_id.shape[1]):
+        lower = state.neighbours.node_id[i, s] < state.node_id[i]
+        if direction_of_member(state, i, s) == OWN and lower:
             return False
     return True
 
 
 @apart
-def knows(state, i, node_id):
-    """Whether a node is believed to be in this or an adjacent cell, be it as a newcomer."""
-    for s in range(state.near.node_id.shape[1]):
-        if state.near.until[i, s] > 0.0 and state.near.node_id[i, s] == node_id:
-            return direction_of(state, i, state.near.x[i, s], state.near.y[i, s]) >= 0
+def is_near(state, i, node_id):
+    """Whether a node is known to be in this or an adjacent cell, as a member or newcomer."""
+    neighbours = state.neighbours
+    for s in range(neighbours.node_id.shape[1]):
+        if neighbours.until[i, s] > 0.0 and neighbours.node_id[i, s] == node_id:
+            return direction_of(state, i, neighbours.x[i, s], neighbours.y[i, s]) >= 0
     return False
 
 
 @apart
-def nearest_way(state, i, dx, dy):
-    """The adjacent populated cell that is closest to d, though it be farther than the own; -1."""
+def direction_towards(state, i, dx, dy):
+    """The adjacent populated cell closest to cell d, even if farther than the own one; -1."""
     best = NOWHERE
     best_x, best_y = state.cell[i, 0], state.cell[i, 1]
-    for s in range(state.near.node_id.shape[1]):
-        x, y, way = np.int64(state.near.x[i, s]), np.int64(state.near.y[i, s]), way_to(state, i, s)
-        beside = 0 <= way < OWN
-        if beside and (best == NOWHERE or closer(x, y, best_x, best_y, dx, dy)):
-            best, best_x, best_y = way, x, y
+    for s in range(state.neighbours.node_id.shape[1]):
+        x, y = np.int64(state.neighbours.x[i, s]), np.int64(state.neighbours.y[i, s])
+        direction = direction_of_member(state, i, s)
+        adjacent = 0 <= direction < OWN
+        if adjacent and (best == NOWHERE or closer(x, y, best_x, best_y, dx, dy)):
+            best, best_x, best_y = direction, x, y
     return best
 
 
 @apart
-def entry(state, i, what, topic, number, publisher, subscriber, now):
-    """Where an entry stands on the shelf; -1 if it is not there, or not any more."""
-    shelf = state.shelf
-    for e in range(shelf.what.shape[1]):
+def find_entry(state, i, kind, topic, point, publisher, subscriber, now):
+    """The place of an entry in the store; -1 if it is not there, or has expired."""
+    store = state.store
+    for e in range(store.kind.shape[1]):
         if (
-            shelf.until[i, e] > now
-            and shelf.what[i, e] == what
-            and shelf.topic[i, e] == topic
-            and shelf.number[i, e] == number
-            and shelf.publisher[i, e] == publisher
-            and shelf.subscriber[i, e] == subscriber
+            store.until[i, e] > now
+            and store.kind[i, e] == kind
+            and store.topic[i, e] == topic
+            and store.point[i, e] == point
+            and store.publisher[i, e] == publisher
+            and store.subscriber[i, e] == subscriber
         ):
             return e
     return NOWHERE
 
 
 @apart
-def put(state, i, what, topic, number, publisher, subscriber, x, y, until, stamp, now):
-    """Keep an entry, or keep it longer; its place, -1 if the shelf is full."""
-    shelf = state.shelf
-    e = np.int64(entry(state, i, what, topic, number, publisher, subscriber, now))
+def put_entry(state, i, kind, topic, point, publisher, subscriber, x, y, until, stamp, now):
+    """Add an entry to the store or extend its life; its place, -1 if the store is full."""
+    store = state.store
+    e = np.int64(find_entry(state, i, kind, topic, point, publisher, subscriber, now))
     if e == NOWHERE:
-        for free in range(shelf.what.shape[1]):
-            if shelf.until[i, free] <= now:
+        for free in range(store.kind.shape[1]):
+            if store.until[i, free] <= now:
                 e = np.int64(free)
                 break
         if e == NOWHERE:
             state.lost[i, NO_ROOM] += 1
             return e
-        shelf.wanted[i, e] = 0
-        shelf.until[i, e], shelf.stamp[i, e] = until, stamp
-    shelf.what[i, e] = what
-    shelf.topic[i, e], shelf.number[i, e] = topic, number
-    shelf.publisher[i, e], shelf.subscriber[i, e] = publisher, subscriber
-    shelf.x[i, e], shelf.y[i, e] = x, y
-    shelf.until[i, e] = max(until, shelf.until[i, e])
-    shelf.stamp[i, e] = max(stamp, shelf.stamp[i, e])
+        store.reported[i, e] = 0
+        store.until[i, e], store.stamp[i, e] = until, stamp
+    store.kind[i, e] = kind
+    store.topic[i, e], store.point[i, e] = topic, point
+    store.publisher[i, e], store.subscriber[i, e] = publisher, subscriber
+    store.x[i, e], store.y[i, e] = x, y
+    store.until[i, e] = max(until, store.until[i, e])
+    store.stamp[i, e] = max(stamp, store.stamp[i, e])
     return e
 
 
 @apart
-def note_tour(state, i, topic, number, x, y, until, now):
-    """Remember to be on the perimeter of a point's home, in place of what is oldest."""
-    tours = state.tours
+def put_traversal(state, i, topic, point, x, y, until, now):
+    """Record that the perimeter of a point's home passes here; replaces what expires first."""
+    traversals = state.traversals
     place, known = 0, False
-    for t in range(tours.topic.shape[1]):
+    for t in range(traversals.topic.shape[1]):
         known = (
-            tours.until[i, t] > now and tours.topic[i, t] == topic and tours.number[i, t] == number
+            traversals.until[i, t] > now
+            and traversals.topic[i, t] == topic
+            and traversals.point[i, t] == point
         )
-        if known or tours.until[i, t] < tours.until[i, place]:
+        if known or traversals.until[i, t] < traversals.until[i, place]:
             place = t
         if known:
             break
-    state.lost[i, NO_ROOM] += tours.until[i, place] > now and not known
-    tours.topic[i, place], tours.number[i, place] = topic, number
-    tours.x[i, place], tours.y[i, place] = x, y
-    tours.until[i, place] = until
+    state.lost[i, NO_ROOM] += traversals.until[i, place] > now and not known
+    traversals.topic[i, place], traversals.point[i, place] = topic, point
+    traversals.x[i, place], traversals.y[i, place] = x, y
+    traversals.until[i, place] = until
 
 
 @apart
-def distance_to(state, rules, i, topic, number):
-    """Squared distance of a node from a rendezvous point, as the crow flies."""
-    x, y = point_of(rules, topic, number)
-    across, up = state.place[i, 0] - x, state.place[i, 1] - y
+def distance_to(state, rules, i, topic, point):
+    """Squared Euclidean distance of a node from a rendezvous point."""
+    x, y = point_of(rules, topic, point)
+    across, up = state.position[i, 0] - x, state.position[i, 1] - y
     return across * across + up * up
 
 
 @apart
-def is_close(state, rules, i, topic, number):
-    """[geo §2.4] whether a point is among the `tried` closest to this node."""
-    own = distance_to(state, rules, i, topic, number)
+def is_tried(state, rules, i, topic, point):
+    """[geo §2.4] Whether a point is among the `tried` closest to this node."""
+    own = distance_to(state, rules, i, topic, point)
     ahead = 0
     for other in range(rules.points):
         away = distance_to(state, rules, i, topic, np.int32(other))
-        ahead += away < own or (away == own and other < number)
+        ahead += away < own or (away == own and other < point)
     return ahead < rules.tried
 
 
 @apart
-def rival(state, i, topic, publisher, now):
-    """Where the node remembers which points it pruned for a publisher; a new place if needed."""
-    place = 0
-    for r in range(state.rivals.node_id.shape[1]):
-        if state.rivals.topic[i, r] == topic and state.rivals.node_id[i, r] == publisher:
+def pruned_place(state, i, topic, publisher, now):
+    """The place of the points pruned for a publisher; a new place, without points, if needed."""
+    pruned, place = state.pruned, 0
+    for r in range(pruned.publisher.shape[1]):
+        if pruned.topic[i, r] == topic and pruned.publisher[i, r] == publisher:
             place = r
             break
-        if state.rivals.until[i, r] < state.rivals.until[i, place]:
+        if pruned.until[i, r] < pruned.until[i, place]:
             place = r
-    same = state.rivals.topic[i, place] == topic and state.rivals.node_id[i, place] == publisher
-    if not same or state.rivals.until[i, place] <= now:
-        state.rivals.topic[i, place], state.rivals.node_id[i, place] = topic, publisher
-        state.rivals.pruned[i, place] = 0
+    same = pruned.topic[i, place] == topic and pruned.publisher[i, place] == publisher
+    if not same or pruned.until[i, place] <= now:
+        pruned.topic[i, place], pruned.publisher[i, place] = topic, publisher
+        pruned.points[i, place] = 0
     return place

@@ -53,7 +53,7 @@ def draw_route(
     return rendered(cells.network, paint, form)
 
 
-def draw_ways(
+def draw_paths(
     cells: "CellRoutes",
     through: list[tuple["Route", "Route"]],
     best: int,
@@ -104,11 +104,11 @@ def modes(route: "Route", goal: Cell) -> list[int]:
     for a, b in zip(route.cells, route.cells[1:], strict=False):
         told.append(0 if a == best and rank(b) < rank(a) else 1)
         best = min(best, b, key=rank)
-    return told + [2] * (len(route.tour) - 1)
+    return told + [2] * (len(route.traversal) - 1)
 
 
 def _draw_route(axes: Axes, cells: "CellRoutes", route: "Route", goal: Cell) -> None:
-    visited = [*route.cells, *route.tour[1:]]
+    visited = [*route.cells, *route.traversal[1:]]
     line = np.array([_centre(cells, cell) for cell in visited])
     how = np.array(modes(route, goal))
     for mode, (colour, style, _) in enumerate(_STYLES):

@@ -1,0 +1,99 @@
+"""GeoRendezvous message by message on given rules and table sizes; what such a run counted."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from halfway.adapters.georendezvous import instance_of
+from halfway.adapters.interface import Adapter, RunContext, System, SystemInstance, commands
+from halfway.protocols.georendezvous import handler
+from halfway.protocols.georendezvous.messages import ARRIVED, INTEREST, NOTIFY_CLIENT, PRUNE
+from halfway.sim.radio.declarations import IdealAir
+from halfway.sim.simulation import Simulation
+from halfway.world.faults import Fault
+from halfway.world.graphs.network import Network
+from halfway.world.workload.demand import Listed
+
+HOP_S = 1e-3
+_HOPS_IN_FLIGHT = 32
+
+
+def cell_run(
+    network: Network,
+    rules: handler.Rules,
+    *,
+    topics: int,
+    events: int,
+    seconds: float,
+    entries: int = 64,
+    seed: int = 7,
+    journal: int = 0,
+    faults: Sequence[Fault] = (),
+) -> Simulation:
+    """A simulation that publishes and subscribes only by posted commands.
+
+    entries: places in the store of a node. journal: records received to keep.
+    """
+
+    class Sized(Adapter):
+        def instance(self, context: RunContext) -> SystemInstance:
+            state = handler.state(
+                context.node_ids, topics, rules.points, events, seed,
+                neighbours=context.most_neighbours + 2, entries=entries, traversals=entries,
+                hops_in_flight=_HOPS_IN_FLIGHT if rules.retries > 0 else 0,
+            )  # fmt: skip
+            return instance_of(state, rules)
+
+    return Simulation(
+        System("georendezvous", handler.__name__, Sized, {}), network,
+        workload=Listed([], []), radio=IdealAir(delay_s=HOP_S), faults=faults, seconds=seconds,
+        stretch=False, journal=journal,
+    )  # fmt: skip
+
+
+def post(
+    run: Simulation, at: float, row: int, kind: int | np.uint8, topic: int = -1, event: int = -1
+) -> None:
+    """Post one command to a node."""
+    run.post(commands([at], row, kind, topic, event=event))
+
+
+def delivered(run: Simulation) -> list[tuple[int, int]]:
+    """(event, row) of every delivery of any system, in order."""
+    records, rows = run.reports()
+    mine = records["kind"] == run.instance.kinds.number("delivered")
+    return [*zip(records["event"][mine].tolist(), rows[mine].tolist(), strict=True)]
+
+
+def best_point(run: Simulation, row: int, event: int) -> tuple[int, int] | None:
+    """The point through which a row received an event with the fewest hops, and these; or None."""
+    received = run.state.received[row, event & (run.state.received.shape[1] - 1)]
+    if received["event"] != event:
+        return None
+    return int(received["point"]), int(received["hops"])
+
+
+def arrivals(run: Simulation, kind: int | np.uint8, topic: int) -> int:
+    """How many messages of a kind and topic arrived at their destination, from the journal."""
+    records, rows = run.journal()
+    mine = (records["kind"] == kind) & (records["topic"] == topic)
+    there = (records["flags"] & ARRIVED) > 0
+    if kind == NOTIFY_CLIENT:
+        there |= records["target"] == rows
+    return int((mine & there).sum())
+
+
+def unnecessary(run: Simulation, topic: int) -> int:
+    """[geo §4] Subscriptions, notifications and prunes of one event beyond the needed two."""
+    return sum(arrivals(run, kind, topic) for kind in (INTEREST, NOTIFY_CLIENT, PRUNE)) - 2
+
+
+def cells_storing(
+    run: Simulation, kind: int | np.uint8, topic: int, point: int
+) -> set[tuple[int, int]]:
+    """The cells with a member, up now, that stores an entry of a kind for a point."""
+    state, store = run.state, run.state.store
+    mine = (store["kind"] == kind) & (store["topic"] == topic) & (store["point"] == point)
+    storing = (mine & (store["until"] > run.at)).any(axis=1)
+    up = (run.engine.incarnation % 2 == 0) & (state.present == 1)
+    return {(int(x), int(y)) for x, y in state.cell[np.flatnonzero(storing & up)]}

@@ -1,0 +1,94 @@
+"""The messages of GeoRendezvous: kinds, places of their fields, flags."""
+
+import numpy as np
+
+from halfway.core.kinds import Kinds, MapRole
+from halfway.protocols import application, reliable_hop
+
+# Places in `args` of routed messages:
+GOAL_X, GOAL_Y = 0, 1  # the cell that the message is for
+ENTRY_X, ENTRY_Y = 2, 3  # the cell where it entered perimeter mode
+POINT = 4  # which of the topic's rendezvous points
+HOPS = 5
+# In `reals`:
+CLIENT_X, CLIENT_Y = 0, 1  # the client's cell
+PREVIOUS = 2  # the cell of the previous hop, packed
+MARK = 3  # in perimeter mode: a step into a cell that it has made, packed; 0: none
+UNTIL = 4  # when a transferred entry expires
+STAMP = 5  # of an INTEREST or PRUNE: its subscriber's clock; 0 where it only renews
+DETOUR = 5  # of a NOTIFY or NOTIFY_CLIENT: the part of HOPS charged for hops that failed
+# In `flags`:
+PERIMETER, ARRIVED, TRANSFERRED, WAITED = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
+HELD = np.uint8(16)  # its node once waited for a neighbour to send it to
+# Places in `args` of JOIN, HERE, HELLO, GONE and REPLICATE:
+CELL_X, CELL_Y = 0, 1  # the sender's cell
+ENTRY_KIND = 2  # of a REPLICATE: ADVERT, INTEREST or PRUNE
+# In `flags` of a REPLICATE:
+IS_WANTED, NOTIFIED = np.uint8(1), np.uint8(2)
+INCARNATION = 0  # in `args` of timers: the incarnation that started them
+
+KINDS = Kinds()
+KINDS.include(application.KINDS)
+KINDS.include(reliable_hop.KINDS)
+ADVERTISE = KINDS.command(6, "advertise", "the application will publish on `topic`", "topic")
+UNADVERTISE = KINDS.command(7, "unadvertise", "stop renewing the advertisement", "topic")
+UNSUBSCRIBE = KINDS.command(8, "unsubscribe", "stop renewing the subscription", "topic")
+LEAVE = KINDS.command(9, "leave", "leave the cell; a start event returns to it")
+START = KINDS.start()
+
+_CELL = {"cell column": CELL_X, "cell row": CELL_Y}
+JOIN = KINDS.network(10, "join", "a newcomer enters a cell and asks for its members", args=_CELL)
+HERE = KINDS.network(11, "here", "a member answers a newcomer", args=_CELL)
+HELLO = KINDS.network(12, "hello", "the beacon of a member", args=_CELL)
+GONE = KINDS.network(13, "gone", "a member leaves its cell", args=_CELL)
+_ENTRY = {"client column": CLIENT_X, "client row": CLIENT_Y, "until": UNTIL, "stamp": STAMP}
+REPLICATE = KINDS.network(
+    14, "replicate", "an entry of the store, to members of the cell",
+    "flags target topic publisher sequence",
+    args={**_CELL, "entry kind": ENTRY_KIND, "point": POINT}, reals=_ENTRY,
+    on_map=MapRole.HOME_CELL,
+)  # fmt: skip
+
+_ROUTED = "flags target topic publisher sequence"
+_ARGS = {
+    "goal column": GOAL_X, "goal row": GOAL_Y, "entry column": ENTRY_X, "entry row": ENTRY_Y,
+    "point": POINT, "hops": HOPS,
+}  # fmt: skip
+_REALS = {
+    "client column": CLIENT_X,
+    "client row": CLIENT_Y,
+    "previous cell": PREVIOUS,
+    "mark": MARK,
+}
+_STORED = {**_REALS, "until": UNTIL, "stamp": STAMP}
+_EVENT = {**_REALS, "detour hops": DETOUR}
+# To the home of a rendezvous point. Handlers compare kinds: ADVERT to NOTIFY_CLIENT are routed.
+ADVERT = KINDS.network(20, "advert", "`publisher` will publish on `topic`", _ROUTED, _ARGS, _STORED)
+INTEREST = KINDS.network(21, "interest", "`target` subscribes to `topic`", _ROUTED, _ARGS, _STORED)
+PRUNE = KINDS.network(
+    22, "prune", "`target` receives `publisher` through another point", _ROUTED, _ARGS, _STORED
+)
+NOTIFY = KINDS.network(
+    23, "notify", "an event, to a rendezvous point", f"{_ROUTED} event", _ARGS, _EVENT,
+    on_map=MapRole.EVENT_HOP,
+)  # fmt: skip
+REHOME = KINDS.network(
+    24, "rehome", "a cell next to the home perimeter is populated now: route the entries again",
+    _ROUTED, _ARGS, _REALS,
+)  # fmt: skip
+# To a client, `target`; see `to_client`.
+WANTED = KINDS.network(
+    25, "wanted", "a point has a subscriber for `publisher`", _ROUTED, _ARGS, _REALS
+)
+UNWANTED = KINDS.network(
+    26, "unwanted", "a point has no subscriber for `publisher`", _ROUTED, _ARGS, _REALS
+)
+NOTIFY_CLIENT = KINDS.network(
+    27, "notify-client", "an event, from a rendezvous point to a subscriber", f"{_ROUTED} event",
+    _ARGS, _EVENT, on_map=MapRole.EVENT_HOP,
+)  # fmt: skip
+
+_STARTED = {"incarnation": INCARNATION}
+READY = KINDS.timer(30, "ready", "a newcomer has listened long enough", args=_STARTED)
+BEACON = KINDS.timer(31, "beacon", "the next beacon is due", args=_STARTED)
+RENEW = KINDS.timer(32, "renew", "the next renewal is due", args=_STARTED)

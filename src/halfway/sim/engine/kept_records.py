@@ -1,0 +1,49 @@
+"""Records of a run kept in memory for its caller: what nodes received, what they reported."""
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.message import MESSAGE
+from halfway.problem import Problem
+
+Records = tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]  # MESSAGE; their rows
+
+
+class KeptRecords:
+    """The journal of a run, up to a number of records, and its reports to applications."""
+
+    def __init__(self, most: int) -> None:
+        if most < 0:
+            raise Problem(f"journal = {most}: expected 0 or more records")
+        self._most, self._count = most, 0
+        self._received, self._reported = [_none()], [_none()]
+
+    def add(self, received: Records, reported: Records) -> None:
+        """Append records in order. Problem where the journal exceeds its limit."""
+        self._reported.append(reported)
+        if self._most == 0:
+            return
+        self._count += len(received[1])
+        if self._count > self._most:
+            remedy = "keep more records, or stop the run earlier"
+            raise Problem(f"journal = {self._most}: the run received more records", remedy=remedy)
+        self._received.append(received)
+
+    def journal(self) -> Records:
+        """The records received, and the rows that received them."""
+        return _joined(self._received)
+
+    def reports(self) -> Records:
+        """The records to applications, and the rows that sent them."""
+        return _joined(self._reported)
+
+
+def _none() -> Records:
+    return np.zeros(0, MESSAGE), np.zeros(0, np.int64)
+
+
+def _joined(pieces: list[Records]) -> Records:
+    """All pieces as one, which replaces them."""
+    records, rows = zip(*pieces, strict=True)
+    pieces[:] = [(np.concatenate(records), np.concatenate(rows))]
+    return pieces[0]
