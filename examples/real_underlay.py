@@ -24,7 +24,7 @@ from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import BALANCES, Balance, loads, passage
 from halfway.bulk.broker_trees.multiple_failures import hindrances
 from halfway.bulk.broker_trees.overlay import Overlay, Rules
-from halfway.bulk.broker_trees.queues import stress, ways
+from halfway.bulk.broker_trees.queues import stress, queued_paths
 from halfway.bulk.broker_trees.single_failures import Cause, causes, census, single_failures
 from halfway.world.importers.underlay import read_underlay, with_drawn_bandwidths
 from halfway.world.underlays.underlay import Underlay
@@ -134,7 +134,7 @@ def delivered(overlay: Overlay, drawn: Content, struck: list[Element]) -> list[f
     """The shares of `DELIVERIES`, under the same faults."""
     return [
         delivered_share(overlay.twin(), "broker-tree", drawn, struck),
-        delivered_share(overlay.twin(), "underlay-tree", drawn, struck, mends=False),
+        delivered_share(overlay.twin(), "underlay-tree", drawn, struck, repairs=False),
         delivered_share(overlay.twin(), "underlay-tree", drawn, struck),
         delivered_share(overlay.twin(), "underlay-tree", drawn, struck, clients="move"),
     ]
@@ -161,7 +161,7 @@ def carriage(underlay: Underlay, brokers: int, seeds: range) -> Table:
 def carried(overlay: Overlay, drawn: Content, balance: Balance) -> list[float]:
     """The numbers of `CARRIED` for one rule; the direct path alone is unmodified SIENA."""
     aware = balance != "direct"
-    paths = ways(overlay, aware=aware, queueing="overlay", message_bits=8.0 * MESSAGE_BYTES)
+    paths = queued_paths(overlay, aware=aware, queueing="overlay", message_bits=8.0 * MESSAGE_BYTES)
     passed = passage(paths, drawn, balance, RUSH_S)
     found = loads(passed, stress(overlay, aware=aware), MESSAGE_BYTES)
     return [1e3 * passed.latency_s, *found]

@@ -25,7 +25,7 @@ from rich.table import Table
 from scipy import stats
 
 from halfway.comparison.recovery import recovery
-from halfway.protocols.broker_trees.source_routes import NOBODY
+from halfway.protocols.broker_trees.source_routes import NO_NODE
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
 from halfway.world.graphs.network import Network
@@ -51,7 +51,7 @@ class Tree:
     @property
     def root(self) -> int:
         """The name of the broker without parent."""
-        return next(b for b, up in self.parent.items() if up == NOBODY)
+        return next(b for b, up in self.parent.items() if up == NO_NODE)
 
     def below(self, above: int) -> list[int]:
         """The broker and everybody below it."""
@@ -148,7 +148,7 @@ def tree_of(chosen: argparse.Namespace, seed: int) -> Tree:
     everybody = Listed([(row, DOWN) for row in range(network.n)], [])
     instance = simulation(network, chosen, seed, "broker-tree", everybody).instance
     led, state = instance.catalogue.routes, instance.state
-    parent = {int(i): int(state.parent[state.seat[i]]) for i in np.flatnonzero(state.seat >= 0)}
+    parent = {int(i): int(state.parent[state.broker_index[i]]) for i in np.flatnonzero(state.broker_index >= 0)}
 
     def along(r: int) -> list[int]:
         return [int(row) for row in led.row[led.first[r] : led.first[r + 1]]]
@@ -156,11 +156,11 @@ def tree_of(chosen: argparse.Namespace, seed: int) -> Tree:
     direct = {
         b: along(int(led.direct[led.number[b], led.number[up]]))
         for b, up in parent.items()
-        if up != NOBODY
+        if up != NO_NODE
     }
     clients: dict[int, list[int]] = {b: [] for b in parent}
     for row in range(network.n):
-        if row not in parent and led.home[row, 0] != NOBODY:
+        if row not in parent and led.home[row, 0] != NO_NODE:
             clients[along(int(led.home[row, 0]))[-1]].append(row)
     return Tree(network, parent, direct, clients)
 
@@ -174,7 +174,7 @@ def trials(tree: Tree, seed: int, period: float) -> Iterator[tuple[str, Trial]]:
     def one(some: list[int]) -> int:
         return int(some[int(dice.integers(len(some)))])
 
-    inner = [b for b, up in tree.parent.items() if up not in (NOBODY, root)]
+    inner = [b for b, up in tree.parent.items() if up not in (NO_NODE, root)]
     if inner:
         dead = tree.parent[one(inner)]
         cut_off = [b for b in tree.below(dead) if b != dead]

@@ -36,8 +36,8 @@ def tree(system: str, network: Network, demand: Any, **given: Any) -> Simulation
 def names(run: Simulation) -> tuple[list[int], int]:
     """The nodes of the brokers, and the root's."""
     state = run.instance.state
-    return np.flatnonzero(state.seat >= 0).tolist(), int(
-        np.flatnonzero(state.seat == np.flatnonzero(state.parent == -1)[0])[0]
+    return np.flatnonzero(state.broker_index >= 0).tolist(), int(
+        np.flatnonzero(state.broker_index == np.flatnonzero(state.parent == -1)[0])[0]
     )
 
 
@@ -78,7 +78,7 @@ def test_a_client_knows_the_nearest_broker_and_the_nearest_past_it() -> None:
     graph = nx.Graph((a, int(b)) for a in range(network.n) for b in network.neighbours(a))
     known = np.flatnonzero(led.home[:, 0] >= 0).tolist()
     assert known
-    assert (run.instance.state.access.desk[known] >= 0).all()
+    assert (run.instance.state.clients.index[known] >= 0).all()
     for client in known:
         ways = [led.row[led.first[r] : led.first[r + 1]].tolist() for r in led.home[client]]
         ends = [way[-1] for way in ways]
@@ -126,8 +126,8 @@ def test_after_any_single_failure_every_live_node_hears_everything_once() -> Non
         alive = network.n - (row >= 0)
         assert told.delivered == told.expected == told.published * (alive - 1), fault
         assert told.duplicates == 0
-        assert max(state.moved_s.max(), state.access.moved_s.max()) <= latest
-        assert (state.access.moves <= 1).all()
+        assert max(state.moved_s.max(), state.clients.moved_s.max()) <= latest
+        assert (state.clients.moves <= 1).all()
         assert state.moves.any() or row not in brokers or row != root
     assert told.events > 0
 

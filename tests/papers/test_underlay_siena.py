@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from halfway.bulk.broker_trees.join import candidates, join
-from halfway.bulk.broker_trees.overlay import NOBODY, Overlay, Rules
+from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, Rules
 from halfway.papers.underlay_siena import claims, points
 from halfway.papers.underlay_siena.experiments import PAPER
 from halfway.papers.underlay_siena.measurements import deliveries, lemma, loads, parameters
@@ -51,7 +51,7 @@ def overlay(seed: int = 1, **rules: object) -> Overlay:
 def test_the_alternate_is_a_neighbour_of_the_chosen_parent() -> None:
     """[§3.1] "an alternate path to the chosen broker C through a neighbor of the chosen broker"."""
     made = overlay()
-    found = [b for b in made.brokers.values() if b.alternate != NOBODY]
+    found = [b for b in made.brokers.values() if b.alternate != NO_BROKER]
     assert found
     for broker in found:
         assert broker.alternate in made.neighbours(broker.parent)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.bulk.broker_trees.join import avoided, join, link_avoided
-from halfway.bulk.broker_trees.overlay import NOBODY, Overlay, Rules
+from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, Rules
 from halfway.protocols.broker_trees.source_routes import Routes, Rows, routes
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components
@@ -20,7 +20,7 @@ from halfway.world.underlays.underlay import Underlay
 Ints = npt.NDArray[np.int32]
 
 
-def largest_part(network: Network) -> Ints:
+def largest_component(network: Network) -> Ints:
     """Rows of the largest component, ascending."""
     component = components(network)
     return np.flatnonzero(component == np.bincount(component).argmax()).astype(np.int32)
@@ -31,12 +31,12 @@ def drawn_overlay(network: Network, brokers: int, seed: int) -> Overlay:
     # Neither delays nor bandwidths matter for routes of fewest hops.
     some = np.ones(len(network.who))
     overlay = Overlay(Underlay(network, some, some), Rules())
-    for row in np.random.default_rng(seed).permutation(largest_part(network))[:brokers]:
+    for row in np.random.default_rng(seed).permutation(largest_component(network))[:brokers]:
         join(overlay, int(row))
     return overlay
 
 
-def routes_of(overlay: Overlay, clients: Ints, homes: int = 1) -> Routes:
+def routes_of(overlay: Overlay, clients: Ints, known_brokers: int = 1) -> Routes:
     """Every path that a run may need; brokers by number, clients' nodes by row.
 
     A client's broker is the nearest in hops, of equally near ones the first that joined. Where no
@@ -53,24 +53,27 @@ def routes_of(overlay: Overlay, clients: Ints, homes: int = 1) -> Routes:
         direct[a, b] = path(trees[a], int(rows[b]))
     for k, broker in overlay.brokers.items():
         for other, way in ((broker.parent, broker.direct), (broker.grandparent, broker.upper)):
-            if other != NOBODY and way is not None:
+            if other != NO_BROKER and way is not None:
                 direct.pop((min(k, other), max(k, other)), None)
                 direct[k, other] = way.rows
     second: dict[tuple[int, int], Rows] = {}
-    for a, b in _perhaps_kin(overlay):
+    for a, b in _possible_parents(overlay):
         own = overlay[a].second
         if b == overlay[a].parent and own is not None:
             second[a, b] = own.rows
         else:
-            led = direct[a, b] if (a, b) in direct else direct[b, a][::-1]
-            second[a, b] = _beside(overlay, led)
+            leading = direct[a, b] if (a, b) in direct else direct[b, a][::-1]
+            second[a, b] = _beside(overlay, leading)
     second = {pair: names for pair, names in second.items() if len(names)}
-    first = _homes(trees, rows, clients)
-    known = {client: _known(overlay, rows, way, homes) for client, way in first.items()}
+    first = _nearest_brokers(trees, rows, clients)
+    known = {
+        client: _paths_to_brokers(overlay, rows, way, known_brokers)
+        for client, way in first.items()
+    }
     return routes(network.n, rows, direct, second, known)
 
 
-def _perhaps_kin(overlay: Overlay) -> list[tuple[int, int]]:
+def _possible_parents(overlay: Overlay) -> list[tuple[int, int]]:
     pairs = [(k, above) for k in overlay.brokers for above in overlay.ancestors(k)]
     top = overlay.children(overlay.root)
     return pairs + [(a, b) for a in top for b in top if a > b]
@@ -85,7 +88,7 @@ def _beside(overlay: Overlay, names: Rows) -> Rows:
         return route(overlay.underlay.network, overlay.hop, *ends, overlay.closed)
 
 
-def _homes(trees: list[Tree], rows: Ints, clients: Ints) -> dict[int, Rows]:
+def _nearest_brokers(trees: list[Tree], rows: Ints, clients: Ints) -> dict[int, Rows]:
     hops = np.stack([tree.weight[clients] for tree in trees])
     nearest = hops.argmin(axis=0)
     taken = set(rows.tolist())
@@ -96,7 +99,7 @@ def _homes(trees: list[Tree], rows: Ints, clients: Ints) -> dict[int, Rows]:
     }
 
 
-def _known(overlay: Overlay, rows: Ints, first: Rows, most: int) -> list[Rows]:
+def _paths_to_brokers(overlay: Overlay, rows: Ints, first: Rows, most: int) -> list[Rows]:
     """A client's paths to at most so many brokers, that to its nearest one given."""
     if most == 1:
         return [first]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.bulk.broker_trees.delivery import delivered_share, draw_faults, moved, strike
+from halfway.bulk.broker_trees.delivery import delivered_share, draw_faults, fail_element, moved
 from halfway.bulk.broker_trees.join import join
-from halfway.bulk.broker_trees.overlay import NOBODY, Overlay, Rules, way_up
+from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, Rules, next_hop_up
 from halfway.problem import Problem
 from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.content import content
@@ -29,7 +29,7 @@ def talk(overlay: Overlay, system: str) -> set[tuple[int, int]]:
     near: dict[int, set[int]] = {k: set() for k in overlay.brokers if overlay.is_up(k)}
     for number in list(near):
         broker = overlay[number]
-        way = way_up(overlay, broker)
+        way = next_hop_up(overlay, broker)
         if system == "broker-tree" and way is not None and way[1] is not broker.direct:
             way = None
         if way is not None:
@@ -57,13 +57,13 @@ def test_what_is_delivered_is_what_brokers_that_can_talk_want(
 ) -> None:
     overlay, drawn = grown(seed), content(BROKERS, 60, 50, "everybody", seed)
     faults = draw_faults(overlay, where, 4, seed)  # type: ignore[arg-type]
-    share = delivered_share(overlay.twin(), system, drawn, faults, mends=False)  # type: ignore[arg-type]
+    share = delivered_share(overlay.twin(), system, drawn, faults, repairs=False)  # type: ignore[arg-type]
     arrived = 0
     for event, at in enumerate(drawn.at):
         now = overlay.twin()
         for k, fault in enumerate(faults):
             if (k + 1) / 5 <= at:
-                strike(now, fault)
+                fail_element(now, fault)
         pairs = talk(now, system)
         for broker in range(BROKERS):
             if (int(drawn.publisher[event]), broker) in pairs:
@@ -76,7 +76,7 @@ def test_the_underlay_aware_tree_never_delivers_less() -> None:
         overlay, drawn = grown(seed), content(BROKERS, 60, 200, "selective", seed)
         faults = draw_faults(overlay, "used", 8, seed)
         plain = delivered_share(overlay.twin(), "broker-tree", drawn, faults)
-        aware = delivered_share(overlay.twin(), "underlay-tree", drawn, faults, mends=False)
+        aware = delivered_share(overlay.twin(), "underlay-tree", drawn, faults, repairs=False)
         assert plain <= aware
 
 
@@ -106,7 +106,7 @@ def test_a_broken_broker_leaves_and_its_children_are_served_again() -> None:
     lost = late.sum() * there.sum()
     lost += (late & (drawn.publisher == number)).sum() * (200 - there.sum())
     assert number not in overlay.brokers
-    assert overlay.root != NOBODY
+    assert overlay.root != NO_BROKER
     assert share == pytest.approx(1 - lost / drawn.wanted.sum())
 
 

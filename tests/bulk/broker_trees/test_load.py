@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import BALANCES, loads, passage
 from halfway.bulk.broker_trees.overlay import Overlay, Rules
-from halfway.bulk.broker_trees.queues import UP, WAYS, Ways, stress, ways
+from halfway.bulk.broker_trees.queues import ROUTES, UP, QueuedPaths, queued_paths, stress
 from halfway.core.filters import matching
 from halfway.problem import Problem
 from halfway.world.underlays.underlay import Underlay
@@ -33,7 +33,7 @@ def grown(seed: int, brokers: int = 12, n: int = 60) -> Overlay:
 class SlowTree:
     """Every message an object in one list of things to come; nothing precomputed."""
 
-    def __init__(self, paths: Ways, drawn: Content, balance: str, window: float) -> None:
+    def __init__(self, paths: QueuedPaths, drawn: Content, balance: str, window: float) -> None:
         self.paths, self.drawn, self.balance, self.window = paths, drawn, balance, window
         self.free = [0.0] * len(paths.service_s)
         self.uses = [0] * len(paths.unloaded_s)
@@ -53,7 +53,7 @@ class SlowTree:
 
     def chosen(self, broker: int, direction: int, now: float) -> int:
         """The rule of each balance in words."""
-        one, two = WAYS * broker + direction, WAYS * broker + 2 + direction
+        one, two = ROUTES * broker + direction, ROUTES * broker + 2 + direction
         if self.balance == "direct" or not self.queues(two):
             return one
         if self.balance == "halves":
@@ -117,7 +117,7 @@ def test_it_does_what_the_slow_simulator_does(
 ) -> None:
     overlay = grown(seed)
     drawn = content(12, 60, 40, interest, seed)  # type: ignore[arg-type]
-    paths = ways(overlay, aware=balance != "direct", queueing=queueing, message_bits=BITS)  # type: ignore[arg-type]
+    paths = queued_paths(overlay, aware=balance != "direct", queueing=queueing, message_bits=BITS)  # type: ignore[arg-type]
     fast = passage(paths, drawn, balance, window)  # type: ignore[arg-type]
     slow = SlowTree(paths, drawn, balance, window)
     slow.run()
@@ -145,12 +145,12 @@ def everybody(at: list[float], publisher: int) -> Content:
 
 
 def test_one_event_takes_what_arithmetic_says() -> None:
-    paths = ways(star(), aware=False, queueing="overlay", message_bits=BITS)
+    paths = queued_paths(star(), aware=False, queueing="overlay", message_bits=BITS)
     found = passage(paths, everybody([0.5], 0), "direct", 1.0)
     assert found.notifications == 3
     # Two links of 1 ms and one service of 0.4 ms to each of two brokers, nothing to the root's own.
     assert found.latency_s == pytest.approx((0.0 + 2.4e-3 + 2.4e-3) / 3)
-    hop_by_hop = ways(star(), aware=False, queueing="underlay", message_bits=BITS)
+    hop_by_hop = queued_paths(star(), aware=False, queueing="underlay", message_bits=BITS)
     slower = passage(hop_by_hop, everybody([0.5], 0), "direct", 1.0)
     assert slower.latency_s == pytest.approx((0.0 + 2.8e-3 + 2.8e-3) / 3)
 
@@ -158,11 +158,14 @@ def test_one_event_takes_what_arithmetic_says() -> None:
 def test_a_second_event_waits_for_the_first_or_goes_round() -> None:
     both = everybody([0.0, 0.0], 0)
     waiting = passage(
-        ways(star(), aware=False, queueing="overlay", message_bits=BITS), both, "direct", 1.0
+        queued_paths(star(), aware=False, queueing="overlay", message_bits=BITS),
+        both,
+        "direct",
+        1.0,
     )
     assert waiting.latency_s == pytest.approx((2 * 2.4e-3 + 2 * 2.8e-3) / 6)
     round_about = passage(
-        ways(star(), aware=True, queueing="overlay", message_bits=BITS), both, "halves", 1.0
+        queued_paths(star(), aware=True, queueing="overlay", message_bits=BITS), both, "halves", 1.0
     )
     assert round_about.uses.sum() == 4
     assert round_about.uses.reshape(3, 4)[1:, 1].tolist() == [1, 1]  # down, direct
@@ -171,7 +174,7 @@ def test_a_second_event_waits_for_the_first_or_goes_round() -> None:
 
 def test_loads_are_messages_times_their_size_over_the_links_there_are() -> None:
     overlay = star()
-    paths = ways(overlay, aware=False, queueing="overlay", message_bits=BITS)
+    paths = queued_paths(overlay, aware=False, queueing="overlay", message_bits=BITS)
     found = passage(paths, everybody([0.1, 0.2, 0.3, 0.4], 0), "direct", 1.0)
     plain = loads(found, stress(overlay, aware=False), 50.0)
     assert plain.overlay_mean == pytest.approx(4 * 50 / 1000)
@@ -190,7 +193,7 @@ def test_halves_never_beat_the_direct_path_where_nothing_waits() -> None:
     drawn = content(25, 100, 60, "selective", 3)
     direct, halves, earliest = (
         passage(
-            ways(overlay, aware=balance != "direct", queueing="overlay", message_bits=BITS),
+            queued_paths(overlay, aware=balance != "direct", queueing="overlay", message_bits=BITS),
             drawn, balance, 1000.0,
         ).latency_s
         for balance in ("direct", "halves", "earliest")
@@ -204,7 +207,7 @@ def test_halves_never_beat_the_direct_path_where_nothing_waits() -> None:
     [("thirds", 1.0, "'thirds' is no balance"), ("direct", 0.0, "a window of 0.0 s")],
 )
 def test_what_cannot_run_is_told(balance: str, window: float, says: str) -> None:
-    paths = ways(star(), aware=False, queueing="overlay", message_bits=BITS)
+    paths = queued_paths(star(), aware=False, queueing="overlay", message_bits=BITS)
     with pytest.raises(Problem, match=says):
         passage(paths, everybody([0.0], 0), balance, window)  # type: ignore[arg-type]
 

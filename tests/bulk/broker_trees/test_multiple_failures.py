@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from halfway.bulk.broker_trees.delivery import strike
+from halfway.bulk.broker_trees.delivery import fail_element
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.multiple_failures import (
     Ladder,
@@ -90,7 +90,7 @@ def test_no_two_failures_cut_off_a_broker_that_tolerates_two(seed: int) -> None:
     for pair in itertools.combinations(elements(overlay), 2):
         now = overlay.twin()
         for fault in pair:
-            strike(now, fault)
+            fail_element(now, fault)
         reached = connected_by(now, ladders)
         assert {n for n in safe if now.is_up(n)} <= reached, pair
         stranded.update(n for n in overlay.brokers if now.is_up(n) and n not in reached)
@@ -107,7 +107,7 @@ def test_three_failures_on_a_complete_graph() -> None:
     for _ in range(300):
         now = overlay.twin()
         for k in random_state.choice(len(some), 3, replace=False):
-            strike(now, some[k])
+            fail_element(now, some[k])
         assert connected_by(now, ladders) == {n for n in overlay.brokers if now.is_up(n)}
 
 

@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import (
-    NOBODY,
+    NO_BROKER,
     Overlay,
     PathReading,
     Rules,
@@ -27,9 +27,9 @@ from halfway.bulk.broker_trees.overlay import (
     has_second,
     level,
     meets_premise,
-    tops_plainly,
+    tops_unmodified,
 )
-from halfway.bulk.broker_trees.repair import leave, mend
+from halfway.bulk.broker_trees.repair import leave, repair
 from halfway.bulk.broker_trees.single_failures import (
     causes,
     census,
@@ -73,7 +73,7 @@ def test_paths_are_what_they_are_called(rules: Rules) -> None:
         if broker.second is not None:
             assert (broker.second.rows[0], broker.second.rows[-1]) == (broker.row, parent.row)
             assert has_second(broker)
-            if broker.alternate != NOBODY:
+            if broker.alternate != NO_BROKER:
                 assert broker.second.rows[broker.bend] == overlay[broker.alternate].row
                 assert broker.alternate in overlay.neighbours(broker.parent)
         if broker.upper is not None:
@@ -87,7 +87,7 @@ def test_the_parent_is_the_nearest_broker_in_hops() -> None:
     overlay = Overlay(path, REMEDIES)
     for row in (0, 3, 5, 4):
         join(overlay, row)
-    assert [overlay[k].parent for k in range(4)] == [NOBODY, 0, 0, 1]
+    assert [overlay[k].parent for k in range(4)] == [NO_BROKER, 0, 0, 1]
 
 
 def test_as_printed_the_second_broker_finds_no_alternate_and_no_grandparent() -> None:
@@ -106,7 +106,7 @@ def test_a_parent_that_gains_a_child_offers_an_alternate_again() -> None:
             join(overlay, row)
         assert [overlay[k].parent for k in (1, 2)] == [0, 0]
         assert overlay[2].alternate == 1
-        assert overlay[1].alternate == (2 if retry else NOBODY)
+        assert overlay[1].alternate == (2 if retry else NO_BROKER)
 
 
 def test_a_second_path_may_have_no_broker_on_it() -> None:
@@ -115,7 +115,7 @@ def test_a_second_path_may_have_no_broker_on_it() -> None:
     join(overlay, 0)
     join(overlay, 1)
     second = overlay[1].second
-    assert overlay[1].alternate == NOBODY
+    assert overlay[1].alternate == NO_BROKER
     assert second is not None
     assert second.rows.tolist() == [1, 2, 3, 4, 0]
 
@@ -140,7 +140,7 @@ def test_what_cannot_join_is_told_why() -> None:
     with pytest.raises(Problem, match="is not a reading of the alternate path"):
         Overlay(overlay.underlay, Rules(wrong))
     with pytest.raises(Problem, match="'home' is no refuge"):
-        Overlay(overlay.underlay, Rules(refuge=wrong))
+        Overlay(overlay.underlay, Rules(fallback=wrong))
 
 
 # Failures
@@ -226,8 +226,8 @@ def test_a_dead_direct_path_leaves_unmodified_siena_without_the_broker() -> None
     assert broker.direct is not None
     a, b = broker.direct.rows[:2]
     overlay.set_link(int(a), int(b), down=True)
-    assert tops_plainly(overlay)[5] == 5
-    assert overlay.root in tops_plainly(overlay).values()
+    assert tops_unmodified(overlay)[5] == 5
+    assert overlay.root in tops_unmodified(overlay).values()
     assert connected(overlay) == set(overlay.brokers)
 
 
@@ -248,11 +248,11 @@ def test_children_of_a_broker_that_leaves_join_its_parent() -> None:
 def test_the_root_has_a_successor() -> None:
     """[ours] the first of its children; the paper leaves the root's death open."""
     overlay = grown(150, 30, 9)
-    heir = overlay.children(overlay.root)[0]
+    successor = overlay.children(overlay.root)[0]
     overlay.set_row(overlay[overlay.root].row, down=True)
     assert connected(overlay) == set()
-    mend(overlay)
-    assert overlay.root == heir
+    repair(overlay)
+    assert overlay.root == successor
     assert connected(overlay) == set(overlay.brokers)
 
 
@@ -265,7 +265,7 @@ def test_two_alternates_of_each_other_do_not_join_each_other() -> None:
     assert (overlay[1].alternate, overlay[2].alternate) == (2, 1)
     overlay.set_link(1, 2, down=True)
     overlay.set_link(4, 5, down=True)
-    mend(overlay)
+    repair(overlay)
     for number in overlay.brokers:
         list(overlay.ancestors(number))  # raises on a cycle
 
@@ -318,7 +318,7 @@ class Histories(RuleBasedStateMachine):
     @rule(row=st.integers(0, 39))
     def one_node_fails(self, row: int) -> None:
         """From a mended overlay: the promise of level 3 holds at once, before any repair."""
-        mend(self.overlay)
+        repair(self.overlay)
         promised = {k for k in self.overlay.brokers if guarantee(self.overlay, k) == 3}
         is_root = self.overlay[self.overlay.root].row == row
         self.overlay.set_row(row, down=True)
@@ -330,7 +330,7 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: not self.down)
     @rule(pick=st.integers(0, 1000))
     def one_link_fails(self, pick: int) -> None:
-        mend(self.overlay)
+        repair(self.overlay)
         promised = {k for k in self.overlay.brokers if guarantee(self.overlay, k) == 3}
         self.cut(pick)
         assert promised <= connected(self.overlay)
@@ -367,13 +367,13 @@ class Histories(RuleBasedStateMachine):
 
     @rule()
     def time_passes(self) -> None:
-        mend(self.overlay)
+        repair(self.overlay)
         if self.overlay.is_up(self.overlay.root):
             assert connected(self.overlay) == reachable(self.overlay)
 
     @invariant()
     def there_is_no_cycle_and_one_root(self) -> None:
-        roots = [b for b in self.overlay.brokers.values() if b.parent == NOBODY]
+        roots = [b for b in self.overlay.brokers.values() if b.parent == NO_BROKER]
         assert [b.number for b in roots] == [self.overlay.root]
         for number in self.overlay.brokers:
             assert self.overlay.root in {number, *self.overlay.ancestors(number)}
@@ -399,7 +399,7 @@ def test_an_overlay_can_be_copied_for_another_history() -> None:
     other = overlay.twin()
     before = copy.deepcopy([vars(b) for b in other.brokers.values()])
     overlay.set_row(overlay[4].row, down=True)
-    mend(overlay)
+    repair(overlay)
     assert other.is_up(4)
     assert [b["parent"] for b in before] == [b.parent for b in other.brokers.values()]
 

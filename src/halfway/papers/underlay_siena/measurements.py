@@ -9,7 +9,7 @@ from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import loads as loads_of
 from halfway.bulk.broker_trees.load import passage
 from halfway.bulk.broker_trees.overlay import Overlay, PathReading, Rules
-from halfway.bulk.broker_trees.queues import stress, ways
+from halfway.bulk.broker_trees.queues import stress, queued_paths
 from halfway.bulk.broker_trees.single_failures import causes, census, single_failures
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.underlays.underlay import Underlay
@@ -121,7 +121,7 @@ def deliveries(run: Run) -> Observations:
     with run.timed("run"):
         share = delivered_share(
             made.twin(), run["system"], drawn, faults, tau=run["tau"],
-            mends=run["repair"] in ("repairs", "clients move"),
+            repairs=run["repair"] in ("repairs", "clients move"),
             clients="move" if run["repair"] == "clients move" else "stay",
         )  # fmt: skip
     return {"delivered": np.array([100.0 * share])}
@@ -132,7 +132,7 @@ def loads(run: Run) -> Observations:
     made, drawn = _overlay(run), _workload(run)
     aware = run["system"] == "underlay-tree"
     with run.timed("run"):
-        paths = ways(made, aware=aware, queueing=run["queueing"], message_bits=8 * MESSAGE_BYTES)
+        paths = queued_paths(made, aware=aware, queueing=run["queueing"], message_bits=8 * MESSAGE_BYTES)
         passed = passage(paths, drawn, run["balance"], run["window_s"])
         found = loads_of(passed, stress(made, aware=aware), MESSAGE_BYTES)
     observed = {
