@@ -1,4 +1,4 @@
-"""Paper 5, sentence by sentence, and its claims judged on small runs of their own."""
+"""Paper 5, sentence by sentence, and verdicts on its claims from small runs."""
 
 import msgspec
 import numpy as np
@@ -88,20 +88,20 @@ def test_every_figure_declares_points_that_its_judge_can_find() -> None:
         msgspec.json.encode(verdicts)
 
 
-def test_as_printed_somebody_is_cut_off_and_with_the_remedies_nobody() -> None:
+def test_brokers_are_cut_off_as_printed_and_none_with_the_remedies() -> None:
     """[§4.2] the lemma's conclusion needs more than Algorithm 1 gives."""
     found = summarised(points.lemma("quick"), lemma)
     rows = [row for row in claims.judge_lemma(found) if row.metric.startswith("live brokers")]
-    said = {(row.cell["reading"], row.cell["remedy"]): row.verdict for row in rows}
-    assert said["around", "none"] == said["free", "none"] == "differs"
-    assert said["around", "both"] == "agrees"
+    verdicts = {(row.cell["reading"], row.cell["remedy"]): row.verdict for row in rows}
+    assert verdicts["around", "none"] == verdicts["free", "none"] == "differs"
+    assert verdicts["around", "both"] == "agrees"
 
 
 @pytest.mark.parametrize("replicate", range(3))
-def test_runs_of_a_network_meet_the_same_overlay_and_clients(replicate: int) -> None:
-    """Seeds by axis: what differs between systems is the system."""
-    plain = small(points.delivery_point("links", 5, "broker-tree", "unmodified"), replicate)
-    aware = small(points.delivery_point("links", 5, "underlay-tree", "repairs"), replicate)
+def test_runs_of_a_network_have_the_same_overlay_and_clients(replicate: int) -> None:
+    """Seeds by axis: only the system differs between systems."""
+    plain = small(points.delivery_point("links", 5, "siena", "unmodified"), replicate)
+    aware = small(points.delivery_point("links", 5, "underlay-siena", "repairs"), replicate)
     before = deliveries(plain)["delivered"][0]
     assert deliveries(aware)["delivered"][0] >= before
-    assert deliveries(plain)["delivered"][0] == before  # nothing of the other run is left behind
+    assert deliveries(plain)["delivered"][0] == before  # the other run has no effect on it

@@ -1,7 +1,6 @@
-"""The paths of a run of a broker tree: chosen once by an overlay's Join, and the underlay's routes.
+"""The paths of a run of a broker tree, chosen once by the overlay's Join and the underlay's routes.
 
-What routers know: where every broker is. Routes stand as long as a run, as the paper presumes: they
-do not heal by themselves.
+Routers know where every broker is. Routes do not change during a run, as the paper presumes.
 """
 
 from itertools import combinations
@@ -28,7 +27,7 @@ def largest_component(network: Network) -> Ints:
 
 def drawn_overlay(network: Network, brokers: int, seed: int) -> Overlay:
     """Brokers on distinct uniform nodes of the largest component, joined in order of drawing."""
-    # Neither delays nor bandwidths matter for routes of fewest hops.
+    # Delays and bandwidths do not matter for routes of fewest hops.
     some = np.ones(len(network.who))
     overlay = Overlay(Underlay(network, some, some), Rules())
     for row in np.random.default_rng(seed).permutation(largest_component(network))[:brokers]:
@@ -37,13 +36,12 @@ def drawn_overlay(network: Network, brokers: int, seed: int) -> Overlay:
 
 
 def routes_of(overlay: Overlay, clients: Ints, known_brokers: int = 1) -> Routes:
-    """Every path that a run may need; brokers by number, clients' nodes by row.
+    """Return every path that a run may need; brokers by number, clients' nodes by row.
 
-    A client's broker is the nearest in hops, of equally near ones the first that joined. Where no
-    broker can be reached there is no path. Of up to `homes` brokers that a client knows the others
-    are the nearest ones past the first and the path to it, then without that regard. Second paths
-    lead to all brokers above and, below the root, to its other children: there a broker may come
-    to be.
+    A client's broker is the nearest in hops, of equally near ones the first that joined; without a
+    reachable broker there is no path. Of up to `known_brokers` brokers that a client knows, the
+    others are the nearest on paths that avoid the first one's, then the nearest on any path. Second
+    paths lead to all possible parents: the brokers above and, below the root, its other children.
     """
     network = overlay.underlay.network
     rows = np.array([overlay[k].row for k in range(overlay.joined)], np.int32)
@@ -52,10 +50,10 @@ def routes_of(overlay: Overlay, clients: Ints, known_brokers: int = 1) -> Routes
     for a, b in combinations(range(len(rows)), 2):
         direct[a, b] = path(trees[a], int(rows[b]))
     for k, broker in overlay.brokers.items():
-        for other, way in ((broker.parent, broker.direct), (broker.grandparent, broker.upper)):
-            if other != NO_BROKER and way is not None:
+        for other, taken in ((broker.parent, broker.direct), (broker.grandparent, broker.upper)):
+            if other != NO_BROKER and taken is not None:
                 direct.pop((min(k, other), max(k, other)), None)
-                direct[k, other] = way.rows
+                direct[k, other] = taken.rows
     second: dict[tuple[int, int], Rows] = {}
     for a, b in _possible_parents(overlay):
         own = overlay[a].second
@@ -67,8 +65,8 @@ def routes_of(overlay: Overlay, clients: Ints, known_brokers: int = 1) -> Routes
     second = {pair: names for pair, names in second.items() if len(names)}
     first = _nearest_brokers(trees, rows, clients)
     known = {
-        client: _paths_to_brokers(overlay, rows, way, known_brokers)
-        for client, way in first.items()
+        client: _paths_to_brokers(overlay, rows, taken, known_brokers)
+        for client, taken in first.items()
     }
     return routes(network.n, rows, direct, second, known)
 
@@ -80,11 +78,11 @@ def _possible_parents(overlay: Overlay) -> list[tuple[int, int]]:
 
 
 def _beside(overlay: Overlay, names: Rows) -> Rows:
-    """The shortest path between the ends of another one that shares nothing else with it."""
-    way = overlay.route(np.asarray(names, np.int32))
-    assert way is not None
-    with avoided(overlay, way.rows[1:-1]), link_avoided(overlay, way):
-        ends = int(way.rows[0]), int(way.rows[-1])
+    """The shortest path between the ends of a path that shares nothing else with it."""
+    taken = overlay.route(np.asarray(names, np.int32))
+    assert taken is not None
+    with avoided(overlay, taken.rows[1:-1]), link_avoided(overlay, taken):
+        ends = int(taken.rows[0]), int(taken.rows[-1])
         return route(overlay.underlay.network, overlay.hop, *ends, overlay.closed)
 
 
@@ -100,15 +98,15 @@ def _nearest_brokers(trees: list[Tree], rows: Ints, clients: Ints) -> dict[int, 
 
 
 def _paths_to_brokers(overlay: Overlay, rows: Ints, first: Rows, most: int) -> list[Rows]:
-    """A client's paths to at most so many brokers, that to its nearest one given."""
+    """A client's paths to at most `most` brokers, given the path to its nearest one."""
     if most == 1:
         return [first]
-    network, way = overlay.underlay.network, overlay.route(np.asarray(first, np.int32))
-    assert way is not None
-    own = int(way.rows[0])
-    with avoided(overlay, way.rows[1:]), link_avoided(overlay, way):
+    network, taken = overlay.underlay.network, overlay.route(np.asarray(first, np.int32))
+    assert taken is not None
+    own = int(taken.rows[0])
+    with avoided(overlay, taken.rows[1:]), link_avoided(overlay, taken):
         past = shortest(network, overlay.hop, own, overlay.closed)
-    found = {int(way.rows[-1]): first}
+    found = {int(taken.rows[-1]): first}
     for tree in (past, shortest(network, overlay.hop, own, overlay.closed)):
         for k in np.argsort(tree.weight[rows], kind="stable"):
             row = int(rows[k])

@@ -1,4 +1,4 @@
-"""Events through trees that queue: against a simulator of plain Python, and against arithmetic."""
+"""Events through trees with queues: against a simulator in plain Python, and arithmetic."""
 
 import heapq
 import itertools
@@ -31,7 +31,7 @@ def grown(seed: int, brokers: int = 12, n: int = 60) -> Overlay:
 
 
 class SlowTree:
-    """Every message an object in one list of things to come; nothing precomputed."""
+    """A simulator with one object a message in one list; nothing is precomputed."""
 
     def __init__(self, paths: QueuedPaths, drawn: Content, balance: str, window: float) -> None:
         self.paths, self.drawn, self.balance, self.window = paths, drawn, balance, window
@@ -47,37 +47,37 @@ class SlowTree:
         return self.paths.queue[self.paths.first[route] : self.paths.first[route + 1]].tolist()
 
     def wants(self, event: int, broker: int) -> bool:
-        """Whether anybody at a broker or below wants an event."""
+        """Whether any client at a broker or below wants an event."""
         children = np.flatnonzero(self.paths.parent == broker)
         return bool(self.drawn.wanted[event, broker]) or any(self.wants(event, c) for c in children)
 
     def chosen(self, broker: int, direction: int, now: float) -> int:
-        """The rule of each balance in words."""
+        """The route that a balance picks."""
         one, two = ROUTES * broker + direction, ROUTES * broker + 2 + direction
         if self.balance == "direct" or not self.queues(two):
             return one
         if self.balance == "halves":
             self.turns[one] = self.turns.get(one, 0) + 1
             return one if self.turns[one] % 2 else two
-        cost = [max(self.free[self.queues(way)[0]] - now, 0.0) for way in (one, two)]
+        cost = [max(self.free[self.queues(path)[0]] - now, 0.0) for path in (one, two)]
         if self.balance == "earliest":
             cost = [c + self.paths.unloaded_s[w] for c, w in zip(cost, (one, two), strict=True)]
         return two if cost[1] < cost[0] else one
 
-    def send(self, now: float, event: int, way: int, to: int, source: int) -> None:
-        """Into the first queue."""
-        self.uses[way] += 1
-        self.enqueue(now, event, self.queues(way), to, source)
+    def send(self, now: float, event: int, path: int, to: int, source: int) -> None:
+        """Enter the first queue."""
+        self.uses[path] += 1
+        self.enqueue(now, event, self.queues(path), to, source)
 
     def enqueue(self, now: float, event: int, left: list[int], to: int, source: int) -> None:
-        """Out of it after service and travel."""
+        """Leave a queue after service and travel."""
         q = left[0]
         self.free[q] = max(now, self.free[q]) + self.paths.service_s[q]
         out = self.free[q] + self.paths.delay_s[q]
         heapq.heappush(self.due, (out, next(self.order), event, left[1:], to, source))
 
     def arrive(self, now: float, event: int, here: int, source: int) -> None:
-        """Tell clients, then parent, then children."""
+        """Notify clients, then the parent, then children."""
         begun = float(self.drawn.at[event] * self.window)
         self.latencies += [now - begun] * int(self.drawn.wanted[event, here])
         parent = int(self.paths.parent[here])
@@ -88,14 +88,14 @@ class SlowTree:
                 self.send(now, event, self.chosen(child, 1 - UP, now), child, here)
 
     def run(self) -> None:
-        """All events."""
+        """Run all events."""
         for event, at in enumerate(self.drawn.at):
             self.until(float(at * self.window))
             self.arrive(float(at * self.window), event, int(self.drawn.publisher[event]), -1)
         self.until(np.inf)
 
     def until(self, moment: float) -> None:
-        """Everything that is due before."""
+        """Handle all that is due before."""
         while self.due and self.due[0][0] < moment:
             now, _, event, left, to, source = heapq.heappop(self.due)
             if left:
@@ -112,7 +112,7 @@ class SlowTree:
     st.sampled_from(["selective", "everybody"]),
     st.sampled_from([1e-4, 1e-2, 10.0]),
 )
-def test_it_does_what_the_slow_simulator_does(
+def test_passages_equal_those_of_the_slow_simulator(
     seed: int, balance: str, queueing: str, interest: str, window: float
 ) -> None:
     overlay = grown(seed)
@@ -138,13 +138,13 @@ def star() -> Overlay:
 
 
 def everybody(at: list[float], publisher: int) -> Content:
-    """One client at each of three brokers, who wants everything."""
+    """One client at each of three brokers, interested in all events."""
     drawn = content(3, 3, len(at), "everybody", 1)
     wanted = np.ones((len(at), 3), np.int64)
     return drawn._replace(at=np.array(at), wanted=wanted, publisher=np.full(len(at), publisher))
 
 
-def test_one_event_takes_what_arithmetic_says() -> None:
+def test_the_latency_of_one_event_is_arithmetic() -> None:
     paths = queued_paths(star(), aware=False, queueing="overlay", message_bits=BITS)
     found = passage(paths, everybody([0.5], 0), "direct", 1.0)
     assert found.notifications == 3
@@ -155,7 +155,7 @@ def test_one_event_takes_what_arithmetic_says() -> None:
     assert slower.latency_s == pytest.approx((0.0 + 2.8e-3 + 2.8e-3) / 3)
 
 
-def test_a_second_event_waits_for_the_first_or_goes_round() -> None:
+def test_a_second_event_waits_for_the_first_or_takes_the_second_path() -> None:
     both = everybody([0.0, 0.0], 0)
     waiting = passage(
         queued_paths(star(), aware=False, queueing="overlay", message_bits=BITS),
@@ -172,7 +172,7 @@ def test_a_second_event_waits_for_the_first_or_goes_round() -> None:
     assert round_about.uses.reshape(3, 4)[1:, 3].tolist() == [1, 1]  # down, second
 
 
-def test_loads_are_messages_times_their_size_over_the_links_there_are() -> None:
+def test_loads_are_messages_times_their_size_over_all_links() -> None:
     overlay = star()
     paths = queued_paths(overlay, aware=False, queueing="overlay", message_bits=BITS)
     found = passage(paths, everybody([0.1, 0.2, 0.3, 0.4], 0), "direct", 1.0)
@@ -203,12 +203,14 @@ def test_halves_never_beat_the_direct_path_where_nothing_waits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("balance", "window", "says"),
-    [("thirds", 1.0, "'thirds' is no balance"), ("direct", 0.0, "a window of 0.0 s")],
+    ("balance", "window", "message"),
+    [("thirds", 1.0, "balance = 'thirds'"), ("direct", 0.0, "window_s = 0.0")],
 )
-def test_what_cannot_run_is_told(balance: str, window: float, says: str) -> None:
+def test_unknown_balances_and_windows_are_refused(
+    balance: str, window: float, message: str
+) -> None:
     paths = queued_paths(star(), aware=False, queueing="overlay", message_bits=BITS)
-    with pytest.raises(Problem, match=says):
+    with pytest.raises(Problem, match=message):
         passage(paths, everybody([0.0], 0), balance, window)  # type: ignore[arg-type]
 
 

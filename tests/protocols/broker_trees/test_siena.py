@@ -123,9 +123,9 @@ def brute_force(
 def notified(driven: Driven) -> list[tuple[int, int, int, int]]:
     """The notifications of a run, likewise."""
     return sorted(
-        (int(letter["at"]), int(row), int(letter["target"]), int(letter["event"]))
-        for row, letter in zip(driven.told_rows, driven.told, strict=True)
-        if letter["kind"] == DELIVERED
+        (int(record["at"]), int(row), int(record["target"]), int(record["event"]))
+        for row, record in zip(driven.told_rows, driven.told, strict=True)
+        if record["kind"] == DELIVERED
     )
 
 

@@ -104,7 +104,7 @@ class LiveTree:
         return self.overlay[number].row
 
     def parent(self, number: int) -> int:
-        """The number of a broker's parent, or NOBODY, or GONE."""
+        """The number of a broker's parent, or NO_NODE, or LEFT."""
         name = int(self.state.parent[self.state.broker_index[self.row(number)]])
         return name if name < 0 else int(self.rules.catalogue.routes.number[name])
 
@@ -137,12 +137,12 @@ class LiveTree:
         assert self.engine.out.tally[1] == 0
         first, self.heard = self.heard, int(self.engine.applications.tally[0])
         log = self.engine.applications
-        told = log.record[first : self.heard].view(MESSAGE)
+        heard = log.record[first : self.heard].view(MESSAGE)
         rows = log.row[first : self.heard]
         return sorted(
-            (int(row), int(letter["event"]))
-            for row, letter in zip(rows, told, strict=True)
-            if letter["kind"] == DELIVERED
+            (int(row), int(record["event"]))
+            for row, record in zip(rows, heard, strict=True)
+            if record["kind"] == DELIVERED
         )
 
     def publish(self, row: int, content: int) -> int:
@@ -272,7 +272,7 @@ def test_after_tau_a_child_whose_direct_path_is_dead_joins_its_grandparent(seed:
             continue
         a, b = (int(row) for row in broker.direct.rows[:2])
         others = [overlay[k].direct for k in range(BROKERS) if k != number]
-        if any(is_on(way, a, b) for way in (broker.second, broker.upper, *others)):
+        if any(is_on(path, a, b) for path in (broker.second, broker.upper, *others)):
             continue
         tried += 1
         live.settle(10.0)

@@ -1,4 +1,4 @@
-"""[uas Fig. 5] The share of notifications that arrive while nodes and links of the underlay fail."""
+"""[uas Fig. 5] The share of notifications that arrive while parts of the underlay fail."""
 
 from itertools import pairwise
 from typing import Literal, get_args

@@ -38,7 +38,7 @@ def join(overlay: Overlay, row: int) -> int:
 
 
 def nearest(overlay: Overlay, tree: Tree, numbers: list[int]) -> int:
-    """Of some brokers the one with the fewest hops from the tree's source, NOBODY if none has."""
+    """Of some brokers, the one with fewest hops from the tree's source; NO_BROKER: none reached."""
     found, least = NO_BROKER, np.inf
     for number in numbers:
         hops = tree.weight[overlay[number].row]
@@ -175,11 +175,11 @@ def _least_shared(overlay: Overlay, direct: UnderlayPath) -> tuple[Rows, Rows] |
     stops = [int(direct.rows[0])]
     for row in direct.rows[1:-1].tolist():
         with avoided(overlay, [row]):
-            way = route(
+            detour = route(
                 overlay.underlay.network, overlay.hop, stops[0], int(direct.rows[-1]),
                 overlay.closed,
             )  # fmt: skip
-        if not len(way):
+        if not len(detour):
             stops.append(row)
     stops.append(int(direct.rows[-1]))
     one, two = [direct.rows[:1]], [direct.rows[:1]]

@@ -18,7 +18,7 @@ from halfway.world.underlays.disjoint import disjoint_paths
 
 Hindrance = Literal[
     "none",
-    "the underlay is cut",  # t or fewer failures cut the broker off from the root: no overlay can help
+    "the underlay is cut",  # by t or fewer failures, from the root: no overlay can help
     "too few links at the broker",
     "too few links at an ancestor",
     "a cut before an ancestor",  # enough links, too few nodes between
@@ -67,7 +67,7 @@ def is_full(rungs: Ladder) -> bool:
 
 
 def hindrance(overlay: Overlay, number: int, t: int) -> Hindrance:
-    """The reason why a broker below the root cannot have a full ladder for t failures, or "none"."""
+    """Why a broker below the root cannot have a full ladder for t failures; "none" if it can."""
     network = overlay.underlay.network
     rungs = ladder(overlay, number, t)
     if is_full(rungs):

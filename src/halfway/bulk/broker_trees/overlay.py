@@ -57,9 +57,9 @@ class Broker:
 
     number: int  # in order of joining; its id
     row: int  # of the underlay
-    parent: int = NO_BROKER  # C; NOBODY at the root
+    parent: int = NO_BROKER  # C; NO_BROKER at the root
     direct: UnderlayPath | None = None  # x: this broker … parent; None: root, or no path
-    alternate: int = NO_BROKER  # A: the broker on `second`; NOBODY where there is none on it
+    alternate: int = NO_BROKER  # A: the broker on `second`, if there is one on it
     second: UnderlayPath | None = None  # y: this broker … (alternate …) parent
     bend: int = 0  # place of the alternate in second.rows
     grandparent: int = NO_BROKER  # P, the end of `upper`
@@ -169,12 +169,12 @@ def connected(overlay: Overlay) -> set[int]:
 
 
 def tops(overlay: Overlay) -> dict[int, int]:
-    """Return the highest broker that each live one reaches; brokers with the same one are connected."""
+    """Return the highest broker that each live one reaches: brokers that share it are connected."""
     next_up = {}
     for number, broker in overlay.brokers.items():
         if overlay.is_up(number):
-            way = next_hop_up(overlay, broker)
-            next_up[number] = NO_BROKER if way is None else way[0]
+            path = next_hop_up(overlay, broker)
+            next_up[number] = NO_BROKER if path is None else path[0]
     return _climbed(next_up)
 
 

@@ -46,9 +46,7 @@ class Stress(NamedTuple):
 
 
 class _Leg(NamedTuple):
-    ends: tuple[
-        int, int, bool
-    ]  # brokers' numbers ascending; whether it is a path without an alternate
+    ends: tuple[int, int, bool]  # brokers' numbers ascending; whether without an alternate
     rows: Rows
 
 
@@ -119,8 +117,8 @@ def _routes(broker: Broker, aware: bool) -> list[list[_Leg]]:
             one = (*_sorted(broker.number, broker.alternate), False)
             two = (*_sorted(broker.alternate, broker.parent), False)
             found[_SECOND] = [_Leg(one, rows[: bend + 1]), _Leg(two, rows[bend:])]
-    for way in (_DIRECT, _SECOND):
-        found[way + DOWN] = [_Leg(leg.ends, leg.rows[::-1].copy()) for leg in found[way][::-1]]
+    for half in (_DIRECT, _SECOND):
+        found[half + DOWN] = [_Leg(leg.ends, leg.rows[::-1].copy()) for leg in found[half][::-1]]
     return found
 
 

@@ -71,7 +71,7 @@ def census(overlay: Overlay) -> Census:
 
 
 def single_failures(overlay: Overlay) -> SingleFailures:
-    """Fail every node but the root's alone, then every link; find the brokers cut off from the root.
+    """Fail every node but the root's alone, then every link; find the brokers that are cut off.
 
     Nothing may be down before. The root's own node is not counted: lost is 0 there.
     """
@@ -144,10 +144,10 @@ def _path_table(overlay: Overlay) -> _PathTable:
         broker = overlay[number]
         ends = (broker.parent, broker.parent, broker.grandparent)
         some = (broker.direct, broker.second, broker.upper)
-        for w, (end, way) in enumerate(zip(ends, some, strict=True)):
-            if way is not None and end in index:
+        for w, (end, path) in enumerate(zip(ends, some, strict=True)):
+            if path is not None and end in index:
                 target[_PATHS * k + w] = index[end]
-                on = _elements(way, nodes, overlay)
+                on = _elements(path, nodes, overlay)
                 lies.append(np.column_stack((on, np.full(len(on), _PATHS * k + w))))
     pairs = np.concatenate(lies) if lies else np.empty((0, 2), np.int64)
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
@@ -179,15 +179,15 @@ def _fail_each(row, target, root, first, paths, lost, pairs):
                 continue
             here, steps = k, 0
             while here != root and steps <= brokers:
-                way = -1
+                up = -1
                 for w in range(3):
                     p = 3 * here + w
-                    # A path ends at a broker, so it is dead where that broker's node is.
-                    if way < 0 and target[p] >= 0 and not dead[p]:
-                        way = target[p]
-                if way < 0:
+                    # A up ends at a broker, so it is dead where that broker's node is.
+                    if up < 0 and target[p] >= 0 and not dead[p]:
+                        up = target[p]
+                if up < 0:
                     break
-                here = way
+                here = up
                 steps += 1
             if here != root:
                 lost[e] += 1

@@ -106,7 +106,7 @@ def on_join(state, rules, sender, message, out):
     """Accept a broker that asks, unless this one has lost its parent, or may be about to."""
     b, own, child = sender.index, sender.own, message.args[ORIGIN]
     # The successor asks the next child of the root, which may detect the root's death a little
-    # later; the answer to the last PING may still be on its way.
+    # later; the answer to the last PING may be in flight.
     cut_off = is_cut_off(state, rules, sender.routes, b, own)
     if is_above(state, b, child) or cut_off or is_silent(state, sender.routes, b, own, 1):
         return
@@ -140,8 +140,8 @@ def change_parent(state, rules, sender, parent, now, out):
     b, table, filters = sender.index, state.table, rules.catalogue.filters
     if state.parent[b] != NO_NODE:
         o = send(sender, QUIT, state.parent[b], out)
-        # We quit one interval later, because events on their way down from the old parent passed
-        # the new one before it held these subscriptions. Events that come both ways pass once.
+        # We quit one interval later, because events in flight from the old parent passed
+        # the new one before it held these subscriptions. Events from both parents pass once.
         o.at = rules.ping_interval_s
         use_path(sender, state.parent[b], NO_ROUTE)
     use_path(sender, parent, NO_ROUTE)

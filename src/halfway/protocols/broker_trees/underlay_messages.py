@@ -1,7 +1,7 @@
 """The messages of the underlay-aware tree beside SIENA's: kinds, and their places in `args`.
 
-Every one of them follows a source route. A broker's news tell a child who is above it: `topic` the
-sender's parent, `event` the root, in `args` the successors of the root and the sender's depth.
+Each record follows a source route. A parent's news for its child: `topic` is the sender's parent,
+`event` the root; `args` hold the successors of the root and the sender's depth.
 """
 
 from halfway.core.kinds import Kinds

@@ -1,4 +1,4 @@
-"""Disjoint paths, which share no node but their ends, of least total weight: two (Suurballe) or more.
+"""Disjoint paths, which share only their ends, of least total weight: two (Suurballe) or more.
 
 These functions see the whole network; protocols must not import them. Existence is exact; the
 weights are sums of doubles, and of equally light sets of paths any one may be returned.
@@ -83,7 +83,7 @@ def disjoint_legs(
         check_end(network, target, shut)
         if target == source:
             raise Problem(
-                f"target = {target}: expected another row than the source", where=network.name
+                f"target = {target}: expected a row but the source", where=network.name
             )
         if paths < 0:
             raise Problem(f"{paths} paths to row {target}: expected 0 or more")
@@ -161,7 +161,7 @@ def _augment(start, who, weight, closed, source, flow):
 
 @inlined
 def _reach(search, count, potential, u, v, weight, place):
-    # Offer the way over u to v; returns the heap's new count.
+    # Offer the path over u to v; returns the heap's new count.
     # A reduced weight is 0 or more, except for rounding of sums that are equal.
     reached = search.found[u] + max(weight + potential[u] - potential[v], 0.0)
     if reached < search.found[v] and not search.done[v]:
@@ -173,7 +173,7 @@ def _reach(search, count, potential, u, v, weight, place):
 
 @kernel
 def _seek(start, who, weight, closed, source, flow, potential, search):
-    # Dijkstra over entries and exits from the source's exit, until the sink is done or none is left.
+    # Dijkstra over entries and exits from the source's exit, until the sink is done.
     # Fields are read once: reading them from tuples inside the loop would double its time.
     found, prev, via, done = search.found, search.prev, search.via, search.done
     keys, rows = search.heap.key, search.heap.row

@@ -73,9 +73,8 @@ def _check_row(network: Network, row: int) -> None:
 def _checked_targets(n: int, permutations: npt.NDArray[np.integer]) -> Rows:
     targets = np.atleast_2d(np.asarray(permutations))
     if targets.shape[1] != n or (targets.size and not 0 <= targets.min() <= targets.max() < n):
-        raise Problem(
-            f"targets of shape {targets.shape}: expected rows 0…{n - 1}, one for each node"
-        )
+        what = f"targets of shape {targets.shape}: expected rows 0…{n - 1}, one for each node"
+        raise Problem(what)
     return np.ascontiguousarray(targets, np.int32)
 
 

@@ -119,14 +119,10 @@ def places_on(network: Network, rows: Rows) -> Rows:
 def check_weights(network: Network, weight: Doubles, closed: Closed) -> None:
     """Raise Problem unless the weights fit the network, and are finite and 0 or more."""
     if weight.shape != network.who.shape or closed.places.shape != network.who.shape:
-        what = (
-            f"weights of shape {weight.shape}: expected one for each place, ({len(network.who)},)"
-        )
+        what = f"weights of shape {weight.shape}: expected ({len(network.who)},), by place"
         raise Problem(what, where=network.name)
     if closed.rows.shape != (network.n,):
-        what = (
-            f"closed rows of shape {closed.rows.shape}: expected one for each node, ({network.n},)"
-        )
+        what = f"closed rows of shape {closed.rows.shape}: expected ({network.n},), by row"
         raise Problem(what, where=network.name)
     if len(weight) and not (weight.min() >= 0 and weight.max() < np.inf):
         raise Problem("weight: expected finite numbers of 0 or more", where=network.name)

@@ -122,7 +122,7 @@ def _check(given: Waxman, seed: int) -> None:
         n > side * side,
         "n",
         n,
-        f"at most side^2 = {side * side} (nodes are at distinct whole numbers)",
+        f"at most side^2 = {side * side}, the places in the plane",
     )
     refuse(not 0 < given.alpha <= 1, "alpha", given.alpha, "a number above 0 and at most 1")
     refuse(not 0 < given.beta < math.inf, "beta", given.beta, "a positive, finite number")
@@ -132,6 +132,4 @@ def _check(given: Waxman, seed: int) -> None:
         refuse(value not in known, name, f"'{value}'", f"one of {', '.join(known)}")
     least, most = given.least_mbps, given.most_mbps
     refuse(not 0 < least < math.inf, "least_mbps", least, "a positive, finite number")
-    refuse(
-        not least <= most < math.inf, "most_mbps", most, f"a finite number of at least {least:g}"
-    )
+    refuse(not least <= most < math.inf, "most_mbps", most, f"finite, at least {least:g}")
