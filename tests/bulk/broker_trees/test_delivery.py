@@ -3,14 +3,15 @@
 import networkx as nx
 import numpy as np
 import pytest
-from halfhop.bulk.broker_trees.delivery import delivered_share, draw_faults, fail_element, moved
-from halfhop.bulk.broker_trees.join import join
-from halfhop.bulk.broker_trees.overlay import NO_BROKER, Overlay, Rules, next_hop_up
-from halfhop.problem import Problem
-from halfhop.world.underlays.waxman import Waxman, waxman
-from halfhop.world.workload.content import content
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from halfway.bulk.broker_trees.delivery import delivered_share, draw_faults, fail_element, moved
+from halfway.bulk.broker_trees.join import join
+from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, Rules, next_hop_up
+from halfway.problem import Problem
+from halfway.world.underlays.waxman import Waxman, waxman
+from halfway.world.workload.content import content
 
 BROKERS = 20
 

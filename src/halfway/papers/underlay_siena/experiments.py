@@ -17,14 +17,13 @@ CLIENTS = (
     "hundred, *everybody* takes all; events of 50 bytes from uniform clients at uniform times"
 )
 PATHS = (
-    "paths: *tested* keeps the routers' own routes if they are disjoint by chance; with *around* the "
-    "leg to the alternate avoids the direct path, with *free* both legs do; as printed is without "
-    "remedies"
+    "paths: *tested* keeps the routers' own routes if they are disjoint by chance; with *around* "
+    "the leg to the alternate avoids the direct path, with *free* both do; as printed: no remedies"
 )
 FAILURES = (
-    "faults occur one after another, evenly over the run, and stay: uniform among all links, all "
-    "nodes, the nodes and links *used* by direct paths, or the brokers; the root's node never fails; "
-    "notifications for clients of a dead broker count as lost, unless the clients move"
+    "faults occur one after another, evenly over the run, and stay: uniform among all links, "
+    "all nodes, the nodes and links *used* by direct paths, or the brokers; the root's node never "
+    "fails; notifications for clients of a dead broker count as lost, unless the clients move"
 )
 REPAIR = (
     "*fails over only*: alternate and grandparent paths as they were built; *repairs*: a hundredth "

@@ -1,4 +1,4 @@
-"""The measurements of paper 5: brokers join on a drawn underlay, then elements fail or events pass."""
+"""The measurements of paper 5: brokers join an overlay, then elements fail or events pass."""
 
 from functools import lru_cache
 
@@ -9,7 +9,7 @@ from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import loads as loads_of
 from halfway.bulk.broker_trees.load import passage
 from halfway.bulk.broker_trees.overlay import Overlay, PathReading, Rules
-from halfway.bulk.broker_trees.queues import stress, queued_paths
+from halfway.bulk.broker_trees.queues import queued_paths, stress
 from halfway.bulk.broker_trees.single_failures import causes, census, single_failures
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.underlays.underlay import Underlay
@@ -41,7 +41,7 @@ def underlay(n: int, seed: int) -> Underlay:
 
 @lru_cache(maxsize=4)
 def overlay(n: int, brokers: int, reading: PathReading, remedy: str, seed: int) -> Overlay:
-    """Brokers on distinct uniform nodes, joined in the order of drawing; cached: do not change it."""
+    """Brokers on distinct uniform nodes, joined in the order of drawing. Read only."""
     retry, bare = REMEDIES[remedy]
     made = Overlay(underlay(n, seed), Rules(reading, retry, bare))
     for row in np.random.default_rng(seed).choice(n, brokers, replace=False):
@@ -132,7 +132,9 @@ def loads(run: Run) -> Observations:
     made, drawn = _overlay(run), _workload(run)
     aware = run["system"] == "underlay-siena"
     with run.timed("run"):
-        paths = queued_paths(made, aware=aware, queueing=run["queueing"], message_bits=8 * MESSAGE_BYTES)
+        paths = queued_paths(
+            made, aware=aware, queueing=run["queueing"], message_bits=8 * MESSAGE_BYTES
+        )
         passed = passage(paths, drawn, run["balance"], run["window_s"])
         found = loads_of(passed, stress(made, aware=aware), MESSAGE_BYTES)
     observed = {

@@ -82,9 +82,7 @@ def disjoint_legs(
     for target, paths in wanted.items():
         check_end(network, target, shut)
         if target == source:
-            raise Problem(
-                f"target = {target}: expected a row but the source", where=network.name
-            )
+            raise Problem(f"target = {target}: expected a row but the source", where=network.name)
         if paths < 0:
             raise Problem(f"{paths} paths to row {target}: expected 0 or more")
         flow.room[target], flow.ends[target] = min(paths, network.n), True
