@@ -85,7 +85,7 @@ def test_a_client_knows_the_nearest_broker_and_the_nearest_past_it() -> None:
     graph = nx.Graph((a, int(b)) for a in range(network.n) for b in network.neighbours(a))
     known = np.flatnonzero(leading.home[:, 0] >= 0).tolist()
     assert known
-    assert (run.instance.state.clients.index[known] >= 0).all()
+    assert (run.instance.state.clients.client_index[known] >= 0).all()
     for client in known:
         paths = [along(leading, int(r)).tolist() for r in leading.home[client]]
         ends = [path[-1] for path in paths]

@@ -21,7 +21,7 @@ NO_CLIENTS = np.zeros(0, np.int32)
 class ClientState(NamedTuple):
     """Clients' nodes that monitor their broker, and how long brokers have not heard of them."""
 
-    index: Ints  # [n] row of a client's node in the arrays [nodes]; -1: monitors no broker
+    client_index: Ints  # [n] row of a client's node in the arrays [nodes]; -1: monitors no broker
     broker: Ints  # [nodes] the broker in use: a place in a row of `routes.home`
     missed: Ints  # [nodes] KEEP_ALIVEs in a row without an answer
     moves: Ints  # [nodes] changes of broker so far
@@ -126,7 +126,7 @@ def renew(clients, table, b, guest):
 @apart
 def expire(clients, table, filters, sender, up, most, out):
     """Count one more silent tick; remove the entries of clients silent for more than `most`."""
-    b = sender.index
+    b = sender.broker
     for s in range(clients.silence.shape[1]):
         remote = table.client[b, s] != NO_NODE and table.via[b, s] != sender.own
         if table.filter[b, s] == FREE or not remote:

@@ -13,6 +13,8 @@ from halfway.core.compiled import apart
 from halfway.core.message import APP
 from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
+from halfway.protocols.broker_trees import messages
+from halfway.protocols.broker_trees import underlay_messages as kinds
 from halfway.protocols.broker_trees.client_state import (
     entries_digest,
     forget,
@@ -21,27 +23,9 @@ from halfway.protocols.broker_trees.client_state import (
     renew,
     subscriptions_digest,
 )
-from halfway.protocols.broker_trees.messages import (
-    CLIENT,
-    DELIVERED,
-    DETACH,
-    NOTIFY,
-    ORIGIN,
-    ROUTE,
-    STEP,
-    SUBSCRIBE,
-    UNSUBSCRIBE,
-)
+from halfway.protocols.broker_trees.messages import CLIENT, ORIGIN
 from halfway.protocols.broker_trees.source_routes import NO_ROUTE, send_along
 from halfway.protocols.broker_trees.subscription_table import FREE
-from halfway.protocols.broker_trees.underlay_messages import (
-    ALIVE,
-    DIGEST_BIT,
-    HELD,
-    KEEP_ALIVE,
-    PATH,
-    TICK,
-)
 from halfway.protocols.event_window import is_new
 
 
@@ -50,14 +34,14 @@ def start_ticks(rules, own, now, out):
     """Start the ticks of a node, which come at different times of the interval at each node."""
     wait_s = rules.ping_interval_s * (0.5 + 0.5 * uniform(mixed(np.uint64(own))))
     if now + wait_s <= rules.until_s:
-        emit(out, TICK, wait_s, own)
+        emit(out, kinds.TICK, wait_s, own)
 
 
 @apart
 def next_tick(rules, own, now, out):
     """Start the timer of the next tick."""
     if now + rules.ping_interval_s <= rules.until_s:
-        emit(out, TICK, rules.ping_interval_s, own)
+        emit(out, kinds.TICK, rules.ping_interval_s, own)
 
 
 @apart
@@ -74,7 +58,7 @@ def send_subscriptions(clients, routes, c, own, out):
     for s in range(clients.filter.shape[1]):
         f, client = clients.filter[c, s], clients.client[c, s]
         if f != FREE:
-            send_to_broker(clients, routes, c, own, SUBSCRIBE, f, client, out)
+            send_to_broker(clients, routes, c, own, messages.SUBSCRIBE, f, client, out)
 
 
 @apart
@@ -100,18 +84,18 @@ def keep_alive(clients, rules, c, own, now, out):
         change_broker(clients, routes, c, own, now, out)
     clients.missed[c] += 1
     digest = subscriptions_digest(clients, c)
-    send_to_broker(clients, routes, c, own, KEEP_ALIVE, digest, 0, out)
+    send_to_broker(clients, routes, c, own, kinds.KEEP_ALIVE, digest, 0, out)
 
 
 @apart
 def send_command(clients, routes, c, own, message, out):
     """Remember an application's command and send it to the broker."""
     kind, f, client = message.kind, message.topic, message.args[CLIENT]
-    if kind == SUBSCRIBE and not remember(clients, c, f, client):
+    if kind == messages.SUBSCRIBE and not remember(clients, c, f, client):
         return
-    if kind == UNSUBSCRIBE:
+    if kind == messages.UNSUBSCRIBE:
         forget(clients, c, f, client)
-    elif kind == DETACH:
+    elif kind == messages.DETACH:
         forget(clients, c, FREE, client)
     o = send_to_broker(clients, routes, c, own, kind, f, client, out)
     o.event = message.event
@@ -121,46 +105,46 @@ def send_command(clients, routes, c, own, message, out):
 def receive_from_broker(clients, routes, c, own, message, out):
     """Handle a broker's record. Of a former broker only events count."""
     kind, client, f = message.kind, message.args[CLIENT], message.topic
-    if kind == NOTIFY:
+    if kind == messages.NOTIFY:
         known = 0 <= client < clients.delivered.shape[1]
         if known and is_new(clients.delivered[c], client, message.event):
-            o = emit(out, DELIVERED, 0.0, APP)
+            o = emit(out, messages.DELIVERED, 0.0, APP)
             o.event, o.topic, o.target = message.event, f, client
         return
     r = routes.home[own, clients.broker[c]]
     if routes.row[routes.first[r + 1] - 1] != message.args[ORIGIN]:
         return
-    if kind == ALIVE:
+    if kind == kinds.ALIVE:
         clients.missed[c] = 0
-        if message.args[PATH] == DIGEST_BIT:
+        if message.args[kinds.PATH] == kinds.DIGEST_BIT:
             send_subscriptions(clients, routes, c, own, out)
-    elif kind == HELD and not is_subscribed(clients, c, f, client):
-        send_to_broker(clients, routes, c, own, UNSUBSCRIBE, f, client, out)
+    elif kind == kinds.HELD and not is_subscribed(clients, c, f, client):
+        send_to_broker(clients, routes, c, own, messages.UNSUBSCRIBE, f, client, out)
 
 
 @apart
 def receive_at_monitoring_client(clients, rules, c, own, message, out):
     """Handle a record at a client's node that monitors its broker."""
     routes = rules.catalogue.routes
-    if message.kind == TICK:
+    if message.kind == kinds.TICK:
         keep_alive(clients, rules, c, own, message.at, out)
-    elif message.args[STEP] > 0:
+    elif message.args[messages.STEP] > 0:
         receive_from_broker(clients, routes, c, own, message, out)
-    elif message.kind <= DETACH:
+    elif message.kind <= messages.DETACH:
         send_command(clients, routes, c, own, message, out)
 
 
 @apart
 def answer_keep_alive(clients, table, sender, message, out):
     """Answer the KEEP_ALIVE of a client's node; if the digests differ, send what is held."""
-    routes, b = sender.routes, sender.index
-    guest, back = message.args[ORIGIN], routes.back[message.args[ROUTE]]
+    routes, b = sender.routes, sender.broker
+    guest, back = message.args[ORIGIN], routes.back[message.args[messages.ROUTE]]
     renew(clients, table, b, guest)
-    o = send_along(routes, back, ALIVE, sender.own, out)
+    o = send_along(routes, back, kinds.ALIVE, sender.own, out)
     if entries_digest(table, b, guest) == message.topic:
         return
-    o.args[PATH] = DIGEST_BIT
+    o.args[kinds.PATH] = kinds.DIGEST_BIT
     for s in range(table.filter.shape[1]):
         if table.filter[b, s] != FREE and table.via[b, s] == guest:
-            o = send_along(routes, back, HELD, sender.own, out)
+            o = send_along(routes, back, kinds.HELD, sender.own, out)
             o.topic, o.args[CLIENT] = table.filter[b, s], table.client[b, s]

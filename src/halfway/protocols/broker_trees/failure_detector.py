@@ -11,6 +11,8 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.prng import low_half, mixed
+from halfway.protocols.broker_trees import parents
+from halfway.protocols.broker_trees import underlay_messages as kinds
 from halfway.protocols.broker_trees.children import (
     NONE,
     add_child,
@@ -20,16 +22,6 @@ from halfway.protocols.broker_trees.children import (
 )
 from halfway.protocols.broker_trees.clients import next_tick, start_ticks
 from halfway.protocols.broker_trees.messages import ORIGIN, ROUTE, SUBSCRIBE_UP, UNSUBSCRIBE_UP
-from halfway.protocols.broker_trees.parents import (
-    LEFT,
-    add_news,
-    adopt,
-    is_above,
-    is_cut_off,
-    reset_watch,
-    search_parent,
-    take_news,
-)
 from halfway.protocols.broker_trees.source_routes import (
     NO_NODE,
     NO_ROUTE,
@@ -40,17 +32,7 @@ from halfway.protocols.broker_trees.source_routes import (
     use_path,
 )
 from halfway.protocols.broker_trees.subscription_table import FREE, send_filter
-from halfway.protocols.broker_trees.underlay_messages import (
-    DIGEST_BIT,
-    DIRECT,
-    GRANDCHILD,
-    HELD,
-    JOIN,
-    PATH,
-    PING,
-    PONG,
-    SECOND,
-)
+from halfway.protocols.broker_trees.underlay_messages import DIRECT, SECOND
 
 
 @apart
@@ -67,8 +49,8 @@ def filters_digest(table, b, via):
 @apart
 def on_start(state, rules, sender, now, out):
     """Start a broker, for the first time or after a crash: ticks, and a JOIN to its parent."""
-    b = sender.index
-    reset_watch(state, b)
+    b = sender.broker
+    parents.reset_watch(state, b)
     for s in range(state.active.peer.shape[1]):
         state.active.peer[b, s] = NO_NODE
     for s in range(state.children.child.shape[1]):
@@ -77,16 +59,16 @@ def on_start(state, rules, sender, now, out):
     if now > 0.0:
         if state.parent[b] == NO_NODE:
             state.asked[b] = 1
-        elif state.parent[b] != LEFT:
-            send(sender, JOIN, state.parent[b], out)
+        elif state.parent[b] != parents.LEFT:
+            send(sender, kinds.JOIN, state.parent[b], out)
 
 
 @apart
 def on_tick(state, rules, sender, now, out):
     """Check the parent and the children once a ping interval."""
     next_tick(rules, sender.own, now, out)
-    age(state.children, sender.index, rules.missed_pings + 2)
-    if state.parent[sender.index] == NO_NODE:
+    age(state.children, sender.broker, rules.missed_pings + 2)
+    if state.parent[sender.broker] == NO_NODE:
         act_as_root(state, rules, sender, out)
     else:
         check_parent(state, rules, sender, now, out)
@@ -97,16 +79,16 @@ def on_tick(state, rules, sender, now, out):
 def act_as_root(state, rules, sender, out):
     """Merge concurrent roots: a successor keeps asking the root that it replaced; a root that
     restarted, or lost all of its children, asks its successor."""
-    b = sender.index
+    b = sender.broker
     first = first_child(state.children, b, NONE)
     if state.predecessor[b] != NO_NODE:
-        send(sender, JOIN, state.predecessor[b], out)
+        send(sender, kinds.JOIN, state.predecessor[b], out)
     if state.asked[b] > 0:
         if first != NONE and state.asked[b] > 2 * (rules.missed_pings + 1):
             state.asked[b] = 0
         elif state.successor[b] != NO_NODE:
             state.asked[b] += 1
-            send(sender, JOIN, state.successor[b], out)
+            send(sender, kinds.JOIN, state.successor[b], out)
     elif first != NONE:
         state.successor[b] = first
 
@@ -114,19 +96,19 @@ def act_as_root(state, rules, sender, out):
 @apart
 def ping(state, sender, path, r, out):
     """Send a PING to the parent on one of its paths."""
-    b, up = sender.index, state.parent[sender.index]
+    b, up = sender.broker, state.parent[sender.broker]
     state.missed[b, path] += 1
-    o = send_along(sender.routes, r, PING, sender.own, out)
-    o.args[PATH] = path
+    o = send_along(sender.routes, r, kinds.PING, sender.own, out)
+    o.args[kinds.PATH] = path
     if active_path(sender, up) == r:
-        o.args[PATH] += DIGEST_BIT
+        o.args[kinds.PATH] += kinds.DIGEST_BIT
         o.topic = filters_digest(state.table, b, NO_NODE)
 
 
 @apart
 def check_parent(state, rules, sender, now, out):
     """[uas §4.1] the direct path, else the second; after τ, or if both are dead, another parent."""
-    b, own, routes = sender.index, sender.own, sender.routes
+    b, own, routes = sender.broker, sender.own, sender.routes
     up, above = state.parent[b], state.grandparent[b]
     second = second_path(routes, own, up)
     ping(state, sender, DIRECT, routes.direct[routes.number[own], routes.number[up]], out)
@@ -135,31 +117,31 @@ def check_parent(state, rules, sender, now, out):
     dead = state.missed[b, DIRECT] > rules.missed_pings
     if dead and state.dead_since_s[b] == np.inf:
         state.dead_since_s[b] = now
-    if is_cut_off(state, rules, routes, b, own):
-        search_parent(state, rules, sender, now, out)
+    if parents.is_cut_off(state, rules, routes, b, own):
+        parents.search_parent(state, rules, sender, now, out)
     elif dead:
         use_path(sender, up, second)
         if now - state.dead_since_s[b] >= rules.tau_s and above != NO_NODE:
             state.asked[b] += 1
-            send(sender, JOIN, above, out)
+            send(sender, kinds.JOIN, above, out)
     else:
         state.asked[b] = 0
     if above != NO_NODE:
-        o = send(sender, GRANDCHILD, above, out)
+        o = send(sender, kinds.GRANDCHILD, above, out)
         o.topic = up
 
 
 @apart
 def check_children(state, rules, sender, out):
     """Reach a child that is silent on one path by the other; replace one silent on both."""
-    b, own, children = sender.index, sender.own, state.children
+    b, own, children = sender.broker, sender.own, state.children
     most, filters = rules.missed_pings + 1, rules.catalogue.filters
     for s in range(children.child.shape[1]):
         child = children.child[b, s]
         if child != NONE and children.child_silence[b, s, DIRECT] > most:
             second = second_path(sender.routes, own, child)
             if second == NO_ROUTE or children.child_silence[b, s, SECOND] > most:
-                adopt(state, filters, sender, child, NO_NODE, out)
+                parents.adopt(state, filters, sender, child, NO_NODE, out)
             else:
                 use_path(sender, child, second)
 
@@ -167,8 +149,8 @@ def check_children(state, rules, sender, out):
 @apart
 def on_ping(state, sender, message, out):
     """Answer a PING, whose sender is a child of this broker; if digests differ, send the table."""
-    b, child, path = sender.index, message.args[ORIGIN], message.args[PATH] & 1
-    if is_above(state, b, child):
+    b, child, path = sender.broker, message.args[ORIGIN], message.args[kinds.PATH] & 1
+    if parents.is_above(state, b, child):
         return
     s = add_child(state.children, b, child)
     if s < 0:
@@ -177,29 +159,30 @@ def on_ping(state, sender, message, out):
     if path == DIRECT:
         use_path(sender, child, NO_ROUTE)
     back = sender.routes.back[message.args[ROUTE]]
-    o = send_along(sender.routes, back, PONG, sender.own, out)
-    add_news(state, sender, o)
-    o.args[PATH] = path
+    o = send_along(sender.routes, back, kinds.PONG, sender.own, out)
+    parents.add_news(state, sender, o)
+    o.args[kinds.PATH] = path
     table = state.table
-    if message.args[PATH] >= DIGEST_BIT and filters_digest(table, b, child) != message.topic:
-        o.args[PATH] += DIGEST_BIT
+    has_digest = message.args[kinds.PATH] >= kinds.DIGEST_BIT
+    if has_digest and filters_digest(table, b, child) != message.topic:
+        o.args[kinds.PATH] += kinds.DIGEST_BIT
         for e in range(table.filter.shape[1]):
             if table.filter[b, e] != FREE and table.via[b, e] == child:
-                send_filter(sender, HELD, table.filter[b, e], child, out)
+                send_filter(sender, kinds.HELD, table.filter[b, e], child, out)
 
 
 @apart
 def on_pong(state, sender, message, out):
     """Note that a path to the parent works; if digests differ, send all forwarded filters."""
-    b, up, path = sender.index, message.args[ORIGIN], message.args[PATH] & 1
+    b, up, path = sender.broker, message.args[ORIGIN], message.args[kinds.PATH] & 1
     if up != state.parent[b]:
         return
     state.missed[b, path] = 0
-    take_news(state, b, message)
+    parents.take_news(state, b, message)
     if path == DIRECT:
         state.dead_since_s[b] = np.inf
         use_path(sender, up, NO_ROUTE)
-    if message.args[PATH] >= DIGEST_BIT:
+    if message.args[kinds.PATH] >= kinds.DIGEST_BIT:
         for s in range(state.table.filter.shape[1]):
             if state.table.forwarded[b, s] == 1:
                 send_filter(sender, SUBSCRIBE_UP, state.table.filter[b, s], up, out)
@@ -208,7 +191,7 @@ def on_pong(state, sender, message, out):
 @apart
 def on_held(state, sender, message, out):
     """Withdraw a filter that the parent holds, unless this broker forwards it."""
-    b = sender.index
+    b = sender.broker
     if message.args[ORIGIN] != state.parent[b]:
         return
     for s in range(state.table.filter.shape[1]):

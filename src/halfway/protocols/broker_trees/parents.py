@@ -8,6 +8,7 @@ parent reported that it leaves, because a parent that seems dead may only be cut
 import numpy as np
 
 from halfway.core.compiled import apart
+from halfway.protocols.broker_trees import underlay_messages as kinds
 from halfway.protocols.broker_trees.children import (
     NONE,
     add_child,
@@ -27,18 +28,7 @@ from halfway.protocols.broker_trees.source_routes import (
     use_path,
 )
 from halfway.protocols.broker_trees.subscription_table import FREE, forward_uncovered, remove_all
-from halfway.protocols.broker_trees.underlay_messages import (
-    ACCEPT,
-    DEPTH,
-    DIRECT,
-    JOIN,
-    LEAVING,
-    NEXT_SUCCESSOR,
-    QUIT,
-    REPLACED,
-    SECOND,
-    SUCCESSOR,
-)
+from halfway.protocols.broker_trees.underlay_messages import DIRECT, SECOND
 
 LEFT = np.int32(-2)  # the parent of a broker that left
 
@@ -62,35 +52,35 @@ def is_cut_off(state, rules, routes, b, own):
 @apart
 def add_news(state, sender, o):
     """Write who is above the sender, the root and its successors into a record for a child."""
-    b = sender.index
+    b = sender.broker
     o.topic = state.parent[b]
     if state.parent[b] == NO_NODE:
-        o.event, o.args[SUCCESSOR] = sender.own, first_child(state.children, b, NONE)
-        o.args[NEXT_SUCCESSOR] = first_child(state.children, b, o.args[SUCCESSOR])
+        o.event, o.args[kinds.SUCCESSOR] = sender.own, first_child(state.children, b, NONE)
+        o.args[kinds.NEXT_SUCCESSOR] = first_child(state.children, b, o.args[kinds.SUCCESSOR])
     else:
-        o.event, o.args[SUCCESSOR] = state.root[b], state.successor[b]
-        o.args[NEXT_SUCCESSOR], o.args[DEPTH] = NO_NODE, state.depth[b]
+        o.event, o.args[kinds.SUCCESSOR] = state.root[b], state.successor[b]
+        o.args[kinds.NEXT_SUCCESSOR], o.args[kinds.DEPTH] = NO_NODE, state.depth[b]
 
 
 @apart
 def take_news(state, b, message):
     """Learn from the parent's news."""
     state.grandparent[b], state.root[b] = message.topic, message.event
-    state.successor[b] = message.args[SUCCESSOR]
-    state.next_successor[b] = message.args[NEXT_SUCCESSOR]
-    state.depth[b] = message.args[DEPTH] + 1
+    state.successor[b] = message.args[kinds.SUCCESSOR]
+    state.next_successor[b] = message.args[kinds.NEXT_SUCCESSOR]
+    state.depth[b] = message.args[kinds.DEPTH] + 1
 
 
 @apart
 def accept(state, sender, child, r, replaced, out):
     """Accept a broker as a child; the record takes path r, or the active path without one."""
     use_path(sender, child, NO_ROUTE)
-    if add_child(state.children, sender.index, child) < 0:
+    if add_child(state.children, sender.broker, child) < 0:
         return
     usual = active_path(sender, child)
-    o = send_along(sender.routes, usual if r == NO_ROUTE else r, ACCEPT, sender.own, out)
+    o = send_along(sender.routes, usual if r == NO_ROUTE else r, kinds.ACCEPT, sender.own, out)
     add_news(state, sender, o)
-    o.args[REPLACED] = replaced
+    o.args[kinds.REPLACED] = replaced
 
 
 @apart
@@ -104,7 +94,7 @@ def is_above(state, b, node_id):
 @apart
 def on_join(state, rules, sender, message, out):
     """Accept a broker that asks, unless this one has lost its parent, or may be about to."""
-    b, own, child = sender.index, sender.own, message.args[ORIGIN]
+    b, own, child = sender.broker, sender.own, message.args[ORIGIN]
     # The successor asks the next child of the root, which may detect the root's death a little
     # later; the answer to the last PING may be in flight.
     cut_off = is_cut_off(state, rules, sender.routes, b, own)
@@ -120,10 +110,10 @@ def on_join(state, rules, sender, message, out):
 @apart
 def on_accept(state, rules, sender, message, out):
     """Take the sender as the parent if this broker asked for one, or if its own leaves."""
-    b, source, up = sender.index, message.args[ORIGIN], state.parent[sender.index]
+    b, source, up = sender.broker, message.args[ORIGIN], state.parent[sender.broker]
     # Two roots may have asked each other: the lower id stays root.
     both = up == NO_NODE and sender.own < source and child_slot(state.children, b, source) >= 0
-    replaced = up != NO_NODE and message.args[REPLACED] == up
+    replaced = up != NO_NODE and message.args[kinds.REPLACED] == up
     wanted = state.asked[b] > 0 or replaced or source == state.predecessor[b]
     if source == up:
         take_news(state, b, message)
@@ -131,15 +121,15 @@ def on_accept(state, rules, sender, message, out):
         change_parent(state, rules, sender, source, message.at, out)
         take_news(state, b, message)
     else:
-        send(sender, QUIT, source, out)
+        send(sender, kinds.QUIT, source, out)
 
 
 @apart
 def change_parent(state, rules, sender, parent, now, out):
     """Subscribe at a new parent, and quit the old one."""
-    b, table, filters = sender.index, state.table, rules.catalogue.filters
+    b, table, filters = sender.broker, state.table, rules.catalogue.filters
     if state.parent[b] != NO_NODE:
-        o = send(sender, QUIT, state.parent[b], out)
+        o = send(sender, kinds.QUIT, state.parent[b], out)
         # We quit one interval later, because events in flight from the old parent passed
         # the new one before it held these subscriptions. Events from both parents pass once.
         o.at = rules.ping_interval_s
@@ -172,7 +162,7 @@ def reset_watch(state, b):
 @apart
 def lose_child(state, filters, sender, child, out):
     """Remove a child and its subscriptions, and withdraw them from the parent."""
-    b = sender.index
+    b = sender.broker
     if remove_child(state.children, b, child):
         use_path(sender, child, NO_ROUTE)
         remove_all(state.table, filters, sender, child, NO_NODE, state.parent[b], out)
@@ -181,7 +171,7 @@ def lose_child(state, filters, sender, child, out):
 @apart
 def adopt(state, filters, sender, failed, replaced, out):
     """[uas §4.1] the Leave of a child, on its behalf: its children become this broker's own."""
-    b, children = sender.index, state.children
+    b, children = sender.broker, state.children
     lose_child(state, filters, sender, failed, out)
     for s in range(children.grandchild.shape[1]):
         if children.grandchild[b, s] != NONE and children.via[b, s] == failed:
@@ -195,10 +185,10 @@ def adopt(state, filters, sender, failed, replaced, out):
 @apart
 def leave_tree(state, sender, out):
     """[uas Algorithm 2] the application makes this broker leave; the root stays."""
-    b = sender.index
+    b = sender.broker
     up = state.parent[b]
     if up != NO_NODE:
-        send(sender, LEAVING, up, out)
+        send(sender, kinds.LEAVING, up, out)
         state.parent[b] = LEFT
         for s in range(state.table.filter.shape[1]):
             state.table.filter[b, s], state.table.forwarded[b, s] = FREE, 0
@@ -221,7 +211,7 @@ def fallback_parent(state, b, own, stage):
 @apart
 def search_parent(state, rules, sender, now, out):
     """Ask for another parent, one tick of the search; a successor that finds none is the root."""
-    b, own = sender.index, sender.own
+    b, own = sender.broker, sender.own
     ticks = rules.missed_pings + 1  # a stage
     state.asked[b] += 1
     for stage in range((state.asked[b] - 1) // ticks, 3):
@@ -237,9 +227,9 @@ def search_parent(state, rules, sender, now, out):
             # On both paths in turn, because the failed node may be on one of them.
             second = second_path(sender.routes, own, other)
             if second == NO_ROUTE or state.asked[b] & 1 == 1:
-                send(sender, JOIN, other, out)
+                send(sender, kinds.JOIN, other, out)
             else:
-                send_along(sender.routes, second, JOIN, own, out)
+                send_along(sender.routes, second, kinds.JOIN, own, out)
             return
         state.asked[b] = (stage + 1) * ticks + 1
     state.asked[b] = 1

@@ -18,20 +18,7 @@ from halfway.core.message import APP
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import messages
-from halfway.protocols.broker_trees.messages import (
-    CLIENT,
-    DELIVERED,
-    DETACH,
-    NOTIFY,
-    ORIGIN,
-    PUBLISH,
-    START,
-    STEP,
-    SUBSCRIBE,
-    SUBSCRIBE_UP,
-    UNSUBSCRIBE,
-    UNSUBSCRIBE_UP,
-)
+from halfway.protocols.broker_trees.messages import CLIENT
 from halfway.protocols.broker_trees.source_routes import (
     NO_NODE,
     ActivePaths,
@@ -125,11 +112,11 @@ def most_emissions(state: SienaState, rules: Rules) -> int:
 @apart
 def receive_at_client(routes, own, message, out):
     """Forward a client's command to its broker, or the broker's notification to the client."""
-    if message.args[STEP] > 0:
-        if message.kind == NOTIFY:
-            o = emit(out, DELIVERED, 0.0, APP)
+    if message.args[messages.STEP] > 0:
+        if message.kind == messages.NOTIFY:
+            o = emit(out, messages.DELIVERED, 0.0, APP)
             o.event, o.topic, o.target = message.event, message.topic, message.args[CLIENT]
-    elif message.kind <= DETACH:
+    elif message.kind <= messages.DETACH:
         o = send_along(routes, routes.home[own, 0], message.kind, own, out)
         o.event, o.topic, o.args[CLIENT] = message.event, message.topic, message.args[CLIENT]
 
@@ -138,22 +125,22 @@ def receive_at_client(routes, own, message, out):
 def receive_at_broker(table, catalogue, sender, up, message, out):
     """Handle a subscription, its end, or an event at a broker below `up`, in either tree."""
     filters, f, client = catalogue.filters, message.topic, message.args[CLIENT]
-    source = message.args[ORIGIN] if message.args[STEP] > 0 else sender.own
-    if message.kind == SUBSCRIBE:
+    source = message.args[messages.ORIGIN] if message.args[messages.STEP] > 0 else sender.own
+    if message.kind == messages.SUBSCRIBE:
         insert(table, filters, sender, f, source, client, up, out)
-    elif message.kind == SUBSCRIBE_UP:
+    elif message.kind == messages.SUBSCRIBE_UP:
         insert(table, filters, sender, f, source, NO_NODE, up, out)
-    elif message.kind == UNSUBSCRIBE:
+    elif message.kind == messages.UNSUBSCRIBE:
         remove(table, filters, sender, f, source, client, up, out)
-    elif message.kind == UNSUBSCRIBE_UP:
+    elif message.kind == messages.UNSUBSCRIBE_UP:
         remove(table, filters, sender, f, source, NO_NODE, up, out)
-    elif message.kind == DETACH:
+    elif message.kind == messages.DETACH:
         remove_all(table, filters, sender, source, client, up, out)
-    elif message.kind == PUBLISH or message.kind == NOTIFY:
-        if message.kind == PUBLISH:
+    elif message.kind == messages.PUBLISH or message.kind == messages.NOTIFY:
+        if message.kind == messages.PUBLISH:
             source = NO_NODE
         if up != NO_NODE and up != source:
-            o = send(sender, NOTIFY, up, out)
+            o = send(sender, messages.NOTIFY, up, out)
             o.event, o.topic = message.event, message.topic
         notify(table, catalogue, sender, message, source, out)
 
@@ -167,7 +154,7 @@ def handle(state, rules, neighbourhood, i, message, out):
         return
     if is_in_transit(catalogue.routes, message):
         forward(catalogue.routes, message, out)
-    elif message.kind == START:
+    elif message.kind == messages.START:
         restart_timers(state.hops, rules, i, out)
         return
     elif b == NO_NODE:

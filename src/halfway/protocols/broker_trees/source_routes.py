@@ -62,7 +62,7 @@ class Sender(NamedTuple):
     routes: Routes
     active: ActivePaths
     own: int  # node id
-    index: int  # row of the broker
+    broker: int  # its row in the arrays [brokers]
 
 
 def routes(
@@ -149,7 +149,7 @@ def forward(routes, message, out):
 @apart
 def active_path(sender, to):
     """The path by which a broker currently reaches another one, or a client's node; -1: none."""
-    routes, active, i = sender.routes, sender.active, sender.index
+    routes, active, i = sender.routes, sender.active, sender.broker
     for s in range(active.peer.shape[1]):
         if active.peer[i, s] == to:
             return active.route[i, s]
@@ -171,7 +171,7 @@ def second_path(routes, own, peer):
 @apart
 def use_path(sender, peer, route):
     """Reach a peer by that path from now on; by NO_ROUTE: directly."""
-    active, i, free = sender.active, sender.index, -1
+    active, i, free = sender.active, sender.broker, -1
     for s in range(active.peer.shape[1] - 1, -1, -1):
         if active.peer[i, s] == peer:
             active.peer[i, s] = NO_NODE

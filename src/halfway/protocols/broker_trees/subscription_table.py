@@ -76,7 +76,7 @@ def is_covered_upstream(table, filters, i, f):
 @apart
 def subscribe_upstream(table, filters, sender, slot, up, out):
     """Forward a new entry to the parent unless it is covered; withdraw what it covers."""
-    i = sender.index
+    i = sender.broker
     f = table.filter[i, slot]
     if is_covered_upstream(table, filters, i, f):
         return
@@ -91,7 +91,7 @@ def subscribe_upstream(table, filters, sender, slot, up, out):
 @apart
 def insert(table, filters, sender, f, via, client, up, out):
     """Insert a subscription that came `via` a child or a client; a repetition changes nothing."""
-    i, free = sender.index, -1
+    i, free = sender.broker, -1
     for s in range(table.filter.shape[1]):
         if table.filter[i, s] == FREE:
             if free < 0:
@@ -128,7 +128,7 @@ def is_maximal(table, filters, i, slot):
 @apart
 def forward_uncovered(table, filters, sender, up, out):
     """Forward to the parent every maximal entry that no forwarded one covers."""
-    i = sender.index
+    i = sender.broker
     for s in range(table.filter.shape[1]):
         f = table.filter[i, s]
         if (
@@ -144,7 +144,7 @@ def forward_uncovered(table, filters, sender, up, out):
 @apart
 def remove_slot(table, filters, sender, slot, up, out):
     """Remove an entry; entries that only it covered are forwarded before it is withdrawn."""
-    i = sender.index
+    i = sender.broker
     f, was_forwarded = table.filter[i, slot], table.forwarded[i, slot] == 1
     table.filter[i, slot] = FREE
     table.forwarded[i, slot] = 0
@@ -161,7 +161,7 @@ def remove_slot(table, filters, sender, slot, up, out):
 @apart
 def remove(table, filters, sender, f, via, client, up, out):
     """Remove one subscription, if there is such an entry."""
-    i = sender.index
+    i = sender.broker
     for s in range(table.filter.shape[1]):
         if table.filter[i, s] == f and table.via[i, s] == via and table.client[i, s] == client:
             remove_slot(table, filters, sender, s, up, out)
@@ -170,7 +170,7 @@ def remove(table, filters, sender, f, via, client, up, out):
 @apart
 def remove_all(table, filters, sender, via, client, up, out):
     """Remove every subscription of one client or child."""
-    i = sender.index
+    i = sender.broker
     for s in range(table.filter.shape[1]):
         if table.filter[i, s] != FREE and table.via[i, s] == via and table.client[i, s] == client:
             remove_slot(table, filters, sender, s, up, out)
@@ -194,7 +194,7 @@ def is_repeated(table, filters, i, slot, values):
 def notify(table, catalogue, sender, message, source, out):
     """Send an event once to each client and child with a matching entry, except its source."""
     filters, values = catalogue.filters, catalogue.values[message.topic]
-    i, own = sender.index, sender.own
+    i, own = sender.broker, sender.own
     for s in range(table.filter.shape[1]):
         f, via = table.filter[i, s], table.via[i, s]
         if f == FREE or (via == source and via != own):

@@ -18,9 +18,9 @@ from halfway.core.handler import handles
 from halfway.core.options import count, seconds
 from halfway.protocols.broker_trees import clients as client_nodes
 from halfway.protocols.broker_trees import failure_detector as detector
+from halfway.protocols.broker_trees import messages, siena
 from halfway.protocols.broker_trees import parents as tree
-from halfway.protocols.broker_trees import siena
-from halfway.protocols.broker_trees import underlay_messages as messages
+from halfway.protocols.broker_trees import underlay_messages as kinds
 from halfway.protocols.broker_trees.children import Children, add_child, add_grandchild, no_children
 from halfway.protocols.broker_trees.client_state import (
     NO_CLIENTS,
@@ -28,15 +28,6 @@ from halfway.protocols.broker_trees.client_state import (
     client_state,
     expire,
     renew,
-)
-from halfway.protocols.broker_trees.messages import (
-    DELIVERED,
-    NOTIFY,
-    ORIGIN,
-    PUBLISH,
-    START,
-    STEP,
-    SUBSCRIBE,
 )
 from halfway.protocols.broker_trees.source_routes import (
     NO_NODE,
@@ -55,7 +46,7 @@ from halfway.protocols.broker_trees.subscription_table import Catalogue, Table, 
 from halfway.protocols.event_window import empty_window, is_new
 from halfway.protocols.reliable_hop import ReliableHops, restart_timers
 
-KINDS = messages.KINDS
+KINDS = kinds.KINDS
 OPTIONS = {
     **siena.OPTIONS,
     "ping_interval_s": seconds(
@@ -172,59 +163,59 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
 @apart
 def receive_maintenance(state, rules, sender, message, out):
     """Handle a record at a broker that keeps the tree and its tables consistent."""
-    kind, source, filters = message.kind, message.args[ORIGIN], rules.catalogue.filters
-    if kind == messages.TICK:
-        up, most = state.parent[sender.index], rules.missed_pings + 2
+    kind, source, filters = message.kind, message.args[messages.ORIGIN], rules.catalogue.filters
+    if kind == kinds.TICK:
+        up, most = state.parent[sender.broker], rules.missed_pings + 2
         expire(state.clients, state.table, filters, sender, up, most, out)
         detector.on_tick(state, rules, sender, message.at, out)
-    elif kind == messages.PING:
+    elif kind == kinds.PING:
         detector.on_ping(state, sender, message, out)
-    elif kind == messages.PONG:
+    elif kind == kinds.PONG:
         detector.on_pong(state, sender, message, out)
-    elif kind == messages.HELD:
+    elif kind == kinds.HELD:
         detector.on_held(state, sender, message, out)
-    elif kind == messages.KEEP_ALIVE:
+    elif kind == kinds.KEEP_ALIVE:
         client_nodes.answer_keep_alive(state.clients, state.table, sender, message, out)
-    elif kind == messages.GRANDCHILD:
-        add_grandchild(state.children, sender.index, source, message.topic)
-    elif kind == messages.JOIN:
+    elif kind == kinds.GRANDCHILD:
+        add_grandchild(state.children, sender.broker, source, message.topic)
+    elif kind == kinds.JOIN:
         tree.on_join(state, rules, sender, message, out)
-    elif kind == messages.ACCEPT:
+    elif kind == kinds.ACCEPT:
         tree.on_accept(state, rules, sender, message, out)
-    elif kind == messages.QUIT:
+    elif kind == kinds.QUIT:
         tree.lose_child(state, filters, sender, source, out)
-    elif kind == messages.LEAVING:
+    elif kind == kinds.LEAVING:
         tree.adopt(state, filters, sender, source, source, out)
-    elif kind == messages.LEAVE:
+    elif kind == kinds.LEAVE:
         tree.leave_tree(state, sender, out)
 
 
 @apart
 def receive_at_live_broker(state, rules, sender, message, out):
     """Handle a record at a broker, unless it has left the tree."""
-    b, kind = sender.index, message.kind
+    b, kind = sender.broker, message.kind
     up = state.parent[b]
     if up == tree.LEFT:
         return
-    if kind > DELIVERED:
+    if kind > messages.DELIVERED:
         receive_maintenance(state, rules, sender, message, out)
-    elif kind not in (PUBLISH, NOTIFY) or is_new(state.seen, b, message.event):
+    elif kind not in (messages.PUBLISH, messages.NOTIFY) or is_new(state.seen, b, message.event):
         siena.receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
-        if kind == SUBSCRIBE and message.args[STEP] > 0:
-            renew(state.clients, state.table, b, message.args[ORIGIN])
+        if kind == messages.SUBSCRIBE and message.args[messages.STEP] > 0:
+            renew(state.clients, state.table, b, message.args[messages.ORIGIN])
 
 
 @handles(UnderlaySienaState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Let a node of the underlay-aware tree receive one message."""
     routes, before, own = rules.catalogue.routes, out.tally[0], state.node_id[i]
-    b, c = state.broker_index[i], state.clients.index[i]
+    b, c = state.broker_index[i], state.clients.client_index[i]
     sender = Sender(routes, state.active, own, b)
     if handle_hop(state.hops, state.lost, rules, i, message, out):
         return
     if is_in_transit(routes, message):
         forward(routes, message, out)
-    elif message.kind == START:
+    elif message.kind == messages.START:
         restart_timers(state.hops, rules, i, out)
         before = out.tally[0]
         if b != NO_NODE:
