@@ -10,16 +10,16 @@ import numpy.typing as npt
 
 from halfway.bulk.broker_trees.join import avoided, join, link_avoided
 from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, Rules
-from halfway.protocols.broker_trees.source_routes import Routes, Rows, routes
+from halfway.protocols.broker_trees.source_routes import NodePath, Routes, routes
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components
 from halfway.world.underlays.routes import Tree, path, route, shortest, shortest_from
 from halfway.world.underlays.underlay import Underlay
 
-Ints = npt.NDArray[np.int32]
+Int32s = npt.NDArray[np.int32]
 
 
-def largest_component(network: Network) -> Ints:
+def largest_component(network: Network) -> Int32s:
     """Rows of the largest component, ascending."""
     component = components(network)
     return np.flatnonzero(component == np.bincount(component).argmax()).astype(np.int32)
@@ -35,7 +35,7 @@ def drawn_overlay(network: Network, brokers: int, seed: int) -> Overlay:
     return overlay
 
 
-def routes_of(overlay: Overlay, clients: Ints, known_brokers: int = 1) -> Routes:
+def routes_of(overlay: Overlay, clients: Int32s, known_brokers: int = 1) -> Routes:
     """Return every path that a run may need; brokers by number, clients' nodes by row.
 
     A client's broker is the nearest in hops, of equally near ones the first that joined; without a
@@ -46,7 +46,7 @@ def routes_of(overlay: Overlay, clients: Ints, known_brokers: int = 1) -> Routes
     network = overlay.underlay.network
     rows = np.array([overlay[k].row for k in range(overlay.joined)], np.int32)
     trees = shortest_from(network, overlay.hop, rows)
-    direct: dict[tuple[int, int], Rows] = {}
+    direct: dict[tuple[int, int], NodePath] = {}
     for a, b in combinations(range(len(rows)), 2):
         direct[a, b] = path(trees[a], int(rows[b]))
     for k, broker in overlay.brokers.items():
@@ -54,7 +54,7 @@ def routes_of(overlay: Overlay, clients: Ints, known_brokers: int = 1) -> Routes
             if other != NO_BROKER and taken is not None:
                 direct.pop((min(k, other), max(k, other)), None)
                 direct[k, other] = taken.rows
-    second: dict[tuple[int, int], Rows] = {}
+    second: dict[tuple[int, int], NodePath] = {}
     for a, b in _possible_parents(overlay):
         own = overlay[a].second
         if b == overlay[a].parent and own is not None:
@@ -77,7 +77,7 @@ def _possible_parents(overlay: Overlay) -> list[tuple[int, int]]:
     return pairs + [(a, b) for a in top for b in top if a > b]
 
 
-def _beside(overlay: Overlay, names: Rows) -> Rows:
+def _beside(overlay: Overlay, names: NodePath) -> NodePath:
     """The shortest path between the ends of a path that shares nothing else with it."""
     taken = overlay.route(np.asarray(names, np.int32))
     assert taken is not None
@@ -86,7 +86,7 @@ def _beside(overlay: Overlay, names: Rows) -> Rows:
         return route(overlay.underlay.network, overlay.hop, *ends, overlay.closed)
 
 
-def _nearest_brokers(trees: list[Tree], rows: Ints, clients: Ints) -> dict[int, Rows]:
+def _nearest_brokers(trees: list[Tree], rows: Int32s, clients: Int32s) -> dict[int, NodePath]:
     hops = np.stack([tree.weight[clients] for tree in trees])
     nearest = hops.argmin(axis=0)
     taken = set(rows.tolist())
@@ -97,7 +97,7 @@ def _nearest_brokers(trees: list[Tree], rows: Ints, clients: Ints) -> dict[int, 
     }
 
 
-def _paths_to_brokers(overlay: Overlay, rows: Ints, first: Rows, most: int) -> list[Rows]:
+def _paths_to_brokers(overlay: Overlay, rows: Int32s, first: NodePath, most: int) -> list[NodePath]:
     """A client's paths to at most `most` brokers, given the path to its nearest one."""
     if most == 1:
         return [first]

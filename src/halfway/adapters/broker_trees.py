@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from halfway.adapters.broker_tree_routes import Ints, drawn_overlay, largest_component, routes_of
+from halfway.adapters.broker_tree_routes import Int32s, drawn_overlay, largest_component, routes_of
 from halfway.adapters.interface import Adapter, Commands, RunContext, SystemInstance, commands
 from halfway.adapters.intervals import intervals
 from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay
@@ -117,13 +117,13 @@ class UnderlaySienaAdapter(SienaAdapter):
 ADAPTERS = {"siena": SienaAdapter, "underlay-siena": UnderlaySienaAdapter}
 
 
-def _brokers(overlay: Overlay) -> tuple[Ints, Ints]:
+def _brokers(overlay: Overlay) -> tuple[Int32s, Int32s]:
     """Node ids of the brokers by number, and of their parents."""
     brokers = np.array([overlay[k].row for k in range(overlay.joined)], np.int32)
     up = np.array([overlay[k].parent for k in range(overlay.joined)], np.int32)
     return brokers, np.where(up == NO_BROKER, NO_BROKER, brokers[up]).astype(np.int32)
 
 
-def _clients(demand: Demand) -> Ints:
+def _clients(demand: Demand) -> Int32s:
     some = [np.zeros(0, np.int32), *demand.publishers, *demand.subscribers]
     return np.unique(np.concatenate(some)).astype(np.int32)

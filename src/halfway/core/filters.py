@@ -15,7 +15,7 @@ from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.problem import Problem
 
-Interval = tuple[float, float]
+Bounds = tuple[float, float]
 
 
 class Filters(NamedTuple):
@@ -30,7 +30,7 @@ class Filters(NamedTuple):
     high: npt.NDArray[np.float64]  # [constraints] greatest; below `low` if no value passes
 
 
-def filters(wanted: Sequence[Mapping[int, Interval | Sequence[Interval]]]) -> Filters:
+def filters(wanted: Sequence[Mapping[int, Bounds | Sequence[Bounds]]]) -> Filters:
     """Return filters from attribute -> (low, high), or several such intervals that must all hold.
 
     Raises Problem for a bound that is not a number and for a negative attribute.
@@ -61,9 +61,7 @@ def above(value: float) -> float:
     return float(np.nextafter(value, np.inf))
 
 
-def _intersection(
-    f: int, attribute: int, given: Interval | Sequence[Interval]
-) -> tuple[float, float]:
+def _intersection(f: int, attribute: int, given: Bounds | Sequence[Bounds]) -> tuple[float, float]:
     intervals = np.atleast_2d(np.asarray(given, np.float64))
     where = f"filter {f}, attribute {attribute}"
     if intervals.ndim != 2 or intervals.shape[1] != 2:

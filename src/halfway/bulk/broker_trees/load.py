@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.broker_trees.queues import DOWN, ROUTES, UP, Places, QueuedPaths, Stress
+from halfway.bulk.broker_trees.queues import DOWN, ROUTES, UP, Indices, QueuedPaths, Stress
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.problem import Problem
@@ -27,7 +27,7 @@ class Passage(NamedTuple):
 
     latency_s: float  # mean over notifications, from publishing to the client's broker
     notifications: int
-    uses: Places  # [4 brokers] messages on each route
+    uses: Indices  # [4 brokers] messages on each route
 
 
 class Loads(NamedTuple):
@@ -90,7 +90,7 @@ def _flight(slots: int) -> _Flight:
     )
 
 
-def wanted_below(parent: Places, wanted: Places) -> npt.NDArray[np.bool_]:
+def wanted_below(parent: Indices, wanted: Indices) -> npt.NDArray[np.bool_]:
     """[events, brokers] whether any client at a broker or below it wants the event."""
     below = wanted > 0
     for broker in _from_the_leaves(parent):
@@ -113,17 +113,17 @@ def loads(passed: Passage, on: Stress, message_bytes: float) -> Loads:
     )  # fmt: skip
 
 
-def _carried(uses: Places, first: Places, which: Places, many: int) -> npt.NDArray[np.float64]:
+def _carried(uses: Indices, first: Indices, which: Indices, many: int) -> npt.NDArray[np.float64]:
     return np.bincount(which, np.repeat(uses, np.diff(first)), many).astype(np.float64)
 
 
-def _children(parent: Places) -> tuple[Places, Places]:
+def _children(parent: Indices) -> tuple[Indices, Indices]:
     order = np.argsort(parent, kind="stable")
     first = np.searchsorted(parent[order], np.arange(len(parent) + 1))
     return first.astype(np.int64), order.astype(np.int64)
 
 
-def _from_the_leaves(parent: Places) -> list[int]:
+def _from_the_leaves(parent: Indices) -> list[int]:
     depth = np.zeros(len(parent), np.int64)
     for broker in range(len(parent)):
         above = parent[broker]

@@ -17,17 +17,17 @@ _DIRECT, _SECOND = 0, 2
 ROUTES = 4  # routes of a broker: 4 b + (direct up, direct down, second up, second down)
 
 Doubles = npt.NDArray[np.float64]
-Places = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
 
 
 class QueuedPaths(NamedTuple):
     """Brokers by index (in order of number) with their routes, and the queues on each."""
 
-    parent: Places  # [brokers] index; -1 at the root
+    parent: Indices  # [brokers] index; -1 at the root
     first: (
-        Places  # [4 brokers + 1] route r passes the queues queue[first[r]:first[r+1]]; may be none
+        Indices  # [4 brokers + 1] route r passes the queues queue[first[r]:first[r+1]]; may be none
     )
-    queue: Places
+    queue: Indices
     service_s: Doubles  # [queues] seconds that a message occupies the queue
     delay_s: Doubles  # [queues] seconds of travel after the queue
     unloaded_s: Doubles  # [4 brokers] of a route whose queues are all empty
@@ -36,11 +36,11 @@ class QueuedPaths(NamedTuple):
 class Stress(NamedTuple):
     """The links that each route loads: overlay links and links of the underlay, both undirected."""
 
-    first_link: Places  # [4 brokers + 1]
-    link: Places  # numbers of the overlay links on each route
+    first_link: Indices  # [4 brokers + 1]
+    link: Indices  # numbers of the overlay links on each route
     links: int  # overlay links, including those without load (to grandparents)
-    first_wire: Places  # [4 brokers + 1]
-    wire: Places  # numbers of the underlay's links on each route
+    first_wire: Indices  # [4 brokers + 1]
+    wire: Indices  # numbers of the underlay's links on each route
     wires: int
     used_wires: int  # under any overlay link
 
@@ -157,6 +157,6 @@ def _wires(overlay: Overlay, rows: Rows) -> list[int]:
     return overlay.underlay.link[route.places].tolist()  # type: ignore[no-any-return]
 
 
-def _compressed(lists: list[list[int]]) -> tuple[Places, Places]:
+def _compressed(lists: list[list[int]]) -> tuple[Indices, Indices]:
     first = np.cumsum([0, *map(len, lists)]).astype(np.int64)
     return first, np.array([value for some in lists for value in some], np.int64)

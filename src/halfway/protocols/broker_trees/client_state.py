@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart
 from halfway.core.prng import low_half, mixed
-from halfway.protocols.broker_trees.source_routes import NO_NODE, Ints
+from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s
 from halfway.protocols.broker_trees.subscription_table import FREE, remove_slot
 from halfway.protocols.event_window import empty_window
 
@@ -21,20 +21,20 @@ NO_CLIENTS = np.zeros(0, np.int32)
 class ClientState(NamedTuple):
     """Clients' nodes that monitor their broker, and how long brokers have not heard of them."""
 
-    client_index: Ints  # [n] row of a client's node in the arrays [nodes]; -1: monitors no broker
-    broker: Ints  # [nodes] the broker in use: a place in a row of `routes.home`
-    missed: Ints  # [nodes] KEEP_ALIVEs in a row without an answer
-    moves: Ints  # [nodes] changes of broker so far
+    client_index: Int32s  # [n] row of a client's node in the arrays [nodes]; -1: monitors no broker
+    broker: Int32s  # [nodes] the broker in use: a place in a row of `routes.home`
+    missed: Int32s  # [nodes] KEEP_ALIVEs in a row without an answer
+    moves: Int32s  # [nodes] changes of broker so far
     moved_s: npt.NDArray[np.float64]  # [nodes] time of the last change
-    filter: Ints  # [nodes, places] subscriptions; FREE: no subscription
-    client: Ints  # [nodes, places] the client of each
-    delivered: Ints  # [nodes, clients, window] newest events delivered to each client
+    filter: Int32s  # [nodes, places] subscriptions; FREE: no subscription
+    client: Int32s  # [nodes, places] the client of each
+    delivered: Int32s  # [nodes, clients, window] newest events delivered to each client
     refused: npt.NDArray[np.int64]  # [nodes] subscriptions that found no room
-    silence: Ints  # [brokers, slots] ticks since a broker heard of the client of that entry
+    silence: Int32s  # [brokers, slots] ticks since a broker heard of the client of that entry
 
 
 def client_state(
-    node_ids: Ints, clients: Ints, places: int, each: int, window: int, brokers: int, slots: int
+    node_ids: Int32s, clients: Int32s, places: int, each: int, window: int, brokers: int, slots: int
 ) -> ClientState:
     """Return the state of those of `clients` (node ids) that are among these nodes.
 
@@ -45,7 +45,7 @@ def client_state(
     index = np.full(len(node_ids), NO_NODE, np.int32)
     index[at] = np.arange(len(at))
 
-    def zeros() -> Ints:
+    def zeros() -> Int32s:
         return np.zeros(len(at), np.int32)
 
     delivered = empty_window(len(at) * each, window)

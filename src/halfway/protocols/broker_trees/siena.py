@@ -22,7 +22,7 @@ from halfway.protocols.broker_trees.messages import CLIENT
 from halfway.protocols.broker_trees.source_routes import (
     NO_NODE,
     ActivePaths,
-    Ints,
+    Int32s,
     Sender,
     direct_paths,
     forward,
@@ -36,7 +36,7 @@ from halfway.protocols.broker_trees.source_routes import (
 )
 from halfway.protocols.broker_trees.subscription_table import (
     Catalogue,
-    Table,
+    SubscriptionTable,
     empty_table,
     insert,
     notify,
@@ -66,10 +66,10 @@ class Rules(NamedTuple):
 class SienaState(NamedTuple):
     """What a node remembers; a broker: its parent, and the subscriptions below it."""
 
-    node_id: Ints  # [n]
-    broker_index: Ints  # [n] row of a broker in the arrays [brokers]; -1: not a broker
-    parent: Ints  # [brokers] the parent's id; NO_NODE at the root
-    table: Table
+    node_id: Int32s  # [n]
+    broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
+    parent: Int32s  # [brokers] the parent's id; NO_NODE at the root
+    table: SubscriptionTable
     active: ActivePaths  # no room: this tree has no other paths
     hops: ReliableHops
     lost: npt.NDArray[np.int64]  # [n] messages without a path, and hops that failed for good
@@ -78,7 +78,7 @@ class SienaState(NamedTuple):
 State = SienaState
 
 
-def broker_rows(node_ids: Ints, brokers: Ints) -> tuple[Ints, Ints]:
+def broker_rows(node_ids: Int32s, brokers: Int32s) -> tuple[Int32s, Int32s]:
     """Return [n] the broker index of each node, -1 for others; [rows] the numbers of the brokers
     among these nodes."""
     number = {int(node_id): k for k, node_id in enumerate(brokers)}
@@ -88,7 +88,9 @@ def broker_rows(node_ids: Ints, brokers: Ints) -> tuple[Ints, Ints]:
     return index, np.array(mine, np.int32)
 
 
-def state(node_ids: Ints, brokers: Ints, parents: Ints, slots: int, retries: int = 0) -> SienaState:
+def state(
+    node_ids: Int32s, brokers: Int32s, parents: Int32s, slots: int, retries: int = 0
+) -> SienaState:
     """Return the state of nodes before any subscription.
 
     brokers, parents: node ids by broker number, NO_NODE as the root's parent; slots: room for

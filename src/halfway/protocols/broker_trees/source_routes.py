@@ -33,27 +33,27 @@ NO_ROUTE = np.int32(-1)
 
 _IN_FLIGHT, _ACCEPTED = 64, 256  # hops in flight, and hops accepted, that a node keeps
 
-Ints = npt.NDArray[np.int32]
-Rows = Sequence[int] | npt.NDArray[np.integer]
+Int32s = npt.NDArray[np.int32]
+NodePath = Sequence[int] | npt.NDArray[np.integer]
 
 
 class Routes(NamedTuple):
     """Paths by number, and which path leads from where to where; brokers are numbered from 0."""
 
-    first: Ints  # [routes + 1] path r is row[first[r]:first[r + 1]], both ends included
-    row: Ints  # node ids
-    back: Ints  # [routes] the same path in the other direction
-    number: Ints  # [n] of the broker with that node id; -1: not a broker
-    direct: Ints  # [brokers, brokers] path from one to another; -1: none
-    second: Ints  # [brokers, brokers] one that shares as little as possible with it; -1: none
-    home: Ints  # [n, homes] paths from a client's node to its brokers; -1: none
+    first: Int32s  # [routes + 1] path r is row[first[r]:first[r + 1]], both ends included
+    row: Int32s  # node ids
+    back: Int32s  # [routes] the same path in the other direction
+    number: Int32s  # [n] of the broker with that node id; -1: not a broker
+    direct: Int32s  # [brokers, brokers] path from one to another; -1: none
+    second: Int32s  # [brokers, brokers] one that shares as little as possible with it; -1: none
+    home: Int32s  # [n, homes] paths from a client's node to its brokers; -1: none
 
 
 class ActivePaths(NamedTuple):
     """Peers that a broker currently reaches by another path than the direct one."""
 
-    peer: Ints  # [brokers, places] node id; NO_NODE: free
-    route: Ints  # [brokers, places]
+    peer: Int32s  # [brokers, places] node id; NO_NODE: free
+    route: Int32s  # [brokers, places]
 
 
 class Sender(NamedTuple):
@@ -67,10 +67,10 @@ class Sender(NamedTuple):
 
 def routes(
     n: int,
-    brokers: Rows,
-    direct: Mapping[tuple[int, int], Rows],
-    second: Mapping[tuple[int, int], Rows],
-    home: Mapping[int, Sequence[Rows]],
+    brokers: NodePath,
+    direct: Mapping[tuple[int, int], NodePath],
+    second: Mapping[tuple[int, int], NodePath],
+    home: Mapping[int, Sequence[NodePath]],
 ) -> Routes:
     """Return paths among n nodes, with each path reversed as well; `brokers`: node ids by number.
 
@@ -79,7 +79,7 @@ def routes(
     """
     first, row, back = [0], list[int](), list[int]()
 
-    def numbered(node_ids: Rows) -> int:
+    def numbered(node_ids: NodePath) -> int:
         for path in (node_ids, node_ids[::-1]):
             row.extend(int(node_id) for node_id in path)
             first.append(len(row))
@@ -107,7 +107,7 @@ def direct_paths(brokers: int, places: int) -> ActivePaths:
     return ActivePaths(np.full((brokers, places), NO_NODE), np.full((brokers, places), NO_ROUTE))
 
 
-def hops_of_tree(node_ids: Ints, retries: int) -> ReliableHops:
+def hops_of_tree(node_ids: Int32s, retries: int) -> ReliableHops:
     """Return tables of reliable hops for these nodes; without retries they have no room."""
     return reliable_hops(node_ids, _IN_FLIGHT if retries else 0, _ACCEPTED if retries else 1)
 

@@ -21,7 +21,7 @@ from halfway.protocols.broker_trees.messages import (
     SUBSCRIBE_UP,
     UNSUBSCRIBE_UP,
 )
-from halfway.protocols.broker_trees.source_routes import NO_NODE, Ints, Routes, send
+from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, Routes, send
 
 FREE = np.int32(-1)
 # These decisions are calls, not inlined: a broker matches filters for microseconds, and every copy
@@ -36,19 +36,19 @@ class Catalogue(NamedTuple):
     routes: Routes
 
 
-class Table(NamedTuple):
+class SubscriptionTable(NamedTuple):
     """Subscriptions by broker and slot: their source, and whether they are forwarded."""
 
-    filter: Ints  # [brokers, slots] the filter's id; FREE: an unused slot
-    via: Ints  # [brokers, slots] id of the child, of the client's node, or the broker's own
-    client: Ints  # [brokers, slots] number of the client at that node; NO_NODE: of a child
+    filter: Int32s  # [brokers, slots] the filter's id; FREE: an unused slot
+    via: Int32s  # [brokers, slots] id of the child, of the client's node, or the broker's own
+    client: Int32s  # [brokers, slots] number of the client at that node; NO_NODE: of a child
     forwarded: npt.NDArray[np.uint8]  # [brokers, slots] 1 where the parent holds it
     refused: npt.NDArray[np.int64]  # [brokers] subscriptions that found no free slot
 
 
-def empty_table(brokers: int, slots: int) -> Table:
+def empty_table(brokers: int, slots: int) -> SubscriptionTable:
     """Return tables without subscriptions."""
-    return Table(
+    return SubscriptionTable(
         np.full((brokers, slots), FREE),
         np.full((brokers, slots), NO_NODE),
         np.full((brokers, slots), NO_NODE),

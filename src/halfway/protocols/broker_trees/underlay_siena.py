@@ -32,7 +32,7 @@ from halfway.protocols.broker_trees.client_state import (
 from halfway.protocols.broker_trees.source_routes import (
     NO_NODE,
     ActivePaths,
-    Ints,
+    Int32s,
     Sender,
     direct_paths,
     forward,
@@ -42,7 +42,11 @@ from halfway.protocols.broker_trees.source_routes import (
     track_new,
     with_reliable_hops,
 )
-from halfway.protocols.broker_trees.subscription_table import Catalogue, Table, empty_table
+from halfway.protocols.broker_trees.subscription_table import (
+    Catalogue,
+    SubscriptionTable,
+    empty_table,
+)
 from halfway.protocols.event_window import empty_window, is_new
 from halfway.protocols.reliable_hop import ReliableHops, restart_timers
 
@@ -78,24 +82,24 @@ class Rules(NamedTuple):
 class UnderlaySienaState(NamedTuple):
     """What a node remembers; a broker: brokers above and below, their paths, subscriptions."""
 
-    node_id: Ints  # [n]
-    broker_index: Ints  # [n] row of a broker in the arrays [brokers]; -1: not a broker
-    parent: Ints  # [brokers] C; NO_NODE at the root, LEFT at a broker that left
-    grandparent: Ints  # [brokers] P; NO_NODE below the root
-    root: Ints  # [brokers] from the latest news
-    successor: Ints  # [brokers] of the root, from the latest news; at the root: its first child
-    next_successor: Ints  # [brokers] at children of the root: its child after the successor
-    predecessor: Ints  # [brokers] at a root that succeeded another one: that one
-    depth: Ints  # [brokers] brokers up to the root, from the latest news
+    node_id: Int32s  # [n]
+    broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
+    parent: Int32s  # [brokers] C; NO_NODE at the root, LEFT at a broker that left
+    grandparent: Int32s  # [brokers] P; NO_NODE below the root
+    root: Int32s  # [brokers] from the latest news
+    successor: Int32s  # [brokers] of the root, from the latest news; at the root: its first child
+    next_successor: Int32s  # [brokers] at children of the root: its child after the successor
+    predecessor: Int32s  # [brokers] at a root that succeeded another one: that one
+    depth: Int32s  # [brokers] brokers up to the root, from the latest news
     missed: npt.NDArray[np.int32]  # [brokers, 2] PINGs in a row without an answer, by path
     dead_since_s: npt.NDArray[np.float64]  # [brokers] direct path found dead; inf: it works
-    asked: Ints  # [brokers] ticks spent asking for another parent; 0: none is asked for
-    moves: Ints  # [brokers] changes of parent so far
+    asked: Int32s  # [brokers] ticks spent asking for another parent; 0: none is asked for
+    moves: Int32s  # [brokers] changes of parent so far
     moved_s: npt.NDArray[np.float64]  # [brokers] time of the last change
     children: Children
-    table: Table
+    table: SubscriptionTable
     active: ActivePaths
-    seen: Ints  # [brokers, window] newest events that passed
+    seen: Int32s  # [brokers, window] newest events that passed
     clients: ClientState
     hops: ReliableHops
     lost: npt.NDArray[np.int64]  # [n] messages without a path, and hops that failed for good
@@ -105,14 +109,14 @@ State = UnderlaySienaState
 
 
 def state(
-    node_ids: Ints,
-    brokers: Ints,
-    parents: Ints,
+    node_ids: Int32s,
+    brokers: Int32s,
+    parents: Int32s,
     slots: int,
     child_slots: int,
     window: int,
     retries: int = 0,
-    clients: Ints = NO_CLIENTS,
+    clients: Int32s = NO_CLIENTS,
     client_slots: int = 1,
     clients_each: int = 1,
 ) -> UnderlaySienaState:
@@ -140,7 +144,7 @@ def state(
     root = brokers[int(np.flatnonzero(up == NO_NODE)[0])]
     successors = [*brokers[up == root], NO_NODE, NO_NODE][:2]
 
-    def each(value: int) -> Ints:
+    def each(value: int) -> Int32s:
         return np.full(here, value, np.int32)
 
     return UnderlaySienaState(

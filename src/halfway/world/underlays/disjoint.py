@@ -16,7 +16,7 @@ from halfway.world.underlays.routes import (
     Closed,
     Doubles,
     Flags,
-    Heap,
+    RowHeap,
     Rows,
     all_open,
     check_end,
@@ -121,7 +121,7 @@ class _Search(NamedTuple):
     prev: Rows  # the entry or exit before
     via: Rows  # the place of the link between, if there is one
     done: Flags
-    heap: Heap
+    heap: RowHeap
 
 
 class _Flow(NamedTuple):
@@ -145,7 +145,7 @@ def _augment(start, who, weight, closed, source, flow):
         np.empty(2 * n + 1, np.int32),
         np.empty(2 * n + 1, np.int32),
         np.empty(2 * n + 1, np.bool_),
-        Heap(np.empty(size), np.empty(size, np.int32)),
+        RowHeap(np.empty(size), np.empty(size, np.int32)),
     )
     for _ in range(flow.room.sum()):
         _seek(start, who, weight, closed, source, flow, potential, search)

@@ -34,7 +34,7 @@ class Tree(NamedTuple):
     parent: Rows  # [n] the row before; the source's is itself; -1: no path
 
 
-class Heap(NamedTuple):
+class RowHeap(NamedTuple):
     """A binary heap of (key, row) with a count; entries whose row is done are skipped."""
 
     key: Doubles
@@ -136,10 +136,10 @@ def check_end(network: Network, row: int, closed: Closed) -> None:
         raise Problem(f"row {row} is closed: no route begins or ends there", where=network.name)
 
 
-def heap_of(network: Network, more: int = 0) -> Heap:
+def heap_of(network: Network, more: int = 0) -> RowHeap:
     """Return a heap for all entries of one search: one for each place, and the source."""
     size = len(network.who) + 1 + more
-    return Heap(np.empty(size), np.empty(size, np.int32))
+    return RowHeap(np.empty(size), np.empty(size, np.int32))
 
 
 def _room(network: Network) -> tuple[Doubles, Rows, Flags]:
