@@ -30,10 +30,10 @@ DETACH = KINDS.network(
     args=ROUTED_CLIENT,
 )  # fmt: skip
 SUBSCRIBE_UP = KINDS.network(
-    4, "want", "a child's subscription to the filter `topic`", "topic sequence", args=ROUTED
+    4, "subscribe-up", "a child's subscription to the filter `topic`", "topic sequence", args=ROUTED
 )
 UNSUBSCRIBE_UP = KINDS.network(
-    5, "unwant", "the end of a child's subscription", "topic sequence", args=ROUTED
+    5, "unsubscribe-up", "the end of a child's subscription", "topic sequence", args=ROUTED
 )
 NOTIFY = KINDS.network(
     6, "notify", "an event, to a broker or to a client's node", "topic event sequence",

@@ -38,11 +38,12 @@ HELD = KINDS.network(
     "topic sequence", args=ROUTED_CLIENT,
 )  # fmt: skip
 GRANDCHILD = KINDS.network(
-    18, "kin", "to the grandparent; `topic`: the sender's parent", "topic sequence", args=ROUTED
-)
+    18, "grandchild", "to the grandparent; `topic`: the sender's parent", "topic sequence",
+    args=ROUTED,
+)  # fmt: skip
 JOIN = KINDS.network(19, "join", "asks to be a child of the receiver", "sequence", args=ROUTED)
 ACCEPT = KINDS.network(
-    20, "welcome", "the receiver is a child of the sender, with news", "topic event sequence",
+    20, "accept", "the receiver is a child of the sender, with news", "topic event sequence",
     args={**_NEWS, "broker that leaves and is replaced": REPLACED},
 )  # fmt: skip
 QUIT = KINDS.network(
@@ -52,10 +53,10 @@ LEAVING = KINDS.network(
     22, "leaving", "to the parent: adopt the sender's children", "sequence", args=ROUTED
 )
 KEEP_ALIVE = KINDS.network(
-    23, "keep", "from a client's node to its broker; `topic`: digest of its subscriptions",
+    23, "keep-alive", "from a client's node to its broker; `topic`: digest of its subscriptions",
     "topic sequence", args=ROUTED_CLIENT,
 )  # fmt: skip
 ALIVE = KINDS.network(
-    24, "kept", "the answer to a keep-alive by the same path", "sequence",
+    24, "alive", "the answer to a keep-alive by the same path", "sequence",
     args={**ROUTED, "path": PATH},
 )  # fmt: skip
