@@ -1,4 +1,4 @@
-"""Broker trees over an underlay of your own: who is cut off by which failure, and what it costs.
+"""Broker trees over your own underlay: brokers cut off by failures, deliveries, and loads.
 
     python examples/real_underlay.py FILE [--brokers N] [--overlays N] [--faults N ...]
                                           [--delay-ms COLUMN] [--seed N]
@@ -24,14 +24,14 @@ from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import BALANCES, Balance, loads, passage
 from halfway.bulk.broker_trees.multiple_failures import hindrances
 from halfway.bulk.broker_trees.overlay import Overlay, Rules
-from halfway.bulk.broker_trees.queues import stress, ways
+from halfway.bulk.broker_trees.queues import queued_paths, stress
 from halfway.bulk.broker_trees.single_failures import Cause, causes, census, single_failures
 from halfway.world.importers.underlay import read_underlay, with_drawn_bandwidths
 from halfway.world.underlays.underlay import Underlay
 from halfway.world.workload.content import Content, Interest, content
 
 CLIENTS, EVENTS, RUSH_S, MESSAGE_BYTES = 1000, 10_000, 0.1, 50
-DELIVERIES = ("unmodified", "fails over", "repairs", "and clients move")
+DELIVERIES = ("unmodified", "fails over", "repairs", "clients move")
 INTERESTS: tuple[Interest, ...] = ("selective", "everybody")
 CARRIED = (
     "latency, ms", "load of overlay links, kB", "deviation", "load of links in use, kB",
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """What the command line says."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--brokers", type=int, default=100)
@@ -80,7 +80,7 @@ def grown(underlay: Underlay, brokers: int, seed: int, rules: Rules) -> Overlay:
 
 
 def failures(underlay: Underlay, brokers: int, seeds: range) -> Table:
-    """Every single failure, as printed and with the remedies, and the census for two at once."""
+    """Every single failure, as printed and with the remedies; hindrances to two at once."""
     table = Table("single failures", "as printed", "with the remedies")
     columns = []
     for rules in (PRINTED, REMEDIED):
@@ -98,7 +98,7 @@ def failures(underlay: Underlay, brokers: int, seeds: range) -> Table:
         total = len(seeds) * (underlay.network.n - 1 + underlay.network.links)
         rows = {
             "enumerated": str(total),
-            "that cut somebody off": str(harmful),
+            "that cut off a broker": str(harmful),
             "brokers cut off, in all": str(sum(why.values())),
             "brokers guaranteed": f"{100 * whole / below:.1f} %",
         }
@@ -133,15 +133,15 @@ def delivery(underlay: Underlay, brokers: int, seeds: range, counts: list[int]) 
 def delivered(overlay: Overlay, drawn: Content, struck: list[Element]) -> list[float]:
     """The shares of `DELIVERIES`, under the same faults."""
     return [
-        delivered_share(overlay.twin(), "broker-tree", drawn, struck),
-        delivered_share(overlay.twin(), "underlay-tree", drawn, struck, mends=False),
-        delivered_share(overlay.twin(), "underlay-tree", drawn, struck),
-        delivered_share(overlay.twin(), "underlay-tree", drawn, struck, clients="move"),
+        delivered_share(overlay.twin(), "siena", drawn, struck),
+        delivered_share(overlay.twin(), "underlay-siena", drawn, struck, repairs=False),
+        delivered_share(overlay.twin(), "underlay-siena", drawn, struck),
+        delivered_share(overlay.twin(), "underlay-siena", drawn, struck, clients="move"),
     ]
 
 
 def carriage(underlay: Underlay, brokers: int, seeds: range) -> Table:
-    """[uas Figs. 6-8] latency, and mean and deviation of the loads of links, over unmodified."""
+    """[uas Figs. 6-8] latency, and mean and deviation of link loads, relative to unmodified."""
     rows = np.empty((2 * len(CARRIED), len(BALANCES), len(seeds)))
     for s, seed in enumerate(seeds):
         overlay = grown(underlay, brokers, seed, REMEDIED)
@@ -150,7 +150,7 @@ def carriage(underlay: Underlay, brokers: int, seeds: range) -> Table:
             for b, balance in enumerate(BALANCES):
                 at = slice(k * len(CARRIED), (k + 1) * len(CARRIED))
                 rows[at, b, s] = carried(overlay, drawn, balance)
-    table = Table("over unmodified", "unmodified", *BALANCES[1:], title="a rush of events")
+    table = Table("relative to unmodified", "unmodified", *BALANCES[1:], title="a rush of events")
     for row, name in enumerate(f"{who}: {what}" for who in INTERESTS for what in CARRIED):
         direct = rows[row, 0]
         shares = [interval(each / direct) if direct.all() else "–" for each in rows[row, 1:]]
@@ -161,7 +161,7 @@ def carriage(underlay: Underlay, brokers: int, seeds: range) -> Table:
 def carried(overlay: Overlay, drawn: Content, balance: Balance) -> list[float]:
     """The numbers of `CARRIED` for one rule; the direct path alone is unmodified SIENA."""
     aware = balance != "direct"
-    paths = ways(overlay, aware=aware, queueing="overlay", message_bits=8.0 * MESSAGE_BYTES)
+    paths = queued_paths(overlay, aware=aware, queueing="overlay", message_bits=8.0 * MESSAGE_BYTES)
     passed = passage(paths, drawn, balance, RUSH_S)
     found = loads(passed, stress(overlay, aware=aware), MESSAGE_BYTES)
     return [1e3 * passed.latency_s, *found]

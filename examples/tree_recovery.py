@@ -1,12 +1,13 @@
-"""How long after a fault does the underlay-aware broker tree deliver again? Told by messages.
+"""Recovery time of the underlay-aware broker tree after a fault, measured by messages.
 
     python examples/tree_recovery.py [FILE] [--networks N] [--nodes N] [--brokers N]
-                                     [--period S] [--misses N] [--tau S] [--seed N]
+                                     [--ping-interval S] [--missed-pings N] [--tau S]
+                                     [--seed N]
 
-One fault a run: a broker's parent dies, the root, the broker of some clients, or the first link of
-a broker's path to its parent. Somebody whom the fault does not touch publishes to all, and one of
-those cut off to that somebody. A network is a cluster; on FILE (any that
-`halfway.world.importers.network` reads) brokers are drawn anew. The unmodified tree is beside it;
+Each run has one fault: a broker's parent dies, the root, the broker of some clients, or the first
+link of a broker's path to its parent. A node that the fault does not affect publishes to all, and
+one of those cut off publishes to that node. A network is a cluster; on FILE (any that
+`halfway.world.importers.network` reads) brokers are drawn anew. The unmodified tree is compared;
 it never delivers there again.
 """
 
@@ -25,7 +26,7 @@ from rich.table import Table
 from scipy import stats
 
 from halfway.comparison.recovery import recovery
-from halfway.protocols.broker_trees.source_routes import NOBODY
+from halfway.protocols.broker_trees.source_routes import NO_NODE
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
 from halfway.world.graphs.network import Network
@@ -34,34 +35,34 @@ from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.demand import Listed
 
 KINDS = ("a parent dies", "the root dies", "a link dies", "a client's broker dies")
-BEGINS, EVERY, SECONDS = 5.0, 0.05, 60.0  # publishing: from when, how often; to when runs last
-DOWN, UP = 0, 1  # topics: from whom the fault does not touch, and back to it
+BEGINS, EVERY, SECONDS = 5.0, 0.05, 60.0  # publishing: start, interval; end of the runs
+DOWN, UP = 0, 1  # topics: from the unaffected node, and back to it
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The brokers of a network's tree: names, and the parent's name of each."""
+    """The brokers of a network's tree: node ids, and the parent's id of each."""
 
     network: Network
     parent: dict[int, int]
     direct: dict[int, list[int]]  # the path to the parent
-    clients: dict[int, list[int]]  # nodes that speak to each broker
+    clients: dict[int, list[int]]  # nodes attached to each broker
 
     @property
     def root(self) -> int:
-        """The name of the broker without parent."""
-        return next(b for b, up in self.parent.items() if up == NOBODY)
+        """The id of the broker without a parent."""
+        return next(b for b, up in self.parent.items() if up == NO_NODE)
 
     def below(self, above: int) -> list[int]:
-        """The broker and everybody below it."""
+        """The broker and all brokers below it."""
         children = [b for b, up in self.parent.items() if up == above]
         return [above, *(each for child in children for each in self.below(child))]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One fault, who is cut off by it, and who is not and publishes."""
+    """One fault, the nodes that it cuts off, and a node that it does not and that publishes."""
 
     fault: Fault
     cut_off: list[int]
@@ -78,9 +79,9 @@ def main() -> None:
     plain: list[float] = []
     for seed in range(chosen.seed, chosen.seed + chosen.networks):
         tree = tree_of(chosen, seed)
-        for kind, trial in trials(tree, seed, chosen.period):
-            found[kind].append(measured(tree, trial, chosen, seed, "underlay-tree"))
-            plain.append(measured(tree, trial, chosen, seed, "broker-tree")[5])
+        for kind, trial in trials(tree, seed, chosen.ping_interval):
+            found[kind].append(measured(tree, trial, chosen, seed, "underlay-siena"))
+            plain.append(measured(tree, trial, chosen, seed, "siena")[5])
     for kind, rows in found.items():
         some = np.array(rows).reshape(len(rows), -1)
         if len(some):
@@ -92,21 +93,22 @@ def main() -> None:
             )  # fmt: skip
     console.print(table)
     console.print(
-        f"period {chosen.period:g} s, {chosen.misses} misses, τ {chosen.tau:g} s; later: events "
+        f"ping interval {chosen.ping_interval:g} s, {chosen.missed_pings} missed pings, "
+        f"τ {chosen.tau:g} s; later: events "
         f"lost to those cut off after they had been served again, a run\n"
         f"unmodified: {100 * float(np.mean(plain)):.1f} % of those cut off are ever served again"
     )
 
 
 def arguments() -> argparse.Namespace:
-    """What the command line says."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path, nargs="?")
     parser.add_argument("--networks", type=int, default=10)
     parser.add_argument("--nodes", type=int, default=200)
     parser.add_argument("--brokers", type=int, default=20)
-    parser.add_argument("--period", type=float, default=1.0)
-    parser.add_argument("--misses", type=int, default=3)
+    parser.add_argument("--ping-interval", type=float, default=1.0)
+    parser.add_argument("--missed-pings", type=int, default=3)
     parser.add_argument("--tau", type=float, default=10.0)
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
@@ -128,11 +130,12 @@ def simulation(
     demand: Listed,
     **given: Any,
 ) -> Simulation:
-    """A run on that network; the seed decides where brokers are, the same in both systems."""
+    """A run on that network; the seed places the brokers, the same in both systems."""
     options: dict[str, Any] = {"brokers": chosen.brokers}
-    if system == "underlay-tree":
-        options |= {"period_s": chosen.period, "misses": chosen.misses, "tau_s": chosen.tau}
-        options["homes"] = 3
+    if system == "underlay-siena":
+        options |= {"ping_interval_s": chosen.ping_interval, "tau_s": chosen.tau}
+        options["missed_pings"] = chosen.missed_pings
+        options["known_brokers"] = 3
     return Simulation(
         system, network, workload=demand, seconds=SECONDS, seed=seed, options=options,
         window=4096, stretch=False, **given,
@@ -140,41 +143,42 @@ def simulation(
 
 
 def tree_of(chosen: argparse.Namespace, seed: int) -> Tree:
-    """The network of a seed, and the tree that a run on it begins with."""
+    """The network of a seed, and the tree at the start of a run on it."""
     if chosen.file is None:
         network = waxman(Waxman(n=chosen.nodes, side=100), seed).network
     else:
         network = read_network(chosen.file, largest=True)
-    everybody = Listed([(row, DOWN) for row in range(network.n)], [])
-    instance = simulation(network, chosen, seed, "broker-tree", everybody).instance
-    led, state = instance.catalogue.routes, instance.state
-    parent = {int(i): int(state.parent[state.seat[i]]) for i in np.flatnonzero(state.seat >= 0)}
+    all_nodes = Listed([(row, DOWN) for row in range(network.n)], [])
+    instance = simulation(network, chosen, seed, "siena", all_nodes).instance
+    routes, state = instance.rules.catalogue.routes, instance.state
+    index = state.broker_index
+    parent = {int(i): int(state.parent[index[i]]) for i in np.flatnonzero(index >= 0)}
 
     def along(r: int) -> list[int]:
-        return [int(row) for row in led.row[led.first[r] : led.first[r + 1]]]
+        return [int(row) for row in routes.row[routes.first[r] : routes.first[r + 1]]]
 
     direct = {
-        b: along(int(led.direct[led.number[b], led.number[up]]))
+        b: along(int(routes.direct[routes.number[b], routes.number[up]]))
         for b, up in parent.items()
-        if up != NOBODY
+        if up != NO_NODE
     }
     clients: dict[int, list[int]] = {b: [] for b in parent}
     for row in range(network.n):
-        if row not in parent and led.home[row, 0] != NOBODY:
-            clients[along(int(led.home[row, 0]))[-1]].append(row)
+        if row not in parent and routes.home[row, 0] != NO_NODE:
+            clients[along(int(routes.home[row, 0]))[-1]].append(row)
     return Tree(network, parent, direct, clients)
 
 
-def trials(tree: Tree, seed: int, period: float) -> Iterator[tuple[str, Trial]]:
-    """One fault of each kind, where the tree has one; at a random moment of the period."""
-    dice = np.random.default_rng(seed)
+def trials(tree: Tree, seed: int, interval: float) -> Iterator[tuple[str, Trial]]:
+    """One fault of each kind, where the tree has one; at a random moment of the interval."""
+    rng = np.random.default_rng(seed)
     root, label = tree.root, tree.network.label
-    at = 2 * BEGINS + period * float(dice.random())
+    at = 2 * BEGINS + interval * float(rng.random())
 
     def one(some: list[int]) -> int:
-        return int(some[int(dice.integers(len(some)))])
+        return int(some[int(rng.integers(len(some)))])
 
-    inner = [b for b, up in tree.parent.items() if up not in (NOBODY, root)]
+    inner = [b for b, up in tree.parent.items() if up not in (NO_NODE, root)]
     if inner:
         dead = tree.parent[one(inner)]
         cut_off = [b for b in tree.below(dead) if b != dead]
@@ -197,8 +201,8 @@ def trials(tree: Tree, seed: int, period: float) -> Iterator[tuple[str, Trial]]:
 def measured(
     tree: Tree, trial: Trial, chosen: argparse.Namespace, seed: int, system: str
 ) -> tuple[float, ...]:
-    """How many lose an event at all; means over them of seconds to and from them, the longest, and
-    events lost later; the share of all cut off that is served at the end."""
+    """The number of nodes that lose an event; means over them of seconds to and from them, the
+    longest, and events lost later; the share of all cut-off nodes that is served at the end."""
     heard = sorted({*tree.parent, *trial.cut_off})
     back = trial.cut_off[0]
     times = np.arange(BEGINS, SECONDS - 2.0, EVERY)
@@ -213,8 +217,8 @@ def measured(
             tree.network, chosen, seed, system, demand, faults=[trial.fault], trace=file
         )
         run.run()
-        told = pq.read_table(file, columns=["row", "event"], filters=[("what", "=", "told")])
-    row, event = (told[name].to_numpy() for name in ("row", "event"))
+        delivered = pq.read_table(file, columns=["row", "event"], filters=[("what", "=", "told")])
+    row, event = (delivered[name].to_numpy() for name in ("row", "event"))
     fault = np.array([trial.fault.at])
     spans, later, served = [], 0, 0
     for each in trial.cut_off:

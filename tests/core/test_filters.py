@@ -1,4 +1,4 @@
-"""Filters: matching and covering against words of plain Python and against every event there is."""
+"""Filters: matching and covering against plain Python, over all events."""
 
 import itertools
 import math
@@ -23,7 +23,7 @@ EVENTS = np.array(list(itertools.product(PLACES, repeat=ATTRIBUTES)))
 
 
 def passes(wanted: dict[int, list[tuple[float, float]]], event: np.ndarray) -> bool:
-    """A filter in plain words."""
+    """A filter in plain Python."""
     return all(low <= event[a] <= high for a, some in wanted.items() for low, high in some)
 
 
@@ -62,14 +62,14 @@ def test_an_event_without_an_attribute_fails_its_constraint_and_no_other() -> No
 
 
 @pytest.mark.parametrize(
-    ("wanted", "says"),
+    ("wanted", "message"),
     [
-        ({0: (0.0, math.nan)}, "filter 0, attribute 0: a bound is not a number"),
-        ({-1: (0.0, 1.0)}, "filter 0, attribute -1: attributes are numbered from 0"),
-        ({2: (0.0, 1.0, 2.0)}, "filter 0, attribute 2: an interval is not a pair"),
+        ({0: (0.0, math.nan)}, "filter 0, attribute 0: interval: expected numbers"),
+        ({-1: (0.0, 1.0)}, "filter 0, attribute -1: attribute: expected 0 or more"),
+        ({2: (0.0, 1.0, 2.0)}, "filter 0, attribute 2: interval: expected a pair"),
     ],
 )
-def test_what_is_no_filter_is_refused(wanted: dict[int, tuple[float, ...]], says: str) -> None:
-    with pytest.raises(Problem) as told:
+def test_invalid_filters_are_refused(wanted: dict[int, tuple[float, ...]], message: str) -> None:
+    with pytest.raises(Problem) as raised:
         filters([wanted])  # type: ignore[list-item]
-    assert str(told.value).startswith(says)
+    assert str(raised.value).startswith(message)

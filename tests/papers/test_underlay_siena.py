@@ -1,11 +1,11 @@
-"""Paper 5, sentence by sentence, and its claims judged on small runs of their own."""
+"""Paper 5, sentence by sentence, and verdicts on its claims from small runs."""
 
 import msgspec
 import numpy as np
 import pytest
 
 from halfway.bulk.broker_trees.join import candidates, join
-from halfway.bulk.broker_trees.overlay import NOBODY, Overlay, Rules
+from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, Rules
 from halfway.papers.underlay_siena import claims, points
 from halfway.papers.underlay_siena.experiments import PAPER
 from halfway.papers.underlay_siena.measurements import deliveries, lemma, loads, parameters
@@ -51,7 +51,7 @@ def overlay(seed: int = 1, **rules: object) -> Overlay:
 def test_the_alternate_is_a_neighbour_of_the_chosen_parent() -> None:
     """[§3.1] "an alternate path to the chosen broker C through a neighbor of the chosen broker"."""
     made = overlay()
-    found = [b for b in made.brokers.values() if b.alternate != NOBODY]
+    found = [b for b in made.brokers.values() if b.alternate != NO_BROKER]
     assert found
     for broker in found:
         assert broker.alternate in made.neighbours(broker.parent)
@@ -88,20 +88,20 @@ def test_every_figure_declares_points_that_its_judge_can_find() -> None:
         msgspec.json.encode(verdicts)
 
 
-def test_as_printed_somebody_is_cut_off_and_with_the_remedies_nobody() -> None:
+def test_brokers_are_cut_off_as_printed_and_none_with_the_remedies() -> None:
     """[§4.2] the lemma's conclusion needs more than Algorithm 1 gives."""
     found = summarised(points.lemma("quick"), lemma)
     rows = [row for row in claims.judge_lemma(found) if row.metric.startswith("live brokers")]
-    said = {(row.cell["reading"], row.cell["remedy"]): row.verdict for row in rows}
-    assert said["around", "none"] == said["free", "none"] == "differs"
-    assert said["around", "both"] == "agrees"
+    verdicts = {(row.cell["reading"], row.cell["remedy"]): row.verdict for row in rows}
+    assert verdicts["around", "none"] == verdicts["free", "none"] == "differs"
+    assert verdicts["around", "both"] == "agrees"
 
 
 @pytest.mark.parametrize("replicate", range(3))
-def test_runs_of_a_network_meet_the_same_overlay_and_clients(replicate: int) -> None:
-    """Seeds by axis: what differs between systems is the system."""
-    plain = small(points.delivery_point("links", 5, "broker-tree", "unmodified"), replicate)
-    aware = small(points.delivery_point("links", 5, "underlay-tree", "repairs"), replicate)
+def test_runs_of_a_network_have_the_same_overlay_and_clients(replicate: int) -> None:
+    """Seeds by axis: only the system differs between systems."""
+    plain = small(points.delivery_point("links", 5, "siena", "unmodified"), replicate)
+    aware = small(points.delivery_point("links", 5, "underlay-siena", "repairs"), replicate)
     before = deliveries(plain)["delivered"][0]
     assert deliveries(aware)["delivered"][0] >= before
-    assert deliveries(plain)["delivered"][0] == before  # nothing of the other run is left behind
+    assert deliveries(plain)["delivered"][0] == before  # the other run has no effect on it

@@ -1,7 +1,6 @@
-"""The paths of a run of a broker tree: chosen once by an overlay's Join, and the underlay's routes.
+"""The paths of a run of a broker tree, chosen once by the overlay's Join and the underlay's routes.
 
-What routers know: where every broker is. Routes stand as long as a run, as the paper presumes: they
-do not heal by themselves.
+Routers know where every broker is. Routes do not change during a run, as the paper presumes.
 """
 
 from itertools import combinations
@@ -10,17 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.bulk.broker_trees.join import avoided, join, link_avoided
-from halfway.bulk.broker_trees.overlay import NOBODY, Overlay, Rules
-from halfway.protocols.broker_trees.source_routes import Routes, Rows, routes
+from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, Rules
+from halfway.protocols.broker_trees.source_routes import NodePath, Routes, routes
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components
 from halfway.world.underlays.routes import Tree, path, route, shortest, shortest_from
 from halfway.world.underlays.underlay import Underlay
 
-Ints = npt.NDArray[np.int32]
+Int32s = npt.NDArray[np.int32]
 
 
-def largest_part(network: Network) -> Ints:
+def largest_component(network: Network) -> Int32s:
     """Rows of the largest component, ascending."""
     component = components(network)
     return np.flatnonzero(component == np.bincount(component).argmax()).astype(np.int32)
@@ -28,64 +27,66 @@ def largest_part(network: Network) -> Ints:
 
 def drawn_overlay(network: Network, brokers: int, seed: int) -> Overlay:
     """Brokers on distinct uniform nodes of the largest component, joined in order of drawing."""
-    # Neither delays nor bandwidths matter for routes of fewest hops.
+    # Delays and bandwidths do not matter for routes of fewest hops.
     some = np.ones(len(network.who))
     overlay = Overlay(Underlay(network, some, some), Rules())
-    for row in np.random.default_rng(seed).permutation(largest_part(network))[:brokers]:
+    for row in np.random.default_rng(seed).permutation(largest_component(network))[:brokers]:
         join(overlay, int(row))
     return overlay
 
 
-def routes_of(overlay: Overlay, clients: Ints, homes: int = 1) -> Routes:
-    """Every path that a run may need; brokers by number, clients' nodes by row.
+def routes_of(overlay: Overlay, clients: Int32s, known_brokers: int = 1) -> Routes:
+    """Return every path that a run may need; brokers by number, clients' nodes by row.
 
-    A client's broker is the nearest in hops, of equally near ones the first that joined. Where no
-    broker can be reached there is no path. Of up to `homes` brokers that a client knows the others
-    are the nearest ones past the first and the path to it, then without that regard. Second paths
-    lead to all brokers above and, below the root, to its other children: there a broker may come
-    to be.
+    A client's broker is the nearest in hops, of equally near ones the first that joined; without a
+    reachable broker there is no path. Of up to `known_brokers` brokers that a client knows, the
+    others are the nearest on paths that avoid the first one's, then the nearest on any path. Second
+    paths lead to all possible parents: the brokers above and, below the root, its other children.
     """
     network = overlay.underlay.network
     rows = np.array([overlay[k].row for k in range(overlay.joined)], np.int32)
     trees = shortest_from(network, overlay.hop, rows)
-    direct: dict[tuple[int, int], Rows] = {}
+    direct: dict[tuple[int, int], NodePath] = {}
     for a, b in combinations(range(len(rows)), 2):
         direct[a, b] = path(trees[a], int(rows[b]))
     for k, broker in overlay.brokers.items():
-        for other, way in ((broker.parent, broker.direct), (broker.grandparent, broker.upper)):
-            if other != NOBODY and way is not None:
+        for other, taken in ((broker.parent, broker.direct), (broker.grandparent, broker.upper)):
+            if other != NO_BROKER and taken is not None:
                 direct.pop((min(k, other), max(k, other)), None)
-                direct[k, other] = way.rows
-    second: dict[tuple[int, int], Rows] = {}
-    for a, b in _perhaps_kin(overlay):
+                direct[k, other] = taken.rows
+    second: dict[tuple[int, int], NodePath] = {}
+    for a, b in _possible_parents(overlay):
         own = overlay[a].second
         if b == overlay[a].parent and own is not None:
             second[a, b] = own.rows
         else:
-            led = direct[a, b] if (a, b) in direct else direct[b, a][::-1]
-            second[a, b] = _beside(overlay, led)
+            leading = direct[a, b] if (a, b) in direct else direct[b, a][::-1]
+            second[a, b] = _beside(overlay, leading)
     second = {pair: names for pair, names in second.items() if len(names)}
-    first = _homes(trees, rows, clients)
-    known = {client: _known(overlay, rows, way, homes) for client, way in first.items()}
+    first = _nearest_brokers(trees, rows, clients)
+    known = {
+        client: _paths_to_brokers(overlay, rows, taken, known_brokers)
+        for client, taken in first.items()
+    }
     return routes(network.n, rows, direct, second, known)
 
 
-def _perhaps_kin(overlay: Overlay) -> list[tuple[int, int]]:
+def _possible_parents(overlay: Overlay) -> list[tuple[int, int]]:
     pairs = [(k, above) for k in overlay.brokers for above in overlay.ancestors(k)]
     top = overlay.children(overlay.root)
     return pairs + [(a, b) for a in top for b in top if a > b]
 
 
-def _beside(overlay: Overlay, names: Rows) -> Rows:
-    """The shortest path between the ends of another one that shares nothing else with it."""
-    way = overlay.route(np.asarray(names, np.int32))
-    assert way is not None
-    with avoided(overlay, way.rows[1:-1]), link_avoided(overlay, way):
-        ends = int(way.rows[0]), int(way.rows[-1])
+def _beside(overlay: Overlay, names: NodePath) -> NodePath:
+    """The shortest path between the ends of a path that shares nothing else with it."""
+    taken = overlay.route(np.asarray(names, np.int32))
+    assert taken is not None
+    with avoided(overlay, taken.rows[1:-1]), link_avoided(overlay, taken):
+        ends = int(taken.rows[0]), int(taken.rows[-1])
         return route(overlay.underlay.network, overlay.hop, *ends, overlay.closed)
 
 
-def _homes(trees: list[Tree], rows: Ints, clients: Ints) -> dict[int, Rows]:
+def _nearest_brokers(trees: list[Tree], rows: Int32s, clients: Int32s) -> dict[int, NodePath]:
     hops = np.stack([tree.weight[clients] for tree in trees])
     nearest = hops.argmin(axis=0)
     taken = set(rows.tolist())
@@ -96,16 +97,16 @@ def _homes(trees: list[Tree], rows: Ints, clients: Ints) -> dict[int, Rows]:
     }
 
 
-def _known(overlay: Overlay, rows: Ints, first: Rows, most: int) -> list[Rows]:
-    """A client's paths to at most so many brokers, that to its nearest one given."""
+def _paths_to_brokers(overlay: Overlay, rows: Int32s, first: NodePath, most: int) -> list[NodePath]:
+    """A client's paths to at most `most` brokers, given the path to its nearest one."""
     if most == 1:
         return [first]
-    network, way = overlay.underlay.network, overlay.route(np.asarray(first, np.int32))
-    assert way is not None
-    own = int(way.rows[0])
-    with avoided(overlay, way.rows[1:]), link_avoided(overlay, way):
+    network, taken = overlay.underlay.network, overlay.route(np.asarray(first, np.int32))
+    assert taken is not None
+    own = int(taken.rows[0])
+    with avoided(overlay, taken.rows[1:]), link_avoided(overlay, taken):
         past = shortest(network, overlay.hop, own, overlay.closed)
-    found = {int(way.rows[-1]): first}
+    found = {int(taken.rows[-1]): first}
     for tree in (past, shortest(network, overlay.hop, own, overlay.closed)):
         for k in np.argsort(tree.weight[rows], kind="stable"):
             row = int(rows[k])

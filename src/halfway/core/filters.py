@@ -2,7 +2,7 @@
 
 [Carzaniga, Rosenblum & Wolf 2001, §3] a filter is a set of constraints on attributes, all of which
 must hold. A constraint here is a closed interval of doubles: x = 3 is [3, 3], x < 3 ends at the
-double below 3, words are numbered by whoever keeps the book. So both relations below are exact.
+double below 3, words are numbered by the caller. So both relations below are exact.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.problem import Problem
 
-Interval = tuple[float, float]
+Bounds = tuple[float, float]
 
 
 class Filters(NamedTuple):
@@ -27,11 +27,11 @@ class Filters(NamedTuple):
     first: npt.NDArray[np.int32]  # [filters + 1]
     attribute: npt.NDArray[np.int32]  # [constraints]
     low: npt.NDArray[np.float64]  # [constraints] least value that passes
-    high: npt.NDArray[np.float64]  # [constraints] greatest; below `low` where nothing passes
+    high: npt.NDArray[np.float64]  # [constraints] greatest; below `low` if no value passes
 
 
-def filters(wanted: Sequence[Mapping[int, Interval | Sequence[Interval]]]) -> Filters:
-    """Filters from attribute -> (low, high), or several such intervals that must all hold.
+def filters(wanted: Sequence[Mapping[int, Bounds | Sequence[Bounds]]]) -> Filters:
+    """Return filters from attribute -> (low, high), or several such intervals that must all hold.
 
     Raises Problem for a bound that is not a number and for a negative attribute.
     """
@@ -57,21 +57,19 @@ def below(value: float) -> float:
 
 
 def above(value: float) -> float:
-    """The least double greater than a value: the begin of the interval that `x > value` means."""
+    """The least double greater than a value: the start of the interval that `x > value` means."""
     return float(np.nextafter(value, np.inf))
 
 
-def _intersection(
-    f: int, attribute: int, given: Interval | Sequence[Interval]
-) -> tuple[float, float]:
+def _intersection(f: int, attribute: int, given: Bounds | Sequence[Bounds]) -> tuple[float, float]:
     intervals = np.atleast_2d(np.asarray(given, np.float64))
     where = f"filter {f}, attribute {attribute}"
     if intervals.ndim != 2 or intervals.shape[1] != 2:
-        raise Problem("an interval is not a pair (low, high)", where=where)
+        raise Problem("interval: expected a pair (low, high)", where=where)
     if np.isnan(intervals).any():
-        raise Problem("a bound is not a number", where=where, remedy="use ±inf for an open end")
+        raise Problem("interval: expected numbers", where=where, remedy="use ±inf for an open end")
     if attribute < 0:
-        raise Problem("attributes are numbered from 0", where=where)
+        raise Problem("attribute: expected 0 or more", where=where)
     return float(intervals[:, 0].max()), float(intervals[:, 1].min())
 
 
@@ -87,7 +85,7 @@ def matches(filters, f, values):
 
 @inlined
 def is_empty(filters, f):
-    """Whether no event at all passes."""
+    """Whether no event passes filter f."""
     for c in range(filters.first[f], filters.first[f + 1]):
         if filters.low[c] > filters.high[c]:
             return True
@@ -104,7 +102,7 @@ def covers(filters, f, g):
         a = filters.attribute[c]
         while k < last and filters.attribute[k] < a:
             k += 1
-        # Where g says nothing of the attribute, an event without it passes g and fails f.
+        # If g does not constrain the attribute, an event without it passes g and fails f.
         if k == last or filters.attribute[k] != a:
             return False
         if filters.low[k] < filters.low[c] or filters.high[k] > filters.high[c]:
@@ -114,7 +112,7 @@ def covers(filters, f, g):
 
 @kernel
 def matching(filters, values):
-    """bool [events, filters]: which events (values [events, attributes]) pass which filters."""
+    """bool [events, filters]: whether an event (values [events, attributes]) passes a filter."""
     found = np.empty((values.shape[0], filters.first.shape[0] - 1), np.bool_)
     filters, values = borrowed(filters), borrowed(values)
     for e in range(found.shape[0]):

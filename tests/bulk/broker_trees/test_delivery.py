@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.bulk.broker_trees.delivery import delivered_share, draw_faults, moved, strike
+from halfway.bulk.broker_trees.delivery import delivered_share, draw_faults, fail_element, moved
 from halfway.bulk.broker_trees.join import join
-from halfway.bulk.broker_trees.overlay import NOBODY, Overlay, Rules, way_up
+from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, Rules, next_hop_up
 from halfway.problem import Problem
 from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.content import content
@@ -25,16 +25,16 @@ def grown(seed: int) -> Overlay:
 
 
 def talk(overlay: Overlay, system: str) -> set[tuple[int, int]]:
-    """Pairs of brokers joined by a chain of live hops, by search over the hops."""
+    """Pairs of brokers connected by live hops, by search over the hops."""
     near: dict[int, set[int]] = {k: set() for k in overlay.brokers if overlay.is_up(k)}
     for number in list(near):
         broker = overlay[number]
-        way = way_up(overlay, broker)
-        if system == "broker-tree" and way is not None and way[1] is not broker.direct:
-            way = None
-        if way is not None:
-            near[number].add(way[0])
-            near[way[0]].add(number)
+        hop = next_hop_up(overlay, broker)
+        if system == "siena" and hop is not None and hop[1] is not broker.direct:
+            hop = None
+        if hop is not None:
+            near[number].add(hop[0])
+            near[hop[0]].add(number)
     found = set()
     for start in near:
         seen, waiting = {start}, [start]
@@ -50,20 +50,18 @@ def talk(overlay: Overlay, system: str) -> set[tuple[int, int]]:
 @given(
     st.integers(0, 30),
     st.sampled_from(["links", "nodes", "used", "brokers"]),
-    st.sampled_from(["broker-tree", "underlay-tree"]),
+    st.sampled_from(["siena", "underlay-siena"]),
 )
-def test_what_is_delivered_is_what_brokers_that_can_talk_want(
-    seed: int, where: str, system: str
-) -> None:
+def test_events_are_delivered_among_connected_brokers(seed: int, where: str, system: str) -> None:
     overlay, drawn = grown(seed), content(BROKERS, 60, 50, "everybody", seed)
     faults = draw_faults(overlay, where, 4, seed)  # type: ignore[arg-type]
-    share = delivered_share(overlay.twin(), system, drawn, faults, mends=False)  # type: ignore[arg-type]
+    share = delivered_share(overlay.twin(), system, drawn, faults, repairs=False)  # type: ignore[arg-type]
     arrived = 0
     for event, at in enumerate(drawn.at):
         now = overlay.twin()
         for k, fault in enumerate(faults):
             if (k + 1) / 5 <= at:
-                strike(now, fault)
+                fail_element(now, fault)
         pairs = talk(now, system)
         for broker in range(BROKERS):
             if (int(drawn.publisher[event]), broker) in pairs:
@@ -75,18 +73,18 @@ def test_the_underlay_aware_tree_never_delivers_less() -> None:
     for seed in range(6):
         overlay, drawn = grown(seed), content(BROKERS, 60, 200, "selective", seed)
         faults = draw_faults(overlay, "used", 8, seed)
-        plain = delivered_share(overlay.twin(), "broker-tree", drawn, faults)
-        aware = delivered_share(overlay.twin(), "underlay-tree", drawn, faults, mends=False)
+        plain = delivered_share(overlay.twin(), "siena", drawn, faults)
+        aware = delivered_share(overlay.twin(), "underlay-siena", drawn, faults, repairs=False)
         assert plain <= aware
 
 
 def test_without_faults_everything_arrives() -> None:
     drawn = content(BROKERS, 60, 50, "selective", 1)
-    for system in ("broker-tree", "underlay-tree"):
+    for system in ("siena", "underlay-siena"):
         assert delivered_share(grown(1), system, drawn, []) == 1.0
 
 
-def test_fewer_faults_are_the_first_of_more() -> None:
+def test_fewer_faults_are_a_prefix_of_more() -> None:
     overlay = grown(2)
     for where in ("links", "nodes", "used", "brokers"):
         more = draw_faults(overlay, where, 12, 7)
@@ -95,18 +93,18 @@ def test_fewer_faults_are_the_first_of_more() -> None:
         assert all(overlay[overlay.root].row != a for a, b in more if a == b)
 
 
-def test_a_broken_broker_leaves_and_its_children_are_served_again() -> None:
+def test_a_dead_broker_leaves_and_its_children_are_served_again() -> None:
     overlay = grown(3)
     number = next(k for k in overlay.brokers if k != overlay.root and overlay.children(k))
     row = overlay[number].row
     drawn = content(BROKERS, 200, 400, "everybody", 3)
-    share = delivered_share(overlay, "underlay-tree", drawn, [(row, row)], tau=0.0)
+    share = delivered_share(overlay, "underlay-siena", drawn, [(row, row)], tau=0.0)
     there = drawn.home == number
     late = drawn.at >= 0.5
     lost = late.sum() * there.sum()
     lost += (late & (drawn.publisher == number)).sum() * (200 - there.sum())
     assert number not in overlay.brokers
-    assert overlay.root != NOBODY
+    assert overlay.root != NO_BROKER
     assert share == pytest.approx(1 - lost / drawn.wanted.sum())
 
 
@@ -117,7 +115,7 @@ def test_clients_that_move_lose_only_what_comes_before_the_repair() -> None:
     drawn = content(BROKERS, 200, 400, "everybody", 3)
     tau = 0.1
     share = delivered_share(
-        overlay, "underlay-tree", drawn, [(row, row)], tau=tau, clients="move"
+        overlay, "underlay-siena", drawn, [(row, row)], tau=tau, clients="move"
     )  # fmt: skip
     here, others = (drawn.home == number).sum(), (drawn.home != number).sum()
     within = (drawn.at >= 0.5) & (drawn.at < 0.5 + tau)
@@ -147,11 +145,11 @@ def test_clients_move_to_the_nearest_broker_that_reaches_the_root() -> None:
     assert moved(overlay, after, rows).home.tolist() == after.home.tolist()
 
 
-def test_what_cannot_be_asked_is_told() -> None:
+def test_unknown_arguments_are_refused() -> None:
     overlay = grown(4)
-    with pytest.raises(Problem, match="'sky' is no place of faults"):
+    with pytest.raises(Problem, match="where = 'sky': expected one of links, nodes"):
         draw_faults(overlay, "sky", 1, 1)  # type: ignore[arg-type]
     with pytest.raises(Problem, match="20 faults, but only 19 elements can fail"):
         draw_faults(overlay, "brokers", 20, 1)
-    with pytest.raises(Problem, match="'tree' is no broker tree"):
+    with pytest.raises(Problem, match="system = 'tree': expected one of siena"):
         delivered_share(overlay, "tree", content(BROKERS, 2, 2, "everybody", 1), [])  # type: ignore[arg-type]

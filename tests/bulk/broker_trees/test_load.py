@@ -1,4 +1,4 @@
-"""Events through trees that queue: against a simulator of plain Python, and against arithmetic."""
+"""Events through trees with queues: against a simulator in plain Python, and arithmetic."""
 
 import heapq
 import itertools
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import BALANCES, loads, passage
 from halfway.bulk.broker_trees.overlay import Overlay, Rules
-from halfway.bulk.broker_trees.queues import UP, WAYS, Ways, stress, ways
+from halfway.bulk.broker_trees.queues import ROUTES, UP, QueuedPaths, queued_paths, stress
 from halfway.core.filters import matching
 from halfway.problem import Problem
 from halfway.world.underlays.underlay import Underlay
@@ -31,9 +31,9 @@ def grown(seed: int, brokers: int = 12, n: int = 60) -> Overlay:
 
 
 class SlowTree:
-    """Every message an object in one list of things to come; nothing precomputed."""
+    """A simulator with one object a message in one list; nothing is precomputed."""
 
-    def __init__(self, paths: Ways, drawn: Content, balance: str, window: float) -> None:
+    def __init__(self, paths: QueuedPaths, drawn: Content, balance: str, window: float) -> None:
         self.paths, self.drawn, self.balance, self.window = paths, drawn, balance, window
         self.free = [0.0] * len(paths.service_s)
         self.uses = [0] * len(paths.unloaded_s)
@@ -47,37 +47,37 @@ class SlowTree:
         return self.paths.queue[self.paths.first[route] : self.paths.first[route + 1]].tolist()
 
     def wants(self, event: int, broker: int) -> bool:
-        """Whether anybody at a broker or below wants an event."""
+        """Whether any client at a broker or below wants an event."""
         children = np.flatnonzero(self.paths.parent == broker)
         return bool(self.drawn.wanted[event, broker]) or any(self.wants(event, c) for c in children)
 
     def chosen(self, broker: int, direction: int, now: float) -> int:
-        """The rule of each balance in words."""
-        one, two = WAYS * broker + direction, WAYS * broker + 2 + direction
+        """The route that a balance picks."""
+        one, two = ROUTES * broker + direction, ROUTES * broker + 2 + direction
         if self.balance == "direct" or not self.queues(two):
             return one
         if self.balance == "halves":
             self.turns[one] = self.turns.get(one, 0) + 1
             return one if self.turns[one] % 2 else two
-        cost = [max(self.free[self.queues(way)[0]] - now, 0.0) for way in (one, two)]
+        cost = [max(self.free[self.queues(path)[0]] - now, 0.0) for path in (one, two)]
         if self.balance == "earliest":
             cost = [c + self.paths.unloaded_s[w] for c, w in zip(cost, (one, two), strict=True)]
         return two if cost[1] < cost[0] else one
 
-    def send(self, now: float, event: int, way: int, to: int, source: int) -> None:
-        """Into the first queue."""
-        self.uses[way] += 1
-        self.enqueue(now, event, self.queues(way), to, source)
+    def send(self, now: float, event: int, path: int, to: int, source: int) -> None:
+        """Enter the first queue."""
+        self.uses[path] += 1
+        self.enqueue(now, event, self.queues(path), to, source)
 
     def enqueue(self, now: float, event: int, left: list[int], to: int, source: int) -> None:
-        """Out of it after service and travel."""
+        """Leave a queue after service and travel."""
         q = left[0]
         self.free[q] = max(now, self.free[q]) + self.paths.service_s[q]
         out = self.free[q] + self.paths.delay_s[q]
         heapq.heappush(self.due, (out, next(self.order), event, left[1:], to, source))
 
     def arrive(self, now: float, event: int, here: int, source: int) -> None:
-        """Tell clients, then parent, then children."""
+        """Notify clients, then the parent, then children."""
         begun = float(self.drawn.at[event] * self.window)
         self.latencies += [now - begun] * int(self.drawn.wanted[event, here])
         parent = int(self.paths.parent[here])
@@ -88,14 +88,14 @@ class SlowTree:
                 self.send(now, event, self.chosen(child, 1 - UP, now), child, here)
 
     def run(self) -> None:
-        """All events."""
+        """Run all events."""
         for event, at in enumerate(self.drawn.at):
             self.until(float(at * self.window))
             self.arrive(float(at * self.window), event, int(self.drawn.publisher[event]), -1)
         self.until(np.inf)
 
     def until(self, moment: float) -> None:
-        """Everything that is due before."""
+        """Handle all that is due before."""
         while self.due and self.due[0][0] < moment:
             now, _, event, left, to, source = heapq.heappop(self.due)
             if left:
@@ -112,12 +112,12 @@ class SlowTree:
     st.sampled_from(["selective", "everybody"]),
     st.sampled_from([1e-4, 1e-2, 10.0]),
 )
-def test_it_does_what_the_slow_simulator_does(
+def test_passages_equal_those_of_the_slow_simulator(
     seed: int, balance: str, queueing: str, interest: str, window: float
 ) -> None:
     overlay = grown(seed)
     drawn = content(12, 60, 40, interest, seed)  # type: ignore[arg-type]
-    paths = ways(overlay, aware=balance != "direct", queueing=queueing, message_bits=BITS)  # type: ignore[arg-type]
+    paths = queued_paths(overlay, aware=balance != "direct", queueing=queueing, message_bits=BITS)  # type: ignore[arg-type]
     fast = passage(paths, drawn, balance, window)  # type: ignore[arg-type]
     slow = SlowTree(paths, drawn, balance, window)
     slow.run()
@@ -138,40 +138,43 @@ def star() -> Overlay:
 
 
 def everybody(at: list[float], publisher: int) -> Content:
-    """One client at each of three brokers, who wants everything."""
+    """One client at each of three brokers, interested in all events."""
     drawn = content(3, 3, len(at), "everybody", 1)
     wanted = np.ones((len(at), 3), np.int64)
     return drawn._replace(at=np.array(at), wanted=wanted, publisher=np.full(len(at), publisher))
 
 
-def test_one_event_takes_what_arithmetic_says() -> None:
-    paths = ways(star(), aware=False, queueing="overlay", message_bits=BITS)
+def test_the_latency_of_one_event_is_arithmetic() -> None:
+    paths = queued_paths(star(), aware=False, queueing="overlay", message_bits=BITS)
     found = passage(paths, everybody([0.5], 0), "direct", 1.0)
     assert found.notifications == 3
     # Two links of 1 ms and one service of 0.4 ms to each of two brokers, nothing to the root's own.
     assert found.latency_s == pytest.approx((0.0 + 2.4e-3 + 2.4e-3) / 3)
-    hop_by_hop = ways(star(), aware=False, queueing="underlay", message_bits=BITS)
+    hop_by_hop = queued_paths(star(), aware=False, queueing="underlay", message_bits=BITS)
     slower = passage(hop_by_hop, everybody([0.5], 0), "direct", 1.0)
     assert slower.latency_s == pytest.approx((0.0 + 2.8e-3 + 2.8e-3) / 3)
 
 
-def test_a_second_event_waits_for_the_first_or_goes_round() -> None:
+def test_a_second_event_waits_for_the_first_or_takes_the_second_path() -> None:
     both = everybody([0.0, 0.0], 0)
     waiting = passage(
-        ways(star(), aware=False, queueing="overlay", message_bits=BITS), both, "direct", 1.0
+        queued_paths(star(), aware=False, queueing="overlay", message_bits=BITS),
+        both,
+        "direct",
+        1.0,
     )
     assert waiting.latency_s == pytest.approx((2 * 2.4e-3 + 2 * 2.8e-3) / 6)
     round_about = passage(
-        ways(star(), aware=True, queueing="overlay", message_bits=BITS), both, "halves", 1.0
+        queued_paths(star(), aware=True, queueing="overlay", message_bits=BITS), both, "halves", 1.0
     )
     assert round_about.uses.sum() == 4
     assert round_about.uses.reshape(3, 4)[1:, 1].tolist() == [1, 1]  # down, direct
     assert round_about.uses.reshape(3, 4)[1:, 3].tolist() == [1, 1]  # down, second
 
 
-def test_loads_are_messages_times_their_size_over_the_links_there_are() -> None:
+def test_loads_are_messages_times_their_size_over_all_links() -> None:
     overlay = star()
-    paths = ways(overlay, aware=False, queueing="overlay", message_bits=BITS)
+    paths = queued_paths(overlay, aware=False, queueing="overlay", message_bits=BITS)
     found = passage(paths, everybody([0.1, 0.2, 0.3, 0.4], 0), "direct", 1.0)
     plain = loads(found, stress(overlay, aware=False), 50.0)
     assert plain.overlay_mean == pytest.approx(4 * 50 / 1000)
@@ -190,7 +193,7 @@ def test_halves_never_beat_the_direct_path_where_nothing_waits() -> None:
     drawn = content(25, 100, 60, "selective", 3)
     direct, halves, earliest = (
         passage(
-            ways(overlay, aware=balance != "direct", queueing="overlay", message_bits=BITS),
+            queued_paths(overlay, aware=balance != "direct", queueing="overlay", message_bits=BITS),
             drawn, balance, 1000.0,
         ).latency_s
         for balance in ("direct", "halves", "earliest")
@@ -200,12 +203,14 @@ def test_halves_never_beat_the_direct_path_where_nothing_waits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("balance", "window", "says"),
-    [("thirds", 1.0, "'thirds' is no balance"), ("direct", 0.0, "a window of 0.0 s")],
+    ("balance", "window", "message"),
+    [("thirds", 1.0, "balance = 'thirds'"), ("direct", 0.0, "window_s = 0.0")],
 )
-def test_what_cannot_run_is_told(balance: str, window: float, says: str) -> None:
-    paths = ways(star(), aware=False, queueing="overlay", message_bits=BITS)
-    with pytest.raises(Problem, match=says):
+def test_unknown_balances_and_windows_are_refused(
+    balance: str, window: float, message: str
+) -> None:
+    paths = queued_paths(star(), aware=False, queueing="overlay", message_bits=BITS)
+    with pytest.raises(Problem, match=message):
         passage(paths, everybody([0.0], 0), balance, window)  # type: ignore[arg-type]
 
 

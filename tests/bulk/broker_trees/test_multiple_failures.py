@@ -1,4 +1,4 @@
-"""Ladders of disjoint paths: every set of t failures on small underlays, and why some cannot."""
+"""Ladders of disjoint paths: every set of t failures on small underlays, and hindrances."""
 
 import itertools
 from collections import Counter
@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from halfway.bulk.broker_trees.delivery import strike
+from halfway.bulk.broker_trees.delivery import fail_element
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.multiple_failures import (
     Ladder,
@@ -24,7 +24,7 @@ from tests.networks import from_links
 
 
 def grown(network: Network | None, brokers: int, seed: int, n: int = 24, m: int = 3) -> Overlay:
-    """Brokers on a given network of alike links, or on a dense little Waxman network."""
+    """Brokers on a given network of equal links, or on a small, dense Waxman network."""
     if network is None:
         underlay = waxman(Waxman(n=n, m=m, side=100), seed)
     else:
@@ -47,7 +47,7 @@ def elements(overlay: Overlay) -> list[tuple[int, int]]:
 
 
 def connected_by(overlay: Overlay, ladders: dict[int, Ladder]) -> set[int]:
-    """Live brokers that reach the root over their ladders, whatever is down."""
+    """Live brokers that reach the root over their ladders."""
     next_up: dict[int, int] = {}
     for number, rungs in ladders.items():
         if overlay.is_up(number):
@@ -71,8 +71,8 @@ def connected_by(overlay: Overlay, ladders: dict[int, Ladder]) -> set[int]:
 
 
 def tolerates(overlay: Overlay, t: int) -> set[int]:
-    """Brokers that t failures of anything but the root's node never cut off: theirs and all
-    ladders above them are full."""
+    """Brokers that t failures of anything but the root's node never cut off: their own ladder and
+    all ladders above them are full."""
     full = {
         number: number == overlay.root or is_full(ladder(overlay, number, t))
         for number in overlay.brokers
@@ -90,7 +90,7 @@ def test_no_two_failures_cut_off_a_broker_that_tolerates_two(seed: int) -> None:
     for pair in itertools.combinations(elements(overlay), 2):
         now = overlay.twin()
         for fault in pair:
-            strike(now, fault)
+            fail_element(now, fault)
         reached = connected_by(now, ladders)
         assert {n for n in safe if now.is_up(n)} <= reached, pair
         stranded.update(n for n in overlay.brokers if now.is_up(n) and n not in reached)
@@ -107,7 +107,7 @@ def test_three_failures_on_a_complete_graph() -> None:
     for _ in range(300):
         now = overlay.twin()
         for k in random_state.choice(len(some), 3, replace=False):
-            strike(now, some[k])
+            fail_element(now, some[k])
         assert connected_by(now, ladders) == {n for n in overlay.brokers if now.is_up(n)}
 
 
@@ -120,7 +120,7 @@ def test_one_failure_is_the_papers_case() -> None:
                 assert is_full(ladder(overlay, number, 1)) == (level(overlay, number) == 3)
 
 
-def test_why_a_broker_cannot_is_told() -> None:
+def test_the_reason_why_a_broker_cannot_is_found() -> None:
     ring = grown(from_links(6, [(i, (i + 1) % 6) for i in range(6)]), 3, 1)
     assert hindrances(ring, 1)["none"] == 2
     assert hindrances(ring, 2) == Counter({"too few links at the broker": 2})

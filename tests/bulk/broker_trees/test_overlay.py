@@ -1,4 +1,4 @@
-"""The underlay-aware overlay: what Join builds, what single failures do, what histories leave."""
+"""The underlay-aware overlay: joins, single failures, and histories of both."""
 
 import copy
 from collections import Counter
@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import (
-    NOBODY,
+    NO_BROKER,
     Overlay,
     PathReading,
     Rules,
@@ -27,9 +27,9 @@ from halfway.bulk.broker_trees.overlay import (
     has_second,
     level,
     meets_premise,
-    tops_plainly,
+    tops_unmodified,
 )
-from halfway.bulk.broker_trees.repair import leave, mend
+from halfway.bulk.broker_trees.repair import leave, repair
 from halfway.bulk.broker_trees.single_failures import (
     causes,
     census,
@@ -46,7 +46,7 @@ PLAIN = [Rules(reading, retry=False, bare_path=False) for reading in get_args(Pa
 
 
 def wired(network: Network) -> Underlay:
-    """An underlay whose links are all alike."""
+    """An underlay of equal links."""
     return Underlay(network, np.full(len(network.who), 1e-3), np.full(len(network.who), 1e7))
 
 
@@ -62,7 +62,7 @@ def grown(n: int, brokers: int, seed: int, rules: Rules = REMEDIES) -> Overlay:
 
 
 @pytest.mark.parametrize("rules", [*PLAIN, REMEDIES])
-def test_paths_are_what_they_are_called(rules: Rules) -> None:
+def test_paths_have_their_properties(rules: Rules) -> None:
     overlay = grown(150, 30, 1, rules)
     for number, broker in overlay.brokers.items():
         if number == overlay.root:
@@ -73,7 +73,7 @@ def test_paths_are_what_they_are_called(rules: Rules) -> None:
         if broker.second is not None:
             assert (broker.second.rows[0], broker.second.rows[-1]) == (broker.row, parent.row)
             assert has_second(broker)
-            if broker.alternate != NOBODY:
+            if broker.alternate != NO_BROKER:
                 assert broker.second.rows[broker.bend] == overlay[broker.alternate].row
                 assert broker.alternate in overlay.neighbours(broker.parent)
         if broker.upper is not None:
@@ -87,7 +87,7 @@ def test_the_parent_is_the_nearest_broker_in_hops() -> None:
     overlay = Overlay(path, REMEDIES)
     for row in (0, 3, 5, 4):
         join(overlay, row)
-    assert [overlay[k].parent for k in range(4)] == [NOBODY, 0, 0, 1]
+    assert [overlay[k].parent for k in range(4)] == [NO_BROKER, 0, 0, 1]
 
 
 def test_as_printed_the_second_broker_finds_no_alternate_and_no_grandparent() -> None:
@@ -106,7 +106,7 @@ def test_a_parent_that_gains_a_child_offers_an_alternate_again() -> None:
             join(overlay, row)
         assert [overlay[k].parent for k in (1, 2)] == [0, 0]
         assert overlay[2].alternate == 1
-        assert overlay[1].alternate == (2 if retry else NOBODY)
+        assert overlay[1].alternate == (2 if retry else NO_BROKER)
 
 
 def test_a_second_path_may_have_no_broker_on_it() -> None:
@@ -115,12 +115,12 @@ def test_a_second_path_may_have_no_broker_on_it() -> None:
     join(overlay, 0)
     join(overlay, 1)
     second = overlay[1].second
-    assert overlay[1].alternate == NOBODY
+    assert overlay[1].alternate == NO_BROKER
     assert second is not None
     assert second.rows.tolist() == [1, 2, 3, 4, 0]
 
 
-def test_the_direct_path_moves_where_it_lies_across_every_other() -> None:
+def test_the_direct_path_moves_where_it_blocks_every_other() -> None:
     """[remedy] Suurballe's trap: the shortest path uses both of the disjoint ones."""
     links = [(0, 1), (1, 2), (2, 5), (0, 3), (3, 4), (4, 6), (6, 2), (1, 7), (7, 8), (8, 5)]
     overlay = Overlay(wired(from_links(9, links)), REMEDIES)
@@ -129,25 +129,25 @@ def test_the_direct_path_moves_where_it_lies_across_every_other() -> None:
     assert has_second(overlay[1])
 
 
-def test_what_cannot_join_is_told_why() -> None:
+def test_invalid_joins_are_refused() -> None:
     overlay = grown(60, 5, 3)
     taken = overlay[2].row
-    with pytest.raises(Problem, match="carries a broker already"):
+    with pytest.raises(Problem, match="already has a broker"):
         join(overlay, taken)
-    with pytest.raises(Problem, match="there is no row 60"):
+    with pytest.raises(Problem, match="row = 60"):
         join(overlay, 60)
     wrong: Any = "home"  # what a plan's parameters may hold
-    with pytest.raises(Problem, match="is not a reading of the alternate path"):
+    with pytest.raises(Problem, match="expected one of tested, around, free"):
         Overlay(overlay.underlay, Rules(wrong))
-    with pytest.raises(Problem, match="'home' is no refuge"):
-        Overlay(overlay.underlay, Rules(refuge=wrong))
+    with pytest.raises(Problem, match="fallback = 'home'"):
+        Overlay(overlay.underlay, Rules(fallback=wrong))
 
 
 # Failures
 
 
 def failed_one_by_one(overlay: Overlay) -> dict[int, set[int]]:
-    """Fail and heal one element after another, by definition: element -> brokers cut off."""
+    """Fail and restore one element after another, by definition: element -> brokers cut off."""
     network, found = overlay.underlay.network, {}
     for row in range(network.n):
         if row == overlay[overlay.root].row:
@@ -165,7 +165,7 @@ def failed_one_by_one(overlay: Overlay) -> dict[int, set[int]]:
 
 
 @pytest.mark.parametrize("rules", [*PLAIN, REMEDIES])
-def test_the_enumeration_is_what_failing_one_by_one_gives(rules: Rules) -> None:
+def test_the_enumeration_equals_failures_one_by_one(rules: Rules) -> None:
     overlay = grown(120, 25, 4, rules)
     fast, slow = single_failures(overlay), failed_one_by_one(overlay)
     found: dict[int, set[int]] = {}
@@ -208,8 +208,8 @@ def test_the_lemmas_premise_is_met_by_few() -> None:
     assert all(b.parent != overlay.root for b in found)
 
 
-def test_a_cut_of_the_underlay_is_told_as_such() -> None:
-    """Two triangles that share a node: nothing helps the broker beyond it."""
+def test_a_cut_of_the_underlay_is_named_as_the_cause() -> None:
+    """Two triangles that share a node: no path reaches the broker beyond it."""
     links = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 2)]
     overlay = Overlay(wired(from_links(5, links)), REMEDIES)
     join(overlay, 0)
@@ -226,8 +226,8 @@ def test_a_dead_direct_path_leaves_unmodified_siena_without_the_broker() -> None
     assert broker.direct is not None
     a, b = broker.direct.rows[:2]
     overlay.set_link(int(a), int(b), down=True)
-    assert tops_plainly(overlay)[5] == 5
-    assert overlay.root in tops_plainly(overlay).values()
+    assert tops_unmodified(overlay)[5] == 5
+    assert overlay.root in tops_unmodified(overlay).values()
     assert connected(overlay) == set(overlay.brokers)
 
 
@@ -246,18 +246,18 @@ def test_children_of_a_broker_that_leaves_join_its_parent() -> None:
 
 
 def test_the_root_has_a_successor() -> None:
-    """[ours] the first of its children; the paper leaves the root's death open."""
+    """We let its first child succeed, because the paper leaves the root's death open."""
     overlay = grown(150, 30, 9)
-    heir = overlay.children(overlay.root)[0]
+    successor = overlay.children(overlay.root)[0]
     overlay.set_row(overlay[overlay.root].row, down=True)
     assert connected(overlay) == set()
-    mend(overlay)
-    assert overlay.root == heir
+    repair(overlay)
+    assert overlay.root == successor
     assert connected(overlay) == set(overlay.brokers)
 
 
 def test_two_alternates_of_each_other_do_not_join_each_other() -> None:
-    """Both direct paths die at once; one may join the other, not the other way round as well."""
+    """Both direct paths die at once; one may join the other, but not both each other."""
     ring = wired(from_links(6, [(i, (i + 1) % 6) for i in range(6)]))
     overlay = Overlay(ring, Rules("around", True, False, "alternate"))
     for row in (0, 2, 4):
@@ -265,7 +265,7 @@ def test_two_alternates_of_each_other_do_not_join_each_other() -> None:
     assert (overlay[1].alternate, overlay[2].alternate) == (2, 1)
     overlay.set_link(1, 2, down=True)
     overlay.set_link(4, 5, down=True)
-    mend(overlay)
+    repair(overlay)
     for number in overlay.brokers:
         list(overlay.ancestors(number))  # raises on a cycle
 
@@ -286,7 +286,7 @@ def reachable(overlay: Overlay) -> set[int]:
 
 
 class Histories(RuleBasedStateMachine):
-    """Joins, leaves, failures, repairs: no cycle, no broken promise, nobody forgotten."""
+    """Joins, leaves, failures, repairs: no cycle, no broken guarantee, no broker left out."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -317,8 +317,8 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: not self.down)
     @rule(row=st.integers(0, 39))
     def one_node_fails(self, row: int) -> None:
-        """From a mended overlay: the promise of level 3 holds at once, before any repair."""
-        mend(self.overlay)
+        """From a repaired overlay: the guarantee of level 3 holds at once, before any repair."""
+        repair(self.overlay)
         promised = {k for k in self.overlay.brokers if guarantee(self.overlay, k) == 3}
         is_root = self.overlay[self.overlay.root].row == row
         self.overlay.set_row(row, down=True)
@@ -330,7 +330,7 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: not self.down)
     @rule(pick=st.integers(0, 1000))
     def one_link_fails(self, pick: int) -> None:
-        mend(self.overlay)
+        repair(self.overlay)
         promised = {k for k in self.overlay.brokers if guarantee(self.overlay, k) == 3}
         self.cut(pick)
         assert promised <= connected(self.overlay)
@@ -367,13 +367,13 @@ class Histories(RuleBasedStateMachine):
 
     @rule()
     def time_passes(self) -> None:
-        mend(self.overlay)
+        repair(self.overlay)
         if self.overlay.is_up(self.overlay.root):
             assert connected(self.overlay) == reachable(self.overlay)
 
     @invariant()
     def there_is_no_cycle_and_one_root(self) -> None:
-        roots = [b for b in self.overlay.brokers.values() if b.parent == NOBODY]
+        roots = [b for b in self.overlay.brokers.values() if b.parent == NO_BROKER]
         assert [b.number for b in roots] == [self.overlay.root]
         for number in self.overlay.brokers:
             assert self.overlay.root in {number, *self.overlay.ancestors(number)}
@@ -385,7 +385,7 @@ TestHistories.settings = settings(max_examples=60, stateful_step_count=40)
 
 @settings(max_examples=25)
 @given(st.integers(0, 1000), st.sampled_from([*PLAIN, REMEDIES]))
-def test_a_single_failure_strands_nobody_whose_guarantee_is_3(seed: int, rules: Rules) -> None:
+def test_a_single_failure_cuts_off_no_broker_of_guarantee_3(seed: int, rules: Rules) -> None:
     overlay = grown(50, 15, seed, rules)
     failures = single_failures(overlay)
     stranded = set(failures.broker.tolist())
@@ -399,7 +399,7 @@ def test_an_overlay_can_be_copied_for_another_history() -> None:
     other = overlay.twin()
     before = copy.deepcopy([vars(b) for b in other.brokers.values()])
     overlay.set_row(overlay[4].row, down=True)
-    mend(overlay)
+    repair(overlay)
     assert other.is_up(4)
     assert [b["parent"] for b in before] == [b.parent for b in other.brokers.values()]
 
@@ -414,7 +414,7 @@ def test_ten_thousand_histories() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_the_lemmas_conclusion_holds_on_twenty_overlays_of_the_papers_size(seed: int) -> None:
-    """[uas §4.2] 10,000 nodes and 20,000 links each, every one of them failing alone."""
+    """[uas §4.2] 10,000 nodes and 20,000 links each, each of which fails alone."""
     overlay = Overlay(waxman(Waxman(), seed), REMEDIES)
     for row in np.random.default_rng(seed).choice(10_000, 100, replace=False):
         join(overlay, int(row))

@@ -1,4 +1,4 @@
-"""Single failures on real topologies: what the remedies leave is what the underlay lacks."""
+"""Single failures on real topologies: with the remedies only the underlay's cuts remain."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ FILES = (
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_no_loss_is_for_want_of_a_second_path_that_is_there(data: Path, name: str) -> None:
+def test_no_loss_is_due_to_a_missing_path_that_exists(data: Path, name: str) -> None:
     underlay = read_underlay(data / name, largest=True)
     overlay = Overlay(underlay, Rules())
     rows = np.random.default_rng(1).choice(underlay.network.n, 30, replace=False)
@@ -30,4 +30,4 @@ def test_no_loss_is_for_want_of_a_second_path_that_is_there(data: Path, name: st
     why = causes(overlay, failures)
     assert sum(why.values()) == failures.lost.sum() == len(failures.broker)
     assert why["no second path"] == why["no path past the parent"] == 0
-    assert why["the underlay is cut"] > 0  # none of these has a second way everywhere
+    assert why["the underlay is cut"] > 0  # none of these has a second path everywhere

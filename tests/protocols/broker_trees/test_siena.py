@@ -1,4 +1,4 @@
-"""Brokers in a tree: they deliver what a list of all subscriptions would, and say little upward."""
+"""SIENA's tree of brokers: exact delivery, and no more subscriptions upward than needed."""
 
 import itertools
 from dataclasses import replace
@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 from halfway.core.filters import Filters, covering, filters, matching
 from halfway.core.message import MESSAGE
-from halfway.protocols.broker_trees import siena as broker_tree
-from halfway.protocols.broker_trees.source_routes import ACK, CLIENT, PATIENCE, routes
-from halfway.protocols.broker_trees.subscription_table import (
+from halfway.protocols.broker_trees import siena
+from halfway.protocols.broker_trees.messages import (
+    CLIENT,
+    DELIVERED,
     DETACH,
-    FREE,
-    NOTIFIED,
     PUBLISH,
     SUBSCRIBE,
+    SUBSCRIBE_UP,
     UNSUBSCRIBE,
-    WANT,
 )
-from halfway.protocols.reliable_hop import LOST
-from halfway.protocols.walks.messages import SERIAL
+from halfway.protocols.broker_trees.source_routes import routes, with_reliable_hops
+from halfway.protocols.broker_trees.subscription_table import FREE, Catalogue
+from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
 from tests.networks import from_links
 from tests.protocols.lone import Driven, Letter, World, drive, faults
 
@@ -67,18 +67,18 @@ def trees(draw: st.DrawFn) -> np.ndarray:
 
 
 def node(step: Step, brokers: int) -> int:
-    """Whose application does it: a broker's, or that of the node behind the relay."""
+    """The row whose application acts: a broker's, or that of the node behind the relay."""
     row = step.row % (brokers + 1)
     return row if row < brokers else brokers + 1
 
 
 def world(parents: np.ndarray, steps: list[Step], *, slots: int = SLOTS, retries: int = 0) -> World:
-    """Brokers, and behind the first a relay and a client's node. Everything that one step sets off
-    is over before the next one."""
+    """Brokers, and behind the first a relay and a client's node. All consequences of a step end
+    before the next one."""
     k = len(parents)
     tree = [(i, int(p)) for i, p in enumerate(parents) if p >= 0]
     network = from_links(k + 2, [*((p, i) for i, p in tree), (0, k), (k, k + 1)])
-    led = routes(k + 2, range(k), {pair: pair for pair in tree}, {}, {k + 1: [(k + 1, k, 0)]})
+    leading = routes(k + 2, range(k), {pair: pair for pair in tree}, {}, {k + 1: [(k + 1, k, 0)]})
     commands = []
     for second, step in enumerate(steps):
         event = step.what % len(VALUES)
@@ -86,46 +86,46 @@ def world(parents: np.ndarray, steps: list[Step], *, slots: int = SLOTS, retries
         row = node(step, k)
         commands.append(Letter(float(second), row, step.kind, topic, event, step.client))
 
-    def fresh(names: Any) -> broker_tree.BrokerTreeState:
+    def fresh(names: Any) -> siena.SienaState:
         brokers = np.arange(k, dtype=np.int32)
-        return broker_tree.state(names, brokers, parents, slots, retries)
+        return siena.state(names, brokers, parents, slots, retries)
 
-    catalogue = broker_tree.Catalogue(FILTERS, VALUES, led)
-    most = broker_tree.with_care(2 * slots + 2, retries)
-    rules = broker_tree.Rules(retries, 0.1)
-    return World(network, broker_tree, fresh, rules, catalogue, commands, most)
+    catalogue = Catalogue(FILTERS, VALUES, leading)
+    most = with_reliable_hops(2 * slots + 2, retries)
+    rules = siena.Rules(catalogue, retries, 0.1)
+    return World(network, siena, fresh, rules, commands, most)
 
 
 def brute_force(
     parents: np.ndarray, steps: list[Step]
 ) -> tuple[list[tuple[int, int, int, int]], dict[tuple[int, int], set[int]]]:
-    """(second, row, client, event) of every notification, and who wants what at the end."""
-    wants: dict[tuple[int, int], set[int]] = {}
-    told = []
+    """(second, row, client, event) of every notification, and subscriptions at the end."""
+    wanted: dict[tuple[int, int], set[int]] = {}
+    expected = []
     for second, step in enumerate(steps):
         key, f = (node(step, len(parents)), step.client), step.what % MANY
         if step.kind == SUBSCRIBE:
-            wants.setdefault(key, set()).add(f)
+            wanted.setdefault(key, set()).add(f)
         elif step.kind == UNSUBSCRIBE:
-            wants.get(key, set()).discard(f)
+            wanted.get(key, set()).discard(f)
         elif step.kind == DETACH:
-            wants.pop(key, None)
+            wanted.pop(key, None)
         else:
             event = step.what % len(VALUES)
-            told += [
+            expected += [
                 (second, *who, event)
-                for who, some in wants.items()
+                for who, some in wanted.items()
                 if MATCHES[event, [*some]].any()
             ]
-    return sorted(told), wants
+    return sorted(expected), wanted
 
 
 def notified(driven: Driven) -> list[tuple[int, int, int, int]]:
-    """The same of a run."""
+    """The notifications of a run, likewise."""
     return sorted(
-        (int(letter["at"]), int(row), int(letter["target"]), int(letter["event"]))
-        for row, letter in zip(driven.told_rows, driven.told, strict=True)
-        if letter["kind"] == NOTIFIED
+        (int(record["at"]), int(row), int(record["target"]), int(record["event"]))
+        for row, record in zip(driven.told_rows, driven.told, strict=True)
+        if record["kind"] == DELIVERED
     )
 
 
@@ -144,9 +144,9 @@ def test_a_parent_holds_the_maximal_filters_of_each_child_and_no_others(
     parents: np.ndarray, steps: list[Step]
 ) -> None:
     driven = drive(world(parents, steps))
-    _, wants = brute_force(parents, steps)
+    _, wanted = brute_force(parents, steps)
     below: list[set[int]] = [set() for _ in parents]
-    for (row, _client), some in wants.items():
+    for (row, _client), some in wanted.items():
         above = row if row < len(parents) else 0
         while above >= 0:
             below[above] |= some
@@ -171,7 +171,7 @@ def test_covered_subscriptions_stay_below() -> None:
     parents = np.array([-1, 0, 1], np.int32)
     steps = [Step(int(SUBSCRIBE), 2, 0, wide), Step(int(SUBSCRIBE), 2, 1, narrow)]
     driven = drive(world(parents, steps))
-    assert len(driven.received(WANT)) == 2  # the wide one at brokers 1 and 0
+    assert len(driven.received(SUBSCRIBE_UP)) == 2  # the wide one at brokers 1 and 0
     back = [*steps, Step(int(UNSUBSCRIBE), 2, 0, wide), Step(int(PUBLISH), 0, 0, 0)]
     assert notified(drive(world(parents, back))) == [(3, 2, 1, 0)]
 
@@ -198,10 +198,10 @@ def test_a_full_table_refuses_and_counts() -> None:
 
 @settings(max_examples=8)
 @given(trees(), STEPS)
-def test_a_lone_broker_says_what_its_row_says(parents: np.ndarray, steps: list[Step]) -> None:
+def test_a_lone_broker_emits_what_its_row_emits(parents: np.ndarray, steps: list[Step]) -> None:
     here = world(parents, steps)
     state = here.fresh(here.names())
-    assert broker_tree.most_emissions(state, here.rules) == here.most
+    assert siena.most_emissions(state, here.rules) == here.most
     k = len(parents)
     assert faults(here, drive(here), lone_rows=(0, 1, k, k + 1), slots=here.most) == []
 
@@ -217,38 +217,38 @@ def test_a_node_behind_a_relay_is_served_as_if_it_were_at_its_broker() -> None:
 
 @settings(max_examples=10)
 @given(trees(), STEPS)
-def test_hops_with_care_deliver_the_same_once(parents: np.ndarray, steps: list[Step]) -> None:
+def test_reliable_hops_deliver_the_same_once(parents: np.ndarray, steps: list[Step]) -> None:
     driven = drive(world(parents, steps, retries=2))
     assert notified(driven) == brute_force(parents, steps)[0]
-    assert (driven.received(ACK) >= 0).sum() == (driven.records["args"][:, SERIAL] > 0).sum() / 3
+    assert (driven.received(ACK) >= 0).sum() == (driven.records["sequence"] > 0).sum() / 3
 
 
-def test_every_kind_of_hop_is_repeated_until_it_is_given_up() -> None:
-    """SUBSCRIBE is kind 0, which is a kind like the others; the relay never hears it."""
+def test_every_kind_of_hop_is_retransmitted_until_it_fails() -> None:
+    """SUBSCRIBE is kind 0, which is a kind like the others; the relay is down."""
     parents, steps = np.array([-1, 0], np.int32), [Step(int(k), 2, 0, 1) for k in range(4)]
     driven = drive(replace(world(parents, steps, retries=2), down=(2,)))
-    assert driven.received(PATIENCE).tolist() == [3] * 3 * len(steps)
-    assert not driven.state.care.hops.args[..., SERIAL].any()
-    assert driven.state.care.counts[:, LOST].tolist() == [0, 0, 0, len(steps)]
+    assert driven.received(ACK_TIMEOUT).tolist() == [3] * 3 * len(steps)
+    assert not driven.state.hops.record.sequence.any()
+    assert driven.state.lost.tolist() == [0, 0, 0, len(steps)]
 
 
-def test_what_no_path_leads_to_a_broker_is_counted() -> None:
+def test_records_without_a_path_to_a_broker_are_counted() -> None:
     here = world(np.array([-1, 0], np.int32), [])
     commands = [Letter(0.0, 2, int(SUBSCRIBE), 3), Letter(1.0, 2, int(PUBLISH), 3, 3)]
     driven = drive(replace(here, commands=commands))  # the relay has no path of its own
-    assert driven.state.care.counts[:, LOST].tolist() == [0, 0, 2, 0]
+    assert driven.state.lost.tolist() == [0, 0, 2, 0]
 
 
 def test_unknown_kinds_are_ignored() -> None:
     commands = [Letter(0.0, 0, 200, 3, 3), Letter(0.0, 1, 255, 3, 3)]
     here = world(np.array([-1, 0], np.int32), [])
-    driven = drive(here.__class__(**{**vars(here), "letters": commands}))
+    driven = drive(replace(here, commands=commands))
     assert len(driven.records) == 2
     assert len(driven.told) == 0
     assert (driven.state.table.filter == FREE).all()
 
 
-def test_the_place_of_a_client_is_that_of_the_letters_of_applications() -> None:
+def test_the_place_of_a_client_is_that_of_the_argument_of_commands() -> None:
     driven = drive(world(np.array([-1, 0], np.int32), [Step(int(SUBSCRIBE), 1, 2, 3)]))
     assert driven.records[0]["args"][CLIENT] == 2
     assert driven.records.dtype.itemsize == MESSAGE.itemsize

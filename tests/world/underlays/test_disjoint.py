@@ -1,4 +1,4 @@
-"""Disjoint paths against min-cost flows of networkx, and where there can be none."""
+"""Disjoint paths against min-cost flows of networkx, and networks without any."""
 
 import networkx as nx
 import numpy as np
@@ -15,18 +15,18 @@ from tests.networks import from_links, line
 from tests.world.underlays.weighted import weighted, with_two_doors
 
 Given = tuple[Network, Doubles, Closed]
-# The lightest path 0-2-3-1 uses up both ways; the pair must do without the link 2-3.
+# The lightest path 0-2-3-1 blocks both disjoint ones; the pair does not use the link 2-3.
 TRAP = [(0, 2), (2, 3), (3, 1), (0, 3), (2, 1)]
 
 
 def apart(found: list[Rows]) -> bool:
-    """No node lies inside two paths, and none at all twice in one."""
+    """Assert that no node is inside two paths, nor twice in one."""
     inside = [row for rows in found for row in rows[1:-1].tolist()]
     return len(inside) == len(set(inside))
 
 
 def expected(made: Given, wanted: dict[int, int]) -> tuple[int, int]:
-    """How many disjoint paths there are, and their least total weight, by networkx."""
+    """The number of disjoint paths, and their least total weight, by networkx."""
     graph = with_two_doors(*made, 0, wanted)
     flow = nx.max_flow_min_cost(graph, "S", "T")
     return sum(flow["S"].values()), nx.cost_of_flow(graph, flow)
@@ -48,7 +48,7 @@ def check(made: Given, found: list[Rows], wanted: dict[int, int]) -> None:
 
 
 @given(weighted(), st.integers(1, 4))
-def test_as_many_paths_as_there_are_at_the_least_weight(made: Given, most: int) -> None:
+def test_as_many_paths_as_exist_at_the_least_weight(made: Given, most: int) -> None:
     network, weight, closed = made
     check(made, disjoint_paths(network, weight, 0, 1, most, closed), {1: most})
 
@@ -62,14 +62,14 @@ def test_legs_to_two_targets(made: Given, one: int, other: int) -> None:
 
 
 @given(weighted())
-def test_there_is_a_pair_unless_one_node_or_the_only_link_parts_the_ends(made: Given) -> None:
+def test_there_is_a_pair_unless_one_node_or_the_only_link_separates_the_ends(made: Given) -> None:
     network, weight, closed = made
     graph = nx.DiGraph(with_two_doors(network, weight, closed, 0, {1: 2}))
     pair = disjoint_pair(network, weight, 0, 1, closed)
     assert (pair is not None) == (nx.maximum_flow_value(graph, "S", "T") == 2)
 
 
-def test_the_lightest_path_may_have_to_give_way() -> None:
+def test_the_lightest_path_may_be_in_neither() -> None:
     network = from_links(4, TRAP)
     weight = 3.0 * by_hops(network)
     for a, b in ((0, 2), (2, 3), (3, 1)):
@@ -111,11 +111,11 @@ def test_three_paths_in_a_real_delay_network() -> None:
     check(made, disjoint_paths(network, weight, 0, 7, 3), {7: 3})
 
 
-def test_what_cannot_be_is_named() -> None:
+def test_ends_out_of_range_are_refused() -> None:
     network = line(3)
-    with pytest.raises(Problem, match="row 1 is both ends"):
+    with pytest.raises(Problem, match="target = 1: expected a row but the source"):
         disjoint_pair(network, by_hops(network), 1, 1)
-    with pytest.raises(Problem, match="there is no row 9"):
+    with pytest.raises(Problem, match="row = 9"):
         disjoint_pair(network, by_hops(network), 1, 9)
     with pytest.raises(Problem, match="-1 paths to row 2"):
         disjoint_paths(network, by_hops(network), 0, 2, -1)

@@ -1,4 +1,4 @@
-"""The real underlays that HALFWAY_DATA names, against the counts that their keepers give."""
+"""The real underlays that HALFWAY_DATA names, against the counts of their publishers."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Weighted routes against scipy and against every path there is."""
+"""Weighted routes against scipy and against all paths."""
 
 import networkx as nx
 import numpy as np
@@ -39,7 +39,7 @@ def test_weights_of_routes(made: Given) -> None:
 
 
 @given(weighted())
-def test_routes_keep_to_what_is_open_and_weigh_what_they_say(made: Given) -> None:
+def test_routes_use_open_links_and_have_their_stated_weights(made: Given) -> None:
     network, weight, closed = made
     tree = shortest(network, weight, 0, closed)
     for target in range(network.n):
@@ -54,26 +54,26 @@ def test_routes_keep_to_what_is_open_and_weigh_what_they_say(made: Given) -> Non
 
 
 @given(weighted(least=1))
-def test_of_equal_ways_the_lowest_next_to_last_row_is_taken(made: Given) -> None:
+def test_of_equal_routes_the_lowest_last_but_one_row_is_taken(made: Given) -> None:
     network, weight, closed = made
     tree = shortest(network, weight, 0, closed)
     for b in range(1, network.n):
-        ways = [
+        last_but_one = [
             a
             for a, end, heavy in links_left(network, weight, closed)
             if end == b and tree.weight[a] + heavy == tree.weight[b] < np.inf
         ]
-        assert tree.parent[b] == min(ways, default=-1)
+        assert tree.parent[b] == min(last_but_one, default=-1)
 
 
 @given(weighted(least=1))
-def test_a_route_to_one_is_the_way_in_the_tree_of_all(made: Given) -> None:
+def test_a_route_to_one_row_is_that_of_the_tree(made: Given) -> None:
     network, weight, closed = made
     rows = route(network, weight, 0, 1, closed)
     assert rows.tolist() == path(shortest(network, weight, 0, closed), 1).tolist()
 
 
-def test_ten_thousand_nodes_are_as_far_as_scipy_says() -> None:
+def test_distances_of_ten_thousand_nodes_are_those_of_scipy() -> None:
     underlay = waxman(Waxman(), 1)
     network = underlay.network
     shape = (network.n, network.n)
@@ -98,20 +98,20 @@ def test_a_link_closed_in_one_direction_is_open_in_the_other() -> None:
     assert route(network, by_hops(network), 1, 0, closed).tolist() == [1, 0]
 
 
-def test_what_cannot_be_is_named() -> None:
+def test_arguments_out_of_range_are_refused() -> None:
     network = line(3)
     closed = all_open(network)
     closed.rows[2] = True
     weight = by_hops(network)
-    with pytest.raises(Problem, match="there is no row 3 in 0…2"):
+    with pytest.raises(Problem, match="row = 3: expected 0…2"):
         shortest(network, weight, 3)
     with pytest.raises(Problem, match="row 2 is closed"):
         route(network, weight, 0, 2, closed)
-    with pytest.raises(Problem, match="a weight is negative"):
+    with pytest.raises(Problem, match="weight: expected finite"):
         shortest(network, -weight, 0)
-    with pytest.raises(Problem, match="not one a place"):
+    with pytest.raises(Problem, match="by place"):
         shortest(network, weight[:-1], 0)
     with pytest.raises(Problem, match="no link joins row 0 and row 2"):
         places_on(network, np.array([0, 2], np.int32))
-    with pytest.raises(Problem, match="no row 7"):
+    with pytest.raises(Problem, match="row = 7"):
         path(shortest(network, weight, 0), 7)

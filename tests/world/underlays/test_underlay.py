@@ -1,4 +1,4 @@
-"""What a link is, by place; and that a whole underlay is the same bytes without a compiler."""
+"""Underlays: links by place, and the same bytes with and without a compiler."""
 
 import os
 import subprocess
@@ -64,7 +64,7 @@ def test_of_repeated_links_the_fastest_and_the_widest_count() -> None:
     assert underlay.bandwidth_bps[underlay.place(row("c"), row("b"))] == np.inf
 
 
-def test_a_link_that_nobody_lists_has_no_value() -> None:
+def test_an_unlisted_link_has_no_value() -> None:
     value = by_place(line(3), np.array([[0, 1]]), np.array([4.0]))
     assert np.array_equal(value, [4.0, 4.0, np.nan, np.nan], equal_nan=True)
 
@@ -72,29 +72,31 @@ def test_a_link_that_nobody_lists_has_no_value() -> None:
 @pytest.mark.parametrize(
     ("delay", "bandwidth", "named"),
     [
-        ([1, 1, 1], [1, 1], "delay_s has the shape"),
-        ([1, 2], [1, 1], "delay_s is not the same in both directions"),
-        ([-1, -1], [1, 1], "a delay is negative"),
-        ([1, 1], [0, 0], "a bandwidth is not positive"),
+        ([1, 1, 1], [1, 1], "delay_s of shape"),
+        ([1, 2], [1, 1], "delay_s: expected the same value in both"),
+        ([-1, -1], [1, 1], "delay_s: expected finite"),
+        ([1, 1], [0, 0], "bandwidth_bps: expected positive"),
     ],
 )
-def test_what_cannot_be_is_named(delay: list[float], bandwidth: list[float], named: str) -> None:
+def test_values_out_of_range_are_refused(
+    delay: list[float], bandwidth: list[float], named: str
+) -> None:
     with pytest.raises(Problem, match=named):
         Underlay(line(2), np.array(delay, np.float64), np.array(bandwidth, np.float64))
 
 
-def test_who_is_no_neighbour_has_no_place() -> None:
+def test_rows_that_are_not_neighbours_have_no_place() -> None:
     with pytest.raises(Problem, match="no link joins row 0 and row 2"):
         uniform(from_links(3, [(0, 1), (1, 2)])).place(0, 2)
 
 
 @pytest.mark.parametrize("compiled", ["0", "1"])
 def test_an_underlay_and_its_routes_are_the_same_bytes(compiled: str) -> None:
-    told = subprocess.run(
+    child = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", DIGEST],
         env={**os.environ, "NUMBA_DISABLE_JIT": compiled},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert told.stdout.strip() == GOLDEN
+    assert child.stdout.strip() == GOLDEN

@@ -1,4 +1,4 @@
-"""Waxman networks: what BRITE counts, whom a node chooses that joins, how wide its links are."""
+"""Waxman networks: BRITE's counts, the links of joining nodes, and bandwidths."""
 
 import math
 
@@ -46,17 +46,17 @@ def test_ten_thousand_nodes_have_twenty_thousand_links(paper: Underlay) -> None:
     assert (paper.network.n, paper.network.links) == (10_000, 20_000)
 
 
-def test_no_node_of_ten_thousand_cuts_the_others_apart(paper: Underlay) -> None:
+def test_ten_thousand_nodes_have_no_cut_node(paper: Underlay) -> None:
     assert nx.is_biconnected(joined(paper.network))
 
 
-def test_a_third_of_the_nodes_has_the_two_links_that_it_brought(paper: Underlay) -> None:
+def test_a_third_of_the_nodes_has_only_the_two_links_of_its_joining(paper: Underlay) -> None:
     degree = paper.network.degree
     assert degree.min() == 2
     assert 0.32 < np.mean(degree == 2) < 0.35
 
 
-def test_nodes_stand_apart_on_whole_numbers_and_light_takes_its_time(paper: Underlay) -> None:
+def test_nodes_are_at_distinct_whole_numbers_and_delays_are_those_of_light(paper: Underlay) -> None:
     position = paper.network.position
     assert position is not None
     assert len(np.unique(position, axis=0)) == 10_000
@@ -73,7 +73,7 @@ def test_bandwidths_are_uniform_from_10_to_1024_mbps(paper: Underlay) -> None:
 
 
 @given(st.integers(1, 4), st.integers(0, 30), st.integers(0, 2**64 - 1))
-def test_every_node_brings_m_links(m: int, more: int, seed: int) -> None:
+def test_every_node_adds_m_links(m: int, more: int, seed: int) -> None:
     n = m * (m + 1) + m + more  # enough for the first m nodes to find m others each
     network = waxman(Waxman(n=n, m=m), seed).network
     assert network.links <= n * m
@@ -96,14 +96,14 @@ def test_the_odds_of_a_link_fall_by_e_with_the_reach() -> None:
     assert ((counts - expected) ** 2 / expected).sum() < 11.34  # chi square, 3 degrees, 1 %
 
 
-def test_a_reach_that_nobody_is_in_takes_the_nearest() -> None:
+def test_without_a_node_in_reach_the_nearest_is_linked() -> None:
     ends = np.empty((5, 2), np.int64)
     for seed in range(20):
         grow(PLACES, 1, 1e-3, np.uint64(seed), ends)
         assert ends[:4].tolist() == [[1, 0], [2, 1], [3, 2], [4, 0]]
 
 
-def test_heavy_tailed_places_crowd_in_some_squares() -> None:
+def test_heavy_tailed_places_concentrate_in_some_squares() -> None:
     def largest_crowd(placement: str) -> int:
         position = waxman(Waxman(n=2000, placement=placement), 3).network.position
         assert position is not None
@@ -136,19 +136,19 @@ def test_alpha_divides_out() -> None:
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"n": 3}, "n = 3: it must be at least 2 m = 4"),
-        ({"n": 200, "side": 10}, r"n = 200: it must be at most side\^2 = 100"),
+        ({"n": 3}, "n = 3: expected at least 2 m = 4"),
+        ({"n": 200, "side": 10}, r"n = 200: expected at most side\^2 = 100"),
         ({"m": 0}, "m = 0"),
         ({"alpha": 0}, "alpha = 0"),
         ({"beta": math.nan}, "beta = nan"),
         ({"square": 2000}, "square = 2000"),
-        ({"placement": "tidy"}, "placement = 'tidy': it must be one of random, heavy-tailed"),
+        ({"placement": "tidy"}, "placement = 'tidy': expected one of random, heavy-tailed"),
         ({"bandwidth": "wide"}, "bandwidth = 'wide'"),
         ({"least_mbps": 0}, "least_mbps = 0"),
         ({"most_mbps": 1}, "most_mbps = 1"),
     ],
 )
-def test_what_cannot_be_is_named(options: dict[str, object], named: str) -> None:
+def test_parameters_out_of_range_are_refused(options: dict[str, object], named: str) -> None:
     with pytest.raises(Problem, match=named):
         waxman(Waxman(**options), 1)  # type: ignore[arg-type]
     with pytest.raises(Problem, match="seed = -1"):

@@ -16,10 +16,10 @@ def weighted(draw: st.DrawFn, least: int = 0) -> tuple[Network, Doubles, Closed]
     """Up to 14 nodes, whole weights (so that ties are many and sums exact), some of it closed.
 
     Rows 0 and 1 are open: tests go from 0 to 1. Drawn from a seed, because lists that hypothesis
-    draws itself are mostly too short for a path that must give way. Half of them are lanes from
+    draws itself are mostly too short for a path that is displaced. Half of them are lanes from
     0 to 1 with light links across, where the lightest path blocks several lanes.
     """
-    dice = np.random.default_rng(draw(st.integers(0, 2**32)))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     if draw(st.booleans()):
         lanes, stages = draw(st.integers(2, 4)), draw(st.integers(1, 3))
         n = 2 + lanes * stages
@@ -30,12 +30,12 @@ def weighted(draw: st.DrawFn, least: int = 0) -> tuple[Network, Doubles, Closed]
         n, along = draw(st.integers(4, 10)), []
         pairs = [(a, b) for a in range(n) for b in range(a)]
     density = draw(st.sampled_from([0.2, 0.4, 0.6]))
-    across = [link for link in pairs if dice.random() < density]
+    across = [link for link in pairs if rng.random() < density]
     network = from_links(n, along + across)
-    light = dice.integers(least, draw(st.sampled_from([3, 20])), len(network.who))
+    light = rng.integers(least, draw(st.sampled_from([3, 20])), len(network.who))
     weight = light + 10.0 * _is_one_of(network, along)
     some = draw(st.sampled_from([0.0, 0.05]))
-    closed = Closed(dice.random(n) < some, dice.random(len(network.who)) < some)
+    closed = Closed(rng.random(n) < some, rng.random(len(network.who)) < some)
     closed.rows[:2] = False
     return network, weight, closed
 

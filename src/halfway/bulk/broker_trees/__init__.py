@@ -1,1 +1,1 @@
-"""Broker trees in bulk: joins, repairs, failures, load."""
+"""Broker trees in bulk: joins, repairs, failures and load over a whole overlay."""

@@ -1,4 +1,4 @@
-"""[uas Fig. 5] How many notifications still arrive while nodes and links of the underlay fail."""
+"""[uas Fig. 5] The share of notifications that arrive while parts of the underlay fail."""
 
 from itertools import pairwise
 from typing import Literal, get_args
@@ -7,25 +7,25 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.bulk.broker_trees.join import nearest
-from halfway.bulk.broker_trees.overlay import NOBODY, Overlay, connected, tops, tops_plainly
-from halfway.bulk.broker_trees.repair import mend
+from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, connected, tops, tops_unmodified
+from halfway.bulk.broker_trees.repair import repair
 from halfway.problem import Problem
 from halfway.world.underlays.routes import all_open, shortest
 from halfway.world.workload.content import Content
 
-# Where faults strike [uas Table 2, "Failure distribution random"]. used: nodes and links under the
-# direct paths, which both systems have; the root's node is spared in every model.
-Where = Literal["links", "nodes", "used", "brokers"]
-TreeSystem = Literal["broker-tree", "underlay-tree"]
-# What clients of a dead broker do when it is repaired. move, ours: attach to the nearest other one.
-Bereft = Literal["stay", "move"]
+# Elements that may fail [uas Table 2, "Failure distribution random"]. used: nodes and links under
+# the direct paths, which both systems have; the root's node never fails.
+FaultModel = Literal["links", "nodes", "used", "brokers"]
+TreeSystem = Literal["siena", "underlay-siena"]
+# What clients of a dead broker do at a repair. We add move: they attach to the nearest live one.
+ClientPolicy = Literal["stay", "move"]
 Element = tuple[int, int]  # the two rows of a link; a node's row twice
 
 
-def draw_faults(overlay: Overlay, where: Where, count: int, seed: int) -> list[Element]:
-    """Distinct elements that fail, in order; fewer come first in the same order.
+def draw_faults(overlay: Overlay, where: FaultModel, count: int, seed: int) -> list[Element]:
+    """Draw distinct elements that fail, in order; a smaller count is a prefix of a larger one.
 
-    Raises Problem if there are not so many.
+    Raises Problem if there are too few elements.
     """
     network = overlay.underlay.network
     root = overlay[overlay.root].row
@@ -42,7 +42,7 @@ def draw_faults(overlay: Overlay, where: Where, count: int, seed: int) -> list[E
     elif where == "used":
         some = _used(overlay, root)
     else:
-        raise Problem(f"'{where}' is no place of faults", remedy=f"one of {get_args(Where)}")
+        raise Problem(f"where = '{where}': expected one of {', '.join(get_args(FaultModel))}")
     if count > len(some):
         raise Problem(f"{count} faults, but only {len(some)} elements can fail")
     order = np.random.default_rng(seed).permutation(len(some))[:count]
@@ -66,53 +66,53 @@ def delivered_share(
     faults: list[Element],
     *,
     tau: float = 0.01,
-    mends: bool = True,
-    clients: Bereft = "stay",
+    repairs: bool = True,
+    clients: ClientPolicy = "stay",
 ) -> float:
-    """Share of the notifications that arrive, of all that brute force would deliver.
+    """Return the share of notifications that arrive, of all that brute force would deliver.
 
-    The faults strike one after another, evenly over the run, and stay. Unmodified SIENA never
-    changes; the other fails over at once and, if it `mends`, repairs a time `tau` (a share of the
-    run) after each fault. What is on its way when a fault strikes is not counted as lost.
-    Clients of a dead broker stay there, so that their notifications are lost to both systems, or
-    move with the next repair. The overlay is used up. Raises Problem for an unknown system.
+    The faults occur one after another, evenly over the run, and stay. Unmodified SIENA never
+    changes; the other system fails over at once and, with `repairs`, repairs the overlay a time
+    `tau` (a share of the run) after each fault. Events in flight at a fault do not count as lost.
+    Clients of a dead broker stay there, so that both systems lose their notifications, or move
+    with the next repair. The overlay is changed. Raises Problem for an unknown system.
     """
     if system not in get_args(TreeSystem):
-        raise Problem(f"'{system}' is no broker tree", remedy=f"one of {get_args(TreeSystem)}")
+        raise Problem(f"system = '{system}': expected one of {', '.join(get_args(TreeSystem))}")
     total = int(content.wanted.sum())
     if total == 0:
         return 1.0
     spacing = 1.0 / (len(faults) + 1)
     moments = [(spacing * (k + 1), fault) for k, fault in enumerate(faults)]
-    repairs = [(at + tau, None) for at, _ in moments if mends and system == "underlay-tree"]
+    due = [(at + tau, None) for at, _ in moments if repairs and system == "underlay-siena"]
     rows = {number: broker.row for number, broker in overlay.brokers.items()}
     arrived, begun = 0, 0
-    for at, fault in [*sorted([*moments, *repairs], key=lambda pair: pair[0]), (np.inf, None)]:
+    for at, fault in [*sorted([*moments, *due], key=lambda pair: pair[0]), (np.inf, None)]:
         ended = int(np.searchsorted(content.at, at))
         arrived += _arrived(overlay, system, content, slice(begun, ended))
         begun = ended
         if fault is not None:
-            strike(overlay, fault)
+            fail_element(overlay, fault)
         elif at < np.inf:
-            mend(overlay)
+            repair(overlay)
             if clients == "move":
                 content = moved(overlay, content, rows)
     return arrived / total
 
 
 def moved(overlay: Overlay, content: Content, rows: dict[int, int]) -> Content:
-    """The workload once all clients of dead brokers are at another one: the nearest in hops to the
-    dead one (`rows`: where each stood) that reaches the root; where nobody does, they stay."""
-    # We let these clients attach elsewhere, because the paper says nothing of them.
+    """Return the workload with all clients of dead brokers at another one: the nearest in hops to
+    the dead one (`rows`: its row) that reaches the root; without such a broker they stay."""
+    # We let these clients attach elsewhere, because the paper does not mention them.
     served = sorted(connected(overlay))
     goes = np.arange(content.wanted.shape[1])
     wanted = content.wanted.copy()
     network = overlay.underlay.network
     for number, row in rows.items():
         if not overlay.is_up(number) and wanted[:, number].any():
-            # A client is next to its broker, not on it: what is down there does not hold it back.
+            # A client is next to its broker, not on it: the failed node does not block its path.
             other = nearest(overlay, shortest(network, overlay.hop, row, all_open(network)), served)
-            if other != NOBODY:
+            if other != NO_BROKER:
                 goes[number] = other
                 wanted[:, other] += wanted[:, number]
                 wanted[:, number] = 0
@@ -120,8 +120,8 @@ def moved(overlay: Overlay, content: Content, rows: dict[int, int]) -> Content:
     return content._replace(home=home, publisher=publisher, wanted=wanted)
 
 
-def strike(overlay: Overlay, fault: Element) -> None:
-    """Let an element fail for good."""
+def fail_element(overlay: Overlay, fault: Element) -> None:
+    """Mark an element as failed."""
     a, b = fault
     if a == b:
         overlay.set_row(a, down=True)
@@ -133,8 +133,9 @@ def _arrived(overlay: Overlay, system: TreeSystem, content: Content, events: sli
     if events.start >= events.stop:
         return 0
     brokers = content.wanted.shape[1]
-    top = np.full(brokers, NOBODY)
-    for number, highest in (tops if system == "underlay-tree" else tops_plainly)(overlay).items():
+    top = np.full(brokers, NO_BROKER)
+    highest_of = tops if system == "underlay-siena" else tops_unmodified
+    for number, highest in highest_of(overlay).items():
         top[number] = highest
-    together = (top[:, None] == top[None, :]) & (top[:, None] != NOBODY)
+    together = (top[:, None] == top[None, :]) & (top[:, None] != NO_BROKER)
     return int((content.wanted[events] * together[content.publisher[events]]).sum())

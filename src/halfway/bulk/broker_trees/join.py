@@ -1,4 +1,4 @@
-"""[uas §4, Algorithm 1] Join: how a broker finds its parent, its alternate and its grandparent."""
+"""[uas §4, Algorithm 1] Join: a broker finds its parent, its alternate and its grandparent."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,40 +6,40 @@ from itertools import pairwise
 
 import numpy as np
 
-from halfway.bulk.broker_trees.overlay import NOBODY, Broker, Overlay, UnderlayPath, connected
+from halfway.bulk.broker_trees.overlay import NO_BROKER, Broker, Overlay, UnderlayPath, connected
 from halfway.problem import Problem
 from halfway.world.underlays.disjoint import disjoint_pair
 from halfway.world.underlays.routes import Rows, Tree, path, route, shortest
 
 
 def join(overlay: Overlay, row: int) -> int:
-    """A new broker on a node of the underlay; returns its number. The first becomes the root.
+    """Add a broker on a node of the underlay; returns its number. The first becomes the root.
 
     [uas §4] the parent is the nearest broker in IP hops; of equally near ones the first that
-    joined. Raises Problem for a node that is down, carries a broker, or reaches none.
+    joined. Raises Problem for a node that is down, has a broker, or reaches none.
     """
     _check_row(overlay, row)
     broker = Broker(overlay.joined, row)
-    if overlay.root == NOBODY:
+    if overlay.root == NO_BROKER:
         overlay.root = broker.number
     else:
         tree = shortest(overlay.underlay.network, overlay.hop, row, overlay.closed)
         parent = nearest(overlay, tree, sorted(connected(overlay)))
-        if parent == NOBODY:
+        if parent == NO_BROKER:
             label = overlay.underlay.network.label(row)
             raise Problem(f"node {label} reaches no broker that reaches the root")
         overlay.brokers[broker.number] = broker
         attach(overlay, broker, parent, tree)
     overlay.brokers[broker.number] = broker
     overlay.joined += 1
-    if overlay.rules.retry and broker.parent != NOBODY:
+    if overlay.rules.retry and broker.parent != NO_BROKER:
         retry_below(overlay, broker.parent)
     return broker.number
 
 
 def nearest(overlay: Overlay, tree: Tree, numbers: list[int]) -> int:
-    """Of some brokers the one with the fewest hops from the tree's source, NOBODY if none has."""
-    found, least = NOBODY, np.inf
+    """Of some brokers, the one with fewest hops from the tree's source; NO_BROKER: none reached."""
+    found, least = NO_BROKER, np.inf
     for number in numbers:
         hops = tree.weight[overlay[number].row]
         if hops < least:
@@ -48,10 +48,10 @@ def nearest(overlay: Overlay, tree: Tree, numbers: list[int]) -> int:
 
 
 def attach(overlay: Overlay, broker: Broker, parent: int, tree: Tree | None = None) -> None:
-    """[uas §4, Algorithm 1] make a broker the child of `parent`, and look for y and z.
+    """[uas §4, Algorithm 1] make a broker the child of `parent`, and search for y and z.
 
-    tree: shortest paths from the broker, where the caller has them. Raises RuntimeError for a
-    parent below the broker: that would be a cycle.
+    tree: shortest paths from the broker, if known. Raises RuntimeError for a parent below the
+    broker, which would form a cycle.
     """
     if overlay.is_below(parent, broker.number):
         raise RuntimeError(f"broker {parent} is below broker {broker.number}")
@@ -59,7 +59,7 @@ def attach(overlay: Overlay, broker: Broker, parent: int, tree: Tree | None = No
     broker.parent = parent
     network = overlay.underlay.network
     broker.direct = broker.second = broker.upper = None
-    broker.alternate = broker.grandparent = NOBODY
+    broker.alternate = broker.grandparent = NO_BROKER
     if overlay.closed.rows[broker.row]:
         return
     if tree is None:
@@ -71,7 +71,7 @@ def attach(overlay: Overlay, broker: Broker, parent: int, tree: Tree | None = No
 
 
 def retry_below(overlay: Overlay, parent: int) -> None:
-    """[remedy] the children of a broker that have no second path ask again for an alternate."""
+    """[remedy] search again for second paths of a broker's children that have none."""
     for child in overlay.children(parent):
         if overlay[child].second is None:
             choose_second(overlay, overlay[child])
@@ -80,9 +80,9 @@ def retry_below(overlay: Overlay, parent: int) -> None:
 def choose_second(overlay: Overlay, broker: Broker, tree: Tree | None = None) -> None:
     """[uas §4] Find Alternate: the nearest neighbour of the parent with a path disjoint from x.
 
-    `tree` as in `attach`. Leaves `second` None where there is no such neighbour and no remedy.
+    `tree` as in `attach`. `second` is None without such a neighbour and without remedy.
     """
-    broker.alternate, broker.second, broker.bend = NOBODY, None, 0
+    broker.alternate, broker.second, broker.bend = NO_BROKER, None, 0
     direct = broker.direct
     if direct is None or not direct.is_open(overlay.closed) or not overlay.is_up(broker.parent):
         return
@@ -96,7 +96,7 @@ def choose_second(overlay: Overlay, broker: Broker, tree: Tree | None = None) ->
 
 def candidates(overlay: Overlay, broker: Broker) -> list[int]:
     """Live neighbours of the parent that may be an alternate, ascending: neither the broker
-    itself nor anyone below it, whose ways lead through it."""
+    itself nor those below it, whose paths lead through it."""
     return sorted(
         number
         for number in overlay.neighbours(broker.parent)
@@ -105,7 +105,7 @@ def candidates(overlay: Overlay, broker: Broker) -> list[int]:
 
 
 def _choose_tested(overlay: Overlay, broker: Broker, tree: Tree | None) -> None:
-    # [uas §3.1] the legs are the routers' own; disjointness is a matter of luck.
+    # [uas §3.1] the legs are the routers' own routes; they are disjoint only by chance.
     network = overlay.underlay.network
     if tree is None:
         tree = shortest(network, overlay.hop, broker.row, overlay.closed)
@@ -122,7 +122,7 @@ def _choose_tested(overlay: Overlay, broker: Broker, tree: Tree | None) -> None:
 
 
 def _link_to_parent(overlay: Overlay, broker: Broker, alternate: int) -> Rows:
-    """The rows alternate … parent under the overlay link of two neighbours; [0] if it is down."""
+    """The rows alternate … parent under the overlay link of two neighbours; none if it is down."""
     upwards = alternate == overlay[broker.parent].parent
     link = overlay[broker.parent if upwards else alternate].direct
     if link is None or not link.is_open(overlay.closed):
@@ -163,8 +163,8 @@ def _choose_bare(overlay: Overlay, broker: Broker) -> None:
     if len(beside):
         broker.second = overlay.route(beside)
         return
-    # We may move x as well, because the shortest path can lie across every second one; and where
-    # the underlay has cut nodes or bridges the two share these and nothing else.
+    # We may move x as well, because the shortest path can block every second one. Where the
+    # underlay has cut nodes or bridges, the two share these and nothing else.
     pair = _least_shared(overlay, direct)
     if pair is not None:
         broker.direct, broker.second = overlay.route(pair[0]), overlay.route(pair[1])
@@ -175,11 +175,11 @@ def _least_shared(overlay: Overlay, direct: UnderlayPath) -> tuple[Rows, Rows] |
     stops = [int(direct.rows[0])]
     for row in direct.rows[1:-1].tolist():
         with avoided(overlay, [row]):
-            way = route(
+            detour = route(
                 overlay.underlay.network, overlay.hop, stops[0], int(direct.rows[-1]),
                 overlay.closed,
             )  # fmt: skip
-        if not len(way):
+        if not len(detour):
             stops.append(row)
     stops.append(int(direct.rows[-1]))
     one, two = [direct.rows[:1]], [direct.rows[:1]]
@@ -193,9 +193,9 @@ def _least_shared(overlay: Overlay, direct: UnderlayPath) -> tuple[Rows, Rows] |
 
 
 def choose_upper(overlay: Overlay, broker: Broker, tree: Tree | None = None) -> None:
-    """[uas §4] Find Node_disjointPath(P, C): a path to the grandparent that misses the parent."""
-    broker.grandparent, broker.upper = NOBODY, None
-    if broker.parent == NOBODY or overlay.closed.rows[broker.row]:
+    """[uas §4] Find Node_disjointPath(P, C): a path to the grandparent that avoids the parent."""
+    broker.grandparent, broker.upper = NO_BROKER, None
+    if broker.parent == NO_BROKER or overlay.closed.rows[broker.row]:
         return
     parent = overlay[broker.parent]
     if not overlay.is_up(parent.parent):
@@ -230,7 +230,7 @@ def avoided(overlay: Overlay, rows: list[int] | Rows) -> Iterator[None]:
 
 @contextmanager
 def link_avoided(overlay: Overlay, direct: UnderlayPath) -> Iterator[None]:
-    """Close a path's own link for a search if it has only one."""
+    """Close the link of a path of one hop for a search."""
     flags = overlay.closed.places
     some = direct.places if direct.hops == 1 else direct.places[:0]
     before = flags[some].copy()
@@ -254,8 +254,8 @@ def _set_second(overlay: Overlay, broker: Broker, number: int, leg: Rows, link: 
 def _check_row(overlay: Overlay, row: int) -> None:
     network = overlay.underlay.network
     if not 0 <= row < network.n:
-        raise Problem(f"there is no row {row} in 0…{network.n - 1}", where=network.name)
+        raise Problem(f"row = {row}: expected 0…{network.n - 1}", where=network.name)
     if overlay.closed.rows[row]:
         raise Problem(f"node {network.label(row)} is down: no broker can join there")
     if any(broker.row == row for broker in overlay.brokers.values()):
-        raise Problem(f"node {network.label(row)} carries a broker already")
+        raise Problem(f"node {network.label(row)} already has a broker")

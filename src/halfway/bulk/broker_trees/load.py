@@ -1,20 +1,20 @@
-"""[uas Figs. 6-8] Events through a broker tree whose paths queue: latency, and who carries what."""
+"""[uas Figs. 6-8] Events through a broker tree whose paths have queues: latency and link loads."""
 
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.broker_trees.queues import DOWN, UP, WAYS, Places, Stress, Ways
+from halfway.bulk.broker_trees.queues import DOWN, ROUTES, UP, Indices, QueuedPaths, Stress
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.problem import Problem
 from halfway.world.underlays.routes import popped, risen
 from halfway.world.workload.content import Content
 
-# Which of its two paths a message takes [uas §5]. direct: the first, as unmodified SIENA; halves:
-# each in turn; least-wait: the one whose first queue is shorter in seconds; earliest: the one on
-# which wait and unloaded travel together take less.
+# The rule that picks one of two paths for a message [uas §5]. direct: the first, as unmodified
+# SIENA; halves: each in turn; least-wait: the one whose first queue is shorter in seconds;
+# earliest: the one with the smaller sum of wait and unloaded travel.
 Balance = Literal["direct", "halves", "least-wait", "earliest"]
 BALANCES: tuple[Balance, ...] = get_args(Balance)
 
@@ -23,11 +23,11 @@ _u4 = np.uint32
 
 
 class Passage(NamedTuple):
-    """What a run of events leaves."""
+    """The result of a run of events."""
 
     latency_s: float  # mean over notifications, from publishing to the client's broker
     notifications: int
-    uses: Places  # [4 brokers] messages on each route
+    uses: Indices  # [4 brokers] messages on each route
 
 
 class Loads(NamedTuple):
@@ -35,34 +35,34 @@ class Loads(NamedTuple):
 
     overlay_mean: float
     overlay_deviation: float
-    used_mean: float  # over links of the underlay that lie under any overlay link
+    used_mean: float  # over links of the underlay under any overlay link
     used_deviation: float
     all_mean: float  # over all links of the underlay
     all_deviation: float
 
 
 class _Flight(NamedTuple):
-    """Messages under way, by slot."""
+    """Messages in flight, by slot."""
 
     event: npt.NDArray[np.int64]  # [slots]
     route: npt.NDArray[np.int64]  # [slots]
-    stage: npt.NDArray[np.int64]  # [slots] queues of the route that it has passed
+    stage: npt.NDArray[np.int64]  # [slots] queues of the route passed so far
     key: npt.NDArray[np.float64]  # [slots + 1] the heap: times …
     slot: npt.NDArray[np.int32]  # [slots + 1] … and slots
     free: npt.NDArray[np.int32]  # [slots] a stack of the free ones
 
 
-def passage(paths: Ways, content: Content, balance: Balance, window_s: float) -> Passage:
+def passage(paths: QueuedPaths, content: Content, balance: Balance, window_s: float) -> Passage:
     """Send every event of a workload through the tree within `window_s` seconds.
 
-    [Carzaniga et al. 2001, §4.2] an event goes up to the root, and down where somebody wants it.
-    Brokers forward without delay. Raises Problem for an unknown balance and a window that is not
-    positive.
+    [Carzaniga et al. 2001, §4.2] an event goes up to the root, and down to brokers with matching
+    clients below. Brokers forward without delay. Raises Problem for an unknown balance and a
+    window that is not positive.
     """
     if balance not in BALANCES:
-        raise Problem(f"'{balance}' is no balance", remedy=f"one of {', '.join(BALANCES)}")
+        raise Problem(f"balance = '{balance}': expected one of {', '.join(BALANCES)}")
     if not 0 < window_s < np.inf:
-        raise Problem(f"a window of {window_s} s", remedy="it must be positive and finite")
+        raise Problem(f"window_s = {window_s}: expected a positive, finite number")
     below = wanted_below(paths.parent, content.wanted)
     first_child, child = _children(paths.parent)
     uses = np.zeros(len(paths.unloaded_s), np.int64)
@@ -70,11 +70,11 @@ def passage(paths: Ways, content: Content, balance: Balance, window_s: float) ->
     while True:
         uses[:] = 0
         flight = _flight(slots)
-        total, count, crowded = _drive(
+        total, count, full = _drive(
             paths, first_child, child, content.at * window_s, content.publisher, content.wanted,
             below, BALANCES.index(balance), flight, uses,
         )  # fmt: skip
-        if not crowded:
+        if not full:
             return Passage(total / max(count, 1), int(count), uses)
         slots *= 4
 
@@ -90,8 +90,8 @@ def _flight(slots: int) -> _Flight:
     )
 
 
-def wanted_below(parent: Places, wanted: Places) -> npt.NDArray[np.bool_]:
-    """[events, brokers] whether anyone at a broker or below it wants the event."""
+def wanted_below(parent: Indices, wanted: Indices) -> npt.NDArray[np.bool_]:
+    """[events, brokers] whether any client at a broker or below it wants the event."""
     below = wanted > 0
     for broker in _from_the_leaves(parent):
         if parent[broker] >= 0:
@@ -100,10 +100,10 @@ def wanted_below(parent: Places, wanted: Places) -> npt.NDArray[np.bool_]:
 
 
 def loads(passed: Passage, on: Stress, message_bytes: float) -> Loads:
-    """The loads that a passage put on links."""
+    """The loads of links after a passage."""
     link = _carried(passed.uses, on.first_link, on.link, on.links) * message_bytes / _KILOBYTE
     wire = _carried(passed.uses, on.first_wire, on.wire, on.wires) * message_bytes / _KILOBYTE
-    # The unused ones have no load at all: sums need no list of which they are.
+    # Unused links have no load, so that sums need no list of the used ones.
     used_mean = wire.sum() / on.used_wires
     used_square = (wire * wire).sum() / on.used_wires
     return Loads(
@@ -113,17 +113,17 @@ def loads(passed: Passage, on: Stress, message_bytes: float) -> Loads:
     )  # fmt: skip
 
 
-def _carried(uses: Places, first: Places, which: Places, many: int) -> npt.NDArray[np.float64]:
+def _carried(uses: Indices, first: Indices, which: Indices, many: int) -> npt.NDArray[np.float64]:
     return np.bincount(which, np.repeat(uses, np.diff(first)), many).astype(np.float64)
 
 
-def _children(parent: Places) -> tuple[Places, Places]:
+def _children(parent: Indices) -> tuple[Indices, Indices]:
     order = np.argsort(parent, kind="stable")
     first = np.searchsorted(parent[order], np.arange(len(parent) + 1))
     return first.astype(np.int64), order.astype(np.int64)
 
 
-def _from_the_leaves(parent: Places) -> list[int]:
+def _from_the_leaves(parent: Indices) -> list[int]:
     depth = np.zeros(len(parent), np.int64)
     for broker in range(len(parent)):
         above = parent[broker]
@@ -142,7 +142,7 @@ def _wait(free_at, paths, route, now):
 @inlined
 def _chosen(paths, broker, direction, balance, turn, free_at, now):
     # The route of a message between a broker and its parent.
-    direct = WAYS * broker + direction
+    direct = ROUTES * broker + direction
     second = direct + 2
     if balance == 0 or paths.first[second] == paths.first[second + 1]:
         return direct
@@ -158,7 +158,7 @@ def _chosen(paths, broker, direction, balance, turn, free_at, now):
 
 @inlined
 def _enqueued(paths, flight, free_at, slot, now, count):
-    # Into the next queue of its route; the heap then knows when it comes out at the other end.
+    # Into the next queue of its route; the heap has the time when it leaves at the other end.
     q = paths.queue[paths.first[flight.route[slot]] + flight.stage[slot]]
     begun = max(now, free_at[q])
     free_at[q] = begun + paths.service_s[q]
@@ -171,7 +171,7 @@ def _enqueued(paths, flight, free_at, slot, now, count):
 def _drive(
     paths, first_child, child, at, publisher, wanted, below, balance, flight, uses
 ):  # fmt: skip
-    # Returns the sum of latencies, the notifications, and whether there were too few slots.
+    # Returns the sum of latencies, the notifications, and whether the slots were too few.
     paths, flight = borrowed(paths), borrowed(flight)
     parent = paths.parent
     slots = flight.free.shape[0]
@@ -179,7 +179,7 @@ def _drive(
     turn = np.zeros(uses.shape[0], np.uint8)
     total, notified, count, free, event = 0.0, 0, 0, slots, 0
     while event < at.shape[0] or count > 0:
-        # A broker is reached: by an event of its own, or by a message that comes out of a queue.
+        # A broker is reached: by an event of its own, or by a message that leaves a queue.
         if count == 0 or (event < at.shape[0] and at[event] <= flight.key[0]):
             now, e, here, source = at[event], event, publisher[event], -1
             event += 1
@@ -191,7 +191,7 @@ def _drive(
             if paths.first[route] + flight.stage[slot] < paths.first[route + 1]:
                 count = _enqueued(paths, flight, free_at, slot, now, count)
                 continue
-            e, broker = flight.event[slot], route // WAYS
+            e, broker = flight.event[slot], route // ROUTES
             goes_up = route % 2 == UP
             here = parent[broker] if goes_up else broker
             source = broker if goes_up else parent[broker]

@@ -1,10 +1,10 @@
 """Overlays for t failures at once, the future work of paper 5: a ladder of disjoint paths.
 
 [uas §6] "overlay networks which can tolerate a larger number of node and link failures for general
-topologies". Ours: a broker keeps t + 1 disjoint paths to its parent, and to its i-th ancestor
-t + 1 - i disjoint paths that avoid the i ancestors below that one. If the lowest i ancestors are
-what failed, t - i failures are left for t + 1 - i paths, so one of them lives; the ancestor that it
-leads to stands before the same t failures, and so on up to the root. With t = 1 this is x, y and z.
+topologies". We let a broker keep t + 1 disjoint paths to its parent, and to its i-th ancestor
+t + 1 - i disjoint paths that avoid the i ancestors below that one. If the lowest i ancestors fail,
+t - i failures are left for t + 1 - i paths, so one of them works; the same holds for the ancestor
+at its end, and so on up to the root. With t = 1 this is x, y and z.
 """
 
 from collections import Counter
@@ -18,10 +18,10 @@ from halfway.world.underlays.disjoint import disjoint_paths
 
 Hindrance = Literal[
     "none",
-    "the underlay is cut",  # t or fewer failures part the broker from the root: no overlay can help
+    "the underlay is cut",  # by t or fewer failures, from the root: no overlay can help
     "too few links at the broker",
     "too few links at an ancestor",
-    "a cut before an ancestor",  # the links would do, nodes between are too few
+    "a cut before an ancestor",  # enough links, too few nodes between
 ]
 
 
@@ -38,12 +38,12 @@ Ladder = tuple[Rung, ...]
 
 
 def ladder(overlay: Overlay, number: int, t: int) -> Ladder:
-    """A broker's paths to its next t + 1 ancestors, or to the root; as many as there are.
+    """A broker's paths to its next t + 1 ancestors, or to the root; as many as exist.
 
     Raises Problem for t < 1.
     """
     if t < 1:
-        raise Problem(f"t = {t}", remedy="an overlay shall tolerate at least one failure")
+        raise Problem(f"t = {t}: expected at least 1")
     rungs: list[Rung] = []
     passed: list[int] = []
     for i, ancestor in enumerate(overlay.ancestors(number)):
@@ -62,7 +62,7 @@ def ladder(overlay: Overlay, number: int, t: int) -> Ladder:
 
 
 def is_full(rungs: Ladder) -> bool:
-    """Whether every rung has the paths that it wants."""
+    """Whether every rung has all wanted paths."""
     return all(len(rung.routes) == rung.wanted for rung in rungs)
 
 
@@ -83,5 +83,5 @@ def hindrance(overlay: Overlay, number: int, t: int) -> Hindrance:
 
 
 def hindrances(overlay: Overlay, t: int) -> Counter[Hindrance]:
-    """Count the brokers below the root by what keeps them from tolerating t failures."""
+    """Count the brokers below the root by the reason why they cannot tolerate t failures."""
     return Counter(hindrance(overlay, n, t) for n in overlay.brokers if n != overlay.root)

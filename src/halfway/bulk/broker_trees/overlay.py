@@ -1,7 +1,6 @@
-"""An overlay of brokers as a tree whose links know the paths under them; who still reaches whom.
+"""A tree of brokers over an underlay, with the path under each link, and what is still connected.
 
-The whole overlay in one place, for experiments in bulk. `overlay_join` and `overlay_repair` change
-it; here it only tells what is there.
+The whole overlay in one place, for experiments in bulk. `join` and `repair` change it.
 """
 
 from collections.abc import Iterator
@@ -15,12 +14,12 @@ from halfway.problem import Problem
 from halfway.world.underlays.routes import Closed, Doubles, Rows, all_open, by_hops, places_on
 from halfway.world.underlays.underlay import Underlay
 
-NOBODY = -1
-# How the alternate path may run [uas §3.1]. tested: routers' own routes, kept only if they happen
-# to be disjoint; around: the leg to the alternate is led around the direct path; free: both legs.
+NO_BROKER = -1
+# How the alternate path may run [uas §3.1]. tested: the routers' own routes, kept only if they are
+# disjoint by chance; around: the leg to the alternate avoids the direct path; free: both legs do.
 PathReading = Literal["tested", "around", "free"]
 # [uas §4.1] after τ the child joins its grandparent or its alternate.
-Refuge = Literal["grandparent", "alternate"]
+Fallback = Literal["grandparent", "alternate"]
 
 
 class UnderlayPath(NamedTuple):
@@ -40,30 +39,30 @@ class UnderlayPath(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """How an overlay is built and mended; the two remedies are ours."""
+    """How an overlay is built and repaired. We add two remedies: `retry` and `bare_path`."""
 
     reading: PathReading = "around"
-    # We let a broker without alternate ask again when its parent gains a child, because the paper's
-    # first brokers find nobody to ask.
+    # We let a broker without an alternate ask again when its parent gains a child, because the
+    # paper's first brokers have no candidates.
     retry: bool = True
-    # We give a broker that finds no alternate a second path without a broker on it, because every
-    # later guarantee below it hangs on its own.
+    # We give a broker that finds no alternate a second path without a broker on it, because the
+    # guarantees of all brokers below it depend on its own.
     bare_path: bool = True
-    refuge: Refuge = "grandparent"
+    fallback: Fallback = "grandparent"
 
 
 @dataclass
 class Broker:
-    """One broker: who is above it, and by which ways [uas §4 "The Data Structures"]."""
+    """One broker: the brokers above it and the paths to them [uas §4 "The Data Structures"]."""
 
-    number: int  # in order of joining; its name
+    number: int  # in order of joining; its id
     row: int  # of the underlay
-    parent: int = NOBODY  # C; NOBODY at the root
-    direct: UnderlayPath | None = None  # x: this broker … parent; None: root, or no way
-    alternate: int = NOBODY  # A: the broker on `second`; NOBODY where there is none on it
+    parent: int = NO_BROKER  # C; NO_BROKER at the root
+    direct: UnderlayPath | None = None  # x: this broker … parent; None: root, or no path
+    alternate: int = NO_BROKER  # A: the broker on `second`, if there is one on it
     second: UnderlayPath | None = None  # y: this broker … (alternate …) parent
     bend: int = 0  # place of the alternate in second.rows
-    grandparent: int = NOBODY  # P, whom `upper` leads to
+    grandparent: int = NO_BROKER  # P, the end of `upper`
     upper: UnderlayPath | None = None  # z: this broker … grandparent, not through the parent
 
 
@@ -71,13 +70,13 @@ class Broker:
 class Overlay:
     """Brokers by number over an underlay, some of whose nodes and links may be down.
 
-    Raises Problem for rules that there are not.
+    Raises Problem for unknown rules.
     """
 
     underlay: Underlay
     rules: Rules = field(default_factory=Rules)
     brokers: dict[int, Broker] = field(default_factory=dict)
-    root: int = NOBODY
+    root: int = NO_BROKER
     joined: int = 0  # numbers given so far
 
     def __post_init__(self) -> None:
@@ -85,17 +84,17 @@ class Overlay:
 
     @cached_property
     def closed(self) -> Closed:
-        """What is down; marked by `set_row` and `set_link`."""
+        """What is down; `set_row` and `set_link` mark it."""
         return all_open(self.underlay.network)
 
     @cached_property
     def hop(self) -> Doubles:
-        """[m] weights under which a route is as short as it has hops."""
+        """[m] weights of 1: the length of a route is its number of hops."""
         # We take routes of fewest hops, because the paper measures nearness in IP hops.
         return by_hops(self.underlay.network)
 
     def twin(self) -> "Overlay":
-        """The same overlay with a history of its own from here on."""
+        """A copy of the overlay that changes independently."""
         brokers = {number: replace(broker) for number, broker in self.brokers.items()}
         other = Overlay(self.underlay, self.rules, brokers, self.root, self.joined)
         other.closed.rows[:], other.closed.places[:] = self.closed
@@ -105,11 +104,11 @@ class Overlay:
         return self.brokers[number]
 
     def set_row(self, row: int, *, down: bool) -> None:
-        """A node of the underlay fails, or comes back."""
+        """Mark a node of the underlay as failed or working."""
         self.closed.rows[row] = down
 
     def set_link(self, a: int, b: int, *, down: bool) -> None:
-        """A link of the underlay fails in both directions, or comes back."""
+        """Mark a link of the underlay as failed or working, in both directions."""
         self.closed.places[self.underlay.place(a, b)] = down
         self.closed.places[self.underlay.place(b, a)] = down
 
@@ -118,7 +117,7 @@ class Overlay:
         return number in self.brokers and not self.closed.rows[self.brokers[number].row]
 
     def route(self, rows: Rows) -> UnderlayPath | None:
-        """The route along these rows; None where there are none."""
+        """The path along these rows; None without rows."""
         if not len(rows):
             return None
         return UnderlayPath(rows, places_on(self.underlay.network, rows))
@@ -130,13 +129,13 @@ class Overlay:
     def neighbours(self, number: int) -> list[int]:
         """[uas §4] the neighbours of a broker in the tree: its parent and its children."""
         parent = self.brokers[number].parent
-        return ([parent] if parent != NOBODY else []) + self.children(number)
+        return ([parent] if parent != NO_BROKER else []) + self.children(number)
 
     def ancestors(self, number: int) -> Iterator[int]:
         """Parent, grandparent … root. Raises RuntimeError on a cycle."""
         above = self.brokers[number].parent
         for _ in range(len(self.brokers)):
-            if above == NOBODY:
+            if above == NO_BROKER:
                 return
             yield above
             above = self.brokers[above].parent
@@ -147,11 +146,11 @@ class Overlay:
         return number == above or above in self.ancestors(number)
 
 
-def way_up(overlay: Overlay, broker: Broker) -> tuple[int, UnderlayPath] | None:
-    """Whom a broker's messages for the root reach next, and by which path; None if nobody.
+def next_hop_up(overlay: Overlay, broker: Broker) -> tuple[int, UnderlayPath] | None:
+    """The next broker on the way from a broker to the root, and the path to it; None if cut off.
 
     [uas §4.1] the direct path, else the alternate one, else the one to the grandparent. The last
-    also serves where the parent lives and only both paths to it are dead: nobody is evicted.
+    also serves where the parent works and both paths to it are dead: the parent is not evicted.
     """
     closed = overlay.closed
     if overlay.is_up(broker.parent):
@@ -170,23 +169,23 @@ def connected(overlay: Overlay) -> set[int]:
 
 
 def tops(overlay: Overlay) -> dict[int, int]:
-    """Of each live broker the highest one that its messages reach; who shares it can talk."""
+    """Return the highest broker that each live one reaches: brokers that share it are connected."""
     next_up = {}
     for number, broker in overlay.brokers.items():
         if overlay.is_up(number):
-            way = way_up(overlay, broker)
-            next_up[number] = NOBODY if way is None else way[0]
+            path = next_hop_up(overlay, broker)
+            next_up[number] = NO_BROKER if path is None else path[0]
     return _climbed(next_up)
 
 
-def tops_plainly(overlay: Overlay) -> dict[int, int]:
-    """The same for unmodified SIENA."""
+def tops_unmodified(overlay: Overlay) -> dict[int, int]:
+    """Return the same for unmodified SIENA."""
     next_up = {}
     for number, broker in overlay.brokers.items():
         if overlay.is_up(number):
             direct = broker.direct
             led = direct is not None and direct.is_open(overlay.closed)
-            next_up[number] = broker.parent if led and overlay.is_up(broker.parent) else NOBODY
+            next_up[number] = broker.parent if led and overlay.is_up(broker.parent) else NO_BROKER
     return _climbed(next_up)
 
 
@@ -194,7 +193,7 @@ def _climbed(next_up: dict[int, int]) -> dict[int, int]:
     found: dict[int, int] = {}
     for number in next_up:
         chain, here = [number], number
-        while here not in found and next_up[here] != NOBODY:
+        while here not in found and next_up[here] != NO_BROKER:
             here = next_up[here]
             chain.append(here)
         top = found.get(here, here)
@@ -203,7 +202,7 @@ def _climbed(next_up: dict[int, int]) -> dict[int, int]:
 
 
 def has_second(broker: Broker) -> bool:
-    """Whether x and y are there and share nothing but their ends."""
+    """Whether x and y exist and share nothing but their ends."""
     if broker.direct is None or broker.second is None:
         return False
     inner, others = broker.direct.rows[1:-1], broker.second.rows
@@ -212,7 +211,7 @@ def has_second(broker: Broker) -> bool:
 
 
 def has_upper(overlay: Overlay, broker: Broker) -> bool:
-    """Whether z avoids the parent; below the root, whose death the paper leaves out, always."""
+    """Whether z avoids the parent; below the root, whose death the paper omits, always."""
     if broker.parent == overlay.root:
         return True
     if broker.upper is None or broker.parent not in overlay.brokers:
@@ -224,7 +223,7 @@ def has_upper(overlay: Overlay, broker: Broker) -> bool:
 def level(overlay: Overlay, number: int) -> int:
     """A broker's own guarantee: 3 = x, y and z; 2 = x and y; 1 = x and z; 0 = x alone, or nothing.
 
-    The root has 3. See `guarantee` for what the brokers above it leave of that.
+    The root has 3. `guarantee` takes the brokers above into account.
     """
     if number == overlay.root:
         return 3
@@ -240,21 +239,22 @@ def guarantee(overlay: Overlay, number: int) -> int:
 
 
 def meets_premise(overlay: Overlay, broker: Broker) -> bool:
-    """[uas §4.2] the lemma's premise: x, y and z are there and disjoint in pairs, z without C.
+    """[uas §4.2] the lemma's premise: x, y and z exist and are disjoint in pairs, z without C.
 
     Disjoint: no node in common but the broker itself, and the parent where x and y end.
     """
     x, y, z = broker.direct, broker.second, broker.upper
     if x is None or y is None or z is None or not has_second(broker):
         return False
-    if broker.parent == NOBODY or overlay[broker.parent].row in z.rows:
+    if broker.parent == NO_BROKER or overlay[broker.parent].row in z.rows:
         return False
     return not (np.isin(x.rows[1:], z.rows[1:]).any() or np.isin(y.rows[1:], z.rows[1:]).any())
 
 
 def _check(rules: Rules) -> None:
     if rules.reading not in get_args(PathReading):
-        what = f"'{rules.reading}' is not a reading of the alternate path"
-        raise Problem(what, remedy=f"one of {', '.join(get_args(PathReading))}")
-    if rules.refuge not in get_args(Refuge):
-        raise Problem(f"'{rules.refuge}' is no refuge", remedy=" or ".join(get_args(Refuge)))
+        what = f"reading = '{rules.reading}': expected one of {', '.join(get_args(PathReading))}"
+        raise Problem(what)
+    if rules.fallback not in get_args(Fallback):
+        what = f"fallback = '{rules.fallback}': expected one of {', '.join(get_args(Fallback))}"
+        raise Problem(what)

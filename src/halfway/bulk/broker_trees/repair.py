@@ -1,21 +1,21 @@
-"""[uas §4, Algorithm 2 and §4.1] Leave, and what brokers do about failures after the time τ.
+"""[uas §4, Algorithm 2 and §4.1] Leave, and the repair of the overlay a time τ after failures.
 
-One operation at a time: the paper's transactions, with their order already settled.
+Operations run one at a time: the paper's transactions in a given order.
 """
 
 from collections.abc import Iterator
 
 from halfway.bulk.broker_trees.join import attach, choose_second, choose_upper, nearest, retry_below
-from halfway.bulk.broker_trees.overlay import NOBODY, Broker, Overlay, connected
+from halfway.bulk.broker_trees.overlay import NO_BROKER, Broker, Overlay, connected
 from halfway.world.underlays.routes import shortest
 
 
 def leave(overlay: Overlay, number: int) -> None:
-    """[uas §4, Algorithm 2] a broker goes: its children join its parent, then all is put right.
+    """[uas §4, Algorithm 2] remove a broker: its children join its parent, paths are renewed.
 
-    Of a dead broker its parent does this on its behalf, from its replica [uas §4.1]. Where the
+    For a dead broker its parent does this on its behalf, from its replica [uas §4.1]. Where the
     parent is dead too, we let the children join the next live broker above, because the paper
-    has one failure at a time. The last broker leaves an empty overlay.
+    assumes one failure at a time. The last broker leaves an empty overlay.
     """
     children = overlay.children(number)
     if number == overlay.root:
@@ -29,31 +29,31 @@ def leave(overlay: Overlay, number: int) -> None:
         for child in children:
             attach(overlay, overlay[child], above)
         del overlay.brokers[number]
-    put_right(overlay)
+    renew_paths(overlay)
 
 
 def _succeed(overlay: Overlay, children: list[int]) -> None:
-    # We make the root's first live child its successor, the others join it, because the paper
-    # leaves the death of the root open; every child of the root knows the others from its Join.
-    heir = next((child for child in children if overlay.is_up(child)), NOBODY)
-    if heir == NOBODY and children:
-        heir = children[0]
-    overlay.root = heir
-    if heir == NOBODY:
+    # We make the root's first live child its successor, which the others join, because the paper
+    # leaves the root's death open; every child of the root knows the others from its Join.
+    successor = next((child for child in children if overlay.is_up(child)), NO_BROKER)
+    if successor == NO_BROKER and children:
+        successor = children[0]
+    overlay.root = successor
+    if successor == NO_BROKER:
         return
-    root = overlay[heir]
-    root.parent = root.alternate = root.grandparent = NOBODY
+    root = overlay[successor]
+    root.parent = root.alternate = root.grandparent = NO_BROKER
     root.direct = root.second = root.upper = None
     for child in children:
-        if child != heir:
-            attach(overlay, overlay[child], heir)
+        if child != successor:
+            attach(overlay, overlay[child], successor)
 
 
-def mend(overlay: Overlay) -> None:
-    """[uas §4.1] everything that τ after failures is done about them.
+def repair(overlay: Overlay) -> None:
+    """[uas §4.1] repair the overlay, a time τ after failures.
 
     Dead brokers leave; a broker whose direct path is dead joins another parent; alternates and
-    grandparents are chosen again where theirs are gone. Where the underlay has no way left, a
+    grandparents are chosen again where theirs are gone. Where the underlay has no path left, a
     broker keeps its parent and tries again at the next call.
     """
     for number in sorted(overlay.brokers):
@@ -63,7 +63,7 @@ def mend(overlay: Overlay) -> None:
         broker = overlay[number]
         if number != overlay.root and overlay.is_up(number) and not _is_served(overlay, broker):
             _join_again(overlay, broker)
-    put_right(overlay)
+    renew_paths(overlay)
 
 
 def _is_served(overlay: Overlay, broker: Broker) -> bool:
@@ -73,7 +73,7 @@ def _is_served(overlay: Overlay, broker: Broker) -> bool:
 
 def _join_again(overlay: Overlay, broker: Broker) -> None:
     tree = shortest(overlay.underlay.network, overlay.hop, broker.row, overlay.closed)
-    for parent in _refuges(overlay, broker, tree):
+    for parent in _fallback_parents(overlay, broker, tree):
         if (
             overlay.is_up(parent)
             and not overlay.is_below(parent, broker.number)
@@ -83,20 +83,20 @@ def _join_again(overlay: Overlay, broker: Broker) -> None:
             return
 
 
-def _refuges(overlay: Overlay, broker: Broker, tree: object) -> Iterator[int]:
-    """Brokers to try as the next parent, in order.
+def _fallback_parents(overlay: Overlay, broker: Broker, tree: object) -> Iterator[int]:
+    """Yield the brokers to try as the next parent, in order.
 
     [uas §4.1] the grandparent or the alternate. We add the old parent by a new route, because the
     root's children have no grandparent, and then the nearest that still reaches the root.
     """
     parent = overlay.brokers.get(broker.parent)
-    grandparent = parent.parent if parent is not None else NOBODY
+    grandparent = parent.parent if parent is not None else NO_BROKER
     two = [grandparent, broker.alternate]
-    # Who is asked must reach the root, or a broker could join one that waits for it.
+    # Candidates must reach the root, or a broker could join one that waits for it.
     served = connected(overlay)
     yield from (
         number
-        for number in (two if overlay.rules.refuge == "grandparent" else two[::-1])
+        for number in (two if overlay.rules.fallback == "grandparent" else two[::-1])
         if number in served
     )
     if broker.parent in served:
@@ -105,11 +105,11 @@ def _refuges(overlay: Overlay, broker: Broker, tree: object) -> Iterator[int]:
     yield nearest(overlay, tree, others)  # type: ignore[arg-type]
 
 
-def put_right(overlay: Overlay) -> None:
-    """Choose anew every alternate and grandparent path that is gone, dead or no longer one.
+def renew_paths(overlay: Overlay) -> None:
+    """Choose anew every alternate and grandparent path that is gone, dead or no longer valid.
 
-    [uas §4, Algorithm 2] "C.Reset GrandParent()", "C.Choose Alternate()". An alternate is one as
-    long as it is next to the parent, in the tree, and not below the broker.
+    [uas §4, Algorithm 2] "C.Reset GrandParent()", "C.Choose Alternate()". An alternate is valid
+    while it is a neighbour of the parent in the tree and not below the broker.
     """
     for number in sorted(overlay.brokers):
         broker = overlay[number]
@@ -130,7 +130,7 @@ def _second_is_gone(overlay: Overlay, broker: Broker) -> bool:
     second = broker.second
     if second is None or not second.is_open(overlay.closed):
         return True
-    if broker.alternate == NOBODY:
+    if broker.alternate == NO_BROKER:
         return False
     return (
         not overlay.is_up(broker.alternate)

@@ -1,4 +1,4 @@
-"""Every single failure of an underlay, which live brokers of an overlay it cuts off, and why."""
+"""Every single failure of an underlay: which live brokers of an overlay it cuts off, and why."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -22,18 +22,18 @@ from halfway.world.underlays.routes import route, shortest
 Cause = Literal[
     "the underlay is cut",  # from the root: no overlay could help
     "the parent is cut off",  # the underlay leads to the root, but not to the parent
-    "the grandparent is cut off",  # the parent failed, and the underlay does not lead to the next
+    "the grandparent is cut off",  # the parent failed; the underlay does not lead to the next
     "no second path",  # the underlay has one to the parent, the overlay does not
     "no path past the parent",  # the underlay has one to the grandparent, the overlay does not
 ]
-_WAYS = 3  # paths a broker: x, y, z
+_PATHS = 3  # paths a broker: x, y, z
 
 
-class _Ways(NamedTuple):
+class _PathTable(NamedTuple):
     """The overlay as arrays; broker k is the k-th in order of number, path 3 k + (0, 1, 2)."""
 
     row: npt.NDArray[np.int64]  # [brokers] of the underlay
-    target: npt.NDArray[np.int64]  # [3 brokers] who stands at the end of each path; -1: no path
+    target: npt.NDArray[np.int64]  # [3 brokers] the broker at the end of each path; -1: no path
     root: int
     first: npt.NDArray[np.int64]  # [nodes + links + 1] element e lies on paths[first[e]:first[e+1]]
     paths: npt.NDArray[np.int64]
@@ -41,7 +41,7 @@ class _Ways(NamedTuple):
 
 @dataclass(frozen=True)
 class SingleFailures:
-    """What each single failure does; elements are the nodes (rows), then the links."""
+    """The effect of each single failure; elements are the nodes (rows), then the links."""
 
     lost: npt.NDArray[np.int64]  # [elements] live brokers that no longer reach the root
     broker: npt.NDArray[np.int64]  # [losses] number of each such broker …
@@ -49,10 +49,10 @@ class SingleFailures:
 
 
 class Census(NamedTuple):
-    """How many brokers have which guarantee."""
+    """Numbers of brokers by guarantee."""
 
     own: tuple[int, int, int, int]  # by level 0…3, the root among those of 3
-    whole: tuple[int, int, int, int]  # likewise, with what the brokers above leave of it
+    whole: tuple[int, int, int, int]  # likewise, the brokers above taken into account
     premise: int  # brokers that meet the premise of the paper's lemma
     brokers: int
 
@@ -71,17 +71,16 @@ def census(overlay: Overlay) -> Census:
 
 
 def single_failures(overlay: Overlay) -> SingleFailures:
-    """Let every node but the root's fail alone, then every link, and see who reaches the root.
+    """Fail every node but the root's alone, then every link; find the brokers that are cut off.
 
-    The overlay must be whole: nothing down. The root's own node is not counted: lost is 0 there.
+    Nothing may be down before. The root's own node is not counted: lost is 0 there.
     """
-    ways = _ways(overlay)
-    elements = len(ways.first) - 1
+    table = _path_table(overlay)
+    elements = len(table.first) - 1
     lost = np.zeros(elements, np.int64)
     pairs = np.empty((elements * 4 + 64, 2), np.int64)
-    nodes = overlay.underlay.network.n
     while True:
-        count = int(_fail_each(*ways, nodes, lost, pairs))
+        count = int(_fail_each(*table, lost, pairs))
         if count <= len(pairs):
             break
         pairs = np.empty((count, 2), np.int64)
@@ -90,15 +89,15 @@ def single_failures(overlay: Overlay) -> SingleFailures:
 
 
 def causes(overlay: Overlay, failures: SingleFailures) -> Counter[Cause]:
-    """Why each loss happened: what the underlay no longer has, or a path that the overlay lacks.
+    """Count the causes of losses: the underlay is cut, or the overlay lacks a path.
 
-    A broker is lost where the first broker on its way up that cannot go on has neither x nor y
-    (its parent lives) or no z (its parent is what failed).
+    A broker is lost where the first stuck broker on its way up has neither x nor y (its parent
+    works) or no z (its parent failed).
     """
     found: Counter[Cause] = Counter()
     for element in np.unique(failures.element):
         _mark(overlay, int(element), down=True)
-        # One search from the root tells who has a way at all; one more for each stuck broker.
+        # One search from the root finds the brokers with any path; one more for each stuck broker.
         top = overlay[overlay.root].row
         tree = shortest(overlay.underlay.network, overlay.hop, top, overlay.closed)
         highest, known = tops(overlay), dict[int, Cause]()
@@ -135,27 +134,27 @@ def _mark(overlay: Overlay, element: int, *, down: bool) -> None:
     overlay.set_link(int(overlay.underlay.owner[at]), int(network.who[at]), down=down)
 
 
-def _ways(overlay: Overlay) -> _Ways:
+def _path_table(overlay: Overlay) -> _PathTable:
     numbers = sorted(overlay.brokers)
     index = {number: k for k, number in enumerate(numbers)}
-    target = np.full(_WAYS * len(numbers), -1, np.int64)
+    target = np.full(_PATHS * len(numbers), -1, np.int64)
     lies: list[npt.NDArray[np.int64]] = []
     nodes = overlay.underlay.network.n
     for k, number in enumerate(numbers):
         broker = overlay[number]
         ends = (broker.parent, broker.parent, broker.grandparent)
         some = (broker.direct, broker.second, broker.upper)
-        for w, (end, way) in enumerate(zip(ends, some, strict=True)):
-            if way is not None and end in index:
-                target[_WAYS * k + w] = index[end]
-                on = _elements(way, nodes, overlay)
-                lies.append(np.column_stack((on, np.full(len(on), _WAYS * k + w))))
+        for w, (end, path) in enumerate(zip(ends, some, strict=True)):
+            if path is not None and end in index:
+                target[_PATHS * k + w] = index[end]
+                on = _elements(path, nodes, overlay)
+                lies.append(np.column_stack((on, np.full(len(on), _PATHS * k + w))))
     pairs = np.concatenate(lies) if lies else np.empty((0, 2), np.int64)
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     elements = nodes + overlay.underlay.network.links
     first = np.searchsorted(pairs[:, 0], np.arange(elements + 1)).astype(np.int64)
     rows = np.array([overlay[number].row for number in numbers], np.int64)
-    return _Ways(rows, target, index[overlay.root], first, pairs[:, 1].astype(np.int64))
+    return _PathTable(rows, target, index[overlay.root], first, pairs[:, 1].astype(np.int64))
 
 
 def _elements(route: UnderlayPath, nodes: int, overlay: Overlay) -> npt.NDArray[np.int64]:
@@ -164,8 +163,8 @@ def _elements(route: UnderlayPath, nodes: int, overlay: Overlay) -> npt.NDArray[
 
 
 @kernel
-def _fail_each(row, target, root, first, paths, nodes, lost, pairs):
-    # Returns how many losses there were; those beyond the room of `pairs` are only counted.
+def _fail_each(row, target, root, first, paths, lost, pairs):
+    # Returns the number of losses; those beyond the room of `pairs` are only counted.
     brokers = row.shape[0]
     dead = np.zeros(target.shape[0], np.bool_)
     count = 0
@@ -180,15 +179,15 @@ def _fail_each(row, target, root, first, paths, nodes, lost, pairs):
                 continue
             here, steps = k, 0
             while here != root and steps <= brokers:
-                way = -1
+                up = -1
                 for w in range(3):
                     p = 3 * here + w
-                    # A path ends at a broker, so it is dead where that broker's node is.
-                    if way < 0 and target[p] >= 0 and not dead[p]:
-                        way = target[p]
-                if way < 0:
+                    # A up ends at a broker, so it is dead where that broker's node is.
+                    if up < 0 and target[p] >= 0 and not dead[p]:
+                        up = target[p]
+                if up < 0:
                     break
-                here = way
+                here = up
                 steps += 1
             if here != root:
                 lost[e] += 1

@@ -1,4 +1,4 @@
-"""Paper 5, judged: the lemma, and every claim of §5, each per reading and model."""
+"""Verdicts on paper 5: the lemma and every claim of §5, for each interpretation and model."""
 
 import math
 from collections.abc import Iterator
@@ -28,12 +28,12 @@ from halfway.pipeline.verdict import Opinion, Verdict
 
 HERE = Path(__file__).parent
 _row = partial(Verdict, "underlay-siena")
-COMPARABLE = (0.75, 1.25)  # what "comparable" standard deviations are taken to mean
+COMPARABLE = (0.75, 1.25)  # our interpretation of "comparable" standard deviations
 DENOMINATORS = {"overlay": "overlay links", "used": "used wires", "physical": "all wires"}
 
 
 def judge_table_2(found: Summaries) -> Iterator[Verdict]:
-    """[uas Table 2] the parameters as printed, counted on what a run made."""
+    """[uas Table 2] the parameters as printed, counted in the runs."""
     for row in published(HERE / "table-2.csv"):
         seen = found.find(row.metric)
         estimate = (seen.mean, seen.mean_low, seen.mean_high)
@@ -64,7 +64,7 @@ def judge_lemma(found: Summaries) -> Iterator[Verdict]:
             if metric == "premise":
                 opinion = "agrees" if whole else "impossible as printed"
                 reason += "; the root's children have no grandparent, and "
-                reason += f"{100 * at('two links').mean:.0f} % of the nodes have but two links"
+                reason += f"{100 * at('two links').mean:.0f} % of the nodes have only two links"
             what = {
                 "premise": "share with x, y, z disjoint in pairs",
                 "guaranteed": "share with x and y, and z past the parent, all the way up",
@@ -74,16 +74,16 @@ def judge_lemma(found: Summaries) -> Iterator[Verdict]:
                 seen.networks, name, opinion, reason,
             )  # fmt: skip
         seen, harmful, every = at("losses"), at("harmful"), at("failures")
-        told = f"{harmful.mean:.1f} of {every.mean:.0f} failures cut somebody off"
+        reason = f"{harmful.mean:.1f} of {every.mean:.0f} failures cut off a live broker"
         yield _row(
             "lemma", cell, "live brokers cut off, summed over all single failures", 0, seen.mean,
             seen.mean_low, seen.mean_high, seen.networks, name,
-            "agrees" if seen.maximum == 0 else "differs", told,
+            "agrees" if seen.maximum == 0 else "differs", reason,
         )  # fmt: skip
 
 
 def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
-    """[uas §5] delivery is higher in underlay-aware SIENA, and the more so the more fails."""
+    """[uas §5] delivery is higher in underlay-aware SIENA; the gap grows with the faults."""
     for where in WHERE:
         for repair in repairs(where):
             gaps = []
@@ -111,7 +111,7 @@ def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
 def _widening(
     few: tuple[Summary, Summary], many: tuple[Summary, Summary]
 ) -> tuple[float, float, float]:
-    """The gap with few faults less that with many, paired; with its 95 % interval."""
+    """The gap with few faults minus that with many, paired, and its 95 % interval."""
 
     def gap(pair: tuple[Summary, Summary]) -> tuple[float, np.ndarray]:
         plain, aware = pair
@@ -123,11 +123,11 @@ def _widening(
 
 
 def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
-    """[uas §5] latency grows with the events in SIENA, and is reduced by the second paths."""
+    """[uas §5] latency grows with the events in SIENA; the second paths reduce it."""
     models = [("selective", CALM_S), ("selective", RUSH_S), ("everybody", RUSH_S)]
     for interest, window in models:
         at = partial(found.find, "latency", interest=interest, window_s=window, queueing="overlay")
-        name = f"{_pace(window)}, {interest}, a queue an overlay link"
+        name = f"{_pace(window)}, {interest}, a queue for each overlay link"
         growth = ratio(
             at(events=EVENT_COUNTS[0], balance="direct"), at(events=EVENTS, balance="direct"),
             "mean",
@@ -150,7 +150,7 @@ def _latencies(
         found.find, "latency", events=events, interest=interest, window_s=window,
         queueing=queueing,
     )  # fmt: skip
-    where = "an overlay link" if queueing == "overlay" else "a link of the underlay"
+    where = "overlay link" if queueing == "overlay" else "link of the underlay"
     plain = at(balance="direct")
     for balance in BALANCES:
         share = ratio(at(balance=balance), plain, "mean")
@@ -160,7 +160,7 @@ def _latencies(
             {"events": events, "interest": interest, "window_s": window, "queueing": queueing,
              "balance": balance},
             "mean latency, underlay-aware / unmodified", "reduced", *share, plain.networks,
-            f"{balance}; {_pace(window)}, {interest}, a queue {where}", opinion,
+            f"{balance}; {_pace(window)}, {interest}, a queue for each {where}", opinion,
             f"unmodified {plain.mean:.2f} ms; {reason}",
         )  # fmt: skip
 
@@ -201,7 +201,7 @@ def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
 def _stressed(
     found: Summaries, what: str
 ) -> Iterator[tuple[dict[str, Scalar], str, Summary, Summary]]:
-    """Cells of Figures 7 and 8: other denominators than overlay links only at the last size."""
+    """Yield the cells of Figures 7 and 8; overlay links alone have all sizes."""
     for interest in ("selective", "everybody"):
         for balance in BALANCES:
             for over, links in DENOMINATORS.items():

@@ -1,4 +1,4 @@
-"""Paper 5, declared: figures, scales, readings and pictures."""
+"""The declaration of paper 5: figures, scales, interpretations and plots."""
 
 from halfway.papers.underlay_siena import claims, points
 from halfway.pipeline.study import Figure, Paper, Plot, Scale
@@ -9,37 +9,35 @@ UNDERLAY = (
 )
 OVERLAY = (
     "overlay: 100 brokers on uniform nodes, joining in the order of drawing; reading *around*: the "
-    "leg to the alternate is led around the direct path; both remedies, which are ours: an "
-    "alternate is asked for again when the parent gains a child, and a second path may have no "
-    "broker on it"
+    "leg to the alternate avoids the direct path; we add both remedies: a broker asks again for an "
+    "alternate when its parent gains a child, and a second path may have no broker on it"
 )
 CLIENTS = (
     "content: 1,000 clients at uniform brokers, one filter each; *selective* takes one event in a "
-    "hundred, *everybody* takes all; events of 50 bytes from uniform clients at uniform times"
+    "hundred, “everybody” takes all; events of 50 bytes from uniform clients at uniform times"
 )
 PATHS = (
-    "paths: *tested* keeps the routers' own routes where they happen to be disjoint, *around* "
-    "leads the leg to the alternate around the direct path, *free* both legs; as printed is "
-    "without remedies"
+    "paths: *tested* keeps the routers' own routes if they are disjoint by chance; with *around* "
+    "the leg to the alternate avoids the direct path, with *free* both do; as printed: no remedies"
 )
 FAILURES = (
-    "faults come one after another, evenly over the run, and stay: uniform among all links, all "
-    "nodes, the nodes and links *used* by direct paths, or the brokers; the root's node is spared; "
-    "notifications for clients of a dead broker count as lost, unless the clients move"
+    "faults occur one after another, evenly over the run, and stay: uniform among all links, "
+    "all nodes, the nodes and links *used* by direct paths, or the brokers; the root's node never "
+    "fails; notifications for clients of a dead broker count as lost, unless the clients move"
 )
 REPAIR = (
     "*fails over only*: alternate and grandparent paths as they were built; *repairs*: a hundredth "
-    "of the run after each fault the brokers join again, on what is left of the underlay; *clients "
-    "move*, ours: with each repair those of dead brokers attach to the nearest live one as well"
+    "of the run after each fault the brokers join again, on the rest of the underlay; we add "
+    "*clients move*: at each repair those of dead brokers attach to the nearest live one as well"
 )
 QUEUES = (
     "queues: first in, first out, one for each direction of each overlay link (delay the sum, "
     "bandwidth the least of its path), or of each link of the underlay; all events within 10 s, "
-    "when hardly anything waits, or 0.1 s"
+    "with nearly empty queues, or 0.1 s"
 )
 BALANCE = (
     "balance: *halves* takes the two paths in turn, *least-wait* the one whose first queue is "
-    "shorter, *earliest* the one on which wait and unloaded travel together take less"
+    "shorter, *earliest* the one with the smaller sum of wait and unloaded travel"
 )
 INTERVALS = (
     "95 % intervals: bootstrap over networks (overlay, clients and faults drawn anew with each), "

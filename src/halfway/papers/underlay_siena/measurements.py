@@ -1,4 +1,4 @@
-"""What one run of paper 5 does: draw the underlay, let brokers join, fail things or send events."""
+"""The measurements of paper 5: brokers join an overlay, then elements fail or events pass."""
 
 from functools import lru_cache
 
@@ -9,7 +9,7 @@ from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import loads as loads_of
 from halfway.bulk.broker_trees.load import passage
 from halfway.bulk.broker_trees.overlay import Overlay, PathReading, Rules
-from halfway.bulk.broker_trees.queues import stress, ways
+from halfway.bulk.broker_trees.queues import queued_paths, stress
 from halfway.bulk.broker_trees.single_failures import causes, census, single_failures
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.underlays.underlay import Underlay
@@ -41,7 +41,7 @@ def underlay(n: int, seed: int) -> Underlay:
 
 @lru_cache(maxsize=4)
 def overlay(n: int, brokers: int, reading: PathReading, remedy: str, seed: int) -> Overlay:
-    """Brokers on distinct uniform nodes, joined in the order of their drawing. Do not change it."""
+    """Brokers on distinct uniform nodes, joined in the order of drawing. Read only."""
     retry, bare = REMEDIES[remedy]
     made = Overlay(underlay(n, seed), Rules(reading, retry, bare))
     for row in np.random.default_rng(seed).choice(n, brokers, replace=False):
@@ -51,7 +51,7 @@ def overlay(n: int, brokers: int, reading: PathReading, remedy: str, seed: int) 
 
 @lru_cache(maxsize=8)
 def workload(brokers: int, clients: int, events: int, interest: str, seed: int) -> Content:
-    """Clients and events; every system and fault meets the same."""
+    """Clients and events, the same for every system and fault."""
     return content(brokers, clients, events, interest, seed)  # type: ignore[arg-type]
 
 
@@ -68,7 +68,7 @@ def _workload(run: Run) -> Content:
 
 
 def parameters(run: Run) -> Observations:
-    """[uas Table 2] What a run is made of, counted on what it made."""
+    """[uas Table 2] The parameters of a run, counted in it."""
     made, drawn = _overlay(run), _workload(run)
     homes = np.bincount(drawn.home, minlength=run["brokers"])
     return {
@@ -87,7 +87,7 @@ def parameters(run: Run) -> Observations:
 def lemma(run: Run) -> Observations:
     """[uas §4.2] Every single failure but the root's node, one by one; a unit is an overlay.
 
-    losses: pairs (failure, live broker cut off). harmful: failures that cut somebody off.
+    losses: pairs (failure, live broker cut off). harmful: failures that cut off a live broker.
     level k: share of the brokers but the root whose own guarantee is k; guaranteed: share whose
     chain up to the root has level 3 throughout; premise: share that meets the lemma's premise;
     two links: share of the underlay's nodes with fewer links than three paths need.
@@ -114,14 +114,14 @@ def lemma(run: Run) -> Observations:
 
 
 def deliveries(run: Run) -> Observations:
-    """[uas Fig. 5] Percentage of notifications delivered while faults strike; a unit is a run."""
+    """[uas Fig. 5] Percentage of notifications delivered under faults; a unit is a run."""
     made, drawn = _overlay(run), _workload(run)
-    # One order of faults a network: more faults only add to fewer, and both systems meet the same.
+    # One order of faults for each network: fewer faults are a prefix of more, in both systems.
     faults = draw_faults(made, run["where"], run["faults"], run.workload_seed)
     with run.timed("run"):
         share = delivered_share(
             made.twin(), run["system"], drawn, faults, tau=run["tau"],
-            mends=run["repair"] in ("repairs", "clients move"),
+            repairs=run["repair"] in ("repairs", "clients move"),
             clients="move" if run["repair"] == "clients move" else "stay",
         )  # fmt: skip
     return {"delivered": np.array([100.0 * share])}
@@ -130,9 +130,11 @@ def deliveries(run: Run) -> Observations:
 def loads(run: Run) -> Observations:
     """[uas Figs. 6-8] Latency in milliseconds, link loads in kilobytes; a unit is a run."""
     made, drawn = _overlay(run), _workload(run)
-    aware = run["system"] == "underlay-tree"
+    aware = run["system"] == "underlay-siena"
     with run.timed("run"):
-        paths = ways(made, aware=aware, queueing=run["queueing"], message_bits=8 * MESSAGE_BYTES)
+        paths = queued_paths(
+            made, aware=aware, queueing=run["queueing"], message_bits=8 * MESSAGE_BYTES
+        )
         passed = passage(paths, drawn, run["balance"], run["window_s"])
         found = loads_of(passed, stress(made, aware=aware), MESSAGE_BYTES)
     observed = {

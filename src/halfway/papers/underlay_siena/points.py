@@ -1,22 +1,21 @@
-"""The points of paper 5's figures: which parameters are run."""
+"""The points of paper 5's figures: the parameters of all runs."""
 
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.study import Scale
 
 _ROOM = "halfway.papers.underlay_siena.measurements"
 NETWORK = ("n", "brokers")
-SYSTEMS = ("broker-tree", "underlay-tree")
 
 NODES, BROKERS, CLIENTS, EVENTS = 10_000, 100, 1000, 10_000  # [uas §5, Table 2]
 FAULTS = (5, 10, 20, 40)  # the figure's axis is not in the text
 WHERE = ("links", "nodes", "used", "brokers")
 REPAIRS = ("repairs", "fails over only")
-BROKERS_FAIL = ("used", "brokers")  # of those, where clients often lose their broker
+BROKERS_FAIL = ("used", "brokers")  # fault models in which clients often lose their broker
 TAU = 0.01  # of the run; the paper leaves τ open
 EVENT_COUNTS = (1000, 4000, 7000, 10_000)  # [uas §5] "from 1000 to 10000"
 BALANCES = ("halves", "least-wait", "earliest")
 CALM_S, RUSH_S = 10.0, 0.1  # seconds in which all events are published: without and with queues
-# reading of the paths, remedy
+# interpretation of the paths, remedy
 VARIANTS = (
     ("tested", "none"),
     ("around", "none"),
@@ -38,16 +37,16 @@ _CONTENT: dict[str, Scalar] = {"clients": CLIENTS, "interest": "selective"}
 
 def table_2(_scale: Scale) -> list[Point]:
     """[uas Table 2] one point: the parameters of every run."""
-    given = {**_OVERLAY, **_CONTENT, "events": EVENTS, "system": "underlay-tree"}
+    given = {**_OVERLAY, **_CONTENT, "events": EVENTS, "system": "underlay-siena"}
     return [Point(f"{_ROOM}:parameters", given, NETWORK, 1000.0)]
 
 
 def lemma(_scale: Scale) -> list[Point]:
-    """[uas §4.2] one point a reading and remedy."""
+    """[uas §4.2] one point for each interpretation and remedy."""
     return [
         Point(
             f"{_ROOM}:lemma",
-            {**_OVERLAY, "reading": reading, "remedy": remedy, "system": "underlay-tree"},
+            {**_OVERLAY, "reading": reading, "remedy": remedy, "system": "underlay-siena"},
             NETWORK,
             1500.0,
         )
@@ -56,20 +55,20 @@ def lemma(_scale: Scale) -> list[Point]:
 
 
 def figure_5(_scale: Scale) -> list[Point]:
-    """[uas Fig. 5] one point a fault model, number of faults, system and way of repair."""
+    """[uas Fig. 5] one point for each fault model, number of faults, system and repair."""
     return [
         delivery_point(where, faults, system, repair)
         for where in WHERE
         for faults in FAULTS
         for system, repair in (
-            ("broker-tree", "unmodified"),
-            *(("underlay-tree", repair) for repair in repairs(where)),
+            ("siena", "unmodified"),
+            *(("underlay-siena", repair) for repair in repairs(where)),
         )
     ]
 
 
 def repairs(where: str) -> tuple[str, ...]:
-    """What of the underlay-aware tree is measured where faults strike so."""
+    """The repairs of the underlay-aware tree that are measured in a fault model."""
     return (*REPAIRS, "clients move") if where in BROKERS_FAIL else REPAIRS
 
 
@@ -81,7 +80,7 @@ def delivery_point(where: str, faults: int, system: str, repair: str) -> Point:
 
 
 def figure_6(_scale: Scale) -> list[Point]:
-    """[uas Fig. 6] calm and rush by number of events; what queues where, and who wants what."""
+    """[uas Fig. 6] calm and rush by number of events, place of the queues, and interest."""
     queued: list[tuple[int, str, float, str]] = [
         (events, interest, window, "overlay")
         for events in EVENT_COUNTS
@@ -96,7 +95,7 @@ def figure_6(_scale: Scale) -> list[Point]:
 
 
 def figure_7(_scale: Scale) -> list[Point]:
-    """[uas Figs. 7-8] the same runs in a rush, for who carries what."""
+    """[uas Figs. 7-8] the same runs in a rush, for the loads of links."""
     return [
         point
         for events in EVENT_COUNTS
@@ -106,8 +105,8 @@ def figure_7(_scale: Scale) -> list[Point]:
 
 
 def _balanced(events: int, interest: str, window_s: float, queueing: str) -> list[Point]:
-    ways = [("broker-tree", "direct"), *(("underlay-tree", balance) for balance in BALANCES)]
-    return [load_point(events, interest, window_s, queueing, *way) for way in ways]
+    balanced = [("siena", "direct"), *(("underlay-siena", balance) for balance in BALANCES)]
+    return [load_point(events, interest, window_s, queueing, *pair) for pair in balanced]
 
 
 def load_point(

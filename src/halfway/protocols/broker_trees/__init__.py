@@ -1,1 +1,1 @@
-"""SIENA's broker tree and the underlay-aware tree built on it (paper 5)."""
+"""Broker trees: SIENA's hierarchy of brokers, and the underlay-aware tree of paper 5 (`uas`)."""

@@ -1,7 +1,7 @@
-"""Whom a broker of the underlay-aware tree knows below it: children and grandchildren, by slot.
+"""The children and grandchildren that a broker of the underlay-aware tree knows, by slot.
 
 [uas §4 "The Data Structures"] a broker keeps its children, and a replica of each child's own list,
-"updated periodically": the children of its children are those it serves if a child dies.
+"updated periodically": it adopts the children of a child that dies.
 """
 
 from typing import NamedTuple
@@ -14,95 +14,101 @@ from halfway.core.compiled import apart, kernel
 NONE = np.int32(-1)
 
 
-class Kin(NamedTuple):
-    """Names by broker and slot, NONE where it is free; how long ago each was heard, in ticks."""
+class Children(NamedTuple):
+    """Node ids by broker and slot, NONE: free; and for how many ticks each has been silent."""
 
-    child: npt.NDArray[np.int32]  # [brokers, kin]
-    quiet: npt.NDArray[np.int32]  # [brokers, kin, 2] since the child's last PING on each path
-    grandchild: npt.NDArray[np.int32]  # [brokers, kin]
-    between: npt.NDArray[np.int32]  # [brokers, kin] whose child that grandchild is
-    unheard: npt.NDArray[np.int32]  # [brokers, kin] since the grandchild said so
-    refused: npt.NDArray[np.int64]  # [brokers] kin that found no free slot
+    child: npt.NDArray[np.int32]  # [brokers, slots]
+    child_silence: npt.NDArray[np.int32]  # [brokers, slots, 2] since its last PING on each path
+    grandchild: npt.NDArray[np.int32]  # [brokers, slots]
+    via: npt.NDArray[np.int32]  # [brokers, slots] the grandchild's parent
+    grandchild_silence: npt.NDArray[np.int32]  # [brokers, slots]
+    refused: npt.NDArray[np.int64]  # [brokers] children and grandchildren without a free slot
 
 
-def kin(brokers: int, slots: int) -> Kin:
-    """Nobody has anybody below."""
+def no_children(brokers: int, slots: int) -> Children:
+    """Return room for `slots` children and as many grandchildren at each broker."""
 
     def free() -> npt.NDArray[np.int32]:
         return np.full((brokers, slots), NONE)
 
-    quiet, unheard = np.zeros((brokers, slots, 2), np.int32), np.zeros((brokers, slots), np.int32)
-    return Kin(free(), quiet, free(), free(), unheard, np.zeros(brokers, np.int64))
+    silence = np.zeros((brokers, slots, 2), np.int32), np.zeros((brokers, slots), np.int32)
+    return Children(free(), silence[0], free(), free(), silence[1], np.zeros(brokers, np.int64))
 
 
 @apart
-def child_slot(kin, i, node_id):
-    """Where a child is kept; -1 if it is none."""
-    for s in range(kin.child.shape[1]):
-        if kin.child[i, s] == node_id:
+def child_slot(children, i, node_id):
+    """The slot of a child; -1 if it is not one."""
+    for s in range(children.child.shape[1]):
+        if children.child[i, s] == node_id:
             return s
     return -1
 
 
 @kernel
-def add_child(kin, i, node_id):
-    """A child, heard of just now; returns its slot, -1 if there is no room."""
+def add_child(children, i, node_id):
+    """Add a child, heard just now; returns its slot, -1 if there is no room."""
     free = -1
-    for s in range(kin.child.shape[1] - 1, -1, -1):
-        if kin.child[i, s] == node_id:
+    for s in range(children.child.shape[1] - 1, -1, -1):
+        if children.child[i, s] == node_id:
             return s
-        if kin.child[i, s] == NONE:
+        if children.child[i, s] == NONE:
             free = s
     if free < 0:
-        kin.refused[i] += 1
+        children.refused[i] += 1
         return -1
-    kin.child[i, free] = node_id
-    kin.quiet[i, free, 0] = kin.quiet[i, free, 1] = 0
+    children.child[i, free] = node_id
+    reset_silence(children, i, free)
     return free
 
 
 @apart
-def drop_child(kin, i, node_id):
-    """Forget a child; returns whether it was one."""
-    s = child_slot(kin, i, node_id)
+def reset_silence(children, i, slot):
+    """Count the silence of the child in a slot from now on, on both paths."""
+    children.child_silence[i, slot, 0] = children.child_silence[i, slot, 1] = 0
+
+
+@apart
+def remove_child(children, i, node_id):
+    """Remove a child; returns whether it was one."""
+    s = child_slot(children, i, node_id)
     if s >= 0:
-        kin.child[i, s] = NONE
+        children.child[i, s] = NONE
     return s >= 0
 
 
 @apart
-def first_child(kin, i, but):
+def first_child(children, i, but):
     """The child in the first slot that is not `but`; NONE if there is no other."""
-    for s in range(kin.child.shape[1]):
-        if kin.child[i, s] != NONE and kin.child[i, s] != but:
-            return kin.child[i, s]
+    for s in range(children.child.shape[1]):
+        if children.child[i, s] != NONE and children.child[i, s] != but:
+            return children.child[i, s]
     return NONE
 
 
 @kernel
-def add_grandchild(kin, i, node_id, between):
-    """A grandchild, heard of just now; perhaps below another child than before."""
+def add_grandchild(children, i, node_id, via):
+    """Add a grandchild, heard just now; it may have changed its parent to `via`."""
     free = -1
-    for s in range(kin.grandchild.shape[1] - 1, -1, -1):
-        if kin.grandchild[i, s] == node_id:
-            kin.between[i, s], kin.unheard[i, s] = between, 0
+    for s in range(children.grandchild.shape[1] - 1, -1, -1):
+        if children.grandchild[i, s] == node_id:
+            children.via[i, s], children.grandchild_silence[i, s] = via, 0
             return
-        if kin.grandchild[i, s] == NONE:
+        if children.grandchild[i, s] == NONE:
             free = s
     if free < 0:
-        kin.refused[i] += 1
+        children.refused[i] += 1
     else:
-        kin.grandchild[i, free], kin.between[i, free] = node_id, between
-        kin.unheard[i, free] = 0
+        children.grandchild[i, free], children.via[i, free] = node_id, via
+        children.grandchild_silence[i, free] = 0
 
 
 @apart
-def age(kin, i, most):
-    """A period is over: everybody is quiet for one more; forgotten grandchildren go."""
-    for s in range(kin.child.shape[1]):
-        kin.quiet[i, s, 0] += 1
-        kin.quiet[i, s, 1] += 1
-    for s in range(kin.grandchild.shape[1]):
-        kin.unheard[i, s] += 1
-        if kin.unheard[i, s] > most:
-            kin.grandchild[i, s] = NONE
+def age(children, i, most):
+    """Count one more silent tick for each; remove grandchildren silent for more than `most`."""
+    for s in range(children.child.shape[1]):
+        children.child_silence[i, s, 0] += 1
+        children.child_silence[i, s, 1] += 1
+    for s in range(children.grandchild.shape[1]):
+        children.grandchild_silence[i, s] += 1
+        if children.grandchild_silence[i, s] > most:
+            children.grandchild[i, s] = NONE

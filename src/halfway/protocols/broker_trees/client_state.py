@@ -1,6 +1,7 @@
-"""What a client's node of the underlay-aware tree remembers, and how long its broker does.
+"""The state of a client's node in the underlay-aware tree, and how brokers expire silent clients.
 
-A client's node keeps what its clients want, because its broker may die with the only other list.
+A client's node keeps the subscriptions of its clients, because its broker may die with the only
+other list.
 """
 
 from typing import NamedTuple
@@ -10,78 +11,81 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart
 from halfway.core.prng import low_half, mixed
-from halfway.protocols.broker_trees.source_routes import NOBODY, Ints
-from halfway.protocols.broker_trees.subscription_table import FREE, strike
+from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s
+from halfway.protocols.broker_trees.subscription_table import FREE, remove_slot
 from halfway.protocols.event_window import empty_window
 
 NO_CLIENTS = np.zeros(0, np.int32)
 
 
-class Access(NamedTuple):
-    """Clients' nodes that watch their broker, and what brokers know of when they last did."""
+class ClientState(NamedTuple):
+    """Clients' nodes that monitor their broker, and how long brokers have not heard of them."""
 
-    desk: Ints  # [n] row of a client's node in what follows; -1 at a node that watches nobody
-    turn: Ints  # [desks] to which of its brokers it speaks: a place in a row of `routes.home`
-    missed: Ints  # [desks] KEEPs in a row without answer
-    moves: Ints  # [desks] brokers turned to since the beginning
-    moved_s: npt.NDArray[np.float64]  # [desks] when the last of them was
-    filter: Ints  # [desks, wishes] FREE where the place is
-    client: Ints  # [desks, wishes] which client at that node wants it
-    heard: Ints  # [desks, clients, window] newest events that each client was told of
-    refused: npt.NDArray[np.int64]  # [desks] wishes that found no room
-    quiet: Ints  # [brokers, slots] periods since the client of that entry was heard of
+    client_index: Int32s  # [n] row of a client's node in the arrays [nodes]; -1: monitors no broker
+    broker: Int32s  # [nodes] the broker in use: a place in a row of `routes.home`
+    missed: Int32s  # [nodes] KEEP_ALIVEs in a row without an answer
+    moves: Int32s  # [nodes] changes of broker so far
+    moved_s: npt.NDArray[np.float64]  # [nodes] time of the last change
+    filter: Int32s  # [nodes, places] subscriptions; FREE: no subscription
+    client: Int32s  # [nodes, places] the client of each
+    delivered: Int32s  # [nodes, clients, window] newest events delivered to each client
+    refused: npt.NDArray[np.int64]  # [nodes] subscriptions that found no room
+    silence: Int32s  # [brokers, slots] ticks since a broker heard of the client of that entry
 
 
-def access(
-    node_ids: Ints, clients: Ints, wishes: int, each: int, window: int, brokers: int, slots: int
-) -> Access:
-    """Those of `clients` (names) that are among these nodes, with room for so many `wishes`, and
-    for clients numbered below `each`; where there are no clients at all, brokers expect none."""
+def client_state(
+    node_ids: Int32s, clients: Int32s, places: int, each: int, window: int, brokers: int, slots: int
+) -> ClientState:
+    """Return the state of those of `clients` (node ids) that are among these nodes.
+
+    places: room for subscriptions at a node; each: bound on client numbers at a node. Without any
+    clients, brokers expire none.
+    """
     at = np.flatnonzero(np.isin(node_ids, clients))
-    desk = np.full(len(node_ids), NOBODY, np.int32)
-    desk[at] = np.arange(len(at))
+    index = np.full(len(node_ids), NO_NODE, np.int32)
+    index[at] = np.arange(len(at))
 
-    def zeros() -> Ints:
+    def zeros() -> Int32s:
         return np.zeros(len(at), np.int32)
 
-    heard = empty_window(len(at) * each, window)
-    return Access(
-        desk, zeros(), zeros(), zeros(), np.full(len(at), -1.0),
-        np.full((len(at), wishes), FREE), np.full((len(at), wishes), NOBODY),
-        heard.reshape(len(at), each, heard.shape[1]), np.zeros(len(at), np.int64),
+    delivered = empty_window(len(at) * each, window)
+    return ClientState(
+        index, zeros(), zeros(), zeros(), np.full(len(at), -1.0),
+        np.full((len(at), places), FREE), np.full((len(at), places), NO_NODE),
+        delivered.reshape(len(at), each, delivered.shape[1]), np.zeros(len(at), np.int64),
         np.zeros((brokers, slots if len(clients) else 0), np.int32),
     )  # fmt: skip
 
 
 @apart
-def wish(access, d, f, client):
-    """Remember what a client wants; whether there is room for it."""
+def remember(clients, c, f, client):
+    """Remember a client's subscription; whether there is room for it."""
     free = -1
-    for s in range(access.filter.shape[1]):
-        if access.filter[d, s] == f and access.client[d, s] == client:
+    for s in range(clients.filter.shape[1]):
+        if clients.filter[c, s] == f and clients.client[c, s] == client:
             return True
-        if access.filter[d, s] == FREE:
+        if clients.filter[c, s] == FREE:
             free = s
-    if free < 0 or not 0 <= client < access.heard.shape[1]:
-        access.refused[d] += 1
+    if free < 0 or not 0 <= client < clients.delivered.shape[1]:
+        clients.refused[c] += 1
         return False
-    access.filter[d, free], access.client[d, free] = f, client
+    clients.filter[c, free], clients.client[c, free] = f, client
     return True
 
 
 @apart
-def unwish(access, d, f, client):
-    """Forget one wish of a client; all of them, where f is FREE."""
-    for s in range(access.filter.shape[1]):
-        if access.client[d, s] == client and f in (FREE, access.filter[d, s]):
-            access.filter[d, s] = FREE
+def forget(clients, c, f, client):
+    """Forget one subscription of a client; all of them, where f is FREE."""
+    for s in range(clients.filter.shape[1]):
+        if clients.client[c, s] == client and f in (FREE, clients.filter[c, s]):
+            clients.filter[c, s] = FREE
 
 
 @apart
-def is_wished(access, d, f, client):
-    """Whether a client at this node wants that."""
-    for s in range(access.filter.shape[1]):
-        if f != FREE and access.filter[d, s] == f and access.client[d, s] == client:
+def is_subscribed(clients, c, f, client):
+    """Whether a client at this node subscribes to that filter."""
+    for s in range(clients.filter.shape[1]):
+        if f != FREE and clients.filter[c, s] == f and clients.client[c, s] == client:
             return True
     return False
 
@@ -92,18 +96,18 @@ def _word(f, client):
 
 
 @apart
-def wishes_digest(access, d):
-    """Of all that the clients of a node want."""
+def subscriptions_digest(clients, c):
+    """The digest of all subscriptions at a client's node."""
     word = np.uint64(0)
-    for s in range(access.filter.shape[1]):
-        if access.filter[d, s] != FREE:
-            word += _word(access.filter[d, s], access.client[d, s])
+    for s in range(clients.filter.shape[1]):
+        if clients.filter[c, s] != FREE:
+            word += _word(clients.filter[c, s], clients.client[c, s])
     return low_half(word)
 
 
 @apart
 def entries_digest(table, b, guest):
-    """Of all that a broker holds for the clients of a node."""
+    """The digest of all entries that a broker holds for a client's node."""
     word = np.uint64(0)
     for s in range(table.filter.shape[1]):
         if table.filter[b, s] != FREE and table.via[b, s] == guest:
@@ -112,19 +116,21 @@ def entries_digest(table, b, guest):
 
 
 @apart
-def renew(access, table, b, guest):
-    """A client's node was heard of just now."""
-    for s in range(access.quiet.shape[1]):
+def renew(clients, table, b, guest):
+    """Note at a broker that it heard of a client's node just now."""
+    for s in range(clients.silence.shape[1]):
         if table.via[b, s] == guest:
-            access.quiet[b, s] = 0
+            clients.silence[b, s] = 0
 
 
 @apart
-def expire(access, table, filters, post, b, own, up, most, out):
-    """A period is over: clients that said nothing for more than `most` of them are elsewhere."""
-    for s in range(access.quiet.shape[1]):
-        if table.filter[b, s] == FREE or table.client[b, s] == NOBODY or table.via[b, s] == own:
+def expire(clients, table, filters, sender, up, most, out):
+    """Count one more silent tick; remove the entries of clients silent for more than `most`."""
+    b = sender.broker
+    for s in range(clients.silence.shape[1]):
+        remote = table.client[b, s] != NO_NODE and table.via[b, s] != sender.own
+        if table.filter[b, s] == FREE or not remote:
             continue
-        access.quiet[b, s] += 1
-        if access.quiet[b, s] > most:
-            strike(table, filters, post, own, b, s, up, out)
+        clients.silence[b, s] += 1
+        if clients.silence[b, s] > most:
+            remove_slot(table, filters, sender, s, up, out)

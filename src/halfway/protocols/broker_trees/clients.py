@@ -1,10 +1,10 @@
-"""A client's node of the underlay-aware tree watches its broker, and turns to another one.
+"""Clients' nodes of the underlay-aware tree monitor their broker, and change to another one.
 
 The paper's clients stay with their broker, whatever becomes of it. We let a client's node that
-knows several brokers KEEP its place at one of them, once a period, and turn to the next one when
-more than `misses` KEEPs in a row are not answered. A broker forgets clients that it hears no more,
-so nobody has to take leave of a broker that may be dead. Who knows one broker alone does none of
-this. What is published on the way from one broker to the next one is lost to the client.
+knows several brokers send a KEEP_ALIVE to one of them in each ping interval, and change to the next
+one when more than `missed_pings` of them in a row are not answered. Brokers expire silent clients,
+so a client never has to detach from a dead broker. Nodes that know a single broker skip this.
+Events published during the change are lost to the client.
 """
 
 import numpy as np
@@ -13,133 +13,138 @@ from halfway.core.compiled import apart
 from halfway.core.message import APP
 from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
+from halfway.protocols.broker_trees import messages
+from halfway.protocols.broker_trees import underlay_messages as kinds
 from halfway.protocols.broker_trees.client_state import (
     entries_digest,
-    is_wished,
+    forget,
+    is_subscribed,
+    remember,
     renew,
-    unwish,
-    wish,
-    wishes_digest,
+    subscriptions_digest,
 )
-from halfway.protocols.broker_trees.messages import HELD, KEEP, KEPT, MORE, TICK, WAY
-from halfway.protocols.broker_trees.source_routes import CLIENT, NO_ROUTE, ORIGIN, ROUTE, STEP, lead
-from halfway.protocols.broker_trees.subscription_table import (
-    DETACH,
-    FREE,
-    NOTIFIED,
-    NOTIFY,
-    SUBSCRIBE,
-    UNSUBSCRIBE,
-)
+from halfway.protocols.broker_trees.messages import CLIENT, ORIGIN
+from halfway.protocols.broker_trees.source_routes import NO_ROUTE, send_along
+from halfway.protocols.broker_trees.subscription_table import FREE
 from halfway.protocols.event_window import is_new
 
 
 @apart
-def wake_client(access, rules, d, own, now, out):
-    """A client's node is up, for the first time or again."""
-    access.missed[d] = 0
-    wait_s = rules.period_s * (0.5 + 0.5 * uniform(mixed(np.uint64(own))))
+def start_ticks(rules, own, now, out):
+    """Start the ticks of a node, which come at different times of the interval at each node."""
+    wait_s = rules.ping_interval_s * (0.5 + 0.5 * uniform(mixed(np.uint64(own))))
     if now + wait_s <= rules.until_s:
-        emit(out, TICK, wait_s, own)
+        emit(out, kinds.TICK, wait_s, own)
 
 
 @apart
-def say(access, routes, d, own, kind, f, client, out):
-    """Something for the broker of the moment."""
-    o = lead(routes, routes.home[own, access.turn[d]], kind, own, out)
+def next_tick(rules, own, now, out):
+    """Start the timer of the next tick."""
+    if now + rules.ping_interval_s <= rules.until_s:
+        emit(out, kinds.TICK, rules.ping_interval_s, own)
+
+
+@apart
+def send_to_broker(clients, routes, c, own, kind, f, client, out):
+    """Send a record about a client's filter to the broker in use."""
+    o = send_along(routes, routes.home[own, clients.broker[c]], kind, own, out)
     o.topic, o.args[CLIENT] = f, client
     return o
 
 
 @apart
-def say_wishes(access, routes, d, own, out):
-    """All that is wanted here, for the broker of the moment."""
-    for s in range(access.filter.shape[1]):
-        if access.filter[d, s] != FREE:
-            say(access, routes, d, own, SUBSCRIBE, access.filter[d, s], access.client[d, s], out)
+def send_subscriptions(clients, routes, c, own, out):
+    """Send all subscriptions of this node to the broker in use."""
+    for s in range(clients.filter.shape[1]):
+        f, client = clients.filter[c, s], clients.client[c, s]
+        if f != FREE:
+            send_to_broker(clients, routes, c, own, messages.SUBSCRIBE, f, client, out)
 
 
 @apart
-def turn(access, routes, d, own, now, out):
-    """The broker does not answer: attach to the next one that a path leads to."""
-    before, known = access.turn[d], routes.home.shape[1]
-    access.missed[d] = 0
+def change_broker(clients, routes, c, own, now, out):
+    """Attach to the next broker that a path leads to, because the one in use does not answer."""
+    before, known = clients.broker[c], routes.home.shape[1]
+    clients.missed[c] = 0
     for k in range(1, known):
         after = (before + k) % known
         if routes.home[own, after] != NO_ROUTE:
-            access.turn[d], access.moved_s[d] = after, now
-            access.moves[d] += 1
-            say_wishes(access, routes, d, own, out)
+            clients.broker[c], clients.moved_s[c] = after, now
+            clients.moves[c] += 1
+            send_subscriptions(clients, routes, c, own, out)
             return
 
 
 @apart
-def look_for_broker(access, rules, routes, d, own, now, out):
-    """A period is over at a client's node."""
-    if now + rules.period_s <= rules.until_s:
-        emit(out, TICK, rules.period_s, own)
-    if access.missed[d] > rules.misses:
-        turn(access, routes, d, own, now, out)
-    access.missed[d] += 1
-    say(access, routes, d, own, KEEP, wishes_digest(access, d), 0, out)
+def keep_alive(clients, rules, c, own, now, out):
+    """Handle a tick: change the broker if it has been silent too long; send a KEEP_ALIVE."""
+    routes = rules.catalogue.routes
+    next_tick(rules, own, now, out)
+    if clients.missed[c] > rules.missed_pings:
+        change_broker(clients, routes, c, own, now, out)
+    clients.missed[c] += 1
+    digest = subscriptions_digest(clients, c)
+    send_to_broker(clients, routes, c, own, kinds.KEEP_ALIVE, digest, 0, out)
 
 
 @apart
-def ask(access, routes, d, own, message, out):
-    """What an application says goes to the broker, and is remembered."""
+def send_command(clients, routes, c, own, message, out):
+    """Remember an application's command and send it to the broker."""
     kind, f, client = message.kind, message.topic, message.args[CLIENT]
-    if kind == SUBSCRIBE and not wish(access, d, f, client):
+    if kind == messages.SUBSCRIBE and not remember(clients, c, f, client):
         return
-    if kind == UNSUBSCRIBE:
-        unwish(access, d, f, client)
-    elif kind == DETACH:
-        unwish(access, d, FREE, client)
-    o = say(access, routes, d, own, kind, f, client, out)
+    if kind == messages.UNSUBSCRIBE:
+        forget(clients, c, f, client)
+    elif kind == messages.DETACH:
+        forget(clients, c, FREE, client)
+    o = send_to_broker(clients, routes, c, own, kind, f, client, out)
     o.event = message.event
 
 
 @apart
-def hear(access, routes, d, own, message, out):
-    """What a broker says. A late one's word counts for nothing, but its events are events."""
+def receive_from_broker(clients, routes, c, own, message, out):
+    """Handle a broker's record. Of a former broker only events count."""
     kind, client, f = message.kind, message.args[CLIENT], message.topic
-    if kind == NOTIFY:
-        known = 0 <= client < access.heard.shape[1]
-        if known and is_new(access.heard[d], client, message.event):
-            o = emit(out, NOTIFIED, 0.0, APP)
+    if kind == messages.NOTIFY:
+        known = 0 <= client < clients.delivered.shape[1]
+        if known and is_new(clients.delivered[c], client, message.event):
+            o = emit(out, messages.DELIVERED, 0.0, APP)
             o.event, o.topic, o.target = message.event, f, client
         return
-    r = routes.home[own, access.turn[d]]
+    r = routes.home[own, clients.broker[c]]
     if routes.row[routes.first[r + 1] - 1] != message.args[ORIGIN]:
         return
-    if kind == KEPT:
-        access.missed[d] = 0
-        if message.args[WAY] == MORE:
-            say_wishes(access, routes, d, own, out)
-    elif kind == HELD and not is_wished(access, d, f, client):
-        say(access, routes, d, own, UNSUBSCRIBE, f, client, out)
+    if kind == kinds.ALIVE:
+        clients.missed[c] = 0
+        if message.args[kinds.PATH] == kinds.DIGEST_BIT:
+            send_subscriptions(clients, routes, c, own, out)
+    elif kind == kinds.HELD and not is_subscribed(clients, c, f, client):
+        send_to_broker(clients, routes, c, own, messages.UNSUBSCRIBE, f, client, out)
 
 
 @apart
-def be_client(access, rules, routes, d, own, message, out):
-    """A client's node, whatever it hears."""
-    if message.kind == TICK:
-        look_for_broker(access, rules, routes, d, own, message.at, out)
-    elif message.args[STEP] > 0:
-        hear(access, routes, d, own, message, out)
-    elif message.kind <= DETACH:
-        ask(access, routes, d, own, message, out)
+def receive_at_monitoring_client(clients, rules, c, own, message, out):
+    """Handle a record at a client's node that monitors its broker."""
+    routes = rules.catalogue.routes
+    if message.kind == kinds.TICK:
+        keep_alive(clients, rules, c, own, message.at, out)
+    elif message.args[messages.STEP] > 0:
+        receive_from_broker(clients, routes, c, own, message, out)
+    elif message.kind <= messages.DETACH:
+        send_command(clients, routes, c, own, message, out)
 
 
 @apart
-def keep(access, held, routes, b, own, message, out):
-    """A KEEP: whoever sends one takes this broker for its own."""
-    guest, way = message.args[ORIGIN], routes.back[message.args[ROUTE]]
-    renew(access, held, b, guest)
-    o = lead(routes, way, KEPT, own, out)
-    if entries_digest(held, b, guest) == message.topic:
+def answer_keep_alive(clients, table, sender, message, out):
+    """Answer the KEEP_ALIVE of a client's node; if the digests differ, send what is held."""
+    routes, b = sender.routes, sender.broker
+    guest, back = message.args[ORIGIN], routes.back[message.args[messages.ROUTE]]
+    renew(clients, table, b, guest)
+    o = send_along(routes, back, kinds.ALIVE, sender.own, out)
+    if entries_digest(table, b, guest) == message.topic:
         return
-    o.args[WAY] = MORE
-    for s in range(held.filter.shape[1]):
-        if held.filter[b, s] != FREE and held.via[b, s] == guest:
-            o = lead(routes, way, HELD, own, out)
-            o.topic, o.args[CLIENT] = held.filter[b, s], held.client[b, s]
+    o.args[kinds.PATH] = kinds.DIGEST_BIT
+    for s in range(table.filter.shape[1]):
+        if table.filter[b, s] != FREE and table.via[b, s] == guest:
+            o = send_along(routes, back, kinds.HELD, sender.own, out)
+            o.topic, o.args[CLIENT] = table.filter[b, s], table.client[b, s]

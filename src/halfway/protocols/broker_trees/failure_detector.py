@@ -1,211 +1,200 @@
-"""How a broker of the underlay-aware tree learns that a path or a broker is dead: by silence.
+"""The failure detector of the underlay-aware tree: brokers PING their parent on both paths.
 
 [uas §2] "The overlay topology should periodically monitor the node capabilities and link
-qualities". We let every broker PING its parent on both of its paths once a period, because the
-paper does not say how: `misses` without an answer mean a dead path, as for the parent does silence.
-A PING also carries a digest of what the parent holds for the child, so that whatever was lost on a
-dead path is made good when it is back.
+qualities". We let every broker PING its parent on both of its paths in each interval, because the
+paper does not state how: a path is dead after `missed_pings` without an answer; a parent likewise
+counts the silence of its children. A PING also carries a digest of what the parent should hold for
+the child, so that subscriptions lost on a dead path are repaired when it is back.
 """
 
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.core.outbox import emit
-from halfway.core.prng import low_half, mixed, uniform
-from halfway.protocols.broker_trees.children import NONE, add_child, age, first_child
-from halfway.protocols.broker_trees.messages import (
-    DIRECT,
-    GONE,
-    HELD,
-    JOIN,
-    KIN,
-    MORE,
-    PING,
-    PONG,
-    SECOND,
-    TICK,
-    WAY,
+from halfway.core.prng import low_half, mixed
+from halfway.protocols.broker_trees import parents
+from halfway.protocols.broker_trees import underlay_messages as kinds
+from halfway.protocols.broker_trees.children import (
+    NONE,
+    add_child,
+    age,
+    first_child,
+    reset_silence,
 )
-from halfway.protocols.broker_trees.parents import (
-    add_news,
-    adopt,
-    calm,
-    is_above,
-    is_lost,
-    second_path,
-    seek,
-    take_news,
-)
+from halfway.protocols.broker_trees.clients import next_tick, start_ticks
+from halfway.protocols.broker_trees.messages import ORIGIN, ROUTE, SUBSCRIBE_UP, UNSUBSCRIBE_UP
 from halfway.protocols.broker_trees.source_routes import (
+    NO_NODE,
     NO_ROUTE,
-    NOBODY,
-    ORIGIN,
-    ROUTE,
-    lead,
-    line,
-    switch,
+    active_path,
+    second_path,
+    send,
+    send_along,
+    use_path,
 )
-from halfway.protocols.broker_trees.subscription_table import FREE, UNWANT, WANT, send, tell_parent
+from halfway.protocols.broker_trees.subscription_table import FREE, send_filter
+from halfway.protocols.broker_trees.underlay_messages import DIRECT, SECOND
 
 
 @apart
-def digest(table, b, via):
-    """Of the filters that came via a child; of those that the parent holds, where via is NOBODY."""
+def filters_digest(table, b, via):
+    """The digest of the filters that came via a child; without one, of the forwarded filters."""
     word = np.uint64(0)
     for s in range(table.filter.shape[1]):
-        held = table.told[b, s] == 1 if via == NOBODY else table.via[b, s] == via
-        if held and table.filter[b, s] != FREE:
+        counts = table.forwarded[b, s] == 1 if via == NO_NODE else table.via[b, s] == via
+        if counts and table.filter[b, s] != FREE:
             word += mixed(np.uint64(table.filter[b, s] + 1))
     return low_half(word)
 
 
 @apart
-def wake(state, rules, post, b, own, now, out):
-    """A broker is up, for the first time or again: it watches, and tells its parent."""
-    calm(state, b)
-    for s in range(state.lines.peer.shape[1]):
-        state.lines.peer[b, s] = NOBODY
-    for s in range(state.kin.child.shape[1]):
-        state.kin.quiet[b, s, DIRECT] = state.kin.quiet[b, s, SECOND] = 0
-    # Brokers tick at different times, so that not all of them speak at once.
-    wait_s = rules.period_s * (0.5 + 0.5 * uniform(mixed(np.uint64(own))))
-    if now + wait_s <= rules.until_s:
-        emit(out, TICK, wait_s, own)
+def on_start(state, rules, sender, now, out):
+    """Start a broker, for the first time or after a crash: ticks, and a JOIN to its parent."""
+    b = sender.broker
+    parents.reset_watch(state, b)
+    for s in range(state.active.peer.shape[1]):
+        state.active.peer[b, s] = NO_NODE
+    for s in range(state.children.child.shape[1]):
+        reset_silence(state.children, b, s)
+    start_ticks(rules, sender.own, now, out)
     if now > 0.0:
-        if state.parent[b] == NOBODY:
+        if state.parent[b] == NO_NODE:
             state.asked[b] = 1
-        elif state.parent[b] != GONE:
-            send(post, b, own, JOIN, state.parent[b], out)
+        elif state.parent[b] != parents.LEFT:
+            send(sender, kinds.JOIN, state.parent[b], out)
 
 
 @apart
-def tick(state, rules, catalogue, post, b, own, now, out):
-    """A period is over."""
-    if now + rules.period_s <= rules.until_s:
-        emit(out, TICK, rules.period_s, own)
-    age(state.kin, b, rules.misses + 2)
-    if state.parent[b] == NOBODY:
-        reign(state, rules, post, b, own, out)
+def on_tick(state, rules, sender, now, out):
+    """Check the parent and the children once a ping interval."""
+    next_tick(rules, sender.own, now, out)
+    age(state.children, sender.broker, rules.missed_pings + 2)
+    if state.parent[sender.broker] == NO_NODE:
+        act_as_root(state, rules, sender, out)
     else:
-        look_up(state, rules, post, b, own, now, out)
-    look_down(state, rules, catalogue, post, b, own, out)
+        check_parent(state, rules, sender, now, out)
+    check_children(state, rules, sender, out)
 
 
 @apart
-def reign(state, rules, post, b, own, out):
-    """Two roots find each other: who succeeded asks whom it succeeded, again and again; who was
-    away, or lost all of its children, asks its heir."""
-    heir = first_child(state.kin, b, NONE)
-    if state.before[b] != NOBODY:
-        send(post, b, own, JOIN, state.before[b], out)
+def act_as_root(state, rules, sender, out):
+    """Merge concurrent roots: a successor keeps asking the root that it replaced; a root that
+    restarted, or lost all of its children, asks its successor."""
+    b = sender.broker
+    first = first_child(state.children, b, NONE)
+    if state.predecessor[b] != NO_NODE:
+        send(sender, kinds.JOIN, state.predecessor[b], out)
     if state.asked[b] > 0:
-        if heir != NONE and state.asked[b] > 2 * (rules.misses + 1):
+        if first != NONE and state.asked[b] > 2 * (rules.missed_pings + 1):
             state.asked[b] = 0
-        elif state.heir[b] != NOBODY:
+        elif state.successor[b] != NO_NODE:
             state.asked[b] += 1
-            send(post, b, own, JOIN, state.heir[b], out)
-    elif heir != NONE:
-        state.heir[b] = heir
+            send(sender, kinds.JOIN, state.successor[b], out)
+    elif first != NONE:
+        state.successor[b] = first
 
 
 @apart
-def ping(state, post, b, own, way, r, out):
-    """Ask the parent on one of its paths."""
-    up = state.parent[b]
-    state.missed[b, way] += 1
-    o = lead(post.routes, r, PING, own, out)
-    o.args[WAY] = way
-    if line(post, b, own, up) == r:
-        o.args[WAY] += MORE
-        o.topic = digest(state.table, b, NOBODY)
+def ping(state, sender, path, r, out):
+    """Send a PING to the parent on one of its paths."""
+    b, up = sender.broker, state.parent[sender.broker]
+    state.missed[b, path] += 1
+    o = send_along(sender.routes, r, kinds.PING, sender.own, out)
+    o.args[kinds.PATH] = path
+    if active_path(sender, up) == r:
+        o.args[kinds.PATH] += kinds.DIGEST_BIT
+        o.topic = filters_digest(state.table, b, NO_NODE)
 
 
 @apart
-def look_up(state, rules, post, b, own, now, out):
+def check_parent(state, rules, sender, now, out):
     """[uas §4.1] the direct path, else the second; after τ, or if both are dead, another parent."""
-    routes, up, above = post.routes, state.parent[b], state.grandparent[b]
+    b, own, routes = sender.broker, sender.own, sender.routes
+    up, above = state.parent[b], state.grandparent[b]
     second = second_path(routes, own, up)
-    ping(state, post, b, own, DIRECT, routes.direct[routes.number[own], routes.number[up]], out)
+    ping(state, sender, DIRECT, routes.direct[routes.number[own], routes.number[up]], out)
     if second != NO_ROUTE:
-        ping(state, post, b, own, SECOND, second, out)
-    dead = state.missed[b, DIRECT] > rules.misses
-    if dead and state.since_s[b] == np.inf:
-        state.since_s[b] = now
-    if is_lost(state, rules, routes, b, own):
-        seek(state, rules, post, b, own, now, out)
+        ping(state, sender, SECOND, second, out)
+    dead = state.missed[b, DIRECT] > rules.missed_pings
+    if dead and state.dead_since_s[b] == np.inf:
+        state.dead_since_s[b] = now
+    if parents.is_cut_off(state, rules, routes, b, own):
+        parents.search_parent(state, rules, sender, now, out)
     elif dead:
-        switch(state.lines, b, up, second)
-        if now - state.since_s[b] >= rules.tau_s and above != NOBODY:
+        use_path(sender, up, second)
+        if now - state.dead_since_s[b] >= rules.tau_s and above != NO_NODE:
             state.asked[b] += 1
-            send(post, b, own, JOIN, above, out)
+            send(sender, kinds.JOIN, above, out)
     else:
         state.asked[b] = 0
-    if above != NOBODY:
-        o = send(post, b, own, KIN, above, out)
+    if above != NO_NODE:
+        o = send(sender, kinds.GRANDCHILD, above, out)
         o.topic = up
 
 
 @apart
-def look_down(state, rules, catalogue, post, b, own, out):
-    """A child that is silent on one path is reached by the other; on both, it is taken for dead."""
-    kin, patience = state.kin, rules.misses + 1
-    for s in range(kin.child.shape[1]):
-        child = kin.child[b, s]
-        if child != NONE and kin.quiet[b, s, DIRECT] > patience:
-            second = second_path(post.routes, own, child)
-            if second == NO_ROUTE or kin.quiet[b, s, SECOND] > patience:
-                adopt(state, catalogue, post, b, own, child, NOBODY, out)
+def check_children(state, rules, sender, out):
+    """Reach a child that is silent on one path by the other; replace one silent on both."""
+    b, own, children = sender.broker, sender.own, state.children
+    most, filters = rules.missed_pings + 1, rules.catalogue.filters
+    for s in range(children.child.shape[1]):
+        child = children.child[b, s]
+        if child != NONE and children.child_silence[b, s, DIRECT] > most:
+            second = second_path(sender.routes, own, child)
+            if second == NO_ROUTE or children.child_silence[b, s, SECOND] > most:
+                parents.adopt(state, filters, sender, child, NO_NODE, out)
             else:
-                switch(state.lines, b, child, second)
+                use_path(sender, child, second)
 
 
 @apart
-def answer(state, post, b, own, message, out):
-    """A PING: whoever sends one takes this broker for its parent."""
-    child, way = message.args[ORIGIN], message.args[WAY] & 1
-    if is_above(state, b, child):
+def on_ping(state, sender, message, out):
+    """Answer a PING, whose sender is a child of this broker; if digests differ, send the table."""
+    b, child, path = sender.broker, message.args[ORIGIN], message.args[kinds.PATH] & 1
+    if parents.is_above(state, b, child):
         return
-    s = add_child(state.kin, b, child)
+    s = add_child(state.children, b, child)
     if s < 0:
         return
-    state.kin.quiet[b, s, way] = 0
-    if way == DIRECT:
-        switch(state.lines, b, child, NO_ROUTE)
-    o = lead(post.routes, post.routes.back[message.args[ROUTE]], PONG, own, out)
-    add_news(state, b, own, o)
-    o.args[WAY] = way
-    held = state.table
-    if message.args[WAY] >= MORE and digest(held, b, child) != message.topic:
-        o.args[WAY] += MORE
-        for e in range(held.filter.shape[1]):
-            if held.filter[b, e] != FREE and held.via[b, e] == child:
-                o = send(post, b, own, HELD, child, out)
-                o.topic = held.filter[b, e]
+    state.children.child_silence[b, s, path] = 0
+    if path == DIRECT:
+        use_path(sender, child, NO_ROUTE)
+    back = sender.routes.back[message.args[ROUTE]]
+    o = send_along(sender.routes, back, kinds.PONG, sender.own, out)
+    parents.add_news(state, sender, o)
+    o.args[kinds.PATH] = path
+    table = state.table
+    has_digest = message.args[kinds.PATH] >= kinds.DIGEST_BIT
+    if has_digest and filters_digest(table, b, child) != message.topic:
+        o.args[kinds.PATH] += kinds.DIGEST_BIT
+        for e in range(table.filter.shape[1]):
+            if table.filter[b, e] != FREE and table.via[b, e] == child:
+                send_filter(sender, kinds.HELD, table.filter[b, e], child, out)
 
 
 @apart
-def be_answered(state, post, b, own, message, out):
-    """A PONG: that path to the parent lives."""
-    up, way = message.args[ORIGIN], message.args[WAY] & 1
+def on_pong(state, sender, message, out):
+    """Note that a path to the parent works; if digests differ, send all forwarded filters."""
+    b, up, path = sender.broker, message.args[ORIGIN], message.args[kinds.PATH] & 1
     if up != state.parent[b]:
         return
-    state.missed[b, way] = 0
-    take_news(state, b, message)
-    if way == DIRECT:
-        state.since_s[b] = np.inf
-        switch(state.lines, b, up, NO_ROUTE)
-    if message.args[WAY] >= MORE:
+    state.missed[b, path] = 0
+    parents.take_news(state, b, message)
+    if path == DIRECT:
+        state.dead_since_s[b] = np.inf
+        use_path(sender, up, NO_ROUTE)
+    if message.args[kinds.PATH] >= kinds.DIGEST_BIT:
         for s in range(state.table.filter.shape[1]):
-            if state.table.told[b, s] == 1:
-                tell_parent(post, b, own, WANT, state.table.filter[b, s], up, out)
+            if state.table.forwarded[b, s] == 1:
+                send_filter(sender, SUBSCRIBE_UP, state.table.filter[b, s], up, out)
 
 
 @apart
-def compare(state, post, b, own, message, out):
-    """A HELD: what the parent holds and this broker never told it, or took back, is not wanted."""
+def on_held(state, sender, message, out):
+    """Withdraw a filter that the parent holds, unless this broker forwards it."""
+    b = sender.broker
     if message.args[ORIGIN] != state.parent[b]:
         return
     for s in range(state.table.filter.shape[1]):
-        if state.table.told[b, s] == 1 and state.table.filter[b, s] == message.topic:
+        if state.table.forwarded[b, s] == 1 and state.table.filter[b, s] == message.topic:
             return
-    tell_parent(post, b, own, UNWANT, message.topic, state.parent[b], out)
+    send_filter(sender, UNSUBSCRIBE_UP, message.topic, state.parent[b], out)

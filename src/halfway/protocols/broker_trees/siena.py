@@ -1,10 +1,10 @@
-"""Brokers in a tree, as SIENA's hierarchical servers: filters go up, events up and down.
+"""SIENA's hierarchical brokers in a tree: filters go up, events go up and down.
 
 [Carzaniga, Rosenblum & Wolf 2001, "Design and evaluation of a wide-area event notification
 service", §4.2] every event goes to the parent; it goes to a child whose subscriptions match it.
 Every node is a router, some are brokers, and a client's node speaks to its broker alone. Clients
 are numbers at their node: one subscribes to attach, DETACHes to leave, and moves by doing both.
-Nothing here finds another way: what dies under the tree parts it.
+No broker searches for another path: a failure under the tree partitions it.
 """
 
 from typing import NamedTuple
@@ -13,194 +13,156 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart
-from halfway.core.filters import Filters
 from halfway.core.handler import handles
-from halfway.core.message import APP, START
+from halfway.core.message import APP
+from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
+from halfway.protocols.broker_trees import messages
+from halfway.protocols.broker_trees.messages import CLIENT
 from halfway.protocols.broker_trees.source_routes import (
-    CLIENT,
-    IN_FLIGHT,
-    NOBODY,
-    ORIGIN,
-    STEP,
-    Care,
-    Ints,
-    Lines,
-    Post,
-    Routes,
-    care,
+    NO_NODE,
+    ActivePaths,
+    Int32s,
+    Sender,
+    direct_paths,
     forward,
-    is_under_way,
-    lead,
-    lines,
-    resume_care,
-    settled,
-    watch_new,
+    handle_hop,
+    hops_of_tree,
+    is_in_transit,
+    send,
+    send_along,
+    track_new,
+    with_reliable_hops,
 )
 from halfway.protocols.broker_trees.subscription_table import (
-    DETACH,
-    NOTIFIED,
-    NOTIFY,
-    PUBLISH,
-    SUBSCRIBE,
-    UNSUBSCRIBE,
-    UNWANT,
-    WANT,
-    Table,
-    enter,
-    leave,
-    leave_all,
+    Catalogue,
+    SubscriptionTable,
+    empty_table,
+    insert,
     notify,
-    send,
-    table,
+    remove,
+    remove_all,
 )
+from halfway.protocols.reliable_hop import ReliableHops, restart_timers
 
-DELIVERED = NOTIFIED
-__all__ = [
-    "DELIVERED",
-    "KINDS",
-    "PUBLISH",
-    "START",
-    "SUBSCRIBE",
-    "BrokerTreeState",
-    "Catalogue",
-    "Rules",
-    "handle",
-    "state",
-]
-
-KINDS: dict[int, str] = {
-    0: "subscribe",
-    1: "unsubscribe",
-    2: "publish",
-    3: "detach",
-    4: "want",
-    5: "unwant",
-    6: "notify",
-    7: "notified",
-    10: "ack",
-    11: "patience",
-    12: "lost",
-    255: "boot",
+KINDS = messages.KINDS
+OPTIONS = {
+    "brokers": count(20, "k: brokers, on uniform nodes", 1, 500),
+    "retries": count(0, "retransmissions of a hop; 0: hops are not acknowledged", 0, 100),
+    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted; more than there and back"),
 }
+MAP_PARENT = "parent"  # the field of the state that the replay map draws as a tree
 
 
 class Rules(NamedTuple):
-    """The scalars of the tree, the same on every node. Both are ours: the paper's links lose
-    nothing."""
+    """The parameters of the tree, equal on every node. We add reliable hops, because the links of
+    the paper lose nothing."""
 
-    retries: int = 0  # repetitions of a hop that is not acknowledged; 0: nobody acknowledges
-    patience_s: float = 1.0  # seconds until a hop counts as failed; more than there and back
-
-
-class Catalogue(NamedTuple):
-    """What ids stand for: filters, the content of events, and paths."""
-
-    filters: Filters
-    values: npt.NDArray[np.float64]  # [contents, attributes] NaN where an event has none
-    routes: Routes
+    catalogue: Catalogue
+    retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
+    ack_timeout_s: float = 1.0
 
 
-class BrokerTreeState(NamedTuple):
-    """What a node remembers; a broker: its parent, and who below wants what."""
+class SienaState(NamedTuple):
+    """What a node remembers; a broker: its parent, and the subscriptions below it."""
 
-    node_id: Ints  # [n]
-    seat: Ints  # [n] row of a broker in what follows; -1 at a node that is none
-    parent: Ints  # [brokers] the parent's name; NOBODY at the root
-    table: Table
-    lines: Lines  # no room: no broker of this tree knows another way
-    care: Care
-
-
-State = BrokerTreeState
+    node_id: Int32s  # [n]
+    broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
+    parent: Int32s  # [brokers] the parent's id; NO_NODE at the root
+    table: SubscriptionTable
+    active: ActivePaths  # no room: this tree has no other paths
+    hops: ReliableHops
+    lost: npt.NDArray[np.int64]  # [n] messages without a path, and hops that failed for good
 
 
-def seats(node_ids: Ints, brokers: Ints) -> tuple[Ints, Ints]:
-    """[n] rows of the brokers among these nodes, -1 for the others; [rows] numbers of those."""
+State = SienaState
+
+
+def broker_rows(node_ids: Int32s, brokers: Int32s) -> tuple[Int32s, Int32s]:
+    """Return [n] the broker index of each node, -1 for others; [rows] the numbers of the brokers
+    among these nodes."""
     number = {int(node_id): k for k, node_id in enumerate(brokers)}
     mine = [number[int(node_id)] for node_id in node_ids if int(node_id) in number]
-    seat, rows = np.full(len(node_ids), NOBODY, np.int32), iter(range(len(mine)))
-    for i, node_id in enumerate(node_ids):
-        if int(node_id) in number:
-            seat[i] = next(rows)
-    return seat, np.array(mine, np.int32)
+    index = np.full(len(node_ids), NO_NODE, np.int32)
+    index[np.isin(node_ids, brokers)] = np.arange(len(mine))
+    return index, np.array(mine, np.int32)
 
 
 def state(
-    node_ids: Ints, brokers: Ints, parents: Ints, slots: int, retries: int = 0
-) -> BrokerTreeState:
-    """Nodes, of which those in `brokers` (names by number) are brokers below `parents` (names by
-    number, NOBODY at the root) with room for `slots` subscriptions."""
-    seat, mine = seats(node_ids, brokers)
-    here = len(mine)
-    parent = parents.astype(np.int32)[mine]
-    return BrokerTreeState(
-        node_ids, seat, parent, table(here, slots), lines(here, 0), care(node_ids, retries)
-    )
+    node_ids: Int32s, brokers: Int32s, parents: Int32s, slots: int, retries: int = 0
+) -> SienaState:
+    """Return the state of nodes before any subscription.
+
+    brokers, parents: node ids by broker number, NO_NODE as the root's parent; slots: room for
+    subscriptions at each broker.
+    """
+    index, mine = broker_rows(node_ids, brokers)
+    return SienaState(
+        node_ids, index, parents.astype(np.int32)[mine], empty_table(len(mine), slots),
+        direct_paths(len(mine), 0), hops_of_tree(node_ids, retries),
+        np.zeros(len(node_ids), np.int64),
+    )  # fmt: skip
 
 
-def most_emissions(state: BrokerTreeState, rules: Rules) -> int:
+def most_emissions(state: SienaState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
-    # Each entry is told to the parent and taken back at most once; an event goes to each, and up.
-    return with_care(2 * int(state.table.filter.shape[1]) + 2, rules.retries)
-
-
-def with_care(emissions: int, retries: int) -> int:
-    """As many, each with a letter to oneself, an acknowledgement, and all hops awaited anew."""
-    return 2 * emissions + 1 + IN_FLIGHT if retries > 0 else emissions
+    # Each entry is forwarded to the parent and withdrawn at most once; an event goes to each, and
+    # up.
+    return with_reliable_hops(2 * int(state.table.filter.shape[1]) + 2, rules.retries)
 
 
 @apart
-def attend(routes, own, message, out):
-    """A client's node: what its application says goes to the broker, what the broker says to it."""
-    if message.args[STEP] > 0:
-        if message.kind == NOTIFY:
-            o = emit(out, NOTIFIED, 0.0, APP)
+def receive_at_client(routes, own, message, out):
+    """Forward a client's command to its broker, or the broker's notification to the client."""
+    if message.args[messages.STEP] > 0:
+        if message.kind == messages.NOTIFY:
+            o = emit(out, messages.DELIVERED, 0.0, APP)
             o.event, o.topic, o.target = message.event, message.topic, message.args[CLIENT]
-    elif message.kind <= DETACH:
-        o = lead(routes, routes.home[own, 0], message.kind, own, out)
+    elif message.kind <= messages.DETACH:
+        o = send_along(routes, routes.home[own, 0], message.kind, own, out)
         o.event, o.topic, o.args[CLIENT] = message.event, message.topic, message.args[CLIENT]
 
 
 @apart
-def serve(table, catalogue, post, i, own, up, message, out):
-    """What every broker does with filters and events, whatever its tree looks like."""
+def receive_at_broker(table, catalogue, sender, up, message, out):
+    """Handle a subscription, its end, or an event at a broker below `up`, in either tree."""
     filters, f, client = catalogue.filters, message.topic, message.args[CLIENT]
-    source = message.args[ORIGIN] if message.args[STEP] > 0 else own
-    if message.kind == SUBSCRIBE:
-        enter(table, filters, post, own, i, f, source, client, up, out)
-    elif message.kind == WANT:
-        enter(table, filters, post, own, i, f, source, NOBODY, up, out)
-    elif message.kind == UNSUBSCRIBE:
-        leave(table, filters, post, own, i, f, source, client, up, out)
-    elif message.kind == UNWANT:
-        leave(table, filters, post, own, i, f, source, NOBODY, up, out)
-    elif message.kind == DETACH:
-        leave_all(table, filters, post, own, i, source, client, up, out)
-    elif message.kind == PUBLISH or message.kind == NOTIFY:
-        if message.kind == PUBLISH:
-            source = NOBODY
-        if up != NOBODY and up != source:
-            o = send(post, i, own, NOTIFY, up, out)
+    source = message.args[messages.ORIGIN] if message.args[messages.STEP] > 0 else sender.own
+    if message.kind == messages.SUBSCRIBE:
+        insert(table, filters, sender, f, source, client, up, out)
+    elif message.kind == messages.SUBSCRIBE_UP:
+        insert(table, filters, sender, f, source, NO_NODE, up, out)
+    elif message.kind == messages.UNSUBSCRIBE:
+        remove(table, filters, sender, f, source, client, up, out)
+    elif message.kind == messages.UNSUBSCRIBE_UP:
+        remove(table, filters, sender, f, source, NO_NODE, up, out)
+    elif message.kind == messages.DETACH:
+        remove_all(table, filters, sender, source, client, up, out)
+    elif message.kind == messages.PUBLISH or message.kind == messages.NOTIFY:
+        if message.kind == messages.PUBLISH:
+            source = NO_NODE
+        if up != NO_NODE and up != source:
+            o = send(sender, messages.NOTIFY, up, out)
             o.event, o.topic = message.event, message.topic
-        notify(table, catalogue, post, i, own, message, source, out)
+        notify(table, catalogue, sender, message, source, out)
 
 
-@handles(BrokerTreeState)
+@handles(SienaState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """A node's whole behaviour, one message at a time."""
-    before, own, b = out.tally[0], state.node_id[i], state.seat[i]
-    if settled(state.care, rules, i, message, out):
+    """Let a node of SIENA's tree receive one message."""
+    catalogue, before = rules.catalogue, out.tally[0]
+    own, b = state.node_id[i], state.broker_index[i]
+    if handle_hop(state.hops, state.lost, rules, i, message, out):
         return
-    if is_under_way(catalogue.routes, message):
+    if is_in_transit(catalogue.routes, message):
         forward(catalogue.routes, message, out)
-    elif message.kind == START:
-        resume_care(state.care, rules, i, out)
+    elif message.kind == messages.START:
+        restart_timers(state.hops, rules, i, out)
         return
-    elif b == NOBODY:
-        attend(catalogue.routes, own, message, out)
+    elif b == NO_NODE:
+        receive_at_client(catalogue.routes, own, message, out)
     else:
-        post = Post(catalogue.routes, state.lines)
-        serve(state.table, catalogue, post, b, own, state.parent[b], message, out)
+        sender = Sender(catalogue.routes, state.active, own, b)
+        receive_at_broker(state.table, catalogue, sender, state.parent[b], message, out)
     if rules.retries > 0:
-        watch_new(state.care, rules, i, message, before, out)
+        track_new(state.hops, rules, i, message, before, out)

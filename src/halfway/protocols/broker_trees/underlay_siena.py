@@ -1,138 +1,237 @@
-"""The underlay-aware broker tree, message by message: two paths to the parent, and another parent.
+"""The underlay-aware broker tree of paper 5: two paths to the parent, and fallback parents.
 
 [uas §4.1] a dead direct path is replaced by the second one; after τ the child joins its
 grandparent; a broker dead on both paths is replaced by its parent, which adopts its children.
-We let brokers find that out by PINGs, and have the root succeeded by its first child.
-We lead the second path through the alternate broker as through any router, because it has nothing
-to do but to pass on. Filters and events are those of `broker_tree`, and each event passes once.
+We let brokers detect failures by PINGs, and make the root's first child its successor.
+We lead the second path through the alternate broker as through any router, because it only
+forwards there. Filters and events are handled as in `siena`, and each event passes a broker once.
 """
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
-from halfway.core.message import START
-from halfway.protocols.broker_trees.children import add_grandchild
-from halfway.protocols.broker_trees.client_state import expire, renew
-from halfway.protocols.broker_trees.clients import be_client, keep, wake_client
-from halfway.protocols.broker_trees.failure_detector import answer, be_answered, compare, tick, wake
-from halfway.protocols.broker_trees.messages import (
-    GONE,
-    HELD,
-    JOIN,
-    KEEP,
-    KIN,
-    KINDS,
-    LEAVE,
-    LEAVING,
-    PING,
-    PONG,
-    QUIT,
-    TICK,
-    WELCOME,
-    Rules,
-    UnderlayTreeState,
-    most_emissions,
-    state,
+from halfway.core.options import count, seconds
+from halfway.protocols.broker_trees import clients as client_nodes
+from halfway.protocols.broker_trees import failure_detector as detector
+from halfway.protocols.broker_trees import messages, siena
+from halfway.protocols.broker_trees import parents as tree
+from halfway.protocols.broker_trees import underlay_messages as kinds
+from halfway.protocols.broker_trees.children import Children, add_child, add_grandchild, no_children
+from halfway.protocols.broker_trees.client_state import (
+    NO_CLIENTS,
+    ClientState,
+    client_state,
+    expire,
+    renew,
 )
-from halfway.protocols.broker_trees.parents import adopt, be_welcome, join, lose, quit_tree
-from halfway.protocols.broker_trees.siena import DELIVERED, Catalogue, attend, serve
 from halfway.protocols.broker_trees.source_routes import (
-    NOBODY,
-    ORIGIN,
-    STEP,
-    Post,
+    NO_NODE,
+    ActivePaths,
+    Int32s,
+    Sender,
+    direct_paths,
     forward,
-    is_under_way,
-    resume_care,
-    settled,
-    watch_new,
+    handle_hop,
+    hops_of_tree,
+    is_in_transit,
+    track_new,
+    with_reliable_hops,
 )
-from halfway.protocols.broker_trees.subscription_table import NOTIFIED, NOTIFY, PUBLISH, SUBSCRIBE
-from halfway.protocols.event_window import is_new
+from halfway.protocols.broker_trees.subscription_table import (
+    Catalogue,
+    SubscriptionTable,
+    empty_table,
+)
+from halfway.protocols.event_window import empty_window, is_new
+from halfway.protocols.reliable_hop import ReliableHops, restart_timers
 
-State = UnderlayTreeState
+KINDS = kinds.KINDS
+OPTIONS = {
+    **siena.OPTIONS,
+    "ping_interval_s": seconds(
+        1.0, "between the pings of a broker to its parent; more than there and back", 1e-3
+    ),
+    "missed_pings": count(
+        3, "unanswered pings in a row after which a path counts as dead", 1, 1000
+    ),
+    "tau_s": seconds(10.0, "that a direct path is dead before its child joins elsewhere"),
+    "known_brokers": count(
+        1, "brokers that a client's node knows; 1: it monitors none, and never changes", 1, 8
+    ),
+}
+MAP_PARENT = siena.MAP_PARENT
 
-__all__ = [
-    "DELIVERED",
-    "KINDS",
-    "LEAVE",
-    "PUBLISH",
-    "START",
-    "SUBSCRIBE",
-    "Catalogue",
-    "Rules",
-    "State",
-    "handle",
-    "most_emissions",
-    "state",
-]
+
+class Rules(NamedTuple):
+    """The parameters of the tree, equal on every node."""
+
+    catalogue: Catalogue
+    ping_interval_s: float  # more than there and back
+    missed_pings: int  # PINGs in a row without an answer after which a path counts as dead
+    tau_s: float  # how long a direct path may be dead before its child joins elsewhere [§4.1]
+    until_s: float = math.inf  # time after which no PING is sent, so that a run can end
+    retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
+    ack_timeout_s: float = 1.0
+
+
+class UnderlaySienaState(NamedTuple):
+    """What a node remembers; a broker: brokers above and below, their paths, subscriptions."""
+
+    node_id: Int32s  # [n]
+    broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
+    parent: Int32s  # [brokers] C; NO_NODE at the root, LEFT at a broker that left
+    grandparent: Int32s  # [brokers] P; NO_NODE below the root
+    root: Int32s  # [brokers] from the latest news
+    successor: Int32s  # [brokers] of the root, from the latest news; at the root: its first child
+    next_successor: Int32s  # [brokers] at children of the root: its child after the successor
+    predecessor: Int32s  # [brokers] at a root that succeeded another one: that one
+    depth: Int32s  # [brokers] brokers up to the root, from the latest news
+    missed: npt.NDArray[np.int32]  # [brokers, 2] PINGs in a row without an answer, by path
+    dead_since_s: npt.NDArray[np.float64]  # [brokers] direct path found dead; inf: it works
+    asked: Int32s  # [brokers] ticks spent asking for another parent; 0: none is asked for
+    moves: Int32s  # [brokers] changes of parent so far
+    moved_s: npt.NDArray[np.float64]  # [brokers] time of the last change
+    children: Children
+    table: SubscriptionTable
+    active: ActivePaths
+    seen: Int32s  # [brokers, window] newest events that passed
+    clients: ClientState
+    hops: ReliableHops
+    lost: npt.NDArray[np.int64]  # [n] messages without a path, and hops that failed for good
+
+
+State = UnderlaySienaState
+
+
+def state(
+    node_ids: Int32s,
+    brokers: Int32s,
+    parents: Int32s,
+    slots: int,
+    child_slots: int,
+    window: int,
+    retries: int = 0,
+    clients: Int32s = NO_CLIENTS,
+    client_slots: int = 1,
+    clients_each: int = 1,
+) -> UnderlaySienaState:
+    """Return the state of nodes of a finished overlay.
+
+    brokers, parents: node ids by broker number, NO_NODE as the root's parent; slots: room for
+    subscriptions at a broker; child_slots: room for children, and for grandchildren; window:
+    events in flight at a time; clients: ids of nodes that monitor their broker; client_slots: room
+    for subscriptions at each; clients_each: bound on client numbers at each.
+    """
+    index, mine = siena.broker_rows(node_ids, brokers)
+    here, up = len(mine), parents.astype(np.int32)
+    number = {int(node_id): k for k, node_id in enumerate(brokers)}
+    above = np.array([up[number[int(p)]] if p != NO_NODE else NO_NODE for p in up], np.int32)
+    row, below = {int(k): at for at, k in enumerate(mine)}, no_children(here, child_slots)
+    depth = np.zeros(len(up), np.int32)
+    for k, parent in enumerate(up):
+        if parent != NO_NODE and number[int(parent)] in row:
+            add_child(below, row[number[int(parent)]], brokers[k])
+        if above[k] != NO_NODE and number[int(above[k])] in row:
+            add_grandchild(below, row[number[int(above[k])]], brokers[k], parent)
+        at = int(parent)
+        while at != NO_NODE:
+            depth[k], at = depth[k] + 1, int(up[number[at]])
+    root = brokers[int(np.flatnonzero(up == NO_NODE)[0])]
+    successors = [*brokers[up == root], NO_NODE, NO_NODE][:2]
+
+    def each(value: int) -> Int32s:
+        return np.full(here, value, np.int32)
+
+    return UnderlaySienaState(
+        node_ids, index, up[mine], above[mine], each(root), each(successors[0]),
+        each(successors[1]), each(-1), depth[mine], np.zeros((here, 2), np.int32),
+        np.full(here, np.inf), each(0), each(0), np.full(here, -1.0), below,
+        empty_table(here, slots), direct_paths(here, child_slots + 1), empty_window(here, window),
+        client_state(node_ids, clients, client_slots, clients_each, window, here, slots),
+        hops_of_tree(node_ids, retries), np.zeros(len(node_ids), np.int64),
+    )  # fmt: skip
+
+
+def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
+    """The most records that one call of `handle` emits."""
+    at_broker = 2 * int(state.table.filter.shape[1]) + int(state.children.child.shape[1])
+    most = max(at_broker, int(state.clients.filter.shape[1])) + 8
+    return with_reliable_hops(most, rules.retries)
 
 
 @apart
-def be_kin(state, rules, catalogue, post, b, own, message, out):
-    """What brokers say of themselves and of each other."""
-    kind, source = message.kind, message.args[ORIGIN]
-    if kind == TICK:
-        filters, up, most = catalogue.filters, state.parent[b], rules.misses + 2
-        expire(state.access, state.table, filters, post, b, own, up, most, out)
-        tick(state, rules, catalogue, post, b, own, message.at, out)
-    elif kind == PING:
-        answer(state, post, b, own, message, out)
-    elif kind == PONG:
-        be_answered(state, post, b, own, message, out)
-    elif kind == HELD:
-        compare(state, post, b, own, message, out)
-    elif kind == KEEP:
-        keep(state.access, state.table, catalogue.routes, b, own, message, out)
-    elif kind == KIN:
-        add_grandchild(state.kin, b, source, message.topic)
-    elif kind == JOIN:
-        join(state, rules, post, b, own, message, out)
-    elif kind == WELCOME:
-        be_welcome(state, rules, catalogue, post, b, own, message, out)
-    elif kind == QUIT:
-        lose(state, catalogue, post, b, own, source, out)
-    elif kind == LEAVING:
-        adopt(state, catalogue, post, b, own, source, source, out)
-    elif kind == LEAVE:
-        quit_tree(state, post, b, own, out)
+def receive_maintenance(state, rules, sender, message, out):
+    """Handle a record at a broker that keeps the tree and its tables consistent."""
+    kind, source, filters = message.kind, message.args[messages.ORIGIN], rules.catalogue.filters
+    if kind == kinds.TICK:
+        up, most = state.parent[sender.broker], rules.missed_pings + 2
+        expire(state.clients, state.table, filters, sender, up, most, out)
+        detector.on_tick(state, rules, sender, message.at, out)
+    elif kind == kinds.PING:
+        detector.on_ping(state, sender, message, out)
+    elif kind == kinds.PONG:
+        detector.on_pong(state, sender, message, out)
+    elif kind == kinds.HELD:
+        detector.on_held(state, sender, message, out)
+    elif kind == kinds.KEEP_ALIVE:
+        client_nodes.answer_keep_alive(state.clients, state.table, sender, message, out)
+    elif kind == kinds.GRANDCHILD:
+        add_grandchild(state.children, sender.broker, source, message.topic)
+    elif kind == kinds.JOIN:
+        tree.on_join(state, rules, sender, message, out)
+    elif kind == kinds.ACCEPT:
+        tree.on_accept(state, rules, sender, message, out)
+    elif kind == kinds.QUIT:
+        tree.lose_child(state, filters, sender, source, out)
+    elif kind == kinds.LEAVING:
+        tree.adopt(state, filters, sender, source, source, out)
+    elif kind == kinds.LEAVE:
+        tree.leave_tree(state, sender, out)
 
 
 @apart
-def act(state, rules, catalogue, b, own, message, out):
-    """A broker's part."""
-    post, up, kind = Post(catalogue.routes, state.lines), state.parent[b], message.kind
-    if up == GONE:
+def receive_at_live_broker(state, rules, sender, message, out):
+    """Handle a record at a broker, unless it has left the tree."""
+    b, kind = sender.broker, message.kind
+    up = state.parent[b]
+    if up == tree.LEFT:
         return
-    if kind > NOTIFIED:
-        be_kin(state, rules, catalogue, post, b, own, message, out)
-    elif kind not in (PUBLISH, NOTIFY) or is_new(state.recent, b, message.event):
-        serve(state.table, catalogue, post, b, own, up, message, out)
-        if kind == SUBSCRIBE and message.args[STEP] > 0:
-            renew(state.access, state.table, b, message.args[ORIGIN])
+    if kind > messages.DELIVERED:
+        receive_maintenance(state, rules, sender, message, out)
+    elif kind not in (messages.PUBLISH, messages.NOTIFY) or is_new(state.seen, b, message.event):
+        siena.receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
+        if kind == messages.SUBSCRIBE and message.args[messages.STEP] > 0:
+            renew(state.clients, state.table, b, message.args[messages.ORIGIN])
 
 
-@handles(UnderlayTreeState)
+@handles(UnderlaySienaState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """A node's whole behaviour, one message at a time."""
-    before, own, b = out.tally[0], state.node_id[i], state.seat[i]
-    d = state.access.desk[i]
-    if settled(state.care, rules, i, message, out):
+    """Let a node of the underlay-aware tree receive one message."""
+    routes, before, own = rules.catalogue.routes, out.tally[0], state.node_id[i]
+    b, c = state.broker_index[i], state.clients.client_index[i]
+    sender = Sender(routes, state.active, own, b)
+    if handle_hop(state.hops, state.lost, rules, i, message, out):
         return
-    if is_under_way(catalogue.routes, message):
-        forward(catalogue.routes, message, out)
-    elif message.kind == START:
-        resume_care(state.care, rules, i, out)
+    if is_in_transit(routes, message):
+        forward(routes, message, out)
+    elif message.kind == messages.START:
+        restart_timers(state.hops, rules, i, out)
         before = out.tally[0]
-        if b != NOBODY:
-            post = Post(catalogue.routes, state.lines)
-            wake(state, rules, post, b, own, message.at, out)
-        elif d != NOBODY:
-            wake_client(state.access, rules, d, own, message.at, out)
-    elif d != NOBODY:
-        be_client(state.access, rules, catalogue.routes, d, own, message, out)
-    elif b == NOBODY:
-        attend(catalogue.routes, own, message, out)
+        if b != NO_NODE:
+            detector.on_start(state, rules, sender, message.at, out)
+        elif c != NO_NODE:
+            state.clients.missed[c] = 0
+            client_nodes.start_ticks(rules, own, message.at, out)
+    elif c != NO_NODE:
+        client_nodes.receive_at_monitoring_client(state.clients, rules, c, own, message, out)
+    elif b == NO_NODE:
+        siena.receive_at_client(routes, own, message, out)
     else:
-        act(state, rules, catalogue, b, own, message, out)
+        receive_at_live_broker(state, rules, sender, message, out)
     if rules.retries > 0:
-        watch_new(state.care, rules, i, message, before, out)
+        track_new(state.hops, rules, i, message, before, out)

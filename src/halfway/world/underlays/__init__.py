@@ -1,1 +1,1 @@
-"""Wired underlays, their routes, and disjoint paths."""
+"""Wired underlays: their generators, routes, and disjoint paths."""

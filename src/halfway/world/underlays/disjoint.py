@@ -1,7 +1,7 @@
-"""Paths that share no node but their ends: pairs (Suurballe) and more, of least total weight.
+"""Disjoint paths, which share only their ends, of least total weight: two (Suurballe) or more.
 
-Everyone here sees the whole network; protocols must not import this. Existence is exact; the
-weights are sums of doubles, and of equally light sets of paths any one may come.
+These functions see the whole network; protocols must not import them. Existence is exact; the
+weights are sums of doubles, and of equally light sets of paths any one may be returned.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from halfway.world.underlays.routes import (
     Closed,
     Doubles,
     Flags,
-    Heap,
+    RowHeap,
     Rows,
     all_open,
     check_end,
@@ -33,8 +33,8 @@ def disjoint_pair(
 ) -> tuple[Rows, Rows] | None:
     """Two paths from source to target with no other node in common, of least total weight.
 
-    The lighter comes first. None where there are no two, by Menger's theorem exactly where one
-    node (or the link between the ends) lies on every path. weight [m] by place.
+    The lighter is first. None where no two exist, by Menger's theorem exactly where one node (or
+    the link between the ends) lies on every path. weight [m] by place.
     """
     found = disjoint_paths(network, weight, source, target, 2, closed)
     return (found[0], found[1]) if len(found) == 2 else None
@@ -48,11 +48,11 @@ def disjoint_paths(
     most: int,
     closed: Closed | None = None,
 ) -> list[Rows]:
-    """As many paths as there are, up to `most`, with no node in common but both ends.
+    """As many paths as exist, up to `most`, with no node in common but both ends.
 
-    They have the least total weight that this many can have, the lightest comes first. Fewer than
-    `most` come exactly where no more exist. Raises Problem as `routes.shortest` does, and for
-    ends that are the same row.
+    They have the least total weight of so many, the lightest is first. There are fewer than `most`
+    exactly where no more exist. Raises Problem as `routes.shortest` does, and for ends that are
+    the same row.
     """
     return disjoint_legs(network, weight, source, {target: most}, closed)
 
@@ -66,9 +66,9 @@ def disjoint_legs(
 ) -> list[Rows]:
     """Paths from one source, with no other node in common but ends, to several targets.
 
-    wanted: target -> number of paths that shall end there; no path passes through a target on its
-    way to another. As many paths as there are come, of the least total weight of so many, the
-    lightest first; compare their number with the sum of `wanted`.
+    wanted: target -> number of paths that end there; no path passes through a target on its way
+    to another. Returns as many paths as exist, of the least total weight of so many, the lightest
+    first; compare their number with the sum of `wanted`.
     """
     shut = all_open(network) if closed is None else closed
     check_weights(network, weight, shut)
@@ -82,9 +82,9 @@ def disjoint_legs(
     for target, paths in wanted.items():
         check_end(network, target, shut)
         if target == source:
-            raise Problem(f"row {source} is both ends of a path", where=network.name)
+            raise Problem(f"target = {target}: expected a row but the source", where=network.name)
         if paths < 0:
-            raise Problem(f"{paths} paths to row {target}: it must be 0 or more")
+            raise Problem(f"{paths} paths to row {target}: expected 0 or more")
         flow.room[target], flow.ends[target] = min(paths, network.n), True
     _augment(network.start, network.who, weight, shut, source, flow)
     found = _followed(network, weight, source, flow.on)
@@ -109,23 +109,23 @@ def _followed(
 
 
 # Min-cost flow by successive shortest paths with potentials (Suurballe 1974; Ahuja, Magnanti &
-# Orlin, Network Flows, 9.7). Every row i is split into a door in, 2 i, and a door out, 2 i + 1,
-# with one crossing between them; 2 n is the sink behind all targets. The two doors of a row that
-# no path crosses are as far away and are searched as one.
+# Orlin, Network Flows, 9.7). Every row i is split into an entry 2 i and an exit 2 i + 1 with one
+# arc between them; 2 n is the sink behind all targets. The entry and the exit of a row that no path
+# crosses have the same distance and are searched as one.
 
 
 class _Search(NamedTuple):
-    """What one search for an augmenting path writes; [2 n + 1], one a door and the sink."""
+    """The result of one search for an augmenting path; [2 n + 1], entries, exits and the sink."""
 
     found: Doubles  # least reduced weight
-    prev: Rows  # the door before
-    via: Rows  # the place of the link between, where there is one
+    prev: Rows  # the entry or exit before
+    via: Rows  # the place of the link between, if there is one
     done: Flags
-    heap: Heap
+    heap: RowHeap
 
 
 class _Flow(NamedTuple):
-    """The paths so far, and where more may end."""
+    """The paths so far, and the targets with room for more."""
 
     on: Flags  # [m] a path takes this place
     crossed: Flags  # [n] a path passes through
@@ -135,7 +135,7 @@ class _Flow(NamedTuple):
 
 @kernel
 def _augment(start, who, weight, closed, source, flow):
-    # Sets flow.on: as many paths from source as there are and find room.
+    # Sets flow.on: as many paths from the source as exist and have room at a target.
     n = flow.room.shape[0]
     sink = _u4(2 * n)
     potential = np.zeros(2 * n + 1)
@@ -145,7 +145,7 @@ def _augment(start, who, weight, closed, source, flow):
         np.empty(2 * n + 1, np.int32),
         np.empty(2 * n + 1, np.int32),
         np.empty(2 * n + 1, np.bool_),
-        Heap(np.empty(size), np.empty(size, np.int32)),
+        RowHeap(np.empty(size), np.empty(size, np.int32)),
     )
     for _ in range(flow.room.sum()):
         _seek(start, who, weight, closed, source, flow, potential, search)
@@ -159,8 +159,8 @@ def _augment(start, who, weight, closed, source, flow):
 
 @inlined
 def _reach(search, count, potential, u, v, weight, place):
-    # Offer the way over u to v; returns the heap's new count.
-    # A reduced weight is 0 or more, but for the rounding of sums that are equal in truth.
+    # Offer the path over u to v; returns the heap's new count.
+    # A reduced weight is 0 or more, except for rounding of sums that are equal.
     reached = search.found[u] + max(weight + potential[u] - potential[v], 0.0)
     if reached < search.found[v] and not search.done[v]:
         search.found[v], search.prev[v], search.via[v] = reached, u, place
@@ -171,8 +171,8 @@ def _reach(search, count, potential, u, v, weight, place):
 
 @kernel
 def _seek(start, who, weight, closed, source, flow, potential, search):
-    # Dijkstra over doors from the source's door out, until the sink is done or nothing is left.
-    # Fields are read once: taken out of their tuples in the loop, they cost as much as the rest.
+    # Dijkstra over entries and exits from the source's exit, until the sink is done.
+    # Fields are read once: reading them from tuples inside the loop would double its time.
     found, prev, via, done = search.found, search.prev, search.via, search.done
     keys, rows = search.heap.key, search.heap.row
     on, crossed, ends, room = flow.on, flow.crossed, flow.ends, flow.room
@@ -219,7 +219,7 @@ def _seek(start, who, weight, closed, source, flow, potential, search):
 
 @inlined
 def _taken_back(start, who, weight, flow, potential, search, count, u):
-    # From the door in of a row that paths enter, back over the links by which they do.
+    # From the entry of a row that paths cross, back over the links by which they enter.
     i = u >> _u4(1)
     for place in range(start[i], start[i + _u4(1)]):
         j = _u4(who[_u4(place)])
@@ -233,12 +233,12 @@ def _taken_back(start, who, weight, flow, potential, search, count, u):
 
 @inlined
 def _turn(search, sink, flow):
-    # Follow the path that was found back from the sink, and turn every arc on it round.
+    # Follow the path found back from the sink, and reverse every arc on it.
     u = _u4(search.prev[sink])
     flow.room[u >> _u4(1)] -= 1
     while search.prev[u] >= 0:
         v, u = u, _u4(search.prev[u])
-        if u >> _u4(1) == v >> _u4(1):  # in over its own way out: nobody crosses any more
+        if u >> _u4(1) == v >> _u4(1):  # from exit to entry: no path crosses the row any more
             flow.crossed[u >> _u4(1)] = False
         elif (v & _u4(1)) == _u4(0):
             flow.on[_u4(search.via[v])] = True

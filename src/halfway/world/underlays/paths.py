@@ -1,6 +1,6 @@
-"""True shortest paths and breadth-first trees: the centralised baselines, which no node could know.
+"""Shortest paths and breadth-first trees by hops: the centralised baselines.
 
-Everyone here sees the whole network; protocols must not import this.
+These functions see the whole network; protocols must not import them.
 """
 
 import numpy as np
@@ -53,7 +53,7 @@ def tree_path_loads(parent: Rows, permutations: npt.NDArray[np.integer]) -> npt.
     ends count, a row that sends to itself counts once, pairs outside the tree count nothing.
     """
     if np.count_nonzero(parent == np.arange(len(parent))) != 1:
-        raise Problem("not a tree: there must be one root, its own parent")
+        raise Problem("parent: expected one root, its own parent")
     targets = _checked_targets(len(parent), permutations)
     load = np.zeros(targets.shape, np.int64)
     add_tree_path_load(parent, targets, load)
@@ -67,19 +67,20 @@ def diameter(network: Network) -> int:
 
 def _check_row(network: Network, row: int) -> None:
     if not 0 <= row < network.n:
-        raise Problem(f"there is no row {row} in 0…{network.n - 1}", where=network.name)
+        raise Problem(f"row = {row}: expected 0…{network.n - 1}", where=network.name)
 
 
 def _checked_targets(n: int, permutations: npt.NDArray[np.integer]) -> Rows:
     targets = np.atleast_2d(np.asarray(permutations))
     if targets.shape[1] != n or (targets.size and not 0 <= targets.min() <= targets.max() < n):
-        raise Problem(f"targets of shape {targets.shape} are not rows of a network of {n} nodes")
+        what = f"targets of shape {targets.shape}: expected rows 0…{n - 1}, one for each node"
+        raise Problem(what)
     return np.ascontiguousarray(targets, np.int32)
 
 
 @inlined
 def _spread(start, who, source, hops, queue):
-    # Breadth first; hops is -1 everywhere before. Returns how many were reached.
+    # Breadth first; hops is -1 everywhere before. Returns the number of rows reached.
     hops[source] = 0
     queue[0] = source
     head, tail = _u4(0), _u4(1)
@@ -97,7 +98,7 @@ def _spread(start, who, source, hops, queue):
 
 @inlined
 def _nearer(start, who, hops, i, word):
-    # A neighbour of i one hop nearer to the source, uniformly; there is one unless i is the source.
+    # A uniform neighbour of i one hop nearer to the source; i itself if it is the source.
     wanted = hops[i] - 1
     first, last = start[i], start[_u4(i + _u4(1))]
     count = 0
@@ -117,8 +118,8 @@ def _nearer(start, who, hops, i, word):
 def add_shortest_path_load(start, who, targets, seed, load):
     """Add 1 to load[p, row] for each row on a shortest path from each row i to targets[p, i].
 
-    targets int32 [P, n], seed uint64, load int64 [P, n]. Each pair has dice of its own, so that
-    the result does not depend on which other pairs are routed.
+    targets int32 [P, n], seed uint64, load int64 [P, n]. Each pair has a random state of its own,
+    so that the result does not depend on which other pairs are routed.
     """
     many, n = targets.shape
     hops, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
@@ -182,7 +183,7 @@ def add_tree_path_load(parent, targets, load):
             a, b = np.int64(source), np.int64(targets[p, source])
             if depth[a] < 0 or depth[b] < 0:
                 continue
-            while a != b:  # the deeper end climbs, until both meet in the common ancestor
+            while a != b:  # the deeper end climbs until both meet at the common ancestor
                 if depth[a] >= depth[b]:
                     load[p, a] += 1
                     a = np.int64(parent[a])

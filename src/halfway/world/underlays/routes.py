@@ -1,6 +1,6 @@
-"""Weighted shortest paths over an underlay: what its routers would choose; ties by the lowest row.
+"""Weighted shortest paths over an underlay, as its routers would choose; ties by the lowest row.
 
-Everyone here sees the whole network; protocols must not import this.
+These functions see the whole network; protocols must not import them.
 """
 
 from typing import NamedTuple
@@ -19,43 +19,43 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Closed(NamedTuple):
-    """What a route may not use."""
+    """Nodes and links that a route may not use."""
 
-    rows: Flags  # [n] these nodes; neither may a route begin or end there
+    rows: Flags  # [n] these nodes, as ends neither
     places: Flags  # [m] these links, by place of `network.who`, in the direction of travel
 
 
 class Tree(NamedTuple):
-    """Shortest paths from one source to all; of equally short ones, at each node from its end
-    backwards, the one whose next to last row is lowest."""
+    """Shortest paths from one source to all rows; of equally short ones, at each node from its end
+    backwards, the one whose last row but one is lowest."""
 
     source: int
     weight: Doubles  # [n] of the path to each row; infinite where there is none
-    parent: Rows  # [n] the row before, the source's is itself; -1 where there is no path
+    parent: Rows  # [n] the row before; the source's is itself; -1: no path
 
 
-class Heap(NamedTuple):
-    """A binary heap of (key, row) with a count; entries whose row is done are passed over."""
+class RowHeap(NamedTuple):
+    """A binary heap of (key, row) with a count; entries whose row is done are skipped."""
 
     key: Doubles
     row: Rows
 
 
 def all_open(network: Network) -> Closed:
-    """Nothing is closed; mark rows and places in it at will."""
+    """Return marks with nothing closed; the caller may mark rows and places."""
     return Closed(np.zeros(network.n, np.bool_), np.zeros(len(network.who), np.bool_))
 
 
 def by_hops(network: Network) -> Doubles:
-    """[m] the weights that make a path's weight its number of hops."""
+    """[m] weights of 1: the weight of a path is its number of hops."""
     return np.ones(len(network.who))
 
 
 def shortest(network: Network, weight: Doubles, source: int, closed: Closed | None = None) -> Tree:
-    """Shortest paths from row `source` to all rows, around what is closed.
+    """Shortest paths from row `source` to all rows that avoid what is closed.
 
-    weight [m] by place, 0 or more and finite. Raises Problem for a source that is not there or
-    closed, and for weights that cannot be.
+    weight [m] by place, 0 or more and finite. Raises Problem for a source that is out of range or
+    closed, and for other weights.
     """
     shut = all_open(network) if closed is None else closed
     check_weights(network, weight, shut)
@@ -102,12 +102,12 @@ def route(
 def path(tree: Tree, target: int) -> Rows:
     """[hops + 1] the rows from the tree's source to `target`, both included; [0] if none leads."""
     if not 0 <= target < len(tree.parent):
-        raise Problem(f"there is no row {target} in 0…{len(tree.parent) - 1}")
+        raise Problem(f"row = {target}: expected 0…{len(tree.parent) - 1}")
     return _walked_back(tree.parent, target)  # type: ignore[no-any-return]
 
 
 def places_on(network: Network, rows: Rows) -> Rows:
-    """[hops] the places of `network.who` that a path takes, in order; Problem if it is none."""
+    """[hops] the places of `network.who` on a path, in order; Problem for rows without a link."""
     places = _places_on(network.start, network.who, rows)
     if len(places) and places.min() < 0:
         k = int(np.argmin(places))
@@ -117,29 +117,29 @@ def places_on(network: Network, rows: Rows) -> Rows:
 
 
 def check_weights(network: Network, weight: Doubles, closed: Closed) -> None:
-    """Problem unless the weights are numbers of this network that a path can add up."""
+    """Raise Problem unless the weights fit the network, and are finite and 0 or more."""
     if weight.shape != network.who.shape or closed.places.shape != network.who.shape:
-        what = f"weights of shape {weight.shape} are not one a place: ({len(network.who)},)"
+        what = f"weights of shape {weight.shape}: expected ({len(network.who)},), by place"
         raise Problem(what, where=network.name)
     if closed.rows.shape != (network.n,):
-        what = f"closed rows of shape {closed.rows.shape} are not one a node: ({network.n},)"
+        what = f"closed rows of shape {closed.rows.shape}: expected ({network.n},), by row"
         raise Problem(what, where=network.name)
     if len(weight) and not (weight.min() >= 0 and weight.max() < np.inf):
-        raise Problem("a weight is negative or not finite", where=network.name)
+        raise Problem("weight: expected finite numbers of 0 or more", where=network.name)
 
 
 def check_end(network: Network, row: int, closed: Closed) -> None:
-    """Problem unless a route may begin or end there."""
+    """Raise Problem unless a route may begin or end at that row."""
     if not 0 <= row < network.n:
-        raise Problem(f"there is no row {row} in 0…{network.n - 1}", where=network.name)
+        raise Problem(f"row = {row}: expected 0…{network.n - 1}", where=network.name)
     if closed.rows[row]:
         raise Problem(f"row {row} is closed: no route begins or ends there", where=network.name)
 
 
-def heap_of(network: Network, more: int = 0) -> Heap:
-    """Room for every entry that one search can make: one a place, and the source."""
+def heap_of(network: Network, more: int = 0) -> RowHeap:
+    """Return a heap for all entries of one search: one for each place, and the source."""
     size = len(network.who) + 1 + more
-    return Heap(np.empty(size), np.empty(size, np.int32))
+    return RowHeap(np.empty(size), np.empty(size, np.int32))
 
 
 def _room(network: Network) -> tuple[Doubles, Rows, Flags]:
@@ -152,7 +152,7 @@ def _room(network: Network) -> tuple[Doubles, Rows, Flags]:
 
 @inlined
 def risen(keys, rows, k, key, row):
-    """Put an entry at the hole k, or as far above it as it belongs."""
+    """Insert an entry at the hole k, or above it where the order requires."""
     while k > _u4(0):
         above = (k - _u4(1)) >> _u4(1)
         if keys[above] <= key:
@@ -165,8 +165,8 @@ def risen(keys, rows, k, key, row):
 @inlined
 def popped(keys, rows, last):
     """Remove the least entry, which the caller has read; `last` entries stay."""
-    # The hole sinks to the bottom along the lesser children without asking whether it may stop:
-    # the last entry nearly always belongs there, and a guess that fails costs more than a step.
+    # The hole sinks to the bottom along the lesser children without a test whether it may stop:
+    # the last entry nearly always belongs there, and a mispredicted test costs more than a step.
     k, below = _u4(0), _u4(2)
     while below < last:
         below -= _u4(keys[below - _u4(1)] < keys[below])
@@ -183,7 +183,7 @@ def popped(keys, rows, last):
 @kernel
 def _from_one(start, who, weight, closed, source, target, found, parent, done, heap):
     # Dijkstra; ends early when the target (-1: none) is done.
-    # Fields are read once: each time a loop takes an array out of a tuple, numba counts it.
+    # Fields are read once: numba counts a reference whenever a loop takes an array from a tuple.
     keys, rows, shut_rows, shut_places = heap.key, heap.row, closed.rows, closed.places
     found[source], parent[source] = 0.0, source
     risen(keys, rows, _u4(0), 0.0, source)

@@ -1,4 +1,4 @@
-"""A wired network under an overlay: how long each link takes, and how much it carries."""
+"""The underlay: a wired network with a delay and a bandwidth of each link."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,37 +20,37 @@ Places = npt.NDArray[np.int32]
 class Underlay:
     """A network whose links have a delay and a bandwidth, the same in both directions.
 
-    Both arrays go by place: the value at k belongs to the link from the row that owns place k of
-    `network.who` to the row `network.who[k]`. Raises Problem where a value cannot be one.
+    Both arrays are by place: the value at k belongs to the link from the row that owns place k of
+    `network.who` to the row `network.who[k]`. Raises Problem for values out of range.
     """
 
     network: Network
     delay_s: Doubles  # [m] seconds that a bit travels; 0 or more
-    bandwidth_bps: Doubles  # [m] bits a second; positive, infinite where nothing is known
+    bandwidth_bps: Doubles  # [m] bits a second; positive, infinite where unknown
 
     def __post_init__(self) -> None:
         for name, value in (("delay_s", self.delay_s), ("bandwidth_bps", self.bandwidth_bps)):
             if value.shape != self.network.who.shape:
-                what = f"{name} has the shape {value.shape}, not ({len(self.network.who)},)"
+                what = f"{name} of shape {value.shape}: expected ({len(self.network.who)},)"
                 raise Problem(what, where=self.network.name)
             if not np.array_equal(value, value[self.opposite]):
-                what = f"{name} is not the same in both directions of every link"
+                what = f"{name}: expected the same value in both directions of every link"
                 raise Problem(what, where=self.network.name)
         if not (np.isfinite(self.delay_s).all() and (self.delay_s >= 0).all()):
-            raise Problem("a delay is negative or not finite", where=self.network.name)
+            raise Problem("delay_s: expected finite numbers of 0 or more", where=self.network.name)
         if not (self.bandwidth_bps > 0).all():
-            raise Problem("a bandwidth is not positive", where=self.network.name)
+            raise Problem("bandwidth_bps: expected positive numbers", where=self.network.name)
 
     @cached_property
     def owner(self) -> Places:
-        """[m] the row in which each place of `network.who` lies: the end that sends."""
+        """[m] the row that owns each place of `network.who`: the end that sends."""
         rows = np.arange(self.network.n, dtype=np.int32)
         return np.repeat(rows, self.network.degree)
 
     @cached_property
     def opposite(self) -> Places:
         """[m] the place of the same link in the other direction."""
-        # Entries lie in order of (owner, who); in order of (who, owner) they are their opposites.
+        # Entries are in order of (owner, who); in order of (who, owner) they are their opposites.
         return np.argsort(self.network.who, kind="stable").astype(np.int32)
 
     @cached_property
@@ -72,10 +72,10 @@ class Underlay:
 def underlay_of(
     listed: LinkList, delay_s: Doubles, bandwidth_bps: Doubles, name: str, *, largest: bool = False
 ) -> Underlay:
-    """The underlay of a list of links, each with its delay and bandwidth [links, as listed].
+    """Return the underlay of a list of links, with their delays and bandwidths [links, as listed].
 
-    A bandwidth is NaN where it is unknown. Of repeated links the shortest delay and the greatest
-    bandwidth count. Rows are in the order of `network_of`, `labels` are the list's.
+    An unknown bandwidth is NaN. Of repeated links the shortest delay and the greatest bandwidth
+    count. Rows are in the order of `network_of`, `labels` are the list's.
     """
     network = network_of(listed, name, largest=largest)
     ends = _rows_of(network, listed)
@@ -85,9 +85,9 @@ def underlay_of(
 
 
 def by_place(network: Network, ends: Ends, value: Doubles) -> Doubles:
-    """[m] the values of links [links, 2] (rows) laid out by place, both directions alike.
+    """[m] the values of links [links, 2] (rows) by place, the same in both directions.
 
-    Of repeated links the least value counts; loops and unknown rows (-1) are passed over; NaN
+    Of repeated links the least value counts; loops and unknown rows (-1) are skipped; NaN
     where no link is listed.
     """
     real = (ends[:, 0] != ends[:, 1]) & (ends.min(axis=1, initial=0) >= 0)

@@ -1,8 +1,8 @@
 """AS-level Waxman networks, grown one node at a time as the generator BRITE grows them.
 
-Source: Medina, Lakhina, Matta & Byers, MASCOTS 2001 (BRITE); Waxman, JSAC 1988. The rules were
-taken from the generator's behaviour: m links for each joining node to earlier ones, then m from
-each of the first m nodes to later ones, n x m in all. The dice are ours.
+Source: Medina, Lakhina, Matta & Byers, MASCOTS 2001 (BRITE); Waxman, JSAC 1988. The rules
+follow the generator's behaviour: m links for each joining node to earlier ones, then m from each of
+the first m nodes to later ones, n x m in all. We use our own random numbers.
 """
 
 import math
@@ -31,7 +31,7 @@ from halfway.world.underlays.waxman_growth import (
 
 PLACEMENTS = ("random", "heavy-tailed")
 BANDWIDTHS = ("constant", "uniform", "heavy-tailed", "exponential")
-_PLACES, _LINKS, _SPEEDS = range(3)  # names of the dice
+_PLACES, _LINKS, _SPEEDS = range(3)  # names of the random states
 _MOST_SIDE = 2**24  # squares of coordinates stay exact
 _MEGA = 1e6
 
@@ -39,16 +39,15 @@ _MEGA = 1e6
 class Waxman(NamedTuple):
     """The parameters of BRITE's AS-level Waxman model with incremental growth, and its defaults.
 
-    One unit of the plane is a kilometre. `alpha` is kept for the file's header only: it scales the
-    odds of all links alike, and a node that takes m links for certain is left with the same
-    choice whatever it is.
+    One unit of the plane is a kilometre. `alpha` is for the file's header only: it scales the odds
+    of all links alike, and a node that always takes m links makes the same choice for any value.
     """
 
     n: int = 10_000  # nodes
-    m: int = 2  # links that each node brings along
+    m: int = 2  # links that each joining node adds
     alpha: float = 0.15  # (0, 1]
     beta: float = 0.2  # reach of links: the odds fall by e with each beta * sqrt(2) * side
-    side: int = 1000  # HS, of the plane; nodes stand on distinct whole numbers in it
+    side: int = 1000  # HS, of the plane; nodes are at distinct whole numbers in it
     square: int = 100  # LS, of the squares that a heavy-tailed placement fills
     placement: str = "random"
     bandwidth: str = "uniform"
@@ -70,15 +69,15 @@ def waxman(parameters: Waxman, seed: int) -> Underlay:
     """
     _check(parameters, seed)
     n, m = parameters.n, parameters.m
-    dice = [np.uint64(seeded(np.uint64(seed), name)) for name in (_PLACES, _LINKS, _SPEEDS)]
+    states = [np.uint64(seeded(np.uint64(seed), name)) for name in (_PLACES, _LINKS, _SPEEDS)]
     position = np.empty((n, 2))
     if parameters.placement == "random":
-        place_randomly(position, parameters.side, dice[_PLACES])
+        place_randomly(position, parameters.side, states[_PLACES])
     else:
-        place_heavy_tailed(position, parameters.side, parameters.square, dice[_PLACES])
+        place_heavy_tailed(position, parameters.side, parameters.square, states[_PLACES])
     ends = np.empty((n * m, 2), np.int64)
-    links = int(grow(position, m, parameters.reach(), dice[_LINKS], ends))
-    bandwidth_bps = _bandwidths(parameters, links, dice[_SPEEDS])
+    links = int(grow(position, m, parameters.reach(), states[_LINKS], ends))
+    bandwidth_bps = _bandwidths(parameters, links, states[_SPEEDS])
     return _laid_out(position, ends[:links], bandwidth_bps, f"Waxman n = {n}, m = {m}")
 
 
@@ -112,20 +111,25 @@ def _bandwidths(given: Waxman, links: int, word: np.uint64) -> Doubles:
 def _check(given: Waxman, seed: int) -> None:
     def refuse(wrong: bool, name: str, value: object, allowed: str) -> None:
         if wrong:
-            raise Problem(f"{name} = {value}: it must be {allowed}", where="Waxman")
+            raise Problem(f"{name} = {value}: expected {allowed}", where="Waxman")
 
     n, m, side = given.n, given.m, given.side
     refuse(not 0 <= seed < 2**64, "seed", seed, "an integer from 0 to 2^64 - 1")
     refuse(m < 1, "m", m, "at least 1")
     refuse(not 2 * m <= n < 2**31, "n", n, f"at least 2 m = {2 * m} (and fewer than 2^31)")
     refuse(not 1 <= side <= _MOST_SIDE, "side", side, f"from 1 to {_MOST_SIDE}")
-    refuse(n > side * side, "n", n, f"at most side^2 = {side * side}: places are whole numbers")
-    refuse(not 0 < given.alpha <= 1, "alpha", given.alpha, "over 0 and at most 1")
-    refuse(not 0 < given.beta < math.inf, "beta", given.beta, "positive and finite")
+    refuse(
+        n > side * side,
+        "n",
+        n,
+        f"at most side^2 = {side * side}, the places in the plane",
+    )
+    refuse(not 0 < given.alpha <= 1, "alpha", given.alpha, "a number above 0 and at most 1")
+    refuse(not 0 < given.beta < math.inf, "beta", given.beta, "a positive, finite number")
     refuse(not 1 <= given.square <= side, "square", given.square, f"from 1 to the side, {side}")
     kinds = ((given.placement, PLACEMENTS, "placement"), (given.bandwidth, BANDWIDTHS, "bandwidth"))
     for value, known, name in kinds:
         refuse(value not in known, name, f"'{value}'", f"one of {', '.join(known)}")
     least, most = given.least_mbps, given.most_mbps
-    refuse(not 0 < least < math.inf, "least_mbps", least, "positive and finite")
-    refuse(not least <= most < math.inf, "most_mbps", most, f"finite and at least {least:g}")
+    refuse(not 0 < least < math.inf, "least_mbps", least, "a positive, finite number")
+    refuse(not least <= most < math.inf, "most_mbps", most, f"finite, at least {least:g}")

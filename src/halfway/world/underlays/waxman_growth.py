@@ -1,4 +1,4 @@
-"""The loops that place nodes in a plane, join them as Waxman and BRITE do, and draw bandwidths."""
+"""The loops of the Waxman generator: they place nodes, link them as BRITE does, draw bandwidths."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def _room(count):
 
 @inlined
 def _taken(table, key):
-    # Whether the key was there before; afterwards it is. The table has room to spare.
+    # Inserts the key; whether it was there before. The table has spare room.
     mask = np.uint64(table.shape[0] - 1)
     at = mixed(np.uint64(key)) & mask
     while table[at] != _EMPTY:
@@ -34,7 +34,7 @@ def _taken(table, key):
 
 @inlined
 def _anywhere(table, side, word):
-    # A free place in the plane, and the dice after it.
+    # A free place in the plane, and the random state after it.
     while True:
         word = advanced(word)
         x = np.int64(uniform(mixed(word)) * side)
@@ -57,7 +57,7 @@ def place_randomly(position, side, word):
 def place_heavy_tailed(position, side, square, word):
     """Fill position [n, 2] square by square, each with a heavy-tailed number of nodes.
 
-    A node that hits a taken place goes anywhere, as in BRITE.
+    A node that hits a taken place is placed uniformly, as in BRITE.
     """
     n, table = position.shape[0], _room(position.shape[0])
     across = side // square
@@ -87,7 +87,7 @@ def _distance(position, i, j):
 
 @inlined
 def _linked(chosen, i, j):
-    # One end of every link brought it along.
+    # Every link was added by one of its ends.
     found = False
     for k in range(chosen.shape[1]):
         found |= chosen[i, k] == j or chosen[j, k] == i
@@ -96,7 +96,7 @@ def _linked(chosen, i, j):
 
 @inlined
 def _partner(position, chosen, i, first, last, reach, word):
-    # One of first…last-1, not yet linked to i, with odds e^(-distance / reach); and the dice.
+    # One of first…last-1, not yet linked to i, with odds e^(-distance / reach); the random state.
     for _ in range(last - first):
         word = advanced(word)
         j = first + np.int64(uniform(mixed(word)) * (last - first))
@@ -104,8 +104,8 @@ def _partner(position, chosen, i, first, last, reach, word):
         odds = exponential(-_distance(position, i, j) / reach)
         if uniform(mixed(word)) < odds and not _linked(chosen, i, j):
             return j, word
-    # We weigh all candidates at once after so many refusals, because a short reach would keep
-    # BRITE's loop going for ever; the odds are the same.
+    # We weigh all candidates at once after so many refusals, because BRITE's loop would not end
+    # with a short reach; the odds are the same.
     nearest = np.inf
     for j in range(first, last):
         if not _linked(chosen, i, j):
@@ -127,7 +127,7 @@ def _partner(position, chosen, i, first, last, reach, word):
 
 @kernel
 def grow(position, m, reach, word, ends):
-    """Write the links into ends [n * m, 2], in BRITE's order; returns how many there are.
+    """Write the links into ends [n * m, 2], in BRITE's order; returns their number.
 
     Fewer than n * m only where one of the first m nodes is linked to all others already.
     """
@@ -135,7 +135,7 @@ def grow(position, m, reach, word, ends):
     chosen = np.full((n, m), -1, np.int32)
     degree = np.zeros(n, np.int32)
     for k in range(n):
-        i = (k + m) % n  # the first m nodes come last, and choose among all that came after them
+        i = (k + m) % n  # the first m nodes come last, and choose among all later nodes
         first, last = (0, i) if i >= m else (m, n)
         for choice in range(m):
             if i < m and degree[i] >= n - m:
