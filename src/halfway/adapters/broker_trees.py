@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from halfway.adapters.broker_tree_routes import Ints, drawn_overlay, largest_part, routes_of
-from halfway.adapters.drip import intervals
+from halfway.adapters.intervals import intervals
 from halfway.adapters.interface import (
     Commands,
     Option,
