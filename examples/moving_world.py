@@ -23,8 +23,8 @@ from halfway.world.workload.number_intervals import NumberIntervals
 
 PATIENCE_S = 60.0  # from the last event to the end
 SYSTEMS: dict[str, dict[str, object]] = {
-    "voronoi-brokers": {"brokers": 10, "nearest": 4, "copies": 4},
-    "voronoi-brokers, epidemic": {"brokers": 10, "nearest": 4, "epidemic": True},
+    "drip": {"brokers": 10, "nearest": 4, "copies": 4},
+    "drip, epidemic": {"brokers": 10, "nearest": 4, "epidemic": True},
     "flooding": {},
     "gossip": {"fanout": -1, "rounds": 3, "period": 5.0},
     "anti-entropy": {},

@@ -1,4 +1,4 @@
-"""Paper 4, sentence by sentence: the analysis, and claims of §VI that a small run can show."""
+"""Paper 4 (DRIP), sentence by sentence: the analysis, and claims of §VI on a small run."""
 
 import math
 
@@ -18,7 +18,7 @@ def run(**parameters: float | str) -> Run:
 
 @pytest.mark.parametrize(("destinations", "copies"), [(1, 1), (2, 1), (4, 2), (5, 3)])
 def test_the_exact_mean_is_that_of_equation_1(destinations: int, copies: int) -> None:
-    """[§V-C] P(T < t) = (1 - e^(-λmt))^l, integrated; the printed mean is another for l > 1."""
+    """[§V-C] P(T < t) = (1 - e^(-λmt))^l, integrated; the printed mean differs for l > 1."""
     t = np.linspace(0.0, 60.0, 600_001)
     late = 1.0 - (1.0 - np.exp(-copies * t)) ** destinations
     mean = float(((late[1:] + late[:-1]) / 2).sum() * (t[1] - t[0]))
@@ -35,7 +35,7 @@ def test_draws_have_the_exact_mean() -> None:
     assert abs(waits.mean() - analysis.exact_mean(5, 2)) < 4 * error
 
 
-def test_the_printed_meeting_time_is_negative_on_small_grids_and_blind_to_k() -> None:
+def test_the_printed_meeting_time_is_negative_on_small_grids_and_ignores_k() -> None:
     """[§V-C] equation (2): below 0 at N = 100, and the same for 5 and 50 brokers at N = 10⁴."""
     assert analysis.printed_meeting(100, 10) < 0.0
     ratio = analysis.printed_meeting(1e4, 5) / analysis.printed_meeting(1e4, 50)
@@ -48,70 +48,72 @@ def test_the_printed_meeting_time_is_negative_on_small_grids_and_blind_to_k() ->
 
 
 def test_intervals_are_as_the_paper_draws_them() -> None:
-    """[§VI-A] half of the nodes; centre in 1…100; length with mean 5, cut at the ends."""
+    """[§VI-A] half of the nodes; centre in 1…100; length with mean 5, clipped."""
     demand = NumberIntervals(4000, seed=2)
     has = demand.high >= demand.low
     assert abs(has.mean() - 0.5) < 4 * 0.5 / math.sqrt(4000)
     assert demand.low.min() >= 0
     assert demand.high.max() <= 99
     inner = has & (demand.low > 8) & (demand.high < 91)
-    # An interval of length x covers x whole numbers in the mean.
+    # An interval of length x covers x whole numbers on average.
     assert (demand.high - demand.low + 1)[inner].mean() == pytest.approx(5.0, abs=0.15)
     some = demand.take(200.0, 10_000)
     assert abs(len(some.t) - 160) < 4 * math.sqrt(160)
     assert (np.diff(some.t) > 0).all()
-    top = np.argsort(-demand.ability)[:40]
-    share = demand.ability[top].sum() / demand.ability.sum()
+    top = np.argsort(-demand.capability)[:40]
+    share = demand.capability[top].sum() / demand.capability.sum()
     assert abs(np.isin(some.row, top).mean() - share) < 4 * 0.5 / math.sqrt(len(some.t))
 
 
 SMALL = {"n": 100, "k": 10, "l": 4, "m": 1, "seconds": 150.0, "radio": "ideal", "hello_s": 0.0}
 
 
-# Pair by pair. docs/papers/drip.md has the proof; these hold its premise and what follows from it.
+# Pair by pair. docs/papers/drip.md has the proof; these check its premise and its conclusions.
 
 
-def test_what_is_handed_over_changes_no_region_no_way_and_no_register() -> None:
-    """The premise: whoever meets whom, and may hand over what, is the same for every system."""
+def test_transferred_events_change_no_region_no_route_and_no_register() -> None:
+    """The premise: meetings of brokers, and their routes, are the same for every system."""
     systems = (("drip", 1), ("drip", 4), ("sf", 1))
     made = [simulation(run(**SMALL), system, m) for system, m in systems]
     for one in made:
         one.run()
     first, *others = (one.instance.state for one in made)
-    told = {"newest", "live", "lost", "rested", "eldest", "digest"}  # by events, or of events
+    by_events = {
+        "newest_event", "held_events", "lost", "transfer_at", "digest_base", "digest"
+    }  # fmt: skip
     for other in others:
-        for table in ("me", "near", "exits", "register", "contacts"):
-            ours, theirs = getattr(first, table), getattr(other, table)
-            for field in set(ours.dtype.names) - told:
-                assert np.array_equal(ours[field], theirs[field]), (table, field)
-        assert not np.array_equal(first.heard.held, other.heard.held)
+        for table in ("node", "nearest", "routes", "register", "contacts"):
+            one, another = getattr(first, table), getattr(other, table)
+            for field in set(one.dtype.names) - by_events:
+                assert np.array_equal(one[field], another[field]), (table, field)
+        assert not np.array_equal(first.events.held, other.events.held)
 
 
 def test_an_epidemic_is_never_later_at_any_broker_without_contention() -> None:
     """[§VI-B] says the opposite of SF; without contention it cannot be."""
-    told = pairwise(run(system="sf", other="drip", **SMALL))
-    assert told["broker later"].sum() == 0
-    assert len(told["broker later"]) > 100
-    assert told["later"].mean() < 0.02
+    found = pairwise(run(system="sf", other="drip", **SMALL))
+    assert found["broker later"].sum() == 0
+    assert len(found["broker later"]) > 100
+    assert found["later"].mean() < 0.02
 
 
 def test_more_copies_are_never_later_at_any_broker_without_contention() -> None:
     """[§VI-B] "more copies can enlarge the opportunity to deliver"."""
-    told = pairwise(run(system="drip", other="drip", **{**SMALL, "other_m": 1, "m": 4}))
-    assert told["broker later"].sum() == 0
-    assert len(told["broker later"]) > 50
+    found = pairwise(run(system="drip", other="drip", **{**SMALL, "other_m": 1, "m": 4}))
+    assert found["broker later"].sum() == 0
+    assert len(found["broker later"]) > 50
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [10, 20, 40])
 @pytest.mark.parametrize(("system", "m", "other_m"), [("sf", 1, 1), ("drip", 2, 1), ("drip", 4, 2)])
-def test_no_broker_of_many_networks_is_told_later(
+def test_no_broker_of_many_networks_gets_a_copy_later(
     k: int, system: str, m: int, other_m: int
 ) -> None:
     """On six networks of the paper's environment, 200 s each."""
-    asked = {"system": system, "other": "drip", "m": m, "other_m": other_m}
-    whole = {**SMALL, "n": 200, "k": k, "l": 5, "seconds": 200.0, **asked}
+    systems = {"system": system, "other": "drip", "m": m, "other_m": other_m}
+    whole = {**SMALL, "n": 200, "k": k, "l": 5, "seconds": 200.0, **systems}
     for seed in range(20, 26):
-        told = pairwise(Run(whole, 0, network_seed=seed, workload_seed=seed + 100, dice_seed=5))
-        assert told["broker later"].sum() == 0
-        assert len(told["broker later"]) > 500
+        found = pairwise(Run(whole, 0, network_seed=seed, workload_seed=seed + 100, dice_seed=5))
+        assert found["broker later"].sum() == 0
+        assert len(found["broker later"]) > 500

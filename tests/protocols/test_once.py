@@ -17,7 +17,8 @@ from halfway.core.kinds import Channel
 from halfway.core.message import MESSAGE, START
 from halfway.protocols import SYSTEMS as PROTOCOLS
 from halfway.protocols import flooding
-from halfway.protocols.drip import handler as voronoi_brokers
+from halfway.protocols.drip import handler as drip
+from halfway.protocols.drip import messages as drip_kinds
 from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay import messages as overlay_messages
@@ -98,21 +99,27 @@ def _overlay(retries: int) -> World:
 
 
 def _regions() -> World:
-    """Three brokers and their deputies: beacons are forgotten before the next comes, so that
-    nodes call for others in between; who was told of subscriptions is told again."""
-    drip, n = voronoi_brokers, _NETWORK.n
+    """Three brokers of DRIP and their successors: entries expire before the next beacon comes, so
+    that regions hold elections in between; subscriptions are sent again."""
+    n = _NETWORK.n
     rules = drip.Rules(
-        brokers=3, nearest=2, copies=1, epidemic=False, by_ability=True, replace=True, period=2.0,
-        expiry=1.7, election=0.5, renew=3.0, exchange=1.0, patience=0.25, tries=3, wait=0.01,
-        space=2, batch=8, handed=1, rest=0.5, until=7.0,
+        brokers=3, nearest=2, copies=1, epidemic=False, by_capability=True, replace_brokers=True,
+        beacon_interval_s=2.0, expiry_s=1.7, election_s=0.5, registration_interval_s=3.0,
+        exchange_interval_s=1.0, retry_interval_s=0.25, retries=3, flood_jitter_s=0.01,
+        event_capacity=2, batch=8, transfer_batch=1, transfer_interval_s=0.5, until_s=7.0,
     )  # fmt: skip
-    ability = 1.0 / (1.0 + np.arange(n))
+    capability = 1.0 / (1.0 + np.arange(n))
     commands = [Letter(0.0, row, START) for row in range(1, n)] + [Letter(5.0, 0, START)]
-    commands += [Letter(0.25, row, drip.SUBSCRIBE, row % 2, row % 2) for row in range(0, n, 2)]
-    commands += [Letter(2.0 + e, 5 * e + 7, drip.PUBLISH, e % 2, e) for e in range(EVENTS)]
+    commands += [
+        Letter(0.25, row, drip_kinds.SUBSCRIBE, row % 2, row % 2) for row in range(0, n, 2)
+    ]
+    commands += [Letter(2.0 + e, 5 * e + 7, drip_kinds.PUBLISH, e % 2, e) for e in range(EVENTS)]
 
     def fresh(names: Any) -> Any:
-        return drip.state(names, rules, ability[names], window=32, own=1, intervals=n, seed=9)
+        return drip.state(
+            names, capability[names], brokers=3, nearest=2, copies=1, window=32, own=1,
+            intervals=n, seed=9,
+        )  # fmt: skip
 
     return World(_NETWORK, drip, fresh, rules, commands)
 

@@ -1,4 +1,4 @@
-"""Rumor Routing: ways lead to their events, queries that live long enough arrive, data follow."""
+"""Rumor routing: paths lead to publishers, queries that live long enough arrive, data follow."""
 
 from itertools import pairwise
 
@@ -6,23 +6,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.core.message import START
+from halfway.protocols.application import DELIVERED, PUBLISH, SUBSCRIBE
 from halfway.protocols.rumor_routing import handler as rumor
+from halfway.protocols.rumor_routing.messages import AGENT, ANSWER, ATTACHED, QUERY, UNANSWERED
 from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links, line
 from tests.protocols.lone import Driven, Letter, World, drive
 from tests.protocols.worlds import component, networks
 
 EVENTS, TOPICS = 8, 3
-NO_AGENTS = rumor.Rules(spawn=0.0, agent_steps=0, query_steps=2000, patience=50.0, retries=3)
+NO_AGENTS = rumor.Rules(
+    agent_probability=0.0, agent_steps=0, query_steps=2000, query_timeout_s=50.0, retries=3
+)
 
 
 def routed(
     network: Network, rules: rumor.Rules, commands: list[Letter], seed: int, **memory: int
 ) -> Driven:
-    """A run of Rumor Routing."""
+    """A run of rumor routing."""
     return drive(
         World(
-            network, rumor, lambda names: rumor.state(names, EVENTS, TOPICS, seed, **memory),
+            network, rumor, lambda node_ids: rumor.state(node_ids, EVENTS, TOPICS, seed, **memory),
             rules, commands, most=34,
         )
     )  # fmt: skip
@@ -31,20 +36,19 @@ def routed(
 def agents_only(network: Network, seed: int, publishers: list[int], steps: int) -> Driven:
     """Each publisher of its own topic sends an agent, one after the other."""
     commands = [
-        Letter(10.0 * topic, row, rumor.PUBLISH, topic, topic)
-        for topic, row in enumerate(publishers)
+        Letter(10.0 * topic, row, PUBLISH, topic, topic) for topic, row in enumerate(publishers)
     ]
     return routed(network, rumor.Rules(1.0, steps, 0, 1.0, 0), commands, seed)
 
 
-def check_ways(run: Driven, network: Network, publishers: list[int]) -> None:
-    """Every way goes over links, each hop nearer, down to 0 at the node of its topic."""
+def check_paths(run: Driven, network: Network, publishers: list[int]) -> None:
+    """Every path follows links, each hop closer, down to 0 at the publisher of its topic."""
     for topic, publisher in enumerate(publishers):
         for row in range(network.n):
             length = run.state.distance[row, topic]
-            assert (length == -1) == (run.state.towards[row, topic] == -1)
+            assert (length == -1) == (run.state.next_hop[row, topic] == -1)
             while length > 0:
-                hop = int(run.state.towards[row, topic])
+                hop = int(run.state.next_hop[row, topic])
                 assert hop in network.neighbours(row)
                 assert 0 <= run.state.distance[hop, topic] < length
                 row, length = hop, run.state.distance[hop, topic]  # noqa: PLW2901
@@ -52,42 +56,42 @@ def check_ways(run: Driven, network: Network, publishers: list[int]) -> None:
 
 
 @given(networks(), st.integers(0, 2**64 - 1), st.integers(0, 60), st.data())
-def test_ways_get_nearer_hop_by_hop(
+def test_paths_get_closer_hop_by_hop(
     network: Network, seed: int, steps: int, data: st.DataObject
 ) -> None:
     row = st.integers(0, network.n - 1)
     publishers = data.draw(st.lists(row, min_size=1, max_size=TOPICS))
     run = agents_only(network, seed, publishers, steps)
-    check_ways(run, network, publishers)
-    assert len(run.received(rumor.AGENT)) == steps * len(publishers)
+    check_paths(run, network, publishers)
+    assert len(run.received(AGENT)) == steps * len(publishers)
 
 
-def test_agents_make_their_steps_and_tell_of_each_one() -> None:
-    """On a ring an agent goes straight on, and every node it visits knows the way back."""
+def test_agents_make_their_steps_and_leave_a_path() -> None:
+    """On a ring an agent goes straight on, and every node it visits knows the path back."""
     ring = from_links(20, [(i, (i + 1) % 20) for i in range(20)])
     run = agents_only(ring, 1, [5], 8)
-    rows = [5, *map(int, run.received(rumor.AGENT))]
+    rows = [5, *map(int, run.received(AGENT))]
     assert {(b - a) % 20 for a, b in pairwise(rows)} in ({1}, {19})
     assert [int(run.state.distance[row, 0]) for row in rows] == list(range(9))
     assert (run.state.distance[:, 0] >= 0).sum() == 9
 
 
-def test_an_agent_carries_a_second_way_along() -> None:
-    """The agent of topic 1 sets out where topic 0's ended; if it goes on, it brings both."""
-    went_on = 0
+def test_an_agent_carries_a_second_path() -> None:
+    """The agent of topic 1 starts where topic 0's ended; if it goes on, it carries both."""
+    continued = 0
     for seed in range(8):
         run = agents_only(line(8), seed, [0, 3], 3)
-        if list(run.received(rumor.AGENT)) == [1, 2, 3, 4, 5, 6]:
-            went_on += 1
+        if list(run.received(AGENT)) == [1, 2, 3, 4, 5, 6]:
+            continued += 1
             assert list(run.state.distance[:, 0]) == [0, 1, 2, 3, 4, 5, 6, -1]
             assert list(run.state.distance[:, 1]) == [-1, -1, -1, 0, 1, 2, 3, -1]
-    assert went_on > 0
+    assert continued > 0
 
 
 def test_walkers_avoid_their_last_five_nodes_where_they_can() -> None:
     network = disk(n=80, radius=0.22, seed=5)
     run = agents_only(network, 4, [0], 200)
-    rows = [0, *map(int, run.received(rumor.AGENT))]
+    rows = [0, *map(int, run.received(AGENT))]
     for place in range(6, len(rows)):
         past, here = set(rows[place - 6 : place - 1]), rows[place - 1]
         if set(map(int, network.neighbours(here))) - past:
@@ -101,60 +105,60 @@ def test_with_a_long_life_every_query_arrives_and_all_data_with_it(
 ) -> None:
     row = st.integers(0, network.n - 1)
     publishers = data.draw(st.lists(row, min_size=2, max_size=2))
-    wishes = data.draw(st.sets(st.tuples(row, st.integers(0, 1)), max_size=8))
-    rules = NO_AGENTS._replace(spawn=0.5, agent_steps=5) if agents else NO_AGENTS
-    commands = [Letter(0.0, who, rumor.PUBLISH, t, t) for t, who in enumerate(publishers)]
-    commands += [Letter(0.0, who, rumor.PUBLISH, t, 2 + t) for t, who in enumerate(publishers)]
-    commands += [Letter(1.0, who, rumor.SUBSCRIBE, topic) for who, topic in sorted(wishes)]
-    commands += [Letter(900.0, who, rumor.PUBLISH, t, 4 + t) for t, who in enumerate(publishers)]
+    wanted = data.draw(st.sets(st.tuples(row, st.integers(0, 1)), max_size=8))
+    rules = NO_AGENTS._replace(agent_probability=0.5, agent_steps=5) if agents else NO_AGENTS
+    commands = [Letter(0.0, row, PUBLISH, t, t) for t, row in enumerate(publishers)]
+    commands += [Letter(0.0, row, PUBLISH, t, 2 + t) for t, row in enumerate(publishers)]
+    commands += [Letter(1.0, row, SUBSCRIBE, topic) for row, topic in sorted(wanted)]
+    commands += [Letter(900.0, row, PUBLISH, t, 4 + t) for t, row in enumerate(publishers)]
     run = routed(network, rules, commands, seed)
-    others = [(who, topic) for who, topic in sorted(wishes) if who != publishers[topic]]
-    assert [told[:2] for told in run.commands(rumor.ATTACHED)] == others
-    assert run.commands(rumor.UNANSWERED) == []
-    assert run.state.trails.max() <= run.state.queries.sum()  # loops of a walk leave one trail
-    # The answer brings the latest event of the topic; the earlier one is over.
-    assert run.commands(rumor.DELIVERED) == sorted(
-        (who, topic, event) for who, topic in others for event in (2 + topic, 4 + topic)
+    others = [(row, topic) for row, topic in sorted(wanted) if row != publishers[topic]]
+    assert [attached[:2] for attached in run.commands(ATTACHED)] == others
+    assert run.commands(UNANSWERED) == []
+    assert run.state.trails.max() <= run.state.queries.sum()  # loops of a walk add no trail
+    # The answer has the latest event of the topic, not the earlier one.
+    assert run.commands(DELIVERED) == sorted(
+        (row, topic, event) for row, topic in others for event in (2 + topic, 4 + topic)
     )
 
 
 @given(networks(connected=False), st.integers(0, 2**32), st.integers(0, 6), st.integers(0, 6))
-def test_whatever_arrives_is_right_and_each_query_ends(
+def test_only_subscribed_events_arrive_and_each_query_ends(
     network: Network, seed: int, agent_steps: int, query_steps: int
 ) -> None:
     rules = rumor.Rules(0.7, agent_steps, query_steps, 1.0, 2)
-    commands = [Letter(e / 2, 0, rumor.PUBLISH, 1, e) for e in range(EVENTS)]
-    commands += [Letter(0.1, row, rumor.SUBSCRIBE, 1) for row in range(1, network.n)]
+    commands = [Letter(e / 2, 0, PUBLISH, 1, e) for e in range(EVENTS)]
+    commands += [Letter(0.1, row, SUBSCRIBE, 1) for row in range(1, network.n)]
     run = routed(network, rules, commands, seed)
-    told = run.commands(rumor.DELIVERED)
-    attached = {row for row, _, _ in run.commands(rumor.ATTACHED)}
-    given_up = {row for row, _, _ in run.commands(rumor.UNANSWERED)}
-    assert len(told) == len(set(told))
-    assert {topic for _, topic, _ in told} <= {1}
+    delivered = run.commands(DELIVERED)
+    attached = {row for row, _, _ in run.commands(ATTACHED)}
+    given_up = {row for row, _, _ in run.commands(UNANSWERED)}
+    assert len(delivered) == len(set(delivered))
+    assert {topic for _, topic, _ in delivered} <= {1}
     assert attached <= component(network, 0)
     assert attached | given_up == set(range(1, network.n))
     assert not attached & given_up
-    began = run.told["kind"] == rumor.ATTACHED
-    for row, at in zip(run.told_rows[began], run.told["at"][began], strict=True):
+    attaches = run.told["kind"] == ATTACHED
+    for row, at in zip(run.told_rows[attaches], run.told["at"][attaches], strict=True):
         later = {(int(row), 1, event) for event in range(EVENTS) if event / 2 > at}
-        assert later <= set(told)
+        assert later <= set(delivered)
 
 
 def test_a_query_without_an_answer_is_repeated_and_given_up() -> None:
     rules = rumor.Rules(0.0, 0, 4, 1.0, 3)
-    run = routed(line(9), rules, [Letter(0.0, 0, rumor.SUBSCRIBE, 2)], 1)
-    assert len(run.received(rumor.QUERY)) == 4 * (1 + 3)
-    assert run.commands(rumor.UNANSWERED) == [(0, 2, -1)]
+    run = routed(line(9), rules, [Letter(0.0, 0, SUBSCRIBE, 2)], 1)
+    assert len(run.received(QUERY)) == 4 * (1 + 3)
+    assert run.commands(UNANSWERED) == [(0, 2, -1)]
     assert run.told["at"] == pytest.approx(4.0)
 
 
-def test_a_query_follows_the_way_once_it_has_met_it() -> None:
+def test_a_query_follows_a_path_once_it_has_met_it() -> None:
     """On a line the agent has gone to the end; the query goes straight to the publisher."""
-    commands = [Letter(0.0, 0, rumor.PUBLISH, 0, 3), Letter(5.0, 19, rumor.SUBSCRIBE, 0)]
+    commands = [Letter(0.0, 0, PUBLISH, 0, 3), Letter(5.0, 19, SUBSCRIBE, 0)]
     run = routed(line(20), rumor.Rules(1.0, 19, 19, 100.0, 0), commands, 1)
-    assert list(run.received(rumor.QUERY)) == list(range(18, -1, -1))
-    assert list(run.received(rumor.ANSWER)) == list(range(1, 20))
-    assert list(run.told["kind"]) == [rumor.ATTACHED, rumor.DELIVERED]
+    assert list(run.received(QUERY)) == list(range(18, -1, -1))
+    assert list(run.received(ANSWER)) == list(range(1, 20))
+    assert list(run.told["kind"]) == [ATTACHED, DELIVERED]
     assert list(run.told["hops"]) == [38, 38]
 
 
@@ -165,10 +169,10 @@ def test_agents_raise_the_share_of_queries_that_arrive() -> None:
     def share(steps: int) -> float:
         arrived = 0
         for seed in range(12):
-            commands = [Letter(0.0, 75, rumor.PUBLISH, 0, 0)]
-            commands += [Letter(9.0, row, rumor.SUBSCRIBE, 0) for row in range(0, 150, 10)]
+            commands = [Letter(0.0, 75, PUBLISH, 0, 0)]
+            commands += [Letter(9.0, row, SUBSCRIBE, 0) for row in range(0, 150, 10)]
             run = routed(network, rumor.Rules(1.0, steps, 25, 9.0, 0), commands, seed)
-            arrived += len(run.commands(rumor.ATTACHED))
+            arrived += len(run.commands(ATTACHED))
         return arrived / (12 * 15)
 
     shares = [share(steps) for steps in (0, 20, 200)]
@@ -176,29 +180,29 @@ def test_agents_raise_the_share_of_queries_that_arrive() -> None:
     assert shares[2] > shares[0] + 0.3
 
 
-def test_a_full_memory_forgets_its_oldest_and_says_so() -> None:
+def test_a_full_table_replaces_its_oldest_entry_and_counts_it() -> None:
     star = from_links(7, [(0, z) for z in range(1, 7)])
-    commands = [Letter(0.0, 0, rumor.PUBLISH, 0, 0)]
-    commands += [Letter(row, row, rumor.SUBSCRIBE, 0) for row in range(1, 7)]
-    commands += [Letter(99.0, 0, rumor.PUBLISH, 0, 1)]
+    commands = [Letter(0.0, 0, PUBLISH, 0, 0)]
+    commands += [Letter(row, row, SUBSCRIBE, 0) for row in range(1, 7)]
+    commands += [Letter(99.0, 0, PUBLISH, 0, 1)]
     run = routed(star, NO_AGENTS, commands, 1, branches=4)
-    assert [row for row, _, event in run.commands(rumor.DELIVERED) if event == 1] == [3, 4, 5, 6]
+    assert [row for row, _, event in run.commands(DELIVERED) if event == 1] == [3, 4, 5, 6]
     assert run.state.branches[0] == 6
 
 
-def test_a_node_that_comes_back_asks_again_for_what_is_open_and_only_once() -> None:
-    """Its RETRYs may have died or not: those of an earlier life are void. Nothing after the end."""
-    commands = [Letter(0.0, 0, rumor.SUBSCRIBE, topic) for topic in (0, 2)]
-    commands += [Letter(0.5, 0, int(rumor.START)), Letter(50.0, 0, int(rumor.START))]
+def test_a_node_that_comes_back_repeats_its_open_queries_once() -> None:
+    """Whether or not its timers died: those from before the start event are void."""
+    commands = [Letter(0.0, 0, SUBSCRIBE, topic) for topic in (0, 2)]
+    commands += [Letter(0.5, 0, int(START)), Letter(50.0, 0, int(START))]
     run = routed(line(9), rumor.Rules(0.0, 0, 4, 1.0, 3), commands, 1)
-    assert len(run.received(rumor.QUERY)) == 2 * 4 * (2 + 3)
-    assert run.commands(rumor.UNANSWERED) == [(0, 0, -1), (0, 2, -1)]
+    assert len(run.received(QUERY)) == 2 * 4 * (2 + 3)
+    assert run.commands(UNANSWERED) == [(0, 0, -1), (0, 2, -1)]
     assert run.told["at"] == pytest.approx(4.5)
 
 
-def test_an_answered_query_is_not_asked_again_on_return() -> None:
-    commands = [Letter(0.0, 0, rumor.PUBLISH, 0, 0), Letter(1.0, 3, rumor.SUBSCRIBE, 0)]
-    commands += [Letter(40.0, 3, int(rumor.START))]
+def test_an_answered_query_is_not_repeated_after_a_crash() -> None:
+    commands = [Letter(0.0, 0, PUBLISH, 0, 0), Letter(1.0, 3, SUBSCRIBE, 0)]
+    commands += [Letter(40.0, 3, int(START))]
     run = routed(line(4), NO_AGENTS, commands, 1)
-    assert run.commands(rumor.ATTACHED) == [(3, 0, 0)]
-    assert run.records["at"][run.records["kind"] == rumor.QUERY].max() < 40.0
+    assert run.commands(ATTACHED) == [(3, 0, 0)]
+    assert run.records["at"][run.records["kind"] == QUERY].max() < 40.0

@@ -1,1 +1,1 @@
-"""Paper 4: DRIP, dynamic Voronoi regions (Yuan & Wu 2009); cited as `drip` in comments."""
+"""Paper 4: DRIP, dynamic Voronoi regions (Yuan & Wu 2009), cited as `drip` in comments."""

@@ -1,4 +1,4 @@
-"""§V-C: how long until all destinations have a copy; exact, as printed, and by Monte Carlo."""
+"""DRIP §V-C: the time until all destinations have a copy; exact, as printed, by Monte Carlo."""
 
 import math
 
@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from halfway.pipeline.plan.run import Observations, Run
 
-_MOST_STEPS = 400_000  # of two random walks on a grid until they count as never having met
+_MOST_STEPS = 400_000  # after these, two random walks on a grid count as never having met
 
 
 def exact_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
@@ -19,13 +19,13 @@ def exact_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
     return sum(1.0 / j for j in range(1, destinations + 1)) / (copies * rate)
 
 
-def cut_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
-    """The mean that the printed second-order cut of equation (1) has: (5 l - l²) / (4 m rate)."""
+def truncated_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
+    """The mean of the printed second-order truncation of equation (1): (5 l - l²) / (4 m rate)."""
     return destinations * (5 - destinations) / (4.0 * copies * rate)
 
 
 def printed_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
-    """[drip §V-C] "(l² + 3l) / 4mλ": the cut with the sign of its last term turned."""
+    """[drip §V-C] "(l² + 3l) / 4mλ": the truncation with the sign of its last term inverted."""
     return destinations * (destinations + 3) / (4.0 * copies * rate)
 
 
@@ -37,16 +37,16 @@ def printed_meeting(grid: float, brokers: int) -> float:
 
 
 def waits(run: Run) -> Observations:
-    """Equation (1) drawn: l destinations, m copies, λ = 1; a unit is an event."""
+    """Draw the times of equation (1): l destinations, m copies, λ = 1; a unit is an event."""
     rng = np.random.default_rng(run.workload_seed)
     found = rng.exponential(size=(run["draws"], run["destinations"], run["copies"]))
     return {"wait": found.min(axis=2).max(axis=1)}
 
 
 def grid_meetings(run: Run) -> Observations:
-    """Two walks on a torus of N points until they are within α of each other; a unit is a pair.
+    """Simulate two walks on a torus of N points until they are within α; a unit is a pair.
 
-    Both move one step at a time, from uniform places; the distance is counted in steps.
+    Both move one step at a time, from uniform positions; the distance is counted in steps.
     """
     rng = np.random.default_rng(run.workload_seed)
     side = math.isqrt(run["grid"])
@@ -58,7 +58,7 @@ def grid_meetings(run: Run) -> Observations:
         met[near] = step
         if not np.isnan(met).any():
             break
-        for _ in range(2):  # the gap is walked by both
+        for _ in range(2):  # both walk
             _walk(gap, rng, side)
     return {"meeting": met[np.isfinite(met)], "never met": np.isnan(met).astype(np.float64)}
 

@@ -1,4 +1,4 @@
-"""Paper 4's simulations, judged: every claim of §VI-B, each under each model of the air."""
+"""Verdicts on paper 4's simulations: every claim of DRIP §VI-B, under each radio model."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -13,20 +13,20 @@ _row = partial(Verdict, "drip")
 
 BROKERS, COPIES = (10, 20, 30, 40), (1, 2, 4)
 NEAREST_3A, NEAREST_3B = 4, 5  # [drip §VI-B] "with l = 4"; "l is set to 5"
-CONTENDED, CONTENDED_COPIES = 10, (1, 4)  # k and m where the air is contended
-_RARE = 0.02  # pairs below that share are timing, not a trend
+CONTENDED, CONTENDED_COPIES = 10, (1, 4)  # k and m where the radio is contended
+_RARE = 0.02  # a share of pairs below this is timing, not a trend
 _DELAYS = (
-    ("waited", "lost ones count as 60 s"),
-    ("delay", "of what was delivered only, which flatters who loses much"),
+    ("waited", "lost events count as 60 s"),
+    ("delay", "of delivered events only, which favours systems that lose many"),
 )
 LIMITED, LIMITED_NEAREST, LIMITED_COPIES = 20, 4, (1, 4)  # k, l, m where contacts are limited
-# Share of subscribers, events a second: one subscriber an event in the mean; and the paper's five.
+# Share of subscribers, events a second: one subscriber an event on average; the paper's five.
 LOADS = ((0.1, 0.8), (0.1, 2.4), (0.5, 0.8))
 CONTENDED_LOADS = LOADS[1:]
 _MODEL = {
-    "ideal": "ideal air: no contention, 1 ms a hop",
-    "limited": "ideal air, but a broker hands over one event, then rests for 5 s",
-    "contention": "contended air: CSMA/CA, collisions, broadcasts unacknowledged",
+    "ideal": "ideal radio: no contention, 1 ms a hop",
+    "limited": "ideal radio, but a broker transfers one event, then none for 5 s",
+    "contention": "contended radio: CSMA/CA, collisions, broadcasts unacknowledged",
 }
 
 
@@ -72,7 +72,7 @@ def judge_delay(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_limited(found: Summaries) -> Iterator[Verdict]:
-    """[drip §VI-B] "less time than the SF scheme", where a broker hands over one event at a time.
+    """[drip §VI-B] "less time than the SF scheme", where a broker transfers one event at a time.
 
     "We assume that a broker node can contact only one broker node at a time" [drip §V-C].
     """
@@ -80,18 +80,18 @@ def judge_limited(found: Summaries) -> Iterator[Verdict]:
         at = partial(found.find, share=share, rate=rate)
         for m in LIMITED_COPIES:
             for metric, reading in _DELAYS:
-                ours, sf = at(metric, system="drip", m=m), at(metric, system="sf")
-                cost = ratio(ours, sf, "mean")
+                drip, sf = at(metric, system="drip", m=m), at(metric, system="sf")
+                cost = ratio(drip, sf, "mean")
                 yield _row(
                     "limited", {"share": share, "rate": rate, "m": m},
-                    f"mean {metric}, DRIP / SF", "less time", *cost, ours.networks,
+                    f"mean {metric}, DRIP / SF", "less time", *cost, drip.networks,
                     f"{_MODEL['limited']}; {reading}", *judge_order(*cost),
                 )  # fmt: skip
     yield from _ratios(found, "limited", "limited")
 
 
 def judge_contended(found: Summaries) -> Iterator[Verdict]:
-    """The same claims where whoever speaks keeps others from speaking, at two loads."""
+    """The same claims with a contended radio, at two loads."""
     for share, rate in CONTENDED_LOADS:
         load: dict[str, Scalar] = {"share": share, "rate": rate}
         for metric, reading in _DELAYS:
@@ -99,11 +99,11 @@ def judge_contended(found: Summaries) -> Iterator[Verdict]:
             yield from _against_sf(
                 found, "contended", metric, words, (CONTENDED,), CONTENDED_COPIES, load
             )
-            ours, drawn = (found.find(metric, system=s, m=1, **load) for s in ("drip", "random"))
-            cost = ratio(ours, drawn, "mean")
+            capable, drawn = (found.find(metric, system=s, m=1, **load) for s in ("drip", "random"))
+            cost = ratio(capable, drawn, "mean")
             yield _row(
-                "contended", {"k": CONTENDED, **load}, f"mean {metric}, ablest / random",
-                "less delay", *cost, ours.networks, words, *judge_order(*cost),
+                "contended", {"k": CONTENDED, **load}, f"mean {metric}, most capable / random",
+                "less delay", *cost, capable.networks, words, *judge_order(*cost),
             )  # fmt: skip
     yield from _ratios(found, "contended", "contention")
 
@@ -130,14 +130,14 @@ def _against_sf(
 
 
 def _ratios(found: Summaries, figure: str, radio: str) -> Iterator[Verdict]:
-    """The delivery ratio that belongs to each delay; the paper prints none."""
+    """The delivery ratio of each delay; the paper prints none."""
     for row in found.select("delivered"):
         named = ("k", "m", "system") if figure == "figure-3b" else ("share", "rate", "m", "system")
         cell = {name: row.parameters[name] for name in named}
         yield _row(
             figure, cell, "delivery ratio", None, row.mean, row.mean_low, row.mean_high,
             row.networks, _MODEL[radio], "not comparable",
-            "the paper prints no ratio beside its delays",
+            "the paper prints no ratios for its delays",
         )  # fmt: skip
 
 
@@ -145,16 +145,16 @@ def judge_selection(found: Summaries) -> Iterator[Verdict]:
     """[drip §VI-B] "DRIP incurs less delivery delay" than brokers drawn at random."""
     for metric, reading in _DELAYS:
         for k in BROKERS:
-            ours, drawn = (found.find(metric, system=s, k=k) for s in ("drip", "random"))
-            share = ratio(ours, drawn, "mean")
+            capable, drawn = (found.find(metric, system=s, k=k) for s in ("drip", "random"))
+            share = ratio(capable, drawn, "mean")
             yield _row(
-                "figure-4", {"k": k}, f"mean {metric}, ablest / random", "less delay", *share,
-                ours.networks, f"{_MODEL['ideal']}; {reading}", *judge_order(*share),
+                "figure-4", {"k": k}, f"mean {metric}, most capable / random", "less delay", *share,
+                capable.networks, f"{_MODEL['ideal']}; {reading}", *judge_order(*share),
             )  # fmt: skip
 
 
 def judge_pairs(found: Summaries) -> Iterator[Verdict]:
-    """Without contention nothing is faster than an epidemic: pair by pair, on the same network."""
+    """Without contention an epidemic is fastest: pair by pair, on the same network."""
     for system, claim in (("sf", "DRIP costs less time"), ("drip", "delay decreases with m")):
         for metric, what in (("broker later", "copies at brokers"), ("later", "deliveries")):
             seen = found.find(metric, system=system)
@@ -168,7 +168,7 @@ def judge_pairs(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_rarely(share: float, pairs: int, *, against: bool) -> Judged:
-    """What a share of pairs below 2 % says of a claim that holds if it is large, or is small."""
+    """The verdict of a share of pairs on a claim that needs it large (`against`), or small."""
     rare = share < _RARE
     holds = rare != against
     return ("agrees" if holds else "differs"), f"later in {round(share * pairs)} of {pairs} pairs"

@@ -1,9 +1,9 @@
-"""§V-C, judged: the printed mean and the printed meeting time beside exact values and draws."""
+"""Verdicts on DRIP §V-C: the printed mean and meeting time against exact values and draws."""
 
 from collections.abc import Iterator
 from functools import partial
 
-from halfway.papers.drip.analysis import cut_mean, exact_mean, printed_mean, printed_meeting
+from halfway.papers.drip.analysis import exact_mean, printed_mean, printed_meeting, truncated_mean
 from halfway.pipeline.judge import judge_number, judge_order
 from halfway.pipeline.measure import ratio
 from halfway.pipeline.study import Summaries
@@ -17,7 +17,7 @@ MEAN_TOLERANCE, MEETING_TOLERANCE = 0.01, 0.10
 
 
 def judge_analysis(found: Summaries) -> Iterator[Verdict]:
-    """[drip §V-C] E T as printed, as the cut gives it, exact; 1/λ; and what k does to it."""
+    """[drip §V-C] E T as printed, truncated and exact; 1/λ, and its dependence on k."""
     for destinations in DESTINATIONS:
         for copies in COPIES:
             yield from _judge_mean(found, destinations, copies)
@@ -33,7 +33,7 @@ def _judge_mean(found: Summaries, destinations: int, copies: int) -> Iterator[Ve
     exact = exact_mean(destinations, copies)
     forms = {
         "(l² + 3l)/(4mλ), as printed": printed_mean(destinations, copies),
-        "(5l - l²)/(4mλ), the cut as it integrates": cut_mean(destinations, copies),
+        "(5l - l²)/(4mλ), the truncation as it integrates": truncated_mean(destinations, copies),
         "H_l/(mλ), exact": exact,
     }
     for reading, value in forms.items():

@@ -1,4 +1,4 @@
-"""Paper 4, declared: the points of each figure, their scales and readings."""
+"""Paper 4 (DRIP): the points of each figure, their scales and interpretations."""
 
 from halfway.papers.drip import claims, claims_analysis
 from halfway.papers.drip.claims import BROKERS, COPIES, NEAREST_3A, NEAREST_3B
@@ -12,37 +12,37 @@ MEETINGS = "halfway.papers.drip.analysis:grid_meetings"
 
 INTERVALS = (
     "95 % intervals: bootstrap over networks (what happens on one network is not independent), "
-    "Student's t with one degree less than there are networks"
+    "Student's t with one degree of freedom less than networks"
 )
 EQUATION = (
     "λ = 1: times in units of 1/λ; equation (1) is taken as the paper states it, and only what is "
-    "derived from it is judged; (l² + 3l)/4 is its second-order cut with one sign turned"
+    "derived from it is judged; (l² + 3l)/4 is its second-order truncation with one sign inverted"
 )
 ENVIRONMENT = (
     "200 nodes in 1,000 m x 1,000 m, range 120 m, random waypoint from its stationary state, 10-20 "
     "m/s, pauses 2-4 s; events by a Poisson process of 0.8 a second, from 20 s until 60 s before "
     "the end; every system and m meets the same motion, events and phases"
 )
-ABLE = (
-    "abilities are 1/rank for a random ranking; one node detects an event, drawn by ability; parts "
-    "of a network that are cut off when it begins elect brokers of their own, so there are more "
-    "than k; shares are of those there are"
+CAPABILITIES = (
+    "capabilities are 1/rank for a random ranking; one node detects an event, drawn by capability; "
+    "each component of the initial network elects its own brokers, so there are more than k; "
+    "shares are of all brokers"
 )
 PARALLEL = (
-    "a broker may meet several at a time; beacons and reports every 2 s, "
-    "subscriptions to the same broker every 10 s; nodes know at once who is "
-    "near; a hop that nobody takes waits for 0.5 s, 20 times at most"
+    "a broker may meet several at a time; beacons and reports every 2 s, subscriptions to the same "
+    "broker every 10 s; nodes know their neighbours without delay; a record without a next hop is "
+    "deferred by 0.5 s, at most 20 times"
 )
 CONTENTION = (
-    "contended air: CSMA/CA with 802.11a timing at 12 Mb/s; everything is on the air, beacons, "
-    "reports and subscriptions included; nodes know who is near a second late"
+    "contended radio: CSMA/CA with 802.11a timing at 12 Mb/s; all records are transmitted, "
+    "including beacons, reports and subscriptions; nodes know their neighbours one second late"
 )
-AXES = "the figures' curves are lost in the text: k = 10 to 40 and m = 1, 2, 4 are our choice"
+AXES = "the text lacks the figures' curves: k = 10 to 40 and m = 1, 2, 4 are our choice"
 SF = "SF: the same protocol, but every broker gets every event; nothing else differs"
 FEW = (
-    "limited contacts (ours): a broker hands over one event to one other broker, then rests for "
-    "5 s; beacons, reports and subscriptions are not limited; with a share of 0.1 of subscribers "
-    "an event has one in the mean, with the paper's 0.5 five"
+    "limited contacts (our interpretation): a broker transfers one event to one other broker, then "
+    "none for 5 s; beacons, reports and subscriptions are not limited; an event has one subscriber "
+    "on average if a share of 0.1 of the nodes subscribes, and five with the paper's 0.5"
 )
 REST_S = 5.0
 NETWORK = ("n", "seconds")
@@ -66,12 +66,12 @@ def _figure_3a(scale: Scale) -> list[Point]:
 
 
 def _figure_3b(scale: Scale) -> list[Point]:
-    ours = [
+    drip = [
         _point(scale, BROKING, system="drip", k=k, m=m, l=NEAREST_3B)
         for k in BROKERS
         for m in COPIES
     ]
-    return ours + [_point(scale, BROKING, system="sf", k=k, m=1, l=NEAREST_3B) for k in BROKERS]
+    return drip + [_point(scale, BROKING, system="sf", k=k, m=1, l=NEAREST_3B) for k in BROKERS]
 
 
 def _pairs(scale: Scale) -> list[Point]:
@@ -130,6 +130,12 @@ def _analysis(scale: Scale) -> list[Point]:
 
 REPLICATES: dict[Scale, int] = {"quick": 4, "paper": 8}
 
+
+def _bars(metric: str, title: str, colour: str | None = "m") -> tuple[Plot, ...]:
+    """Means of a metric over k, a panel for each system."""
+    return (Plot("bars", metric, "k", "system", "brokers k", title, colour, statistic="mean"),)
+
+
 PAPER = Paper(
     name="drip",
     title="DRIP: A Dynamic VoRonoi RegIons-Based Publish/Subscribe Protocol in Mobile Networks",
@@ -137,95 +143,45 @@ PAPER = Paper(
     year=2009,
     figures=(
         Figure(
-            "figure-3a",
-            "Broker coverage against the number of brokers",
-            _figure_3a,
-            REPLICATES,
-            claims.judge_coverage,
-            (ENVIRONMENT, ABLE, PARALLEL, AXES, INTERVALS),
-            plots=(
-                Plot(
-                    "bars",
-                    "coverage",
-                    "k",
-                    "system",
-                    "brokers k",
-                    "share with a copy",
-                    colour="m",
-                    statistic="mean",
-                ),
-            ),
+            "figure-3a", "Broker coverage against the number of brokers",
+            _figure_3a, REPLICATES, claims.judge_coverage,
+            (ENVIRONMENT, CAPABILITIES, PARALLEL, AXES, INTERVALS),
+            _bars("coverage", "share with a copy"),
         ),
         Figure(
-            "figure-3b",
-            "Delivery delay against the number of brokers, beside an epidemic",
-            _figure_3b,
-            REPLICATES,
-            claims.judge_delay,
-            (ENVIRONMENT, ABLE, PARALLEL, SF, AXES, INTERVALS),
-            plots=(
-                Plot(
-                    "bars",
-                    "waited",
-                    "k",
-                    "system",
-                    "brokers k",
-                    "seconds, lost ones 60",
-                    colour="m",
-                    statistic="mean",
-                ),
-            ),
+            "figure-3b", "Delivery delay against the number of brokers, compared with an epidemic",
+            _figure_3b, REPLICATES, claims.judge_delay,
+            (ENVIRONMENT, CAPABILITIES, PARALLEL, SF, AXES, INTERVALS),
+            _bars("waited", "seconds, lost events 60"),
         ),
         Figure(
-            "figure-3b-pairs",
-            "Delivery delay pair by pair: SF and four copies against one copy",
-            _pairs,
-            {"quick": 8, "paper": 24},
-            claims.judge_pairs,
-            (ENVIRONMENT, ABLE, PARALLEL, SF, INTERVALS),
+            "figure-3b-pairs", "Delivery delay pair by pair: SF and four copies against one copy",
+            _pairs, {"quick": 8, "paper": 24}, claims.judge_pairs,
+            (ENVIRONMENT, CAPABILITIES, PARALLEL, SF, INTERVALS),
         ),
         Figure(
-            "figure-4",
-            "Delivery delay by the choice of brokers",
-            _figure_4,
-            REPLICATES,
-            claims.judge_selection,
-            (ENVIRONMENT, ABLE, PARALLEL, AXES, INTERVALS),
-            plots=(
-                Plot(
-                    "bars",
-                    "waited",
-                    "k",
-                    "system",
-                    "brokers k",
-                    "seconds, lost ones 60",
-                    statistic="mean",
-                ),
-            ),
+            "figure-4", "Delivery delay by the choice of brokers",
+            _figure_4, REPLICATES, claims.judge_selection,
+            (ENVIRONMENT, CAPABILITIES, PARALLEL, AXES, INTERVALS),
+            _bars("waited", "seconds, lost events 60", colour=None),
         ),
         Figure(
             "limited",
-            "Delivery delay beside an epidemic where a broker hands over one event at a time",
+            "Delivery delay compared with an epidemic where a broker transfers one event at a time",
             _limited,
             {"quick": 8, "paper": 20},  # the two are close, and its runs are short
-            claims.judge_limited,
-            (ENVIRONMENT, ABLE, FEW, SF, INTERVALS),
+            claims.judge_limited, (ENVIRONMENT, CAPABILITIES, FEW, SF, INTERVALS),
         ),
         Figure(
-            "contended",
-            "Figures 3(b) and 4 where nodes contend for the air",
-            _contended,
-            {"quick": 8, "paper": 16},
-            claims.judge_contended,
-            (ENVIRONMENT, ABLE, CONTENTION, SF, INTERVALS),
+            "contended", "Figures 3(b) and 4 where nodes contend for the medium",
+            _contended, {"quick": 8, "paper": 16}, claims.judge_contended,
+            (ENVIRONMENT, CAPABILITIES, CONTENTION, SF, INTERVALS),
         ),
         Figure(
             "section-5c",
             "The analytical study: time until all destinations have a copy, and until regions meet",
-            _analysis,
-            {"quick": 8, "paper": 20},
-            claims_analysis.judge_analysis,
+            _analysis, {"quick": 8, "paper": 20}, claims_analysis.judge_analysis,
             (EQUATION, INTERVALS),
         ),
     ),
-)
+)  # fmt: skip

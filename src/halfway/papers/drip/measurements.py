@@ -1,4 +1,4 @@
-"""What one run of paper 4 does: nodes move, brokers carry events, and every delivery is kept."""
+"""Runs of paper 4 (DRIP): moving nodes, brokers that carry events, and every delivery."""
 
 from typing import Any
 
@@ -14,10 +14,12 @@ from halfway.world.workload.number_intervals import NumberIntervals
 
 SIDE_M, RANGE_M = 1000.0, 120.0  # [drip §VI-A]
 SPEED, PAUSE = (10.0, 20.0), (2.0, 4.0)
-BEGIN_S, PATIENCE_S = 20.0, 60.0  # the first event; how long the last one is waited for
-EXCHANGE_S = 10.0  # between telling the same broker of subscriptions
-WINDOW = 2048  # events that are remembered at most: all of a run
-LINKS_S = 5.0  # links are worked out so far ahead: the result is the same, in less time
+BEGIN_S, DEADLINE_S = 20.0, 60.0  # the first event; the time in which an event may arrive
+EXCHANGE_S = 10.0  # between sending the same broker subscriptions
+WINDOW = 2048  # events in flight at most: all of a run
+LINKS_S = 5.0  # links are computed so far ahead, which only saves time
+# Parameters of a point -> options of DRIP.
+LIMITS = {"handed": "transfer_batch", "rest": "transfer_interval_s"}
 
 Floats = npt.NDArray[np.float64]
 
@@ -25,24 +27,25 @@ Floats = npt.NDArray[np.float64]
 def simulation(run: Run, system: str, copies: int) -> Simulation:
     """The paper's environment: 200 nodes, 1 km², random waypoint, number intervals.
 
-    share, rate: of subscribers, and of events a second; handed, rest: what a contact is limited to.
+    share, rate: of subscribers, and of events a second; handed, rest: limits of a contact.
     """
     seconds, given = float(run["seconds"]), run.parameters
     legs = random_waypoint(
         run["n"], SIDE_M, SIDE_M, speed=SPEED, pause=PAUSE, seconds=seconds, seed=run.network_seed
     )
     demand = NumberIntervals(
-        run["n"], float(given.get("rate", 0.8)), start_s=BEGIN_S, end_s=seconds - PATIENCE_S,
+        run["n"], float(given.get("rate", 0.8)), start_s=BEGIN_S, end_s=seconds - DEADLINE_S,
         share=float(given.get("share", 0.5)), seed=run.workload_seed,
     )  # fmt: skip
     options: dict[str, Any] = {
-        "brokers": run["k"], "nearest": run["l"], "copies": copies, "exchange": EXCHANGE_S,
-        "epidemic": system == "sf", "by_ability": system != "random",
-        **{name: given[name] for name in ("handed", "rest") if name in given},
+        "brokers": run["k"], "nearest": run["l"], "copies": copies,
+        "exchange_interval_s": EXCHANGE_S, "epidemic": system == "sf",
+        "by_capability": system != "random",
+        **{option: given[name] for name, option in LIMITS.items() if name in given},
     }  # fmt: skip
     made = Simulation(
-        "voronoi-brokers", motion=Motion(legs, RANGE_M, window_s=LINKS_S), workload=demand,
-        # One seed for all points of a network: the same phases, so that copies alone differ.
+        "drip", motion=Motion(legs, RANGE_M, window_s=LINKS_S), workload=demand,
+        # One seed for all points of a network: the same phases, so that only copies differ.
         seed=run.network_seed, seconds=seconds, hello_s=run["hello_s"], window=_window(demand),
         options=options, radio=_radio(run["radio"]), stretch=False,
     )  # fmt: skip
@@ -51,35 +54,35 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
 
 
 def _window(demand: NumberIntervals) -> int:
-    """A power of two, half as many again as there will be events in the mean."""
+    """A power of two, at least 1.5 times the expected number of events."""
     mean = demand.rate * (demand.end_s - demand.start_s)
     return min(1 << int(1.5 * mean).bit_length(), WINDOW)
 
 
 def _radio(name: str) -> Radio:
-    # [drip §VI-A] "The IEEE 802.11 protocol": at 1 Mb/s all of this would drown in its own reports.
+    # [drip §VI-A] "The IEEE 802.11 protocol": 1 Mb/s cannot carry the reports.
     return ContendedAir(medium="wifi-a") if name == "contention" else IdealAir(delay_s=0.001)
 
 
 def broking(run: Run) -> Observations:
-    """[drip §VI-B] One network under one system; a unit is a delivery, or a pair that should be.
+    """[drip §VI-B] One network under one system; a unit is an actual or expected delivery.
 
-    delay: seconds of each delivery. waited: the same, 60 s for what came later or never.
-    coverage: share of brokers that had a copy when a subscriber got it. union: that ever had one.
-    delivered: share of what was expected. brokers, sent: brokers elected, transmissions.
-    handed: those of them that took events from broker to broker.
+    delay: seconds of each delivery. waited: the same, 60 s for those that were later or lost.
+    coverage: share of brokers with a copy when a subscriber got the event. union: with one ever.
+    delivered: delivery ratio. brokers, sent: brokers elected, transmissions.
+    handed: transmissions of events from broker to broker.
     """
     with run.timed("run"):
         made = simulation(run, run["system"], run["m"])
         out = made.run()
     event, _, delay = delivered(made)
-    brokers = made.instance.state.me.broker == 1
-    lost = np.full(out.expected - out.delivered, PATIENCE_S)
+    brokers = made.instance.state.node.is_broker == 1
+    lost = np.full(out.expected - out.delivered, DEADLINE_S)
     published = published_at(made)
     covered, union = coverage(made, event, published[event] + delay, brokers)
     return {
         "delay": delay,
-        "waited": np.concatenate((np.minimum(delay, PATIENCE_S), lost)),
+        "waited": np.concatenate((np.minimum(delay, DEADLINE_S), lost)),
         "coverage": covered,
         "union": union,
         "delivered": np.array([out.delivery_ratio]),
@@ -101,43 +104,43 @@ def delivered(
 
 
 def published_at(made: Simulation) -> Floats:
-    """[events] when each was published."""
+    """[events] the time of each publication."""
     return made.demand.begun_again().take(np.inf, WINDOW).t
 
 
 def coverage(
     made: Simulation, event: npt.NDArray[np.int64], at: Floats, brokers: npt.NDArray[np.bool_]
 ) -> tuple[Floats, Floats]:
-    """[deliveries] share of brokers with a copy at that time; [events] share that ever had one."""
-    heard = made.instance.state.heard[brokers]
-    place = event % heard.shape[1]
-    has = (heard.held[:, place] == event) & (heard.at[:, place] <= at)
+    """[deliveries] share of brokers with a copy at that time; [events] share with one ever."""
+    slots = made.instance.state.events[brokers]
+    place = event % slots.shape[1]
+    has = (slots.held[:, place] == event) & (slots.held_at[:, place] <= at)
     every = np.unique(event)
-    ever = heard.held[:, every % heard.shape[1]] == every
+    ever = slots.held[:, every % slots.shape[1]] == every
     return has.mean(axis=0), ever.mean(axis=0)
 
 
 def pairwise(run: Run) -> Observations:
-    """Two systems on the same network: is the first ever later? A unit is a pair both delivered.
+    """Two systems on the same network; a unit is an event and subscriber that both delivered.
 
     later: 1 where `system` came later than `other` by more than a millisecond; missed: 1 where
     `other` delivered and `system` did not. broker later: the same of copies at brokers.
     """
     found, copies = [], []
-    rival = (run["other"], run.parameters.get("other_m", run["m"]))
-    for system, m in ((run["system"], run["m"]), rival):
+    second = (run["other"], run.parameters.get("other_m", run["m"]))
+    for system, m in ((run["system"], run["m"]), second):
         made = simulation(run, str(system), int(m))
         made.run()
         event, row, delay = delivered(made)
         found.append(dict(zip(zip(event.tolist(), row.tolist(), strict=True), delay, strict=True)))
-        heard = made.instance.state.heard
-        copies.append(np.where(heard.held >= 0, heard.at, np.inf))
-    ours, others = found
-    both = [pair for pair in others if pair in ours]
-    later = [float(ours[pair] > others[pair] + 1e-3) for pair in both]
+        slots = made.instance.state.events
+        copies.append(np.where(slots.held >= 0, slots.held_at, np.inf))
+    mine, others = found
+    both = [pair for pair in others if pair in mine]
+    later = [float(mine[pair] > others[pair] + 1e-3) for pair in both]
     had = np.isfinite(copies[1])
     return {
         "later": np.array(later),
-        "missed": np.array([float(pair not in ours) for pair in others]),
+        "missed": np.array([float(pair not in mine) for pair in others]),
         "broker later": (copies[0] > copies[1] + 1e-3)[had].astype(np.float64),
     }

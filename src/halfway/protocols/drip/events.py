@@ -1,4 +1,4 @@
-"""Events of DRIP: a broker's copies, who gets one, and the flood of a region."""
+"""Events of DRIP at one broker or node: copies held, floods of a region, digests."""
 
 import numpy as np
 
@@ -6,98 +6,70 @@ from halfway.core.compiled import apart, embedded
 from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, mixed, seeded, uniform
-from halfway.protocols.drip.registrations import wants
-from halfway.protocols.drip.routes import launch
-from halfway.protocols.drip.state import (
-    BASE,
-    DESTINATION,
+from halfway.protocols.drip.messages import (
+    DELIVERED,
     DIGEST,
-    EVENT,
+    DIGEST_WORDS,
     FLOOD,
-    GONE,
-    MOST_NEAREST,
-    MOST_RELAYS,
-    NOBODY,
-    NOTHING,
-    RELAY,
-    RELAYS,
-    ROLE,
     ROUND,
+    SEEN,
+    SEEN_BASE,
     SEEN_WORDS,
-    SOURCE,
-    WORDS,
 )
-from halfway.protocols.flooding import DELIVERED
+from halfway.protocols.drip.registrations import subscribes
+from halfway.protocols.drip.state import DELETED, NO_NODE
 
-_ROUNDS = 1 << 20  # more than a region is flooded with one event
-
-
-@embedded
-def share(epidemic, role, copies, requested, interested, known):
-    """What another broker gets from a holder: a role, or NOTHING.
-
-    [drip §V-B] The source gives `copies` to brokers that will relay, and to any that is interested;
-    relays give to the interested only. We let those who are interested keep what they get, because
-    "destinations" are where copies go. known: the other one has a copy already.
-    [drip §VI-A] SF: "delivered among broker nodes in an epidemic way".
-    """
-    if epidemic:
-        return NOTHING if known else RELAY
-    if role == SOURCE and copies > 0 and requested and not interested:
-        return RELAY  # even to one that was a destination only, so that more copies are never worse
-    if known or role < RELAY or not interested:
-        return NOTHING
-    return DESTINATION
+ROUNDS = 1 << 20  # more than a region is flooded with one event
 
 
 @embedded
 def note_event(state, i, event):
-    """Somebody knows of that event."""
-    state.me[i].newest = max(state.me[i].newest, np.int32(event))
+    """Keep the newest event that row i knows of."""
+    state.node[i].newest_event = max(state.node[i].newest_event, np.int32(event))
 
 
 @apart
 def notify_application(state, i, event, topic, out):
-    """Tell the application of an event, once, if it wants it."""
-    place = event & (state.heard.shape[1] - 1)
-    if event > state.heard[i, place].seen and wants(state, i, topic):
-        state.heard[i, place].seen = event
+    """Deliver an event to the application, once, if it subscribes."""
+    place = event & (state.events.shape[1] - 1)
+    if event > state.events[i, place].seen and subscribes(state, i, topic):
+        state.events[i, place].seen = event
         o = emit(out, DELIVERED, 0.0, APP)
         o.topic = topic
         o.event = event
 
 
 @apart
-def flood(state, i, place, out):
+def flood_region(state, i, place, out):
     """[drip §V-A] "the broker node will flood the event only in its Voronoi region"."""
     o = emit(out, FLOOD, 0.0, EVERYONE)
     o.target = state.node_id[i]
-    o.topic = state.heard[i, place].topic
-    o.event = state.heard[i, place].held
-    o.args[ROUND] = state.heard[i, place].rounds
-    state.heard[i, place].rounds += 1
+    o.topic = state.events[i, place].topic
+    o.event = state.events[i, place].held
+    o.args[ROUND] = state.events[i, place].rounds
+    state.events[i, place].rounds += 1
 
 
 @embedded
-def hear_flood(state, rules, i, message, out):
-    """Repeat a flood of one's own region, once a round; other regions' are nobody's business."""
-    if state.me[i].home != message.target or state.me[i].broker == 1:
+def on_flood(state, rules, i, message, out):
+    """Repeat a flood of the node's own region, once a round; ignore floods of other regions."""
+    if state.node[i].local_broker != message.target or state.node[i].is_broker == 1:
         return
     event = np.int64(message.event)
-    place = event & (state.heard.shape[1] - 1)
-    mark = np.int64(message.target) * _ROUNDS + message.args[ROUND]
-    # Rounds ascend, and two may be on their way at a time: an older one is never repeated.
-    last = state.heard[i, place].mark
-    again = state.heard[i, place].flooded == event and last // _ROUNDS == message.target
+    place = event & (state.events.shape[1] - 1)
+    mark = np.int64(message.target) * ROUNDS + message.args[ROUND]
+    # Rounds ascend, and two may be in progress at a time: an older one is never repeated.
+    last = state.events[i, place].flood_mark
+    again = state.events[i, place].repeated == event and last // ROUNDS == message.target
     if again and mark <= last:
         return
-    state.heard[i, place].flooded = message.event
-    state.heard[i, place].mark = mark
+    state.events[i, place].repeated = message.event
+    state.events[i, place].flood_mark = mark
     note_event(state, i, message.event)
     notify_application(state, i, event, message.topic, out)
-    # By event and name, not by the node's dice: what is flooded shall change nothing else.
+    # Drawn by event and node id, not from the node's random state: floods change nothing else.
     part = uniform(mixed(advanced(seeded(np.uint64(event), state.node_id[i]))))
-    o = emit(out, FLOOD, rules.wait * part, EVERYONE)
+    o = emit(out, FLOOD, rules.flood_jitter_s * part, EVERYONE)
     o.target = message.target
     o.topic = message.topic
     o.event = message.event
@@ -105,8 +77,8 @@ def hear_flood(state, rules, i, message, out):
 
 
 @apart
-def related(state, i, topic, local):
-    """Subscriptions of row i's register that want a topic; of its own region, or of any."""
+def matching(state, i, topic, local):
+    """How many subscriptions in row i's register match a topic; of its own region, or of all."""
     count = 0
     for p in range(state.register.shape[1]):
         if state.register[i, p].low <= topic <= state.register[i, p].high:
@@ -116,180 +88,84 @@ def related(state, i, topic, local):
 
 @apart
 def make_room(state, rules, i):
-    """[drip §V-A] Delete what is less related to the subscriptions; among equals, what is older."""
-    while state.me[i].live > rules.space:
+    """[drip §V-A] Delete copies that match the fewest subscriptions; among equals the oldest."""
+    while state.node[i].held_events > rules.event_capacity:
         worst, least = np.int64(-1), np.int64(0)
-        for place in range(state.heard.shape[1]):
-            if state.heard[i, place].role > GONE:
-                count = np.int64(related(state, i, state.heard[i, place].topic, False))
-                older = worst >= 0 and state.heard[i, place].held < state.heard[i, worst].held
+        for place in range(state.events.shape[1]):
+            if state.events[i, place].role > DELETED:
+                count = np.int64(matching(state, i, state.events[i, place].topic, False))
+                older = worst >= 0 and state.events[i, place].held < state.events[i, worst].held
                 if worst < 0 or count < least or (count == least and older):
                     worst, least = np.int64(place), count
-        state.heard[i, worst].role = GONE
-        state.me[i].live -= 1
+        state.events[i, worst].role = DELETED
+        state.node[i].held_events -= 1
 
 
 @apart
-def take_event(state, rules, i, event, topic, role, now, out):
-    """A copy comes to a broker: keep it, and flood the region if somebody there wants it."""
-    place = np.int64(event) & (state.heard.shape[1] - 1)
-    if event < state.heard[i, place].held:
+def store_event(state, rules, i, event, topic, role, now, out):
+    """Keep a copy at broker row i, and flood its region if a subscriber is there."""
+    place = np.int64(event) & (state.events.shape[1] - 1)
+    if event < state.events[i, place].held:
         return
-    if event == state.heard[i, place].held:
-        if state.heard[i, place].role != GONE:
-            state.heard[i, place].role = max(state.heard[i, place].role, np.uint8(role))
+    if event == state.events[i, place].held:
+        if state.events[i, place].role != DELETED:
+            state.events[i, place].role = max(state.events[i, place].role, np.uint8(role))
         return
-    state.me[i].live += state.heard[i, place].role <= GONE
-    state.heard[i, place].held = event
-    state.heard[i, place].topic = topic
-    state.heard[i, place].at = now
-    state.heard[i, place].role = role
-    state.heard[i, place].rounds = 0
+    state.node[i].held_events += state.events[i, place].role <= DELETED
+    state.events[i, place].held = event
+    state.events[i, place].topic = topic
+    state.events[i, place].held_at = now
+    state.events[i, place].role = role
+    state.events[i, place].rounds = 0
     for r in range(state.relays.shape[2]):
-        state.relays[i, place, r] = NOBODY
+        state.relays[i, place, r] = NO_NODE
     note_event(state, i, event)
     notify_application(state, i, np.int64(event), topic, out)
-    if related(state, i, topic, True) > 0:
-        flood(state, i, place, out)
+    if matching(state, i, topic, True) > 0:
+        flood_region(state, i, place, out)
     make_room(state, rules, i)
 
 
 @apart
 def write_digest(state, i, o):
-    """Which of the newest events a broker holds, or held: bits from the id `event` on."""
-    base = max(state.me[i].newest - 32 * WORDS + 1, 0)
+    """Write which of the newest events broker row i holds, or held, into a record."""
+    base = max(state.node[i].newest_event - 32 * DIGEST_WORDS + 1, 0)
     o.event = base
-    for w in range(WORDS):
+    for w in range(DIGEST_WORDS):
         word = np.uint32(0)
         for bit in range(32):
             event = base + 32 * w + bit
-            if state.heard[i, event & (state.heard.shape[1] - 1)].held == event:
+            if state.events[i, event & (state.events.shape[1] - 1)].held == event:
                 word |= np.uint32(1) << np.uint32(bit)
         o.args[DIGEST + w] = np.int32(word)
 
 
 @embedded
-def is_told(message, event):
-    """Whether a digest has an event, or is past it."""
+def is_in_digest(message, event):
+    """Whether the digest of a BEACON or REPORT has an event, or begins after it."""
     bit = np.int64(event) - message.event
     if bit < 0:
         return True
-    if bit >= 32 * WORDS:
+    if bit >= 32 * DIGEST_WORDS:
         return False
     return (message.args[DIGEST + (bit >> 5)] >> (bit & 31)) & 1 == 1
 
 
-@embedded
-def interest(state, i, topic, broker):
-    """Whether anybody requested a topic, and whether a subscriber is near that broker."""
-    requested, interested = False, False
-    for p in range(state.register.shape[1]):
-        if state.register[i, p].low <= topic <= state.register[i, p].high:
-            requested = True
-            for a in range(MOST_NEAREST):
-                interested |= state.register[i, p].near[a] == broker
-    return requested, interested
-
-
-@embedded
-def copies_left(state, i, place, broker):
-    """Copies that a source may still give; a relay of its own may get the same one again."""
-    left = 0
-    for r in range(state.relays.shape[2]):
-        if state.relays[i, place, r] == broker:
-            return 0
-        left += state.relays[i, place, r] == NOBODY
-    return left
-
-
-@embedded
-def is_relay(state, i, place, broker):
-    """Whether the source of an event chose that broker to relay it, as far as row i knows."""
-    found = False
-    for r in range(state.relays.shape[2]):
-        found |= state.relays[i, place, r] == broker
-    return found
-
-
-@embedded
-def choose(state, i, place, broker):
-    """Another broker is to relay the event."""
-    for r in range(state.relays.shape[2]):
-        if state.relays[i, place, r] == NOBODY:
-            state.relays[i, place, r] = broker
-            return
-
-
-@embedded
-def list_relays(state, i, place, o):
-    """Write whom the source chose into a copy: whoever hands them theirs, they are relays."""
-    for r in range(MOST_RELAYS):
-        there = r < state.relays.shape[2]
-        o.args[RELAYS + r] = state.relays[i, place, r] if there else NOBODY
-
-
 @apart
-def note_relays(state, i, message):
-    """Whom the source chose, as a copy tells that came; a source knows better."""
-    place = np.int64(message.event) & (state.heard.shape[1] - 1)
-    if state.heard[i, place].held != message.event or state.heard[i, place].role == SOURCE:
-        return
-    for r in range(min(MOST_RELAYS, state.relays.shape[2])):
-        if message.args[RELAYS + r] != NOBODY:
-            state.relays[i, place, r] = message.args[RELAYS + r]
-
-
-@apart
-def give_events(state, rules, neighbourhood, i, broker, message, now, out):
-    """Hand over what another broker shall have; its digest came with a REPORT or its BEACON."""
-    if now < state.me[i].rested:
-        return
-    wide, given = state.heard.shape[1], 0
-    newest = np.int64(state.me[i].newest)
-    for event in range(newest, max(newest - wide, -1), -1):
-        place = event & (wide - 1)
-        role = state.heard[i, place].role
-        if state.heard[i, place].held != event or role < RELAY or given >= rules.handed:
+def flood_missed(state, rules, i, message, out):
+    """Flood the events held here that match a REGISTER and that its subscriber has not seen."""
+    slots, flooded = state.events.shape[1], 0
+    newest = np.int64(state.node[i].newest_event)
+    for event in range(newest, max(newest - slots, -1), -1):
+        place = event & (slots - 1)
+        topic = state.events[i, place].topic
+        if state.events[i, place].held != event or state.events[i, place].role <= DELETED:
             continue
-        known = is_told(message, event)
-        if rules.epidemic:
-            what = share(True, role, 0, True, True, known)
-        else:
-            left = copies_left(state, i, place, broker)
-            if known and (role != SOURCE or left == 0):
-                continue
-            requested, interested = interest(state, i, state.heard[i, place].topic, broker)
-            what = share(False, role, left, requested, interested, known)
-            chosen = not known and is_relay(state, i, place, broker)
-            if chosen and (what != NOTHING or role == SOURCE):
-                what = RELAY  # it was to have one, and it never arrived
-            elif what == RELAY:
-                choose(state, i, place, broker)
-        if what != NOTHING:
-            given += 1
-            state.me[i].rested = now + rules.rest
-            o = launch(state, rules, neighbourhood, i, EVENT, broker, now, out)
-            o.topic = state.heard[i, place].topic
-            o.event = event
-            o.args[ROLE] = what
-            list_relays(state, i, place, o)
-
-
-@apart
-def catch_up(state, rules, i, message, out):
-    """Flood what somebody who registered wants, and has not seen, and is here."""
-    wide, given = state.heard.shape[1], 0
-    newest = np.int64(state.me[i].newest)
-    for event in range(newest, max(newest - wide, -1), -1):
-        place = event & (wide - 1)
-        topic = state.heard[i, place].topic
-        if state.heard[i, place].held != event or state.heard[i, place].role <= GONE:
-            continue
-        bit = event - message.args[BASE]
+        bit = event - message.args[SEEN_BASE]
         seen = bit < 0
         if bit >= 0 and bit < 32 * SEEN_WORDS:
-            seen = (np.int64(message.reals[bit >> 5]) >> (bit & 31)) & 1 == 1
-        wanted = message.topic <= topic <= message.event
-        if wanted and not seen and given < rules.batch:
-            flood(state, i, place, out)
-            given += 1
+            seen = (np.int64(message.reals[SEEN + (bit >> 5)]) >> (bit & 31)) & 1 == 1
+        matches = message.topic <= topic <= message.event
+        if matches and not seen and flooded < rules.batch:
+            flood_region(state, i, place, out)
+            flooded += 1

@@ -1,14 +1,15 @@
-"""DRIP: brokers whose regions follow the nodes as they move, and copies carried among brokers.
+"""DRIP: brokers whose Voronoi regions follow the moving nodes, and event copies between brokers.
 
 [Yuan & Wu 2009, "DRIP: a dynamic Voronoi regions-based publish/subscribe protocol in mobile
-networks"] The k ablest nodes are brokers, the others attach to the nearest by delay. Brokers know
-of each other by bridge nodes, which have a neighbour in the other region. An event is flooded in
-regions with subscribers of their own, and goes to `copies` brokers, which carry it to the brokers
-that its subscribers are near to.
+networks"] The k most capable nodes are brokers; each other node attaches to the nearest one by
+delay. Brokers reach each other through bridge nodes, which have a neighbour in the other region. An
+event is flooded in regions with subscribers of their own, and goes to `copies` brokers, which carry
+it to the brokers nearest to its subscribers. By design an event goes to the l brokers (`nearest`)
+of a subscriber and not to all of them: in a uniform workload the delivery ratio is around 0.3.
 
-What we add because the paper is silent: versions of registrations, digests of the events held (with
-beacons and reports) and seen (with registrations), renewal from time to time, and, if asked for,
-the replacement of a broker that is gone.
+We add versions of registrations, digests of the events held (in beacons and reports) and seen (in
+registrations), periodic registration and, with `replace_brokers`, successors of lost brokers,
+because the paper is silent about loss.
 """
 
 from typing import NamedTuple
@@ -18,218 +19,219 @@ import numpy as np
 from halfway.core.compiled import apart, embedded
 from halfway.core.handler import handles
 from halfway.core.message import START
+from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
-from halfway.protocols.drip.events import (
-    catch_up,
-    give_events,
-    hear_flood,
-    note_event,
-    note_relays,
-    take_event,
+from halfway.protocols.drip import messages as kinds
+from halfway.protocols.drip.copies import note_relays, transfer_events
+from halfway.protocols.drip.elections import (
+    announce_candidate,
+    on_bootstrap_end,
+    on_election_call,
+    on_election_end,
 )
-from halfway.protocols.drip.regions import (
-    elect,
-    forget,
-    hear_beacon,
-    hear_call,
-    report,
-    send_beacon,
-    settle,
-    tell_ability,
-)
+from halfway.protocols.drip.events import flood_missed, note_event, on_flood, store_event
+from halfway.protocols.drip.messages import CAPABILITY, OTHER_BROKER, ROLE, STARTS
+from halfway.protocols.drip.regions import drop_expired, on_beacon, send_beacon, send_report
 from halfway.protocols.drip.registrations import (
-    enrol,
-    hear_of,
-    leave,
+    exchange_subscriptions,
+    keep_interval,
+    on_quit,
+    on_register,
+    on_subscription,
     register,
-    subscribe,
-    tell_changes,
 )
-from halfway.protocols.drip.routes import carry, launch, note_exit
-from halfway.protocols.drip.state import (
-    ABILITY,
-    BEACON,
-    BOOT_NUMBER,
-    CALL,
-    ELECT,
-    EVENT,
-    FLOOD,
-    KINDS,
-    NEWS,
-    NOBODY,
-    OTHER,
-    PARKED,
-    QUIT,
-    REGISTER,
-    REPORT,
-    ROLE,
-    SETTLE,
-    SKILL,
-    SOURCE,
-    SUBSCRIPTION,
-    TICK,
-    Rules,
-    State,
-    VoronoiState,
-    most_emissions,
-    state,
-)
-from halfway.protocols.flooding import DELIVERED, PUBLISH, SUBSCRIBE
+from halfway.protocols.drip.routes import forward, note_route, send
+from halfway.protocols.drip.state import NO_NODE, SOURCE, DripState, blank_state
 
-__all__ = [
-    "DELIVERED",
-    "KINDS",
-    "PUBLISH",
-    "START",
-    "SUBSCRIBE",
-    "Book",
-    "Rules",
-    "State",
-    "VoronoiState",
-    "handle",
-    "most_emissions",
-    "state",
-]
+OPTIONS = {
+    "brokers": count(20, "k: brokers", 1, 10_000),
+    "nearest": count(4, "l: nearest brokers that a node lists", 1, 5),
+    "copies": count(2, "m: brokers that relay an event of its source", 1, 64),
+    "epidemic": switch(False, "every broker gets every event"),
+    "by_capability": switch(True, "the most capable nodes are brokers; else random nodes"),
+    "replace_brokers": switch(False, "a region whose broker is lost elects a successor"),
+    "beacon_interval_s": seconds(2.0, "between a broker's beacons, a bridge node's reports"),
+    "expiry_s": seconds(5.0, "until a broker or route that is not heard again is dropped"),
+    "election_s": seconds(2.0, "duration of an election"),
+    "registration_interval_s": seconds(20.0, "until a subscriber registers again"),
+    "exchange_interval_s": seconds(5.0, "minimum between sending one broker subscriptions"),
+    "retry_interval_s": seconds(0.5, "until a record without a next hop is retried"),
+    "retries": count(20, "retries of a record without a next hop"),
+    "flood_jitter_s": seconds(0.01, "maximum random delay until a flood is repeated"),
+    "event_capacity": count(1024, "events that a broker has room for", 1),
+    "batch": count(64, "subscriptions sent, or events flooded again, at a time", 1, 256),
+    "transfer_batch": count(64, "events sent to another broker at a time", 1, 256),
+    "transfer_interval_s": seconds(0.0, "minimum between a broker's transfers of events"),
+}
 
 
-class Book(NamedTuple):
-    """Ids of events stand for themselves, and topics are the numbers that intervals hold."""
+class Rules(NamedTuple):
+    """The scalars of DRIP, equal on every node; see `OPTIONS`."""
 
-    events: int
+    brokers: int  # [drip §IV-A] k
+    nearest: int  # [drip §IV-B] l; l + m < k
+    copies: int  # [drip §V-B] m
+    epidemic: bool  # [drip §VI-A] SF
+    by_capability: bool
+    replace_brokers: bool
+    beacon_interval_s: float
+    expiry_s: float
+    election_s: float
+    registration_interval_s: float
+    exchange_interval_s: float
+    retry_interval_s: float
+    retries: int
+    flood_jitter_s: float
+    event_capacity: int  # [drip §V-A]
+    batch: int
+    transfer_batch: int
+    transfer_interval_s: float
+    until_s: float  # no beacon or report after that time, so that a run can end
+
+
+KINDS, State, state = kinds.KINDS, DripState, blank_state
+
+
+def most_emissions(state: DripState, rules: Rules) -> int:
+    """The most records that one call of `handle` emits."""
+    return 2 * rules.batch + rules.transfer_batch + 2 * int(state.intervals.shape[1]) + 8
 
 
 @embedded
-def plan_tick(state, rules, i, now, wait, out):
-    """A letter to oneself for the next period, unless it would come too late."""
-    if now + wait <= rules.until:
-        o = emit(out, TICK, wait, state.node_id[i])
-        o.args[BOOT_NUMBER] = state.me[i].boots
+def start_timer(state, rules, i, now, wait, out):
+    """Start the timer of the next beacon or report, unless the run ends before."""
+    if now + wait <= rules.until_s:
+        o = emit(out, kinds.TICK, wait, state.node_id[i])
+        o.args[STARTS] = state.node[i].starts
 
 
 @apart
-def begin(state, rules, i, message, out):
-    """The start, or a return: what others know of this node and what it does in turn."""
-    state.me[i].boots += 1
-    state.me[i].called = NOBODY  # the letter that would have settled it died
-    if state.me[i].elected == 0:
-        if not rules.by_ability and state.me[i].boots == 1:
-            state.me[i].ability = uniform(random_bits(state, i))
-        wait = 0.1 * rules.election * uniform(random_bits(state, i))
-        tell_ability(state, i, state.node_id[i], state.me[i].ability, wait, out)
-        emit(out, ELECT, rules.election, state.node_id[i])
-    # Anywhere within a period, so that nodes do not march in step.
-    wait = rules.period * uniform(random_bits(state, i))
-    plan_tick(state, rules, i, message.at, wait, out)
+def on_start(state, rules, i, message, out):
+    """Begin, or resume after a crash: announce the capability, and start the timers."""
+    state.node[i].starts += 1
+    state.node[i].electing_for = NO_NODE  # the timer of that election died
+    if state.node[i].bootstrapped == 0:
+        if not rules.by_capability and state.node[i].starts == 1:
+            state.node[i].capability = uniform(random_bits(state, i))
+        wait = 0.1 * rules.election_s * uniform(random_bits(state, i))
+        announce_candidate(state, i, state.node_id[i], state.node[i].capability, wait, out)
+        emit(out, kinds.BOOTSTRAP_END, rules.election_s, state.node_id[i])
+    # Anywhere within an interval, so that nodes are not in phase.
+    wait = rules.beacon_interval_s * uniform(random_bits(state, i))
+    start_timer(state, rules, i, message.at, wait, out)
 
 
 @apart
-def tick(state, rules, neighbourhood, i, message, out):
-    """Once a period: a broker's beacon, or what a node reports and renews."""
-    if message.args[BOOT_NUMBER] != state.me[i].boots:
+def on_tick(state, rules, neighbourhood, i, message, out):
+    """Send a broker's beacon, or a node's report, and renew the registration when it is due."""
+    if message.args[STARTS] != state.node[i].starts:
         return
     now = message.at
-    plan_tick(state, rules, i, now, rules.period, out)
-    if state.me[i].elected == 0:
+    start_timer(state, rules, i, now, rules.beacon_interval_s, out)
+    if state.node[i].bootstrapped == 0:
         return
-    forget(state, rules, neighbourhood, i, now, out)
-    if state.me[i].broker == 1:
+    drop_expired(state, rules, neighbourhood, i, now, out)
+    if state.node[i].is_broker == 1:
         send_beacon(state, i, now, out)
     else:
-        report(state, rules, neighbourhood, i, now, out)
-    if state.me[i].home != NOBODY and (
-        state.me[i].version == 0 or state.me[i].renewed + rules.renew <= now
+        send_report(state, rules, neighbourhood, i, now, out)
+    if state.node[i].local_broker != NO_NODE and (
+        state.node[i].version == 0
+        or state.node[i].registered_at + rules.registration_interval_s <= now
     ):
-        enrol(state, rules, neighbourhood, i, now, out)
+        register(state, rules, neighbourhood, i, now, out)
 
 
 @apart
 def meet(state, rules, neighbourhood, i, broker, message, out):
-    """Another broker can be reached: tell it what it may not know."""
-    tell_changes(state, rules, neighbourhood, i, broker, message.at, out)
-    give_events(state, rules, neighbourhood, i, broker, message, message.at, out)
+    """Send a broker that can be reached what it may not know."""
+    exchange_subscriptions(state, rules, neighbourhood, i, broker, message.at, out)
+    transfer_events(state, rules, neighbourhood, i, broker, message, message.at, out)
 
 
 @apart
-def consume(state, rules, neighbourhood, i, kind, message, out):
-    """What came hop by hop and is for this broker."""
-    if kind == REPORT:
-        meet(state, rules, neighbourhood, i, message.args[OTHER], message, out)
-    elif kind == REGISTER:
-        if register(state, i, message) >= 0:
-            catch_up(state, rules, i, message, out)
-    elif kind == QUIT:
-        leave(state, i, message)
-    elif kind == SUBSCRIPTION:
-        hear_of(state, i, message)
-    elif kind == EVENT:
-        role = np.int64(message.args[ROLE])  # one type of number, one copy of what takes it
-        take_event(state, rules, i, message.event, message.topic, role, message.at, out)
+def on_routed(state, rules, neighbourhood, i, kind, message, out):
+    """Process a record that has reached this broker hop by hop."""
+    if kind == kinds.REPORT:
+        meet(state, rules, neighbourhood, i, message.args[OTHER_BROKER], message, out)
+    elif kind == kinds.REGISTER:
+        if on_register(state, i, message) >= 0:
+            flood_missed(state, rules, i, message, out)
+    elif kind == kinds.QUIT:
+        on_quit(state, i, message)
+    elif kind == kinds.SUBSCRIPTION:
+        on_subscription(state, i, message)
+    elif kind == kinds.EVENT:
+        role = np.int64(message.args[ROLE])  # one type of number: `store_event` is compiled once
+        store_event(state, rules, i, message.event, message.topic, role, message.at, out)
         note_relays(state, i, message)
-    elif kind == NEWS:
-        take_event(state, rules, i, message.event, message.topic, SOURCE, message.at, out)
+    elif kind == kinds.NEWS:
+        store_event(state, rules, i, message.event, message.topic, SOURCE, message.at, out)
 
 
 @apart
-def publish(state, rules, neighbourhood, i, message, out):
+def on_publish(state, rules, neighbourhood, i, message, out):
     """[drip §V-A] "Having detected new events, nodes publish them to their local broker nodes"."""
     note_event(state, i, message.event)
-    state.heard[i, message.event & (state.heard.shape[1] - 1)].seen = message.event
-    if state.me[i].broker == 1:
-        take_event(state, rules, i, message.event, message.topic, SOURCE, message.at, out)
+    state.events[i, message.event & (state.events.shape[1] - 1)].seen = message.event
+    if state.node[i].is_broker == 1:
+        store_event(state, rules, i, message.event, message.topic, SOURCE, message.at, out)
         return
-    o = launch(state, rules, neighbourhood, i, NEWS, state.me[i].home, message.at, out)
+    target = state.node[i].local_broker
+    o = send(state, rules, neighbourhood, i, kinds.NEWS, target, message.at, out)
     o.topic = message.topic
     o.event = message.event
 
 
 @apart
-def hear_seldom(state, rules, neighbourhood, i, kind, message, out):
-    """What is not an everyday matter."""
-    if kind == ABILITY:
-        tell_ability(state, i, message.target, message.reals[SKILL], 0.0, out)
-    elif kind == ELECT:
-        elect(state, i)
-    elif kind == CALL:
-        hear_call(state, rules, i, message, out)
-    elif kind == SETTLE:
-        settle(state, rules, i, message, out)
+def on_rare(state, rules, neighbourhood, i, kind, message, out):
+    """Process a record of elections, a start event, or a subscription."""
+    if kind == kinds.CANDIDATE:
+        announce_candidate(state, i, message.target, message.reals[CAPABILITY], 0.0, out)
+    elif kind == kinds.BOOTSTRAP_END:
+        on_bootstrap_end(state, i)
+    elif kind == kinds.ELECTION_CALL:
+        on_election_call(state, rules, i, message, out)
+    elif kind == kinds.ELECTION_END:
+        on_election_end(state, rules, i, message, out)
     elif kind == START:
-        begin(state, rules, i, message, out)
-    elif kind == SUBSCRIBE:
-        new = subscribe(state, i, message.topic, message.event)
-        if new and state.me[i].home != NOBODY:
-            enrol(state, rules, neighbourhood, i, message.at, out)
+        on_start(state, rules, i, message, out)
+    elif kind == kinds.SUBSCRIBE:
+        new = keep_interval(state, i, message.topic, message.event)
+        if new and state.node[i].local_broker != NO_NODE:
+            register(state, rules, neighbourhood, i, message.at, out)
 
 
 @embedded
-def hear_on_the_way(state, rules, neighbourhood, i, kind, message, out):
-    """What goes hop by hop: it is for this broker, or for one that is farther on."""
-    if kind == REPORT and message.kind != PARKED:
-        note_exit(state, i, message.args[OTHER], message.source, message.at)
-    at_end = message.target == state.node_id[i] or (kind == NEWS and state.me[i].broker == 1)
-    if at_end and state.me[i].broker == 1:
-        consume(state, rules, neighbourhood, i, kind, message, out)
+def on_hop(state, rules, neighbourhood, i, kind, message, out):
+    """Process a record that goes hop by hop: it is for this broker, or to be forwarded."""
+    if kind == kinds.REPORT and message.kind != kinds.DEFERRED:
+        note_route(state, i, message.args[OTHER_BROKER], message.source, message.at)
+    is_broker = state.node[i].is_broker == 1
+    at_end = message.target == state.node_id[i] or (kind == kinds.NEWS and is_broker)
+    if at_end and is_broker:
+        on_routed(state, rules, neighbourhood, i, kind, message, out)
     elif not at_end:
-        carry(state, rules, neighbourhood, i, kind, message, out)
+        forward(state, rules, neighbourhood, i, kind, message, out)
 
 
-@handles(VoronoiState)
+@handles(DripState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """A node's whole behaviour, one message at a time."""
-    kind = np.int64(message["flags"] if message.kind == PARKED else message.kind)
-    if kind == BEACON:
-        hear_beacon(state, rules, neighbourhood, i, message, out)
-        # "Brokers in range need no bridge": [drip §V-B] "unless they are neighbors".
-        if state.me[i].broker == 1 and message.source == message.target:
+    """Let a node of DRIP receive one message."""
+    kind = np.int64(message["flags"] if message.kind == kinds.DEFERRED else message.kind)
+    if kind == kinds.BEACON:
+        on_beacon(state, rules, neighbourhood, i, message, out)
+        # Brokers in range need no bridge: [drip §V-B] "unless they are neighbors".
+        if state.node[i].is_broker == 1 and message.source == message.target:
             meet(state, rules, neighbourhood, i, message.target, message, out)
-    elif kind == FLOOD:
-        hear_flood(state, rules, i, message, out)
-    elif REPORT <= kind <= EVENT:
-        hear_on_the_way(state, rules, neighbourhood, i, kind, message, out)
-    elif kind == TICK:
-        tick(state, rules, neighbourhood, i, message, out)
-    elif kind == PUBLISH:
-        publish(state, rules, neighbourhood, i, message, out)
+    elif kind == kinds.FLOOD:
+        on_flood(state, rules, i, message, out)
+    elif kinds.REPORT <= kind <= kinds.EVENT:
+        on_hop(state, rules, neighbourhood, i, kind, message, out)
+    elif kind == kinds.TICK:
+        on_tick(state, rules, neighbourhood, i, message, out)
+    elif kind == kinds.PUBLISH:
+        on_publish(state, rules, neighbourhood, i, message, out)
     else:
-        hear_seldom(state, rules, neighbourhood, i, kind, message, out)
+        on_rare(state, rules, neighbourhood, i, kind, message, out)

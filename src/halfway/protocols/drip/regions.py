@@ -1,281 +1,183 @@
-"""Regions of DRIP: the election of brokers, their beacons, each node's list, bridges, deputies."""
+"""Voronoi regions of DRIP: beacons, each node's list of the nearest brokers, bridge reports."""
 
 import numpy as np
 
 from halfway.core.compiled import apart, embedded
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
+from halfway.protocols.drip.elections import call_election
 from halfway.protocols.drip.events import write_digest
-from halfway.protocols.drip.registrations import enrol, quit_home
-from halfway.protocols.drip.routes import has_door, launch, nearest, slot_of
-from halfway.protocols.drip.state import (
-    ABILITY,
+from halfway.protocols.drip.messages import (
     BEACON,
-    CALL,
-    CANDIDATE,
+    BEACON_SEQUENCE,
     DIGEST,
-    IN_VAIN,
-    NOBODY,
-    OTHER,
+    DIGEST_WORDS,
+    OTHER_BROKER,
+    REPLACES,
     REPORT,
-    SEQUENCE,
-    SETTLE,
-    SINCE,
-    SKILL,
-    STANDS_FOR,
-    WORDS,
+    SENT_AT,
 )
-
-_LONG_AGO = -1e9  # seconds: whatever was to be renewed is due
-
-
-@embedded
-def is_abler(skill, node_id, other_skill, other):
-    """Whether one is abler than another; names break ties, and nobody is less than anybody."""
-    return other == NOBODY or skill > other_skill or (skill == other_skill and node_id < other)
-
-
-@apart
-def rank(state, i, node_id, skill):
-    """Enter somebody among the ablest; False if there is no place, or it is known."""
-    k = state.able.shape[1]
-    for r in range(k):
-        if state.able[i, r].node_id == node_id:
-            return False
-    if not is_abler(skill, node_id, state.able[i, k - 1].skill, state.able[i, k - 1].node_id):
-        return False
-    r = k - 1
-    while r > 0 and is_abler(
-        skill, node_id, state.able[i, r - 1].skill, state.able[i, r - 1].node_id
-    ):
-        state.able[i, r].node_id = state.able[i, r - 1].node_id
-        state.able[i, r].skill = state.able[i, r - 1].skill
-        r -= 1
-    state.able[i, r].node_id = node_id
-    state.able[i, r].skill = skill
-    return True
-
-
-@apart
-def tell_ability(state, i, node_id, skill, wait, out):
-    """[drip §IV-A] "all nodes broadcast their existing information including their ξ"."""
-    if rank(state, i, node_id, skill):
-        o = emit(out, ABILITY, wait, EVERYONE)
-        o.target = node_id
-        o.reals[SKILL] = skill
-
-
-@apart
-def elect(state, i):
-    """[drip §IV-A] "the top k nodes with the largest ξ … will be marked"."""
-    state.me[i].elected = 1
-    # Who comes when there are brokers already missed the broadcasts, and is none.
-    if nearest(state, i, -1) >= 0:
-        return
-    for r in range(state.able.shape[1]):
-        if state.able[i, r].node_id == state.node_id[i]:
-            promote(state, i, NOBODY)
-
-
-@apart
-def promote(state, i, instead_of):
-    """This node is a broker from now on; it is its own local broker."""
-    state.me[i].broker = 1
-    state.me[i].stands_for = instead_of
-    state.me[i].home = state.node_id[i]
-    state.me[i].version += 1
-    state.me[i].renewed = _LONG_AGO
+from halfway.protocols.drip.registrations import register, send_quits
+from halfway.protocols.drip.routes import (
+    has_border_neighbour,
+    is_nearer,
+    nearest_but,
+    place_of_broker,
+    send,
+)
+from halfway.protocols.drip.state import NO_NODE
 
 
 @apart
 def send_beacon(state, i, now, out):
     """[drip §IV-B] "its node ID, region ID, sequence number, source time-stamp"."""
-    state.me[i].sequence += 1
+    state.node[i].beacon_sequence += 1
     o = emit(out, BEACON, 0.0, EVERYONE)
-    o.target = state.node_id[i]  # the region is called like its broker
-    o.topic = state.me[i].home
-    o.args[SEQUENCE] = state.me[i].sequence
-    o.args[STANDS_FOR] = state.me[i].stands_for
-    o.reals[SINCE] = now
-    # We tell with it which events are here, because a broker that offers must know what is lacking.
+    o.target = state.node_id[i]  # also the id of the region
+    o.topic = state.node[i].local_broker
+    o.args[BEACON_SEQUENCE] = state.node[i].beacon_sequence
+    o.args[REPLACES] = state.node[i].replaces
+    o.reals[SENT_AT] = now
+    # We add which events are held here, because a broker that offers events must know what is
+    # missing.
     write_digest(state, i, o)
 
 
 @embedded
 def repeat_beacon(state, i, message, out):
-    """Pass a beacon on, and tell with it whose region this is."""
+    """Repeat a beacon, with the local broker of this node."""
     o = emit(out, BEACON, 0.0, EVERYONE)
     o.target = message.target
-    o.topic = state.me[i].home
+    o.topic = state.node[i].local_broker
     o.event = message.event
     for a in range(8):
         o.args[a] = message.args[a]
-    o.reals[SINCE] = message.reals[SINCE]
+    o.reals[SENT_AT] = message.reals[SENT_AT]
 
 
 @embedded
-def enter(state, i, message):
-    """The list rule; whether the beacon changed row i's list, and is to be passed on.
+def list_broker(state, i, message):
+    """Update row i's list of the nearest brokers; True if the beacon is to be repeated.
 
     [drip §IV-B] A delay that is not below the largest one is discarded, else it replaces that.
     We let a newer sequence number overwrite the broker's own entry even by a larger delay, because
     a list of smallest delays ever seen would never follow a broker that moves away.
     """
-    # We count microseconds, because no clock is finer: equal ways shall have equal delays.
-    delay = np.floor((message.at - message.reals[SINCE]) * 1e6 + 0.5)
-    at = slot_of(state, i, message.target)
+    # We count microseconds, because no clock is finer: equal paths have equal delays.
+    delay = np.floor((message.at - message.reals[SENT_AT]) * 1e6 + 0.5)
+    at = place_of_broker(state, i, message.target)
     if at >= 0:
-        if message.args[SEQUENCE] <= state.near[i, at].sequence:
+        if message.args[BEACON_SEQUENCE] <= state.nearest[i, at].sequence:
             return False
     else:
         at = 0
-        for s in range(state.near.shape[1]):
-            if state.near[i, at].node_id == NOBODY:
+        for s in range(state.nearest.shape[1]):
+            if state.nearest[i, at].node_id == NO_NODE:
                 break
-            if state.near[i, s].node_id == NOBODY or is_farther(state, i, s, at):
+            if state.nearest[i, s].node_id == NO_NODE or is_nearer(state, i, at, s):
                 at = s
-        # We break ties by name, because which copy came first is chance.
-        full = state.near[i, at].node_id != NOBODY
-        if full and (delay, message.target) >= (state.near[i, at].delay, state.near[i, at].node_id):
+        # We break ties by node id, because the order of arrival is chance.
+        last = state.nearest[i, at]
+        if last.node_id != NO_NODE and (delay, message.target) >= (last.delay, last.node_id):
             return False
-        state.near[i, at].node_id = message.target
-        state.near[i, at].door = NOBODY
-    state.near[i, at].sequence = message.args[SEQUENCE]
-    state.near[i, at].delay = delay
-    state.near[i, at].at = message.at
-    state.near[i, at].via = message.source
-    state.near[i, at].eldest = message.event
-    for w in range(WORDS):
-        state.near[i, at].digest[w] = message.args[DIGEST + w]
+        state.nearest[i, at].node_id = message.target
+        state.nearest[i, at].border_neighbour = NO_NODE
+    state.nearest[i, at].sequence = message.args[BEACON_SEQUENCE]
+    state.nearest[i, at].delay = delay
+    state.nearest[i, at].heard_at = message.at
+    state.nearest[i, at].via = message.source
+    state.nearest[i, at].digest_base = message.event
+    for w in range(DIGEST_WORDS):
+        state.nearest[i, at].digest[w] = message.args[DIGEST + w]
     return True
-
-
-@embedded
-def is_farther(state, i, s, t):
-    """Whether the s-th broker of the list is farther than the t-th; names break ties."""
-    if state.near[i, s].delay != state.near[i, t].delay:
-        return state.near[i, s].delay > state.near[i, t].delay
-    return state.near[i, s].node_id > state.near[i, t].node_id
 
 
 @embedded
 def attach(state, rules, neighbourhood, i, now, out):
     """[drip §IV-B] "always chooses the broker with the min(Delay)"; handover if that is another."""
-    if state.me[i].broker == 1:
+    if state.node[i].is_broker == 1:
         return
-    s = nearest(state, i, -1)
-    if s < 0 or state.near[i, s].node_id == state.me[i].home:
+    s = nearest_but(state, i, -1)
+    if s < 0 or state.nearest[i, s].node_id == state.node[i].local_broker:
         return
-    move(state, rules, neighbourhood, i, state.near[i, s].node_id, now, out)
+    hand_over(state, rules, neighbourhood, i, state.nearest[i, s].node_id, now, out)
 
 
 @apart
-def move(state, rules, neighbourhood, i, broker, now, out):
+def hand_over(state, rules, neighbourhood, i, broker, now, out):
     """[drip §V-A] Handover: a Quit to the last local broker, and the copy to the new one."""
-    if state.me[i].home != NOBODY:
-        quit_home(state, rules, neighbourhood, i, state.me[i].home, now, out)
-    state.me[i].home = broker
-    enrol(state, rules, neighbourhood, i, now, out)
+    if state.node[i].local_broker != NO_NODE:
+        send_quits(state, rules, neighbourhood, i, state.node[i].local_broker, now, out)
+    state.node[i].local_broker = broker
+    register(state, rules, neighbourhood, i, now, out)
 
 
 @embedded
-def hear_beacon(state, rules, neighbourhood, i, message, out):
-    """A broker exists: list it, attach to the nearest, step down if it is back."""
-    s = slot_of(state, i, message.topic)
-    if s >= 0 and message.topic != NOBODY:
-        state.near[i, s].door = message.source
-        state.near[i, s].door_at = message.at
+def step_down_for(state, i, message):
+    """Stop being a successor, if the lost broker is back or another successor has a lower id."""
+    replaced = state.node[i].replaces
+    rival = message.args[REPLACES] == replaced and message.target < state.node_id[i]
+    if rival or message.target == replaced:
+        state.node[i].is_broker = 0
+        state.node[i].replaces = NO_NODE
+        state.node[i].local_broker = NO_NODE
+
+
+@embedded
+def on_beacon(state, rules, neighbourhood, i, message, out):
+    """List a broker, attach to the nearest one, and repeat the beacon."""
+    s = place_of_broker(state, i, message.topic)
+    if s >= 0 and message.topic != NO_NODE:
+        state.nearest[i, s].border_neighbour = message.source
+        state.nearest[i, s].border_at = message.at
     if message.target == state.node_id[i]:
         return
-    if state.me[i].called == message.target:
-        state.me[i].called = NOBODY
-    if state.me[i].broker == 1 and state.me[i].stands_for != NOBODY:
-        rival = (
-            message.args[STANDS_FOR] == state.me[i].stands_for and message.target < state.node_id[i]
-        )
-        if rival or message.target == state.me[i].stands_for:
-            state.me[i].broker = 0
-            state.me[i].stands_for = NOBODY
-            state.me[i].home = NOBODY
-    if enter(state, i, message):
+    if state.node[i].electing_for == message.target:
+        state.node[i].electing_for = NO_NODE
+    if state.node[i].is_broker == 1 and state.node[i].replaces != NO_NODE:
+        step_down_for(state, i, message)
+    if list_broker(state, i, message):
         attach(state, rules, neighbourhood, i, message.at, out)
         repeat_beacon(state, i, message, out)
 
 
 @apart
-def forget(state, rules, neighbourhood, i, now, out):
-    """Entries that were not renewed are dropped, but for the last one: better late than nobody."""
-    stale = False
-    for s in range(state.near.shape[1]):
-        old = state.near[i, s].node_id != NOBODY and state.near[i, s].at + rules.expiry < now
-        stale |= old and state.near[i, s].node_id == state.me[i].home
-        if old and nearest(state, i, s) >= 0:
-            state.near[i, s].node_id = NOBODY
+def drop_expired(state, rules, neighbourhood, i, now, out):
+    """Drop brokers whose beacons no longer come, but never the last one; elect a successor."""
+    local_expired = False
+    for s in range(state.nearest.shape[1]):
+        node_id = state.nearest[i, s].node_id
+        expired = node_id != NO_NODE and state.nearest[i, s].heard_at + rules.expiry_s < now
+        local_expired |= expired and node_id == state.node[i].local_broker
+        if expired and nearest_but(state, i, s) >= 0:
+            state.nearest[i, s].node_id = NO_NODE
     if (
-        stale
-        and rules.replace
-        and state.me[i].broker == 0
-        and state.me[i].called != state.me[i].home
+        local_expired
+        and rules.replace_brokers
+        and state.node[i].is_broker == 0
+        and state.node[i].electing_for != state.node[i].local_broker
         and neighbourhood.first[i] < neighbourhood.last[i]
     ):
-        call(state, rules, i, state.me[i].home, state.node_id[i], state.me[i].ability, out)
+        lost, capability = state.node[i].local_broker, state.node[i].capability
+        call_election(state, rules, i, lost, state.node_id[i], capability, out)
     attach(state, rules, neighbourhood, i, now, out)
 
 
 @apart
-def call(state, rules, i, gone, node_id, skill, out):
-    """Ours: those who lost the same broker find out who of them is the ablest."""
-    if state.me[i].called != gone:
-        state.me[i].called = gone
-        state.me[i].best = state.node_id[i]
-        state.me[i].best_skill = state.me[i].ability
-        o = emit(out, SETTLE, rules.election, state.node_id[i])
-        o.target = gone
-    elif not is_abler(skill, node_id, state.me[i].best_skill, state.me[i].best):
-        return
-    if is_abler(skill, node_id, state.me[i].best_skill, state.me[i].best):
-        state.me[i].best = node_id
-        state.me[i].best_skill = skill
-    o = emit(out, CALL, 0.0, EVERYONE)
-    o.target = gone
-    o.args[CANDIDATE] = state.me[i].best
-    o.reals[SKILL] = state.me[i].best_skill
-
-
-@apart
-def hear_call(state, rules, i, message, out):
-    """Join in, if the same broker was the local one."""
-    if state.me[i].broker == 0 and message.target in (state.me[i].home, state.me[i].called):
-        node_id, skill = message.args[CANDIDATE], message.reals[SKILL]
-        call(state, rules, i, message.target, node_id, skill, out)
-
-
-@apart
-def settle(state, rules, i, message, out):
-    """The ablest of a region whose broker is gone takes its place, unless it came back."""
-    if state.me[i].called != message.target:
-        return
-    if state.me[i].best == state.node_id[i] or message.args[IN_VAIN] == 1:
-        state.me[i].called = NOBODY
-    else:  # whoever is the ablest may be gone before it is heard: call anew then
-        o = emit(out, SETTLE, rules.expiry, state.node_id[i])
-        o.target = message.target
-        o.args[IN_VAIN] = 1
-    if state.me[i].best == state.node_id[i] and state.me[i].broker == 0:
-        promote(state, i, message.target)
-
-
-@apart
-def report(state, rules, neighbourhood, i, now, out):
+def send_report(state, rules, neighbourhood, i, now, out):
     """[drip §V-B] A bridge node's report: its two nearest brokers, and a neighbour beyond."""
-    first = nearest(state, i, -1)
-    if state.me[i].broker == 1 or first < 0 or state.near[i, first].node_id != state.me[i].home:
+    first = nearest_but(state, i, -1)
+    if (
+        state.node[i].is_broker == 1
+        or first < 0
+        or state.nearest[i, first].node_id != state.node[i].local_broker
+    ):
         return
-    second = nearest(state, i, first)
-    if second < 0 or not has_door(state, rules, neighbourhood, i, second, now):
+    second = nearest_but(state, i, first)
+    if second < 0 or not has_border_neighbour(state, rules, neighbourhood, i, second, now):
         return
-    o = launch(state, rules, neighbourhood, i, REPORT, state.me[i].home, now, out)
-    o.event = state.near[i, second].eldest
-    o.args[OTHER] = state.near[i, second].node_id
-    for w in range(WORDS):
-        o.args[DIGEST + w] = state.near[i, second].digest[w]
+    o = send(state, rules, neighbourhood, i, REPORT, state.node[i].local_broker, now, out)
+    o.event = state.nearest[i, second].digest_base
+    o.args[OTHER_BROKER] = state.nearest[i, second].node_id
+    for w in range(DIGEST_WORDS):
+        o.args[DIGEST + w] = state.nearest[i, second].digest[w]

@@ -1,232 +1,236 @@
-"""Subscriptions of DRIP: local copies, handover by Quit and registration, the brokers' registers.
+"""Subscriptions of DRIP: local copies, registration and Quit, brokers' registers and exchanges.
 
 [drip §V-A] "Our solution is that every non-broker node makes a local copy of its subscriptions."
-Registrations carry a version. We let a Quit end those up to its own, and nothing newer, because a
-node that goes from A to B and back to A may be heard in any order.
+Registrations carry a version. We let a Quit end the versions up to its own only, because records
+of a node that moves from A to B and back to A may arrive in any order.
 """
 
 import numpy as np
 
 from halfway.core.compiled import apart, embedded
-from halfway.protocols.drip.routes import is_nearer, launch
-from halfway.protocols.drip.state import (
-    BASE,
-    CONTACTS,
+from halfway.protocols.drip.messages import (
     KEY,
     MOST_NEAREST,
-    NEAR,
-    NOBODY,
+    NEAREST,
     QUIT,
     REGISTER,
+    SEEN,
+    SEEN_BASE,
     SEEN_WORDS,
+    SENDER,
     SUBSCRIPTION,
-    TELLER,
     VERSION,
 )
+from halfway.protocols.drip.routes import is_nearer, send
+from halfway.protocols.drip.state import CONTACTS, NO_NODE
 
-_NONE = -1
+NONE = -1  # no place in a table
 
 
 @apart
-def subscribe(state, i, low, high):
+def keep_interval(state, i, low, high):
     """Keep an interval of topics, if there is room for one more. Whether it is new."""
-    free = _NONE
-    for k in range(state.wish.shape[1]):
-        if state.wish[i, k].low == low and state.wish[i, k].high == high:
+    free = NONE
+    for k in range(state.intervals.shape[1]):
+        if state.intervals[i, k].low == low and state.intervals[i, k].high == high:
             return False
-        if state.wish[i, k].high < state.wish[i, k].low and free == _NONE:
+        if state.intervals[i, k].high < state.intervals[i, k].low and free == NONE:
             free = k
-    if free == _NONE:
+    if free == NONE:
         return False
-    state.wish[i, free].low = low
-    state.wish[i, free].high = high
+    state.intervals[i, free].low = low
+    state.intervals[i, free].high = high
     return True
 
 
 @embedded
-def wants(state, i, topic):
-    """Whether the application of row i subscribed to a topic."""
-    for k in range(state.wish.shape[1]):
-        if state.wish[i, k].low <= topic <= state.wish[i, k].high:
+def subscribes(state, i, topic):
+    """Whether the application of row i subscribes to a topic."""
+    for k in range(state.intervals.shape[1]):
+        if state.intervals[i, k].low <= topic <= state.intervals[i, k].high:
             return True
     return False
 
 
 @apart
-def place_in(state, i, key):
-    """The place of a subscription in row i's register, a new one if need be; -1 if it is full."""
+def place_in_register(state, i, key):
+    """The place of a subscription in row i's register, a new one if necessary; -1 if it is full."""
     places = state.register.shape[1]
     for step in range(places):
         p = (np.int64(key) + step) & (places - 1)
         if state.register[i, p].key == key:
             return p
-        if state.register[i, p].key == NOBODY:
+        if state.register[i, p].key == NO_NODE:
             state.register[i, p].key = key
             return p
-    return np.int64(_NONE)
+    return np.int64(NONE)
 
 
 @apart
-def learn(state, i, p, message):
-    """What a REGISTER or a SUBSCRIPTION says of a place; False if a newer one is known."""
+def update(state, i, p, message):
+    """Write a REGISTER or a SUBSCRIPTION to place p; False if a newer version is there."""
     if message.args[VERSION] <= state.register[i, p].version:
         return False
     state.register[i, p].version = message.args[VERSION]
     state.register[i, p].low = message.topic
     state.register[i, p].high = message.event
     for a in range(MOST_NEAREST):
-        state.register[i, p].near[a] = message.args[NEAR + a]
-    state.register[i, p].knows = 0
-    # Whoever is registered here would have told the newer version here as well.
+        state.register[i, p].nearest[a] = message.args[NEAREST + a]
+    state.register[i, p].known_by = 0
+    # A subscriber of this region would have registered the newer version here.
     state.register[i, p].local = 0
-    state.me[i].change += 1
+    state.node[i].changes += 1
     return True
 
 
 @apart
-def register(state, i, message):
-    """A node of the region registers. Its place, or -1 if it is no news."""
-    p = place_in(state, i, message.args[KEY])
-    if p == _NONE or not learn(state, i, p, message):
-        return np.int64(_NONE)
+def on_register(state, i, message):
+    """Register a subscription of this region. Its place, or -1 if it is not new."""
+    p = place_in_register(state, i, message.args[KEY])
+    if p == NONE or not update(state, i, p, message):
+        return np.int64(NONE)
     if message.args[VERSION] > state.register[i, p].quit:
         state.register[i, p].local = 1
         return p
-    return np.int64(_NONE)
+    return np.int64(NONE)
 
 
 @apart
-def leave(state, i, message):
+def on_quit(state, i, message):
     """[drip §V-A] "a Quit message to its previous local broker, which would delete"."""
-    p = place_in(state, i, message.args[KEY])
-    if p != _NONE:
+    p = place_in_register(state, i, message.args[KEY])
+    if p != NONE:
         version = message.args[VERSION]
         state.register[i, p].quit = max(state.register[i, p].quit, version)
-        # We keep what it wants as another region's, because others would tell it back at once.
+        # We keep it as another region's, because other brokers would send it back at once.
         if state.register[i, p].version <= version:
             state.register[i, p].local = 0
 
 
 @apart
-def hear_of(state, i, message):
-    """Another broker tells of a subscription; it need not be told the same in return."""
-    p = place_in(state, i, message.args[KEY])
-    if p == _NONE:
+def on_subscription(state, i, message):
+    """Update the register from another broker, which need not be sent the same in return."""
+    p = place_in_register(state, i, message.args[KEY])
+    if p == NONE:
         return
-    learn(state, i, p, message)
+    update(state, i, p, message)
     if message.args[VERSION] == state.register[i, p].version:
         for c in range(CONTACTS):
-            if state.contacts[i, c].broker == message.args[TELLER]:
-                state.register[i, p].knows |= bit_of(c)
+            if state.contacts[i, c].broker == message.args[SENDER]:
+                state.register[i, p].known_by |= bit_of(c)
 
 
 @apart
-def quit_home(state, rules, neighbourhood, i, broker, now, out):
-    """Tell the broker that was the local one that this node registers elsewhere."""
-    own = state.wish.shape[1]
+def send_quits(state, rules, neighbourhood, i, broker, now, out):
+    """Send the previous local broker a QUIT for each subscription."""
+    own = state.intervals.shape[1]
     for k in range(own):
-        if state.wish[i, k].low <= state.wish[i, k].high:
-            o = launch(state, rules, neighbourhood, i, QUIT, broker, now, out)
-            o.args[VERSION] = state.me[i].version
+        if state.intervals[i, k].low <= state.intervals[i, k].high:
+            o = send(state, rules, neighbourhood, i, QUIT, broker, now, out)
+            o.args[VERSION] = state.node[i].version
             o.args[KEY] = state.node_id[i] * own + k
 
 
 @apart
-def list_nearest(state, i, o):
-    """Write the brokers that row i is near to into a record; a broker is nearest to itself."""
+def write_nearest(state, i, o):
+    """Write the brokers nearest to row i into a record; a broker is nearest to itself."""
     count = 0
-    if state.me[i].broker == 1:
-        o.args[NEAR] = state.node_id[i]
+    if state.node[i].is_broker == 1:
+        o.args[NEAREST] = state.node_id[i]
         count = 1
-    for s in range(state.near.shape[1]):
-        before = count
-        for t in range(state.near.shape[1]):
-            before += state.near[i, t].node_id != NOBODY and t != s and is_nearer(state, i, t, s)
-        if state.near[i, s].node_id != NOBODY and before < state.near.shape[1]:
-            o.args[NEAR + before] = state.near[i, s].node_id
+    places = state.nearest.shape[1]
+    for s in range(places):
+        rank = count
+        for t in range(places):
+            rank += state.nearest[i, t].node_id != NO_NODE and t != s and is_nearer(state, i, t, s)
+        if state.nearest[i, s].node_id != NO_NODE and rank < places:
+            o.args[NEAREST + rank] = state.nearest[i, s].node_id
 
 
 @apart
-def enrol(state, rules, neighbourhood, i, now, out):
+def register(state, rules, neighbourhood, i, now, out):
     """[drip §V-A] A node "registers to its new local broker with the copy of its subscriptions"."""
-    own, window = state.wish.shape[1], state.heard.shape[1]
-    state.me[i].version += 1
-    state.me[i].renewed = now
-    base = max(state.me[i].newest - 32 * SEEN_WORDS + 1, 0)
+    own, slots = state.intervals.shape[1], state.events.shape[1]
+    state.node[i].version += 1
+    state.node[i].registered_at = now
+    base = max(state.node[i].newest_event - 32 * SEEN_WORDS + 1, 0)
     for k in range(own):
-        if state.wish[i, k].low <= state.wish[i, k].high:
-            o = launch(state, rules, neighbourhood, i, REGISTER, state.me[i].home, now, out)
-            o.topic = state.wish[i, k].low
-            o.event = state.wish[i, k].high
-            o.args[VERSION] = state.me[i].version
-            o.args[BASE] = base
+        if state.intervals[i, k].low <= state.intervals[i, k].high:
+            o = send(state, rules, neighbourhood, i, REGISTER, state.node[i].local_broker, now, out)
+            o.topic = state.intervals[i, k].low
+            o.event = state.intervals[i, k].high
+            o.args[VERSION] = state.node[i].version
+            o.args[SEEN_BASE] = base
             o.args[KEY] = state.node_id[i] * own + k
             for a in range(MOST_NEAREST):
-                o.args[NEAR + a] = NOBODY
-            list_nearest(state, i, o)
-            # We tell which events are here, because a newcomer may have missed floods on its way.
+                o.args[NEAREST + a] = NO_NODE
+            write_nearest(state, i, o)
+            # We state which events were seen, because a node that moves may have missed floods.
             for w in range(SEEN_WORDS):
                 word = np.int64(0)
                 for bit in range(32):
                     event = base + 32 * w + bit
-                    if state.heard[i, event & (window - 1)].seen == event:
+                    if state.events[i, event & (slots - 1)].seen == event:
                         word |= np.int64(1) << bit
-                o.reals[w] = np.float64(word)
+                o.reals[SEEN + w] = np.float64(word)
 
 
 @embedded
 def bit_of(c):
-    """What stands in `knows` for the broker of the c-th account."""
+    """The bit of contact c in `known_by`."""
     return np.uint32(1) << np.uint32(c)
 
 
 @apart
-def account(state, i, broker, now):
-    """The place of row i's account with another broker; the one not met for longest makes room."""
+def contact(state, i, broker, now):
+    """The place of a broker among row i's contacts; it replaces the one met least recently."""
     oldest = 0
     for c in range(CONTACTS):
         if state.contacts[i, c].broker == broker:
             oldest = c
             break
-        if state.contacts[i, c].at < state.contacts[i, oldest].at:
+        if state.contacts[i, c].met_at < state.contacts[i, oldest].met_at:
             oldest = c
     if state.contacts[i, oldest].broker != broker:
         state.contacts[i, oldest].broker = broker
-        state.contacts[i, oldest].told = 0
+        state.contacts[i, oldest].changes = 0
         state.contacts[i, oldest].place = 0
-        state.contacts[i, oldest].next = 0.0
+        state.contacts[i, oldest].exchange_at = 0.0
         for p in range(state.register.shape[1]):
-            state.register[i, p].knows &= ~bit_of(oldest)
-    state.contacts[i, oldest].at = now
+            state.register[i, p].known_by &= ~bit_of(oldest)
+    state.contacts[i, oldest].met_at = now
     return oldest
 
 
 @apart
-def tell_changes(state, rules, neighbourhood, i, broker, now, out):
+def exchange_subscriptions(state, rules, neighbourhood, i, broker, now, out):
     """[drip §V-B] "broker nodes exchange their subscriptions when they can communicate"."""
-    c = account(state, i, broker, now)
-    if state.contacts[i, c].told == state.me[i].change or now < state.contacts[i, c].next:
+    c = contact(state, i, broker, now)
+    if (
+        state.contacts[i, c].changes == state.node[i].changes
+        or now < state.contacts[i, c].exchange_at
+    ):
         return
-    # We wait between two exchanges, because a version that is overtaken need not travel.
-    state.contacts[i, c].next = now + rules.exchange
-    places, given = state.register.shape[1], 0
+    # We wait between two exchanges, because a version that is soon replaced need not travel.
+    state.contacts[i, c].exchange_at = now + rules.exchange_interval_s
+    places, sent = state.register.shape[1], 0
     begin = np.int64(state.contacts[i, c].place)
     for step in range(places):
         p = (begin + step) & (places - 1)
-        known = state.register[i, p].knows & bit_of(c) != 0
+        known = state.register[i, p].known_by & bit_of(c) != 0
         if known or state.register[i, p].version == 0:
             continue
-        if given == rules.batch:
-            state.contacts[i, c].place = p  # go on from there, so that everybody has a turn
+        if sent == rules.batch:
+            state.contacts[i, c].place = p  # the next exchange continues here
             return
-        given += 1
-        state.register[i, p].knows |= bit_of(c)
-        o = launch(state, rules, neighbourhood, i, SUBSCRIPTION, broker, now, out)
+        sent += 1
+        state.register[i, p].known_by |= bit_of(c)
+        o = send(state, rules, neighbourhood, i, SUBSCRIPTION, broker, now, out)
         o.topic = state.register[i, p].low
         o.event = state.register[i, p].high
         o.args[VERSION] = state.register[i, p].version
-        o.args[TELLER] = state.node_id[i]
+        o.args[SENDER] = state.node_id[i]
         o.args[KEY] = state.register[i, p].key
         for a in range(MOST_NEAREST):
-            o.args[NEAR + a] = state.register[i, p].near[a]
-    state.contacts[i, c].told = state.me[i].change
+            o.args[NEAREST + a] = state.register[i, p].nearest[a]
+    state.contacts[i, c].changes = state.node[i].changes

@@ -1,169 +1,160 @@
-"""Ways of DRIP: up to a near broker as its beacons came, and across to another one by a bridge."""
+"""Routes of DRIP: back along a beacon to its broker, or through a bridge node to a region."""
 
 import numpy as np
 
 from halfway.core.compiled import apart, embedded
+from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
-from halfway.protocols.drip.state import (
-    EVENT,
-    EXITS,
-    MOST_HOPS,
-    NEWS,
-    NOBODY,
-    PARKED,
-    SUBSCRIPTION,
-    TRIES,
-)
+from halfway.protocols.drip.messages import DEFERRED, EVENT, NEWS, RETRY, SUBSCRIPTION
+from halfway.protocols.drip.state import NO_NODE, ROUTES
+
+_MOST_HOPS = 64  # routes of moving nodes may contain cycles
 
 
 @embedded
 def is_neighbour(neighbourhood, i, node_id):
-    """Whether row i knows a neighbour of that name."""
-    low, high = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
-    last = high
-    while low < high:
-        middle = (low + high) // 2
-        if neighbourhood.who[middle] < node_id:
-            low = middle + 1
-        else:
-            high = middle
-    return low < last and neighbourhood.who[low] == node_id
+    """Whether that node is a neighbour of row i."""
+    return place_of(neighbourhood, i, node_id) >= 0
 
 
 @embedded
-def slot_of(state, i, broker):
-    """The place of a broker in row i's list, or -1."""
-    for s in range(state.near.shape[1]):
-        if state.near[i, s].node_id == broker and broker != NOBODY:
+def place_of_broker(state, i, broker):
+    """The place of a broker in row i's list of the nearest ones, or -1."""
+    for s in range(state.nearest.shape[1]):
+        if state.nearest[i, s].node_id == broker and broker != NO_NODE:
             return s
     return -1
 
 
 @embedded
 def is_nearer(state, i, s, t):
-    """Whether the s-th broker of row i's list is nearer than the t-th; names break ties."""
-    if state.near[i, s].delay != state.near[i, t].delay:
-        return state.near[i, s].delay < state.near[i, t].delay
-    return state.near[i, s].node_id < state.near[i, t].node_id
+    """Whether the broker at place s is nearer to row i than that at t; node ids break ties."""
+    if state.nearest[i, s].delay != state.nearest[i, t].delay:
+        return state.nearest[i, s].delay < state.nearest[i, t].delay
+    return state.nearest[i, s].node_id < state.nearest[i, t].node_id
 
 
 @embedded
-def nearest(state, i, besides):
-    """The place of the nearest broker, another one than `besides`; -1 if there is none."""
+def nearest_but(state, i, excluded):
+    """The place of the nearest broker that is not at place `excluded`; -1 if there is none."""
     found = -1
-    for s in range(state.near.shape[1]):
-        other = state.near[i, s].node_id != NOBODY and s != besides
+    for s in range(state.nearest.shape[1]):
+        other = state.nearest[i, s].node_id != NO_NODE and s != excluded
         if other and (found < 0 or is_nearer(state, i, s, found)):
             found = s
     return found
 
 
 @embedded
-def has_door(state, rules, neighbourhood, i, s, now):
-    """Whether a neighbour of row i is in the region of the s-th broker of its list."""
-    fresh = state.near[i, s].door_at + rules.expiry >= now
+def has_border_neighbour(state, rules, neighbourhood, i, s, now):
+    """Whether row i has a neighbour in the region of the broker at place s."""
+    fresh = state.nearest[i, s].border_at + rules.expiry_s >= now
     return (
         fresh
-        and state.near[i, s].door != NOBODY
-        and is_neighbour(neighbourhood, i, state.near[i, s].door)
+        and state.nearest[i, s].border_neighbour != NO_NODE
+        and is_neighbour(neighbourhood, i, state.nearest[i, s].border_neighbour)
     )
 
 
 @apart
-def note_exit(state, i, broker, via, now):
-    """A way out to a broker's region begins at a neighbour."""
+def note_route(state, i, broker, via, now):
+    """Remember a neighbour as the next hop to a broker's region, in place of the oldest route."""
     oldest = 0
-    for e in range(EXITS):
-        if state.exits[i, e].to == broker:
-            oldest = e
+    for r in range(ROUTES):
+        if state.routes[i, r].to == broker:
+            oldest = r
             break
-        if state.exits[i, e].at < state.exits[i, oldest].at:
-            oldest = e
-    state.exits[i, oldest].to = broker
-    state.exits[i, oldest].via = via
-    state.exits[i, oldest].at = now
+        if state.routes[i, r].at < state.routes[i, oldest].at:
+            oldest = r
+    state.routes[i, oldest].to = broker
+    state.routes[i, oldest].via = via
+    state.routes[i, oldest].at = now
 
 
 @embedded
-def step_up(state, neighbourhood, i, broker, besides):
-    """The neighbour, but for `besides`, whose way to a broker of row i's list is known, or NOBODY.
+def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
+    """The neighbour, but not `excluded`, that sent row i the last beacon of a broker, or NO_NODE.
 
     [drip §IV-B] "receiving these messages can communicate with the broker node": the way back.
     """
-    s = slot_of(state, i, broker)
-    way = s >= 0 and state.near[i, s].via != besides
-    if way and is_neighbour(neighbourhood, i, state.near[i, s].via):
-        return state.near[i, s].via
-    return NOBODY
+    s = place_of_broker(state, i, broker)
+    known = s >= 0 and state.nearest[i, s].via != excluded
+    if known and is_neighbour(neighbourhood, i, state.nearest[i, s].via):
+        return state.nearest[i, s].via
+    return NO_NODE
 
 
 @embedded
-def step_across(state, rules, neighbourhood, i, broker, besides, now):
-    """The neighbour, but for `besides`, that is next on the way into another region, or NOBODY.
+def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
+    """The neighbour, but not `excluded`, that is next on a route to another region, or NO_NODE.
 
     [drip §V-B] "it first finds one bridge node B and contacts it. Then B relays the message to its
     1-hop foreign neighbor C"
     """
     if is_neighbour(neighbourhood, i, broker):
         return broker
-    if state.me[i].home == broker:
-        return step_up(state, neighbourhood, i, broker, besides)
-    s = slot_of(state, i, broker)
-    way = state.me[i].broker == 0 and s >= 0 and state.near[i, s].door != besides
-    if way and has_door(state, rules, neighbourhood, i, s, now):
-        return state.near[i, s].door
-    for e in range(EXITS):
-        fresh = state.exits[i, e].at + rules.expiry >= now
-        way = fresh and state.exits[i, e].to == broker and state.exits[i, e].via != besides
-        if way and is_neighbour(neighbourhood, i, state.exits[i, e].via):
-            return state.exits[i, e].via
-    return NOBODY
+    if state.node[i].local_broker == broker:
+        return next_hop_by_beacon(state, neighbourhood, i, broker, excluded)
+    s = place_of_broker(state, i, broker)
+    known = (
+        state.node[i].is_broker == 0 and s >= 0 and state.nearest[i, s].border_neighbour != excluded
+    )
+    if known and has_border_neighbour(state, rules, neighbourhood, i, s, now):
+        return state.nearest[i, s].border_neighbour
+    for r in range(ROUTES):
+        fresh = state.routes[i, r].at + rules.expiry_s >= now
+        known = fresh and state.routes[i, r].to == broker and state.routes[i, r].via != excluded
+        if known and is_neighbour(neighbourhood, i, state.routes[i, r].via):
+            return state.routes[i, r].via
+    return NO_NODE
 
 
 @apart
-def send(state, rules, neighbourhood, i, kind, target, besides, now, out):
-    """A record on its way to a broker, but not to `besides`, or parked here for a while.
+def send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, out):
+    """Emit a record towards a broker, but not to `excluded`; without a next hop it is deferred.
 
     The caller fills in the rest.
     """
     if kind in (EVENT, SUBSCRIPTION):
-        step = step_across(state, rules, neighbourhood, i, target, besides, now)
+        hop = next_hop_across(state, rules, neighbourhood, i, target, excluded, now)
     else:
-        step = step_up(state, neighbourhood, i, target, besides)
-    parked = step == NOBODY
+        hop = next_hop_by_beacon(state, neighbourhood, i, target, excluded)
+    deferred = hop == NO_NODE
     o = emit(
         out,
-        PARKED if parked else kind,
-        rules.patience if parked else 0.0,
-        state.node_id[i] if parked else step,
+        DEFERRED if deferred else kind,
+        rules.retry_interval_s if deferred else 0.0,
+        state.node_id[i] if deferred else hop,
     )
-    o.flags = kind
+    if deferred:
+        o.flags = kind
     o.target = target
     return o
 
 
 @embedded
-def launch(state, rules, neighbourhood, i, kind, target, now, out):
-    """A record that sets out here; see `send`."""
-    return send(state, rules, neighbourhood, i, np.int64(kind), target, NOBODY, now, out)
+def send(state, rules, neighbourhood, i, kind, target, now, out):
+    """Emit a record that starts here; see `send_or_defer`."""
+    return send_or_defer(state, rules, neighbourhood, i, np.int64(kind), target, NO_NODE, now, out)
 
 
 @embedded
-def carry(state, rules, neighbourhood, i, kind, message, out):
-    """Pass on what is for a broker elsewhere; after too many tries, or hops, it is lost."""
-    tries = message.reals[TRIES] + 1.0 if message.kind == PARKED else 0.0
-    if tries > rules.tries or message.hops >= MOST_HOPS:
-        state.me[i].lost += 1
+def forward(state, rules, neighbourhood, i, kind, message, out):
+    """Forward a record to its broker; after too many retries or hops it is lost."""
+    retry = message.reals[RETRY] + 1.0 if message.kind == DEFERRED else 0.0
+    if retry > rules.retries or message.hops >= _MOST_HOPS:
+        state.node[i].lost += 1
         return
-    # [drip §V-A] "nodes publish them to their local broker nodes": to that of whoever carries it.
-    target = state.me[i].home if kind == NEWS else message.target
-    # Never straight back, because two whose ways lead to each other would toss it to and fro.
-    last = NOBODY if message.kind == PARKED else np.int32(message.source)
-    o = send(state, rules, neighbourhood, i, kind, target, last, message.at, out)
+    # [drip §V-A] "nodes publish them to their local broker nodes": to that of each forwarding node.
+    target = state.node[i].local_broker if kind == NEWS else message.target
+    # Never straight back: two nodes whose routes lead to each other would pass it to and fro.
+    last = NO_NODE if message.kind == DEFERRED else np.int32(message.source)
+    o = send_or_defer(state, rules, neighbourhood, i, kind, target, last, message.at, out)
     o.topic = message.topic
     o.event = message.event
     for a in range(8):
         o.args[a] = message.args[a]
-    for a in range(5):
+    for a in range(RETRY):
         o.reals[a] = message.reals[a]
-    o.reals[TRIES] = tries
+    if o.kind == DEFERRED:
+        o.reals[RETRY] = retry

@@ -1,24 +1,23 @@
-"""An agent or a query of Rumor Routing: how it walks, at random but not where it just was."""
+"""The random walk of an agent or a query of rumor routing, which avoids recently visited nodes."""
 
 import numpy as np
 
 from halfway.core.compiled import inlined
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits
+from halfway.protocols.rumor_routing.messages import (
+    AGENT,
+    QUERY,
+    STEPS_LEFT,
+    VISITED,
+    VISITED_END,
+)
 from halfway.protocols.rumor_routing.state import NONE
-
-# Kinds.
-AGENT = 2  # tells of the way to `topic`, and perhaps to a second one
-QUERY = 3  # from the subscriber `target`: who knows of `topic`?
-
-# Places in `args`. Of an AGENT and a QUERY alike:
-STEPS_LEFT = 0  # steps that it may still make: its time to live
-VISITED, VISITED_END = 4, 8  # the nodes before `source`, the latest first; -1 none
 
 
 @inlined
 def visited(message, place):
-    """A node that the walker remembers; nobody if the walker only sets out with this message."""
+    """A node that the walker remembers; NONE if the walker starts with this message."""
     return message.args[place] if message.kind in (AGENT, QUERY) else NONE
 
 
@@ -32,13 +31,13 @@ def was_visited(message, node_id):
 
 
 @inlined
-def alone(neighbourhood, i):
-    """Whether there is nobody to walk to, at the moment."""
+def has_no_neighbour(neighbourhood, i):
+    """Whether a walker cannot leave row i at the moment."""
     return neighbourhood.first[i] == neighbourhood.last[i]
 
 
 @inlined
-def onwards(state, neighbourhood, i, message):
+def random_step(state, neighbourhood, i, message):
     """A random neighbour that the walker does not remember; any if it remembers them all."""
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     fresh = np.int64(0)
@@ -57,9 +56,9 @@ def onwards(state, neighbourhood, i, message):
 
 
 @inlined
-def walker(message, kind, steps_left, towards, out):
-    """An AGENT or QUERY that leaves this node, remembering whom its message came from."""
-    o = emit(out, kind, 0.0, towards)
+def emit_walker(message, kind, steps_left, next_hop, out):
+    """Emit an AGENT or QUERY that remembers the sender of `message` and the nodes before it."""
+    o = emit(out, kind, 0.0, next_hop)
     o.topic = message.topic
     o.args[STEPS_LEFT] = steps_left
     o.args[VISITED] = message.source

@@ -1,6 +1,6 @@
-"""The number interval model: events are numbers, subscriptions intervals, the able detect more.
+"""The number interval workload of DRIP: events are numbers, subscriptions are intervals.
 
-After Huang & Garcia-Molina (MDM 2003) as Yuan & Wu 2009 use it. Topic v stands for the number v+1.
+After Huang & Garcia-Molina (MDM 2003) as Yuan & Wu 2009 use it. Topic v means the number v+1.
 """
 
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from halfway.problem import Problem
 from halfway.world.outages import exponential
 from halfway.world.workload.demand import Publications
 
-_ABILITY, _SUBSCRIBER, _EVENT = 0x41, 0x42, 0x43  # names of the dice
+_CAPABILITY, _SUBSCRIBER, _EVENT = 0x41, 0x42, 0x43  # ids of random streams
 
 
 @dataclass
 class NumberIntervals:
-    """Nodes want intervals of numbers; events come as a Poisson process, detected by ability.
+    """Demand with interval subscriptions; events are a Poisson process, detected by capability.
 
-    Each node subscribes with the chance `share` to one interval: a uniform centre, and a length
-    that is normal with `length` and `variance` (a sum of twelve uniforms), cut at both ends of
-    1…numbers. An event's number is uniform; the one node that detects it is drawn in proportion to
-    its ability, 1 / rank^1 for a random ranking: a power law. Raises Problem for bad values.
+    Each node subscribes with probability `share` to one interval: a uniform centre, and a length
+    that is normal with `length` and `variance` (a sum of twelve uniforms), clipped to 1…numbers.
+    An event's number is uniform; the one node that detects it is drawn in proportion to its
+    capability, 1 / rank^1 for a random ranking: a power law. Raises Problem for bad values.
     """
 
     n: int
@@ -39,23 +39,24 @@ class NumberIntervals:
 
     def __post_init__(self) -> None:
         if not 1 <= self.n < 2**31 or not 1 <= self.numbers <= 1_000_000:
-            raise Problem(f"n = {self.n}, numbers = {self.numbers}: at least one of each is wanted")
+            raise Problem(f"n = {self.n}, numbers = {self.numbers}: expected at least one of each")
         if not 0.0 < self.rate < 1e9 or not 0.0 <= self.share <= 1.0:
             what = f"rate = {self.rate:g}, share = {self.share:g}"
-            raise Problem(f"{what}: a positive rate and a share from 0 to 1 are wanted")
+            raise Problem(f"{what}: expected a positive rate and a share from 0 to 1")
         if not (self.length >= 0.0 and self.variance >= 0.0):
-            raise Problem("a length and a variance below 0 make no interval")
+            what = f"length = {self.length:g}, variance = {self.variance:g}"
+            raise Problem(f"{what}: expected numbers from 0 on")
         self.topics = self.numbers
-        self.ability = power_law(self.n, self.seed)
-        self._upto = np.cumsum(self.ability)
+        self.capability = power_law(self.n, self.seed)
+        self._upto = np.cumsum(self.capability)
         self.low, self.high = _intervals(self)
-        everybody = np.arange(self.n, dtype=np.int32)
-        self.publishers = [everybody] * self.topics
+        every_row = np.arange(self.n, dtype=np.int32)
+        self.publishers = [every_row] * self.topics
         self.subscribers = [
             np.flatnonzero((self.low <= v) & (v <= self.high)).astype(np.int32)
             for v in range(self.topics)
         ]
-        self._told, self._due = 0, self.start_s + self._gap(0)
+        self._taken, self._due = 0, self.start_s + self._gap(0)
 
     def _gap(self, event: int) -> float:
         return float(_gap(np.uint64(self.seed), event, 1.0 / self.rate))
@@ -65,20 +66,20 @@ class NumberIntervals:
         return self._due if self._due < self.end_s else np.inf
 
     def take(self, until: float, most: int) -> Publications:
-        """The next publications before a time, `most` at the most; each is told once."""
-        first, t = self._told, list[float]()
+        """The next publications before a time, at most `most`; each is returned once."""
+        first, t = self._taken, list[float]()
         while len(t) < most and self.next_at() < until:
             t.append(self._due)
-            self._told += 1
-            self._due += self._gap(self._told)
-        event = np.arange(first, self._told, dtype=np.int32)
+            self._taken += 1
+            self._due += self._gap(self._taken)
+        event = np.arange(first, self._taken, dtype=np.int32)
         topic, lot = np.empty_like(event), np.empty(len(event))
         _draw_events(np.uint64(self.seed), event, self.numbers, topic, lot)
         row = np.searchsorted(self._upto, lot * self._upto[-1], side="right").astype(np.int32)
         return Publications(np.array(t), np.minimum(row, np.int32(self.n - 1)), topic, event)
 
     def begun_again(self) -> "NumberIntervals":
-        """The same demand with nothing told yet."""
+        """The same demand, from its first publication on."""
         return NumberIntervals(
             self.n, self.rate, self.start_s, self.end_s, self.share, self.numbers, self.length,
             self.variance, self.seed,
@@ -86,12 +87,12 @@ class NumberIntervals:
 
 
 def power_law(n: int, seed: int) -> npt.NDArray[np.float64]:
-    """[n] abilities 1, 1/2, … 1/n in a random order: a power law, and no powers to be rounded."""
+    """[n] capabilities 1, 1/2, … 1/n in a random order: a power law without rounded powers."""
     lot = np.empty(n, np.uint64)
     _lots(np.uint64(seed), lot)
-    ability = np.empty(n)
-    ability[np.argsort(lot, kind="stable")] = 1.0 / np.arange(1, n + 1)
-    return ability
+    capability = np.empty(n)
+    capability[np.argsort(lot, kind="stable")] = 1.0 / np.arange(1, n + 1)
+    return capability
 
 
 def _intervals(of: NumberIntervals) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
@@ -109,7 +110,7 @@ def _intervals(of: NumberIntervals) -> tuple[npt.NDArray[np.int32], npt.NDArray[
 @kernel
 def _lots(seed, lot):
     for i in range(lot.shape[0]):
-        lot[i] = mixed(advanced(seeded(seeded(seed, _ABILITY), i)))
+        lot[i] = mixed(advanced(seeded(seeded(seed, _CAPABILITY), i)))
 
 
 @kernel

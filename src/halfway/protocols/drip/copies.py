@@ -1,0 +1,127 @@
+"""Copies of DRIP's events among brokers: which broker gets one, and in what role.
+
+[drip §V-B] "multi-copy-multi-destination": a source spreads an event to m relays, and these carry
+it to the brokers that are nearest to its subscribers.
+"""
+
+import numpy as np
+
+from halfway.core.compiled import apart, embedded
+from halfway.protocols.drip.events import is_in_digest
+from halfway.protocols.drip.messages import EVENT, MOST_NEAREST, MOST_RELAYS, RELAYS, ROLE
+from halfway.protocols.drip.routes import send
+from halfway.protocols.drip.state import DESTINATION, NO_NODE, NOTHING, RELAY, SOURCE
+
+
+@embedded
+def role_for(epidemic, role, copies, requested, interested, known):
+    """The role in which a broker with `role` gives another one a copy, or NOTHING.
+
+    [drip §V-B] The source gives `copies` to brokers that will relay, and one to each interested
+    broker; relays give to the interested only. We let the interested keep what they get, because
+    "destinations" are where copies go. known: the other broker has a copy already.
+    [drip §VI-A] SF: "delivered among broker nodes in an epidemic way".
+    """
+    if epidemic:
+        return NOTHING if known else RELAY
+    if role == SOURCE and copies > 0 and requested and not interested:
+        return RELAY  # also to a former destination, so that more copies are never worse
+    if known or role < RELAY or not interested:
+        return NOTHING
+    return DESTINATION
+
+
+@embedded
+def interest(state, i, topic, broker):
+    """Whether a topic has a subscriber, and whether it has one near that broker."""
+    requested, interested = False, False
+    for p in range(state.register.shape[1]):
+        if state.register[i, p].low <= topic <= state.register[i, p].high:
+            requested = True
+            for a in range(MOST_NEAREST):
+                interested |= state.register[i, p].nearest[a] == broker
+    return requested, interested
+
+
+@embedded
+def copies_left(state, i, place, broker):
+    """Copies that a source may still give; 0 for a broker that is a relay already."""
+    left = 0
+    for r in range(state.relays.shape[2]):
+        if state.relays[i, place, r] == broker:
+            return 0
+        left += state.relays[i, place, r] == NO_NODE
+    return left
+
+
+@embedded
+def is_relay(state, i, place, broker):
+    """Whether the source of an event chose that broker as a relay, as far as row i knows."""
+    found = False
+    for r in range(state.relays.shape[2]):
+        found |= state.relays[i, place, r] == broker
+    return found
+
+
+@embedded
+def add_relay(state, i, place, broker):
+    """Choose another broker as a relay of the event."""
+    for r in range(state.relays.shape[2]):
+        if state.relays[i, place, r] == NO_NODE:
+            state.relays[i, place, r] = broker
+            return
+
+
+@embedded
+def write_relays(state, i, place, o):
+    """Write the source's relays into a copy: they are relays whichever broker gives them theirs."""
+    for r in range(MOST_RELAYS):
+        there = r < state.relays.shape[2]
+        o.args[RELAYS + r] = state.relays[i, place, r] if there else NO_NODE
+
+
+@apart
+def note_relays(state, i, message):
+    """Keep the source's relays from a copy that came; the source itself keeps its own list."""
+    place = np.int64(message.event) & (state.events.shape[1] - 1)
+    if state.events[i, place].held != message.event or state.events[i, place].role == SOURCE:
+        return
+    for r in range(min(MOST_RELAYS, state.relays.shape[2])):
+        if message.args[RELAYS + r] != NO_NODE:
+            state.relays[i, place, r] = message.args[RELAYS + r]
+
+
+@apart
+def transfer_events(state, rules, neighbourhood, i, broker, message, now, out):
+    """Send another broker the events that it is to have, by the digest of its REPORT or BEACON."""
+    if now < state.node[i].transfer_at:
+        return
+    slots, sent = state.events.shape[1], 0
+    newest = np.int64(state.node[i].newest_event)
+    for event in range(newest, max(newest - slots, -1), -1):
+        place = event & (slots - 1)
+        role = state.events[i, place].role
+        if state.events[i, place].held != event or role < RELAY or sent >= rules.transfer_batch:
+            continue
+        known = is_in_digest(message, event)
+        if rules.epidemic:
+            given = role_for(True, role, 0, True, True, known)
+        else:
+            left = copies_left(state, i, place, broker)
+            if known and (role != SOURCE or left == 0):
+                continue
+            requested, interested = interest(state, i, state.events[i, place].topic, broker)
+            given = role_for(False, role, left, requested, interested, known)
+            chosen = not known and is_relay(state, i, place, broker)
+            if chosen and (given != NOTHING or role == SOURCE):
+                given = RELAY  # its copy has not arrived
+            elif given == RELAY:
+                add_relay(state, i, place, broker)
+        if given != NOTHING:
+            sent += 1
+            state.node[i].transfer_at = now + rules.transfer_interval_s
+            o = send(state, rules, neighbourhood, i, EVENT, broker, now, out)
+            o.topic = state.events[i, place].topic
+            o.event = event
+            o.args[ROLE] = given
+            write_relays(state, i, place, o)

@@ -1,0 +1,138 @@
+"""Elections of DRIP: the first brokers by capability, and successors of lost brokers."""
+
+from halfway.core.compiled import apart, embedded
+from halfway.core.message import EVERYONE
+from halfway.core.outbox import emit
+from halfway.protocols.drip.messages import (
+    AWAITS_WINNER,
+    BEST_CANDIDATE,
+    CANDIDATE,
+    CAPABILITY,
+    ELECTION_CALL,
+    ELECTION_END,
+)
+from halfway.protocols.drip.routes import nearest_but
+from halfway.protocols.drip.state import NO_NODE
+
+_LONG_AGO = -1e9  # seconds: a registration from then is due for renewal
+
+
+@embedded
+def is_more_capable(capability, node_id, other_capability, other):
+    """Whether a node is more capable than another, or there is no other; node ids break ties."""
+    return (
+        other == NO_NODE
+        or capability > other_capability
+        or (capability == other_capability and node_id < other)
+    )
+
+
+@embedded
+def outranks(state, i, capability, node_id, r):
+    """Whether a node is more capable than row i's candidate at place r."""
+    other = state.candidates[i, r]
+    return is_more_capable(capability, node_id, other.capability, other.node_id)
+
+
+@apart
+def rank(state, i, node_id, capability):
+    """Insert a candidate into row i's list; False if it is known, or less capable than all."""
+    k = state.candidates.shape[1]
+    for r in range(k):
+        if state.candidates[i, r].node_id == node_id:
+            return False
+    if not outranks(state, i, capability, node_id, k - 1):
+        return False
+    r = k - 1
+    while r > 0 and outranks(state, i, capability, node_id, r - 1):
+        state.candidates[i, r].node_id = state.candidates[i, r - 1].node_id
+        state.candidates[i, r].capability = state.candidates[i, r - 1].capability
+        r -= 1
+    state.candidates[i, r].node_id = node_id
+    state.candidates[i, r].capability = capability
+    return True
+
+
+@apart
+def announce_candidate(state, i, node_id, capability, wait, out):
+    """[drip §IV-A] "all nodes broadcast their existing information including their ξ"."""
+    if rank(state, i, node_id, capability):
+        o = emit(out, CANDIDATE, wait, EVERYONE)
+        o.target = node_id
+        o.reals[CAPABILITY] = capability
+
+
+@apart
+def on_bootstrap_end(state, i):
+    """[drip §IV-A] "the top k nodes with the largest ξ … will be marked"."""
+    state.node[i].bootstrapped = 1
+    # A node that knows a broker already arrived late and missed the candidates: it is not one.
+    if nearest_but(state, i, -1) >= 0:
+        return
+    for r in range(state.candidates.shape[1]):
+        if state.candidates[i, r].node_id == state.node_id[i]:
+            become_broker(state, i, NO_NODE)
+
+
+@apart
+def become_broker(state, i, replaced):
+    """Make row i a broker, and its own local broker."""
+    state.node[i].is_broker = 1
+    state.node[i].replaces = replaced
+    state.node[i].local_broker = state.node_id[i]
+    state.node[i].version += 1
+    state.node[i].registered_at = _LONG_AGO
+
+
+@apart
+def call_election(state, rules, i, lost, node_id, capability, out):
+    """Call, or join, the election of a lost broker's successor, and pass on the best candidate.
+
+    We add this, because the paper has no rule for a broker that is lost.
+    """
+    if state.node[i].electing_for != lost:
+        state.node[i].electing_for = lost
+        state.node[i].best_candidate = state.node_id[i]
+        state.node[i].best_capability = state.node[i].capability
+        o = emit(out, ELECTION_END, rules.election_s, state.node_id[i])
+        o.target = lost
+    elif not beats_best(state, i, capability, node_id):
+        return
+    if beats_best(state, i, capability, node_id):
+        state.node[i].best_candidate = node_id
+        state.node[i].best_capability = capability
+    o = emit(out, ELECTION_CALL, 0.0, EVERYONE)
+    o.target = lost
+    o.args[BEST_CANDIDATE] = state.node[i].best_candidate
+    o.reals[CAPABILITY] = state.node[i].best_capability
+
+
+@embedded
+def beats_best(state, i, capability, node_id):
+    """Whether a node is more capable than the best candidate of row i's election."""
+    best = state.node[i]
+    return is_more_capable(capability, node_id, best.best_capability, best.best_candidate)
+
+
+@apart
+def on_election_call(state, rules, i, message, out):
+    """Join an election, if the lost broker was the local one."""
+    local = message.target in (state.node[i].local_broker, state.node[i].electing_for)
+    if state.node[i].is_broker == 0 and local:
+        node_id, capability = message.args[BEST_CANDIDATE], message.reals[CAPABILITY]
+        call_election(state, rules, i, message.target, node_id, capability, out)
+
+
+@apart
+def on_election_end(state, rules, i, message, out):
+    """The most capable node succeeds the lost broker; the others await its beacon."""
+    if state.node[i].electing_for != message.target:
+        return
+    if state.node[i].best_candidate == state.node_id[i] or message.args[AWAITS_WINNER] == 1:
+        state.node[i].electing_for = NO_NODE
+    else:  # the winner may fail before its first beacon: another election can begin then
+        o = emit(out, ELECTION_END, rules.expiry_s, state.node_id[i])
+        o.target = message.target
+        o.args[AWAITS_WINNER] = 1
+    if state.node[i].best_candidate == state.node_id[i] and state.node[i].is_broker == 0:
+        become_broker(state, i, message.target)

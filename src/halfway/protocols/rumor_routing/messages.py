@@ -1,0 +1,49 @@
+"""Message kinds of rumor routing, and what the places of their records hold."""
+
+from halfway.core.kinds import Kinds, MapRole, Meets, Step
+from halfway.protocols import application
+
+# Places in `args`.
+STEPS_LEFT = 0  # of an AGENT and a QUERY: its time to live
+VISITED, VISITED_END = 4, 8  # of both: the nodes before `source`, the latest first; -1: none
+DISTANCE, SECOND_TOPIC, SECOND_DISTANCE = 1, 2, 3  # of an AGENT: hops from `source` to its topics
+NUMBER = 1  # of a QUERY and its ANSWER: the subscriber's number for it
+ATTEMPT, STARTS = 2, 3  # of a QUERY_TIMEOUT: queries before, and start events of its node
+
+KINDS = Kinds()
+KINDS.include(application.KINDS)
+KINDS.start()
+AGENT = KINDS.network(
+    2, "agent", "an agent with the path to `topic`, and perhaps to a second topic (else -1)",
+    "topic", on_map=Step(("agent of a publisher",)),
+    args={
+        "steps_left": STEPS_LEFT, "distance": DISTANCE, "second_topic": SECOND_TOPIC,
+        "second_distance": SECOND_DISTANCE, "visited[k]": VISITED,
+    },
+)  # fmt: skip
+QUERY = KINDS.network(
+    3, "query", "a query of subscriber `target` for `topic`", "target topic",
+    on_map=Step(("query",)),
+    args={"steps_left": STEPS_LEFT, "number": NUMBER, "visited[k]": VISITED},
+)  # fmt: skip
+ANSWER = KINDS.network(
+    6, "answer", "back to subscriber `target`, with the latest event", "target topic event",
+    args={"number": NUMBER}, on_map=MapRole.EVENT_HOP,
+)  # fmt: skip
+DATA = KINDS.network(
+    7, "data", "an event, towards subscribers", "topic event", on_map=MapRole.EVENT_HOP
+)
+QUERY_TIMEOUT = KINDS.timer(
+    8, "query-timeout", "send another query unless there was an answer", "topic",
+    args={"attempt": ATTEMPT, "starts": STARTS},
+)  # fmt: skip
+ATTACHED = KINDS.report(
+    9, "attached", "the subscription reached a publisher; `hops` there and back", "topic event",
+    on_map=Meets("query answered"),
+)  # fmt: skip
+UNANSWERED = KINDS.report(
+    10, "unanswered", "no query was answered: the subscription is given up", "topic event"
+)
+RESUME = KINDS.timer(
+    11, "resume", "after a crash: query `topic` again, then the next open topic", "topic"
+)
