@@ -2,7 +2,8 @@
 
 import numpy as np
 
-# Little-endian, naturally aligned, without padding: a 48-byte header, then eight integers and six reals; 128 bytes.
+# Little-endian, naturally aligned, without padding: a 48-byte header, eight integers, six reals;
+# 128 bytes.
 # Reals are f8: a position rounded to f4 makes face routing circle for ever.
 MESSAGE = np.dtype(
     [
