@@ -37,7 +37,8 @@ CANDIDATE = KINDS.network(
     "target", reals={"capability": CAPABILITY},
 )  # fmt: skip
 BEACON = KINDS.network(
-    17, "beacon", "[drip §IV-B] broker `target` exists; `topic` is the sender's local broker",
+    17, "beacon",
+    "[drip §IV-B] broker `target` exists; `topic` is the sender's local broker",
     "target topic event", on_map=MapRole.OWN_BROKER, reals={"sent_at": SENT_AT},
     args={"sequence": BEACON_SEQUENCE, "replaces": REPLACES, "digest[k]": DIGEST},
 )  # fmt: skip
@@ -55,9 +56,10 @@ REPORT = KINDS.network(
     args={"other_broker": OTHER_BROKER, "digest[k]": DIGEST},
 )  # fmt: skip
 REGISTER = KINDS.network(
-    21, "register", "a subscription of a node of the region", "target topic event",
+    21, "register", "a node of the region subscribes to topics `topic` to `event`",
+    "target topic event",
     args={"version": VERSION, "seen_base": SEEN_BASE, "key": KEY, "nearest[k]": NEAREST},
-    reals={"seen[k]": SEEN},
+    reals={"seen[5]": SEEN},
 )  # fmt: skip
 QUIT = KINDS.network(
     22, "quit", "the subscription is registered elsewhere from now on", "target",
@@ -68,7 +70,7 @@ NEWS = KINDS.network(
     "target topic event", on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 SUBSCRIPTION = KINDS.network(
-    24, "subscription", "from a broker: a subscription that the other may not know",
+    24, "subscription", "a broker sends another a subscription to topics `topic` to `event`",
     "target topic event",
     args={"version": VERSION, "sender": SENDER, "key": KEY, "nearest[k]": NEAREST},
 )  # fmt: skip
@@ -80,7 +82,7 @@ BOOTSTRAP_END = KINDS.timer(26, "bootstrap-end", "the first election of brokers 
 TICK = KINDS.timer(27, "tick", "the next beacon or report is due", args={"starts": STARTS})
 DEFERRED = KINDS.timer(
     28, "deferred", "retry a record of kind `flags`; its other fields are that record's",
-    "flags target topic event", reals={"retry": RETRY},
+    "flags target topic event", args={"deferred[k]": 0}, reals={"deferred[k]": 0, "retry": RETRY},
 )  # fmt: skip
 ELECTION_END = KINDS.timer(
     29, "election-end", "the election of a successor of broker `target` is over", "target",
