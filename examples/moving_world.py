@@ -26,7 +26,7 @@ SYSTEMS: dict[str, dict[str, object]] = {
     "drip": {"brokers": 10, "nearest": 4, "copies": 4},
     "drip, epidemic": {"brokers": 10, "nearest": 4, "epidemic": True},
     "flooding": {},
-    "gossip": {"fanout": -1, "rounds": 3, "period": 5.0},
+    "gossip": {"fanout": -1, "rounds": 3, "period_s": 5.0},
     "anti-entropy": {},
     "directional-walk": {"most_steps": 200},
     "random-walk": {"most_steps": 200},

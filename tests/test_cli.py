@@ -408,7 +408,7 @@ def test_an_invalid_walk_is_a_user_error(
 @pytest.mark.parametrize(
     ("network", "printed"),
     [
-        ("missing.csv", "missing.csv: there is no such file"),
+        ("missing.csv", "missing.csv: no such file"),
         ("unit-disk:n=100", "expected both n=… and r=…"),
         ("unit-disk:n=ten,r=1", "expected whole numbers n and seed"),
         ("unit-disk:n=9,r=1,q=2", "'q=2': expected n=…, r=… or seed=…"),

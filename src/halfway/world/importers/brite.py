@@ -15,7 +15,7 @@ import numpy.typing as npt
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
 from halfway.world.graphs.network import Network
-from halfway.world.importers.opened import content
+from halfway.world.importers.file_content import content
 from halfway.world.underlays.underlay import (
     SPEED_OF_LIGHT_KM_S,
     Doubles,

@@ -9,7 +9,7 @@ import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
-from halfway.world.importers.opened import content
+from halfway.world.importers.file_content import content
 
 _PLANE = ("x", "y")
 _POSITION_KEYS = (_PLANE, ("longitude", "latitude"), ("lon", "lat"))

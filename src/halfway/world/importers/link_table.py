@@ -11,7 +11,7 @@ import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
-from halfway.world.importers.opened import text
+from halfway.world.importers.file_content import text
 
 _COMMENTS = ("#", "%")
 _TWO = 2
@@ -69,7 +69,7 @@ class TextTable:
             value = math.nan
         if not math.isfinite(value):
             name = self.columns[column]
-            raise self.problem(f"{name} = '{field[:40]}': expected a number", line, column)
+            raise self.problem(f"column {name} = '{field[:40]}': expected a number", line, column)
         return value
 
 

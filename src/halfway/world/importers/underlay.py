@@ -143,6 +143,6 @@ def _column(table: TextTable, name: str) -> Doubles:
         found[k] = table.number(row, line, column)
         if not found[k] >= 0:
             given = row[column].strip() if column < len(row) else ""
-            what = f"{name} = '{given}': expected a number >= 0"
+            what = f"column {name} = '{given}': expected a number >= 0"
             raise table.problem(what, line, column)
     return found

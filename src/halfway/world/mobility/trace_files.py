@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from halfway.problem import Problem
+from halfway.world.importers.file_content import text
 from halfway.world.importers.link_table import csv_table
-from halfway.world.importers.opened import text
 from halfway.world.mobility.motion import LARGEST, Legs, Presence
 
 JUMP = 1e8  # metres a second: a setdest as fast as this, or faster, is a jump
@@ -66,9 +66,7 @@ def read_tracks(path: str | Path, columns: Sequence[str] = ("node", "t_s", "x_m"
         t, x, y = (table.number(row, line, column) for column in wanted)
         for column, value in zip(wanted, (t, x, y), strict=True):
             if not abs(value) < LARGEST:
-                what = (
-                    f"no usable number in column {table.columns[column]}: expected a finite number"
-                )
+                what = f"column {table.columns[column]}: expected a finite number"
                 raise table.problem(what, line, column)
         fixes.setdefault(table.name(row, line, name), []).append((t, x, y, line))
     if not fixes:
