@@ -1,7 +1,7 @@
-"""Systems side by side on one recorded world: nodes that move, come and go.
+"""Comparison of systems on one mobility trace: nodes move, join and leave.
 
-Walks join a publisher to a subscriber, so theirs are told beforehand who will publish what; the
-others do not know.
+A walk joins a publisher to a subscriber, so walk systems know in advance which node publishes
+what. The other systems do not.
 
 python examples/moving_world.py vehicles.mob --range 250 --seconds 250 --demands 5
 """
@@ -21,12 +21,12 @@ from halfway.world.mobility.trace_files import read_motion
 from halfway.world.workload.demand import Demand, Listed
 from halfway.world.workload.number_intervals import NumberIntervals
 
-PATIENCE_S = 60.0  # from the last event to the end
+DRAIN_S = 60.0  # seconds from the last event to the end
 SYSTEMS: dict[str, dict[str, object]] = {
     "drip": {"brokers": 10, "nearest": 4, "copies": 4},
     "drip, epidemic": {"brokers": 10, "nearest": 4, "epidemic": True},
     "flooding": {},
-    "gossip": {"fanout": -1, "rounds": 3, "period": 5.0},
+    "gossip": {"fanout": -1, "rounds": 3, "period_s": 5.0},
     "anti-entropy": {},
     "directional-walk": {"most_steps": 200},
     "random-walk": {"most_steps": 200},
@@ -34,16 +34,16 @@ SYSTEMS: dict[str, dict[str, object]] = {
 
 
 def main() -> None:
-    """Run every system on the same motion and the same demands, and print a line for each."""
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("movement", help="an ns-2 setdest file, or CSV tracks (.gz may follow)")
-    asked.add_argument("--range", type=float, default=250.0, help="metres")
-    asked.add_argument("--seconds", type=float, default=250.0)
-    asked.add_argument("--contention", action="store_true", help="a contended medium")
-    asked.add_argument("--only", default="", help="systems whose name begins so")
-    asked.add_argument("--demands", type=int, default=5, help="who wants what, drawn so often")
-    asked.add_argument("--seed", type=int, default=1, help="of the first demand")
-    given = asked.parse_args()
+    """Run each system on the same motion and demands, and print one line each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("movement", help="an ns-2 setdest file, or CSV tracks (.gz too)")
+    parser.add_argument("--range", type=float, default=250.0, help="metres")
+    parser.add_argument("--seconds", type=float, default=250.0)
+    parser.add_argument("--contention", action="store_true", help="use a contended medium")
+    parser.add_argument("--only", default="", help="prefix of the names of systems")
+    parser.add_argument("--demands", type=int, default=5, help="number of workloads drawn")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the first demand")
+    given = parser.parse_args()
     traces = read_motion(given.movement)
     motion = Motion(traces.legs, given.range, traces.presence)
     table = Table(title=f"{motion.n} nodes; mean of {given.demands} demands, 95 % interval")
@@ -58,9 +58,9 @@ def main() -> None:
 
 
 def outcome(name: str, motion: Motion, seed: int, seconds: float, contention: bool) -> Outcome:
-    """One run: everybody wants an interval of 20 of the numbers 1…100, 0.8 events a second."""
+    """Run once: each node wants an interval of 20 of the numbers 1…100; 0.8 events a second."""
     demand: Demand = NumberIntervals(
-        motion.n, start_s=20.0, end_s=seconds - PATIENCE_S, share=1.0, length=20.0, seed=seed
+        motion.n, start_s=20.0, end_s=seconds - DRAIN_S, share=1.0, length=20.0, seed=seed
     )
     if name.endswith("-walk"):
         demand = listed(demand)
@@ -72,15 +72,15 @@ def outcome(name: str, motion: Motion, seed: int, seconds: float, contention: bo
 
 
 def listed(demand: Demand) -> Listed:
-    """The same subscriptions and publications, whose publishers are only those that do publish."""
+    """Return the same demand, with only the actual publishers of each topic."""
     some = demand.take(np.inf, 100_000)
     wants = [(row, topic) for topic, rows in enumerate(demand.subscribers) for row in rows.tolist()]
-    said = zip(some.t.tolist(), some.row.tolist(), some.topic.tolist(), strict=True)
-    return Listed(wants, list(said))
+    publications = zip(some.t.tolist(), some.row.tolist(), some.topic.tolist(), strict=True)
+    return Listed(wants, list(publications))
 
 
 def cells(runs: list[Outcome]) -> list[str]:
-    """What is printed of a system: ratio and delay with intervals, sums without."""
+    """Return the table cells of a system: ratio and delay with intervals, sums without."""
     return [
         interval([run.delivery_ratio for run in runs], 3),
         interval([run.latency_s.mean for run in runs], 2),
@@ -91,7 +91,7 @@ def cells(runs: list[Outcome]) -> list[str]:
 
 
 def interval(values: list[float], digits: int) -> str:
-    """A mean, and Student's 95 % interval where there is more than one value."""
+    """Format a mean, with Student's 95 % interval if there is more than one value."""
     mean = float(np.mean(values))
     if len(values) == 1:
         return f"{mean:.{digits}f}"

@@ -1,9 +1,9 @@
-"""Walks on a network of your own: steps to meet, stretch and load beside true shortest paths.
+"""Walks on a network file: steps to meet, stretch and load compared with shortest paths.
 
     python examples/real_network.py LINKS [--quality COLUMN --over T] [--positions FILE]
                                           [--plot FILE.png] [--pairs N] [--permutations N]
 
-One network is one cluster: the intervals are over pairs on this network, and say nothing of others.
+One network is one cluster: the intervals are over pairs on this network, not over networks.
 """
 
 import argparse
@@ -35,7 +35,7 @@ ROWS = (
 
 
 def main() -> None:
-    """Read the network, walk on it, print one table."""
+    """Read the network, run the walks, print one table."""
     chosen = arguments()
     network = read_network(
         chosen.network,
@@ -58,13 +58,13 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """What the user asked for."""
+    """Return the command line arguments."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("network", type=Path)
-    parser.add_argument("--quality", help="column with the quality of a direction of a link")
-    parser.add_argument("--over", type=float, help="a link needs more than this both ways")
+    parser.add_argument("--quality", help="column with the quality of a link direction")
+    parser.add_argument("--over", type=float, help="threshold of a link, in both directions")
     parser.add_argument("--positions", type=Path)
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--pairs", type=int, default=5000)
@@ -74,7 +74,7 @@ def arguments() -> argparse.Namespace:
 
 
 def compared(network: Network, count: int, permutations: int, seed: int) -> Table:
-    """Steps, path, stretch and load of each way of finding a path."""
+    """Return a table of steps, path, stretch and load of the walks and of shortest paths."""
     pairs = distinct_pairs(network.n, count, seed)
     targets = derangements(network.n, permutations, seed)
     hops = np.array([distances(network, row) for row in range(network.n)])
@@ -96,7 +96,7 @@ def walked(
     targets: npt.NDArray[np.int64],
     seed: int,
 ) -> list[str]:
-    """A walk system's column of the table."""
+    """Return the column of a walk system."""
     steps, _ = walkers.meetings(pairs, seed=seed)
     length = path_hops(walkers, pairs, seed)
     sources = np.arange(walkers.network.n)
@@ -111,7 +111,7 @@ def walked(
 
 
 def path_hops(walkers: Walkers, pairs: npt.NDArray[np.int64], seed: int) -> npt.NDArray[np.int64]:
-    """[P] hops of each pair's loop-erased path."""
+    """Return the hops of each pair's loop-erased path, [P]."""
     return np.array(
         [
             len(walkers.pair(int(a), int(b), seed=seed, topic=topic).path) - 1
@@ -121,12 +121,12 @@ def path_hops(walkers: Walkers, pairs: npt.NDArray[np.int64], seed: int) -> npt.
 
 
 def loads(load: npt.NDArray[np.int64]) -> tuple[str, str]:
-    """Median / mean load of a node, and the largest of any node under any permutation."""
+    """Format median / mean load of a node, and the largest of any node and permutation."""
     return f"{np.median(load):.0f} / {load.mean():.1f}", f"{load.max()}"
 
 
 def interval(values: npt.NDArray[np.float64] | npt.NDArray[np.int64]) -> str:
-    """A mean with its 95 % interval over the values, by bootstrap."""
+    """Format a mean with its 95 % bootstrap interval over the values."""
     rng = np.random.default_rng(0)
     means = [rng.choice(values, len(values)).mean() for _ in range(RESAMPLES)]
     low, high = np.percentile(means, [2.5, 97.5])
@@ -134,7 +134,7 @@ def interval(values: npt.NDArray[np.float64] | npt.NDArray[np.int64]) -> str:
 
 
 def farthest(network: Network) -> tuple[int, int]:
-    """Two rows as many hops apart as any."""
+    """Return two rows with the largest hop distance."""
     hops = np.array([distances(network, row) for row in range(network.n)])
     source, target = np.unravel_index(hops.argmax(), hops.shape)
     return int(source), int(target)

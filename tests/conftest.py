@@ -1,7 +1,7 @@
-"""What every test shares: hypothesis profiles, real data if there is any, and `--slow`.
+"""Pytest configuration: hypothesis profiles, the `data` fixture, `--slow`, and the kernel cache.
 
-Kernels compile once, not per run, into a cache beside the user's own: the tests have protocols and
-radios of their own, and a program that knows no tests could not read a cache that names them.
+Compiled kernels are kept in a cache separate from the user's: the tests define protocols and
+radios, and a program without the tests could not read a cache that refers to them.
 """
 
 import os
@@ -10,28 +10,28 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# Before anything imports a kernel, and once: the tests' own processes inherit it.
+# Before any import of a kernel, and once: child processes of the tests inherit it.
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111
 if _CACHE.name != "halfway-tests":
     os.environ["XDG_CACHE_HOME"] = str(_CACHE / "halfway-tests")
 
-# Before anything imports matplotlib: no test opens a window.
+# Before any import of matplotlib: no test opens a window.
 os.environ["MPLBACKEND"] = "Agg"
 
-# `ci` draws the same examples every time and counts no clock: the first call may be compiling.
-# `pytest --hypothesis-profile=dev` looks further, with fresh examples.
+# `ci` draws the same examples every time and has no deadline: the first call may compile.
+# `pytest --hypothesis-profile=dev` tests more, with new examples.
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.register_profile("dev", deadline=None, max_examples=500)
 hypothesis.settings.load_profile("ci")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--slow` runs the proofs that take minutes as well."""
-    parser.addoption("--slow", action="store_true", help="run the tests marked slow as well")
+    """Add the option `--slow`, which also runs the tests that take minutes."""
+    parser.addoption("--slow", action="store_true", help="also run the tests marked slow")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the slow proofs out unless they are asked for."""
+    """Deselect slow tests unless requested."""
     if config.getoption("--slow") or os.environ.get("HALFWAY_SLOW"):
         return
     slow = [item for item in items if item.get_closest_marker("slow")]
@@ -41,11 +41,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of real data sets that HALFWAY_DATA names; a test that needs it skips without."""
+    """The folder of real data sets in HALFWAY_DATA; tests that use it skip if it is not set."""
     named = os.environ.get("HALFWAY_DATA")
     if not named:
-        pytest.skip("HALFWAY_DATA names no folder of real data sets")
+        pytest.skip("HALFWAY_DATA is not set: expected a folder of real data sets")
     folder = Path(named)
     if not folder.is_dir():
-        pytest.fail(f"HALFWAY_DATA={named} is not a folder")
+        pytest.fail(f"HALFWAY_DATA = {named}: expected a folder")
     return folder

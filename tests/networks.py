@@ -1,4 +1,4 @@
-"""Small networks that the tests make for themselves."""
+"""Small networks shared by the tests: from links, lines, unit disk graphs."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ from halfway.world.graphs.unit_disk import connected_unit_disk
 
 
 def from_links(n: int, links: Iterable[tuple[int, int]]) -> Network:
-    """An undirected network of n rows."""
+    """Return the undirected network of n rows with these links."""
     neighbours: list[set[int]] = [set() for _ in range(n)]
     for a, b in links:
         neighbours[a].add(b)
@@ -20,10 +20,10 @@ def from_links(n: int, links: Iterable[tuple[int, int]]) -> Network:
 
 
 def line(n: int) -> Network:
-    """0 - 1 - 2 - … - n-1."""
+    """Return the line network 0 - 1 - 2 - … - n-1."""
     return from_links(n, ((i, i + 1) for i in range(n - 1)))
 
 
 def disk(n: int = 150, radius: float = 0.16, seed: int = 1) -> Network:
-    """A connected unit disk graph."""
+    """Return a connected unit disk graph."""
     return connected_unit_disk(n, radius, seed).network

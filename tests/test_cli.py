@@ -385,7 +385,7 @@ def test_walk_takes_a_quality_and_a_threshold(
         (["--plot", "walk.gif"], "walk.gif: '.gif' is not a picture format"),
         (["--plot", "nowhere/file/walk.png"], "there is no such folder"),
         (["--quality", "pdr"], "pdr"),
-        (["--over", "0.5"], "no quality column"),
+        (["--over", "0.5"], "expected a quality column"),
     ],
 )
 def test_an_invalid_walk_is_a_user_error(
@@ -408,14 +408,14 @@ def test_an_invalid_walk_is_a_user_error(
 @pytest.mark.parametrize(
     ("network", "printed"),
     [
-        ("missing.csv", "missing.csv: there is no such file"),
+        ("missing.csv", "missing.csv: no such file"),
         ("unit-disk:n=100", "expected both n=… and r=…"),
         ("unit-disk:n=ten,r=1", "expected whole numbers n and seed"),
         ("unit-disk:n=9,r=1,q=2", "'q=2': expected n=…, r=… or seed=…"),
         ("unit-disk:n=9,n=9,r=1", "'n=9': expected"),
         ("unit-disk:n=1000,r=0.01", "no connected unit disk graph"),
         ("unit-disk:n=1,r=1", "expected two linked nodes"),
-        ("unit-disk:n=9,r=-1", "must be a positive, finite length"),
+        ("unit-disk:n=9,r=-1", "expected a positive, finite length"),
         ("unit-disk:n=9,r=1,seed=-4", "seed"),
     ],
 )

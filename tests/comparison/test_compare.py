@@ -183,8 +183,11 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
         (["--sweep", "events"], "--sweep events: expected FIELD=VALUE"),
         (["--sweep", "faults[7].share=0.1"], r"\[7\]: expected an index from 0 to 0"),
         (["--sweep", "workload.events="], r"sweep\.workload\.events: expected at least one value"),
-        (["--set", "workload.width=9"], "width = 9: it must be from 1 to topics = 1"),
-        (["--set", "network.n=5"], "network: n = 5 nodes cannot have a mean of 9 neighbours"),
+        (["--set", "workload.width=9"], "width = 9: expected 1 to topics = 1"),
+        (
+            ["--set", "network.n=5"],
+            "network: degree = 9: expected a positive mean degree that n = 5 nodes can have",
+        ),
         (["--system", "nowhere.py"], "--system nowhere.py: no such file"),
         (["--system", "no.such.module"], "'no.such.module' is not a system"),
     ],

@@ -1,4 +1,4 @@
-"""Faults: what is down when, against intervals by brute force; nesting, healing, determinism."""
+"""Tests of fault schedules against brute-force intervals: nesting, recovery, determinism."""
 
 import math
 from itertools import pairwise
@@ -20,7 +20,7 @@ SECONDS = 20.0
 
 
 def down_at(events: FaultEvents, t: float) -> set[Thing]:
-    """What is down after all events up to t; nothing goes down twice, nothing up that is not."""
+    """Return what is down after all events up to t; check that events alternate."""
     down: set[Thing] = set()
     for at, kind, a, b in zip(*(column.tolist() for column in events), strict=True):
         if at > t:
@@ -33,7 +33,7 @@ def down_at(events: FaultEvents, t: float) -> set[Thing]:
 
 
 def holds(fault: Fault, network: Network, t: float) -> set[Thing]:
-    """What one fault without dice holds down at t: the definition."""
+    """Return what one fault without randomness holds down at t, by definition."""
     assert not isinstance(fault, Churn)
     if not fault.at <= t < fault.at + (math.inf if fault.for_ is None else fault.for_):
         return set()
@@ -60,7 +60,7 @@ plain = st.one_of(
 
 
 @given(st.lists(plain, max_size=8), st.lists(st.floats(0, SECONDS, exclude_max=True), max_size=4))
-def test_overlapping_causes_nest(faults: list[Fault], times: list[float]) -> None:
+def test_overlapping_faults_nest(faults: list[Fault], times: list[float]) -> None:
     network = line(ROWS)
     events = schedule(faults, network, 1, SECONDS)
     assert (np.diff(events.t) >= 0).all()
@@ -69,12 +69,12 @@ def test_overlapping_causes_nest(faults: list[Fault], times: list[float]) -> Non
         assert down_at(events, t) == expected
 
 
-def test_a_node_crashed_twice_comes_up_when_the_last_cause_ends() -> None:
+def test_a_node_crashed_twice_recovers_when_the_last_fault_ends() -> None:
     faults = [Crash(node=2, at=1, for_=5), Crash(node=2, at=3, for_=10), Crash(node=2, at=13)]
     events = schedule(faults[:2], 4, 0, SECONDS)
     assert events.t.tolist() == [1.0, 13.0]
     assert events.kind.tolist() == [NODE_DOWN, NODE_UP]
-    assert schedule(faults, 4, 0, SECONDS).t.tolist() == [1.0]  # no gap at 13, and no end
+    assert schedule(faults, 4, 0, SECONDS).t.tolist() == [1.0]  # no gap at 13, and no recovery
 
 
 def test_events_outside_the_run_are_left_out() -> None:
@@ -85,7 +85,7 @@ def test_events_outside_the_run_are_left_out() -> None:
     assert not len(schedule([], 2, 0, SECONDS).t)
 
 
-def test_a_line_cuts_exactly_the_links_that_cross_it_and_heals() -> None:
+def test_a_line_cuts_exactly_the_links_that_cross_it_and_recovers() -> None:
     network = disk()
     x = network.position[:, 0] if network.position is not None else np.empty(0)
     events = schedule([Partition(line=(0.5, 0, 0.5, 1), at=2, for_=3)], network, 0, SECONDS)
@@ -101,7 +101,7 @@ def test_a_line_cuts_exactly_the_links_that_cross_it_and_heals() -> None:
     assert len(events.t) == 2 * len(crossing)
 
 
-def test_nodes_cut_from_all_others_where_links_come_and_go() -> None:
+def test_nodes_cut_from_all_others_where_links_change() -> None:
     events = schedule([Partition(nodes=frozenset({0, 3}), at=1)], 4, 0, SECONDS)
     assert down_at(events, 1.0) == {(0, 1), (0, 2), (1, 3), (2, 3)}
 
@@ -140,7 +140,7 @@ def test_churn_is_exponential_and_reaches_its_balance() -> None:
         assert len(down_at(events, t)) / 2000 == pytest.approx(0.25, abs=0.04)
 
 
-def test_churn_ends_and_keeps_to_its_share_and_its_dice() -> None:
+def test_churn_ends_and_keeps_to_its_share_and_its_random_state() -> None:
     churn = Churn(mean_up_s=2, mean_down_s=1, share=0.3, until=10)
     events = schedule([churn], 100, 5, 60.0)
     assert len(set(events.a.tolist())) <= 30
@@ -154,7 +154,7 @@ def test_churn_ends_and_keeps_to_its_share_and_its_dice() -> None:
 
 
 def splitmix(word: int) -> tuple[int, int]:
-    """The next state of the dice and its 64 bits, in whole numbers."""
+    """Return the next random state and its 64 bits, in integers."""
     word = (word + 0x9E3779B97F4A7C15) % 2**64
     bits = ((word ^ word >> 30) * 0xBF58476D1CE4E5B9) % 2**64
     bits = ((bits ^ bits >> 27) * 0x94D049BB133111EB) % 2**64
@@ -162,25 +162,25 @@ def splitmix(word: int) -> tuple[int, int]:
 
 
 def exponential(word: int) -> tuple[int, float]:
-    """Von Neumann's exponential time of mean 1, read off the dice one by one."""
+    """Draw von Neumann's exponential time of mean 1, number by number."""
     for whole in range(1000):
         word, bits = splitmix(word)
         run = [(bits >> 11) / 2**53]
         while len(run) < 2 or run[-1] < run[-2]:
             word, bits = splitmix(word)
             run.append((bits >> 11) / 2**53)
-        if len(run) % 2 == 0:  # the last one did not fall any more
+        if len(run) % 2 == 0:  # the last number did not fall
             return word, whole + run[0]
     raise AssertionError
 
 
 def named(seed: int, name: int) -> int:
-    """The first state of the dice called `name`: the mix of the seed and the mixed name."""
+    """Return the first random state of stream `name`: the mix of the seed and the mixed name."""
     bits = splitmix(name)[1]
     return splitmix((seed ^ bits) - 0x9E3779B97F4A7C15)[1]
 
 
-def test_churn_is_the_same_in_whole_numbers_as_on_any_machine() -> None:
+def test_churn_equals_integer_arithmetic_on_any_machine() -> None:
     events = schedule([Churn(mean_up_s=4, mean_down_s=0.5)], 20, 77, 50.0)
     for node in range(20):
         word, _ = splitmix(named(named(77, 0), node))
@@ -217,9 +217,9 @@ def test_labels_name_nodes() -> None:
     network = Network(plain_network.start, plain_network.who, labels=labels)
     events = schedule([Crash(node="bob", at=0), LinkCut(a="cy", b="bob", at=0)], network, 0, 1.0)
     assert down_at(events, 0.0) == {(1, -1), (1, 2)}
-    for stranger in ("dan", 1):  # where nodes have labels, a row is none
-        with pytest.raises(Problem, match=f"node: there is no node '{stranger}'.*ann, bob"):
-            schedule([Crash(node=stranger, at=0)], network, 0, 1.0)
+    for unknown in ("dan", 1):  # where nodes have labels, a row is not a label
+        with pytest.raises(Problem, match=f"node: there is no node '{unknown}'.*ann, bob"):
+            schedule([Crash(node=unknown, at=0)], network, 0, 1.0)
 
 
 def test_numbers_are_labels_where_a_network_has_labels() -> None:
@@ -230,7 +230,7 @@ def test_numbers_are_labels_where_a_network_has_labels() -> None:
         assert down_at(schedule(faults, network, 0, 1.0), 0.0) == {(2, -1), (0, 1), (0, -1)}
         apart = [Partition(nodes=frozenset({7, "2"}), at=0)]
         assert down_at(schedule(apart, network, 0, 1.0), 0.0) == {(1, 2)}
-    # Rows of a drawn network lie in another order than its numbers.
+    # Rows of a drawn network have another order than its labels.
     drawn = disk(20, 0.5)
     one = int(np.flatnonzero(drawn.labels != np.arange(20))[0])
     events = schedule([Crash(node=int(drawn.label(one)), at=0)], drawn, 0, 1.0)
@@ -239,29 +239,29 @@ def test_numbers_are_labels_where_a_network_has_labels() -> None:
 
 @pytest.mark.parametrize("tiny", [5e-324, 1e-9, 1e-5])
 def test_churn_too_fast_to_be_drawn_is_refused(tiny: float) -> None:
-    with pytest.raises(Problem, match=r"outages: more than 10,000,000.*longer mean_up_s"):
+    with pytest.raises(Problem, match=r"outages: expected at most 10,000,000.*longer mean_up_s"):
         schedule([Churn(mean_up_s=tiny, mean_down_s=tiny)], 100, 1, SECONDS)
 
 
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (Crash(at=1), "either `node` or `share`"),
-        (Crash(node=1, share=0.5, at=1), "either `node` or `share`"),
-        (Crash(node=4, at=1), "node = 4: rows go from 0 to 3"),
+        (Crash(at=1), "node, share: expected exactly one"),
+        (Crash(node=1, share=0.5, at=1), "node, share: expected exactly one"),
+        (Crash(node=4, at=1), "node = 4: expected a row from 0 to 3"),
         (Crash(node="x", at=1), "node = x"),
-        (Crash(node=1, at=-1), "at = -1: it must be 0 or more"),
+        (Crash(node=1, at=-1), "at = -1: expected a finite time >= 0"),
         (Crash(node=1, at=math.nan), "at = nan"),
-        (Crash(node=1, at=1, for_=0), "for = 0: it must be positive"),
-        (Crash(share=1.5, at=1), "share = 1.5: it must be from 0 to 1"),
-        (Churn(mean_up_s=0, mean_down_s=1), "mean_up_s = 0: it must be positive"),
+        (Crash(node=1, at=1, for_=0), "for = 0: expected a positive"),
+        (Crash(share=1.5, at=1), "share = 1.5: expected 0 to 1"),
+        (Churn(mean_up_s=0, mean_down_s=1), "mean_up_s = 0: expected a positive"),
         (Churn(mean_up_s=1, mean_down_s=math.inf), "mean_down_s = inf"),
         (Churn(mean_up_s=1, mean_down_s=1, share=-1), "share = -1"),
         (Churn(mean_up_s=1, mean_down_s=1, until=-1), "until = -1"),
-        (LinkCut(a=1, b=1, at=1), "a link has two ends"),
-        (LinkCut(a=1, b=9, at=1), "b = 9: rows"),
-        (Partition(at=1), "either `line` or `nodes`"),
-        (Partition(line=(0, 0, 1, 1), at=1), "a line needs a network with positions"),
+        (LinkCut(a=1, b=1, at=1), "a = b = 1: expected two different nodes"),
+        (LinkCut(a=1, b=9, at=1), "b = 9: expected a row"),
+        (Partition(at=1), "line, nodes: expected exactly one"),
+        (Partition(line=(0, 0, 1, 1), at=1), "expected a network with positions"),
         (Partition(line=(1, 1, 1, 1), at=1), "two different"),
         (Partition(nodes=frozenset({7}), at=1), "nodes = 7"),
     ],
@@ -277,7 +277,7 @@ def test_bad_runs_are_named() -> None:
     for n, seed, seconds in ((0, 0, 1.0), (2, -1, 1.0), (2, 0, 0.0), (2, 0, math.inf)):
         with pytest.raises(Problem):
             schedule([], n, seed, seconds)
-    with pytest.raises(Problem, match="no link between 0 and 2"):
+    with pytest.raises(Problem, match="a = 0, b = 2: expected two linked nodes"):
         schedule([LinkCut(a=0, b=2, at=1)], line(3), 0, 1.0)
 
 

@@ -1,4 +1,4 @@
-"""The real networks that HALFWAY_DATA names, against the counts that their keepers give."""
+"""Tests of readers with the real networks in HALFWAY_DATA, against their published counts."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from halfway.world.underlays.paths import diameter
 
 
 def parts(network: Network) -> tuple[int, int]:
-    """Number of components, nodes of the largest."""
+    """Return the number of components and the nodes of the largest."""
     sizes = np.bincount(components(network))
     return len(sizes), int(sizes.max())
 

@@ -1,1 +1,1 @@
-"""What the simulator knows and no node does: networks, positions, true shortest paths."""
+"""The simulated world, unknown to the nodes: networks, underlays, mobility, faults, workloads."""

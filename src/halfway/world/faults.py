@@ -1,7 +1,7 @@
-"""Faults as data: crashes, churn, cut links and partitions, and the events that they amount to.
+"""Fault declarations (crash, churn, link cut, partition) and the schedule of their events.
 
-Overlapping causes nest: what two faults hold down comes up when the last of them ends. How the
-times are drawn and joined stands in `outages.py`.
+Overlapping faults nest: a node or link that two faults take down recovers when the last one ends.
+`outages.py` draws and merges the times.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,26 +15,26 @@ from halfway.world.graphs.network import Network
 from halfway.world.outages import (
     FaultEvents,
     Outages,
-    chosen_by_lot,
-    coming_and_going,
-    dice_of,
+    churn_outages,
+    drawn_rows,
     events,
     outages,
+    random_state_of,
 )
 
 _LARGEST = 1e100
-_MOST_CUTS = 10_000_000  # pairs that a partition of nodes without a network may name
-_MOST_OUTAGES = 10_000_000  # that churn may be expected to draw
-_FOR = {"for_": "for"}  # `for` is a word of Python
+_MOST_CUTS = 10_000_000  # pairs that a partition may cut where there is no network
+_MOST_OUTAGES = 10_000_000  # expected outages of a churn
+_FOR = {"for_": "for"}  # `for` is a Python keyword
 
-Node = int | str  # the network's label of a node, which is its row where there are no labels
+Node = int | str  # the label of a node in the network; its row where there are no labels
 
 
 class Crash(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
             tag="crash", tag_field="fault"):  # fmt: skip
-    """One node, or a share of all nodes drawn by the seed, stops at a time (and comes back).
+    """A crash of one node, or of a share of all nodes drawn by the seed, with optional recovery.
 
-    Exactly round(share x n) nodes crash. Times in seconds; for_ None: never comes back.
+    Exactly round(share x n) nodes crash. Times in seconds; for_ None: no recovery.
     """
 
     node: Node | None = None
@@ -45,10 +45,10 @@ class Crash(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 class Churn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
             tag="churn", tag_field="fault"):  # fmt: skip
-    """A share of the nodes comes and goes: exponential times up, then down, and so on.
+    """Churn of a share of the nodes: alternating exponential times up and down, in seconds.
 
-    All are up at first, so the share that is up falls from 1 towards up / (up + down) within a few
-    mean times. From `until` on (None: the end) nobody goes down any more; who is down comes back.
+    All nodes are up at first, so the share that is up falls from 1 towards up / (up + down) within
+    a few mean times. From `until` on (None: the end) no node goes down; those down recover.
     """
 
     mean_up_s: float
@@ -59,7 +59,7 @@ class Churn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 class LinkCut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
               tag="link-cut", tag_field="fault"):  # fmt: skip
-    """The link of two nodes carries nothing, either way, from a time on (for a while)."""
+    """A cut of the link between two nodes, in both directions, with optional recovery (seconds)."""
 
     a: Node
     b: Node
@@ -69,10 +69,10 @@ class LinkCut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 class Partition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
                 tag="partition", tag_field="fault"):  # fmt: skip
-    """Every link between two sides is cut: the sides of a line, or some nodes and all others.
+    """A partition: a cut of every link between two sides of a line, or some nodes and the rest.
 
-    line: the infinite straight line through (x0, y0) and (x1, y1), in the network's units; who
-    stands on it belongs to its right, seen from (x0, y0) towards (x1, y1).
+    line: the infinite straight line through (x0, y0) and (x1, y1), in the network's units. A node
+    on the line belongs to its right, seen from (x0, y0) towards (x1, y1).
     """
 
     line: tuple[float, float, float, float] | None = None
@@ -91,28 +91,28 @@ def schedule(
     seconds: float,
     since: float = 0.0,
 ) -> FaultEvents:
-    """The events of some faults in [since, seconds); pieces that follow each other are the whole.
+    """Return the events of faults in [since, seconds); consecutive windows join to the whole.
 
     network: one with links (and positions, for a partition by a line), or the number of nodes
-        where links come and go; then a cut of a pair holds whenever the two are near.
-    Dice are named by (seed, index of the fault, node). The end of an outage and the beginning of
-    the next at the same instant cancel out. Raises Problem naming field, value and allowed range.
+        where links change over time; a cut of a pair then holds whenever the two are in range.
+    The random state depends on (seed, index of the fault, node). The end of an outage and the start
+    of the next at the same instant cancel out. Raises Problem with field, value and allowed range.
     """
     n = network if isinstance(network, int) else network.n
     if n < 1:
-        raise Problem(f"n = {n}: faults need at least one node")
+        raise Problem(f"n = {n}: expected at least one node")
     if not 0 <= seed < 2**64:
-        raise Problem(f"seed = {seed}: it must be an integer from 0 to 2^64 - 1")
+        raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1")
     if not 0.0 < seconds < _LARGEST:
-        raise Problem(f"seconds = {seconds:g}: it must be positive and finite")
+        raise Problem(f"seconds = {seconds:g}: expected a positive, finite time")
     found: list[Outages] = []
     for index, fault in enumerate(faults):
         where = f"fault {index} ({fault.__struct_config__.tag})"
         match fault:
             case Crash():
-                found.append(_crash(fault, network, n, dice_of(seed, index), where))
+                found.append(_crash(fault, network, n, random_state_of(seed, index), where))
             case Churn():
-                found.append(_churn(fault, n, dice_of(seed, index), seconds, since, where))
+                found.append(_churn(fault, n, random_state_of(seed, index), seconds, since, where))
             case LinkCut():
                 found.append(_link_cut(fault, network, n, where))
             case Partition():
@@ -121,7 +121,7 @@ def schedule(
 
 
 def turns_a_second(faults: Sequence[Fault], n: int) -> float:
-    """How many nodes churn is expected to turn off or on in a second, among n."""
+    """Return the expected number of churn events (down or up) a second among n nodes."""
     churns = [fault for fault in faults if isinstance(fault, Churn)]
     return sum(2.0 * n * fault.share / (fault.mean_up_s + fault.mean_down_s) for fault in churns)
 
@@ -129,7 +129,7 @@ def turns_a_second(faults: Sequence[Fault], n: int) -> float:
 def _crash(fault: Crash, network: Network | int, n: int, word: np.uint64, where: str) -> Outages:
     _check_times(fault.at, fault.for_, where)
     if (fault.node is None) == (fault.share is None):
-        raise Problem("either `node` or `share` is wanted, and not both", where=where)
+        raise Problem("node, share: expected exactly one of them", where=where)
     if fault.share is not None:
         chosen = _drawn(fault.share, n, word, where)
     else:
@@ -143,17 +143,17 @@ def _churn(
 ) -> Outages:
     for name, mean in (("mean_up_s", fault.mean_up_s), ("mean_down_s", fault.mean_down_s)):
         if not 0.0 < mean < _LARGEST:
-            raise Problem(f"{name} = {mean:g}: it must be positive and finite", where=where)
+            raise Problem(f"{name} = {mean:g}: expected a positive, finite time", where=where)
     until = seconds if fault.until is None else fault.until
     if not 0.0 <= until < _LARGEST:
-        raise Problem(f"until = {until:g}: it must be 0 or more, and finite", where=where)
+        raise Problem(f"until = {until:g}: expected a finite time >= 0", where=where)
     chosen = _drawn(fault.share, n, word, where)
     means = float(fault.mean_up_s), float(fault.mean_down_s)
     expected = len(chosen) * max(min(until, seconds) - since, 0.0) / (means[0] + means[1])
     if expected > _MOST_OUTAGES:
-        what = f"about {expected:.3g} outages: more than {_MOST_OUTAGES:,}"
-        raise Problem(what, where=where, remedy="take a longer mean_up_s or mean_down_s")
-    return coming_and_going(chosen, word, *means, float(min(until, seconds)), since)
+        what = f"about {expected:.3g} outages: expected at most {_MOST_OUTAGES:,}"
+        raise Problem(what, where=where, remedy="use a longer mean_up_s or mean_down_s")
+    return churn_outages(chosen, word, *means, float(min(until, seconds)), since)
 
 
 def _link_cut(fault: LinkCut, network: Network | int, n: int, where: str) -> Outages:
@@ -161,16 +161,16 @@ def _link_cut(fault: LinkCut, network: Network | int, n: int, where: str) -> Out
     pair = (("a", fault.a), ("b", fault.b))
     low, high = sorted(_rows([node], network, n, name, where)[0] for name, node in pair)
     if low == high:
-        raise Problem(f"a = b = {fault.a}: a link has two ends", where=where)
+        raise Problem(f"a = b = {fault.a}: expected two different nodes", where=where)
     if isinstance(network, Network) and high not in network.neighbours(low):
-        raise Problem(f"there is no link between {fault.a} and {fault.b}", where=where)
+        raise Problem(f"a = {fault.a}, b = {fault.b}: expected two linked nodes", where=where)
     return outages(np.array([low], np.int32), np.array([high], np.int32), fault.at, fault.for_)
 
 
 def _partition(fault: Partition, network: Network | int, n: int, where: str) -> Outages:
     _check_times(fault.at, fault.for_, where)
     if (fault.line is None) == (fault.nodes is None):
-        raise Problem("either `line` or `nodes` is wanted, and not both", where=where)
+        raise Problem("line, nodes: expected exactly one of them", where=where)
     if fault.line is not None:
         left = _left_of(fault.line, network, where)
     else:
@@ -182,8 +182,8 @@ def _partition(fault: Partition, network: Network | int, n: int, where: str) -> 
         return outages(a[cut], network.who[cut], fault.at, fault.for_)
     one, other = np.flatnonzero(left), np.flatnonzero(~left)
     if len(one) * len(other) > _MOST_CUTS:
-        what = f"{len(one)} nodes cut from {len(other)}: more than {_MOST_CUTS:,} pairs"
-        raise Problem(what, where=where, remedy="give a network with links, or fewer nodes")
+        what = f"{len(one)} nodes cut from {len(other)}: expected at most {_MOST_CUTS:,} pairs"
+        raise Problem(what, where=where, remedy="use a network with links, or fewer nodes")
     one, other = np.repeat(one, len(other)), np.tile(other, len(one))
     a, b = np.minimum(one, other).astype(np.int32), np.maximum(one, other).astype(np.int32)
     return outages(a, b, fault.at, fault.for_)
@@ -194,32 +194,34 @@ def _left_of(
 ) -> npt.NDArray[np.bool_]:
     x0, y0, x1, y1 = line
     if not all(abs(value) < _LARGEST for value in line) or (x0, y0) == (x1, y1):
-        raise Problem(f"line = {line}: two different, finite points are wanted", where=where)
+        raise Problem(f"line = {line}: expected two different, finite points", where=where)
     if isinstance(network, int) or network.position is None:
-        remedy = "name the nodes of one side instead"
-        raise Problem("a line needs a network with positions", where=where, remedy=remedy)
+        remedy = "list the nodes of one side instead"
+        raise Problem(
+            f"line = {line}: expected a network with positions", where=where, remedy=remedy
+        )
     x, y = network.position.T
     return np.asarray((x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) > 0.0)
 
 
 def _check_times(at: float, for_: float | None, where: str) -> None:
     if not 0.0 <= at < _LARGEST:
-        raise Problem(f"at = {at:g}: it must be 0 or more, and finite", where=where)
+        raise Problem(f"at = {at:g}: expected a finite time >= 0", where=where)
     if for_ is not None and not 0.0 < for_ < _LARGEST:
-        raise Problem(f"for = {for_:g}: it must be positive and finite, or left out", where=where)
+        raise Problem(f"for = {for_:g}: expected a positive, finite time", where=where)
 
 
 def _rows(
     nodes: Iterable[Node], network: Network | int, n: int, name: str, where: str
 ) -> list[int]:
-    """The rows of nodes by their labels; a number is a label too, where there are any."""
+    """Return the rows of nodes by their labels; in a network with labels, a number is a label."""
     if isinstance(network, int) or network.labels is None:
         return [_as_row(node, n, name, where) for node in nodes]
     known = {str(label): row for row, label in enumerate(network.labels.tolist())}
     try:
-        # What is not known `row` tells about, with some labels that are.
+        # For an unknown label, `network.row` raises Problem with some known labels.
         return [
-            known[said] if (said := str(node)) in known else network.row(said) for node in nodes
+            known[label] if (label := str(node)) in known else network.row(label) for node in nodes
         ]
     except Problem as problem:
         what = f"{name}: {problem.what}"
@@ -229,11 +231,11 @@ def _rows(
 def _as_row(node: Node, n: int, name: str, where: str) -> int:
     row = -1 if isinstance(node, str) and not (node.isascii() and node.isdecimal()) else int(node)
     if not 0 <= row < n:
-        raise Problem(f"{name} = {node}: rows go from 0 to {n - 1}", where=where)
+        raise Problem(f"{name} = {node}: expected a row from 0 to {n - 1}", where=where)
     return row
 
 
 def _drawn(share: float, n: int, word: np.uint64, where: str) -> npt.NDArray[np.int32]:
     if not 0.0 <= share <= 1.0:
-        raise Problem(f"share = {share:g}: it must be from 0 to 1", where=where)
-    return chosen_by_lot(round(share * n), n, word)
+        raise Problem(f"share = {share:g}: expected 0 to 1", where=where)
+    return drawn_rows(round(share * n), n, word)

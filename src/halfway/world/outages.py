@@ -1,6 +1,6 @@
-"""Times during which nodes and links are down: drawn by dice, and joined to a list of events.
+"""Outages: the times during which nodes and links are down, drawn and merged to fault events.
 
-What may go wrong, and how a user says it, stands in `faults.py`.
+`faults.py` declares the faults that a user can choose.
 """
 
 import math
@@ -17,7 +17,7 @@ NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP = 0, 1, 2, 3
 
 
 class FaultEvents(NamedTuple):
-    """What goes down and comes up, in order of (t, kind, a, b); before the first all is up."""
+    """Changes of nodes and links to down or up, by (t, kind, a, b); all are up before the first."""
 
     t: npt.NDArray[np.float64]  # [events] seconds
     kind: npt.NDArray[np.uint8]  # NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP
@@ -26,12 +26,12 @@ class FaultEvents(NamedTuple):
 
 
 def part(of: FaultEvents, which: slice | npt.NDArray[np.bool_]) -> FaultEvents:
-    """Some of the events, in their order."""
+    """Select fault events, in their order."""
     return FaultEvents(of.t[which], of.kind[which], of.a[which], of.b[which])
 
 
 class Outages(NamedTuple):
-    """Times during which a cause holds something down: [begin, end), end inf for ever."""
+    """Intervals [begin, end) in which a fault takes nodes or links down; end inf: no recovery."""
 
     a: npt.NDArray[np.int32]
     b: npt.NDArray[np.int32]  # -1 for nodes
@@ -42,15 +42,15 @@ class Outages(NamedTuple):
 def outages(
     a: npt.NDArray[np.int32], b: npt.NDArray[np.int32], at: float, for_: float | None
 ) -> Outages:
-    """Everything down at the same time, for so many seconds or for ever."""
+    """Return outages that all begin at `at`, for `for_` seconds or without recovery (None)."""
     begin = np.full(len(a), float(at))
     return Outages(a, b, begin, begin + (math.inf if for_ is None else for_))
 
 
 def events(held: Sequence[Outages], seconds: float, since: float = 0.0) -> FaultEvents:
-    """What goes down and comes up in [since, seconds); who is held twice comes up at the last end.
+    """Merge outages to fault events in [since, seconds); overlapping outages end with the last.
 
-    Outages that ended before `since` need not be among those held.
+    Outages that ended before `since` may be left out.
     """
     none = np.empty(0, np.int32)
     held = [Outages(none, none, np.empty(0), np.empty(0)), *held]
@@ -71,19 +71,19 @@ def events(held: Sequence[Outages], seconds: float, since: float = 0.0) -> Fault
     return FaultEvents(t[order], kind[order], a[order], b[order])
 
 
-def dice_of(seed: int, fault: int) -> np.uint64:
-    """The word from which the dice of a fault's nodes are named."""
+def random_state_of(seed: int, fault: int) -> np.uint64:
+    """Return the random state of a fault, from which those of its nodes are seeded."""
     return np.uint64(_seeded(np.uint64(seed), fault))
 
 
-def chosen_by_lot(count: int, n: int, word: np.uint64) -> npt.NDArray[np.int32]:
-    """Rows with the lowest of n dice, ascending; a larger count holds those of a smaller."""
+def drawn_rows(count: int, n: int, word: np.uint64) -> npt.NDArray[np.int32]:
+    """Draw `count` of n rows, ascending; a larger count contains the rows of a smaller one."""
     lot = np.empty(n, np.uint64)
-    _cast(word, lot)
+    _draw_lots(word, lot)
     return np.sort(np.argsort(lot, kind="stable")[:count]).astype(np.int32)
 
 
-def coming_and_going(
+def churn_outages(
     chosen: npt.NDArray[np.int32],
     word: np.uint64,
     mean_up: float,
@@ -91,14 +91,14 @@ def coming_and_going(
     until: float,
     since: float = 0.0,
 ) -> Outages:
-    """Exponential times up and down, from all up at 0: outages not over before `since`.
+    """Draw the outages of churn (exponential times up and down, all up at 0), in seconds.
 
-    They begin before `until`. What is before `since` is drawn again, and not kept.
+    They begin before `until` and end at `since` or later. Earlier ones are drawn again, not kept.
     """
     room = int(1.2 * len(chosen) * max(until - since, 0.0) / (mean_up + mean_down)) + 64
     while True:
         node, begin, end = np.empty(room, np.int32), np.empty(room), np.empty(room)
-        count = int(_come_and_go(chosen, word, mean_up, mean_down, since, until, node, begin, end))
+        count = int(_draw_churn(chosen, word, mean_up, mean_down, since, until, node, begin, end))
         if count <= room:
             none = np.full(count, -1, np.int32)
             return Outages(node[:count], none, begin[:count], end[:count])
@@ -111,16 +111,16 @@ def _seeded(seed, index):
 
 
 @kernel
-def _cast(word, lot):
+def _draw_lots(word, lot):
     for i in range(lot.shape[0]):
         lot[i] = mixed(advanced(seeded(word, i)))
 
 
 @inlined
 def exponential(word, mean):
-    """The dice after it, and an exponential time of that mean."""
-    # Von Neumann's comparisons: no logarithm, whose last bit differs between machines. A run of
-    # falling uniforms that ends after an odd number of them keeps its first.
+    """Draw an exponential time with a given mean: the next random state and the time."""
+    # We use von Neumann's comparisons, because the last bit of a logarithm differs between
+    # machines. A run of falling uniforms of odd length yields its first.
     whole = 0.0
     while True:
         word = advanced(word)
@@ -138,12 +138,12 @@ def exponential(word, mean):
 
 
 @kernel
-def _come_and_go(chosen, fault, mean_up, mean_down, since, until, node, begin, end):
-    # Outages of the chosen nodes that begin before `until` and last until `since` at least: how
-    # many; no more than fit are kept.
+def _draw_churn(chosen, fault, mean_up, mean_down, since, until, node, begin, end):
+    # Write the outages of the chosen nodes that begin before `until` and end at `since` or later,
+    # as many as fit; return their number.
     count = 0
     for c in range(chosen.shape[0]):
-        # The first die is the lot of `_cast`.
+        # The first random number is the lot of `_draw_lots`.
         word = advanced(seeded(fault, chosen[c]))
         word, t = exponential(word, mean_up)
         while t < until:
@@ -159,7 +159,7 @@ def _come_and_go(chosen, fault, mean_up, mean_down, since, until, node, begin, e
 
 @kernel
 def _merged(a, b, begin, end):
-    # The union of each one's outages, in place, where they are sorted by (a, b, begin); how many.
+    # Merge the outages of each node or link in place, sorted by (a, b, begin); return their number.
     count = 0
     for k in range(a.shape[0]):
         j = count - 1

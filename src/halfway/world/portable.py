@@ -1,7 +1,7 @@
-"""Exponential and logarithm whose every bit is the same on any machine.
+"""Portable exp and log: the same bits on every machine.
 
-A machine's own exp and log may differ in the last bit from another's; a network that is drawn with
-them would too. These use only + - * / and exact scaling by powers of two.
+The exp and log of two machines may differ in the last bit, and so would a network drawn with them.
+These functions use only + - * / and exact scaling by powers of two.
 """
 
 import math
@@ -20,7 +20,7 @@ _TERMS = 12  # of the series of atanh: z^25 / 25 is below 2^-65 for |z| <= 0.172
 
 @inlined
 def exponential(x):
-    """e^x for x below 700, within two units in the last place; 0 from -745 down."""
+    """Return e^x for x < 700, within two units in the last place; 0 below -745."""
     if x < _VANISHES:
         return 0.0
     k = math.floor(x * _LOG2_E + 0.5)
@@ -33,7 +33,7 @@ def exponential(x):
 
 @inlined
 def logarithm(x):
-    """The natural logarithm of a positive x."""
+    """Return the natural logarithm of a positive x."""
     part, k = math.frexp(x)
     if part < _SQRT_HALF:
         part, k = part * 2.0, k - 1

@@ -1,4 +1,4 @@
-"""The farthest pair, against all pairs."""
+"""Tests of the diameter of a point set against all pairs."""
 
 import numpy as np
 from hypothesis import given

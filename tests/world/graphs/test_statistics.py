@@ -1,4 +1,4 @@
-"""Degrees and components against networkx."""
+"""Tests of degrees and components of networks against networkx."""
 
 import networkx as nx
 import numpy as np
@@ -31,7 +31,7 @@ def graphs(draw: st.DrawFn) -> tuple[int, Links]:
 
 
 def as_networkx(network: Network) -> nx.Graph:
-    """The same graph for the oracle."""
+    """Return the same graph in networkx, the oracle."""
     graph = nx.Graph()
     graph.add_nodes_from(range(network.n))
     graph.add_edges_from((i, int(j)) for i in range(network.n) for j in network.neighbours(i))
@@ -79,5 +79,5 @@ def test_rows_by_label() -> None:
     network = unit_disk(draw_positions(40, 1), 0.1)
     assert all(network.label(network.row(str(i))) == str(i) for i in range(40))
     assert line(3).row("2") == 2
-    with pytest.raises(Problem, match=r"no node '40' \(some that are there"):
+    with pytest.raises(Problem, match=r"no node '40' \(nodes of this network"):
         network.row("40")

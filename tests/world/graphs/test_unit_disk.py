@@ -1,4 +1,4 @@
-"""Unit disk graphs against the matrix of all distances, and draws until connected."""
+"""Tests of unit disk graphs against all distances, and of draws until connected."""
 
 import hashlib
 import pickle
@@ -21,7 +21,7 @@ Points = npt.NDArray[np.float64]
 
 
 def all_distances(points: Points, radius: float) -> npt.NDArray[np.bool_]:
-    """The adjacency matrix, the slow way."""
+    """Return the adjacency matrix by all distances."""
     dx = points[:, None, 0] - points[None, :, 0]
     dy = points[:, None, 1] - points[None, :, 1]
     near = dx * dx + dy * dy < radius * radius
@@ -30,7 +30,7 @@ def all_distances(points: Points, radius: float) -> npt.NDArray[np.bool_]:
 
 
 def matrix_of(network: Network) -> npt.NDArray[np.bool_]:
-    """The adjacency matrix by the user's ids, with every promise of a Network checked."""
+    """Return the adjacency matrix by the user's ids; check all invariants of a Network."""
     assert network.labels is not None
     label = network.labels
     assert sorted(label) == list(range(network.n))
@@ -44,7 +44,7 @@ def matrix_of(network: Network) -> npt.NDArray[np.bool_]:
 
 
 def check(points: Points, radius: float) -> None:
-    """Same links, and positions that went along with their labels."""
+    """Check equal links, and positions that match their labels."""
     network = unit_disk(points, radius)
     assert (matrix_of(network) == all_distances(points, radius)).all()
     assert network.position is not None
@@ -81,15 +81,14 @@ def test_points_on_a_line_or_on_a_point(scale: tuple[float, float]) -> None:
     check(draw_positions(300, 5) * np.array(scale), 0.05)
 
 
-def test_far_outliers_leave_everyone_else_in_one_cell() -> None:
+def test_far_outliers_leave_all_other_points_in_one_cell() -> None:
     points = draw_positions(300, 5)
     points[7], points[9] = (1e12, -1e12), (-1e12, 1e12)
     check(points, 0.1)
 
 
-def test_a_crowd_that_the_guess_of_the_links_misses() -> None:
-    # Rows 0, 61, 122 and 183 are looked at to guess how many links there are; from 184 on they
-    # are a crowd.
+def test_a_cluster_that_the_estimate_of_links_misses() -> None:
+    # The estimate of links samples rows 0, 61, 122 and 183; rows from 184 on are a cluster.
     spread = np.column_stack((np.arange(184) * 2.0, np.arange(184) * 2.0))
     crowd = draw_positions(60, 4) * 1e-3 + 399.0
     points = np.vstack((spread, crowd))
@@ -97,7 +96,7 @@ def test_a_crowd_that_the_guess_of_the_links_misses() -> None:
     assert unit_disk(points, 1.0).links == 60 * 59 // 2
 
 
-def test_distance_equal_to_the_radius_is_no_link() -> None:
+def test_distance_equal_to_the_radius_is_not_a_link() -> None:
     points = np.array([(0.0, 0.0), (3.0, 4.0), (0.0, np.nextafter(5.0, 0.0))])
     assert unit_disk(points, 5.0).links == 2  # (3, 4) is near its third point, not the origin
     assert unit_disk(points[:2], 5.0).links == 0
@@ -111,7 +110,7 @@ def test_one_point() -> None:
 def test_rows_lie_near_each_other_in_memory() -> None:
     network = unit_disk(draw_positions(10_000, 1), 0.02)
     ends = np.repeat(np.arange(network.n), network.degree)
-    assert np.abs(ends - network.who).mean() < 0.03 * network.n  # a third of n as drawn
+    assert np.abs(ends - network.who).mean() < 0.03 * network.n  # n / 3 in drawn order
 
 
 def test_a_million_labels_are_integers() -> None:
@@ -124,9 +123,9 @@ def test_a_million_labels_are_integers() -> None:
         (np.zeros((0, 2)), "(0, 2)"),
         (np.zeros((3, 3)), "(3, 3)"),
         (np.zeros(4), "(4,)"),
-        ([(0, 0), (0, float("nan"))], "position 1"),
-        ([(0, 0), (float("inf"), 0), (1, 1)], "position 1"),
-        ([("a", "b")], "not numbers"),
+        ([(0, 0), (0, float("nan"))], "positions[1] = "),
+        ([(0, 0), (float("inf"), 0), (1, 1)], "positions[1] = "),
+        ([("a", "b")], "expected numbers"),
     ],
 )
 def test_bad_points_are_named(points: object, said: str) -> None:

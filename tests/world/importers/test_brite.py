@@ -1,4 +1,4 @@
-"""BRITE's files in both forms: what is written is read again, and what is wrong is named."""
+"""Tests of .brite files of both editions: round trips, and errors with their lines."""
 
 import gzip
 from pathlib import Path
@@ -67,8 +67,8 @@ def test_what_is_written_is_read_again(tmp_path: Path, form: str, digits: float)
     model = Waxman(n=60, m=3, bandwidth="exponential", placement="heavy-tailed")
     given, path = waxman(model, 1), tmp_path / "net.brite"
     write_brite(path, given, model, form)
-    found, told = read_brite(path)
-    assert told == model
+    found, read_model = read_brite(path)
+    assert read_model == model
     assert np.array_equal(found.network.labels, given.network.labels)  # type: ignore[arg-type]
     assert np.array_equal(found.network.position, given.network.position)  # type: ignore[arg-type]
     assert np.array_equal(found.network.who, given.network.who)
@@ -83,7 +83,7 @@ def test_a_packed_file_is_read_too(tmp_path: Path) -> None:
     assert read_brite(path).underlay.network.name == "net"
 
 
-def test_a_model_that_we_do_not_have_is_none(tmp_path: Path) -> None:
+def test_a_model_that_is_unknown_is_none(tmp_path: Path) -> None:
     for head in ("Model (4 - ASBarabasi): 3 100 10 1 2 1 1 1.0 9.0", "no model at all"):
         text = JAVA.replace(JAVA.splitlines()[1], head)
         assert read_brite(written(tmp_path, text)).model is None
@@ -92,26 +92,28 @@ def test_a_model_that_we_do_not_have_is_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "named"),
     [
-        ("Nodes: ( 3 )", "Knots: ( 3 )", r"net.brite: there is no line 'Nodes:'"),
-        ("Edges: ( 3 )", "Edges: ( 4 )", "net.brite:9: 'Edges:' announces 4, but 3 lines follow"),
-        ("7\t0\t0\t", "0\t0\t0\t", "net.brite:6: node 0 is there already"),
-        ("7\t0\t0\t", "7\tx\t0\t", "net.brite:6:2: 'x' is not a number in x"),
+        ("Nodes: ( 3 )", "Knots: ( 3 )", r"net.brite: no line 'Nodes:'"),
+        ("Edges: ( 3 )", "Edges: ( 4 )", "net.brite:9: 'Edges:' declares 4 lines, but 3 follow"),
+        ("7\t0\t0\t", "0\t0\t0\t", "net.brite:6: duplicate node 0"),
+        ("7\t0\t0\t", "7\tx\t0\t", "net.brite:6:2: x = 'x': expected a number"),
         ("1\t7\t9\t", "1\t7\t8\t", "net.brite:11: an edge to the unknown node 8"),
-        ("\t2.5\t", "\tnan\t", "net.brite:10:5: 'nan' is not a number in delay"),
-        ("\t5.0\t2.5\t40.0\t0\t7\tE_AS\tU", "", "net.brite:10: the line has 3 fields; 6 are"),
+        ("\t2.5\t", "\tnan\t", "net.brite:10:5: delay = 'nan': expected a number"),
+        (
+            "\t5.0\t2.5\t40.0\t0\t7\tE_AS\tU",
+            "",
+            "net.brite:10: the line has 3 fields: expected at least 6",
+        ),
     ],
 )
-def test_what_is_wrong_is_named_with_its_line(
-    tmp_path: Path, old: str, new: str, named: str
-) -> None:
+def test_errors_name_their_line(tmp_path: Path, old: str, new: str, named: str) -> None:
     assert JAVA.count(old) == 1
     with pytest.raises(Problem, match=named):
         read_brite(written(tmp_path, JAVA.replace(old, new)))
 
 
-def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_write_errors_are_named(tmp_path: Path) -> None:
     ones = np.ones(2)
-    with pytest.raises(Problem, match="needs the position of every node"):
+    with pytest.raises(Problem, match="requires the position of every node"):
         write_brite(tmp_path / "net.brite", Underlay(line(2), ones, ones), Waxman())
     underlay = waxman(Waxman(n=10), 1)
     with pytest.raises(Problem, match="form = 'rust'"):

@@ -1,4 +1,4 @@
-"""Networks from files: what every format gives, and what every malformed file says."""
+"""Tests of network files: GraphML, CSV and blank-separated tables, and malformed files."""
 
 import gzip
 from itertools import pairwise
@@ -40,7 +40,7 @@ def written(folder: Path, name: str, text: str | bytes) -> Path:
 
 
 def links(network: Network) -> set[tuple[str, str]]:
-    """The links by the file's ids, with every promise of a Network checked."""
+    """Return the links by the file's ids; check all invariants of a Network."""
     found = set()
     for row in range(network.n):
         assert (np.diff(network.neighbours(row)) > 0).all()
@@ -66,7 +66,7 @@ def test_both_directions_over_the_threshold(tmp_path: Path) -> None:
     path = written(tmp_path, "net.csv", PAIRS)
     network = read_network(path, quality="pdr", threshold=0.5)
     assert links(network) == {("1", "2")}
-    assert network.n == 4  # whoever is named is a node
+    assert network.n == 4  # each id in the file is a node
     assert network.left_out == {"lines without a quality": 1}
     either = read_network(path, quality="pdr", threshold=0.85, both_ways=False)
     assert links(either) == {("1", "2"), ("2", "3"), ("1", "4")}
@@ -95,7 +95,7 @@ def test_only_some_lines_and_other_columns(tmp_path: Path) -> None:
     assert links(read_network(path, source="from", target="to")) == {("a", "b"), ("'c d'", "b")}
 
 
-def test_columns_parted_by_blanks(tmp_path: Path) -> None:
+def test_columns_separated_by_blanks(tmp_path: Path) -> None:
     path = written(tmp_path, "net.txt", "# a comment\n a b 0.5 \r\n\nb\ta\t0.6\n% another\nb c\n")
     assert links(read_network(path)) == {("a", "b"), ("b", "c")}
     network = read_network(path, quality="3", threshold=0.1)
@@ -117,12 +117,12 @@ def test_compressed(tmp_path: Path, name: str) -> None:
     assert (network.links, network.name.lower()) == (3, "net")
 
 
-def test_positions_of_their_own_file(tmp_path: Path) -> None:
+def test_positions_from_another_file(tmp_path: Path) -> None:
     path = written(tmp_path, "net.csv", PAIRS)
     places = written(tmp_path, "at.csv", "id,lat,lon\n1,1,2\n2,3,4\n3,5,6\n4,7,8\n5,9,10\n")
     network = read_network(path, positions_from=places)
     assert where(network) == {str(i): (2.0 * i, 2.0 * i - 1) for i in range(1, 6)}
-    assert (network.n, network.links) == (5, 3)  # whoever has a position is a node
+    assert (network.n, network.links) == (5, 3)  # each id with a position is a node
     turned = read_network(path, positions_from=places, position_columns="id,lat,lon")
     assert where(turned)["5"] == (9.0, 10.0)
     blanks = written(tmp_path, "at.txt", "1 1 2\n2 3 4\n3 5 6\n4 7 8\n")
@@ -169,21 +169,21 @@ def test_reading_twice_gives_the_same_rows(tmp_path: Path) -> None:
 
 
 BAD_TABLES = {
-    "not a number": (PAIRS.replace("0.8", "abc"), ":3:3: 'abc' is not a number in column pdr"),
-    "infinite": (PAIRS.replace("0.8", "1e999"), ":3:3: '1e999' is not a number in column pdr"),
+    "not a number": (PAIRS.replace("0.8", "abc"), ":3:3: column pdr = 'abc': expected a number"),
+    "infinite": (PAIRS.replace("0.8", "1e999"), ":3:3: column pdr = '1e999': expected a number"),
     "no id": (PAIRS.replace("2,3,", "2, ,"), ":4:2: no id in column b"),
-    "cut line": (PAIRS[:-4], ":7: the line has 3 fields, the header names 4"),
-    "long line": (PAIRS + "1,2,3,4,5\n", ":8: the line has 5 fields, the header names 4"),
+    "cut line": (PAIRS[:-4], ":7: the line has 3 fields: expected 4"),
+    "long line": (PAIRS + "1,2,3,4,5\n", ":8: the line has 5 fields: expected 4"),
     "open quote": (PAIRS + '1,"2\n', ":8: unexpected end of data"),
     "no lines": ("a,b,pdr\n", "no links"),
-    "no column": (PAIRS.replace("pdr", "lqi"), "no column 'pdr' (it has a, b, lqi, note)"),
-    "one column": ("a\n1\n2\n", "a link needs two"),
+    "no column": (PAIRS.replace("pdr", "lqi"), "no column 'pdr' (columns: a, b, lqi, note)"),
+    "one column": ("a\n1\n2\n", "expected two ends of a link"),
     "nothing": ("", "the file is empty"),
     "blank": (" \n\n", "the file is empty"),
     "only a byte order mark": ("\ufeff", "the file is empty"),
     "nothing good": (
         PAIRS.replace("0.8", "0.01"),
-        "no link has pdr > 0.7 both ways; the best is 1",
+        "no link has pdr > 0.7 both ways; the greatest is 1",
     ),
     "binary": (b"a,b,pdr\n1,2,\x80\xff", ":2:5: not a text file"),
     "zeros": (b"a,b,pdr\n\x00\x00", ":2:1: not a text file"),
@@ -203,7 +203,7 @@ def test_bad_tables_are_named(tmp_path: Path, case: str) -> None:
 BAD_BLANKS = {
     "one id": ("a b 1\nc\n", ":2: the line has 1 columns"),
     "too much": ("a b 1\nc d 1 2\n", ":2: the line has 4 columns"),
-    "not a number": ("a b 1\nc d x\n", ":2:3: 'x' is not a number in column 3"),
+    "not a number": ("a b 1\nc d x\n", ":2:3: column 3 = 'x': expected a number"),
     "comments": ("# a b 1\n", "only comments"),
     "one column": ("a\nb\n", ":1: the line has 1 columns"),
 }
@@ -223,15 +223,15 @@ BAD_GRAPHML = {
     "unknown node": (GRAPHML.replace('target="c"', 'target="d"'), ":12:5: an edge to the unknown"),
     "no id": (GRAPHML.replace('<node id="b">', "<node>"), ":9:5: <node> without id"),
     "no target": (GRAPHML.replace(' target="a"', ""), ":11:5: <edge> without target"),
-    "twice": (GRAPHML.replace('id="b"', 'id="a"'), ":9:5: node 'a' is there already"),
-    "no number": (GRAPHML.replace("46.9", "north"), "'north' is not a number in latitude of node"),
-    "cut": (GRAPHML[: GRAPHML.index("</graph>")], ":14:3: the file ends inside <graph>"),
+    "twice": (GRAPHML.replace('id="b"', 'id="a"'), ":9:5: duplicate node 'a'"),
+    "no number": (GRAPHML.replace("46.9", "north"), "latitude = 'north' of node"),
+    "cut": (GRAPHML[: GRAPHML.index("</graph>")], ":14:3: the file is truncated inside <graph>"),
     "cut in a tag": (
         GRAPHML[: GRAPHML.index('"/>\n  </gr')],
-        ":13:5: the file ends inside <graph>",
+        ":13:5: the file is truncated inside <graph>",
     ),
     "crossed": (GRAPHML.replace("</graph>", "</node>"), ":14:5: not well-formed XML (mismatched"),
-    "other xml": ("<svg></svg>", ":1:1: this is not GraphML but <svg>"),
+    "other xml": ("<svg></svg>", ":1:1: root element <svg>: expected <graphml>"),
     "no graph": ("<graphml></graphml>", "no <graph>"),
     "no links": ("<graphml><graph><node id='a'/></graph></graphml>", "no links"),
     "two graphs": ("<graphml><graph/><graph/></graphml>", ":1:18: a second <graph>"),
@@ -253,10 +253,10 @@ def test_bad_graphml_is_named(tmp_path: Path, case: str) -> None:
 
 
 BAD_PLACES = {
-    "not a number": ("id,x,y\n1,2,east\n", ":2:3: 'east' is not a number in column y"),
-    "twice": ("id,x,y\n1,2,3\n1,2,3\n", ":3:1: node 1 has a position already"),
-    "no columns": ("id,north,east\n1,2,3\n", "no columns x and y"),
-    "other ids": ("id,x,y\nm1,2,3\n", "none of its ids (m1…) is one of the links' ids (1, 2, 3…)"),
+    "not a number": ("id,x,y\n1,2,east\n", ":2:3: column y = 'east': expected a number"),
+    "twice": ("id,x,y\n1,2,3\n1,2,3\n", ":3:1: duplicate position of node 1"),
+    "no columns": ("id,north,east\n1,2,3\n", "no columns x, y or lon, lat"),
+    "other ids": ("id,x,y\nm1,2,3\n", "ids m1…: expected ids of the links (1, 2, 3…)"),
 }
 
 
@@ -274,13 +274,13 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     whole = gzip.compress(PAIRS.encode())
     (tmp_path / "folder.csv").mkdir()
     cases = {
-        tmp_path / "missing.csv": "there is no such file",
+        tmp_path / "missing.csv": "no such file",
         tmp_path / "folder.csv": "this is a directory",
         tmp_path: "this is a directory",
-        tmp_path / "net.pdf": "unknown suffix '.pdf' (networks end in .graphml",
+        tmp_path / "net.pdf": "unknown suffix '.pdf' (expected .graphml",
         tmp_path / "net": "unknown suffix ''",
-        written(tmp_path, "cut.csv.gz", whole[:-12]): "cut short",
-        written(tmp_path, "plain.csv.gz", PAIRS): "not a whole gzip file",
+        written(tmp_path, "cut.csv.gz", whole[:-12]): "truncated",
+        written(tmp_path, "plain.csv.gz", PAIRS): "not a valid gzip file",
         written(tmp_path, "torn.csv.gz", whole[:20] + b"????" + whole[24:]): "gzip file",
         written(tmp_path, "empty.csv.gz", b""): "the file is empty",
         written(tmp_path, "n.csv", PAIRS) / "x.csv": "cannot be read",
@@ -295,11 +295,11 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"threshold": 0.5}, "no quality column"),
-        ({"quality": "pdr", "threshold": float("nan")}, "threshold nan"),
+        ({"threshold": 0.5}, "expected a quality column"),
+        ({"quality": "pdr", "threshold": float("nan")}, "threshold = nan"),
         ({"quality": "a,b,pdr"}, "3 quality columns"),
-        ({"source": "x"}, "no column 'x' (it has a, b, pdr, note)"),
-        ({"source": "b"}, "cannot be both ends"),
+        ({"source": "x"}, "no column 'x' (columns: a, b, pdr, note)"),
+        ({"source": "b"}, "source = target = 'b'"),
         ({"only": {"note": "z"}}, "no line with note = z"),
     ],
 )
@@ -342,5 +342,5 @@ def test_a_damaged_file_is_read_or_named(
 def test_a_csv_without_a_header_is_not_read_as_if_it_had_one(tmp_path: Path) -> None:
     file = tmp_path / "links.csv"
     file.write_text("1,2\n2,3\n3,4\n")
-    with pytest.raises(Problem, match="the first line is numbers"):
+    with pytest.raises(Problem, match="the first line has only numbers"):
         read_network(file)

@@ -1,4 +1,4 @@
-"""Motion: legs as data, and a random waypoint model that is stationary where it says so."""
+"""Tests of motion legs, and of the random waypoint model and its stationary start."""
 
 from typing import Any
 
@@ -16,23 +16,23 @@ TINY = 1e-3  # seconds over which a speed is measured
 
 
 def legs_of(*nodes: list[tuple[float, float, float, float, float, float]]) -> Legs:
-    """Legs from a list of (t0, t1, x0, y0, x1, y1) a node."""
+    """Return legs from one list of (t0, t1, x0, y0, x1, y1) per node."""
     first = np.cumsum([0, *map(len, nodes)])
     return Legs(first, *np.array([leg for node in nodes for leg in node], float).T.copy())
 
 
 def speeds(legs: Legs, t: float) -> npt.NDArray[np.float64]:
-    """[n] how fast everyone is at about t."""
+    """Return the speed of each node at about t, [n]."""
     return np.linalg.norm(positions(legs, t + TINY) - positions(legs, t), axis=1) / TINY
 
 
 def central(position: npt.NDArray[np.float64]) -> float:
-    """The share of nodes in the central quarter of a 1000 x 1000 square."""
+    """Return the share of nodes in the central quarter of a 1000 x 1000 square."""
     return float((np.abs(position - 500.0) < 250.0).all(axis=1).mean())
 
 
 def length_in_the_centre(count: int) -> float:
-    """The share of the length of uniform legs that lies in the central quarter of a square."""
+    """Return the share of uniform legs' length in the central quarter of a square."""
     a, b = np.random.default_rng(1).random((2, count, 2)) - 0.5
     to_low, to_high = (-0.25 - a) / (b - a), (0.25 - a) / (b - a)
     enter = np.maximum(np.minimum(to_low, to_high).max(axis=1), 0.0)
@@ -77,7 +77,7 @@ def test_paths_join_and_keep_to_the_area_the_speeds_and_the_pauses(seed: int, st
     assert (legs.t0[inner] < 80).all()
 
 
-def test_a_node_keeps_its_path_whoever_else_there_is_and_however_long() -> None:
+def test_a_node_keeps_its_path_with_other_nodes_and_longer_runs() -> None:
     few = random_waypoint(3, 100, 100, speed=(1, 5), seconds=100, seed=7)
     many = random_waypoint(50, 100, 100, speed=(1, 5), seconds=900, seed=7)
     for t in (0.0, 50.0, 99.0):
@@ -106,7 +106,7 @@ def test_the_mean_speed_decays_from_a_uniform_start() -> None:
     assert means[-1] < 5.5  # on its way to 19.99 / ln 2000 = 2.63
 
 
-def test_pauses_are_met_as_often_as_they_last() -> None:
+def test_pauses_are_as_frequent_as_their_duration() -> None:
     legs = random_waypoint(20_000, 1000, 1000, speed=(5, 15), pause=(0, 120), seconds=300, seed=3)
     trip = 521.405 * np.log(3) / 10  # mean distance in the square, mean slowness
     expected = 60 / (60 + trip)
@@ -114,7 +114,7 @@ def test_pauses_are_met_as_often_as_they_last() -> None:
         assert (speeds(legs, t) == 0.0).mean() == pytest.approx(expected, abs=0.015)
 
 
-def test_nodes_are_denser_in_the_centre_at_once_and_for_ever() -> None:
+def test_nodes_are_denser_in_the_centre_from_the_start() -> None:
     legs = random_waypoint(20_000, 1000, 1000, speed=(10, 20), seconds=200, seed=5)
     # At constant speed the share of time in an area is the share of the legs' length in it.
     middle = length_in_the_centre(100_000)
@@ -138,7 +138,7 @@ def test_one_speed_and_thin_areas() -> None:
     assert speeds(legs, 0.0).mean() == pytest.approx(3.0, rel=1e-3)
 
 
-def test_still_nodes_never_move() -> None:
+def test_static_nodes_never_move() -> None:
     place = np.array([[1.0, 2.0], [3.0, 4.0]])
     legs = still(place)
     for t in (-5.0, 0.0, 1e9):
@@ -153,7 +153,7 @@ def test_still_nodes_never_move() -> None:
         ({"height": np.inf}, "height = inf"),
         ({"speed": (5, 1)}, r"speed = \(5, 1\)"),
         ({"speed": (0, 0)}, r"speed = \(0, 0\)"),
-        ({"speed": (0, 5)}, "no stationary start"),
+        ({"speed": (0, 5)}, "low > 0 for a stationary start"),
         ({"speed": (1, np.nan)}, "speed"),
         ({"pause": (-1, 1)}, r"pause = \(-1, 1\)"),
         ({"seconds": 0.0}, "seconds = 0"),
@@ -167,7 +167,7 @@ def test_bad_values_are_named(change: dict[str, object], said: str) -> None:
         random_waypoint(**{**good, "seed": 1, **change})  # type: ignore[arg-type]
 
 
-def test_legs_that_make_no_sense_are_refused() -> None:
+def test_invalid_legs_are_refused() -> None:
     for bad in (
         legs_of([(0, 1, 0, 0, 1, 1)], []),
         legs_of([(2, 1, 0, 0, 1, 1)]),
@@ -183,10 +183,10 @@ def test_legs_that_make_no_sense_are_refused() -> None:
 
 
 @given(st.integers(0, 2**32), st.lists(st.floats(0.1, 9.0), min_size=1, max_size=12))
-def test_a_course_told_in_windows_is_the_whole_one(seed: int, widths: list[float]) -> None:
+def test_windows_of_a_course_join_to_the_whole(seed: int, widths: list[float]) -> None:
     model: dict[str, Any] = {"speed": (1, 15), "pause": (0, 3), "seconds": 40.0, "seed": seed}
     whole, course = random_waypoint(9, 50, 20, **model), Wandering(9, 50, 20, **model)
-    for _ in range(2):  # a course that is asked again from the start begins anew
+    for _ in range(2):  # a window from the start restarts the course
         t = 0.0
         for width in widths:
             legs = course.legs(t, t + width)

@@ -1,4 +1,4 @@
-"""Links of moving nodes: changes replayed in time equal brute force at any moment."""
+"""Tests of links of moving nodes: replayed changes equal brute force at any time."""
 
 from itertools import combinations, pairwise
 
@@ -20,14 +20,14 @@ END = 20.0
 
 
 def pairs_of(network: Network) -> Pairs:
-    """All links of a network, the lower row first."""
+    """Return all links of a network, the lower row first."""
     return {(i, int(j)) for i in range(network.n) for j in network.neighbours(i) if i < j}
 
 
 def link_changes(
     legs: Legs, radius: float, t0: float, t1: float, *, presence: Presence | None = None
 ) -> tuple[Network, LinkChanges]:
-    """The network at t0, and every link that appears or goes in [t0, t1)."""
+    """Return the network at t0 and the link changes in [t0, t1)."""
     grid = MovingGrid(legs, radius, t0, presence)
     return grid.links(), grid.advance(t1)
 
@@ -35,7 +35,7 @@ def link_changes(
 def brute(
     legs: Legs, t: float, presence: Presence | None
 ) -> tuple[list[bool], npt.NDArray[np.float64]]:
-    """Who exists, and all distances, at t: the definition, pair by pair."""
+    """Return which nodes exist, and all distances, at t: the definition, pair by pair."""
     first, t0, t1 = presence or (None, None, None)
     there = [
         first is None or any(t0[k] <= t < t1[k] for k in range(first[i], first[i + 1]))
@@ -46,7 +46,7 @@ def brute(
 
 
 def agrees(links: Pairs, legs: Legs, radius: float, t: float, presence: Presence | None) -> None:
-    """The links are those of brute force; whoever is within 1e-7 of the radius may be either."""
+    """Check links against brute force; a distance within 1e-7 of the radius may be either."""
     there, distance = brute(legs, t, presence)
     for a, b in combinations(range(legs.n), 2):
         if not (there[a] and there[b]):
@@ -56,7 +56,7 @@ def agrees(links: Pairs, legs: Legs, radius: float, t: float, presence: Presence
 
 
 def replayed(links: Pairs, changes: LinkChanges, until: float) -> Pairs:
-    """The links after all changes up to a time; no link comes twice, none goes that was not."""
+    """Return the links after all changes up to a time; check that changes alternate."""
     now = set(links)
     for t, a, b, up in zip(*(column.tolist() for column in changes), strict=True):
         if t > until:
@@ -69,7 +69,7 @@ def replayed(links: Pairs, changes: LinkChanges, until: float) -> Pairs:
 
 @st.composite
 def ragged(draw: st.DrawFn, n: int) -> Presence:
-    """Up to three intervals a node, on a lattice of times so that some touch."""
+    """Draw up to three intervals per node, on a lattice of times so that some touch."""
     nodes = [
         sorted(draw(st.lists(st.integers(-2, 12), max_size=6, unique=draw(st.booleans()))))
         for _ in range(n)
@@ -82,7 +82,7 @@ def ragged(draw: st.DrawFn, n: int) -> Presence:
 
 @st.composite
 def walks(draw: st.DrawFn, n: int) -> Legs:
-    """Lattice paths with rests and jumps: ties, equal velocities and exact touches abound."""
+    """Draw lattice paths with rests and jumps: many ties, equal velocities, exact touches."""
     rows, first = [], [0]
     place = st.tuples(st.integers(0, 8), st.integers(0, 8))
     for _ in range(n):
@@ -142,7 +142,7 @@ def test_chunks_join_to_the_same_changes(data: st.DataObject, n: int, stops: lis
 
 
 def passing(offset: float) -> Legs:
-    """Node 1 passes node 0 on a straight line at this distance, nearest at t = 10."""
+    """Return a node 1 that passes node 0 on a line at this distance, nearest at t = 10."""
     x = np.array([0.0, -10.0])
     return Legs(
         np.arange(3), np.zeros(2), np.array([0.0, 20.0]), x, np.array([0.0, offset]),
@@ -150,7 +150,7 @@ def passing(offset: float) -> Legs:
     )  # fmt: skip
 
 
-def test_times_are_exact_and_a_touch_is_no_link() -> None:
+def test_times_are_exact_and_a_touch_is_not_a_link() -> None:
     _, changes = link_changes(passing(3.0), 5.0, 0.0, 30.0)
     assert changes.t.tolist() == [6.0, 14.0]
     assert changes.up.tolist() == [True, False]
@@ -160,7 +160,7 @@ def test_times_are_exact_and_a_touch_is_no_link() -> None:
     assert np.abs(close.t - 10.0).max() < 1e-5
 
 
-def test_a_distance_of_exactly_the_radius_is_no_link() -> None:
+def test_a_distance_of_exactly_the_radius_is_not_a_link() -> None:
     for gap, links in ((5.0, 0), (np.nextafter(5.0, 0.0), 1)):
         network, changes = link_changes(still([[0, 0], [gap, 0]]), 5.0, 0.0, 10.0)
         assert (network.links, len(changes.t)) == (links, 0)
@@ -187,7 +187,7 @@ def test_a_link_that_goes_where_two_chunks_meet_goes_once() -> None:
     away = Presence(np.array([0, 1, 3]), np.array([0.0, 0.0, 8.0]), np.array([99.0, 7.0, 99.0]))
     grid = MovingGrid(still([[0, 0], [1, 0]]), 5.0, 0.0, away)
     assert not len(grid.advance(7.0).t)
-    assert grid.links().links == 1  # what changes at 7 s itself comes with the next chunk
+    assert grid.links().links == 1  # a change at 7 s itself is part of the next chunk
     changes = grid.advance(9.0)
     assert (changes.t.tolist(), changes.up.tolist()) == ([7.0, 8.0], [False, True])
     assert grid.links().links == 1
@@ -208,7 +208,7 @@ def test_rows_are_nodes_and_neighbours_ascend() -> None:
         assert pairs_of(mine) == theirs
 
 
-def test_wild_speeds_and_far_places_cost_no_more_than_they_must() -> None:
+def test_extreme_speeds_and_positions_cost_little() -> None:
     # One rocket among walkers, and one node a continent away.
     legs = random_waypoint(40, 100, 100, speed=(1, 2), seconds=50, seed=2)
     columns = [np.append(column, value) for column, value in
@@ -226,7 +226,7 @@ def test_bad_values_are_named() -> None:
     for radius in (0.0, -1.0, np.nan, np.inf):
         with pytest.raises(Problem, match="radius"):
             MovingGrid(legs, radius)
-    with pytest.raises(Problem, match="begin"):
+    with pytest.raises(Problem, match="at = "):
         MovingGrid(legs, 1.0, np.inf)
     for to in (4.0, np.inf, np.nan):
         with pytest.raises(Problem, match="advance"):

@@ -1,4 +1,4 @@
-"""Recorded movement: ns-2 scripts and CSV tracks, every malformed line, and two real files."""
+"""Tests of mobility trace files: ns-2 scripts, CSV tracks, malformed lines, two real files."""
 
 import gzip
 from pathlib import Path
@@ -38,7 +38,7 @@ $ns_ at 2 "$node_(3) setdest 9 5 0"
 
 
 def read(folder: Path, content: str, name: str = "some.mob") -> Traces:
-    """Whatever a file with this content holds."""
+    """Read a file with this content."""
     path = folder / name
     path.write_bytes(content.encode())
     traces = read_motion(path)
@@ -66,19 +66,19 @@ def test_setdest_moves_stops_jumps_and_switches(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("$node_(0) set X_ one", "X_ 'one' is not a number"),
-        ("$node_(0) set X_ nan", "X_ 'nan' is not a number"),
+        ("$node_(0) set X_ one", "X_ = 'one': expected a number"),
+        ("$node_(0) set X_ nan", "X_ = 'nan': expected a number"),
         ("$node_(0) set W_ 1", "'set W_ 1'"),
-        ('$ns_ at soon "$node_(0) setdest 1 2 3"', "time 'soon' is not a number"),
-        ('$ns_ at -1 "$node_(0) setdest 1 2 3"', "before the beginning"),
-        ('$ns_ at 1 "$node_(0) setdest 1 2 -3"', "speed -3 m/s is negative"),
+        ('$ns_ at soon "$node_(0) setdest 1 2 3"', "time = 'soon': expected a number"),
+        ('$ns_ at -1 "$node_(0) setdest 1 2 3"', "time = -1 s: expected at least 0"),
+        ('$ns_ at 1 "$node_(0) setdest 1 2 -3"', "speed = -3 m/s: expected at least 0"),
         ('$ns_ at 1 "$node_(0) setdest 1 2"', "'setdest 1 2'"),
-        ('$ns_ at 1 "$node_(0) setdest 1 2 1e999"', "speed '1e999'"),
-        ('$ns_ at 1 "$node_(0) setdest 1 2 3', "neither"),
+        ('$ns_ at 1 "$node_(0) setdest 1 2 1e999"', "speed = '1e999'"),
+        ('$ns_ at 1 "$node_(0) setdest 1 2 3', "expected a position or a movement"),
         ('$ns_ at 1 "$node_(0) switch MAYBE"', "'switch MAYBE'"),
         ('$ns_ at 1 "$node_(0) set X_ 4"', "set at a time"),
-        ("$node_(x) set X_ 4", "neither"),
-        ("Hello", "'Hello' is neither"),
+        ("$node_(x) set X_ 4", "expected a position or a movement"),
+        ("Hello", "'Hello': expected a position"),
     ],
 )
 def test_a_malformed_line_is_named(tmp_path: Path, line: str, said: str) -> None:
@@ -124,12 +124,12 @@ def test_tracks_join_their_fixes(tmp_path: Path, name: str) -> None:
     [
         ("node,t_s,x_m\na,1,2\n", "", "no column 'y_m'"),
         ("node,t_s,x_m,y_m\n", "", "no fixes"),
-        ("node,t_s,x_m,y_m\na,1,2,3\na,2,x,3\n", ":3:3", "'x' is not a number"),
-        ("node,t_s,x_m,y_m\na,1,2,3\na,2,,3\n", ":3:3", "no usable number in column x_m"),
+        ("node,t_s,x_m,y_m\na,1,2,3\na,2,x,3\n", ":3:3", "column x_m = 'x': expected a number"),
+        ("node,t_s,x_m,y_m\na,1,2,3\na,2,,3\n", ":3:3", "column x_m: expected a finite number"),
         ("node,t_s,x_m,y_m\na,1,2,3\n,2,2,3\n", ":3:1", "no id"),
-        ("node,t_s,x_m,y_m\na,1,2,3\nb,1,2,3\na,1,9,3\n", ":4", "a fix at 1 s already"),
+        ("node,t_s,x_m,y_m\na,1,2,3\nb,1,2,3\na,1,9,3\n", ":4", "duplicate fix of node a at 1 s"),
         ("node,t_s,x_m,y_m\na,1,2\n", ":2", "3 fields"),
-        ("node,t_s,x_m,y_m\na,1,2,9e200\n", ":2:4", "no usable number"),
+        ("node,t_s,x_m,y_m\na,1,2,9e200\n", ":2:4", "column y_m: expected a finite number"),
     ],
 )
 def test_a_malformed_track_is_named(tmp_path: Path, content: str, where: str, said: str) -> None:
@@ -151,8 +151,8 @@ def test_zurich(data: Path) -> None:
     moving = legs.t1 > legs.t0
     far = np.hypot(legs.x1 - legs.x0, legs.y1 - legs.y0)
     speed = far[moving] / (legs.t1 - legs.t0)[moving]
-    jumps = len(legs.t0) - np.count_nonzero(moving) - 99  # a leg a node is where it was set
-    # 589 setdests are no jumps; 8 of them lead to where the vehicle already stands.
+    jumps = len(legs.t0) - np.count_nonzero(moving) - 99  # one leg per node is its initial position
+    # 589 setdests are not jumps; 8 of them have the current position as target.
     assert (np.count_nonzero(moving), jumps) == (589 - 8, 203)
     assert (round(speed.min(), 1), round(speed.max(), 1)) == (9.9, 32.1)
     assert len(presence.t0) == 99  # each is OFF, ON once, and OFF again

@@ -1,4 +1,4 @@
-"""Who subscribes and publishes: distinct roles, ascending events, the same in any pieces."""
+"""Tests of topic demands: distinct roles, ascending events, the same in any windows."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def all_of(demand: Drawn | Listed) -> Publications:
 
 
 @given(st.integers(0, 2**32), st.sampled_from(["regular", "poisson"]), PIECES)
-def test_a_demand_told_in_pieces_is_the_whole_one(
+def test_windows_of_a_demand_join_to_the_whole(
     seed: int, arrivals: str, pieces: list[tuple[float, int]]
 ) -> None:
     demand = Drawn(20, 3, 2, 5, events=25, start_s=2.0, arrivals=arrivals, seed=seed)  # type: ignore[arg-type]
@@ -50,8 +50,8 @@ def test_regular_events_are_a_period_apart_and_poisson_gaps_have_its_mean() -> N
 
 def test_roles_and_topics_are_drawn_evenly() -> None:
     demand = Drawn(40, 4, 2, 3, events=8000, seed=11)
-    told = all_of(demand)
-    share = np.bincount(told.topic, minlength=4) / 8000
+    taken = all_of(demand)
+    share = np.bincount(taken.topic, minlength=4) / 8000
     assert np.abs(share - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / 8000)
     often = np.zeros(40)
     for seed in range(400):
@@ -77,8 +77,8 @@ def test_content_wants_neighbouring_numbers(seed: int, width: int) -> None:
 
 def test_a_listed_demand_is_sorted_by_time_and_keeps_ties_in_order() -> None:
     demand = Listed([(1, 0), (2, 1)], [(2.0, 5, 1), (1.0, 3, 0), (2.0, 4, 0)])
-    told = all_of(demand)
-    assert list(zip(told.t, told.row, told.topic, told.event, strict=True)) == [
+    taken = all_of(demand)
+    assert list(zip(taken.t, taken.row, taken.topic, taken.event, strict=True)) == [
         (1.0, 3, 0, 0), (2.0, 5, 1, 1), (2.0, 4, 0, 2)
     ]  # fmt: skip
     assert [list(rows) for rows in demand.subscribers] == [[1], [2]]
@@ -88,19 +88,19 @@ def test_a_listed_demand_is_sorted_by_time_and_keeps_ties_in_order() -> None:
     ("given", "named"),
     [
         ({"topics": 0}, "topics = 0"),
-        ({"publishers_each": 4, "subscribers_each": 2}, "do not fit 5 nodes"),
+        ({"publishers_each": 4, "subscribers_each": 2}, "expected at most n = 5 distinct nodes"),
         ({"events": -1}, "events = -1"),
-        ({"topics": 2, "width": 3}, "width = 3: it must be from 1 to topics = 2"),
+        ({"topics": 2, "width": 3}, "width = 3: expected 1 to topics = 2"),
         ({"every_s": 0.0}, "every_s = 0"),
         ({"start_s": float("nan")}, "start_s = nan"),
     ],
 )
-def test_what_makes_no_sense_is_named(given: dict[str, float], named: str) -> None:
+def test_bad_values_are_named(given: dict[str, float], named: str) -> None:
     with pytest.raises(Problem, match=named):
         Drawn(5, **given)  # type: ignore[arg-type]
 
 
-def test_a_list_that_makes_no_sense_is_named() -> None:
+def test_bad_lists_are_named() -> None:
     with pytest.raises(Problem, match="row -1"):
         Listed([(-1, 0)], [])
     with pytest.raises(Problem, match="publishes at inf"):

@@ -1,4 +1,4 @@
-"""Pairs and permutations: distinct, uniform, the same anywhere."""
+"""Tests of publisher-subscriber pairs and derangements: distinct, uniform."""
 
 import numpy as np
 from hypothesis import given

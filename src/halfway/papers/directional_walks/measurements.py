@@ -8,7 +8,7 @@ import numpy.typing as npt
 from halfway.bulk.walks.walks import Walkers, WalkSystem
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.unit_disk import Draw, connected_unit_disk
+from halfway.world.graphs.unit_disk import ConnectedDraw, connected_unit_disk
 from halfway.world.underlays.paths import (
     breadth_first_tree,
     shortest_path_loads,
@@ -18,7 +18,7 @@ from halfway.world.workload.pairs import derangements, distinct_pairs
 
 
 @lru_cache(maxsize=2)
-def drawn(n: int, radius: float, seed: int) -> Draw:
+def drawn(n: int, radius: float, seed: int) -> ConnectedDraw:
     """The connected network of a seed; the runs of one network follow each other on a worker."""
     return connected_unit_disk(n, radius, seed)
 

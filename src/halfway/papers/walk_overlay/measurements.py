@@ -10,11 +10,11 @@ from halfway.papers.walk_overlay.claims_walks import MULTIPLES
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.graphs.extent import farthest
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.unit_disk import Draw, connected_unit_disk
+from halfway.world.graphs.unit_disk import ConnectedDraw, connected_unit_disk
 
 
 @lru_cache(maxsize=2)
-def drawn(n: int, radius: float, seed: int) -> tuple[Draw, Overlays, float]:
+def drawn(n: int, radius: float, seed: int) -> tuple[ConnectedDraw, Overlays, float]:
     """The connected network of a seed, overlays on it, and its largest distance."""
     draw = connected_unit_disk(n, radius, seed)
     return draw, Overlays(draw.network), extent(draw.network)

@@ -1,1 +1,1 @@
-"""Networks: drawn, imported, described."""
+"""Network graphs: unit disk graphs, compressed rows, statistics."""

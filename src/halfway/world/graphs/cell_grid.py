@@ -1,7 +1,7 @@
-"""The cell grid in compiled code: points put in cell order, and everyone's neighbours among them.
+"""The cell grid kernels of unit disk graphs: points in cell order and the neighbours of each point.
 
-Cells are rows at least a radius high, cut into columns: whoever is near lies in runs of cells of
-three rows, and a run is contiguous in memory. `unit_disk.py` is the face that users call.
+Rows of cells are at least a radius high and cut into columns. All points within the radius lie in
+runs of cells in three rows, and a run is contiguous in memory. The public API is `unit_disk.py`.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ _u4 = np.uint32
 
 
 class Grid(NamedTuple):
-    """Rows at least a radius high, each cut into columns; `per_*` are cells a unit of length."""
+    """A cell grid: rows at least a radius high, cut into columns; `per_*`: cells a unit length."""
 
     low_x: float
     low_y: float
@@ -29,8 +29,8 @@ class Grid(NamedTuple):
 
 @inlined
 def _bin(value, low, per, count):
-    # Monotone in `value` even after rounding: whoever is nearer than the radius along an axis
-    # lies in the bins from that of `value - radius` to that of `value + radius`.
+    # Monotone in `value` even after rounding: a point nearer than the radius along an axis lies
+    # in the bins from that of `value - radius` to that of `value + radius`.
     place = (value - low) * per
     if place < 0.0:
         return np.int64(0)
@@ -45,7 +45,7 @@ def _grid(position, radius):
         x, y = position[i, 0], position[i, 1]
         low_x, high_x = min(low_x, x), max(high_x, x)
         low_y, high_y = min(low_y, y), max(high_y, y)
-    # At most about 2n cells, however far the points lie apart.
+    # At most about 2n cells, regardless of the extent of the points.
     n = float(position.shape[0])
     wide, high = high_x - low_x, high_y - low_y
     rows = np.int64(min(high / radius, n)) + 1
@@ -57,7 +57,7 @@ def _grid(position, radius):
 
 @kernel
 def binned(position, grid):
-    """Where each cell begins [cells+1], the points in cell order [n, 2], and their indices [n]."""
+    """Sort points by cell: starts of cells [cells+1], points in cell order [n, 2], indices [n]."""
     n = position.shape[0]
     cells = grid.rows * grid.columns
     first = np.zeros(cells + 1, _u4)
@@ -73,7 +73,7 @@ def binned(position, grid):
         first[k] = total
     ordered = np.empty((n, 2))
     label = np.empty(n, np.int32)
-    for i in range(n - 1, -1, -1):  # backwards: ends become beginnings, equal cells keep the order
+    for i in range(n - 1, -1, -1):  # backwards: ends become starts; the order within a cell is kept
         c = cell[i]
         first[c] -= _u4(1)
         j = first[c]
@@ -84,8 +84,8 @@ def binned(position, grid):
 
 
 @inlined
-def _guess(first, ordered, grid, radius):
-    # Entries that the graph will have, from every 61st node; a low guess costs one copy.
+def _estimate(first, ordered, grid, radius):
+    # Estimate the graph's entries from every 61st node; a low estimate costs one copy.
     n = ordered.shape[0]
     seen = np.int64(0)
     for i in range(0, n, 61):
@@ -94,21 +94,21 @@ def _guess(first, ordered, grid, radius):
         b = _bin(x + radius, grid.low_x, grid.per_x, grid.columns) + 1
         row = _bin(y, grid.low_y, grid.per_y, grid.rows) * grid.columns
         seen += np.int64(first[row + b]) - np.int64(first[row + a])
-    # A disk is pi/6.75 of three rows of 2.25 radii: 1.4 of one row; and some to spare.
+    # A disk is pi/6.75 of three rows of 2.25 radii: 1.4 of one row; plus a margin.
     return np.int64(1.6 * seen / ((n + 60) // 61) * n) + 1024
 
 
 @kernel
-def laid_out(position, radius):
-    """The grid of some points, their cells and order, and a guess of the entries of `who`."""
+def grid_of(position, radius):
+    """Build the cell grid of points: grid, cells, order, and an estimate of the size of `who`."""
     grid = _grid(position, radius)
     first, ordered, label = binned(position, grid)
-    return grid, first, ordered, label, _guess(first, ordered, grid, radius)
+    return grid, first, ordered, label, _estimate(first, ordered, grid, radius)
 
 
 @kernel
 def fill(first, ordered, grid, radius, start, who, begin, k):
-    """Write compressed rows from row `begin` and entry k on; where it stopped, for want of room."""
+    """Write neighbour rows from row `begin`, entry k; return where it stopped (`who` is full)."""
     n, room, reach = ordered.shape[0], who.shape[0], radius * radius
     for i in range(begin, n):
         start[i] = begun = k
@@ -157,10 +157,10 @@ def draw_into(position, seed, draw):
 
 
 @kernel
-def first_without_lonely(position, radius, seed, begun, last):
-    """The first draw in [begun, last) in which everyone has a neighbour, or `last`.
+def first_without_isolated(position, radius, seed, begun, last):
+    """Return the first draw of points in [begun, last) without an isolated node, or `last`.
 
-    Most draws end at a lonely node, long before anything dear is built; the points of the draw
+    Most draws are rejected at an isolated node, before the graph is built. The points of the draw
     are left in `position`.
     """
     n = position.shape[0]

@@ -1,4 +1,4 @@
-"""From a list of links to compressed rows: loops and repeats dropped and counted, rows in order."""
+"""Conversion of a list of links to a `Network` of compressed rows, without loops or repeats."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,19 +15,19 @@ _NODES_A_CELL = 2.0
 
 
 class LinkList(NamedTuple):
-    """A network as its source lists it."""
+    """The nodes and links of a network file, as listed."""
 
-    labels: list[str]  # [n] the source's ids, in the order in which it names them
+    labels: list[str]  # [n] ids in the source, in order of first appearance
     ends: npt.NDArray[np.int64]  # [links, 2] indices into labels; with loops and repeats
     position: npt.NDArray[np.float64]  # [n, 2], NaN where unknown
-    left_out: dict[str, int]  # what the reader already dropped: kind -> how many
+    left_out: dict[str, int]  # dropped by the reader: kind -> count
 
 
 def network_of(listed: LinkList, name: str, *, largest: bool = False) -> Network:
-    """The simple undirected network of a list, or of its largest component.
+    """Return the simple undirected network of a link list, or its largest component.
 
-    Its rows are in cell order where all positions are known, and else in Cuthill-McKee order
-    (breadth first from a node at the rim): either way near nodes lie near in memory.
+    Rows are in cell order where all positions are known, otherwise in Cuthill-McKee order
+    (breadth first from a peripheral node). Either way, near nodes lie near in memory.
     """
     n = len(listed.labels)
     loops = int(np.count_nonzero(listed.ends[:, 0] == listed.ends[:, 1]))
@@ -50,7 +50,7 @@ def network_of(listed: LinkList, name: str, *, largest: bool = False) -> Network
 
 
 def near_order(network: Network) -> npt.NDArray[np.int64]:
-    """[n] the rows in an order that puts near nodes near each other: by cells, else by links."""
+    """Return the rows [n] ordered so that near nodes lie near: by cells, or else by links."""
     if network.position is None:
         graph = csr_array(
             (np.ones(len(network.who), np.int8), network.who, network.start.astype(np.int32)),
@@ -59,14 +59,14 @@ def near_order(network: Network) -> npt.NDArray[np.int64]:
         return reverse_cuthill_mckee(graph, symmetric_mode=True).astype(np.int64)  # type: ignore[no-any-return]
     x, y = network.position.T
     wide, high = np.ptp(x), np.ptp(y)
-    thin = max(wide, high) * 1e-9 or 1.0  # all on one line, or on one point
+    thin = max(wide, high) * 1e-9 or 1.0  # all points on one line or at one point
     bands = np.sqrt(network.n / _NODES_A_CELL * max(high, thin) / max(wide, thin))
     band = (y - y.min()) / max(high, thin) * min(bands, network.n)
     return np.lexsort((x, band.astype(np.int64)))
 
 
 def reordered(network: Network, order: npt.NDArray[np.int64]) -> Network:
-    """The same network with row order[i] as row i; labels and positions go along."""
+    """Return the network with row order[i] as row i; labels and positions move with the rows."""
     rank = np.empty(network.n, np.int64)
     rank[order] = np.arange(network.n)
     end = np.repeat(np.arange(network.n), network.degree)
@@ -83,9 +83,9 @@ def reordered(network: Network, order: npt.NDArray[np.int64]) -> Network:
 def _rows(
     n: int, ends: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32]]:
-    """Compressed rows of undirected links: each once, without loops, neighbours ascending."""
+    """Return compressed rows: each undirected link once, no loops, neighbours ascending."""
     a, b = ends[ends[:, 0] != ends[:, 1]].T
-    # Sorted by hand: numpy.s unique hashes, and takes 19 times as long at two million links.
+    # We sort, because numpy's `unique` hashes and takes 19 times as long at two million links.
     entry = np.sort(np.concatenate((a * n + b, b * n + a)))
     entry = entry[np.diff(entry, prepend=-1) > 0]
     start = np.concatenate(([0], np.cumsum(np.bincount(entry // n, minlength=n))))

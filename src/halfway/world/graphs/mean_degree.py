@@ -1,4 +1,4 @@
-"""The radius at which uniform points in the unit square have a wanted mean number of neighbours."""
+"""The radius of a unit disk graph in the unit square for a given mean degree."""
 
 import math
 
@@ -6,7 +6,7 @@ from halfway.problem import Problem
 
 
 def neighbour_probability(radius: float) -> float:
-    """P(two uniform points of the unit square are nearer than `radius` <= 1), border included.
+    """Return P(distance of two uniform points of the unit square < `radius` <= 1), with borders.
 
     The distribution of the distance of two points in a square: π r² - 8/3 r³ + r⁴/2.
     """
@@ -14,13 +14,13 @@ def neighbour_probability(radius: float) -> float:
 
 
 def radius_of_degree(n: int, degree: float) -> float:
-    """Radius, in sides of the square, for a mean of `degree` neighbours among n nodes.
+    """Return the radius, in sides of the square, for a mean `degree` among n nodes.
 
-    Raises Problem where no radius up to 1 gives that many.
+    Raises Problem where no radius up to 1 reaches that degree.
     """
     if n < 2 or not 0 < degree <= (n - 1) * neighbour_probability(1.0):
         raise Problem(
-            f"n = {n} nodes cannot have a mean of {degree:g} neighbours",
+            f"degree = {degree:g}: expected a positive mean degree that n = {n} nodes can have",
             remedy=f"at most {max(n - 1, 0) * neighbour_probability(1.0):.4g} at radius 1",
         )
     low, high = 0.0, 1.0

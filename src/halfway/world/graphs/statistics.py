@@ -1,4 +1,4 @@
-"""What a network looks like as a whole: degrees, components, its largest component."""
+"""Statistics of a network: degrees, connected components, the largest component."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -13,7 +13,7 @@ _u4 = np.uint32
 
 
 class DegreeStatistics(NamedTuple):
-    """Numbers of neighbours over all nodes."""
+    """The distribution of the degrees of all nodes."""
 
     least: int
     mean: float
@@ -23,7 +23,7 @@ class DegreeStatistics(NamedTuple):
 
 
 def degree_statistics(network: Network) -> DegreeStatistics:
-    """Least, mean, median and most neighbours, and how many nodes have none."""
+    """Return the least, mean, median and greatest degree, and the number of isolated nodes."""
     degree = network.degree
     return DegreeStatistics(
         int(degree.min()),
@@ -35,42 +35,42 @@ def degree_statistics(network: Network) -> DegreeStatistics:
 
 
 def connected(network: Network) -> bool:
-    """Is there a path between any two nodes? One node alone is connected."""
+    """Return whether all pairs of nodes have a path. A single node is connected."""
     return bool(reaches_everyone(network.start, network.who))
 
 
 def components(network: Network) -> npt.NDArray[np.int32]:
-    """[n] number of each row's connected component, counted from 0 by their lowest rows."""
+    """Return the component number of each row [n], from 0 in order of their lowest rows."""
     return _components(network.start, network.who)  # type: ignore[no-any-return]
 
 
 def largest_component(network: Network) -> Network:
-    """The network of the largest component (of equal ones that with the lowest row)."""
+    """Return the largest component of a network (of equal ones, that with the lowest row)."""
     component = components(network)
     rows = np.flatnonzero(component == np.bincount(component).argmax())
     return network if len(rows) == network.n else subnetwork(network, rows)
 
 
 def subnetwork(network: Network, rows: npt.NDArray[np.integer]) -> Network:
-    """The network that the given rows (ascending) induce; labels and positions are kept."""
+    """Return the subgraph induced by rows (ascending), with their labels and positions."""
     kept = np.zeros(network.n, np.bool_)
     kept[rows] = True
-    renamed = np.cumsum(kept, dtype=np.int32) - np.int32(1)
+    new_row = np.cumsum(kept, dtype=np.int32) - np.int32(1)
     end = np.repeat(np.arange(network.n), network.degree)
     inside = kept[end] & kept[network.who]
-    degree = np.bincount(renamed[end[inside]], minlength=len(rows))
+    degree = np.bincount(new_row[end[inside]], minlength=len(rows))
     return replace(
         network,
         start=np.concatenate(([0], np.cumsum(degree))).astype(np.uint32),
-        who=renamed[network.who[inside]],
+        who=new_row[network.who[inside]],
         position=None if network.position is None else network.position[rows],
         labels=(rows.astype(np.int32) if network.labels is None else network.labels[rows]),
     )
 
 
 @inlined
-def flooded(start, who, root, number, component, queue):
-    """Number everyone that `root` reaches and that has no component (< 0) yet; how many."""
+def label_component(start, who, root, number, component, queue):
+    """Number all rows that `root` reaches without a component (< 0); return their count."""
     component[root] = number
     queue[0] = root
     head, tail = _u4(0), _u4(1)
@@ -88,10 +88,10 @@ def flooded(start, who, root, number, component, queue):
 
 @kernel
 def reaches_everyone(start, who):
-    """Does row 0 reach every row?"""
+    """Return whether row 0 reaches every row of a graph."""
     n = start.shape[0] - 1
     component = np.full(n, -1, np.int32)
-    return np.int64(flooded(start, who, _u4(0), 0, component, np.empty(n, np.int32))) == n
+    return np.int64(label_component(start, who, _u4(0), 0, component, np.empty(n, np.int32))) == n
 
 
 @kernel
@@ -102,6 +102,6 @@ def _components(start, who):
     number = 0
     for i in range(n):
         if component[i] < 0:
-            flooded(start, who, _u4(i), number, component, queue)
+            label_component(start, who, _u4(i), number, component, queue)
             number += 1
     return component

@@ -1,7 +1,7 @@
-"""Uniform unit disk graphs by a cell grid: of given points, drawn, and redrawn until connected.
+"""Unit disk graphs by a cell grid: of given points, or of uniform points redrawn until connected.
 
-The rows come out in cell order, so that near nodes lie near in memory and each row's neighbours
-are found in ascending order without a sort; `labels` lead back to the positions as given.
+Rows are in cell order: near nodes lie near in memory, and the neighbours of a row are found in
+ascending order without a sort. `labels` are the indices of the given positions.
 """
 
 import math
@@ -11,29 +11,29 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.world.graphs.cell_grid import draw_into, fill, first_without_lonely, laid_out
+from halfway.world.graphs.cell_grid import draw_into, fill, first_without_isolated, grid_of
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import connected
 
-_LARGEST = 1e100  # beyond it, squares of doubles overflow or vanish and `<` would lie
+_LARGEST = 1e100  # beyond it, squares of doubles overflow or vanish, and `<` is wrong
 _MOST_ENTRIES = 2**32 - 1  # `start` is unsigned 32-bit
-_NODES_A_BATCH = 2_000_000  # draws between two looks at the keyboard: about 0.1 s
-_HOPELESS = math.log(1000.0)  # give up at once on odds below one in a thousand for the whole budget
+_NODES_A_BATCH = 2_000_000  # nodes drawn between two checks for Ctrl-C: about 0.1 s
+_HOPELESS = math.log(1000.0)  # refuse if the whole budget has odds below one in a thousand
 
 
-class Draw(NamedTuple):
-    """A connected network, and what it took: the acceptance rate is 1 / mean(draws)."""
+class ConnectedDraw(NamedTuple):
+    """A connected unit disk graph and the draws it took; acceptance rate: 1 / mean(draws)."""
 
     network: Network
     draws: int  # networks drawn, the accepted one included
 
 
 def unit_disk(position: npt.ArrayLike, radius: float, *, name: str = "unit disk graph") -> Network:
-    """The unit disk graph of points in a plane: a link iff distance < radius [drw §3].
+    """Return the unit disk graph of points in a plane: a link iff distance < radius [drw §3].
 
     position [n, 2] in any unit, radius in the same. `labels` of the result are indices into
     `position` (integers). Time O(n + links) for points spread over their bounding box.
-    Raises Problem for no points, coordinates that are not finite, a radius that is not positive.
+    Raises Problem for no points, coordinates that are not finite, or a radius <= 0.
     """
     points = _checked_positions(position)
     _check_radius(radius)
@@ -41,9 +41,9 @@ def unit_disk(position: npt.ArrayLike, radius: float, *, name: str = "unit disk 
 
 
 def draw_positions(n: int, seed: int, draw: int = 0) -> npt.NDArray[np.float64]:
-    """[n, 2] points uniform in the unit square; the same bytes on every machine.
+    """Draw points [n, 2] uniform in the unit square; the same bytes on every machine.
 
-    `draw` is the number of the attempt: `connected_unit_disk` accepts attempt `draws - 1`.
+    `draw` is the number of the attempt; `connected_unit_disk` accepts attempt `draws - 1`.
     """
     _check_count(n)
     position = np.empty((n, 2))
@@ -51,16 +51,18 @@ def draw_positions(n: int, seed: int, draw: int = 0) -> npt.NDArray[np.float64]:
     return position
 
 
-def connected_unit_disk(n: int, radius: float, seed: int, *, most_draws: int = 10_000) -> Draw:
-    """A uniform unit disk graph in the unit square, redrawn until connected [drw §4].
+def connected_unit_disk(
+    n: int, radius: float, seed: int, *, most_draws: int = 10_000
+) -> ConnectedDraw:
+    """Draw a uniform unit disk graph in the unit square until it is connected [drw §4].
 
-    radius in sides of the square; seed in [0, 2^64). Raises Problem when no connected network
-    turned up in `most_draws` draws, or at once when the odds of that are hopeless.
+    radius in sides of the square; seed in [0, 2^64). Raises Problem when none of `most_draws`
+    draws is connected, or at once when a connected draw is too unlikely.
     """
     _check_count(n)
     _check_radius(radius)
     if most_draws < 1:
-        raise Problem(f"most_draws = {most_draws}: at least one draw is needed")
+        raise Problem(f"most_draws = {most_draws}: expected at least 1")
     _check_odds(n, radius, most_draws)
     word, reach = _checked_seed(seed), float(radius)
     position = np.empty((n, 2))
@@ -68,23 +70,23 @@ def connected_unit_disk(n: int, radius: float, seed: int, *, most_draws: int = 1
     draw = 0
     while draw < most_draws:
         last = min(draw + batch, most_draws)
-        draw = first_without_lonely(position, reach, word, draw, last)
+        draw = first_without_isolated(position, reach, word, draw, last)
         if draw < last:
             network = unit_disk(position, reach, name=f"unit disk graph, n = {n}, r = {reach:g}")
             draw += 1
             if connected(network):
-                return Draw(network, draw)
+                return ConnectedDraw(network, draw)
     raise _unconnected(n, radius, f"none of {most_draws:,} drawn networks was connected")
 
 
 def _network(position: npt.NDArray[np.float64], radius: float, name: str) -> Network:
     try:
-        grid, first, ordered, label, room = laid_out(position, radius)
-        # Made by numpy, not in the kernel: it asks for huge pages (78 instead of 100 ms at 10^6).
+        grid, first, ordered, label, room = grid_of(position, radius)
+        # We allocate with numpy, because it requests huge pages (78 instead of 100 ms at 10^6).
         start = np.empty(len(position) + 1, np.uint32)
         who = np.empty(room, np.int32)
         i, k = fill(first, ordered, grid, radius, start, who, 0, 0)
-        while i < len(position) and k <= _MOST_ENTRIES:  # the guess was low: grow and go on
+        while i < len(position) and k <= _MOST_ENTRIES:  # the estimate was low
             more = np.empty(2 * len(who) + len(position), np.int32)
             more[:k] = who[:k]
             who = more
@@ -93,9 +95,9 @@ def _network(position: npt.NDArray[np.float64], radius: float, name: str) -> Net
         k = _MOST_ENTRIES + 1
     if k > _MOST_ENTRIES:
         raise Problem(
-            f"a unit disk graph of {len(position):,} points with radius {radius:g} has too many "
+            f"radius = {radius:g}: a unit disk graph of {len(position):,} points has too many "
             "links for the memory",
-            remedy="take a smaller radius",
+            remedy="use a smaller radius",
         )
     return Network(start, who[:k], ordered, label, name)
 
@@ -104,29 +106,29 @@ def _checked_positions(position: npt.ArrayLike) -> npt.NDArray[np.float64]:
     try:
         points = np.ascontiguousarray(position, dtype=np.float64)
     except (TypeError, ValueError):
-        raise Problem("positions are not numbers") from None
+        raise Problem("positions: expected numbers") from None
     if points.ndim != 2 or points.shape[1] != 2 or len(points) == 0:
-        raise Problem(f"positions have the shape {points.shape}, not (n, 2) with n >= 1")
+        raise Problem(f"positions.shape = {points.shape}: expected (n, 2) with n >= 1")
     if not (points.min() > -_LARGEST and points.max() < _LARGEST):
         bad = np.flatnonzero(~(np.abs(points) < _LARGEST).all(axis=1))[0]
         x, y = points[bad]
-        raise Problem(f"position {bad} is ({x:g}, {y:g}), not two finite numbers")
+        raise Problem(f"positions[{bad}] = ({x:g}, {y:g}): expected two finite numbers")
     return points
 
 
 def _check_radius(radius: float) -> None:
     if not 1 / _LARGEST < radius < _LARGEST:
-        raise Problem(f"radius r = {radius:g}: it must be a positive, finite length")
+        raise Problem(f"radius r = {radius:g}: expected a positive, finite length")
 
 
 def _check_count(n: int) -> None:
     if not 1 <= n < 2**31:
-        raise Problem(f"n = {n}: a network has at least one node (and fewer than 2^31)")
+        raise Problem(f"n = {n}: expected 1 to 2^31 - 1 nodes")
 
 
 def _checked_seed(seed: int) -> np.uint64:
     if not 0 <= seed < 2**64:
-        raise Problem(f"seed = {seed}: it must be an integer from 0 to 2^64 - 1")
+        raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1")
     return np.uint64(seed)
 
 
@@ -134,9 +136,9 @@ def _check_odds(n: int, radius: float, most_draws: int) -> None:
     # A node has no neighbour with probability at least (1 - pi r^2)^(n-1), more at the border, and
     # the number of such nodes is about Poisson: a network without one has odds below exp(-mean).
     disk = min(math.pi * radius * radius, 1.0)
-    alone = n * (1.0 - disk) ** (n - 1)
-    if alone > math.log(most_draws) + _HOPELESS:
-        reason = f"about {alone:.0f} nodes of every draw have no neighbour at all"
+    isolated = n * (1.0 - disk) ** (n - 1)
+    if isolated > math.log(most_draws) + _HOPELESS:
+        reason = f"about {isolated:.0f} nodes of every draw have no neighbour"
         raise _unconnected(n, radius, reason)
 
 
@@ -146,5 +148,5 @@ def _unconnected(n: int, radius: float, reason: str) -> Problem:
     return Problem(
         f"no connected unit disk graph for n = {n}, r = {radius:g} (mean degree {degree:.2g}): "
         f"{reason}",
-        remedy=f"take a radius of about {max(enough, radius * 1.05):.2g} or more, or more nodes",
+        remedy=f"use a radius of about {max(enough, radius * 1.05):.2g} or more, or more nodes",
     )

@@ -1,1 +1,1 @@
-"""Networks and underlays read from files."""
+"""Importers: networks and underlays from BRITE, GraphML and table files."""

@@ -1,7 +1,7 @@
-"""Files of the topology generator BRITE, of its Java and its C++ edition, read and written.
+"""Reader and writer of BRITE topology files (.brite), in the Java and the C++ edition's format.
 
-The editions differ in the order of the model's numbers, in tabs and blanks, and in digits: C++
-gives two decimals, and no delay between AS nodes (-1).
+The editions differ in the order of the model's numbers, in separators (tabs or blanks) and in
+digits: C++ writes two decimals, and no delay between AS nodes (-1).
 """
 
 import math
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
 from halfway.world.graphs.network import Network
-from halfway.world.importers.opened import content
+from halfway.world.importers.file_content import content
 from halfway.world.underlays.underlay import (
     SPEED_OF_LIGHT_KM_S,
     Doubles,
@@ -26,25 +26,25 @@ from halfway.world.underlays.underlay import (
 from halfway.world.underlays.waxman import BANDWIDTHS, PLACEMENTS, Waxman
 
 FORMS = ("java", "c++")
-_WAXMAN = ("1", "3")  # router level and AS level; both write the same numbers
+_WAXMAN = ("1", "3")  # router level and AS level; both have the same numbers
 _INCREMENTAL = 1.0
-_NUMBERS = 11  # on the model's line
+_NUMBERS = 11  # numbers on the model's line
 _NODE = ("id", "x", "y")
 _EDGE = ("id", "from", "to", "length", "delay", "bandwidth")
-_DIRECTION = 9  # the field that is U or D
-_PART = {True: "\t", False: " "}  # of the Java edition, of the C++ edition
+_DIRECTION = 9  # index of the field that is U or D
+_SEPARATOR = {True: "\t", False: " "}  # Java edition, C++ edition
 _MILLI, _MEGA = 1e-3, 1e6
 
 
 class Brite(NamedTuple):
-    """What a .brite file holds."""
+    """The content of a .brite file."""
 
-    underlay: Underlay  # positions in km, `labels` the file's ids
-    model: Waxman | None  # None for another model, or one that did not grow by the node
+    underlay: Underlay  # positions in km; `labels` are the file's ids
+    model: Waxman | None  # None for another model or non-incremental growth
 
 
 class _Lines(NamedTuple):
-    """The lines of one block of the file, with the number of each."""
+    """The lines of one block of a .brite file, with line numbers."""
 
     path: Path
     head: tuple[int, str]
@@ -52,11 +52,11 @@ class _Lines(NamedTuple):
 
 
 def read_brite(path: str | Path, *, largest: bool = False) -> Brite:
-    """Read a .brite file (.gz may follow).
+    """Read a .brite file, or .brite.gz.
 
-    A link takes the delay of the file (ms), or where that is -1 its length (km) over the speed of
-    light; its bandwidth is in Mb/s, infinite where it is -1. Directions are dropped and counted in
-    `left_out`. largest: only the largest component. Raises Problem with file and line.
+    The delay of a link is that of the file (ms), or its length (km) over the speed of light where
+    that is -1. Its bandwidth is in Mb/s, infinite where it is -1. Directions are dropped and
+    counted in `left_out`. largest: only the largest component. Raises Problem with file and line.
     """
     where = Path(path)
     body = content(where).replace(b"\0", b"").decode("utf-8", "replace")
@@ -67,7 +67,7 @@ def read_brite(path: str | Path, *, largest: bool = False) -> Brite:
     position = np.empty((len(nodes.body), 2))
     for i, (number, fields) in enumerate(nodes.body):
         if fields[0] in index:
-            raise Problem(f"node {fields[0]} is there already", where=f"{where}:{number}")
+            raise Problem(f"duplicate node {fields[0]}", where=f"{where}:{number}")
         index[fields[0]] = i
         position[i] = [_number(nodes, number, fields, column, _NODE) for column in (1, 2)]
     ends, delay_s, bandwidth_bps, directed = _links(edges, index)
@@ -77,22 +77,22 @@ def read_brite(path: str | Path, *, largest: bool = False) -> Brite:
 
 
 def write_brite(path: str | Path, underlay: Underlay, model: Waxman, form: str = "java") -> None:
-    """Write a .brite file as BRITE's Java or C++ edition does ("java" or "c++").
+    """Write a .brite file in the format of BRITE's Java or C++ edition ("java" or "c++").
 
-    Ids are the network's labels where these are 0…n-1 in some order, else the rows. "java" keeps
-    every digit, "c++" two decimals and no delays. Raises Problem where positions are unknown or the
-    file cannot be written.
+    Ids are the network's labels where these are 0…n-1 in some order, otherwise the rows. "java"
+    keeps all digits, "c++" two decimals and no delays. Raises Problem if positions are unknown or
+    the file cannot be written.
     """
     if form not in FORMS:
-        raise Problem(f"form = '{form}': it must be one of {', '.join(FORMS)}")
+        raise Problem(f"form = '{form}': expected one of {', '.join(FORMS)}")
     network = underlay.network
     if network.position is None:
-        raise Problem("a .brite file needs the position of every node", where=network.name)
-    names = _ids(network)
+        raise Problem("a .brite file requires the position of every node", where=network.name)
+    ids = _ids(network)
     java = form == "java"
     text = [f"Topology: ( {network.n} Nodes, {network.links} Edges )", _head(model, java), ""]
-    text += _node_lines(network, network.position, names, java)
-    text += ["", *_edge_lines(underlay, network.position, names, java)]
+    text += _node_lines(network, network.position, ids, java)
+    text += ["", *_edge_lines(underlay, network.position, ids, java)]
     try:
         Path(path).write_text("\n".join(text) + "\n", encoding="utf-8")
     except OSError as error:
@@ -108,25 +108,25 @@ def _ids(network: Network) -> npt.NDArray[np.int64]:
 
 
 def _node_lines(
-    network: Network, position: Doubles, names: npt.NDArray[np.int64], java: bool
+    network: Network, position: Doubles, ids: npt.NDArray[np.int64], java: bool
 ) -> list[str]:
     lines = [f"Nodes: ( {network.n} )" if java else f"Nodes: ({network.n})"]
-    for i in np.argsort(names):
+    for i in np.argsort(ids):
         x, y = position[i].tolist()
         whole = java and x.is_integer() and y.is_integer()
         place = (f"{x:.0f}", f"{y:.0f}") if whole else (_digits(x, java), _digits(y, java))
         degree = str(network.degree[i])
-        fields = [str(names[i]), *place, degree, degree, str(names[i]), "AS_NODE", ""]
-        lines.append(_PART[java].join(fields))
+        fields = [str(ids[i]), *place, degree, degree, str(ids[i]), "AS_NODE", ""]
+        lines.append(_SEPARATOR[java].join(fields))
     return lines
 
 
 def _edge_lines(
-    underlay: Underlay, position: Doubles, names: npt.NDArray[np.int64], java: bool
+    underlay: Underlay, position: Doubles, ids: npt.NDArray[np.int64], java: bool
 ) -> list[str]:
     links = underlay.network.links
     lines = [f"Edges: ( {links} )" if java else f"Edges: ({links}):"]
-    ends = np.column_stack((names[underlay.owner], names[underlay.network.who]))
+    ends = np.column_stack((ids[underlay.owner], ids[underlay.network.who]))
     later = np.flatnonzero(ends[:, 0] > ends[:, 1])  # each link once, from the later id
     for number, k in enumerate(later[np.lexsort((ends[later, 1], ends[later, 0]))]):
         a, b = ends[k].tolist()
@@ -135,7 +135,7 @@ def _edge_lines(
         mbps = float(underlay.bandwidth_bps[k]) / _MEGA
         speed = _digits(mbps if math.isfinite(mbps) else -1.0, java)
         fields = [number, a, b, _digits(length_km, java), delay, speed, a, b, "E_AS", "U"]
-        lines.append(_PART[java].join(map(str, fields)))
+        lines.append(_SEPARATOR[java].join(map(str, fields)))
     return lines
 
 
@@ -146,9 +146,7 @@ def _digits(value: float, java: bool) -> str:
 def _block(path: Path, lines: list[tuple[int, str]], name: str) -> _Lines:
     found = [k for k, (_, line) in enumerate(lines) if line.lstrip().startswith(name + ":")]
     if not found:
-        raise Problem(
-            f"there is no line '{name}:'", where=str(path), remedy="is this a BRITE file?"
-        )
+        raise Problem(f"no line '{name}:'", where=str(path), remedy="check that it is a BRITE file")
     first = found[0]
     body = []
     for number, line in lines[first + 1 :]:
@@ -157,13 +155,13 @@ def _block(path: Path, lines: list[tuple[int, str]], name: str) -> _Lines:
             break
         wanted = len(_NODE) if name == "Nodes" else len(_EDGE)
         if len(fields) < wanted:
-            what = f"the line has {len(fields)} fields; {wanted} are the least of '{name}:'"
+            what = f"the line has {len(fields)} fields: expected at least {wanted} in '{name}:'"
             raise Problem(what, where=f"{path}:{number}")
         body.append((number, fields))
     number, head = lines[first]
     count = re.search(r"\d+", head)
     if count and int(count[0]) != len(body):
-        what = f"'{name}:' announces {count[0]}, but {len(body)} lines follow"
+        what = f"'{name}:' declares {count[0]} lines, but {len(body)} follow"
         raise Problem(what, where=f"{path}:{number}")
     if not body:
         raise Problem(f"no line follows '{name}:'", where=f"{path}:{number}")
@@ -171,7 +169,7 @@ def _block(path: Path, lines: list[tuple[int, str]], name: str) -> _Lines:
 
 
 def _links(edges: _Lines, index: dict[str, int]) -> tuple[Ends, Doubles, Doubles, int]:
-    # Ends, delays in seconds, bandwidths in bits a second, and how many had a direction.
+    # Ends, delays in seconds, bandwidths in bits a second, and the number of directed links.
     ends = np.empty((len(edges.body), 2), np.int64)
     delay_s, bandwidth_bps = np.empty((2, len(edges.body)))
     directed = 0
@@ -197,7 +195,7 @@ def _number(
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        what = f"'{fields[column][:40]}' is not a number in {names[column]}"
+        what = f"{names[column]} = '{fields[column][:40]}': expected a number"
         raise Problem(what, where=f"{block.path}:{number}:{column + 1}")
     return value
 
@@ -213,7 +211,7 @@ def _model(line: str) -> Waxman | None:
     if len(given) != _NUMBERS:
         return None
     n, side, square, placed, *middle, spread, least, most = given
-    # Only the Java edition names the model beside its number.
+    # Only the Java edition gives the model's name after its number.
     m, alpha, beta, growth = middle if "-" in head[2] else (*middle[1:], middle[0])
     known = placed in (1, 2) and spread in (1, 2, 3, 4) and growth == _INCREMENTAL
     if not known:

@@ -1,4 +1,4 @@
-"""Networks in GraphML; what is wrong is named with its line and column."""
+"""GraphML reader: nodes, links, positions and link speeds; errors give line and column."""
 
 import math
 from pathlib import Path
@@ -9,21 +9,21 @@ import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
-from halfway.world.importers.opened import content
+from halfway.world.importers.file_content import content
 
 _PLANE = ("x", "y")
-_PLACES = (_PLANE, ("longitude", "latitude"), ("lon", "lat"))
-_SPEED = "linkspeedraw"  # bits a second, as the Internet Topology Zoo names it
-_CUT = {
+_POSITION_KEYS = (_PLANE, ("longitude", "latitude"), ("lon", "lat"))
+_SPEED = "linkspeedraw"  # bits a second; the key of the Internet Topology Zoo
+_TRUNCATED = {
     expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS],
     expat.errors.codes[expat.errors.XML_ERROR_UNCLOSED_TOKEN],
     expat.errors.codes[expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION],
 }
-_SPACE = " "  # stands between the namespace and the name of an element
+_SPACE = " "  # between the namespace and the name of an element
 
 
 def graphml(path: Path) -> LinkList:
-    """Nodes, links and positions of a GraphML file; directions and all other data are dropped.
+    """Read nodes, links and positions of a GraphML file; directions and other data are dropped.
 
     Positions are the node keys x and y or Longitude and Latitude, in the file's units.
     """
@@ -31,15 +31,15 @@ def graphml(path: Path) -> LinkList:
 
 
 class GraphmlLinks(NamedTuple):
-    """A GraphML file with what it tells about links."""
+    """The links of a GraphML file with their speeds."""
 
     listed: LinkList
-    speed_bps: np.ndarray[tuple[int], np.dtype[np.float64]]  # [links as listed] NaN: not given
+    speed_bps: np.ndarray[tuple[int], np.dtype[np.float64]]  # [links] as listed; NaN: not given
     geographic: bool  # positions are longitude and latitude in degrees, not x and y
 
 
 def graphml_links(path: Path) -> GraphmlLinks:
-    """Like `graphml`, with the edge key LinkSpeedRaw."""
+    """Read a GraphML file as `graphml` does, and the edge key LinkSpeedRaw."""
     reader = _Reader(path)
     reader.read(content(path))
     listed = reader.listed()
@@ -47,38 +47,38 @@ def graphml_links(path: Path) -> GraphmlLinks:
 
 
 class _Reader:
-    """What expat tells, kept until the end: links may stand before the nodes that they name."""
+    """A GraphML parser (expat); links are resolved last, as they may precede their nodes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.nodes: dict[str, dict[str, float]] = {}  # id -> name of the key -> value
-        self.links: list[tuple[str, str, str]] = []  # from, to, where it stands
+        self.nodes: dict[str, dict[str, float]] = {}  # id -> key name -> value
+        self.links: list[tuple[str, str, str]] = []  # source, target, file:line:column
         self.speeds: list[float] = []  # of each link, NaN where none is given
-        self.places: dict[str, str] = {}  # id of a key -> x, y, longitude…
-        self.speed_keys: set[str] = set()  # ids of the keys for speeds
+        self.position_keys: dict[str, str] = {}  # key id -> x, y, longitude…
+        self.speed_keys: set[str] = set()  # key ids of speeds
         self.graphs = 0
         self.inside: list[str] = []  # the open elements
-        self.open_nodes: list[str] = []  # a node may hold a graph with nodes of its own
+        self.open_nodes: list[str] = []  # a node may contain a graph with nodes
         self.key, self.text = "", ""
         self.parser = expat.ParserCreate(namespace_separator=_SPACE)
         self.parser.StartElementHandler = self.started
         self.parser.EndElementHandler = self.ended
-        self.parser.CharacterDataHandler = self.spoken
+        self.parser.CharacterDataHandler = self.characters
 
     def read(self, data: bytes) -> None:
         try:
             self.parser.Parse(data, True)
         except expat.ExpatError as error:
             place = f"{self.path}:{error.lineno}:{error.offset + 1}"
-            if self.inside and error.code in _CUT:
-                what = f"the file ends inside <{self.inside[-1]}>: it is cut short"
+            if self.inside and error.code in _TRUNCATED:
+                what = f"the file is truncated inside <{self.inside[-1]}>"
             else:
                 what = f"not well-formed XML ({expat.ErrorString(error.code)})"
             raise Problem(what, where=place) from None
-        except (LookupError, ValueError) as error:  # an encoding that nobody knows
+        except (LookupError, ValueError) as error:  # an unknown encoding
             raise Problem(f"not readable XML ({error})", where=self.here()) from None
         if not self.graphs:
-            raise Problem("holds no <graph>", where=str(self.path))
+            raise Problem("no <graph> in the file", where=str(self.path))
 
     def here(self) -> str:
         line, column = self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1
@@ -87,17 +87,17 @@ class _Reader:
     def started(self, element: str, given: dict[str, str]) -> None:
         kind = element.rsplit(_SPACE, 1)[-1]
         if not self.inside and kind != "graphml":
-            raise Problem(f"this is not GraphML but <{kind}>", where=self.here())
+            raise Problem(f"root element <{kind}>: expected <graphml>", where=self.here())
         if kind == "graph" and self.inside == ["graphml"]:
             self.graphs += 1
             if self.graphs > 1:
-                raise Problem("a second <graph>: only one can be read", where=self.here())
+                raise Problem("a second <graph>: expected only one", where=self.here())
         elif kind == "key":
             self.key_started(given)
         elif kind == "node":
             name = self.attribute("node", "id", given)
             if name in self.nodes:
-                raise Problem(f"node '{name}' is there already", where=self.here())
+                raise Problem(f"duplicate node '{name}'", where=self.here())
             self.nodes[name] = {}
             self.open_nodes.append(name)
         elif kind == "edge":
@@ -110,8 +110,8 @@ class _Reader:
 
     def key_started(self, given: dict[str, str]) -> None:
         name, target = given.get("attr.name", "").lower(), given.get("for", "all")
-        if target in ("node", "all") and any(name in pair for pair in _PLACES):
-            self.places[self.attribute("key", "id", given)] = name
+        if target in ("node", "all") and any(name in pair for pair in _POSITION_KEYS):
+            self.position_keys[self.attribute("key", "id", given)] = name
         if target in ("edge", "all") and name == _SPEED:
             self.speed_keys.add(self.attribute("key", "id", given))
 
@@ -120,7 +120,7 @@ class _Reader:
             raise Problem(f"<{kind}> without {name}", where=self.here())
         return given[name]
 
-    def spoken(self, text: str) -> None:
+    def characters(self, text: str) -> None:
         if self.inside[-1] == "data":
             self.text += text
 
@@ -130,9 +130,9 @@ class _Reader:
             self.open_nodes.pop()
         if kind != "data":
             return
-        if self.inside[-1] == "node" and self.key in self.places:
+        if self.inside[-1] == "node" and self.key in self.position_keys:
             owner = f"node '{self.open_nodes[-1]}'"
-            name = self.places[self.key]
+            name = self.position_keys[self.key]
             self.nodes[self.open_nodes[-1]][name] = self.number(name, owner)
         elif self.inside[-1] == "edge" and self.key in self.speed_keys:
             self.speeds[-1] = self.number("LinkSpeedRaw", "an edge")
@@ -143,7 +143,7 @@ class _Reader:
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
-            what = f"'{self.text.strip()[:40]}' is not a number in {name} of {owner}"
+            what = f"{name} = '{self.text.strip()[:40]}' of {owner}: expected a number"
             raise Problem(what, where=self.here())
         return value
 
@@ -160,16 +160,16 @@ class _Reader:
         return LinkList(list(index), ends, self.positions(), {})
 
     def pair(self) -> tuple[str, str]:
-        # The pair of names that most nodes have; the others' positions are unknown.
+        # The pair of keys that most nodes have; positions of the other nodes are unknown.
         def known(pair: tuple[str, str]) -> int:
-            return sum(pair[0] in place and pair[1] in place for place in self.nodes.values())
+            return sum(pair[0] in values and pair[1] in values for values in self.nodes.values())
 
-        return max(_PLACES, key=known)
+        return max(_POSITION_KEYS, key=known)
 
     def positions(self) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
         x, y = self.pair()
         found = np.full((len(self.nodes), 2), np.nan)
-        for i, place in enumerate(self.nodes.values()):
-            if x in place and y in place:
-                found[i] = place[x], place[y]
+        for i, values in enumerate(self.nodes.values()):
+            if x in values and y in values:
+                found[i] = values[x], values[y]
         return found

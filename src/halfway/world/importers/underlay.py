@@ -1,4 +1,4 @@
-"""Real underlays from the user's files: BRITE, GraphML with places, tables of links with delays."""
+"""Reader of underlay files: BRITE, GraphML with positions, or link tables with delays."""
 
 import math
 from dataclasses import replace
@@ -10,7 +10,7 @@ from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
 from halfway.world.importers.brite import read_brite
 from halfway.world.importers.graphml import graphml_links
-from halfway.world.importers.link_table import Quality, Table, links
+from halfway.world.importers.link_table import LinkQuality, TextTable, links
 from halfway.world.importers.network import GRAPHML, stem, suffix, table_of
 from halfway.world.underlays.underlay import (
     SPEED_OF_LIGHT_KM_S,
@@ -22,7 +22,7 @@ from halfway.world.underlays.waxman import uniform_bandwidths
 
 EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
 _BRITE = ".brite"
-_ALL = Quality((), 0.0, True)
+_ALL = LinkQuality((), 0.0, True)
 _MILLI, _MEGA = 1e-3, 1e6
 _METRES_IN_KM = 1000.0
 HOP_S = 1e-3
@@ -36,22 +36,22 @@ def read_underlay(
     hop_s: float = HOP_S,
     largest: bool = False,
 ) -> Underlay:
-    """Read an underlay; its format follows from the suffix (.gz may follow).
+    """Read an underlay file; the suffix (before an optional .gz) gives the format.
 
-    .brite: as `read_brite`. GraphML: a link's delay is the distance of its ends, on the great
+    .brite: as `read_brite`. GraphML: the delay of a link is the distance of its ends, on the great
     circle (or in the plane, in km), over the speed of light; its bandwidth is LinkSpeedRaw. Tables:
-    delay_ms and bandwidth_mbps name columns (1, 2, 3… without a header); without delay_ms each
-    link takes hop_s, as in an AS graph, which tells neither places nor delays. A bandwidth that
-    nobody gives is infinite. largest: only the largest component. Raises Problem with file and
-    line.
+    delay_ms and bandwidth_mbps name columns (1, 2, 3… without a header). Without delay_ms each
+    link has the delay hop_s, as in an AS graph, which has neither positions nor delays. A missing
+    bandwidth is infinite. largest: only the largest component. Raises Problem with file and line.
     """
     where = Path(path)
     kind = suffix(where, (_BRITE,))
     columns = [name for name in (delay_ms, bandwidth_mbps) if name is not None]
     if columns and kind in (_BRITE, *GRAPHML):
-        raise Problem(f"{kind} has no columns to choose from", where=str(where))
+        remedy = "leave out delay_ms and bandwidth_mbps"
+        raise Problem(f"{kind} has no columns", where=str(where), remedy=remedy)
     if not 0 <= hop_s < np.inf:
-        raise Problem(f"hop_s = {hop_s}: it must be 0 or more, and finite", where=str(where))
+        raise Problem(f"hop_s = {hop_s}: expected a finite time >= 0", where=str(where))
     if kind == _BRITE:
         return read_brite(where, largest=largest).underlay
     if kind in GRAPHML:
@@ -70,9 +70,9 @@ def read_underlay(
 def with_drawn_bandwidths(
     underlay: Underlay, seed: int, least_mbps: float = 10.0, most_mbps: float = 1024.0
 ) -> Underlay:
-    """The same underlay; links of unknown bandwidth get one, uniform from least to most.
+    """Return the underlay with unknown bandwidths drawn uniformly from least to most.
 
-    Every link has its own number among all links, so what is known does not shift the draws.
+    A draw depends on the link's number among all links, so known bandwidths do not shift it.
     """
     drawn = uniform_bandwidths(underlay.network.links, seed, least_mbps, most_mbps)
     unknown = np.isinf(underlay.bandwidth_bps)
@@ -82,8 +82,9 @@ def with_drawn_bandwidths(
 
 
 def great_circle_km(a: Doubles, b: Doubles) -> Doubles:
-    """[links] distances of places [links, 2] in degrees (longitude, latitude), to whole metres.
+    """Return great circle distances [links] of points [links, 2] in degrees, to whole metres.
 
+    Points are (longitude, latitude).
     Whole metres, because sines differ between machines in their last bit.
     """
     (east_a, north_a), (east_b, north_b) = np.radians(a).T, np.radians(b).T
@@ -95,7 +96,7 @@ def great_circle_km(a: Doubles, b: Doubles) -> Doubles:
 
 
 def plane_km(a: Doubles, b: Doubles) -> Doubles:
-    """[links] distances of points [links, 2] in kilometres."""
+    """Return the plane distances [links] of points [links, 2] in kilometres."""
     x, y = (a - b).T
     length_km: Doubles = np.sqrt(x * x + y * y)
     return length_km
@@ -103,16 +104,16 @@ def plane_km(a: Doubles, b: Doubles) -> Doubles:
 
 def _from_graphml(path: Path, largest: bool) -> Underlay:
     listed, speed_bps, geographic = graphml_links(path)
-    position = _completed(listed, path)
+    position = _with_all_positions(listed, path)
     a, b = position[listed.ends[:, 0]], position[listed.ends[:, 1]]
     length_km = great_circle_km(a, b) if geographic else plane_km(a, b)
     speed = np.where(speed_bps > 0, speed_bps, np.nan)
     return underlay_of(listed, length_km / SPEED_OF_LIGHT_KM_S, speed, stem(path), largest=largest)
 
 
-def _completed(listed: LinkList, path: Path) -> Doubles:
-    # We put a node without a place at the mean of its placed neighbours, ring by ring around the
-    # known ones, because the delay of its links must come from somewhere.
+def _with_all_positions(listed: LinkList, path: Path) -> Doubles:
+    # We put a node without a position at the mean of its known neighbours, ring by ring around the
+    # known nodes, because the delays of its links require a position.
     position = listed.position.copy()
     near: list[list[int]] = [[] for _ in listed.labels]
     for a, b in listed.ends.tolist():
@@ -123,24 +124,25 @@ def _completed(listed: LinkList, path: Path) -> Doubles:
         raise Problem(
             "no node has a position: delays are unknown",
             where=str(path),
-            remedy="give the nodes keys Longitude and Latitude, or x and y in kilometres",
+            remedy="add the node keys Longitude and Latitude, or x and y in kilometres",
         )
     while ring := [i for i in range(len(near)) if not known[i] and any(known[j] for j in near[i])]:
         for i in ring:
             position[i] = position[[j for j in near[i] if known[j]]].mean(axis=0)
         for i in ring:
             known[i] = True
-    # Who is not linked to anyone with a place has links of length 0, or none.
+    # Links of a component without any known position have length 0.
     position[np.isnan(position)] = 0.0
     return position
 
 
-def _column(table: Table, name: str) -> Doubles:
+def _column(table: TextTable, name: str) -> Doubles:
     column = table.column(name)
     found = np.empty(len(table.rows))
     for k, (line, row) in enumerate(table.rows):
         found[k] = table.number(row, line, column)
         if not found[k] >= 0:
-            what = "no value" if np.isnan(found[k]) else f"{row[column].strip()} is negative"
-            raise table.problem(f"{what} in column {name}", line, column)
+            given = row[column].strip() if column < len(row) else ""
+            what = f"column {name} = '{given}': expected a number >= 0"
+            raise table.problem(what, line, column)
     return found

@@ -1,1 +1,1 @@
-"""Nodes that move: random waypoint and recorded tracks."""
+"""Mobility: random waypoint, trace files, and the links of moving nodes."""

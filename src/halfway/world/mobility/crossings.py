@@ -1,6 +1,6 @@
-"""When moving nodes come within the radius, in compiled code: paths cut into pieces, exact roots.
+"""Kernels of the moving grid: exact times at which moving nodes enter and leave each other's range.
 
-Everything here is one slice of time; `moving_grid.py` is the face that users call.
+Each call covers one slice of time. The public API is `moving_grid.py`.
 """
 
 import math
@@ -12,27 +12,27 @@ import numpy.typing as npt
 from halfway.core.compiled import inlined, kernel
 from halfway.world.mobility.motion import leg_at, place
 
-# A link lost for less than this many seconds was not lost: consecutive pieces round differently.
+# Seconds. A shorter gap of a link is ignored, because consecutive pieces round differently.
 SHORTEST_GAP = 1e-9
 
 
 class LinkChanges(NamedTuple):
-    """Links that appeared or went, in order of (t, a, b); a pair's ups and downs alternate."""
+    """Changes of links to up or down, by (t, a, b); the changes of a pair alternate."""
 
     t: npt.NDArray[np.float64]  # [changes] seconds
     a: npt.NDArray[np.int32]  # [changes] rows, a < b
     b: npt.NDArray[np.int32]
-    up: npt.NDArray[np.bool_]  # [changes] the link lives from now on; else it does not
+    up: npt.NDArray[np.bool_]  # [changes] True: the link comes up; False: it goes down
 
 
 class Pieces(NamedTuple):
-    """Short straight pieces of all paths in a slice of time."""
+    """Short straight pieces of the nodes' paths in a slice of time."""
 
     first: npt.NDArray[np.int64]  # [n+1] node i's pieces are first[i] up to first[i+1]
     node: npt.NDArray[np.int32]
     t0: npt.NDArray[np.float64]
     t1: npt.NDArray[np.float64]
-    x: npt.NDArray[np.float64]  # where at t0
+    x: npt.NDArray[np.float64]  # position at t0
     y: npt.NDArray[np.float64]
     vx: npt.NDArray[np.float64]
     vy: npt.NDArray[np.float64]
@@ -40,14 +40,14 @@ class Pieces(NamedTuple):
 
 
 class Cursors(NamedTuple):
-    """How far a slice by slice reading of the legs has come."""
+    """The progress of each node through its legs and presence, slice by slice."""
 
-    leg: npt.NDArray[np.int64]  # [n] the last leg that has begun
-    interval: npt.NDArray[np.int64]  # [n] the first interval of presence that has not ended
+    leg: npt.NDArray[np.int64]  # [n] the last leg that began
+    interval: npt.NDArray[np.int64]  # [n] the first interval of presence that did not end
 
 
 def room(n: int, pieces: int) -> Pieces:
-    """Room for the pieces of n nodes."""
+    """Allocate the path pieces of n nodes."""
     t0, t1, x, y, vx, vy = (np.empty(pieces) for _ in range(6))
     first, node = np.empty(n + 1, np.int64), np.empty(pieces, np.int32)
     return Pieces(first, node, t0, t1, x, y, vx, vy, np.empty((pieces, 2)))
@@ -55,7 +55,7 @@ def room(n: int, pieces: int) -> Pieces:
 
 @inlined
 def _add(pieces, legs, i, k, moving, begin, end, most, count):
-    # The path of node i on leg k (or after it) in [begin, end), in pieces of at most `most`.
+    # Add node i's path on leg k (or after it) in [begin, end), in pieces of at most `most`.
     vx, vy = 0.0, 0.0
     parts = np.int64(1)
     if moving:
@@ -82,7 +82,7 @@ def _add(pieces, legs, i, k, moving, begin, end, most, count):
 
 @inlined
 def _add_path(pieces, legs, i, k, begin, end, most, count):
-    # Node i's path in [begin, end), from leg k on; consecutive pieces meet at the same instant.
+    # Add node i's path in [begin, end), from leg k on; pieces join at the same instant.
     k = leg_at(legs, i, k, begin)
     t = begin
     while t < end:
@@ -104,7 +104,7 @@ def _add_path(pieces, legs, i, k, begin, end, most, count):
 
 @kernel
 def cut(legs, presence, cursors, most, begin, end, pieces):
-    """All pieces of the slice [begin, end), by node and time: how many, -1 if there is no room."""
+    """Cut paths in the slice [begin, end) to pieces, by node and time: their number, -1 if full."""
     count = 0
     for i in range(legs.first.shape[0] - 1):
         pieces.first[i] = count
@@ -124,8 +124,8 @@ def cut(legs, presence, cursors, most, begin, end, pieces):
 
 
 @inlined
-def _meeting(pieces, p, q, radius):
-    # When in their common time two pieces are nearer than the radius: (begin, end), empty if not.
+def _contact(pieces, p, q, radius):
+    # The time (begin, end) in which two pieces are nearer than the radius; may be empty.
     t0, t1 = max(pieces.t0[p], pieces.t0[q]), min(pieces.t1[p], pieces.t1[q])
     if not t0 < t1:
         return t0, t0
@@ -137,7 +137,7 @@ def _meeting(pieces, p, q, radius):
     speed = vx * vx + vy * vy
     if speed == 0.0:
         return t0, t1 if c < 0.0 else t0
-    # |place + v t|^2 = r^2; its discriminant by the cross product, which does not cancel.
+    # |position + v t|^2 = r^2; the discriminant by the cross product avoids cancellation.
     half, cross = x * vx + y * vy, x * vy - y * vx
     inside = speed * radius * radius - cross * cross
     if not inside > 0.0:
@@ -151,7 +151,7 @@ def _meeting(pieces, p, q, radius):
 
 @inlined
 def _sort(other, begin, end, m):
-    # Shell's sort of m intervals by (other, begin): few, and mostly in order already.
+    # Shell sort of m intervals by (other, begin): few, and mostly in order.
     gap = m // 2
     while gap > 0:
         for i in range(gap, m):
@@ -168,14 +168,14 @@ def _sort(other, begin, end, m):
 
 @inlined
 def _collect(pieces, i, start, who, rank, label, radius, other, begin, end):
-    # The times that node i spends with each node after it, in order; their number.
+    # Collect the contacts of node i with each later node, in order; return their number.
     m = 0
     for p in range(pieces.first[i], pieces.first[i + 1]):
         row = rank[p]
         for e in range(start[row], start[row + 1]):
             q = label[who[e]]
             if pieces.node[q] > i:
-                t0, t1 = _meeting(pieces, p, q, radius)
+                t0, t1 = _contact(pieces, p, q, radius)
                 if t0 < t1:
                     other[m], begin[m], end[m] = pieces.node[q], t0, t1
                     m += 1
@@ -184,7 +184,7 @@ def _collect(pieces, i, start, who, rank, label, radius, other, begin, end):
 
 
 @inlined
-def _note(changing, count, t, a, b, up):
+def _record(changing, count, t, a, b, up):
     changing.t[count], changing.a[count] = t, a
     changing.b[count], changing.up[count] = b, up
     return count + 1
@@ -192,8 +192,8 @@ def _note(changing, count, t, a, b, up):
 
 @inlined
 def _replay(other, begin, end, k, m, i, until, was_open, out, count):
-    # The changes of one pair, whose times begin at k: where the next pair's begin, how many
-    # changes there are now, whether the link is open at the end.
+    # Write the changes of one pair, with contacts from k on. Return the start of the next pair,
+    # the number of changes, and whether the link is open at the end.
     b = other[k]
     while True:
         t0, t1 = begin[k], end[k]
@@ -202,10 +202,10 @@ def _replay(other, begin, end, k, m, i, until, was_open, out, count):
             t1 = max(t1, end[k])
             k += 1
         if not was_open:
-            count = _note(out, count, t0, i, b, True)
+            count = _record(out, count, t0, i, b, True)
         if t1 >= until:
             return k, count, True
-        count = _note(out, count, t1, i, b, False)
+        count = _record(out, count, t1, i, b, False)
         was_open = False
         if k == m or other[k] != b:
             return k, count, False
@@ -224,9 +224,9 @@ def _most_entries(pieces, start, rank):
 
 @kernel
 def joined(pieces, start, who, rank, label, radius, now, until, old_a, old_b, new_a, new_b, out):
-    """Write the changes in [now, until) to `out`, the links then open to new_a, new_b: how many.
+    """Write link changes in [now, until) to `out`, open links to new_a, new_b; return both counts.
 
-    The open links before, old_a and old_b, are in the same order: by a, then b.
+    The links open before, old_a and old_b, have the same order: by a, then b.
     """
     most = _most_entries(pieces, start, rank)
     other, begin, end = np.empty(most, np.int32), np.empty(most), np.empty(most)
@@ -235,14 +235,14 @@ def joined(pieces, start, who, rank, label, radius, now, until, old_a, old_b, ne
         m = _collect(pieces, i, start, who, rank, label, radius, other, begin, end)
         k = 0
         while k < m or (o < links and old_a[o] == i):
-            mine = o < links and old_a[o] == i and (k == m or old_b[o] <= other[k])
-            same = mine and k < m and old_b[o] == other[k]
+            previous = o < links and old_a[o] == i and (k == m or old_b[o] <= other[k])
+            same = previous and k < m and old_b[o] == other[k]
             was_open = same and begin[k] <= now + SHORTEST_GAP
-            if mine:
-                if not was_open:  # gone between two slices: absent now, or elsewhere
-                    count = _note(out, count, now, i, old_b[o], False)
+            if previous:
+                if not was_open:  # lost between two slices: absent now, or out of range
+                    count = _record(out, count, now, i, old_b[o], False)
                 o += 1
-            if same or not mine:
+            if same or not previous:
                 b = other[k]
                 step = _replay(other, begin, end, k, m, i, until, was_open, out, count)
                 k, count, stays = step

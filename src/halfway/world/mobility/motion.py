@@ -1,7 +1,6 @@
-"""Motion as data: straight legs in time order, and nodes that rest between them.
+"""Motion data: the straight legs of each node in time order, with rests between them.
 
-Any model or trace is the same `Legs`; models and importers stand in files of their own, and who is
-near whom meanwhile in `moving_grid.py`.
+All mobility models and trace files give `Legs`; `moving_grid.py` computes the links.
 """
 
 from typing import NamedTuple
@@ -20,7 +19,7 @@ class Legs(NamedTuple):
 
     A leg is a straight move at a constant speed from (x0, y0) at t0 to (x1, y1) at t1. Between
     legs a node rests where the last one ended, before its first leg where that begins. A leg that
-    begins elsewhere than the last one ended is a jump; a leg with t0 == t1 is nothing but a jump.
+    does not begin where the last one ended is a jump; a leg with t0 == t1 is only a jump.
     """
 
     first: npt.NDArray[np.int64]  # [n+1]
@@ -33,12 +32,12 @@ class Legs(NamedTuple):
 
     @property
     def n(self) -> int:
-        """Number of nodes."""
+        """The number of nodes."""
         return len(self.first) - 1
 
 
 class Presence(NamedTuple):
-    """When nodes exist: node i in [t0, t1) of each of its intervals first[i] up to first[i+1]."""
+    """The presence of nodes: node i exists in [t0, t1) of intervals first[i] up to first[i+1]."""
 
     first: npt.NDArray[np.int64]  # [n+1]
     t0: npt.NDArray[np.float64]  # [intervals] seconds; t0[k] <= t1[k] <= t0[k+1] within a node
@@ -46,32 +45,30 @@ class Presence(NamedTuple):
 
 
 def always(n: int) -> Presence:
-    """The presence of n nodes that never come nor go."""
+    """Return the presence of n nodes that always exist."""
     return Presence(np.arange(n + 1), np.full(n, -np.inf), np.full(n, np.inf))
 
 
 def still(position: npt.ArrayLike) -> Legs:
-    """Nodes that never move: position [n, 2]."""
+    """Return the legs of static nodes at position [n, 2]."""
     try:
         x, y = np.array(position, np.float64).reshape(-1, 2).T.copy()
     except (TypeError, ValueError):
-        raise Problem("positions are not n pairs of numbers") from None
+        raise Problem("positions: expected n pairs of numbers") from None
     legs = Legs(np.arange(len(x) + 1), np.zeros(len(x)), np.zeros(len(x)), x, y, x.copy(), y.copy())
     check_legs(legs)
     return legs
 
 
 def check_legs(legs: Legs) -> None:
-    """Raise Problem for a node without legs, numbers that are not finite, time that runs back."""
+    """Raise Problem for a node without legs, non-finite numbers, or descending times."""
     first = legs.first
     columns = np.array([len(column) for column in legs[1:]])
     if len(first) < 2 or first[0] != 0 or (columns != first[-1]).any():
-        raise Problem("legs need at least one node, and columns that are all first[-1] long")
+        raise Problem("legs: expected at least one node, and all columns of length first[-1]")
     if (np.diff(first) < 1).any():
         node = int(np.flatnonzero(np.diff(first) < 1)[0])
-        raise Problem(
-            "a node needs at least one leg: that is where it stands", where=f"node {node}"
-        )
+        raise Problem("no legs: expected at least one, with the position", where=f"node {node}")
     bad = ~(legs.t0 <= legs.t1)
     for column in legs[1:]:
         bad |= ~(np.abs(column) < LARGEST)
@@ -81,17 +78,17 @@ def check_legs(legs: Legs) -> None:
     if (bad | ~late).any():
         k = int(np.flatnonzero(bad | ~late)[0])
         node = int(np.searchsorted(first, k, side="right")) - 1
-        what = f"a leg from {legs.t0[k]:g} s to {legs.t1[k]:g} s is not finite, or time runs back"
+        what = f"t0 = {legs.t0[k]:g} s, t1 = {legs.t1[k]:g} s: expected finite, ascending times"
         raise Problem(what, where=f"node {node}, leg {k - int(first[node])}")
 
 
 def positions(
     legs: Legs, t: float, cursor: npt.NDArray[np.int64] | None = None
 ) -> npt.NDArray[np.float64]:
-    """[n, 2] where everyone is at t seconds; at the instant of a jump, where it leads.
+    """Return the positions [n, 2] at t seconds; at the instant of a jump, its destination.
 
-    `cursor` [n], begun as a copy of `legs.first[:-1]`, remembers each node's leg and makes
-    queries at ascending times cost the legs passed since the last one.
+    `cursor` [n], initially a copy of `legs.first[:-1]`, stores the leg of each node. With it, a
+    query at ascending times costs only the legs since the last query.
     """
     position = np.empty((legs.n, 2))
     _place_all(legs, t, legs.first[:-1].copy() if cursor is None else cursor, position)
@@ -100,7 +97,7 @@ def positions(
 
 @inlined
 def leg_at(legs, i, k, t):
-    """The last leg of node i, from k on, that has begun at t (k if none of them has)."""
+    """Return the last leg of node i, from k on, that began by t (k if none did)."""
     last = legs.first[i + 1] - 1
     while k < last and legs.t0[k + 1] <= t:
         k += 1
@@ -109,7 +106,7 @@ def leg_at(legs, i, k, t):
 
 @inlined
 def place(legs, k, t):
-    """Where a node on leg k is at t."""
+    """Return the position of a node on leg k at t."""
     if t >= legs.t1[k]:
         return legs.x1[k], legs.y1[k]
     if t <= legs.t0[k]:

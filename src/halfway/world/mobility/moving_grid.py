@@ -1,9 +1,8 @@
-"""Links that come and go while nodes move: exact times, found slice by slice over a cell grid.
+"""Links of moving nodes: exact times at which they come up and go down, by a cell grid.
 
 Two nodes are linked while both exist and their distance is below the radius. Time is cut into
-slices in which nodes move about as far as the radius; paths are cut into short straight pieces;
-only pieces whose middles are near can come within the radius, and when they do is the root of a
-quadratic.
+slices in which nodes move about one radius, and paths into short straight pieces. Only pieces
+whose middles are near can come within the radius; the time is the root of a quadratic.
 """
 
 import math
@@ -17,17 +16,17 @@ from halfway.world.graphs.unit_disk import unit_disk
 from halfway.world.mobility.crossings import Cursors, LinkChanges, cut, joined, room
 from halfway.world.mobility.motion import Legs, Presence, always, check_legs, positions
 
-_ROUNDING = 1.0 + 1e-6  # pieces are looked for a little farther away than they can matter
-_SPACINGS_A_PIECE = 2.0  # it matters where few are in range; 0 to 4 took the same time there
+_ROUNDING = 1.0 + 1e-6  # search pieces slightly farther away than necessary
+_SPACINGS_A_PIECE = 2.0  # matters where few are in range; 0 to 4 took the same time there
 
 
 class MovingGrid:
-    """The links of moving nodes, from a time onwards; memory does not grow as time goes on.
+    """The links of moving nodes, from time `at` on; memory is constant over time.
 
-    `links()` is the network now, `advance(until)` tells what changes before `until` and goes
-    there: what changes at `until` itself comes with the next advance.
+    `links()` is the current network. `advance(until)` returns the changes before `until` and moves
+    there; a change at `until` itself is part of the next advance.
     Rows are the nodes of `legs`. radius in the units of the legs. Raises Problem for a radius that
-    is not positive, and for legs or intervals that make no sense.
+    is not positive, and for invalid legs or intervals.
     """
 
     def __init__(
@@ -36,9 +35,9 @@ class MovingGrid:
         check_legs(legs)
         _check_presence(presence, legs.n)
         if not (radius > 0.0 and math.isfinite(radius * radius)):
-            raise Problem(f"radius r = {radius:g}: it must be a positive, finite length")
+            raise Problem(f"radius r = {radius:g}: expected a positive, finite length")
         if not math.isfinite(at):
-            raise Problem(f"a grid cannot begin at {at} s")
+            raise Problem(f"at = {at}: expected a finite time")
         self.legs, self.radius, self.at = legs, float(radius), float(at)
         self.presence = always(legs.n) if presence is None else presence
         self.piece, self.slice = _sizes(legs, self.radius)
@@ -49,21 +48,23 @@ class MovingGrid:
         self._open = a[a < now.who], now.who[a < now.who]
 
     def links(self) -> Network:
-        """The network at `at`: rows are nodes, neighbours ascend, positions in the legs' units."""
+        """Return the network at `at`: row = node, ascending neighbours, the legs' units."""
         position = positions(self.legs, self.at, self._cursors.leg.copy())
         return _network(*self._open, position, f"moving nodes at {self.at:g} s")
 
     def advance(self, until: float) -> LinkChanges:
-        """What changes in [at, until); `at` is `until` then.
+        """Return the link changes in [at, until) and set `at` to `until`.
 
-        Replayed over `links()` as it was before, the changes lead to `links()` as it is then.
+        Applied to the previous `links()`, the changes give the new `links()`.
         """
         if not self.at <= until < math.inf:
-            raise Problem(f"a grid at {self.at:g} s cannot advance to {until:g} s")
+            raise Problem(
+                f"until = {until:g}: expected a finite time, at least {self.at:g} s, to advance to"
+            )
         found = [_none()]
         while self.at < until:
             end = min(self.at + self.slice, until)
-            # Times are large against the slice: the clock must go on all the same.
+            # Times may be so large that adding a slice does not change them.
             end = end if end > self.at else until
             found.append(self._slice(end))
             self.at = end
@@ -97,7 +98,7 @@ class MovingGrid:
 
 
 def network_at(legs: Legs, radius: float, t: float, presence: Presence | None = None) -> Network:
-    """The unit disk graph at t seconds; row = node, and who is absent has no links."""
+    """Return the unit disk graph at t seconds; row = node; absent nodes have no links."""
     position = positions(legs, t)
     there = np.arange(legs.n, dtype=np.int32)
     if presence is not None:
@@ -113,7 +114,7 @@ def network_at(legs: Legs, radius: float, t: float, presence: Presence | None = 
 
 
 def present(presence: Presence, t: float) -> npt.NDArray[np.bool_]:
-    """[n] who exists at t seconds."""
+    """Return which nodes exist at t seconds, [n]."""
     node = np.repeat(np.arange(len(presence.first) - 1), np.diff(presence.first))
     there = np.zeros(len(presence.first) - 1, bool)
     there[node[(presence.t0 <= t) & (t < presence.t1)]] = True
@@ -137,18 +138,18 @@ def _check_presence(presence: Presence | None, n: int) -> None:
         return
     first, t0, t1 = presence
     if len(first) != n + 1 or first[0] != 0 or (np.diff(first) < 0).any():
-        raise Problem(f"a presence of {len(first) - 1} nodes does not fit {n} nodes")
+        raise Problem(f"presence of {len(first) - 1} nodes: expected {n} nodes")
     late = np.ones(len(t0), bool)
     if len(t0) == len(t1) == first[-1]:
         late[1:] = t1[:-1] <= t0[1:]
         late[first[:-1][first[:-1] < len(t0)]] = True
         late &= t0 <= t1
     if len(t0) != first[-1] or len(t1) != first[-1] or not late.all():
-        raise Problem("intervals of presence must ascend, and be as many as first[-1] says")
+        raise Problem("presence: expected first[-1] intervals, ascending within a node")
 
 
 def _sizes(legs: Legs, radius: float) -> tuple[float, float]:
-    """How long a piece of a path may be (length), and a slice of time (seconds)."""
+    """Return the largest length of a path piece, and of a slice of time (seconds)."""
     x, y = np.concatenate((legs.x0, legs.x1)), np.concatenate((legs.y0, legs.y1))
     wide, high = float(np.ptp(x)), float(np.ptp(y))
     spacing = max(math.sqrt(wide * high / legs.n), max(wide, high) / legs.n)
@@ -157,7 +158,7 @@ def _sizes(legs: Legs, radius: float) -> tuple[float, float]:
     path = float(np.hypot(legs.x1 - legs.x0, legs.y1 - legs.y0)[legs.t1 > legs.t0].sum())
     if moving == 0.0 or path == 0.0:
         return piece, math.inf
-    # Not longer than about a leg: all pieces of two near nodes meet in a slice.
+    # At most about a leg, as all pieces of two near nodes are compared in a slice.
     leg = float(legs.t1.max() - legs.t0.min()) * legs.n / len(legs.t0)
     return piece, min(piece * moving / path, leg)
 
@@ -172,7 +173,7 @@ def _near(
 ) -> tuple[
     npt.NDArray[np.int32], npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.int32]
 ]:
-    """Compressed rows of near pieces, each piece's row in them, and each row's piece."""
+    """Return compressed rows of near pieces, the row of each piece, and the piece of each row."""
     rank = np.empty(len(middle), np.int32)
     if not len(middle):
         return rank, np.zeros(1, np.uint32), rank, rank

@@ -1,4 +1,4 @@
-"""Random waypoint: straight to a uniform point, a pause, and on; stationary if you let it."""
+"""The random waypoint mobility model, from a stationary or a uniform start."""
 
 import math
 from typing import Literal, NamedTuple
@@ -15,7 +15,7 @@ _SMALLEST = 1e-6  # m, m/s: below it, quotients of lengths and speeds overflow
 
 
 class _Waypoint(NamedTuple):
-    """The random waypoint model: metres, metres a second, seconds."""
+    """The parameters of random waypoint: metres, metres a second, seconds."""
 
     width: float
     height: float
@@ -23,7 +23,7 @@ class _Waypoint(NamedTuple):
     fast: float
     short: float
     long: float
-    pausing: float  # chance to be met in a pause; negative where everyone sets out at t = 0
+    pausing: float  # probability of a pause at t = 0; negative if all nodes depart at t = 0
     bands: int  # doublings from slow to fast
 
 
@@ -38,20 +38,20 @@ def random_waypoint(
     seed: int,
     start: Literal["stationary", "uniform"] = "stationary",
 ) -> Legs:
-    """Nodes that go straight to a uniform point of [0, width] x [0, height], pause, and go again.
+    """Draw random waypoint paths: straight to a uniform point of [0, width] x [0, height], pause.
 
-    Each leg draws its speed, and then its pause, uniformly from (low, high). Node i's dice are
-    named by (seed, i): other nodes, and longer runs, change nothing in its path. Nobody sets out
-    at or after `seconds`.
+    Each leg draws its speed, and then its pause, uniformly from (low, high). The random state of
+    node i depends on (seed, i), so other nodes and longer runs do not change its path. No leg
+    starts at or after `seconds`.
 
     start="stationary" draws time 0 from the model's stationary distribution (Navidi & Camp,
-    IEEE TMC 3(1), 2004): paused or on the way in the right shares, speeds by 1/v, legs by their
-    length. Nothing warms up. It needs low > 0: slow legs last long, and without a least speed
-    there is no stationary distribution.
-    start="uniform" is the naive start of many papers: everyone stands at a uniform point and sets
-    out at t = 0. The mean speed then falls for a long time, from (low + high)/2 towards
+    IEEE TMC 3(1), 2004): nodes paused or moving in the right shares, speeds by 1/v, legs by
+    their length. No warm-up is needed. It requires low > 0: slow legs last long, and without a
+    least speed there is no stationary distribution.
+    start="uniform" is the naive start of many papers: each node departs from a uniform point at
+    t = 0. The mean speed then falls for a long time, from (low + high)/2 towards
     (high - low)/ln(high/low), which is 0 for low = 0 (Yoon, Liu & Noble, INFOCOM 2003), and the
-    nodes gather in the centre meanwhile. Discard the beginning, or do not use it.
+    nodes gather in the centre. Discard the beginning, or avoid this start.
     Raises Problem for bad values.
     """
     course = Wandering(
@@ -61,9 +61,9 @@ def random_waypoint(
 
 
 class Wandering:
-    """The random waypoint model window by window: the same paths, without keeping what is past.
+    """Random waypoint paths window by window: the same paths, without keeping past legs.
 
-    Arguments as of `random_waypoint`. Windows that begin before the last one's end start anew.
+    Arguments as of `random_waypoint`. A window before the end of the last one restarts the model.
     """
 
     def __init__(
@@ -91,28 +91,28 @@ class Wandering:
         self._begin()
 
     def _begin(self) -> None:
-        self._ahead, self._told = _at_the_start(self._model, self.n, self._seed), 0.0
+        self._ahead, self._until = _at_the_start(self._model, self.n, self._seed), 0.0
 
     def legs(self, t0: float, t1: float) -> Legs:
-        """Legs that tell where everybody is in [t0, t1]; nobody sets out at or after `seconds`."""
-        if t0 < self._told:
+        """Return the legs in [t0, t1], in seconds; no leg starts at or after `seconds`."""
+        if t0 < self._until:
             self._begin()
         until = min(t1, self._seconds)
-        room = int(self.n * (1.2 * max(until - self._told, 0.0) / self._cycle + 3.0)) + 64
-        self._told = t1
+        room = int(self.n * (1.2 * max(until - self._until, 0.0) / self._cycle + 3.0)) + 64
+        self._until = t1
         first, columns = np.empty(self.n + 1, np.int64), [np.empty(room) for _ in range(6)]
         i, k = 0, 0
         while i < self.n:
-            i, k = _wander(self._model, until, self._ahead, Legs(first, *columns), i, k)
-            if i < self.n:  # the guess was low: grow, and walk this node again
+            i, k = _write_legs(self._model, until, self._ahead, Legs(first, *columns), i, k)
+            if i < self.n:  # the estimate was low: grow and repeat this node
                 columns = [np.concatenate((column, np.empty(room))) for column in columns]
         return Legs(first, *(column[:k].copy() for column in columns))
 
 
 def _mean_distance(width: float, height: float) -> float:
-    """Of two uniform points in a rectangle (Ghosh 1951)."""
+    """Return the mean distance of two uniform points in a rectangle (Ghosh 1951)."""
     b, a = sorted((width, height))
-    if b < 1e-4 * a:  # a line: the formula below loses its digits
+    if b < 1e-4 * a:  # nearly a line: the formula below loses its digits
         return a / 3.0
     d = math.hypot(a, b)
     square = (a**3 / b**2 + b**3 / a**2 + d * (3.0 - (a / b) ** 2 - (b / a) ** 2)) / 15.0
@@ -120,7 +120,7 @@ def _mean_distance(width: float, height: float) -> float:
 
 
 def _mean_slowness(slow: float, fast: float) -> float:
-    """Mean of 1/v for uniform v, in seconds a metre; where it is infinite, something finite."""
+    """Return the mean of 1/v for uniform v, in seconds a metre; finite even if low = 0."""
     if slow == fast:
         return 1.0 / slow
     low = max(slow, fast * 1e-9)
@@ -139,30 +139,32 @@ def _check_waypoint(
 ) -> None:
     where = "random waypoint"
     if not 1 <= n < 2**31:
-        raise Problem(f"n = {n}: at least one node (and fewer than 2^31)", where=where)
+        raise Problem(f"n = {n}: expected 1 to 2^31 - 1 nodes", where=where)
     for name, length in (("width", width), ("height", height)):
         if not _SMALLEST <= length < LARGEST:
-            what = f"{name} = {length:g}: it must be {_SMALLEST:g} or more, and finite"
+            what = f"{name} = {length:g}: expected a finite length >= {_SMALLEST:g}"
             raise Problem(what, where=where)
     if start not in ("stationary", "uniform"):
-        raise Problem(f"start = '{start}': it is 'stationary' or 'uniform'", where=where)
+        raise Problem(f"start = '{start}': expected 'stationary' or 'uniform'", where=where)
     if not (0.0 <= speed[0] <= speed[1] < LARGEST and speed[1] > 0.0):
-        what = f"speed = ({speed[0]:g}, {speed[1]:g}): 0 <= low <= high, high > 0 is wanted"
+        what = f"speed = ({speed[0]:g}, {speed[1]:g}): expected 0 <= low <= high, high > 0"
         raise Problem(what, where=where)
     for one in speed:
         if 0.0 < one < _SMALLEST:
-            what = f"speed {one:g}: it must be 0, or {_SMALLEST:g} or more"
+            what = f"speed = {one:g}: expected 0, or at least {_SMALLEST:g}"
             raise Problem(what, where=where)
     if start == "stationary" and not speed[0] > 0.0:
-        what = "speed: a lowest speed of 0 has no stationary start, the nodes slow down for ever"
-        raise Problem(what, where=where, remedy="take low > 0, or start = 'uniform'")
+        what = (
+            "speed: expected low > 0 for a stationary start, as the mean speed would fall for ever"
+        )
+        raise Problem(what, where=where, remedy="use low > 0, or start = 'uniform'")
     if not 0.0 <= pause[0] <= pause[1] < LARGEST:
-        what = f"pause = ({pause[0]:g}, {pause[1]:g}): 0 <= low <= high is wanted"
+        what = f"pause = ({pause[0]:g}, {pause[1]:g}): expected 0 <= low <= high"
         raise Problem(what, where=where)
     if not 0.0 < seconds < LARGEST:
-        raise Problem(f"seconds = {seconds:g}: it must be positive and finite", where=where)
+        raise Problem(f"seconds = {seconds:g}: expected a positive, finite time", where=where)
     if not 0 <= seed < 2**64:
-        raise Problem(f"seed = {seed}: it must be an integer from 0 to 2^64 - 1", where=where)
+        raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1", where=where)
 
 
 @inlined
@@ -176,14 +178,14 @@ def _point(model, word):
 @inlined
 def _between(word, low, high):
     word = advanced(word)
-    # From 1 - u, which is never 0: a speed of exactly 0 would never arrive.
+    # From 1 - u, which is never 0: a node of speed 0 would never arrive.
     return word, low + (1.0 - uniform(mixed(word))) * (high - low)
 
 
 @inlined
 def _slow_speed(model, word):
-    # Density 1/v without a logarithm, whose last bit differs between machines: each doubling of
-    # the speed is as likely as any other, and inside one a uniform speed is kept with low/v.
+    # Density 1/v without a logarithm, whose last bit differs between machines: all doublings of
+    # the speed are equally likely, and inside one a uniform speed is accepted with low/v.
     while model.bands > 0:
         word = advanced(word)
         low = model.slow
@@ -198,9 +200,9 @@ def _slow_speed(model, word):
 
 
 @inlined
-def _under_way(model, word):
-    # A moment of the stationary process meets a leg with a chance proportional to its duration,
-    # distance / speed: distance and speed are independent, each with its own weight.
+def _moving_start(model, word):
+    # At a moment of the stationary process, the probability of a leg is proportional to its
+    # duration, distance / speed: distance and speed are independent, each with its weight.
     widest = math.sqrt(model.width * model.width + model.height * model.height)
     while True:
         word, x, y = _point(model, word)
@@ -217,7 +219,7 @@ def _under_way(model, word):
 
 @inlined
 def _pause_left(model, word):
-    # The pause met is longer than a usual one, by its length; the moment in it is uniform.
+    # The current pause is weighted by its length; the moment in it is uniform.
     word = advanced(word)
     low, high = model.short * model.short, model.long * model.long
     whole = math.sqrt(low + uniform(mixed(word)) * (high - low))
@@ -233,23 +235,23 @@ def _trip(model, word, x, y):
 
 
 class _Ahead(NamedTuple):
-    """Where every node is in its wandering: its dice, its last leg told, and the leg after it."""
+    """The state of random waypoint per node: random state, last leg written, and next leg."""
 
     word: npt.NDArray[np.uint64]  # [n]
     last: npt.NDArray[np.float64]  # [n, 6] t0, t1, x0, y0, x1, y1; t1 < t0 before the first
-    t: npt.NDArray[np.float64]  # [n] seconds, when the next leg begins
-    leg: npt.NDArray[np.float64]  # [n, 5] x0, y0, x1, y1 of the next leg, and how long it lasts
+    t: npt.NDArray[np.float64]  # [n] seconds, start of the next leg
+    leg: npt.NDArray[np.float64]  # [n, 5] x0, y0, x1, y1 of the next leg, and its duration
 
 
 def _at_the_start(model: _Waypoint, n: int, seed: int) -> _Ahead:
     last = np.tile([0.0, -1.0, 0.0, 0.0, 0.0, 0.0], (n, 1))
     ahead = _Ahead(np.empty(n, np.uint64), last, np.zeros(n), np.empty((n, 5)))
-    _set_out(model, np.uint64(seed), ahead)
+    _draw_starts(model, np.uint64(seed), ahead)
     return ahead
 
 
 @kernel
-def _set_out(model, seed, ahead):
+def _draw_starts(model, seed, ahead):
     for i in range(ahead.word.shape[0]):
         word = advanced(seeded(seed, i))
         t = 0.0
@@ -257,46 +259,46 @@ def _set_out(model, seed, ahead):
             word, x, y = _point(model, word)
             if model.pausing > 0.0:
                 word, t = _pause_left(model, word)
-            word, x1, y1, lasts = _trip(model, word, x, y)
+            word, x1, y1, duration = _trip(model, word, x, y)
         else:
-            word, x, y, x1, y1, lasts = _under_way(model, word)
+            word, x, y, x1, y1, duration = _moving_start(model, word)
         ahead.word[i], ahead.t[i] = word, t
-        ahead.leg[i] = (x, y, x1, y1, lasts)
+        ahead.leg[i] = (x, y, x1, y1, duration)
 
 
 @inlined
-def _tell(legs, k, leg):
+def _write(legs, k, leg):
     legs.t0[k], legs.t1[k] = leg[0], leg[1]
     legs.x0[k], legs.y0[k], legs.x1[k], legs.y1[k] = leg[2], leg[3], leg[4], leg[5]
 
 
 @kernel
-def _wander(model, until, ahead, legs, begin, k):
-    # Nodes from `begin` on, legs from k on; where it stopped, for want of room. A node's legs are
-    # the last one told before and those that begin before `until`: one at least.
+def _write_legs(model, until, ahead, legs, begin, k):
+    # Write the legs of nodes from `begin` on, from entry k on; return where it stopped (full). A
+    # node's legs are the last one written before and those that begin before `until`: at least one.
     room = legs.t0.shape[0]
     for i in range(begin, legs.first.shape[0] - 1):
         legs.first[i] = begun = k
-        # Nothing of this node is kept unless all of it has room.
+        # A node is stored only if all its legs fit.
         word, t = ahead.word[i], ahead.t[i]
         x, y, x1, y1 = ahead.leg[i, 0], ahead.leg[i, 1], ahead.leg[i, 2], ahead.leg[i, 3]
-        lasts = ahead.leg[i, 4]
+        duration = ahead.leg[i, 4]
         last = ahead.last[i].copy()
         if last[1] >= last[0]:
             if k == room:
                 return i, begun
-            _tell(legs, k, last)
+            _write(legs, k, last)
             k += 1
         while t < until or k == begun:
             if k == room:
                 return i, begun
-            last[:] = (t, t + lasts, x, y, x1, y1)
-            _tell(legs, k, last)
+            last[:] = (t, t + duration, x, y, x1, y1)
+            _write(legs, k, last)
             k += 1
             word, rest = _between(word, model.short, model.long)
-            t, x, y = t + lasts + rest, x1, y1
-            word, x1, y1, lasts = _trip(model, word, x, y)
+            t, x, y = t + duration + rest, x1, y1
+            word, x1, y1, duration = _trip(model, word, x, y)
         ahead.word[i], ahead.t[i], ahead.last[i] = word, t, last
-        ahead.leg[i] = (x, y, x1, y1, lasts)
+        ahead.leg[i] = (x, y, x1, y1, duration)
     legs.first[-1] = k
     return legs.first.shape[0] - 1, k

@@ -1,6 +1,6 @@
-"""Movement that others recorded or made: ns-2 `setdest` files with churn, and CSV tracks.
+"""Reader of mobility traces: ns-2 `setdest` files with churn, and CSV tracks.
 
-Both become the same `Legs` and `Presence` as a model's; a line that cannot be read is a Problem.
+Both give `Legs` and `Presence`, like a mobility model; an invalid line raises Problem.
 """
 
 import math
@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from halfway.problem import Problem
+from halfway.world.importers.file_content import text
 from halfway.world.importers.link_table import csv_table
-from halfway.world.importers.opened import text
 from halfway.world.mobility.motion import LARGEST, Legs, Presence
 
 JUMP = 1e8  # metres a second: a setdest as fast as this, or faster, is a jump
@@ -24,12 +24,12 @@ _CSV = (".csv",)
 _SETDEST = (".mob", ".tcl", ".ns2", ".ns_movements", ".movements", ".setdest")
 _NODE = re.compile(r"\$node_\(\s*(\d{1,9})\s*\)\s+(.*)")
 _AT = re.compile(r'\$ns_\s+at\s+(\S+)\s+"(.*)"')
-# What the generators write beside movement: shortest hop counts for ns-2's oracle, tool names.
-_PASSED_OVER = re.compile(r"\$god_\s|set\s+(god_|opt\(|val\(|topo)\b|\$topo\s")
+# Other lines of the generators: shortest hop counts for ns-2's oracle, names of tools.
+_SKIPPED = re.compile(r"\$god_\s|set\s+(god_|opt\(|val\(|topo)\b|\$topo\s")
 
 
 class Traces(NamedTuple):
-    """Recorded movement: row i is the node that the file calls names[i]."""
+    """Recorded movement: row i is the node with the id names[i] in the file."""
 
     legs: Legs  # seconds and the file's lengths (metres)
     presence: Presence
@@ -37,7 +37,7 @@ class Traces(NamedTuple):
 
 
 def read_motion(path: str | Path) -> Traces:
-    """Read movement; its format follows from the suffix (.gz may follow)."""
+    """Read a mobility trace; the suffix (before an optional .gz) gives the format."""
     where = Path(path)
     plain = where.with_suffix("") if where.suffix.lower() == ".gz" else where
     kind = plain.suffix.lower()
@@ -47,36 +47,36 @@ def read_motion(path: str | Path) -> Traces:
         return read_setdest(where)
     known = ", ".join((*_CSV, *_SETDEST))
     what = f"unknown suffix '{kind}'"
-    raise Problem(what, where=str(path), remedy=f"movements end in {known}, or one of these .gz")
+    raise Problem(what, where=str(path), remedy=f"expected {known}, or one of these with .gz")
 
 
 def read_tracks(path: str | Path, columns: Sequence[str] = ("node", "t_s", "x_m", "y_m")) -> Traces:
-    """CSV with a header: a fix a line, joined linearly; lines may come in any order.
+    """Read CSV tracks with a header: one fix per line, in any order, interpolated linearly.
 
-    columns: the names of id, time (seconds), x and y. A node exists from its first fix to its
-    last; rows are in the order in which the file names the nodes.
+    columns: the names of id, time (seconds), x and y. A node exists from its first to its last
+    fix. Rows are in order of first appearance.
     Raises Problem with file, line and column.
     """
     table = csv_table(Path(path))
     if len(columns) != 4:
-        raise Problem(f"four columns are wanted (id, t, x, y), not {', '.join(columns)}")
+        raise Problem(f"columns = {', '.join(columns)}: expected four (id, t, x, y)")
     name, *wanted = (table.column(column) for column in columns)
     fixes: dict[str, list[tuple[float, float, float, int]]] = {}
     for line, row in table.rows:
         t, x, y = (table.number(row, line, column) for column in wanted)
         for column, value in zip(wanted, (t, x, y), strict=True):
             if not abs(value) < LARGEST:
-                what = f"no usable number in column {table.columns[column]}"
+                what = f"column {table.columns[column]}: expected a finite number"
                 raise table.problem(what, line, column)
         fixes.setdefault(table.name(row, line, name), []).append((t, x, y, line))
     if not fixes:
-        raise Problem("there are no fixes below the header", where=str(path))
+        raise Problem("no fixes below the header", where=str(path))
     rows: list[_Row] = []
     for label, track in fixes.items():
         track.sort()
         for (before, *_), (t, _, _, line) in pairwise(track):
             if t == before:
-                raise table.problem(f"node {label} has a fix at {t:g} s already", line)
+                raise table.problem(f"duplicate fix of node {label} at {t:g} s", line)
         ends = pairwise(track if len(track) > 1 else [*track, *track])
         legs = [(a[0], b[0], a[1], a[2], b[1], b[2]) for a, b in ends]
         rows.append(_Row(legs, [(track[0][0], track[-1][0])]))
@@ -84,12 +84,12 @@ def read_tracks(path: str | Path, columns: Sequence[str] = ("node", "t_s", "x_m"
 
 
 def read_setdest(path: str | Path) -> Traces:
-    """An ns-2 movement file: `set X_`, `setdest x y speed` and `switch ON|OFF` at times.
+    """Read an ns-2 movement file: `set X_`, `setdest x y speed` and timed `switch ON|OFF`.
 
-    A setdest cuts short the one before; at 10^8 m/s or more it is a jump, at 0 m/s a stop. A node
-    without switches always exists; one whose first switch is ON did not exist before. Lines that
-    begin with #, z, and what generators write for ns-2's oracle ($god_) are passed over.
-    Rows are in the order of the numbers of the nodes. Raises Problem with file and line.
+    A setdest ends the one before; at 10^8 m/s or more it is a jump, at 0 m/s a stop. A node
+    without switches always exists; one whose first switch is ON did not exist before. Comments
+    (#), z, and lines for ns-2's oracle ($god_) are skipped.
+    Rows are in order of the node numbers. Raises Problem with file and line.
     """
     where = Path(path)
     nodes: dict[int, _Scripted] = {}
@@ -99,11 +99,11 @@ def read_setdest(path: str | Path) -> Traces:
         except ValueError as error:
             raise Problem(str(error), where=f"{where}:{line}") from None
     if not nodes:
-        raise Problem("no node moves or stands here", where=str(where))
+        raise Problem("no node in the file", where=str(where))
     rows = []
     for number, node in sorted(nodes.items()):
         try:
-            rows.append(_Row(_played(node), _intervals(node)))
+            rows.append(_Row(_legs_of(node), _intervals(node)))
         except ValueError as error:
             raise Problem(f"node {number} {error}", where=f"{where}:{node.line}") from None
     return _traces(rows, [str(number) for number in sorted(nodes)])
@@ -119,7 +119,7 @@ class _Row(NamedTuple):
 
 @dataclass
 class _Scripted:
-    line: int  # where the file first names the node
+    line: int  # first line with the node
     x: float | None = None
     y: float | None = None
     moves: list[tuple[float, float, float, float]] = field(default_factory=list)  # t, x, y, speed
@@ -137,26 +137,24 @@ def _traces(rows: list[_Row], names: list[str]) -> Traces:
 
 
 def _read_line(words: str, line: int, nodes: dict[int, _Scripted]) -> None:
-    if not words or words.startswith("#") or _PASSED_OVER.match(words):
+    if not words or words.startswith("#") or _SKIPPED.match(words):
         return
     timed = _AT.fullmatch(words)
-    said = timed[2].strip() if timed else words
-    if timed and said.startswith("$god_"):
+    command = timed[2].strip() if timed else words
+    if timed and command.startswith("$god_"):
         return
-    named = _NODE.fullmatch(said)
+    named = _NODE.fullmatch(command)
     if not named:
-        raise ValueError(f"'{words[:60]}' is neither a node's position nor its movement")
+        raise ValueError(f"'{words[:60]}': expected a position or a movement of a node")
     t = _number(timed[1], "time") if timed else 0.0
     if t < 0.0:
-        raise ValueError(f"time {t:g} s is before the beginning")
+        raise ValueError(f"time = {t:g} s: expected at least 0")
     node = nodes.setdefault(int(named[1]), _Scripted(line))
     match named[2].split():
         case ["set", "X_" | "Y_" | "Z_" as axis, value]:
             place = _number(value, axis)
             if timed and axis != "Z_":
-                raise ValueError(
-                    f"{axis} is set at a time; a setdest with {JUMP:g} m/s can do that"
-                )
+                raise ValueError(f"{axis} set at a time: expected a setdest with {JUMP:g} m/s")
             if axis == "X_":
                 node.x = place
             elif axis == "Y_":
@@ -164,12 +162,12 @@ def _read_line(words: str, line: int, nodes: dict[int, _Scripted]) -> None:
         case ["setdest", x, y, speed]:
             v = _number(speed, "speed")
             if v < 0.0:
-                raise ValueError(f"speed {v:g} m/s is negative")
+                raise ValueError(f"speed = {v:g} m/s: expected at least 0")
             node.moves.append((t, _number(x, "x"), _number(y, "y"), v))
         case ["switch", "ON" | "OFF" as state]:
             node.switches.append((t, state == "ON"))
         case _:
-            what = "set X_|Y_|Z_ v, setdest x y speed and switch ON|OFF are known"
+            what = "expected set X_|Y_|Z_ v, setdest x y speed or switch ON|OFF"
             raise ValueError(f"'{named[2][:60]}': {what}")
 
 
@@ -179,16 +177,16 @@ def _number(word: str, what: str) -> float:
     except ValueError:
         value = math.nan
     if not abs(value) < LARGEST:
-        raise ValueError(f"{what} '{word[:40]}' is not a number")
+        raise ValueError(f"{what} = '{word[:40]}': expected a number")
     return value
 
 
-def _played(node: _Scripted) -> list[_Leg]:
-    """The legs that a script amounts to; moves at one time follow one another."""
+def _legs_of(node: _Scripted) -> list[_Leg]:
+    """Return the legs of a node's setdest commands; those at one time are applied in order."""
     moves = sorted(node.moves, key=lambda move: move[0])
     if node.x is None or node.y is None:
         if not moves or moves[0][3] < JUMP:
-            raise ValueError("has no position: 'set X_' and 'set Y_' are wanted before it moves")
+            raise ValueError("has no position: expected 'set X_' and 'set Y_' before it moves")
         _, node.x, node.y, _ = moves[0]
     legs: list[_Leg] = [(0.0, 0.0, node.x, node.y, node.x, node.y)]
     for t, x, y, speed in moves:

@@ -1,1 +1,1 @@
-"""What is published and who subscribes."""
+"""Workloads: publications and subscriptions, by topic, content or number interval."""

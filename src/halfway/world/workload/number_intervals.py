@@ -39,7 +39,7 @@ class NumberIntervals:
 
     def __post_init__(self) -> None:
         if not 1 <= self.n < 2**31 or not 1 <= self.numbers <= 1_000_000:
-            raise Problem(f"n = {self.n}, numbers = {self.numbers}: expected at least one of each")
+            raise Problem(f"n = {self.n}, numbers = {self.numbers}: expected at least 1")
         if not 0.0 < self.rate < 1e9 or not 0.0 <= self.share <= 1.0:
             what = f"rate = {self.rate:g}, share = {self.share:g}"
             raise Problem(f"{what}: expected a positive rate and a share from 0 to 1")
@@ -62,11 +62,11 @@ class NumberIntervals:
         return float(_gap(np.uint64(self.seed), event, 1.0 / self.rate))
 
     def next_at(self) -> float:
-        """When the next publication is due; inf when there is none."""
+        """Return the time of the next publication in seconds; inf after the last."""
         return self._due if self._due < self.end_s else np.inf
 
     def take(self, until: float, most: int) -> Publications:
-        """The next publications before a time, at most `most`; each is returned once."""
+        """Return the next publications before `until` (seconds), at most `most`; each only once."""
         first, t = self._taken, list[float]()
         while len(t) < most and self.next_at() < until:
             t.append(self._due)
@@ -79,7 +79,7 @@ class NumberIntervals:
         return Publications(np.array(t), np.minimum(row, np.int32(self.n - 1)), topic, event)
 
     def begun_again(self) -> "NumberIntervals":
-        """The same demand, from its first publication on."""
+        """Return the same demand before its first publication."""
         return NumberIntervals(
             self.n, self.rate, self.start_s, self.end_s, self.share, self.numbers, self.length,
             self.variance, self.seed,
@@ -87,7 +87,7 @@ class NumberIntervals:
 
 
 def power_law(n: int, seed: int) -> npt.NDArray[np.float64]:
-    """[n] capabilities 1, 1/2, … 1/n in a random order: a power law without rounded powers."""
+    """Return capabilities 1, 1/2, … 1/n in random order, [n]: a power law without rounding."""
     lot = np.empty(n, np.uint64)
     _lots(np.uint64(seed), lot)
     capability = np.empty(n)
@@ -96,7 +96,7 @@ def power_law(n: int, seed: int) -> npt.NDArray[np.float64]:
 
 
 def _intervals(of: NumberIntervals) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """[n] first and last topic of every node's interval; last below first where there is none."""
+    """Return the first and last topic of each node's interval [n]; last < first for no interval."""
     drawn = np.empty((of.n, 3))
     _draw_subscribers(np.uint64(of.seed), drawn)
     centre = 1.0 + drawn[:, 1] * (of.numbers - 1)

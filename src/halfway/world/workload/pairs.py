@@ -1,4 +1,4 @@
-"""Who publishes and who subscribes: pairs and permutations drawn by a seed, the same anywhere."""
+"""Publisher-subscriber pairs and derangements, drawn by a seed; portable between machines."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,14 +8,14 @@ from halfway.core.prng import advanced, mixed, pick
 
 
 def distinct_pairs(n: int, pairs: int, seed: int) -> npt.NDArray[np.int64]:
-    """[pairs, 2] publisher and subscriber rows, uniform among the n(n-1) ordered pairs."""
+    """Draw publisher and subscriber rows [pairs, 2], uniform among the n(n-1) ordered pairs."""
     drawn = np.empty((pairs, 2), np.int64)
     _draw_pairs(n, np.uint64(seed), drawn)
     return drawn
 
 
 def derangements(n: int, count: int, seed: int) -> npt.NDArray[np.int64]:
-    """[count, n] uniform permutations without a fixed point: each row is a target exactly once."""
+    """Draw uniform permutations without fixed point [count, n]: each row is a target once."""
     drawn = np.empty((count, n), np.int64)
     _draw_derangements(np.uint64(seed), drawn)
     return drawn
@@ -36,7 +36,7 @@ def _draw_derangements(word, drawn):
     n = drawn.shape[1]
     for p in range(drawn.shape[0]):
         fixed = True
-        while fixed:  # one try in e has none
+        while fixed:  # one permutation in e has no fixed point
             for i in range(n):
                 drawn[p, i] = i
             fixed = False

@@ -1,4 +1,4 @@
-"""Within which distance everybody hears everybody, whatever the links of a network come from."""
+"""The common reach of a network: the distance within which all pairs of nodes are linked."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,10 @@ _ROWS_AT_ONCE = 4096
 
 
 def common_reach(network: Network) -> float:
-    """The largest r such that all pairs nearer than r are linked, in the unit of the positions.
+    """Return the largest r such that all pairs nearer than r are linked, in the positions' unit.
 
-    At least the radius, on a unit disk graph; 0 where two nodes at one place are not linked. More
-    than any distance where everybody is linked. The network must have positions.
+    At least the radius on a unit disk graph; 0 where two nodes at one point are not linked. More
+    than any distance where all pairs are linked. The network must have positions.
     """
     position = np.asarray(network.position)
     n, tree = network.n, cKDTree(position)
@@ -24,13 +24,13 @@ def common_reach(network: Network) -> float:
     order = np.argsort(network.degree, kind="stable")
     for first in range(0, n, _ROWS_AT_ONCE):
         some = order[first : first + _ROWS_AT_ONCE]
-        # Of a node's degree + 1 nearest others, one at least is no neighbour.
+        # Of a node's degree + 1 nearest others, at least one is not a neighbour.
         nearest = min(int(network.degree[some].max(initial=0)) + 2, n)
         gap, who = tree.query(position[some], k=nearest, distance_upper_bound=best)
         gap, who = gap.reshape(len(some), -1), who.reshape(len(some), -1)
-        stranger = np.isfinite(gap) & (who != some[:, None])
-        stranger &= ~_contains(links, some[:, None] * n + who)
-        best = min(best, float(gap[stranger].min(initial=np.inf)))
+        unlinked = np.isfinite(gap) & (who != some[:, None])
+        unlinked &= ~_contains(links, some[:, None] * n + who)
+        best = min(best, float(gap[unlinked].min(initial=np.inf)))
     return best if np.isfinite(best) else 2.0 * farthest(position) + 1.0
 
 

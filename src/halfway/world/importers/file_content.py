@@ -1,4 +1,4 @@
-"""The text of a file that a user named, or a Problem that says why there is none."""
+"""Reading of user files: bytes (unpacked from .gz) or UTF-8 text, or a Problem with the reason."""
 
 import gzip
 import zlib
@@ -8,32 +8,32 @@ from halfway.problem import Problem
 
 
 def content(path: Path) -> bytes:
-    """The bytes of a file, unpacked if its name ends in .gz; Problem if it cannot be read."""
+    """Return the bytes of a file, unpacked if it is .gz; raises Problem if it cannot be read."""
     if path.is_dir():
-        raise Problem("this is a directory, not a file", where=str(path))
+        raise Problem("this is a directory: expected a file", where=str(path))
     try:
         data = path.read_bytes()
         if path.suffix.lower() == ".gz":
             data = gzip.decompress(data) if data else b""
     except FileNotFoundError:
-        raise Problem("there is no such file", where=str(path)) from None
+        raise Problem("no such file", where=str(path)) from None
     except EOFError:
-        raise Problem("the compressed file is cut short", where=str(path)) from None
+        raise Problem("the compressed file is truncated", where=str(path)) from None
     except (gzip.BadGzipFile, zlib.error) as error:
-        what = f"this is not a whole gzip file ({error})"
+        what = f"not a valid gzip file ({error})"
         raise Problem(what, where=str(path)) from None
     except OSError as error:
         what = f"cannot be read ({error.strerror or error})"
         raise Problem(what, where=str(path)) from None
     except MemoryError:
-        raise Problem("does not fit into the memory", where=str(path)) from None
+        raise Problem("does not fit into memory", where=str(path)) from None
     if not data.strip():
         raise Problem("the file is empty", where=str(path))
     return data
 
 
 def text(path: Path) -> str:
-    """The text of a UTF-8 file; Problem if it is binary."""
+    """Return the text of a UTF-8 file; raises Problem if it is binary."""
     data = content(path)
     try:
         found = data.decode("utf-8-sig")
@@ -41,7 +41,7 @@ def text(path: Path) -> str:
         raise _binary(path, data, error.start) from None
     if "\0" in found:
         raise _binary(path, data, data.index(b"\0"))
-    if not found.strip():  # a byte order mark and nothing else
+    if not found.strip():  # only a byte order mark
         raise Problem("the file is empty", where=str(path))
     return found
 
