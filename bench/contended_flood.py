@@ -13,8 +13,8 @@ from tests.networks import disk
 
 from halfway.protocols import flooding
 from halfway.sim.engine import loop as engines
+from halfway.sim.engine.changes import none
 from halfway.sim.engine.records import SENT
-from halfway.sim.environment.changes import none
 from halfway.sim.radio.csma import WIFI_A, contention
 from halfway.sim.radio.delays import Ideal
 

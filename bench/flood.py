@@ -26,7 +26,7 @@ import flood_natives as natives
 import flood_python as slow
 from halfway.protocols import flooding
 from halfway.sim.engine import loop as engines
-from halfway.sim.environment.changes import none
+from halfway.sim.engine.changes import none
 from halfway.sim.radio.delays import Distances, Ideal, distances
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import draw_positions, unit_disk

@@ -13,8 +13,8 @@ from rich.console import Console
 from halfway.protocols import SYSTEMS
 from halfway.protocols.walks.messages import DELIVERED, LAUNCH, MATCHED, PUBLISH, Rules
 from halfway.sim.engine import loop as engines
+from halfway.sim.engine.changes import none
 from halfway.sim.engine.records import SENT
-from halfway.sim.environment.changes import none
 from halfway.sim.radio.delays import Ideal, lossy
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk

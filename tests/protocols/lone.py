@@ -16,7 +16,7 @@ from halfway.core.message import MESSAGE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import Outbox, outbox
 from halfway.sim.engine import loop as engines
-from halfway.sim.environment.changes import none
+from halfway.sim.engine.changes import none
 from halfway.sim.radio.delays import Ideal
 from halfway.world.graphs.network import Network
 

@@ -12,7 +12,7 @@ from halfway.protocols import SYSTEMS
 from halfway.protocols.walks.messages import LAUNCH, PUBLISH, Rules
 from halfway.protocols.walks.state import Trails
 from halfway.sim.engine import loop as engines
-from halfway.sim.environment.changes import none
+from halfway.sim.engine.changes import none
 from halfway.sim.radio.delays import Ideal
 from halfway.world.graphs.network import Network
 

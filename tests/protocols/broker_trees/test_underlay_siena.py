@@ -21,8 +21,8 @@ from halfway.protocols.broker_trees.source_routes import NO_NODE, Routes
 from halfway.protocols.broker_trees.subscription_table import Catalogue
 from halfway.protocols.broker_trees.underlay_messages import LEAVE
 from halfway.sim.engine import loop as engines
-from halfway.sim.environment.changes import none
-from halfway.sim.environment.neighbour_lists import place_of
+from halfway.sim.engine.changes import none
+from halfway.sim.engine.neighbour_lists import place_of
 from halfway.sim.radio.delays import Ideal
 from halfway.world.underlays.waxman import Waxman, waxman
 from tests.protocols.broker_trees.test_siena import FILTERS, MANY, MATCHES, VALUES

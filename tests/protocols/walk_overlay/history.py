@@ -21,8 +21,8 @@ from halfway.protocols.walk_overlay.messages import (
 )
 from halfway.protocols.walk_overlay.subscriptions import Subscription, catalogue
 from halfway.sim.engine import loop as engines
-from halfway.sim.environment.changes import none
-from halfway.sim.environment.neighbour_lists import exclude, roomy
+from halfway.sim.engine.changes import none
+from halfway.sim.engine.neighbour_lists import exclude, roomy
 from halfway.sim.radio.delays import Ideal
 from halfway.world.graphs.network import Network
 

@@ -8,7 +8,7 @@ import numpy as np
 from halfway.core.message import MESSAGE, START
 from halfway.protocols.walks.messages import DELIVERED, LAUNCH, PUBLISH, Rules
 from halfway.sim.engine import loop as engines
-from halfway.sim.environment.changes import NODE_DOWN, NODE_UP, changes, merged, none
+from halfway.sim.engine.changes import NODE_DOWN, NODE_UP, changes, merged, none
 from halfway.sim.radio.delays import Ideal, lossy
 from halfway.world.graphs.network import Network
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfway.sim.engine import loop as engines
+from halfway.sim.engine.changes import none
 from halfway.sim.engine.records import HEARD, SENT
-from halfway.sim.environment.changes import none
 from halfway.sim.radio.csma import Contention, Timing, contention
 from halfway.world.graphs.network import Network
 from tests.networks import from_links, line

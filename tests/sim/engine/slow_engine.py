@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from halfway.core.message import APP, EVERYONE, START
-from halfway.sim.environment.changes import (
+from halfway.sim.engine.changes import (
     FORGOTTEN,
     KNOWN,
     LINK_DOWN,

@@ -13,9 +13,9 @@ from halfway.core.outbox import emit
 from halfway.problem import Problem
 from halfway.protocols import flooding
 from halfway.sim.engine import loop as engines
+from halfway.sim.engine.changes import none
 from halfway.sim.engine.queue import drop_top, first_at, top_slot
 from halfway.sim.engine.records import HEARD, SENT
-from halfway.sim.environment.changes import none
 from halfway.sim.radio.delays import Distances, Ideal, Lossy, distances, lossy
 from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links, line

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from halfway.core.message import APP
 from halfway.core.neighbourhood import Neighbourhood
+from halfway.sim.engine import changes as happening
 from halfway.sim.engine import loop as engines
+from halfway.sim.engine.neighbour_lists import roomy
 from halfway.sim.engine.records import taken
-from halfway.sim.environment import changes as happening
-from halfway.sim.environment.neighbour_lists import roomy
 from halfway.world.graphs.network import Network
 from tests.protocols.worlds import networks
 from tests.sim.engine.slow_engine import Change, Links, Record, Seen

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.problem import Problem
-from halfway.sim.environment.changes import (
+from halfway.sim.engine.changes import (
     FORGOTTEN,
     KNOWN,
     LINK_DOWN,

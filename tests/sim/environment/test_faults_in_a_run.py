@@ -12,8 +12,7 @@ from halfway.core.message import START
 from halfway.problem import Problem
 from halfway.protocols import flooding
 from halfway.sim.engine import loop as engines
-from halfway.sim.engine.records import HEARD, SENT
-from halfway.sim.environment.changes import (
+from halfway.sim.engine.changes import (
     LINK_DOWN,
     LINK_GONE,
     LINK_NEAR,
@@ -21,7 +20,8 @@ from halfway.sim.environment.changes import (
     NODE_UP,
     changes,
 )
-from halfway.sim.environment.neighbour_lists import roomy
+from halfway.sim.engine.neighbour_lists import roomy
+from halfway.sim.engine.records import HEARD, SENT
 from halfway.sim.radio.delays import Ideal, distances, lossy
 from halfway.world.faults import Crash, Fault, Partition, schedule
 from halfway.world.graphs.network import Network

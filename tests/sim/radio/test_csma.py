@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.sim.engine import loop as engines
-from halfway.sim.environment.changes import (
+from halfway.sim.engine.changes import (
     LINK_DOWN,
     LINK_GONE,
     LINK_NEAR,
@@ -19,11 +19,11 @@ from halfway.sim.environment.changes import (
     changes,
     none,
 )
-from halfway.sim.environment.neighbour_lists import roomy
+from halfway.sim.engine.neighbour_lists import roomy
 from halfway.sim.radio.csma import SENSORS, WIFI_A, WIFI_B, Contention, Timing, contention
 from tests.networks import from_links
 from tests.sim.engine import script
-from tests.sim.radio.slow_contention import Frame, SlowMedium
+from tests.sim.radio.slow_csma import Frame, SlowMedium
 
 Letter = tuple[float, int, int, int]  # (time, row, to or -1, relays)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
-from halfway.sim.environment.changes import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP, changes, none
+from halfway.sim.engine.changes import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP, changes, none
 from halfway.sim.radio.wired import wired
 from halfway.world.graphs.network import Network
 from tests.networks import from_links, line

@@ -3,7 +3,7 @@
 import numpy as np
 
 from halfway.adapters.interface import commands
-from halfway.sim.environment.changes import LINK_DOWN, NODE_DOWN, NODE_UP, changes, none
+from halfway.sim.engine.changes import LINK_DOWN, NODE_DOWN, NODE_UP, changes, none
 from halfway.sim.workload.start_up import StartUp
 
 DOWN, UP = NODE_DOWN, NODE_UP

@@ -12,7 +12,17 @@ from halfway.core.compiled import embedded, kernel
 from halfway.core.handler import handle
 from halfway.core.message import AFRESH, APP, COMMAND_ARG, COUNTED_ON, START
 from halfway.core.outbox import emit
+from halfway.sim.engine.changes import (
+    FORGOTTEN,
+    KNOWN,
+    LINK_DOWN,
+    LINK_NEAR,
+    LINK_UP,
+    NODE_DOWN,
+    NODE_UP,
+)
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
+from halfway.sim.engine.neighbour_lists import exclude, include, is_full, place_of
 from halfway.sim.engine.queue import drop_top, first_at, push, reserved, top_slot
 from halfway.sim.engine.records import (
     ANY_INCARNATION,
@@ -26,16 +36,6 @@ from halfway.sim.engine.records import (
     keep,
     log,
 )
-from halfway.sim.environment.changes import (
-    FORGOTTEN,
-    KNOWN,
-    LINK_DOWN,
-    LINK_NEAR,
-    LINK_UP,
-    NODE_DOWN,
-    NODE_UP,
-)
-from halfway.sim.environment.neighbour_lists import exclude, include, is_full, place_of
 from halfway.sim.radio import collision_free as air  # noqa: F401 - declares the radios without contention
 
 __all__ = [

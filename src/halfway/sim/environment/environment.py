@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.sim.environment.changes import LINK_DOWN, LINK_NEAR, NODE_DOWN, Changes, merged
+from halfway.sim.engine.changes import LINK_DOWN, LINK_NEAR, NODE_DOWN, Changes, merged
+from halfway.sim.engine.neighbour_lists import roomy
 from halfway.sim.environment.fault_schedule import Faulting
 from halfway.sim.environment.mobility import Motion, Moving
 from halfway.sim.environment.neighbour_discovery import Hearsay
-from halfway.sim.environment.neighbour_lists import roomy
 from halfway.world.faults import Fault
 from halfway.world.graphs.network import Network
 from halfway.world.outages import NODE_UP, part

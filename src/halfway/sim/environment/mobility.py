@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from halfway.sim.environment.changes import LINK_GONE, LINK_NEAR, Changes, changes, merged
+from halfway.sim.engine.changes import LINK_GONE, LINK_NEAR, Changes, changes, merged
 from halfway.world.graphs.network import Network
 from halfway.world.mobility.crossings import LinkChanges
 from halfway.world.mobility.motion import Legs, Presence, positions

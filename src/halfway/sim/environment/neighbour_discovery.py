@@ -8,7 +8,7 @@ import numpy as np
 
 from halfway.core.compiled import inlined, kernel
 from halfway.core.neighbourhood import Neighbourhood
-from halfway.sim.environment.changes import (
+from halfway.sim.engine.changes import (
     FORGOTTEN,
     KNOWN,
     LINK_DOWN,
@@ -21,7 +21,7 @@ from halfway.sim.environment.changes import (
     changes,
     merged,
 )
-from halfway.sim.environment.neighbour_lists import exclude, include, is_full, place_of, roomy
+from halfway.sim.engine.neighbour_lists import exclude, include, is_full, place_of, roomy
 
 _FULL, _LONG = -1, -2
 

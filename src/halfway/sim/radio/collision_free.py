@@ -9,9 +9,9 @@ import numpy as np
 from halfway.core.compiled import embedded
 from halfway.core.message import EVERYONE
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, declare
+from halfway.sim.engine.neighbour_lists import place_of
 from halfway.sim.engine.queue import comes_first, push, reserved
 from halfway.sim.engine.records import FLYING, OVER, SPREADING, count_heard, count_sent, is_up
-from halfway.sim.environment.neighbour_lists import place_of
 from halfway.sim.radio.delays import (
     Distances,
     Ideal,

@@ -8,8 +8,8 @@ at a node neither is received.
 import numpy as np
 
 from halfway.core.compiled import apart, embedded
+from halfway.sim.engine.changes import FORGOTTEN, KNOWN, NODE_DOWN, NODE_UP
 from halfway.sim.engine.records import is_up
-from halfway.sim.environment.changes import FORGOTTEN, KNOWN, NODE_DOWN, NODE_UP
 from halfway.sim.radio.csma_backoff import CUT, flush, freeze, hush
 
 

@@ -12,11 +12,11 @@ import numpy.typing as npt
 from halfway.core.compiled import embedded
 from halfway.core.message import EVERYONE
 from halfway.problem import Problem
+from halfway.sim.engine.changes import LINK_DOWN, NODE_DOWN
 from halfway.sim.engine.interface import DONE, LAST, declare
+from halfway.sim.engine.neighbour_lists import place_of
 from halfway.sim.engine.queue import push, reserved
 from halfway.sim.engine.records import OVER, OWN_PHASES, count_heard, count_sent, is_up
-from halfway.sim.environment.changes import LINK_DOWN, NODE_DOWN
-from halfway.sim.environment.neighbour_lists import place_of
 from halfway.world.graphs.network import Network
 
 __all__ = ["Wired", "wired"]

@@ -13,8 +13,8 @@ from halfway.core.handler import handle
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import outbox
 from halfway.problem import Problem
-from halfway.sim.environment.changes import FORGOTTEN, KNOWN
-from halfway.sim.environment.neighbour_lists import exclude, include, is_full
+from halfway.sim.engine.changes import FORGOTTEN, KNOWN
+from halfway.sim.engine.neighbour_lists import exclude, include, is_full
 from halfway.sim.metrics.summary import state_digest
 from halfway.sim.trace.writer import PLAIN
 

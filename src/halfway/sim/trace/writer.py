@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from halfway.core.message import MESSAGE
 from halfway.problem import Problem
-from halfway.sim.environment.changes import Changes
+from halfway.sim.engine.changes import Changes
 from halfway.sim.metrics.summary import state_digest
 
 if TYPE_CHECKING:

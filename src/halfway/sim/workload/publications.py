@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from halfway.sim.environment.changes import (
+from halfway.sim.engine.changes import (
     LINK_DOWN,
     LINK_GONE,
     LINK_NEAR,
@@ -14,8 +14,7 @@ from halfway.sim.environment.changes import (
     changes,
     none,
 )
-from halfway.sim.environment.environment import Environment
-from halfway.sim.environment.neighbour_lists import (
+from halfway.sim.engine.neighbour_lists import (
     compact,
     exclude,
     include,
@@ -23,6 +22,7 @@ from halfway.sim.environment.neighbour_lists import (
     place_of,
     roomy,
 )
+from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.world.underlays.paths import distances
 from halfway.world.workload.demand import Demand, Publications

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.adapters.interface import Commands, part
-from halfway.sim.environment.changes import NODE_DOWN, NODE_UP, Changes
+from halfway.sim.engine.changes import NODE_DOWN, NODE_UP, Changes
 
 
 class StartUp:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.core.neighbourhood import Neighbourhood
-from halfway.sim.environment.neighbour_lists import exclude, include, is_full, place_of, roomy
+from halfway.sim.engine.neighbour_lists import exclude, include, is_full, place_of, roomy
 from tests.networks import from_links
 from tests.protocols.worlds import networks
 from tests.sim.environment.changing import links_of, tight
