@@ -1,30 +1,13 @@
-"""Neighbour lists that change: rows with room to grow, edited in place."""
+"""Neighbour lists of a changing world: rows with room to grow, edited in place."""
 
 import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined
-from halfway.core.neighbourhood import Neighbourhood
+from halfway.core.neighbourhood import Neighbourhood, place_of
 from halfway.world.graphs.network import Network
 
-_ROOM = 8  # places that a fresh row has beyond half as many again as it needs
-
-
-@inlined
-def place_of(neighbourhood, row, name):
-    """Where a neighbour's name stands in a row's list; -1 if it is none."""
-    first, last = np.int64(neighbourhood.first[row]), np.int64(neighbourhood.last[row])
-    while first < last:
-        middle = (first + last) >> 1
-        if neighbourhood.who[middle] < name:
-            first = middle + 1
-        else:
-            last = middle
-    return (
-        first
-        if first < neighbourhood.last[row] and neighbourhood.who[first] == name
-        else np.int64(-1)
-    )
+_ROOM = 8  # free places of a new row, beyond 50 % more than it needs
 
 
 @inlined
@@ -37,22 +20,22 @@ def is_full(neighbourhood, row):
 
 
 @inlined
-def include(neighbourhood, row, name):
-    """Add a neighbour to a row that has room for it; nothing if it is there already."""
-    if place_of(neighbourhood, row, name) >= 0:
+def include(neighbourhood, row, node_id):
+    """Insert a neighbour into a row that has room for it; no effect if it is there already."""
+    if place_of(neighbourhood, row, node_id) >= 0:
         return
     place = np.int64(neighbourhood.last[row])
-    while place > neighbourhood.first[row] and neighbourhood.who[place - 1] > name:
+    while place > neighbourhood.first[row] and neighbourhood.who[place - 1] > node_id:
         neighbourhood.who[place] = neighbourhood.who[place - 1]
         place -= 1
-    neighbourhood.who[place] = name
+    neighbourhood.who[place] = node_id
     neighbourhood.last[row] += np.uint32(1)
 
 
 @inlined
-def exclude(neighbourhood, row, name):
-    """Take a neighbour out of a row; nothing if it is not there."""
-    place = place_of(neighbourhood, row, name)
+def exclude(neighbourhood, row, node_id):
+    """Remove a neighbour from a row; no effect if it is not there."""
+    place = place_of(neighbourhood, row, node_id)
     if place < 0:
         return
     for later in range(place, np.int64(neighbourhood.last[row]) - 1):
@@ -61,42 +44,42 @@ def exclude(neighbourhood, row, name):
 
 
 def roomy(neighbourhood: Neighbourhood) -> Neighbourhood:
-    """The same lists with room to grow in every row, in arrays of their own.
+    """Return a copy of the lists with room to grow in every row.
 
-    Only for lists of the simulator, whose places are the names themselves.
+    Only for lists of the simulator, whose `place` is `who`.
     """
     first, last = neighbourhood.first.astype(np.int64), neighbourhood.last.astype(np.int64)
-    held = last - first
-    room = held + held // 2 + _ROOM
+    count = last - first
+    room = count + count // 2 + _ROOM
     begin = np.concatenate(([0], np.cumsum(room)))
     who = np.full(begin[-1], -1, np.int32)
-    who[_places(begin[:-1], held)] = neighbourhood.who[_places(first, held)]
+    who[_places(begin[:-1], count)] = neighbourhood.who[_places(first, count)]
     start = begin[:-1].astype(np.uint32)
-    end = (begin[:-1] + held).astype(np.uint32)
+    end = (begin[:-1] + count).astype(np.uint32)
     return Neighbourhood(start, end, who, who, neighbourhood.x.copy(), neighbourhood.y.copy())
 
 
 def compact(
     neighbourhood: Neighbourhood, up: npt.NDArray[np.bool_], cut: npt.NDArray[np.uint8]
 ) -> Network:
-    """The links that work as a network: both ends up [n], and none cut by place ([0]: none at all).
+    """Return the network of working links: both ends up [n], the link not cut [m] ([0]: none is).
 
-    Only for lists of the simulator, whose names are rows.
+    Only for lists of the simulator, whose node ids are rows.
     """
-    first, held = (
+    first, count = (
         neighbourhood.first.astype(np.int64),
         neighbourhood.last.astype(np.int64) - neighbourhood.first,
     )
-    places = _places(first, held)
-    rows = np.repeat(np.arange(len(first)), held)
+    places = _places(first, count)
+    rows = np.repeat(np.arange(len(first)), count)
     works = up[rows] & up[neighbourhood.who[places]]
     if len(cut):
         works &= cut[places] == 0
     start = np.concatenate(([0], np.cumsum(np.bincount(rows[works], minlength=len(first)))))
-    return Network(start.astype(np.uint32), neighbourhood.who[places[works]], name="what works now")
+    return Network(start.astype(np.uint32), neighbourhood.who[places[works]], name="working links")
 
 
-def _places(first: npt.NDArray[np.int64], held: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Every place in rows that begin at `first` and hold so many, row by row."""
-    shift = first - np.concatenate(([0], np.cumsum(held)[:-1]))
-    return np.arange(held.sum()) + np.repeat(shift, held)
+def _places(first: npt.NDArray[np.int64], count: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return every place in rows that begin at `first` and have so many entries, row by row."""
+    shift = first - np.concatenate(([0], np.cumsum(count)[:-1]))
+    return np.arange(count.sum()) + np.repeat(shift, count)
