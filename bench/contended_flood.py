@@ -1,4 +1,4 @@
-"""A flood under contention beside one on an ideal radio: CPU time an event, in one run."""
+"""A flood on the CSMA radio and one on an ideal radio: CPU time of an event."""
 
 import sys
 import time
@@ -13,25 +13,25 @@ from tests.networks import disk
 
 from halfway.protocols import flooding
 from halfway.sim.engine import loop as engines
-from halfway.sim.engine.records import SENT
-from halfway.sim.environment.changes import none
-from halfway.sim.radio.csma import WIFI_A, contention
+from halfway.sim.engine.changes import no_changes
+from halfway.sim.engine.records import SENT, new_engine
+from halfway.sim.radio.csma import WIFI_A, csma
 from halfway.sim.radio.delays import Ideal
 
 NODES, RADIUS, EVENTS, ROUNDS = 200, 0.13, 200, 5
 
 
 def flood(radio: Any, events: int) -> tuple[float, int, int, float]:
-    """CPU seconds, records delivered, transmissions, and the share of node-event pairs reached."""
+    """CPU seconds, records delivered, transmissions, share of (node, event) pairs reached."""
     network = disk(n=NODES, radius=RADIUS, seed=1)
-    engine, neighbourhood = engines.engine(NODES, 1 << 14, 16), network.neighbourhood()
+    engine, neighbourhood = new_engine(NODES, 1 << 14, 16), network.neighbourhood()
     state = flooding.state(np.arange(NODES, dtype=np.int32), events, 1)
     for event in range(events):
         engines.post(engine, float(event), event % NODES, flooding.PUBLISH, 0, 0, event)
     began = time.process_time()
     engines.run(
         state, flooding.Rules(0.0), neighbourhood, engine, radio, neighbourhood, False,
-        none(), np.inf, engines.NEVER, 2 * int(network.degree.max()),
+        no_changes(), np.inf, engines.NEVER, 2 * int(network.degree.max()),
     )  # fmt: skip
     took = time.process_time() - began
     sent = int(engine.counters.traffic[:, SENT].sum())
@@ -39,13 +39,13 @@ def flood(radio: Any, events: int) -> tuple[float, int, int, float]:
 
 
 def main() -> None:
-    """Both, in turns; the median of each."""
-    for radio in (Ideal(1e-3), contention(NODES, 1, WIFI_A)):
+    """Run both in turns, and print the median of each."""
+    for radio in (Ideal(1e-3), csma(NODES, 1, WIFI_A)):
         flood(radio, 1)
     rows: dict[str, list[Any]] = {"ideal": [], "contended": []}
     for seed in range(ROUNDS):
         rows["ideal"].append(flood(Ideal(1e-3), EVENTS))
-        rows["contended"].append(flood(contention(NODES, seed, WIFI_A), EVENTS))
+        rows["contended"].append(flood(csma(NODES, seed, WIFI_A), EVENTS))
     for name, runs in rows.items():
         took, events, sent, reached = (
             float(np.median(column)) for column in zip(*runs, strict=True)

@@ -1,4 +1,4 @@
-"""The contended medium beside theory, a slotted simulation and, where it is installed, ns-3.
+"""The CSMA radio compared with theory, a slotted simulation and, if installed, ns-3.
 
 Prints the rows of docs/models/contention.md: means over seeds with 95 % intervals. `--ns3 FILE`
 reads what bench/contention_ns3.py wrote.
@@ -15,8 +15,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tests.sim.engine.loads import hidden, poisson_domain, saturated
 from tests.sim.radio import slotted
+from tests.sim.radio.loads import hidden, poisson_domain, saturated
 
 from halfway.sim.radio.csma import WIFI_A, WIFI_B
 
@@ -26,7 +26,7 @@ FRAME = 124e-6  # seconds, of WIFI_A
 FRAME_B = (60 + 112) * 8e-6
 
 
-def say(*words: object) -> None:
+def print_row(*words: object) -> None:
     """One row of a table."""
     sys.stdout.write(" ".join(map(str, words)) + "\n")
     sys.stdout.flush()
@@ -63,45 +63,47 @@ def main() -> None:
     def other(*case: object) -> str:
         return interval(ns3[case]) if case in ns3 else "-"
 
-    say(
+    print_row(
         "broadcast, one domain: share received | n ours exact textbook slotted ns-3",
         "| busy ours exact",
     )
     for n in (2, 5, 10, 20, 50):
         runs = [saturated(n, WIFI_A, 2.0, seed) for seed in SEEDS]
-        say(
+        print_row(
             n, interval([run.received for run in runs]),
             f"{slotted.share_alone(n, 15):.4f} {slotted.share_alone_textbook(n, 15):.4f}",
             over_seeds(lambda seed, n=n: slotted.broadcasts(n, 15, 8000, seed)[0]),
             other("saturated", n, 0), "|", interval([run.busy for run in runs]),
             f"{slotted.busy_share(n, 15, 9e-6, 34e-6, FRAME):.4f}",
         )  # fmt: skip
-    say("unicast, one domain: share collided | n ours Bianchi slotted | throughput ours Bianchi")
-    patient = WIFI_B._replace(retries=10**6)
+    print_row(
+        "unicast, one domain: share collided | n ours Bianchi slotted | throughput ours Bianchi"
+    )
+    unlimited = WIFI_B._replace(retries=10**6)
     for n in (2, 5, 10, 20, 50):
-        runs = [saturated(n, patient, 20.0, seed, unicast=True) for seed in SEEDS]
-        say(
+        runs = [saturated(n, unlimited, 20.0, seed, unicast=True) for seed in SEEDS]
+        print_row(
             n, interval([1 - run.received for run in runs]),
             f"{slotted.bianchi(n, 31, 1023)[1]:.4f}",
             over_seeds(lambda seed, n=n: slotted.acknowledged(n, 31, 1023, 10000, seed)[0]), "|",
             interval([run.received * run.frames * FRAME_B / 20.0 for run in runs]),
             f"{slotted.bianchi_throughput(n, WIFI_B, FRAME_B, 38 * 8e-6):.4f}",
         )  # fmt: skip
-    say("hidden: share received at B | load ours theory ns-3")
-    say(
+    print_row("hidden: share received at B | load ours theory ns-3")
+    print_row(
         "saturated", over_seeds(lambda seed: hidden(WIFI_A, 2.0, seed)),
         f"{slotted.hidden_share(WIFI_A, FRAME):.4f}", other("hidden-saturated", 3, 0),
     )  # fmt: skip
     for rate in (200, 500, 1000):
-        say(
+        print_row(
             rate, over_seeds(lambda seed, rate=rate: hidden(WIFI_A, 6.0, seed, rate)),
             f"{slotted.aloha_share(rate, FRAME):.4f}", other("hidden-poisson", 3, rate),
         )  # fmt: skip
-    say("Poisson unicast, one domain of 10: offered frames/s, share carried, share repeated")
+    print_row("Poisson unicast, one domain of 10: offered frames/s, share carried, share repeated")
     for rate in (1, 5, 20):
         runs = [poisson_domain(10, WIFI_B, 30.0, rate, seed) for seed in SEEDS]
         carried, repeated = zip(*runs, strict=True)
-        say(10 * rate, interval(list(carried)), interval(list(repeated)))
+        print_row(10 * rate, interval(list(carried)), interval(list(repeated)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Floods side by side: our engine, C with three queues, Python's heapq, SimPy, and ns-3.
+"""Floods compared: the engine, C with three queues, Python's heapq, SimPy, and ns-3.
 
-Every contender floods over the same network. Where the model is the same, so are the deliveries and
-their order, which is compared as a hash over (time, node, event, kind).
+Every candidate floods the same network. Candidates of the same model must have the same deliveries
+in the same order, compared as a hash over (time, node, event, kind).
 python bench/flood.py [--json] [--rounds N] [--small]
 """
 
@@ -26,7 +26,8 @@ import flood_natives as natives
 import flood_python as slow
 from halfway.protocols import flooding
 from halfway.sim.engine import loop as engines
-from halfway.sim.environment.changes import none
+from halfway.sim.engine.changes import no_changes
+from halfway.sim.engine.records import Engine, new_engine
 from halfway.sim.radio.delays import Distances, Ideal, distances
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import draw_positions, unit_disk
@@ -34,13 +35,13 @@ from side_by_side import YARDSTICK, race, remark, spoken
 
 SEED = 3
 HOP = WAIT = 1e-3  # seconds
-FEW = 10  # the slow ones flood fewer events, and their rate is what counts
+FEW = 10  # events of the slow candidates, whose rate is what counts
 MILLION = 10**6
-WINDOW = 16  # events that our nodes remember; one is over before the next is published
+WINDOW = 16  # events that nodes remember; each is over before the next is published
 
 
 class Flood(NamedTuple):
-    """One race: events published a second apart, over a network, with one delay or one a link."""
+    """One race: events a second apart over a network, with one delay, or one for each link."""
 
     name: str
     network: Network
@@ -59,14 +60,14 @@ class Flood(NamedTuple):
         return self._replace(events=min(self.events, FEW))
 
     def job(self, hashed: bool = False) -> slow.Job:
-        """The same for a contender in Python."""
+        """The same for a candidate in Python."""
         same = np.full(len(self.network.who), HOP)
         delay = same if self.delay is None else self.delay
         return slow.job(self.network, delay, WAIT, self.publishers)._replace(hashed=hashed)
 
 
 class Score(NamedTuple):
-    """One contender in one race, as --json prints it."""
+    """One candidate in one race, as --json prints it."""
 
     name: str
     work: str
@@ -98,8 +99,8 @@ def disk(n: int, degree: float) -> Network:
     return unit_disk(draw_positions(n, SEED), float(np.sqrt(degree / (np.pi * n))))
 
 
-class Ours:
-    """The engine with the flooding protocol; `run` is what is timed."""
+class InEngine:
+    """The engine with the flooding protocol; `run` is timed."""
 
     def __init__(self, flood: Flood, journal: int = 0) -> None:
         network, self.flood = flood.network, flood
@@ -107,39 +108,38 @@ class Ours:
         self.radio: Ideal | Distances = Ideal(HOP)
         if flood.delay is not None:
             self.radio = distances(network, flood.delay)
-        self.journal, self.spare = journal, 3 * int(network.degree.max())
-        self.rules, self.book = flooding.Rules(WAIT), flooding.Book(1)
+        self.journal, self.free_slots = journal, 3 * int(network.degree.max())
+        self.rules = flooding.Rules(WAIT)
 
-    def run(self) -> tuple[flooding.FloodState, engines.Engine]:
+    def run(self) -> tuple[flooding.FloodState, Engine]:
         """Flood everything."""
         n = self.flood.network.n
         state = flooding.state(np.arange(n, dtype=np.int32), WINDOW, 1)
-        engine = engines.engine(n, self.flood.slots, 16, self.journal)
+        engine = new_engine(n, self.flood.slots, 16, self.journal)
         for event, row in enumerate(self.flood.publishers):
             engines.post(engine, float(event), int(row), flooding.PUBLISH, 0, 0, event)
         why = engines.run(
             state,
             self.rules,
             self.neighbourhood,
-            self.book,
             engine,
             self.radio,
             self.neighbourhood,
             False,
-            none(),
+            no_changes(),
             np.inf,
             engines.NEVER,
-            self.spare,
+            self.free_slots,
         )
         if why != engines.IDLE:
             raise RuntimeError(f"the engine stopped early: {why}")
         return state, engine
 
     def counted(self) -> tuple[int, int]:
-        """Events delivered; bytes of state, lists, radio, meters and what is in use of the pool."""
+        """Events delivered; bytes of state, lists, radio, counters and the pool in use."""
         state, engine = self.run()
         slots = len(engine.out.free)
-        # Low slots are taken first, so those ever written are those in use at the fullest moment.
+        # Low slots are used first, so all slots ever written were in use at the peak.
         used = int((engine.out.pool.kind != 0).sum())
         pooled = held((engine.out, engine.flight, engine.queue)) - engine.queue.ring.nbytes
         whole = held(
@@ -152,12 +152,12 @@ class Ours:
     def order(self) -> tuple[int, int]:
         """Events delivered, and the hash of their order, from the journal."""
         _, engine = self.run()
-        count, told = int(engine.journal.tally[0]), slow.Order()
+        count, result = int(engine.journal.tally[0]), slow.Order()
         record, rows = engine.journal.record[:count], engine.journal.row[:count]
         columns = (record["at"], rows, record["event"], record["kind"])
         for delivery in zip(*(column.tolist() for column in columns), strict=True):
-            told.add(*delivery)
-        return count, told.value
+            result.add(*delivery)
+        return count, result.value
 
 
 def held(arrays: Any) -> int:
@@ -166,11 +166,11 @@ def held(arrays: Any) -> int:
 
 
 def check_order(flood: Flood, library: Any) -> None:
-    """Stop unless everybody who shares the model delivers the same in the same order."""
+    """Stop unless all candidates of the same model deliver the same in the same order."""
     found = {"Python heapq": slow.with_heapq(flood.job(hashed=True))}
     room = found["Python heapq"][0] + 4 * int(flood.network.degree.max())
-    found["halfway"] = Ours(flood, journal=room).order()
-    if "SimPy, callbacks" in slow.contenders():
+    found["halfway"] = InEngine(flood, journal=room).order()
+    if "SimPy, callbacks" in slow.candidates():
         found["SimPy, callbacks"] = slow.with_callbacks(flood.job(hashed=True))
     for name, loop in natives.LOOPS.items() if library else ():
         found[name] = natives.InC(library, flood, HOP, WAIT).run(loop, hashed=True)[:2]
@@ -178,8 +178,8 @@ def check_order(flood: Flood, library: Any) -> None:
         raise SystemExit(f"{flood.name}: deliveries and their order differ: {found}")
 
 
-class Contender(NamedTuple):
-    """One that runs in a race: what it delivers in a run, and the bytes that it holds for it."""
+class Candidate(NamedTuple):
+    """One candidate in a race: its deliveries in a run, and its memory in bytes."""
 
     name: str
     events: int
@@ -187,94 +187,96 @@ class Contender(NamedTuple):
     run: Callable[[], object]
 
 
-def fast(flood: Flood, library: Any) -> list[Contender]:
-    """Ours and the loops in C."""
-    ours = Ours(flood)
-    found = [Contender("halfway", *ours.counted(), ours.run)]
+def fast(flood: Flood, library: Any) -> list[Candidate]:
+    """The engine and the loops in C."""
+    engine = InEngine(flood)
+    found = [Candidate("halfway", *engine.counted(), engine.run)]
     if library:
         in_c = natives.InC(library, flood, HOP, WAIT)
         for name, loop in natives.LOOPS.items():
-            told = in_c.run(loop)
+            result = in_c.run(loop)
             found.append(
-                Contender(name, told.delivered, told.held, lambda loop=loop: in_c.run(loop))
+                Candidate(name, result.delivered, result.held, lambda loop=loop: in_c.run(loop))
             )
     return found
 
 
-def in_python(flood: Flood) -> list[Contender]:
-    """The contenders in Python."""
+def in_python(flood: Flood) -> list[Candidate]:
+    """The candidates in Python."""
     job, found = flood.job(), []
-    for name, contender in slow.contenders().items():
+    for name, candidate in slow.candidates().items():
         tracemalloc.start()
-        delivered, _ = contender(job)
+        delivered, _ = candidate(job)
         size = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        found.append(Contender(name, delivered, size, lambda run=contender: run(job)))
+        found.append(Candidate(name, delivered, size, lambda run=candidate: run(job)))
     return found
 
 
 class InNs3:
-    """ns-3, which needs more events for the same deliveries, and is taken at its own clock's word:
-    that leaves out its start and the building of its network."""
+    """ns-3, which needs more events for the same deliveries.
+
+    Its own clock times it, without its start and the building of its network.
+    """
 
     def __init__(self, flood: Flood, ns3: natives.Ns3) -> None:
-        self.flood, self.ns3, self.taken = flood, ns3, list[float]()
+        self.flood, self.ns3, self.laps = flood, ns3, list[float]()
 
     def run(self) -> natives.InNs3:
         """Flood everything."""
-        told = self.ns3.run(self.flood, HOP, WAIT)
-        self.taken.append(told.seconds)
-        return told
+        result = self.ns3.run(self.flood, HOP, WAIT)
+        self.laps.append(result.seconds)
+        return result
 
-    def contender(self) -> Contender:
-        """As one in a race."""
-        told = self.run()
-        remark(
-            f"ns-3 executes {told.executed:,} events of its own for {told.delivered:,} deliveries"
-        )
-        return Contender("ns-3, packets", told.delivered, told.held, self.run)
+    def candidate(self) -> Candidate:
+        """The candidate in a race."""
+        result = self.run()
+        remark(f"ns-3 executes {result.executed:,} events for {result.delivered:,} deliveries")
+        return Candidate("ns-3, packets", result.delivered, result.held, self.run)
 
 
 def scores(flood: Flood, library: Any, ns3: natives.Ns3 | None, rounds: int) -> list[Score]:
-    """One race; where the network is small, with the slow ones, on fewer events."""
-    contenders, packets = fast(flood, library), None
+    """One race; on small networks with the slow candidates, on fewer events."""
+    candidates, packets = fast(flood, library), None
     if flood.network.n < MILLION:
         check_order(flood._replace(events=2), library)
-        contenders += in_python(flood.few)
+        candidates += in_python(flood.few)
         packets = InNs3(flood.few, ns3) if ns3 else None
-        contenders += [packets.contender()] if packets else []
-    for one in contenders:  # as many for each event: every node hears it once over every link
+        candidates += [packets.candidate()] if packets else []
+    for (
+        one
+    ) in candidates:  # the same number for each event: every node receives it once over every link
         if one.events * flood.events not in (
-            contenders[0].events * flood.events,
-            contenders[0].events * flood.few.events,
+            candidates[0].events * flood.events,
+            candidates[0].events * flood.few.events,
         ):
             raise SystemExit(f"{flood.name}: {one.name} delivers {one.events:,}")
-    rows = race({one.name: one.run for one in contenders}, flood.name, rounds)
+    rows = race({one.name: one.run for one in candidates}, flood.name, rounds)
     seconds = {row.name: row.seconds for row in rows}
     if packets:
-        seconds["ns-3, packets"] = statistics.median(packets.taken[2:])
-    rate = {one.name: one.events / seconds[one.name] for one in contenders}
+        seconds["ns-3, packets"] = statistics.median(packets.laps[2:])
+    rate = {one.name: one.events / seconds[one.name] for one in candidates}
     c = rate.get(YARDSTICK)
     return [
         Score(
             one.name, flood.name, one.events, seconds[one.name], rate[one.name],
             one.size / flood.network.n, c / rate[one.name] if c else None,
         )
-        for one in contenders
+        for one in candidates
     ]  # fmt: skip
 
 
 def peak_bytes() -> int:
-    """The most memory that this process ever had resident."""
+    """The peak resident memory of this process."""
     status = Path("/proc/self/status")
-    if status.exists():  # getrusage would tell the parent's peak if that was higher
+    if status.exists():  # getrusage has the parent's peak if that is higher
         return int(re.findall(r"VmHWM:\s+(\d+) kB", status.read_text())[0]) * 1024
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return size if sys.platform == "darwin" else size * 1024
 
 
-def say_peak() -> None:
-    """Run the million nodes in a process of their own and say what it took in all."""
+def print_peak() -> None:
+    """Run the million nodes in a process of its own and print its peak memory."""
     done = subprocess.run(
         [sys.executable, __file__, "--peak"], capture_output=True, text=True, check=True
     )
@@ -288,18 +290,18 @@ def say_peak() -> None:
 def main() -> None:
     """Run every race and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true", help="one object a contender a line")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--small", action="store_true", help="leave the million nodes out")
+    parser.add_argument("--small", action="store_true", help="skip the million nodes")
     parser.add_argument("--peak", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.peak:
         flood = million()
-        events, _ = Ours(flood).counted()
+        events, _ = InEngine(flood).counted()
         sys.stdout.write(f"{flood.network.degree.mean():.2f} {events} {peak_bytes()}\n")
         return
     if not chosen.small:
-        say_peak()
+        print_peak()
     library = natives.loops_in_c()
     with tempfile.TemporaryDirectory() as folder:
         ns3 = natives.with_ns3(Path(folder))
@@ -308,12 +310,12 @@ def main() -> None:
 
 
 def show(race_scores: list[Score], as_json: bool) -> None:
-    """One object a contender a line, or a table."""
+    """Print one JSON object a line, or a table."""
     if as_json:
         for score in race_scores:
             sys.stdout.write(json.dumps(score._asdict()) + "\n")
         return
-    table = Table("contender", "events", "median", "ns an event", "× C", "bytes a node")
+    table = Table("candidate", "events", "median", "ns an event", "× C", "bytes a node")
     for score in race_scores:
         ratio = "-" if score.ratio_to_c is None else f"{score.ratio_to_c:.3g}"
         size = "-" if score.bytes_per_node is None else f"{score.bytes_per_node:,.0f}"

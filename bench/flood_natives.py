@@ -15,11 +15,11 @@ from halfway.world.graphs.network import Network
 from side_by_side import YARDSTICK, c_library, remark
 
 HERE = Path(__file__).parent
-# Name of each loop in C, by contender. The heap queues every reception.
+# Name of each loop in C, by candidate. The heap queues every reception.
 LOOPS = {
     YARDSTICK: "flood_by_heap",
     "C, a calendar": "flood_by_calendar",
-    "C, our queue": "flood_by_transmission",
+    "C, the engine's queue": "flood_by_transmission",
 }
 
 
@@ -43,11 +43,11 @@ class Task(ctypes.Structure):
     )
 
 
-class Told(NamedTuple):
-    """What a native contender says of a flood."""
+class Result(NamedTuple):
+    """The result of a native candidate."""
 
     delivered: int
-    order: int  # hash of the order of deliveries; 0: not asked for
+    order: int  # hash of the order of deliveries; 0: not computed
     held: int  # bytes
 
 
@@ -67,14 +67,14 @@ class InC:
             ctypes.addressof(self.held),
         )  # fmt: skip
 
-    def run(self, loop: str, hashed: bool = False) -> Told:
+    def run(self, loop: str, hashed: bool = False) -> Result:
         """Flood everything by that loop."""
         self.task.order_hash = ctypes.addressof(self.hash) if hashed else None
         self.hash.value = 0
         function = getattr(self.compiled, loop)
         function.restype = ctypes.c_int64
         delivered = function(ctypes.byref(self.task))
-        return Told(int(delivered), self.hash.value, self.held.value)
+        return Result(int(delivered), self.hash.value, self.held.value)
 
 
 def loops_in_c() -> ctypes.CDLL | None:
@@ -83,7 +83,7 @@ def loops_in_c() -> ctypes.CDLL | None:
 
 
 class InNs3(NamedTuple):
-    """What ns-3 says of a flood."""
+    """The result of ns-3."""
 
     delivered: int
     executed: int  # events of its own
@@ -92,7 +92,7 @@ class InNs3(NamedTuple):
 
 
 class Ns3(NamedTuple):
-    """ns-3's program; it times its own loop, without building the network and starting up."""
+    """The program of ns-3; it times its loop, without its start and the building of the network."""
 
     program: Path
 
@@ -105,14 +105,14 @@ class Ns3(NamedTuple):
         task.write_bytes(b"".join(array.tobytes() for array in arrays))
         numbers = (network.n, len(network.who), flood.events, hop, wait, len(arrays) - 3)
         command = [str(self.program), str(task), *map(str, numbers)]
-        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-        return InNs3(int(told[0]), int(told[1]), float(told[2]), int(told[3]))
+        result = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        return InNs3(int(result[0]), int(result[1]), float(result[2]), int(result[3]))
 
 
 def with_ns3(folder: Path) -> Ns3 | None:
-    """ns-3's program compiled into a folder; None and a line where ns-3 is not installed.
+    """Compile the program of ns-3 into a folder; None, with a remark, if ns-3 is not installed.
 
-    NS3 names the folder that holds its `include` and `lib64`, if Python does not find the wheel.
+    NS3: the folder with its `include` and `lib64`, if Python does not find the wheel.
     """
     spec = importlib.util.find_spec("ns3")
     wheel = list(spec.submodule_search_locations or []) if spec else []
@@ -120,7 +120,7 @@ def with_ns3(folder: Path) -> Ns3 | None:
     compiler = shutil.which("c++") or shutil.which("g++")
     libraries = sorted(Path(place).glob("lib*/libns3*-core.so")) if place else []
     if not libraries or compiler is None:
-        remark("ns-3 is not installed (pip install ns3, 0.5 GB; or NS3=its folder): left out")
+        remark("ns-3 is not installed (pip install ns3, 0.5 GB; or NS3=its folder): skipped")
         return None
     program, where = folder / "flood_ns3", libraries[0].parent
     core = libraries[0].stem.removeprefix("lib")
@@ -131,6 +131,6 @@ def with_ns3(folder: Path) -> Ns3 | None:
         [*command, f"-Wl,-rpath,{where}"], capture_output=True, text=True, check=False
     )
     if done.returncode:
-        remark(f"{compiler} refuses flood_ns3.cc: ns-3 is left out")
+        remark(f"{compiler} fails on flood_ns3.cc: ns-3 is skipped")
         return None
     return Ns3(program)

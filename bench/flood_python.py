@@ -1,6 +1,6 @@
-"""The flood in plain Python: heapq as in a textbook, and SimPy with callbacks and with processes.
+"""The flood in plain Python: heapq, and SimPy with callbacks and with processes.
 
-Each gives (deliveries, hash of their order), the hash only where it is asked for.
+Each returns (deliveries, hash of their order), the hash only on request.
 """
 
 import heapq
@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfway.protocols.flooding import FLOOD, PUBLISH, REPEAT
+from halfway.protocols import flooding
 
+# Plain integers, which are what Python is fast with.
+PUBLISH, FLOOD, REPEAT = int(flooding.PUBLISH), int(flooding.FLOOD), int(flooding.REPEAT)
 MASK = 2**64 - 1
 
 
 class Job(NamedTuple):
-    """What a contender in Python floods: plain lists."""
+    """The input of a candidate in Python: plain lists."""
 
     start: list[int]
     who: list[int]
@@ -34,7 +36,7 @@ class Order:
         self.value = 0
 
     def add(self, at: float, row: int, event: int, kind: int) -> None:
-        """Take a delivery in."""
+        """Add a delivery."""
         (bits,) = struct.unpack("<Q", struct.pack("<d", at))
         value = (self.value ^ bits) * 0x9E3779B97F4A7C15 & MASK
         self.value = (value ^ (row << 40 | event << 8 | kind)) * 0xBF58476D1CE4E5B9 & MASK
@@ -45,12 +47,12 @@ def with_heapq(job: Job) -> tuple[int, int]:
     start, who, delay, wait = job.start, job.who, job.delay, job.wait
     seen = [bytearray(len(job.publishers)) for _ in range(len(start) - 1)]
     queue = [(float(e), e, row, e, PUBLISH) for e, row in enumerate(job.publishers)]
-    told, order, delivered = Order(), len(queue), 0
+    order_hash, order, delivered = Order(), len(queue), 0
     while queue:
         at, _, i, event, kind = heapq.heappop(queue)
         delivered += 1
         if job.hashed:
-            told.add(at, i, event, kind)
+            order_hash.add(at, i, event, kind)
         if kind == REPEAT:
             for g in range(start[i], start[i + 1]):
                 heapq.heappush(queue, (at + delay[g], order, who[g], event, FLOOD))
@@ -59,32 +61,32 @@ def with_heapq(job: Job) -> tuple[int, int]:
             seen[i][event] = 1
             heapq.heappush(queue, (at + wait, order, i, event, REPEAT))
             order += 1
-    return delivered, told.value
+    return delivered, order_hash.value
 
 
 class _Flooded:
-    """What both ways of using SimPy share: who has heard what, and the count."""
+    """The state of both SimPy candidates: events received by each node, and the count."""
 
     def __init__(self, job: Job) -> None:
         import simpy
 
-        self.job, self.env, self.told, self.delivered = job, simpy.Environment(), Order(), 0
+        self.job, self.env, self.order_hash, self.delivered = job, simpy.Environment(), Order(), 0
         self.seen = [bytearray(len(job.publishers)) for _ in range(len(job.start) - 1)]
 
     def count(self, i: int, event: int, kind: int) -> None:
         """A delivery."""
         self.delivered += 1
         if self.job.hashed:
-            self.told.add(self.env.now, i, event, kind)
+            self.order_hash.add(self.env.now, i, event, kind)
 
     def is_new(self, i: int, event: int) -> bool:
-        """Whether node i hears the event for the first time."""
+        """Whether node i receives the event for the first time."""
         heard, self.seen[i][event] = self.seen[i][event], 1
         return not heard
 
 
 def with_callbacks(job: Job) -> tuple[int, int]:
-    """SimPy at its leanest: one Timeout a reception, one callback each, no processes."""
+    """SimPy with one Timeout and one callback for each reception, without processes."""
     world = _Flooded(job)
     timeout, start, who, delay = world.env.timeout, job.start, job.who, job.delay
 
@@ -100,11 +102,11 @@ def with_callbacks(job: Job) -> tuple[int, int]:
     for event, row in enumerate(job.publishers):
         timeout(float(event), (row, event, PUBLISH)).callbacks.append(hear)
     world.env.run()
-    return world.delivered, world.told.value
+    return world.delivered, world.order_hash.value
 
 
 def with_processes(job: Job) -> tuple[int, int]:
-    """SimPy as its tutorial has it: every reception a process. Same deliveries, own tie order."""
+    """SimPy with a process for each reception. Same deliveries, another order of ties."""
     world = _Flooded(job)
     env = world.env
 
@@ -120,11 +122,11 @@ def with_processes(job: Job) -> tuple[int, int]:
     for event, row in enumerate(job.publishers):
         env.process(hear(float(event), row, event, PUBLISH))
     env.run()
-    return world.delivered, world.told.value
+    return world.delivered, world.order_hash.value
 
 
-def contenders() -> dict[str, Callable[[Job], tuple[int, int]]]:
-    """Those that are installed, by name."""
+def candidates() -> dict[str, Callable[[Job], tuple[int, int]]]:
+    """The installed candidates, by name."""
     found: dict[str, Callable[[Job], tuple[int, int]]] = {"Python heapq": with_heapq}
     if importlib.util.find_spec("simpy"):
         found |= {"SimPy, callbacks": with_callbacks, "SimPy, processes": with_processes}
@@ -132,7 +134,7 @@ def contenders() -> dict[str, Callable[[Job], tuple[int, int]]]:
 
 
 def job(network: Any, delay: np.ndarray, wait: float, publishers: np.ndarray) -> Job:
-    """A flood as lists; delay [m] in seconds."""
+    """Return a flood as lists; delay [m] in seconds."""
     lists = (network.start, network.who, delay.astype(np.float64))
     start, who, seconds = (array.tolist() for array in lists)
     return Job(start, who, seconds, wait, publishers.tolist())

@@ -1,6 +1,6 @@
-"""Event queues side by side: our calendar, the binary heap it is built of, and a heap of four.
+"""Event queues compared: the calendar queue, the binary heap it is built of, and a 4-ary heap.
 
-Each loop takes the earliest entry and pushes one for it, on loads from one walk to 10⁵ timers.
+Each loop pops the earliest entry and pushes another, on loads from one walk to 10⁵ timers.
 python bench/queues.py [--json] [--rounds N]
 """
 
@@ -18,14 +18,15 @@ from rich.table import Table
 from halfway.core.borrowed import borrowed
 from halfway.sim.engine import heap as heaps
 from halfway.sim.engine import queue as queues
+from halfway.sim.engine.calendar import SLOT_BITS, queue
 from side_by_side import race
 
 SEED, STEPS = 5, 400_000
-AHEAD = 1 << 16  # delays that are drawn once and taken in turn
+AHEAD = 1 << 16  # delays that are drawn once and used in turn
 
 
 class Load(NamedTuple):
-    """So many entries wait; each that is taken is pushed again after the next delay."""
+    """A number of waiting entries; each that is popped is pushed again after the next delay."""
 
     name: str
     waiting: int
@@ -34,7 +35,7 @@ class Load(NamedTuple):
 
 
 def loads() -> list[Load]:
-    """From a queue of one to crowded ones, evenly spread and not."""
+    """Loads from one entry to 100,000, evenly spread or not."""
     rng = np.random.default_rng(SEED)
     periods = rng.uniform(1.0, 1000.0, AHEAD)
     steps = np.full(AHEAD, 1e-3)
@@ -56,8 +57,10 @@ def loads() -> list[Load]:
     ]
 
 
-def looping(make: Any, push: Any, first_at: Any, top: Any, drop: Any) -> Callable[[Load], int]:
-    """A compiled loop over one queue; gives a checksum of the order in which entries came."""
+def looping(
+    make: Any, push: Any, peek_time: Any, peek_slot: Any, pop: Any
+) -> Callable[[Load], int]:
+    """Compile a loop over one queue; it returns a checksum of the order of its entries."""
 
     @numba.njit(error_model="numpy")
     def loop(queue, first, ahead, steps):
@@ -66,9 +69,9 @@ def looping(make: Any, push: Any, first_at: Any, top: Any, drop: Any) -> Callabl
             push(queue, first[slot], slot, np.uint32(slot))
         seen = np.uint64(0)
         for step in range(steps):
-            at = first_at(queue)
-            slot = top(queue)
-            drop(queue)
+            at = peek_time(queue)
+            slot = peek_slot(queue)
+            pop(queue)
             seen = seen * np.uint64(6364136223846793005) + np.uint64(slot)
             push(queue, at + ahead[step & (AHEAD - 1)], first.shape[0] + step, slot)
         return seen
@@ -79,24 +82,24 @@ def looping(make: Any, push: Any, first_at: Any, top: Any, drop: Any) -> Callabl
 @numba.njit(error_model="numpy", forceinline=True)
 def heap_push(heap, at, order, slot):
     """As `queue.push`."""
-    heaps.add(heap, at, (np.int64(order) << queues.SLOT_BITS) | np.int64(slot))
+    heaps.heap_push(heap, at, (np.int64(order) << SLOT_BITS) | np.int64(slot))
 
 
 @numba.njit(error_model="numpy", forceinline=True)
 def heap_first(heap):
-    """As `queue.first_at`."""
+    """As `queue.peek_time`."""
     return heap.at[0]
 
 
 @numba.njit(error_model="numpy", forceinline=True)
 def heap_top(heap):
-    """As `queue.top_slot`."""
-    return np.uint32(heap.key[0] & np.int64((1 << queues.SLOT_BITS) - 1))
+    """As `queue.peek_slot`."""
+    return np.uint32(heap.key[0] & np.int64((1 << SLOT_BITS) - 1))
 
 
 @numba.njit(error_model="numpy", forceinline=True)
 def rise_by_four(heap, i, at, key):
-    """As `heap.rise`, with four children a place."""
+    """As `heap.sift_up`, with four children a place."""
     while i > 0:
         parent = (i - 1) >> 2
         ahead = heap.at[parent]
@@ -112,16 +115,16 @@ def rise_by_four(heap, i, at, key):
 @numba.njit(error_model="numpy", forceinline=True)
 def push_by_four(heap, at, order, slot):
     """As `queue.push`."""
-    i = heap.held[0]
-    heap.held[0] += 1
-    rise_by_four(heap, i, at, (np.int64(order) << queues.SLOT_BITS) | np.int64(slot))
+    i = heap.size[0]
+    heap.size[0] += 1
+    rise_by_four(heap, i, at, (np.int64(order) << SLOT_BITS) | np.int64(slot))
 
 
 @numba.njit(error_model="numpy", forceinline=True)
 def drop_by_four(heap):
-    """As `heap.drop`."""
-    heap.held[0] -= 1
-    last = heap.held[0]
+    """As `heap.heap_pop`."""
+    heap.size[0] -= 1
+    last = heap.size[0]
     at, key = heap.at[last], heap.key[last]
     i = 0
     while 4 * i + 1 < last:
@@ -137,28 +140,26 @@ def drop_by_four(heap):
     rise_by_four(heap, i, at, key)
 
 
-CONTENDERS = {
-    "calendar": looping(
-        queues.queue, queues.push, queues.first_at, queues.top_slot, queues.drop_top
-    ),
-    "heap": looping(heaps.heap, heap_push, heap_first, heap_top, heaps.drop),
+CANDIDATES = {
+    "calendar": looping(queue, queues.push, queues.peek_time, queues.peek_slot, queues.pop),
+    "heap": looping(heaps.heap, heap_push, heap_first, heap_top, heaps.heap_pop),
     "heap of four": looping(heaps.heap, push_by_four, heap_first, heap_top, drop_by_four),
 }
 
 
 def main() -> None:
-    """Run every load and print it."""
+    """Run and print every load."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true", help="one object a contender a line")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--rounds", type=int, default=7)
     chosen = parser.parse_args()
-    table = Table("load", *(f"{name}, ns" for name in CONTENDERS), "calendar × heap")
+    table = Table("load", *(f"{name}, ns" for name in CANDIDATES), "calendar × heap")
     for load in loads():
-        orders = {loop(load) for loop in CONTENDERS.values()}
+        orders = {loop(load) for loop in CANDIDATES.values()}
         if len(orders) != 1:
-            raise SystemExit(f"{load.name}: the contenders' orders differ")
+            raise SystemExit(f"{load.name}: the orders of the queues differ")
         rows = race(
-            {name: lambda loop=loop, load=load: loop(load) for name, loop in CONTENDERS.items()},
+            {name: lambda loop=loop, load=load: loop(load) for name, loop in CANDIDATES.items()},
             load.name,
             chosen.rounds,
             STEPS,
@@ -169,7 +170,7 @@ def main() -> None:
         ratio = rows[0].seconds / rows[1].seconds
         table.add_row(load.name, *(f"{1e9 / row.rate:.1f}" for row in rows), f"{ratio:.2f}")
     if not chosen.json:
-        Console().print("Take the earliest, push another", table, highlight=False)
+        Console().print("Pop the earliest, push another", table, highlight=False)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Contenders side by side in one run: interleaved rounds, medians, ratios. No claims live here.
+"""Races between implementations in one run: interleaved rounds, medians, ratios.
 
-A machine that slows down in the middle slows everyone; only ratios within one run mean anything.
+Only ratios within one run are meaningful: a machine that slows down slows all candidates.
 """
 
 import ctypes
@@ -19,11 +19,11 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-YARDSTICK = "C"  # the contender of this name is what ratio_to_c refers to
+YARDSTICK = "C"  # the candidate that ratio_to_c refers to
 
 
 class Row(NamedTuple):
-    """One contender's median over the rounds of one race."""
+    """The median of one candidate over the rounds of one race."""
 
     name: str
     work: str
@@ -33,21 +33,21 @@ class Row(NamedTuple):
 
 
 def race(
-    contenders: Mapping[str, Callable[[], object]], work: str, rounds: int, units: float = 1.0
+    candidates: Mapping[str, Callable[[], object]], work: str, rounds: int, units: float = 1.0
 ) -> list[Row]:
-    """Run every contender once to warm it up, then once in each round; median wall seconds.
+    """Run every candidate once to warm it up, then once in each round; median wall seconds.
 
     `work` names what each call does, `units` counts it (nodes, steps) for the rate.
     """
-    seconds: dict[str, list[float]] = {name: [] for name in contenders}
-    for contender in contenders.values():
-        contender()
+    seconds: dict[str, list[float]] = {name: [] for name in candidates}
+    for candidate in candidates.values():
+        candidate()
     order = random.Random(rounds)
     for _ in range(rounds):
-        # Shuffled: nobody always runs on the caches that the same other one left behind.
-        for name, contender in order.sample(list(contenders.items()), len(contenders)):
+        # Shuffled, so that no candidate always runs on the caches of the same predecessor.
+        for name, candidate in order.sample(list(candidates.items()), len(candidates)):
             begun = time.perf_counter()
-            kept = contender()  # what it gives is freed after the clock stopped
+            kept = candidate()  # its result is freed after the clock has stopped
             seconds[name].append(time.perf_counter() - begun)
             del kept
     median = {name: statistics.median(taken) for name, taken in seconds.items()}
@@ -65,7 +65,7 @@ def show(rows: list[Row], as_json: bool, unit: str = "unit") -> None:
             sys.stdout.write(json.dumps(row._asdict()) + "\n")
         return
     for work in dict.fromkeys(row.work for row in rows):
-        table = Table("contender", "median", f"{unit}s/s", "of C")
+        table = Table("candidate", "median", f"{unit}s/s", "of C")
         for column in table.columns[1:]:
             column.justify = "right"
         for row in rows:
@@ -76,7 +76,7 @@ def show(rows: list[Row], as_json: bool, unit: str = "unit") -> None:
 
 
 def remark(line: str) -> None:
-    """A line for people: it goes to stderr, so that --json stays one object a line."""
+    """Print a remark to stderr, so that --json stays one object a line."""
     sys.stderr.write(line + "\n")
 
 
@@ -89,22 +89,22 @@ def spoken(seconds: float) -> str:
 
 
 def c_library(source: Path) -> ctypes.CDLL | None:
-    """Compile a C file at the machine's best into a folder that is gone afterwards, and load it.
+    """Compile a C file for this machine in a temporary folder, and load it.
 
-    None, and one line that says so, where there is no compiler or it refuses.
+    Returns None, with a remark, if there is no compiler or it fails.
     """
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
-        remark(f"no C compiler found: {source.name} is left out")
+        remark(f"no C compiler found: {source.name} is skipped")
         return None
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / f"{source.stem}.so"
-        # Without -ffp-contract=off the compiler fuses x*x + y*y and decides borders differently.
+        # Without -ffp-contract=off the compiler fuses x*x + y*y, and links at the radius differ.
         flags = ["-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC"]
         command = [compiler, *flags, "-o", str(library), str(source), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            reason = (done.stderr.splitlines() or ["no reason given"])[0]
-            remark(f"{compiler} refuses: {source.name} is left out ({reason})")
+            reason = (done.stderr.splitlines() or ["unknown reason"])[0]
+            remark(f"{compiler} fails: {source.name} is skipped ({reason})")
             return None
-        return ctypes.CDLL(str(library))  # stays mapped when the file is gone
+        return ctypes.CDLL(str(library))  # stays loaded when the file is removed

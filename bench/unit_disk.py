@@ -1,4 +1,4 @@
-"""Unit disk graphs from given points, side by side: ours, C, scipy, igraph and networkx.
+"""Unit disk graphs from given points: halfway, C, scipy, igraph and networkx compared.
 
 python bench/unit_disk.py [--json] [--rounds N] [--small]
 """
@@ -23,7 +23,7 @@ Points = npt.NDArray[np.float64]
 
 
 class Rows:
-    """Compressed rows that C allocated: freed with the object, after the clock, as ours are."""
+    """Compressed rows that C allocated, freed with the object, after the clock has stopped."""
 
     def __init__(self, library: ctypes.CDLL, who: ctypes.c_void_p, entries: int) -> None:
         self.compiled, self.who, self.entries = library, who, entries
@@ -33,7 +33,7 @@ class Rows:
 
 
 def with_c(library: ctypes.CDLL, points: Points, radius: float) -> Rows:
-    """The C cell grid through ctypes."""
+    """The cell grid in C, through ctypes."""
     n = len(points)
     start = np.empty(n + 1, np.uint32)
     ordered, label = np.empty((n, 2)), np.empty(n, np.int32)
@@ -52,15 +52,15 @@ def with_c(library: ctypes.CDLL, points: Points, radius: float) -> Rows:
 
 
 def with_kd_tree(points: Points, radius: float) -> csr_array:
-    """scipy's way: all pairs from the tree, then compressed rows."""
+    """scipy: all pairs from the k-d tree, then compressed rows."""
     pair = cKDTree(points).query_pairs(radius, output_type="ndarray")
     ends = np.concatenate((pair, pair[:, ::-1]))
     ones = np.ones(len(ends), np.int8)
     return csr_array((ones, (ends[:, 0], ends[:, 1])), shape=(len(points), len(points)))
 
 
-def contenders(points: Points, radius: float, library: ctypes.CDLL | None) -> dict[str, Callable]:
-    """Each builds its own graph object of the same points; igraph's GRG draws its own."""
+def candidates(points: Points, radius: float, library: ctypes.CDLL | None) -> dict[str, Callable]:
+    """Each builds its graph object from the same points; igraph's GRG draws its own points."""
     n = len(points)
     found: dict[str, Callable] = {"halfway": lambda: unit_disk(points, radius)}
     if library is not None:
@@ -74,12 +74,12 @@ def contenders(points: Points, radius: float, library: ctypes.CDLL | None) -> di
         where = {i: (x, y) for i, (x, y) in enumerate(points.tolist())}
         found["networkx"] = lambda: nx.random_geometric_graph(n, radius, pos=where)
     else:
-        remark(f"networkx is left out at n = {n:,}: its graph alone would take several GB")
+        remark(f"networkx is skipped at n = {n:,}: its graph alone would take several GB")
     return found
 
 
 def check_links(points: Points, radius: float, library: ctypes.CDLL | None) -> int:
-    """Links of the graph, after all that were given the same points agree on them."""
+    """Return the number of links, after checking that all libraries agree on the same points."""
     links = unit_disk(points, radius).links
     others = {"scipy": with_kd_tree(points, radius).nnz // 2}
     others["igraph"] = igraph.Graph.Nearest_Neighbor_Graph(points, k=-1, r=radius).ecount()
@@ -92,11 +92,11 @@ def check_links(points: Points, radius: float, library: ctypes.CDLL | None) -> i
 
 
 def main() -> None:
-    """Race at the paper's largest size and at a million nodes."""
+    """Run the races at the paper's largest size and at a million nodes."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true", help="one object a contender, a line each")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--rounds", type=int, default=0, help="rounds of each race (31 and 5)")
-    parser.add_argument("--small", action="store_true", help="leave out the million nodes")
+    parser.add_argument("--small", action="store_true", help="skip the million nodes")
     wanted = parser.parse_args()
     library = c_library(Path(__file__).with_suffix(".c"))
     races = [(3000, 0.04, 31), (1_000_000, math.sqrt(15 / math.pi / 1e6), 5)]
@@ -105,7 +105,7 @@ def main() -> None:
         points = draw_positions(n, seed=1)
         links = check_links(points, radius, library)
         work = f"unit disk graph, n = {n:,}, r = {radius:.3g}, {links:,} links"
-        field = contenders(points, radius, library)
+        field = candidates(points, radius, library)
         rows += race(field, work, wanted.rounds or rounds, units=n)
     show(rows, wanted.json, unit="node")
 

@@ -13,8 +13,8 @@ from rich.console import Console
 from halfway.protocols import SYSTEMS
 from halfway.protocols.walks.messages import DELIVERED, LAUNCH, MATCHED, PUBLISH, Rules
 from halfway.sim.engine import loop as engines
-from halfway.sim.engine.records import SENT
-from halfway.sim.environment.changes import none
+from halfway.sim.engine.changes import no_changes
+from halfway.sim.engine.records import SENT, new_engine
 from halfway.sim.radio.delays import Ideal, lossy
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk
@@ -49,7 +49,7 @@ def measured(system: str, network: Network, rules: Rules, loss: float, seed: int
     widest = int(network.degree.max())
     state = protocol.state(np.arange(network.n, dtype=np.int32), widest, PAIRS, seed)
     spare = protocol.most_emissions(state, rules) * widest
-    engine = engines.engine(network.n, 4096 + 2 * spare, 1 << 12)
+    engine = new_engine(network.n, 4096 + 2 * spare, 1 << 12)
     for topic, ends in enumerate(pairs):
         for w in (0, 1):
             engines.post(engine, 0.5 * w, int(ends[w]), LAUNCH, topic, 2 * topic + w, -1)
@@ -60,8 +60,8 @@ def measured(system: str, network: Network, rules: Rules, loss: float, seed: int
     radio = lossy(Ideal(HOP), 1.0 - loss, network, seed)
     neighbourhood = network.neighbourhood()
     why = engines.run(
-        state, rules, neighbourhood, engine, radio, neighbourhood, False, none(), np.inf,
-        engines.NEVER, spare,
+        state, rules, neighbourhood, engine, radio, neighbourhood, False, no_changes(),
+        np.inf, engines.NEVER, spare,
     )  # fmt: skip
     if why != engines.IDLE:
         raise RuntimeError(f"the engine stopped early: {why}")

@@ -15,7 +15,7 @@ from scipy.stats import t as student
 
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.outcome import Outcome
-from halfway.sim.radio.declarations import ContendedAir, IdealAir
+from halfway.sim.radio.declarations import CsmaRadio, IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.mobility.trace_files import read_motion
 from halfway.world.workload.demand import Demand, Listed
@@ -66,7 +66,7 @@ def outcome(name: str, motion: Motion, seed: int, seconds: float, contention: bo
         demand = listed(demand)
     return Simulation(
         name.partition(",")[0], motion=motion, workload=demand, seconds=seconds,
-        radio=ContendedAir(medium="wifi-a") if contention else IdealAir(),
+        radio=CsmaRadio(medium="wifi-a") if contention else IdealRadio(),
         seed=seed, window=512, options=SYSTEMS[name], stretch=False,
     ).run()  # fmt: skip
 
@@ -86,7 +86,7 @@ def cells(runs: list[Outcome]) -> list[str]:
         interval([run.latency_s.mean for run in runs], 2),
         f"{np.mean([run.expected for run in runs]):.0f}",
         f"{np.mean([sum(run.sent.values()) for run in runs]):.0f}",
-        f"{np.mean([run.energy for run in runs]):.1f}",
+        f"{np.mean([run.energy_j for run in runs]):.1f}",
     ]
 
 

@@ -217,7 +217,8 @@ def measured(
             tree.network, chosen, seed, system, demand, faults=[trial.fault], trace=file
         )
         run.run()
-        delivered = pq.read_table(file, columns=["row", "event"], filters=[("what", "=", "told")])
+        chosen = [("what", "=", "reported")]
+        delivered = pq.read_table(file, columns=["row", "event"], filters=chosen)
     row, event = (delivered[name].to_numpy() for name in ("row", "event"))
     fault = np.array([trial.fault.at])
     spans, later, served = [], 0, 0

@@ -1,4 +1,4 @@
-"""Files that are either whole or not there: written beside their place, then renamed."""
+"""Atomic writes of files: a temporary file in the same folder, then a rename."""
 
 import os
 from pathlib import Path
@@ -7,9 +7,9 @@ from halfway.problem import Problem
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Put `content` (text as UTF-8) at `path`; a reader sees the old file or the new one.
+    """Write `content` (text as UTF-8) to `path`; a reader sees either the old or the new file.
 
-    Raises Problem if that is impossible (full disk, unwritable folder); the old file is kept.
+    Raises Problem if the write fails (full disk, unwritable folder); the old file is kept.
     """
     data = content.encode() if isinstance(content, str) else content
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -25,7 +25,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
         raise Problem(
             f"could not be written: {(error.strerror or str(error)).lower()}",
             where=str(path),
-            remedy="name a folder with free space that you may write to",
+            remedy="choose a writable folder with free space",
         ) from error
     except BaseException:
         _forget(beside)

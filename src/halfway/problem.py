@@ -1,8 +1,8 @@
-"""What went wrong, in the user's words. Every room may raise it; the command line prints it."""
+"""`Problem`: the error class for everything that a user can fix. Every package may raise it."""
 
 
-class Problem(Exception):  # noqa: N818 - it names what the user has, not our error
-    """Something the user can mend: what happened, where, and what to do about it.
+class Problem(Exception):  # noqa: N818 - a problem of the user's input, not an error of the program
+    """An error that the user can fix: what happened, where, and what to do.
 
     `str(problem)` is one line; the command line prints it and exits with status 2.
     """

@@ -20,7 +20,7 @@ from halfway.adapters.registry import named
 from halfway.problem import Problem
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.outcome import Outcome
-from halfway.sim.radio.declarations import IdealAir
+from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
@@ -125,13 +125,13 @@ def walked() -> dict[str, Any]:
 def summary(done: Outcome) -> dict[str, Any]:
     return {
         "ratio": done.delivery_ratio, "expected": done.expected, "duplicates": done.duplicates,
-        "unasked": done.unasked, "shortfalls": dict(done.shortfalls), "sent": dict(done.sent),
+        "unasked": done.unsolicited, "shortfalls": dict(done.shortfalls), "sent": dict(done.sent),
     }  # fmt: skip
 
 
 def runs() -> dict[str, Any]:
     """The outcome of every run of this file."""
-    lossy, reliable = IdealAir(success=0.8), {"retries": 6, "ack_timeout_s": 0.02}
+    lossy, reliable = IdealRadio(success=0.8), {"retries": 6, "ack_timeout_s": 0.02}
     found = {
         "static": summary(cells(meadow()).run()),
         "lossy": summary(cells(meadow(), radio=lossy).run()),

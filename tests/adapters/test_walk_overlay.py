@@ -9,7 +9,7 @@ from halfway.adapters.interface import Unsupported
 from halfway.adapters.registry import named
 from halfway.adapters.walk_overlay import initiators
 from halfway.protocols.walk_overlay.messages import JOIN, LAUNCH
-from halfway.sim.radio.declarations import IdealAir
+from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Churn, Crash, LinkCut, Partition
 from halfway.world.graphs.network import Network
@@ -41,7 +41,7 @@ def simulated(seed: int, seconds: float = 40.0, **given: Any) -> Simulation:
 def test_without_faults_every_subscriber_receives_each_event_once(seed: int) -> None:
     outcome = simulated(seed).run()
     assert (outcome.delivery_ratio, outcome.expected) == (1.0, 100)
-    assert outcome.duplicates == outcome.unasked == outcome.late == 0
+    assert outcome.duplicates == outcome.unsolicited == outcome.late == 0
 
 
 @pytest.mark.parametrize("options", [
@@ -53,7 +53,7 @@ def test_without_faults_an_established_overlay_needs_no_acknowledgements(options
     for seed in range(3):
         outcome = simulated(seed, options=options, workload=demand(seed, start_s=15.0)).run()
         assert outcome.delivery_ratio == 1.0
-        assert outcome.duplicates == outcome.unasked == 0
+        assert outcome.duplicates == outcome.unsolicited == 0
         assert ("ack" in outcome.sent) == ("retries" not in options)
 
 
@@ -65,9 +65,9 @@ def test_events_published_before_the_overlay_is_established_are_buffered() -> No
 
 @pytest.mark.parametrize("seed", range(4))
 def test_losing_a_tenth_of_all_receptions_loses_no_delivery(seed: int) -> None:
-    outcome = simulated(seed, radio=IdealAir(success=0.9)).run()
+    outcome = simulated(seed, radio=IdealRadio(success=0.9)).run()
     assert outcome.delivery_ratio == 1.0
-    assert outcome.duplicates == outcome.unasked == 0
+    assert outcome.duplicates == outcome.unsolicited == 0
 
 
 def test_without_acknowledgements_it_does() -> None:
@@ -75,7 +75,7 @@ def test_without_acknowledgements_it_does() -> None:
         "retries": 0, "relaunch_s": 0.0, "link_check_interval_s": 0.0, "buffered_events": 0,
     }  # fmt: skip
     ratios = [
-        simulated(seed, radio=IdealAir(success=0.9), options=options).run().delivery_ratio
+        simulated(seed, radio=IdealRadio(success=0.9), options=options).run().delivery_ratio
         for seed in range(4)
     ]
     assert min(ratios) < 0.9
@@ -95,7 +95,7 @@ def test_the_overlay_recovers_from(fault: str) -> None:
         outcome = simulated(seed, seconds=60.0, faults=[FAULTS[fault]]).run()
         delivered += outcome.delivered
         expected += outcome.expected
-        assert outcome.unasked == outcome.duplicates == 0
+        assert outcome.unsolicited == outcome.duplicates == 0
         assert outcome.sent["link"] > simulated(seed).run().sent["link"]
     assert delivered >= 0.97 * expected
 
@@ -175,7 +175,7 @@ def test_lost_acknowledgements_do_not_multiply_a_walk() -> None:
     asks = []
     for success in (1.0, 0.7):
         run = Simulation(
-            "walk-overlay", grid, workload=alone, seconds=60.0, radio=IdealAir(success=success),
+            "walk-overlay", grid, workload=alone, seconds=60.0, radio=IdealRadio(success=success),
             options={"relaunch_s": 0.0},
         )  # fmt: skip
         asks.append(run.run().sent["ask"])

@@ -7,13 +7,13 @@ from halfway.adapters.interface import RunContext
 from halfway.adapters.walks import HOP_BYTES, places
 from halfway.protocols.walks import random_walk
 from halfway.protocols.walks.messages import Rules
-from halfway.sim.radio.declarations import IdealAir
+from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import disk, from_links, line
 
-LOSSY = IdealAir(delay_s=0.005, success=0.8)
+LOSSY = IdealRadio(delay_s=0.005, success=0.8)
 RELIABLE = {"retries": 6, "buffer_size": 0}
 
 

@@ -1,4 +1,4 @@
-"""Pure walks in flight together: each is its own walk, and together they mix as theory says."""
+"""Pure random walks in flight together: each is independent, and they mix as theory says."""
 
 import numpy as np
 import pytest

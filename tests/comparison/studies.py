@@ -24,7 +24,7 @@ METRICS = ("delivery-ratio", "latency-p50", "latency-p95", "messages-per-notific
 # Small, lossy and short, so that 40,000 runs take minutes.
 SCENARIO = """
 seconds = 8
-hello_s = 0.0
+discovery_delay_s = 0.0
 stretch = false
 [network]
 kind = "unit-disk"

@@ -73,7 +73,7 @@ def test_a_run_of_a_comparison_is_that_of_halfway_simulate(tmp_path: Path) -> No
         scenario = read_scenario(path, {"seed": str(run.seed)})
         outcome = simulation_of(scenario, system=run.system).run()
         assert run.observed["delivery-ratio"] == (outcome.delivery_ratio,)
-        assert run.observed["energy"] == (outcome.energy,)
+        assert run.observed["energy"] == (outcome.energy_j,)
         assert run.observed["latency-p95"] == (outcome.latency_s.p95,)
         assert run.observed["latency-quantiles"][50] == outcome.latency_s.median
         assert run.observed["load-gini"] == (outcome.load.gini,)

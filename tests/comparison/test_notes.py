@@ -8,11 +8,11 @@ from halfway.comparison.results import MeanInterval, ResultCell
 from halfway.comparison.statistics import FinishedRun, StoppingRule, cells_of
 from halfway.protocols import SYSTEMS
 from halfway.scenario.schema import Scenario, UnitDisk, Workload
-from halfway.sim.radio.declarations import ContendedAir, IdealAir
+from halfway.sim.radio.declarations import CsmaRadio, IdealRadio
 
-PLAIN = Scenario(network=UnitDisk(n=40, degree=9.0), radio=ContendedAir())
-LOSSY = Scenario(network=PLAIN.network, radio=IdealAir(success=0.9))
-BUSY = Scenario(network=PLAIN.network, radio=ContendedAir(), workload=Workload(publishers_each=3))
+PLAIN = Scenario(network=UnitDisk(n=40, degree=9.0), radio=CsmaRadio())
+LOSSY = Scenario(network=PLAIN.network, radio=IdealRadio(success=0.9))
+BUSY = Scenario(network=PLAIN.network, radio=CsmaRadio(), workload=Workload(publishers_each=3))
 TENTH = StoppingRule(0.1, "energy")
 
 
@@ -45,7 +45,7 @@ def test_a_plain_scenario_needs_no_note() -> None:
 
 def test_a_note_has_at_most_two_lines_of_80_columns() -> None:
     runs = [finished("gossip", 0, late=2.0, saturated=1.0)]
-    busy = Scenario(network=PLAIN.network, radio=IdealAir(success=0.9), workload=BUSY.workload)
+    busy = Scenario(network=PLAIN.network, radio=IdealRadio(success=0.9), workload=BUSY.workload)
     cells = [cell("delivery-ratio", 1.0, 1.0, 0.9), cell("delivery-ratio", 0.3, system="drip")]
     notes = notes_of([busy], list(SYSTEMS), runs, cells, 3, StoppingRule(0.01))
     assert len(notes) == 11

@@ -45,7 +45,7 @@ def test_systems_get_the_same_networks_and_seeds(tmp_path: Path) -> None:
 
 def test_a_run_has_its_whole_scenario(tmp_path: Path) -> None:
     changes = {
-        "options.gossip.fanout": "4", "hello_s": "inf", "radio.kind": "wired",
+        "options.gossip.fanout": "4", "discovery_delay_s": "inf", "radio.kind": "wired",
         "faults[0].share": "0.25", "workload.arrivals": "poisson",
     }  # fmt: skip
     read = read_scenario(written(tmp_path), changes)
@@ -54,7 +54,7 @@ def test_a_run_has_its_whole_scenario(tmp_path: Path) -> None:
     again = scenario_of(parameters, row["network_seed"])
     assert again.seed == seed_of(row["network_seed"])
     assert 0 <= again.seed < 2**63
-    assert math.isinf(again.hello_s)
+    assert math.isinf(again.discovery_delay_s)
     assert again.options == {"gossip": {"fanout": 4}}
     for name in ("network", "radio", "faults", "workload", "power", "seconds", "window"):
         assert getattr(again, name) == getattr(read, name), name

@@ -63,7 +63,7 @@ def test_an_edited_handler_is_compiled_anew(tmp_path: Path) -> None:
     mine = tmp_path / "mine.py"
     mine.write_text(PROTOCOL.replace("STEP", "1"))
     assert ran(tmp_path, RUN) == ["10", "0"]
-    assert ran(tmp_path, RUN) == ["10", "1"]  # the second process finds it compiled
+    assert ran(tmp_path, RUN) == ["10", "1"]  # the second process loads the machine code
     mine.write_text(PROTOCOL.replace("STEP", "3"))
     assert ran(tmp_path, RUN) == ["30", "0"]
     mine.write_text(PROTOCOL.replace("STEP", "1"))

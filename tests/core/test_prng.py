@@ -1,4 +1,4 @@
-"""The dice are splitmix64, and their draws are as uniform as the protocols assume."""
+"""Random numbers are those of splitmix64, and as uniform as the protocols assume."""
 
 import numpy as np
 from hypothesis import given
@@ -51,7 +51,7 @@ def test_equals_the_reference(seed: int) -> None:
 
 
 @given(WORDS)
-def test_a_message_carries_a_state_whole(word: int) -> None:
+def test_a_message_carries_a_complete_state(word: int) -> None:
     low, high = np.int32(low_half(np.uint64(word))), np.int32(high_half(np.uint64(word)))
     assert int(joined(low, high)) == word
 
@@ -67,12 +67,12 @@ def test_fractions_stay_in_the_unit_interval(value: int) -> None:
     assert 0.0 <= float(uniform(np.uint64(value))) < 1.0
 
 
-def test_picks_are_uniform_and_names_are_independent() -> None:
+def test_picks_are_uniform_and_streams_are_independent() -> None:
     draws, bound = 20_000, 7
     counts = np.zeros((bound, bound))
-    for name in range(draws):
-        first = pick(np.uint64(mixed(np.uint64(seeded(np.uint64(3), name)))), bound)
-        second = pick(np.uint64(mixed(np.uint64(seeded(np.uint64(4), name)))), bound)
+    for stream in range(draws):
+        first = pick(np.uint64(mixed(np.uint64(seeded(np.uint64(3), stream)))), bound)
+        second = pick(np.uint64(mixed(np.uint64(seeded(np.uint64(4), stream)))), bound)
         counts[first, second] += 1
     expected = draws / bound**2
     chi2 = ((counts - expected) ** 2 / expected).sum()
@@ -80,6 +80,6 @@ def test_picks_are_uniform_and_names_are_independent() -> None:
 
 
 @given(st.integers(0, 2**64 - 1), st.lists(st.integers(0, 2**31 - 1), max_size=5))
-def test_a_rows_dice_depend_on_the_seed_and_its_name_alone(seed: int, names: list[int]) -> None:
-    words = random_states(np.array(names, np.int32), seed)
-    assert [int(word) for word in words] == [int(seeded(np.uint64(seed), n)) for n in names]
+def test_random_states_depend_on_the_seed_and_the_node_id_alone(seed: int, ids: list[int]) -> None:
+    states = random_states(np.array(ids, np.int32), seed)
+    assert [int(state) for state in states] == [int(seeded(np.uint64(seed), n)) for n in ids]

@@ -16,7 +16,8 @@ from halfway.core.message import MESSAGE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import Outbox, outbox
 from halfway.sim.engine import loop as engines
-from halfway.sim.environment.changes import none
+from halfway.sim.engine.changes import no_changes
+from halfway.sim.engine.records import grown, new_engine
 from halfway.sim.radio.delays import Ideal
 from halfway.world.graphs.network import Network
 
@@ -87,20 +88,20 @@ def drive(world: World, journal: int = 1 << 16) -> Driven:
     """Run a world until no record is left."""
     state = world.fresh(world.names())
     spare = max(int(world.network.degree.max(initial=1)), 1) * world.most
-    engine = engines.engine(world.network.n, 4 * spare + len(world.commands), 1 << 12, journal)
+    engine = new_engine(world.network.n, 4 * spare + len(world.commands), 1 << 12, journal)
     engine.incarnation[list(world.down)] += 1  # odd while down
     for at, row, kind, topic, event, walk in world.commands:
         engines.post(engine, at, row, kind, topic, walk, event)
     neighbourhood = world.network.neighbourhood()
     while True:
         why = engines.run(
-            state, world.rules, neighbourhood, engine, Ideal(HOP), neighbourhood, False, none(),
-            np.inf, engines.NEVER, spare,
+            state, world.rules, neighbourhood, engine, Ideal(HOP), neighbourhood, False,
+            no_changes(), np.inf, engines.NEVER, spare,
         )  # fmt: skip
         if why == engines.IDLE:
             break
         assert engine.journal.tally[0] + spare <= journal, "give this test a longer journal"
-        engine = engines.grown(engine)
+        engine = grown(engine)
     assert engine.out.tally[1] == 0, "an outbox was too small"
     assert engine.out.tally[0] == len(engine.out.free), "a slot was not released"
     j, a = int(engine.journal.tally[0]), int(engine.applications.tally[0])

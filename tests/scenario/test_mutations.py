@@ -13,7 +13,7 @@ VALUES = ["-1", "1e99", '""', "true", "[]", "{}", "nan", "inf", "0", '"x"', "[1,
 SWEEP = '\n[sweep]\n"workload.events" = [3, 5]\n"seconds" = [9.5]\n'
 # A table, a field with its index, a line of the file, or a top-level field.
 NAMED = re.compile(
-    r"(network|radio|workload|faults?|options|power|sweep|title|system|seconds|seed|hello_s|window"
+    r"(network|radio|workload|faults?|options|power|sweep|title|system|seconds|seed|discovery_delay_s|window"
     r"|stretch)\b|\(at (line \d+|end of document)|unknown field|missing required field"
     r"|nested too deeply|\.csv"
 )

@@ -65,7 +65,7 @@ def read(folder: Path, text: str, *changes: str) -> Scenario:
         (STILL, "faults.x.share=0.1", r"\[x\]: expected an index from 0 to 0"),
         (STILL, "faults[0].share.x=0.1", "no such table"),
         (STILL.replace("[[faults]]", "[faults]"), "seed=1", r"begin each with \[\[faults\]\]"),
-        (MOVING, "hello_s=1e-9", "hello_s = 1e-09: expected 0, or at least 0.001 for moving"),
+        (MOVING, "discovery_delay_s=1e-9", "discovery_delay_s = 1e-09: expected 0, or at least"),
         (MOVING, "network.width=1e-200", "network.width = 1e-200: .*>= 1e-06"),
         (MOVING, "network.speed=[5e-324, 1.0]", "network.speed: .*expected 0, or at least 1e-06"),
     ],
@@ -79,9 +79,9 @@ def test_what_is_right_stays_right(tmp_path: Path) -> None:
     text = "\ufeff" + STILL  # the mark that some editors put before the first line
     for field in ("faults[0].share", "faults.0.share"):
         assert read(tmp_path, text, f"{field}=0.25").faults[0].share == 0.25  # type: ignore[union-attr]
-    assert read(tmp_path, STILL, "hello_s=inf").hello_s == math.inf
-    assert read(tmp_path, MOVING, "hello_s=0").hello_s == 0.0
-    assert read(tmp_path, STILL, "hello_s=1e-9").hello_s == 1e-9
+    assert read(tmp_path, STILL, "discovery_delay_s=inf").discovery_delay_s == math.inf
+    assert read(tmp_path, MOVING, "discovery_delay_s=0").discovery_delay_s == 0.0
+    assert read(tmp_path, STILL, "discovery_delay_s=1e-9").discovery_delay_s == 1e-9
     assert read(tmp_path, STILL, "options.gossip.fanout=2").options == {"gossip": {"fanout": 2}}
 
 

@@ -1,4 +1,4 @@
-"""Whole runs as a user makes them: what arrives, what it costs, and that nothing depends on how."""
+"""Whole simulations: deliveries, costs, and results that do not depend on how a run is driven."""
 
 import json
 import subprocess
@@ -12,10 +12,10 @@ import pytest
 from halfway.adapters.interface import commands
 from halfway.problem import Problem
 from halfway.sim.environment.mobility import Motion
-from halfway.sim.radio.declarations import DistanceAir, IdealAir
+from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 from halfway.sim.radio.energy import Power
 from halfway.sim.simulation import Simulation
-from halfway.sim.trace.rerun import replay
+from halfway.sim.trace.rerun import rerun
 from halfway.world.faults import Churn, Crash, LinkCut, Partition
 from halfway.world.graphs.network import Network
 from halfway.world.mobility.motion import Presence, still
@@ -42,37 +42,37 @@ def moving(**given: Any) -> Simulation:
     return flooded(None, demand, motion=Motion(legs, 22.0), faults=faults, **given)
 
 
-def test_flooding_tells_exactly_the_subscribers_of_the_component() -> None:
+def test_flooding_reaches_exactly_the_subscribers_of_the_component() -> None:
     network = from_links(7, [(0, 1), (1, 2), (2, 3), (4, 5), (5, 6)])
     demand = Listed([(row, 0) for row in range(7)], [(1.0, 1, 0), (2.0, 5, 0)])
-    told = flooded(network, demand).run()
-    assert (told.published, told.expected, told.delivered) == (2, 12, 3 + 2)
-    assert told.sent == {"flood": 4 + 3}
-    assert told.hops.largest == 2
+    outcome = flooded(network, demand).run()
+    assert (outcome.published, outcome.expected, outcome.delivered) == (2, 12, 3 + 2)
+    assert outcome.sent == {"flood": 4 + 3}
+    assert outcome.hops.max == 2
 
 
 def test_without_faults_everything_arrives_by_shortest_paths() -> None:
     network = mesh()
     demand = Drawn(60, 3, 2, 15, events=12, every_s=0.5, arrivals="poisson", seed=5)
-    told = flooded(network, demand).run()
-    assert told.delivery_ratio == 1.0
-    assert (told.stretch.mean, told.stretch.largest) == (1.0, 1.0)
-    assert (told.duplicates, told.late, told.unasked) == (0, 0, 0)
-    assert told.involved == 60
-    hop = 0.004 + 0.01  # the radio's delay, and the wait before it is said again
-    assert told.latency_s.largest == pytest.approx(told.hops.largest * hop - 0.01 + 0.01)
+    outcome = flooded(network, demand).run()
+    assert outcome.delivery_ratio == 1.0
+    assert (outcome.stretch.mean, outcome.stretch.max) == (1.0, 1.0)
+    assert (outcome.duplicates, outcome.late, outcome.unsolicited) == (0, 0, 0)
+    assert outcome.transmitting_nodes == 60
+    hop = 0.004 + 0.01  # the radio's delay, and the delay before the repetition
+    assert outcome.latency_s.max == pytest.approx(outcome.hops.max * hop - 0.01 + 0.01)
 
 
 def test_energy_equals_the_counted_messages() -> None:
     power = Power(tx_w=2.0, rx_w=0.5, idle_w=0.25, bit_rate=1000.0)
-    told = flooded(mesh(), Drawn(60, 1, 1, 9, events=4), power=power).run()
-    tx_s = 112 * 8 / 1000.0 * sum(told.sent.values())
-    rx_s = 112 * 8 / 1000.0 * sum(told.heard.values())
-    assert told.energy_tx == pytest.approx(2.0 * tx_s)
-    assert told.energy_rx == pytest.approx(0.5 * rx_s)
-    assert told.bytes_heard == 112 * sum(told.heard.values())
-    assert told.load.mean == pytest.approx(
-        (sum(told.sent.values()) + sum(told.heard.values())) / told.nodes
+    outcome = flooded(mesh(), Drawn(60, 1, 1, 9, events=4), power=power).run()
+    tx_s = 112 * 8 / 1000.0 * sum(outcome.sent.values())
+    rx_s = 112 * 8 / 1000.0 * sum(outcome.received.values())
+    assert outcome.energy_tx_j == pytest.approx(2.0 * tx_s)
+    assert outcome.energy_rx_j == pytest.approx(0.5 * rx_s)
+    assert outcome.bytes_received == 112 * sum(outcome.received.values())
+    assert outcome.load.mean == pytest.approx(
+        (sum(outcome.sent.values()) + sum(outcome.received.values())) / outcome.nodes
     )
 
 
@@ -80,22 +80,22 @@ def test_nodes_that_are_down_draw_nothing() -> None:
     power = Power(tx_w=0.0, rx_w=0.0, idle_w=1.0, bit_rate=1e9)
     faults = [Crash(node=0, at=2.0), Crash(node=1, at=4.0, for_=3.0)]
     demand = Listed([(1, 0)], [])
-    told = flooded(line(4), demand, power=power, faults=faults).run()
-    assert told.energy == pytest.approx(4 * SECONDS - (SECONDS - 2.0) - 3.0)
+    outcome = flooded(line(4), demand, power=power, faults=faults).run()
+    assert outcome.energy_j == pytest.approx(4 * SECONDS - (SECONDS - 2.0) - 3.0)
 
 
-def test_delays_by_distance_are_those_of_the_way() -> None:
+def test_delays_by_distance_add_up_along_the_path() -> None:
     placed = Network(
         line(4).start, line(4).who, np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 0.0], [6.0, 0.0]])
     )
     demand = Listed([(3, 0)], [(1.0, 0, 0)])
-    radio = DistanceAir(delay_s=0.25, speed=2.0)
-    told = flooded(placed, demand, radio=radio, options={"wait": 0.0}).run()
-    assert told.latency_s.mean == pytest.approx(3 * 0.25 + 6.0 / 2.0)
+    radio = DistanceRadio(delay_s=0.25, speed=2.0)
+    outcome = flooded(placed, demand, radio=radio, options={"repeat_delay_s": 0.0}).run()
+    assert outcome.latency_s.mean == pytest.approx(3 * 0.25 + 6.0 / 2.0)
     with pytest.raises(Problem, match="positions"):
         flooded(line(4), demand, radio=radio)
     four = Motion(still([[0, 0], [1, 1], [2, 2], [3, 3]]), 2.0)
-    with pytest.raises(Problem, match="stand still"):
+    with pytest.raises(Problem, match="expected a static network"):
         flooded(None, demand, radio=radio, motion=four)
 
 
@@ -108,20 +108,20 @@ def test_a_partition_divides_and_heals() -> None:
     assert counts == [1, 1, 2]
 
 
-def test_what_a_crashed_publisher_says_is_not_published() -> None:
+def test_events_of_a_crashed_publisher_are_not_published() -> None:
     demand = Listed([(3, 0)], [(1.0, 0, 0), (3.0, 0, 0)])
-    told = flooded(line(4), demand, faults=[Crash(node=0, at=2.0)]).run()
-    assert (told.published, told.unpublished, told.delivery_ratio) == (1, 1, 1.0)
+    outcome = flooded(line(4), demand, faults=[Crash(node=0, at=2.0)]).run()
+    assert (outcome.published, outcome.unpublished, outcome.delivery_ratio) == (1, 1, 1.0)
 
 
-def test_who_comes_late_subscribes_when_it_comes() -> None:
+def test_a_node_that_arrives_late_subscribes_when_it_arrives() -> None:
     motion = Motion(
         still([[0.0, 0.0], [1.0, 0.0]]), 2.0,
         Presence(np.array([0, 1, 2]), np.array([0.0, 5.0]), np.array([np.inf, np.inf])),
     )  # fmt: skip
     demand = Listed([(1, 0)], [(2.0, 0, 0), (8.0, 0, 0)])
-    told = flooded(None, demand, motion=motion).run()
-    assert (told.expected, told.delivered) == (1, 1)
+    outcome = flooded(None, demand, motion=motion).run()
+    assert (outcome.expected, outcome.delivered) == (1, 1)
 
 
 def test_pieces_make_the_same_run() -> None:
@@ -129,15 +129,15 @@ def test_pieces_make_the_same_run() -> None:
     assert 0 < whole.delivered < whole.expected
     for until in (0.3, 1.0, 2.5, 5.77, 7.0):
         piecewise.run(until)
-    counted = piecewise.run(events=piecewise.run(7.1).events + 100)
-    assert counted.events < whole.events
+    counted = piecewise.run(records=piecewise.run(7.1).records + 100)
+    assert counted.records < whole.records
     assert piecewise.run() == whole
 
 
 def test_a_run_stops_when_its_condition_holds() -> None:
     network, demand = mesh(), Drawn(60, 1, 1, 20, events=20, every_s=0.5)
-    told = flooded(network, demand).run(stop=lambda run: run.deliveries.delivered >= 50)
-    assert 50 <= told.delivered < 400
+    outcome = flooded(network, demand).run(stop=lambda run: run.deliveries.delivered >= 50)
+    assert 50 <= outcome.delivered < 400
 
 
 def test_the_seed_decides() -> None:
@@ -156,56 +156,61 @@ def outcome_of_another_process() -> dict[str, Any]:
     return dict(json.loads(done.stdout))
 
 
-def test_another_process_says_the_same() -> None:
+def test_another_process_has_the_same_outcome() -> None:
     assert outcome_of_another_process() == json.loads(json.dumps(moving(seed=4).run().as_dict()))
 
 
-def test_a_trace_plays_again_to_the_same_end(tmp_path: Path) -> None:
+def test_a_rerun_of_a_trace_ends_in_the_same_state(tmp_path: Path) -> None:
     from pyarrow import parquet
 
     file = tmp_path / "run.parquet"
-    told = moving(seed=4, trace=file).run()
+    outcome = moving(seed=4, trace=file).run()
     rows = parquet.read_table(file).to_pylist()
-    assert moving(seed=4).run() == told, "tracing changed the run"
-    assert sum(row["what"] in ("heard", "told") for row in rows) == told.events
+    assert moving(seed=4).run() == outcome, "tracing changed the run"
+    assert sum(row["what"] in ("received", "reported") for row in rows) == outcome.records
     assert [row["at"] for row in rows] == sorted(row["at"] for row in rows)
-    assert replay(file, moving(seed=4))
-    assert not replay_of_a_tampered(file, tmp_path)
+    assert same_state(file, moving(seed=4))
+    assert not same_state_if_tampered(file, tmp_path)
     with pytest.raises(Problem, match="seed = 4, not 5"):
-        replay(file, moving(seed=5))
+        same_state(file, moving(seed=5))
 
 
-def replay_of_a_tampered(file: Path, folder: Path) -> bool:
-    """A node that hears no flood, and the memory differs."""
+def same_state(file: Path, simulation: Simulation) -> bool:
+    """Rerun a trace on the parts of a new simulation."""
+    return rerun(file, simulation.run_id, simulation.environment, simulation.instance)
+
+
+def same_state_if_tampered(file: Path, folder: Path) -> bool:
+    """Rerun a trace without the floods that one node received."""
     from pyarrow import parquet
 
     table, about = parquet.read_table(file), parquet.ParquetFile(file).metadata.metadata
-    heard = table["what"].to_pylist()
-    floods = [
+    what = table["what"].to_pylist()
+    flood_rows = [
         k for k, name in enumerate(table["name"].to_pylist())
-        if name == "flood" and heard[k] == "heard"
+        if name == "flood" and what[k] == "received"
     ]  # fmt: skip
-    deaf = table["row"].to_pylist()[floods[-1]]
-    lost = {k for k in floods if table["row"][k].as_py() == deaf}
+    row = table["row"].to_pylist()[flood_rows[-1]]
+    lost = {k for k in flood_rows if table["row"][k].as_py() == row}
     rest = [k for k in range(len(table)) if k not in lost]
     other = folder / "tampered.parquet"
     with parquet.ParquetWriter(other, table.schema) as writer:
         writer.write_table(table.take(rest))
         writer.add_key_value_metadata({"halfway": about[b"halfway"].decode()})
-    return replay(other, moving(seed=4))
+    return same_state(other, moving(seed=4))
 
 
-def test_a_trace_that_is_none_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "x.parquet"
     file.write_bytes(b"no parquet")
-    with pytest.raises(Problem, match="no trace"):
-        replay(file, moving(seed=4))
+    with pytest.raises(Problem, match="is not the trace of a run"):
+        same_state(file, moving(seed=4))
     with pytest.raises(Problem, match="cannot write"):
         moving(trace=tmp_path / "nowhere" / "run.parquet")
 
 
 def test_memory_does_not_grow_with_time() -> None:
-    """Ten times the time, the same arrays: the pool, the lists, the states, the accounts."""
+    """Ten times the time: the pool, the lists, the states and the accounts keep their size."""
 
     def held(seconds: float, events: int) -> int:
         legs = random_waypoint(30, 100.0, 100.0, speed=(5, 9), seconds=seconds, seed=1)
@@ -222,28 +227,28 @@ def test_memory_does_not_grow_with_time() -> None:
             *run.instance.state,
             *run.environment.reach,
         ]
-        told = run.deliveries._told.nbytes + 80 * len(run.deliveries.latency_s._bins)
-        return sum(part.nbytes for part in parts if isinstance(part, np.ndarray)) + told
+        accounts = run.deliveries._recorded.nbytes + 80 * len(run.deliveries.latency_s._bins)
+        return sum(part.nbytes for part in parts if isinstance(part, np.ndarray)) + accounts
 
     assert held(200.0, 390) <= 1.1 * held(20.0, 30)
 
 
 def test_stretch_is_against_the_network_of_the_moment() -> None:
-    """A ring whose short way fails in the middle of a run: the long way is the shortest then."""
+    """The short path of a ring fails during a run: the long path is the shortest then."""
     ring = from_links(6, [(k, (k + 1) % 6) for k in range(6)])
     demand = Listed([(4, 0)], [(1.0, 0, 0), (3.0, 0, 0), (9.0, 0, 0)])
     for fault in (Crash(node=5, at=2.0, for_=4.0), LinkCut(a=0, b=5, at=2.0, for_=4.0)):
-        simulation = flooded(ring, demand, faults=[fault], hello_s=0.5)
-        told = simulation.run()
-        assert (told.hops.mean, told.hops.largest) == ((2 + 4 + 2) / 3, 4.0)
-        assert (told.stretch.mean, told.stretch.largest) == (1.0, 1.0)
+        simulation = flooded(ring, demand, faults=[fault], discovery_delay_s=0.5)
+        outcome = simulation.run()
+        assert (outcome.hops.mean, outcome.hops.max) == ((2 + 4 + 2) / 3, 4.0)
+        assert (outcome.stretch.mean, outcome.stretch.max) == (1.0, 1.0)
 
 
-def test_many_events_are_each_open_in_their_time() -> None:
+def test_each_of_many_events_is_open_in_its_window() -> None:
     demand = Listed([(2, 0)], [(0.02 * k, 0, 0) for k in range(500)])
     for window in (4, 16):
-        told = flooded(line(3), demand, window=window, options={"wait": 0.0}).run()
-        assert (told.published, told.delivered, told.late) == (500, 500, 0)
+        outcome = flooded(line(3), demand, window=window, options={"repeat_delay_s": 0.0}).run()
+        assert (outcome.published, outcome.delivered, outcome.late) == (500, 500, 0)
 
 
 def test_a_run_that_stopped_early_accounts_for_its_own_time_only() -> None:
@@ -251,21 +256,21 @@ def test_a_run_that_stopped_early_accounts_for_its_own_time_only() -> None:
     demand = Listed([(3, 0)], [(1.0, 0, 0), (5.0, 0, 0), (9.0, 0, 0)])
     crash = [Crash(node=1, at=6.0, for_=1.0)]
     simulation = flooded(line(4), demand, power=power, faults=crash)
-    told = simulation.run(until=6.5)
-    assert (told.published, told.expected, told.delivered) == (2, 2, 2)
-    assert told.energy == pytest.approx(4 * 6.5 - 0.5)
-    counted = flooded(line(4), demand, power=power).run(events=8)
+    outcome = simulation.run(until=6.5)
+    assert (outcome.published, outcome.expected, outcome.delivered) == (2, 2, 2)
+    assert outcome.energy_j == pytest.approx(4 * 6.5 - 0.5)
+    counted = flooded(line(4), demand, power=power).run(records=8)
     assert 1.0 <= counted.seconds <= 5.0
     assert counted.published == 1
 
 
-def test_ties_do_not_depend_on_where_a_caller_looks() -> None:
+def test_ties_do_not_depend_on_where_a_caller_stops() -> None:
     demand = Drawn(60, 1, 3, 9, events=30, every_s=0.25, seed=2)
 
     def gossip() -> Simulation:
         options = {"jitter": 0.0, "period": 0.5, "rounds": 2}
         return Simulation("gossip", mesh(), workload=demand, seconds=9.0, options=options,
-                          radio=IdealAir(delay_s=0.25))  # fmt: skip
+                          radio=IdealRadio(delay_s=0.25))  # fmt: skip
 
     whole, piecewise = gossip().run(), gossip()
     for until in np.arange(0.125, 9.0, 0.25):
@@ -273,51 +278,51 @@ def test_ties_do_not_depend_on_where_a_caller_looks() -> None:
     assert piecewise.run() == whole
 
 
-def test_a_trace_has_room_for_a_node_that_everybody_hears(tmp_path: Path) -> None:
+def test_a_trace_has_room_for_a_node_with_40000_neighbours(tmp_path: Path) -> None:
     star = from_links(40_000, [(0, k) for k in range(1, 40_000)])
     hub = int(star.degree.argmax())
     demand = Listed([(hub, 0)], [(1.0, hub, 0)])
     simulation = flooded(star, demand, trace=tmp_path / "star.parquet", stretch=False, window=1)
-    told = simulation.run(until=1.02)
-    assert (told.sent["flood"], told.heard["flood"]) == (1, 39_999)
+    outcome = simulation.run(until=1.02)
+    assert (outcome.sent["flood"], outcome.received["flood"]) == (1, 39_999)
 
 
 @pytest.mark.parametrize(
-    ("given", "named"),
+    ("given", "message"),
     [
         ({"seconds": 0.0}, "seconds = 0"),
         ({"seed": -1}, "seed = -1"),
         ({"window": 0}, "window = 0"),
         ({"options": {"pace": 1.0}}, "flooding: unknown option 'pace'"),
         ({"options": {"wait": -1.0}}, "wait = -1"),
-        ({"radio": IdealAir(success=1.5)}, "success = 1.5"),
-        ({"radio": IdealAir(delay_s=-1.0)}, "delay_s = -1"),
+        ({"radio": IdealRadio(success=1.5)}, "success = 1.5"),
+        ({"radio": IdealRadio(delay_s=-1.0)}, "delay_s = -1"),
         ({"power": Power(tx_w=-1.0)}, "tx_w = -1"),
         ({"workload": Listed([(9, 0)], [])}, "row 9"),
     ],
 )
-def test_misuse_is_named(given: dict[str, Any], named: str) -> None:
+def test_impossible_arguments_are_refused(given: dict[str, Any], message: str) -> None:
     usual: dict[str, Any] = {"workload": Listed([(1, 0)], [])}
-    with pytest.raises(Problem, match=named):
+    with pytest.raises(Problem, match=message):
         Simulation("flooding", line(4), **{**usual, **given})
 
 
-def test_an_unknown_system_is_named_with_those_that_there_are() -> None:
+def test_the_error_for_an_unknown_system_lists_all_systems() -> None:
     with pytest.raises(Problem, match=r"'pigeon' is not a system.*flooding"):
         Simulation("pigeon", line(4), workload=Listed([(1, 0)], []))
 
 
 @pytest.mark.parametrize("success", [1.0, 0.8])
-def test_an_event_kept_until_the_meeting_has_gone_no_further_than_its_path(success: float) -> None:
-    """Neither with the message that told of the meeting, nor by being repeated."""
+def test_the_hops_of_a_buffered_event_are_those_of_its_path(success: float) -> None:
+    """Neither the message that reports the meeting nor a repetition adds hops."""
     demand = Listed([(8, 0)], [(0.0, 0, 0), (9.0, 0, 0)])
     options = {"retries": 0 if success == 1.0 else 30}
-    told = Simulation(
+    outcome = Simulation(
         "directional-walk", line(9), workload=demand, seconds=SECONDS, options=options,
-        radio=IdealAir(success=success), seed=4,
+        radio=IdealRadio(success=success), seed=4,
     ).run()  # fmt: skip
-    assert told.delivered == 2
-    assert (told.hops.mean, told.hops.largest) == (8.0, 8.0)
+    assert outcome.delivered == 2
+    assert (outcome.hops.mean, outcome.hops.max) == (8.0, 8.0)
 
 
 def test_commands_are_posted_and_records_are_kept() -> None:

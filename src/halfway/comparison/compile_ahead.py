@@ -115,7 +115,7 @@ def main() -> None:
     try:
         scenario = scenario_of(parameters, row["network_seed"])
         begun = simulation_on(prepared(scenario), scenario, source_of(parameters).system())
-        begun.run(events=_FEW)
+        begun.run(records=_FEW)
     except Exception as fault:
         os.write(stdout, explained(fault).encode())
 

@@ -39,7 +39,7 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
     (Metric("messages-per-notification", "messages / notification", "",
             "transmissions of the whole run, including set-up and upkeep, per notification that "
             "was delivered or caught up with; hellos, by which nodes know their neighbours, are "
-            "free"), lambda o: o.sent_per_delivery),
+            "free"), lambda o: o.sent_per_notification),
     (Metric("bytes-per-notification", "bytes / notification", "",
             "messages / notification times 112: every record counts 112 bytes, an acknowledgement "
             "too; radio headers are excluded", ""), lambda o: _each(o.bytes_sent, o)),
@@ -47,12 +47,12 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
             "of all nodes over the whole run: sending, receiving and idle; every record counts 112 "
             "bytes, an acknowledgement too; a record for one neighbour costs only this neighbour "
             "receiving energy, unless the radio has contention; hellos are free"),
-     lambda o: o.energy),
+     lambda o: o.energy_j),
     (Metric("max-node-energy", "max node energy", "J", "the highest energy of one node"),
-     lambda o: o.energy_largest),
+     lambda o: o.max_node_energy_j),
     (Metric("max-node-load", "max node load", "",
             "the most records sent and received by one node, including set-up; a record for one "
-            "neighbour is received by this neighbour alone"), lambda o: o.load.largest),
+            "neighbour is received by this neighbour alone"), lambda o: o.load.max),
     (Metric("load-gini", "load Gini", "",
             "Gini coefficient of records sent and received, counted likewise, over all nodes; 0: "
             "equal load"), lambda o: o.load.gini),
@@ -85,18 +85,18 @@ def observations(simulation: Simulation) -> Observations:
     Also the latency quantiles, and the counts of late notifications and full tables.
     """
     deliveries, environment = simulation.deliveries, simulation.environment
-    deliveries.told, environment.broken = [], []
+    deliveries.delivery_log, environment.fault_times = [], []
     first = min(simulation.demand.next_at(), simulation.seconds)
     simulation.run(until=first)
     set_up = float(simulation.engine.counters.traffic[:, SENT].sum())
     outcome = simulation.run()
     seconds, rate = recovery(
-        np.concatenate([np.zeros(0), *environment.broken]), *_complete_events(deliveries)
+        np.concatenate([np.zeros(0), *environment.fault_times]), *_complete_events(deliveries)
     )
     values = {metric.name: read(outcome) for metric, read in _METRICS if read is not None}
     values |= {"set-up-messages": set_up, "recovery-time": seconds, "recovery-rate": rate}
     observed = {name: _finite(value) for name, value in values.items()}
-    counts = {LATE: outcome.late, SATURATED: outcome.saturated}
+    counts = {LATE: outcome.late, SATURATED: outcome.saturated_nodes}
     counts |= {SHORTFALL + what: count for what, count in outcome.shortfalls.items()}
     observed |= {name: np.array([count], np.float64) for name, count in counts.items() if count}
     latency = deliveries.latency_s
@@ -122,9 +122,10 @@ def _complete_events(
 
     Excludes events that no subscriber expects.
     """
-    asked = [(event, at, expected) for event, at, expected in deliveries.asked if expected > 0]
+    published = deliveries.publication_log
+    asked = [(event, at, expected) for event, at, expected in published if expected > 0]
     events = np.concatenate(
-        [np.zeros(0, np.int64), *(event for event, _, _ in deliveries.told or [])]
+        [np.zeros(0, np.int64), *(event for event, _, _ in deliveries.delivery_log or [])]
     )
     count = np.bincount(events, minlength=1 + max((event for event, _, _ in asked), default=0))
     times = np.array([at for _, at, _ in asked], np.float64)

@@ -11,7 +11,7 @@ from halfway.comparison.metrics import LATE, METRICS, SATURATED, SHORTFALL
 from halfway.comparison.results import ResultCell
 from halfway.comparison.statistics import COMPARABLE, FinishedRun, StoppingRule, too_wide
 from halfway.scenario.schema import FromFile, Recorded, Scenario
-from halfway.sim.radio.declarations import DistanceAir, IdealAir
+from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 
 _JUDGED = {metric.name for metric in METRICS if metric.better}
 _LOSSES = ("delivery-ratio", "recovery-rate")  # shares that rare losses decide
@@ -37,8 +37,8 @@ def notes_of(
 def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ...]:
     """How the numbers were made; first: the replicates before a stopping rule added any."""
     hellos = "at once"
-    if scenario.hello_s != 0.0:
-        hellos = f"{scenario.hello_s:g} s after they happen"
+    if scenario.discovery_delay_s != 0.0:
+        hellos = f"{scenario.discovery_delay_s:g} s after they happen"
     added = (
         "Replicates were added until the intervals were narrow enough, which makes them slightly "
         "narrower than those of a fixed number of replicates.",
@@ -105,7 +105,7 @@ def _on_trees(systems: Sequence[str]) -> Iterator[str]:
 
 
 def _on_radio(scenarios: Sequence[Scenario]) -> Iterator[str]:
-    if any(isinstance(one.radio, IdealAir | DistanceAir) for one in scenarios):
+    if any(isinstance(one.radio, IdealRadio | DistanceRadio) for one in scenarios):
         yield (
             "A radio without contention has no overhearing: a unicast costs only its receiver. "
             "This favours walks and trees in energy and load."
@@ -114,7 +114,7 @@ def _on_radio(scenarios: Sequence[Scenario]) -> Iterator[str]:
 
 def _lossy(scenario: Scenario) -> bool:
     radio = scenario.radio
-    if not isinstance(radio, IdealAir | DistanceAir):
+    if not isinstance(radio, IdealRadio | DistanceRadio):
         return False  # a radio with contention retransmits unicasts
     return radio.success < 1.0 or radio.ratios is not None
 

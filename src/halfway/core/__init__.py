@@ -1,1 +1,1 @@
-"""What a protocol may touch: records, the outbox, what a node knows, dice, the compile cache."""
+"""What a protocol may import: records, outbox, neighbourhood, random numbers, compile cache."""

@@ -1,9 +1,9 @@
-"""Borrow the arrays of a tuple for the time of a kernel: no reference is counted in its loops.
+"""Borrowed tuples: compiled loops that do not count references to the arrays of a tuple.
 
 Numba counts a reference, atomically, each time an array is taken out of a tuple. In a loop whose
 body takes 7 ns that costs 25 ns more. A borrowed tuple has the same arrays without an owner, so the
-counting folds to nothing. Safe as long as the kernel neither returns nor stores what it borrowed:
-the caller's own references keep the arrays alive until the kernel returns.
+compiler removes the counting. It is safe as long as the kernel neither returns nor stores what it
+borrowed: the caller's own references keep the arrays alive until the kernel returns.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from numba.extending import intrinsic, overload
 
 
 def borrowed(value: Any) -> Any:
-    """The same tuple; inside compiled code its arrays have no owner to be counted."""
+    """Return the same tuple; in compiled code its arrays have no owner."""
     return value
 
 

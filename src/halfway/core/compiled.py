@@ -1,7 +1,7 @@
-"""The compile cache: two decorators, and a cache folder that ends in a hash of all sources.
+"""The compile cache: four decorators, and a cache folder whose name is a hash of the sources.
 
-Numba's own cache sees neither edits in other files nor changed globals and silently loads stale
-machine code, so the folder's name carries the hash of every source file that can reach a kernel.
+Numba's own cache notices neither edits in other files nor changed globals, and silently loads stale
+machine code. So the folder's name is the hash of every source file that can affect a kernel.
 """
 
 import atexit
@@ -19,15 +19,15 @@ from numba.core.caching import FunctionCache
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-# In an archive the sources cannot be hashed, so nothing that was compiled may be kept.
+# In an archive the sources cannot be hashed, so machine code must not be cached.
 _HASHED = _PACKAGE.is_dir()
-# The rooms whose code decides what a run computes: kernels, and everything that feeds them.
+# The packages whose code determines the result of a run: kernels, and what calls them.
 COMPUTING_ROOMS = ("core", "protocols", "world", "bulk", "adapters", "sim")
 _KEPT_CACHES = 4  # source states whose machine code is kept (switching between branches)
 
 
 def sources_digest() -> str:
-    """Hex digest of the sources that decide a run's result, numba's version included."""
+    """Return a hex digest of the sources that determine a run's result, and of numba's version."""
     digest = hashlib.sha256(numba.__version__.encode())
     for room in COMPUTING_ROOMS:
         for path in sorted((_PACKAGE / room).rglob("*.py")):
@@ -43,8 +43,8 @@ def _cache_folder() -> str:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
         _forget_old(base)
-    except (OSError, RuntimeError):  # a read-only home, or none: compile anew, never fail
-        # A folder of a known name could be another user's, and machine code in it would be run.
+    except (OSError, RuntimeError):  # the home folder is missing or read-only: compile anew
+        # A folder of a predictable name could be another user's, and its machine code would run.
         folder = Path(tempfile.mkdtemp(prefix="halfway-cache-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return str(folder)
@@ -63,17 +63,17 @@ _APART: dict[str, str] = {}  # module -> the folder of all machine code that kno
 
 
 def keep_apart(module: str, folder: Path) -> None:
-    """Keep machine code that knows types of that module in a folder of its own.
+    """Cache machine code that depends on types of that module in a folder of its own.
 
-    Numba's index of a function names the types that it was compiled for, and nobody can read an
-    index that names a type which is not there, nor would it notice an edited handler behind a type
-    of the same name. So what is not ours never gets into our index. Before its first call.
+    Numba's index of a function has the types that it was compiled for. An index that refers to a
+    missing type cannot be read, and an edited handler of a type of the same name is not noticed.
+    So types of a user's module never enter the main index. Call this before the module's first use.
     """
     _APART[module] = str(folder)
 
 
 class _Caches:
-    """What numba takes for the cache of a function: one of its own for each folder."""
+    """The cache object of a compiled function: a numba cache for each folder."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -83,7 +83,7 @@ class _Caches:
     def _of(self, signature: Any) -> Any:
         folder = _folder_of(getattr(signature, "args", signature)) or CACHE_FOLDER
         if folder not in self._cache_in:
-            # Set for our own functions only: a library loaded beside us keeps its own.
+            # Only for functions of this package: other libraries keep their own setting.
             before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
             try:
                 self._cache_in[folder] = FunctionCache(self._function)
@@ -92,26 +92,26 @@ class _Caches:
         return self._cache_in[folder]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The machine code of a signature; None where it is to be compiled."""
+        """Return the machine code of a signature; None if it has to be compiled."""
         return self._of(sig).load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the machine code of a signature."""
+        """Store the machine code of a signature."""
         self._of(sig).save_overload(sig, data)
 
     @property
     def cache_path(self) -> Any:
-        """Where the machine code is that knows types of ours only."""
+        """The folder of machine code that depends on types of this package only."""
         return self._main.cache_path
 
     def flush(self) -> None:
-        """Forget all of it."""
+        """Empty the caches."""
         for cache in self._cache_in.values():
             cache.flush()
 
 
 def _folder_of(types: Iterable[Any]) -> str | None:
-    """Where code is kept that knows these types; None for the folder of all."""
+    """Return the folder for code that depends on these types; None for the main folder."""
     for one in types:
         made = getattr(one, "instance_class", None)
         if made is not None and made.__module__ in _APART:
@@ -124,8 +124,8 @@ def _folder_of(types: Iterable[Any]) -> str | None:
 
 def _njit(function: F, **options: Any) -> F:
     made: Any = numba.njit(**options)(function)
-    if _HASHED and made is not function:  # as it is where nothing is compiled
-        made._cache = _Caches(function)  # what `cache=True` does, with a cache of our own
+    if _HASHED and made is not function:  # it is, where numba is disabled
+        made._cache = _Caches(function)  # as `cache=True`, with our own cache
     compiled: F = made
     return compiled
 
@@ -138,31 +138,31 @@ def kernel(function: F) -> F:
 def inlined(function: F) -> F:
     """Like `kernel`, inlined into each caller. For the decisions of a protocol.
 
-    Without it numba leaves a call behind that costs 36 ns instead of 12-14 an event.
+    Without inlining, the call makes an event cost 36 ns instead of 12-14 ns.
     """
     return _njit(function, error_model="numpy", forceinline=True)
 
 
 def embedded(function: F) -> F:
-    """Like `inlined`, for what only compiled code ever calls: a third less to compile.
+    """Like `inlined`, for functions that only compiled code calls: compiles a third faster.
 
-    The wrapper that Python would call is left out, which unpacks every array of every argument.
+    It has no wrapper for Python, which would unpack every array of every argument.
     """
     only = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return _njit(function, error_model="numpy", forceinline=True, **only)
 
 
 def apart(function: F) -> F:
-    """Like `embedded`, but a call: compiled once, never copied into its callers.
+    """Like `embedded`, but a call: compiled once, never inlined into its callers.
 
-    For the parts of a large handler, and for what is long and wanted in many places. Numba lets a
-    callee inherit `forceinline` from whoever has it compiled, so the kernels below a handler would
-    all be copied into it, once for each place that uses them. Where they are many, and use each
-    other, that is exponential: minutes instead of seconds.
+    For the parts of a large handler, and for long functions with many callers. In numba a callee
+    inherits `forceinline` from the function that has it compiled, so all kernels below a handler
+    would be inlined into it, once for each use. Where they are many and use each other, the time to
+    compile is exponential: minutes instead of seconds.
 
-    No reference to an array is counted in it, so it must neither make one, which numba refuses to
-    compile, nor hand one back. What it is handed belongs to its caller; it cannot see that, as it
-    could where it is inlined, and counted in every loop: two fifths of a large handler's time.
+    The function counts no references to arrays. So it must neither create an array, which numba
+    refuses to compile, nor return one. Its arguments belong to its caller; numba cannot know that
+    without inlining, and would count in every loop: two fifths of a large handler's time.
     """
     only = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
     return _njit(function, error_model="numpy", forceinline=False, **only)

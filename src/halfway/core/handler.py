@@ -1,4 +1,4 @@
-"""The one door to a protocol: `handle`, chosen at compile time by the type of its state."""
+"""The entry point of every protocol: `handle`, chosen at compile time by the type of its state."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -14,24 +14,24 @@ _HANDLERS: dict[type, Callable[..., None]] = {}
 
 
 def handle(state: Any, rules: Any, neighbourhood: Any, i: int, message: Any, out: Any) -> None:
-    """Let row `i` of `state` receive `message` and emit records into `out`.
+    """Handle `message` at row `i` of `state`, and emit records into `out`.
 
-    Called from compiled code this is the protocol's own function, inlined; called from Python it
-    is the same machine code. Raises KeyError for a state that no protocol has claimed.
+    Called from compiled code this is the protocol's own function, inlined. Called from Python it
+    is the same machine code. Raises KeyError for a state type without a handler.
     """
     _HANDLERS[type(state)](state, rules, neighbourhood, i, message, out)
 
 
 def is_claimed(state_type: type) -> bool:
-    """Whether a protocol has declared its handler of messages to rows of that type."""
+    """Whether a handler is declared for a state type."""
     return state_type in _HANDLERS
 
 
 def handles(state_type: type) -> Callable[[F], F]:
-    """Declare a function as the handler of every message to rows of `state_type`.
+    """Declare a function as the handler of all messages to rows of `state_type`.
 
-    A NamedTuple class is its own numba type, so `overload` (public, cached, inlined) can pick the
-    handler; the engine is compiled once for each protocol that is used.
+    A NamedTuple class is its own numba type, so `overload` (public, cached, inlined) can choose the
+    handler. The engine is compiled once for each protocol in use.
     """
 
     def register(function: F) -> F:

@@ -12,7 +12,7 @@ MESSAGE = np.dtype(
         ("flags", "<u1"),
         ("hops", "<u2"),  # transmissions so far
         ("source", "<i4"),  # id of the node that transmitted it
-        ("target", "<i4"),  # id of the node that it is finally for, if there is one
+        ("target", "<i4"),  # id of the final destination, if there is one
         ("next", "<i4"),  # id of the neighbour that receives it, or EVERYONE or APP
         ("topic", "<i4"),
         ("event", "<i4"),
@@ -23,24 +23,24 @@ MESSAGE = np.dtype(
         ("reals", "<f8", (6,)),
     ]
 )
-# What one record counts on the air, in a queue of a link, and in the energy of a radio: the size of
-# a record before headers of reliable hops were part of it. Every record counts the same.
+# The size of every record on the air, in the queue of a link, and in the energy of a radio. Headers
+# of reliable hops do not count.
 BYTES_ON_AIR = 112
 
 EVERYONE = np.int32(-1)  # one transmission that every neighbour hears
-APP = np.int32(-2)  # up to the application of the node that emits it
+APP = np.int32(-2)  # the application of the node that emits it
 
-# What a handler writes into `hops` of a record that begins a journey of its own, such as an event
-# that was kept until now: its transmissions are counted from 0, not from the message handled. Any
-# other number but 0 is that of the journey so far, from which they are counted on.
+# A handler writes AFRESH into `hops` of a record that starts anew, such as an event that it had
+# buffered: the count of its transmissions starts at 0. `emit` leaves COUNTED_ON: the count of the
+# message handled continues. Any other number is the count so far.
 AFRESH = np.uint16(65_535)
-COUNTED_ON = np.uint16(0)  # what `emit` leaves there: one more than those of the message handled
+COUNTED_ON = np.uint16(0)
 
-# The one of `args` that a command from an application can fill (to name one of several walks of a
-# topic), so that no driver needs to know a protocol's own places.
+# The place of `args` that a command from an application can fill (to choose one of several walks of
+# a topic), so that a driver does not depend on a protocol's own places.
 COMMAND_ARG = 2
 
-# The one kind that every protocol shares: the start event. The driver sends it at the start to
-# protocols that declare it, and whenever a node comes back from a crash. The node's timers died
-# with it, its memory did not.
+# The start event, the kind that all protocols share. The driver sends it to protocols that declare
+# it, at the start and whenever a node comes back from a crash: its timers are lost, its memory is
+# not.
 START = np.uint8(255)

@@ -1,4 +1,4 @@
-"""The outbox: where a handler puts its records: the engine's pool itself, nothing is copied."""
+"""The outbox of a handler: the driver's pool of records itself, so that nothing is copied."""
 
 from typing import NamedTuple
 
@@ -12,29 +12,28 @@ from halfway.core.message import COUNTED_ON, MESSAGE
 class Outbox(NamedTuple):
     """A pool of records and a stack of its free slots.
 
-    The last slot is never free: `emit` hands it out when the stack is empty, and counts that.
+    The last slot is never free: `emit` returns it when the stack is empty, and counts that.
     """
 
     pool: npt.NDArray[np.void]  # [slots] MESSAGE, as a record array
-    free: npt.NDArray[np.uint32]  # [slots] free[:tally[0]] are the slots that nobody uses
-    tally: npt.NDArray[np.int64]  # [2] free slots; emissions that found none
+    free: npt.NDArray[np.uint32]  # [slots] free[:tally[0]] are the unused slots
+    tally: npt.NDArray[np.int64]  # [2] free slots; emissions without a free slot
 
 
 def outbox(slots: int) -> Outbox:
-    """An empty outbox for `slots` records in flight."""
+    """Return an empty outbox for `slots` records in flight."""
     pool = np.zeros(slots + 1, MESSAGE).view(np.recarray)
-    # Taken from the top of the stack, so slot 0 goes first: low slots stay warm.
+    # The stack pops slot 0 first: low slots stay in the processor's cache.
     free = np.arange(slots, -1, -1, dtype=np.uint32)[1:]
     return Outbox(pool, np.ascontiguousarray(free), np.array([slots, 0], np.int64))
 
 
 @kernel
 def emit(out, kind, after, towards):
-    """A blank record of that kind, to be sent `after` a delay `towards` a neighbour's name.
+    """Emit a blank record of a kind, to be sent after a delay (seconds); return it.
 
-    `towards` may also be EVERYONE, APP or the sender's own name (a timer is a letter to yourself).
-    The caller fills in the rest. The sender's name and the hop count are the engine's business; but
-    see AFRESH.
+    towards: a neighbour's id, EVERYONE, APP, or the sender's own id (a timer). The caller fills in
+    the rest, except the sender and the hop count, which the driver stamps; but see AFRESH.
     """
     if out.tally[0] == 0:
         out.tally[1] += 1

@@ -1,8 +1,8 @@
-"""Dice: one 64-bit word of random state, mixed from a seed and a name; the same on any machine.
+"""The random number generator: 64-bit states, mixed from a seed and a stream id, on any machine.
 
-The generator is splitmix64 (Steele, Lea & Flood, OOPSLA 2014): the word only ever grows by a
-constant, so the chain from one draw to the next is a single addition, and the mixing of the next
-value overlaps with whatever the caller is waiting for.
+The generator is splitmix64 (Steele, Lea & Flood, OOPSLA 2014): a draw adds a constant to the state,
+so the dependency from one draw to the next is a single addition, and the mixing of the next value
+overlaps with other work of the caller.
 """
 
 import numpy as np
@@ -23,35 +23,35 @@ _TO_UNIT_53 = 2.0**-53
 
 @inlined
 def advanced(word):
-    """The state after one draw."""
+    """Return the state after one draw."""
     return np.uint64(word + _GOLDEN)
 
 
 @inlined
 def mixed(word):
-    """The 64 random bits that a state stands for."""
+    """Return the 64 random bits of a state."""
     word = (word ^ (word >> _30)) * _FIRST
     word = (word ^ (word >> _27)) * _SECOND
     return np.uint64(word ^ (word >> _31))
 
 
 @inlined
-def seeded(seed, name):
-    """The first state of the dice called `name` (an integer) under a seed: both decide."""
-    return mixed(seed ^ mixed(np.uint64(name) + _GOLDEN))
+def seeded(seed, stream):
+    """Return the first state of a stream (an integer id) under a seed."""
+    return mixed(seed ^ mixed(np.uint64(stream) + _GOLDEN))
 
 
-def random_states(names: npt.NDArray[np.int32], seed: int) -> npt.NDArray[np.uint64]:
-    """The first word of every node's dice, [n]: a row's depends on the seed and its name alone."""
-    words = np.empty(len(names), np.uint64)
-    _begin(words, names, np.uint64(seed))
-    return words
+def random_states(node_ids: npt.NDArray[np.int32], seed: int) -> npt.NDArray[np.uint64]:
+    """Return the first random state of every node [n], a function of the seed and its id alone."""
+    states = np.empty(len(node_ids), np.uint64)
+    _fill(states, node_ids, np.uint64(seed))
+    return states
 
 
 @kernel
-def _begin(words, names, seed):
-    for i in range(words.shape[0]):
-        words[i] = seeded(seed, names[i])
+def _fill(states, node_ids, seed):
+    for i in range(states.shape[0]):
+        states[i] = seeded(seed, node_ids[i])
 
 
 @inlined
@@ -63,35 +63,35 @@ def random_bits(state, i):
 
 @inlined
 def pick(value, bound):
-    """An index in [0, bound) from the high half of a value; bias below bound / 2^32."""
+    """Return an index in [0, bound) from the high half of a value; bias below bound / 2^32."""
     return np.uint32(((value >> _32) * np.uint64(bound)) >> _32)
 
 
 @inlined
 def fraction(value):
-    """A number in [0, 1) with 24 bits from the low end of a value; independent of its `pick`."""
+    """Return a number in [0, 1) from the low 24 bits of a value; independent of its `pick`."""
     return np.float32(value & _LOW_24) * _TO_UNIT_24
 
 
 @inlined
 def uniform(value):
-    """A double in [0, 1) with 53 bits."""
+    """Return a double in [0, 1) with 53 bits."""
     return np.float64(value >> _11) * _TO_UNIT_53
 
 
 @inlined
 def low_half(word):
-    """Bits 0-31 of a state as an integer argument of a message."""
+    """Return bits 0-31 of a state as an integer argument of a message."""
     return np.int32(np.uint32(word & _LOW_WORD))
 
 
 @inlined
 def high_half(word):
-    """Bits 32-63 of a state as an integer argument of a message."""
+    """Return bits 32-63 of a state as an integer argument of a message."""
     return np.int32(np.uint32(word >> _32))
 
 
 @inlined
 def joined(low, high):
-    """The state whose halves a message carried."""
+    """Return the state of which a message carried both halves."""
     return (np.uint64(np.uint32(high)) << _32) | np.uint64(np.uint32(low))

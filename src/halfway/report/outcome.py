@@ -19,7 +19,7 @@ def print_outcome(console: Console, told: Outcome) -> None:
     """What a reader asks first comes first: did it arrive, how fast, at what cost."""
     console.print(
         f"{told.system} on {told.nodes:,} nodes for {told.seconds:g} s "
-        f"({told.events:,} records delivered; seed {told.seed})"
+        f"({told.records:,} records delivered; seed {told.seed})"
     )
     console.print(_rows(told), highlight=False)
     console.print(_spreads(told), highlight=False)
@@ -37,16 +37,16 @@ def _rows(told: Outcome) -> Table:
         ("duplicates, late", f"{told.duplicates:,}, {told.late:,}",
          "told to an application again; told after the event was closed"),
         ("transmissions", f"{sum(told.sent.values()):,}",
-         f"{_short(told.sent_per_delivery)} a notification, {told.bytes_sent:,} bytes"),
-        ("receptions", f"{sum(told.heard.values()):,}",
-         f"{_short(told.heard_per_delivery)} a notification, {told.bytes_heard:,} bytes"),
+         f"{_short(told.sent_per_notification)} a notification, {told.bytes_sent:,} bytes"),
+        ("receptions", f"{sum(told.received.values()):,}",
+         f"{_short(told.received_per_notification)} a notification, {told.bytes_received:,} bytes"),
         ("load of a node", _short(told.load.mean),
          f"records sent and heard: median {_short(told.load.median)}, most "
-         f"{_short(told.load.largest)}, Gini {_short(told.load.gini)}"),
-        ("involved", f"{told.involved:,}", "nodes that transmitted anything"),
-        ("energy", f"{told.energy:.4g} J",
-         f"sending {told.energy_tx:.3g}, receiving {told.energy_rx:.3g}, waiting "
-         f"{told.energy_idle:.3g}; most at one node {told.energy_largest:.3g}"),
+         f"{_short(told.load.max)}, Gini {_short(told.load.gini)}"),
+        ("involved", f"{told.transmitting_nodes:,}", "nodes that transmitted anything"),
+        ("energy", f"{told.energy_j:.4g} J",
+         f"sending {told.energy_tx_j:.3g}, receiving {told.energy_rx_j:.3g}, waiting "
+         f"{told.energy_idle_j:.3g}; most at one node {told.max_node_energy_j:.3g}"),
         ("memory", f"{told.state_bytes_per_node:,.0f} bytes", "the protocol's state, a node"),
     ]  # fmt: skip
     if told.caught_up:
@@ -57,8 +57,9 @@ def _rows(told: Outcome) -> Table:
                 "told to subscribers that were down when the event was published",
             )
         )
-    if told.unasked:
-        rows.append(("unasked", f"{told.unasked:,}", "told to applications that did not ask"))
+    if told.unsolicited:
+        meaning = "notifications of applications without a subscription"
+        rows.append(("unsolicited", f"{told.unsolicited:,}", meaning))
     for name, count in told.radio.items():
         rows.append((name, f"{count:,}", "counted by the radio"))
     for name, count in told.shortfalls.items():
@@ -81,9 +82,9 @@ def _spreads(told: Outcome) -> Table:
 
 
 def _kinds(told: Outcome) -> Table:
-    table = _table("kind", "sent", "heard")
-    for kind in dict.fromkeys([*told.sent, *told.heard]):
-        table.add_row(kind, f"{told.sent.get(kind, 0):,}", f"{told.heard.get(kind, 0):,}")
+    table = _table("kind", "sent", "received")
+    for kind in dict.fromkeys([*told.sent, *told.received]):
+        table.add_row(kind, f"{told.sent.get(kind, 0):,}", f"{told.received.get(kind, 0):,}")
     return table
 
 

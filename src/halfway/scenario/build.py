@@ -13,7 +13,8 @@ from halfway.problem import Problem
 from halfway.scenario.schema import Backbone, FromFile, Recorded, Scenario, UnitDisk, Waypoint
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.energy import Power
-from halfway.sim.simulation import Simulation, environment_and_context
+from halfway.sim.run_context import environment_and_context
+from halfway.sim.simulation import Simulation
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk
@@ -65,7 +66,7 @@ def simulation_on(
     return Simulation(
         system, ready.network, motion=ready.motion, workload=ready.demand, radio=scenario.radio,
         faults=scenario.faults, seconds=scenario.seconds, seed=scenario.seed,
-        hello_s=scenario.hello_s, window=scenario.window,
+        discovery_delay_s=scenario.discovery_delay_s, window=scenario.window,
         options=scenario.options.get(system.name, {}),
         power=Power(**msgspec.structs.asdict(scenario.power)), trace=trace,
         stretch=scenario.stretch,
@@ -77,7 +78,7 @@ def run_context(scenario: Scenario) -> RunContext:
     ready = prepared(scenario)
     environment, context = environment_and_context(
         ready.network, ready.motion, ready.demand, scenario.faults,
-        seconds=scenario.seconds, seed=scenario.seed, hello_s=scenario.hello_s,
+        seconds=scenario.seconds, seed=scenario.seed, discovery_delay_s=scenario.discovery_delay_s,
         window=scenario.window,
     )  # fmt: skip
     scenario.radio.made(environment.start, ready.motion is not None, scenario.seed)

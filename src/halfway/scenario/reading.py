@@ -12,14 +12,14 @@ from halfway.adapters.interface import System, check_option
 from halfway.adapters.registry import TABLE, unknown
 from halfway.problem import Problem
 from halfway.scenario.schema import (
-    LEAST_HELLO_S,
+    LEAST_DELAY_S,
     LEAST_SPEED,
     FromFile,
     Recorded,
     Scenario,
     Waypoint,
 )
-from halfway.sim.radio.declarations import DistanceAir, IdealAir
+from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 
 
 def read_scenario(
@@ -104,7 +104,7 @@ def input_files(scenario: Scenario) -> list[str]:
     files = [network.path] if isinstance(network, FromFile | Recorded) else []
     if isinstance(network, FromFile) and network.positions is not None:
         files.append(network.positions)
-    if isinstance(radio, IdealAir | DistanceAir) and radio.ratios is not None:
+    if isinstance(radio, IdealRadio | DistanceRadio) and radio.ratios is not None:
         files.append(radio.ratios)
     return files
 
@@ -116,7 +116,7 @@ def with_files(scenario: Scenario, other: Callable[[str], str]) -> Scenario:
         network = msgspec.structs.replace(network, path=other(network.path))
     if isinstance(network, FromFile) and network.positions is not None:
         network = msgspec.structs.replace(network, positions=other(network.positions))
-    if isinstance(radio, IdealAir | DistanceAir) and radio.ratios is not None:
+    if isinstance(radio, IdealRadio | DistanceRadio) and radio.ratios is not None:
         radio = msgspec.structs.replace(radio, ratios=other(radio.ratios))
     return msgspec.structs.replace(scenario, network=network, radio=radio)
 
@@ -150,13 +150,17 @@ def _check_together(scenario: Scenario, own: Mapping[str, System]) -> None:
             except Problem as problem:
                 what = problem.what.removeprefix(f"{name}: ")
                 raise Problem(f"options.{name}: {what}", remedy=problem.remedy) from None
-    radio, hello_s = scenario.radio, scenario.hello_s
-    if isinstance(radio, IdealAir | DistanceAir) and radio.ratio_columns and radio.ratios is None:
+    radio, delay_s = scenario.radio, scenario.discovery_delay_s
+    if (
+        isinstance(radio, IdealRadio | DistanceRadio)
+        and radio.ratio_columns
+        and radio.ratios is None
+    ):
         what = "radio.ratio_columns: expected radio.ratios as well"
         raise Problem(what, remedy="name the table in `ratios`")
-    if isinstance(scenario.network, Waypoint | Recorded) and 0.0 < hello_s < LEAST_HELLO_S:
-        what = f"hello_s = {hello_s:g}: expected 0, or at least {LEAST_HELLO_S:g} for moving nodes"
-        raise Problem(what)
+    if isinstance(scenario.network, Waypoint | Recorded) and 0.0 < delay_s < LEAST_DELAY_S:
+        expected = f"expected 0, or at least {LEAST_DELAY_S:g} for moving nodes"
+        raise Problem(f"discovery_delay_s = {delay_s:g}: {expected}")
     if isinstance(scenario.network, Waypoint):
         for speed in scenario.network.speed:
             if 0.0 < speed < LEAST_SPEED:

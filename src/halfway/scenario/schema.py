@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from halfway.sim.radio.declarations import IdealAir, Radio
+from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Power
 from halfway.world.faults import Fault
 
 _MOST_NODES = 10_000_000
-LEAST_HELLO_S = 1e-3  # for moving nodes: below it, neighbour lists would change in tiny steps
+LEAST_DELAY_S = 1e-3  # for moving nodes: below it, neighbour lists would change in tiny steps
 LEAST_SPEED = 1e-6
 Seconds = Annotated[float, Meta(gt=0.0, le=1e9)]
 Length = Annotated[float, Meta(ge=1e-6, le=1e9)]
@@ -102,10 +102,10 @@ class Scenario(_Part, frozen=True, kw_only=True):
     title: str = ""
     seconds: Seconds = 60.0
     seed: Seed = 1
-    hello_s: Annotated[float, Meta(ge=0.0)] = 1.0  # inf: never
+    discovery_delay_s: Annotated[float, Meta(ge=0.0)] = 1.0  # inf: never
     window: Annotated[int, Meta(ge=1, le=1_000_000)] = 256
     stretch: bool = True
-    radio: Radio = IdealAir()
+    radio: Radio = IdealRadio()
     faults: list[Fault] = []
     workload: Workload = Workload()
     options: dict[str, dict[str, float | int | bool]] = {}  # system -> its options

@@ -1,1 +1,1 @@
-"""The simulator: the engine that drives messages, and the bulk driver of walks."""
+"""The simulator: engine, radios, environment, workload, metrics and traces."""

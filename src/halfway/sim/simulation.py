@@ -1,4 +1,4 @@
-"""A run of any system on any network, message by message: the face that users call."""
+"""`Simulation`: a run of any system on any network, message by message."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -7,23 +7,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import Commands, RunContext, System, Unsupported, commands, part
+from halfway.adapters.interface import Commands, System, Unsupported, commands, part
 from halfway.adapters.registry import named
 from halfway.core.compiled import kernel
+from halfway.core.driver import ANY_INCARNATION
 from halfway.core.message import START
-from halfway.core.prng import seeded
 from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.kept_records import KeptRecords
-from halfway.sim.engine.queue import first_at
-from halfway.sim.engine.records import ANY_INCARNATION, taken
-from halfway.sim.environment.environment import Environment
+from halfway.sim.engine.queue import peek_time
+from halfway.sim.engine.records import drain, grown, new_engine, new_log
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.deliveries import DeliveryAccounting
-from halfway.sim.metrics.outcome import Outcome
+from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
-from halfway.sim.radio.declarations import IdealAir, Radio
+from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Power, checked
+from halfway.sim.run_context import RADIO, environment_and_context, stream
 from halfway.sim.trace.writer import Trace
 from halfway.sim.workload.publications import PublicationFeed
 from halfway.sim.workload.start_up import StartUp
@@ -31,40 +31,37 @@ from halfway.world.faults import Fault
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand
 
-_LETTERS = 4096  # room for letters to applications between two looks at them
+_APPLICATIONS = 4096  # capacity of the log of records for applications
 _JOURNAL = 65_536  # records that wait to be written to a trace
-_ASKED_EVERY = 1_000  # records between two questions whether to stop
-_LOOK_EVERY = 1_000_000  # records after which an interrupt is heard
-_AT_ONCE = 65_536  # letters posted at once
-# Names of the dice, so that no two parts of a run ever share a stream.
-_NODES, _FAULTS, _AIR = 1, 2, 3
+_STOP_EVERY = 1_000  # records between two calls of the condition to stop
+_INTERRUPT_EVERY = 1_000_000  # records after which an interrupt takes effect
+_BATCH = 65_536  # commands posted at once
 
 
 class Simulation:
-    """A system, a network, and what happens to them. Build one, call `run`, read the outcome.
+    """A simulation of one system on one network. Build one, call `run`, read the outcome.
 
     >>> from halfway.world.graphs.unit_disk import connected_unit_disk
     >>> from halfway.world.workload.demand import Drawn
     >>> network = connected_unit_disk(300, 0.1, seed=1).network
     >>> demand = Drawn(n=300, subscribers_each=20, events=10, seed=1)
-    >>> told = Simulation("flooding", network, workload=demand, seconds=30.0).run()
-    >>> told.delivery_ratio
+    >>> outcome = Simulation("flooding", network, workload=demand, seconds=30.0).run()
+    >>> outcome.delivery_ratio
     1.0
 
-    system: a name (`halfway list` shows them), or one of your own
-    (`halfway.adapters.user_protocol`); `options` sets its numbers.
-    network: one that stands; or motion: nodes that move (exactly one of the two).
-    radio: a declaration of `halfway.sim.radio.declarations`; by default an ideal unit disk of 1 ms
-    a hop.
+    system: a name (see `halfway list`), or a user's protocol (`halfway.adapters.user_protocol`);
+    options: the values of its options.
+    network: a static network; or motion: moving nodes (exactly one of the two).
+    radio: a declaration of `halfway.sim.radio.declarations`; default: `IdealRadio()`.
     faults: crashes, churn, cut links and partitions of `halfway.world.faults`.
-    workload: who subscribes and who publishes when, of `halfway.world.workload.demand`.
-    seconds: how long it runs. Events near its end may find no time to arrive: leave them some.
-    hello_s: nodes learn of their neighbours' comings and goings that much later (0: at once).
-    seed: same seed, same bytes; nodes' dice, faults and losses have streams of their own.
-    window: events that may be on their way at a time; older ones are forgotten by everybody.
-    trace: a Parquet file of everything that happens. stretch=False spares the shortest paths.
-    journal: how many received records to keep for `journal()`, 0 for `reports()` alone.
-    Raises Problem for whatever a user can mend.
+    workload: subscriptions and publications, of `halfway.world.workload.demand`.
+    seconds: the length of the run. Leave time for events near its end to arrive.
+    discovery_delay_s: nodes learn of new and lost neighbours that much later (0: at once).
+    seed: same seed, same bytes; nodes, faults and losses have random streams of their own.
+    window: events in flight at a time; all nodes forget older ones.
+    trace: a Parquet file for the trace. stretch=False skips the shortest paths.
+    journal: received records to keep for `journal()`; 0: only those for `reports()`.
+    Raises Problem for every error that a user can fix.
     """
 
     def __init__(
@@ -78,7 +75,7 @@ class Simulation:
         faults: Sequence[Fault] = (),
         seconds: float = 60.0,
         seed: int = 0,
-        hello_s: float = 1.0,
+        discovery_delay_s: float = 1.0,
         window: int = 256,
         options: Mapping[str, Any] | None = None,
         power: Power | None = None,
@@ -87,86 +84,104 @@ class Simulation:
         journal: int | None = None,
     ) -> None:
         if not (0.0 < seconds < 1e12):
-            raise Problem(f"seconds = {seconds:g}: it must be positive and finite")
+            raise Problem(f"seconds = {seconds:g}: expected a positive finite number")
         if not 0 <= seed < 2**64:
-            raise Problem(f"seed = {seed}: it must be an integer from 0 to 2^64 - 1")
+            raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1")
         if window < 1:
-            raise Problem(f"window = {window}: it must be 1 or more events")
+            raise Problem(f"window = {window}: expected 1 or more events")
         chosen = system if isinstance(system, System) else named(system)
         self.system, self.seconds, self.seed = chosen.name, float(seconds), seed
         self._adapter = chosen.with_options(options or {})
         self.demand = workload.begun_again()
         self.environment, context = environment_and_context(
             network, motion, self.demand, faults,
-            seconds=self.seconds, seed=seed, hello_s=hello_s, window=window,
+            seconds=self.seconds, seed=seed, discovery_delay_s=discovery_delay_s, window=window,
         )  # fmt: skip
         n = self.environment.n
         if why := self._adapter.unsupported(context):
             raise Unsupported(f"{self.system} cannot run here: {why}")
         self.instance = self._adapter.instance(context)
-        self.declared = radio or IdealAir()
+        self.declared = radio or IdealRadio()
         moving = motion is not None
-        self.radio = self.declared.made(self.environment.start, moving, _word(seed, _AIR))
+        self.radio = self.declared.made(self.environment.start, moving, stream(seed, RADIO))
         self.power = checked(power or Power())
         self.deliveries = DeliveryAccounting(
             self.demand, n, window, self.instance.hops_from_publisher
         )
         self.at = self._posted_to = 0.0
-        self._publishing = PublicationFeed(self.demand, self.deliveries, self.environment, stretch)
-        self._trace = None if trace is None else Trace(trace, self)
+        self._publications = PublicationFeed(
+            self.demand, self.deliveries, self.environment, stretch
+        )
+        self._trace = None if trace is None else Trace(trace, self.instance.kinds.names)
         self._records = None if journal is None else KeptRecords(journal)
         buffer = _JOURNAL if trace is not None or journal else 0
-        self.engine = engines.engine(n, 1024, _LETTERS, buffer)._replace(cut=self.environment.cut)
+        engine = new_engine(n, 1024, _APPLICATIONS, buffer)
+        self.engine = engine._replace(cut=self.environment.cut)
         self._changes = self.environment.advance(0.0)
-        self._opening = self._open()
+        self._start_up = self._post_start_up()
 
     def run(
         self,
         until: float | None = None,
         *,
-        events: int | None = None,
+        records: int | None = None,
         stop: Callable[["Simulation"], bool] | None = None,
     ) -> Outcome:
-        """Run to the end, or go on until a time, a count or a condition; ask again to go on.
+        """Run to the end, or up to a time, a count or a condition; call it again to continue.
 
-        until: seconds; what is due at that very time is left for the next call (but not at the
-        end). events: records delivered in all, after which no further transmission arrives.
-        stop: asked every 1,000 records and at the end of each window of the world.
+        until: seconds; records due at that time are left for the next call (except at the end).
+        records: delivered in all, after which no further transmission arrives.
+        stop: called every 1,000 records and at the end of each window of the environment.
         """
         if until is not None and not until >= 0.0:
-            raise Problem(f"until = {until}: it must be 0 s or more")
+            raise Problem(f"until = {until}: expected 0 s or more")
         target = self.seconds if until is None else min(float(until), self.seconds)
-        most = engines.NEVER if events is None else events
-        going = True
-        while self.at < target and going:
+        limit = engines.NEVER if records is None else records
+        continues = True
+        while self.at < target and continues:
             if self.at >= self.environment.at:
                 self._changes = self.environment.advance(self.environment.window_end(self.seconds))
-                self._publishing.note(self._changes)
-                for said in self._opening.again(self._changes):
-                    self.post(said)
+                self._publications.begin_window(self._changes)
+                for lost in self._start_up.repeat(self._changes):
+                    self.post(lost)
             if self.at >= self._posted_to:
-                some, self._posted_to = self._publishing.take(self.environment.at)
-                self.post(self._adapter.publish_commands(some))
+                publications, self._posted_to = self._publications.take(self.environment.at)
+                self.post(self._adapter.publish_commands(publications))
             try:
-                going = self._piece(min(target, self._posted_to), most, stop)
-            except BaseException:  # an interrupt as well: half a trace is none
+                continues = self._run_piece(min(target, self._posted_to), limit, stop)
+            except BaseException:  # interrupts included
                 if self._trace is not None:
                     self._trace.abandon()
                 raise
         if self._trace is not None and self.at >= self.seconds:
-            self._trace.close(self)
+            self._trace.close(self.run_id, self.instance.state)
             self._trace = None
-        return outcome(self)
+        return self.outcome()
+
+    def outcome(self) -> Outcome:
+        """Return the outcome of the run so far."""
+        return outcome(
+            self.run_id, self.at, instance=self.instance, engine=self.engine,
+            deliveries=self.deliveries, power=self.power,
+            airtime=self.declared.airtime(self.radio, self.engine, self.power),
+            radio_counts=self.declared.counted(self.radio),
+            up_s=self.at - self.environment.down_s(self.at),
+        )  # fmt: skip
+
+    @property
+    def run_id(self) -> RunId:
+        """What identifies the run."""
+        return RunId(self.system, self.seed, self.environment.n, self.seconds)
 
     @property
     def state(self) -> Any:
-        """The state of all nodes now, a row each; not a copy."""
+        """The state of all nodes now, one row each; not a copy."""
         return self.instance.state
 
     def post(self, some: Commands) -> None:
         """Post commands to nodes. A node that is down at the time of a command does not get it."""
-        for first in range(0, len(some.at), _AT_ONCE):
-            batch = part(some, slice(first, first + _AT_ONCE))
+        for first in range(0, len(some.at), _BATCH):
+            batch = part(some, slice(first, first + _BATCH))
             self._grow(len(batch.at) + 1)
             _post_all(self.engine, batch)
 
@@ -176,11 +191,11 @@ class Simulation:
         self.engine.incarnation[down] |= np.uint32(1)  # odd while down
 
     def journal(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-        """The records received so far (MESSAGE), and the rows that received them, in order."""
+        """Return the records received so far (MESSAGE) and their receivers, in order."""
         return self._kept().journal()
 
     def reports(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-        """The records to applications so far (MESSAGE), and the rows that sent them, in order."""
+        """Return the records to applications so far (MESSAGE) and their rows, in order."""
         return self._kept().reports()
 
     def _kept(self) -> KeptRecords:
@@ -190,126 +205,91 @@ class Simulation:
             )
         return self._records
 
-    def _piece(self, end: float, most: int, stop: Callable[["Simulation"], bool] | None) -> bool:
-        """Up to a time for which all publications are posted; False if it stopped, as asked."""
+    def _run_piece(
+        self, end: float, limit: int, stop: Callable[["Simulation"], bool] | None
+    ) -> bool:
+        """Run up to a time, for which all publications are posted; False to stop there."""
         until = end if end == self.seconds else float(np.nextafter(end, -np.inf))
         while True:
             delivered = int(self.engine.counters.events[0])
-            further = _LOOK_EVERY if stop is None else _ASKED_EVERY
-            counted = self._drive(until, min(most, delivered + further))
+            further = _INTERRUPT_EVERY if stop is None else _STOP_EVERY
+            counted = self._drive(until, min(limit, delivered + further))
             if counted:
                 self.at = max(self.at, min(float(_next_at(self.engine)), end))
             else:
                 self.at = end
-            if int(self.engine.counters.events[0]) >= most or (stop and stop(self)):
+            if int(self.engine.counters.events[0]) >= limit or (stop and stop(self)):
                 return False
             if not counted:
                 return True
 
-    def _drive(self, until: float, most: int) -> bool:
-        """Let the engine run up to a time, making room as it asks. True if the count came first."""
+    def _drive(self, until: float, limit: int) -> bool:
+        """Run the engine up to a time, and make room for it. True if the count came first."""
         environment, instance = self.environment, self.instance
-        spare = instance.most_emissions
+        slots = instance.most_emissions
         if not instance.unicast:
-            spare *= environment.most_receivers() * self.declared.copies(environment.widest())
-        if 0 < len(self.engine.journal.row) < 2 * spare:
-            self.engine = self.engine._replace(journal=engines.log(4 * spare))
+            slots *= environment.max_receivers() * self.declared.copies(environment.max_degree())
+        if 0 < len(self.engine.journal.row) < 2 * slots:
+            self.engine = self.engine._replace(journal=new_log(4 * slots))
         while True:
             why = engines.run(
                 instance.state, instance.rules, environment.neighbourhood, self.engine, self.radio,
-                environment.reach, instance.kinds.starts, self._changes, until, most, spare,
+                environment.reach, instance.kinds.starts, self._changes, until, limit, slots,
             )  # fmt: skip
             self._empty_logs()
-            if why == engines.CROWDED:
-                self._grow(2 * spare)
+            if why == engines.POOL_FULL:
+                self._grow(2 * slots)
             elif why == engines.LISTS_FULL:
                 environment.make_room()
             elif why != engines.LOG_FULL:
                 return bool(why == engines.COUNTED)
 
     def _grow(self, free: int) -> None:
-        """Room for so many more records in flight."""
+        """Make room for so many more records in flight."""
         while self.engine.out.tally[0] < free:
-            self.engine = engines.grown(self.engine)
+            self.engine = grown(self.engine)
         self.radio = self.declared.grown(self.radio, len(self.engine.out.free))
 
     def _empty_logs(self) -> None:
-        """Take what the engine kept: letters to the ledger, the journal to the trace."""
+        """Take the engine's logs: deliveries to the accounting, records to trace and journal."""
         if self.engine.out.tally[1] > 0:
             raise RuntimeError(f"{self.engine.out.tally[1]} emissions overflowed the outbox")
-        told, rows = taken(self.engine.applications)
-        mine = told["kind"] == self.instance.kinds.number("delivered")
-        some = told[mine]
+        reports, rows = drain(self.engine.applications)
+        chosen = reports["kind"] == self.instance.kinds.number("delivered")
+        events = reports[chosen]
         self.deliveries.deliver(
-            some["event"].astype(np.int64), rows[mine], some["at"], some["hops"].astype(np.int64)
-        )
+            events["event"].astype(np.int64), rows[chosen], events["at"],
+            events["hops"].astype(np.int64),
+        )  # fmt: skip
         if self._trace is None and self._records is None:
             return
-        heard, heard_by = taken(self.engine.journal)
+        received, receivers = drain(self.engine.journal)
         if self._trace is not None:
-            self._trace.write(heard, heard_by, told, rows, self._changes)
+            self._trace.write(received, receivers, reports, rows, self._changes)
         if self._records is not None:
-            self._records.add((heard, heard_by), (told, rows))
+            self._records.add((received, receivers), (reports, rows))
 
-    def _open(self) -> StartUp:
-        """Boots, then subscriptions, at time 0."""
+    def _post_start_up(self) -> StartUp:
+        """Post the start events, then the start-up commands."""
         if self.instance.kinds.starts:
             up = np.flatnonzero(self.environment.up)
             self.post(commands(np.zeros(len(up)), up, START, -1))
-        said = self._adapter.start_up_commands(self.demand)
-        self.post(said)
-        return StartUp(said, self.environment.missing())
-
-
-def environment_and_context(
-    network: Network | None,
-    motion: Motion | None,
-    demand: Demand,
-    faults: Sequence[Fault],
-    *,
-    seconds: float,
-    seed: int,
-    hello_s: float,
-    window: int,
-) -> tuple[Environment, RunContext]:
-    """The environment of a run, and what adapters may know of it; Problem for what does not fit."""
-    environment = Environment(
-        network, motion, faults, seed=_word(seed, _FAULTS), seconds=seconds, hello_s=hello_s
-    )
-    _check_rows(demand, environment.n)
-    reach = None if motion is None else motion.radius
-    return environment, RunContext(
-        environment.n, environment.widest(), demand, window, seconds, _word(seed, _NODES),
-        environment.start, reach,
-    )  # fmt: skip
-
-
-def _check_rows(demand: Demand, n: int) -> None:
-    for rows in (*demand.publishers, *demand.subscribers):
-        if len(rows) and rows[-1] >= n:
-            raise Problem(f"row {rows[-1]} publishes or subscribes, but there are {n} nodes")
-
-
-def _word(seed: int, name: int) -> int:
-    return int(_seeded(np.uint64(seed), name))
-
-
-@kernel
-def _seeded(seed, name):
-    return seeded(seed, name)
+        start_up = self._adapter.start_up_commands(self.demand)
+        self.post(start_up)
+        return StartUp(start_up, self.environment.initially_down())
 
 
 @kernel
 def _next_at(engine):
     if engine.queue.tally[0] == 0:
         return np.inf
-    return first_at(engine.queue)
+    return peek_time(engine.queue)
 
 
 @kernel
 def _post_all(engine, some):
     for k in range(some.at.shape[0]):
-        engines.command(
-            engine, some.at[k], some.row[k], ANY_INCARNATION, some.kind[k], some.topic[k], some.walk[k],
-            some.event[k],
+        engines.queue_command(
+            engine, some.at[k], some.row[k], ANY_INCARNATION, some.kind[k], some.topic[k],
+            some.walk[k], some.event[k],
         )  # fmt: skip

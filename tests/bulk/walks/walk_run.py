@@ -12,7 +12,8 @@ from halfway.protocols import SYSTEMS
 from halfway.protocols.walks.messages import LAUNCH, PUBLISH, Rules
 from halfway.protocols.walks.state import Trails
 from halfway.sim.engine import loop as engines
-from halfway.sim.environment.changes import none
+from halfway.sim.engine.changes import no_changes
+from halfway.sim.engine.records import grown, new_engine
 from halfway.sim.radio.delays import Ideal
 from halfway.world.graphs.network import Network
 
@@ -60,7 +61,7 @@ class WalkRun:
         self._spare = protocol.most_emissions(self.state, self._rules) * max(widest, 1)
         self._radio = Ideal(0.0)
         commands = 64 + 4 * len(self.pairs)
-        self._engine = engines.engine(network.n, max(commands, 2 * self._spare), commands, journal)
+        self._engine = new_engine(network.n, max(commands, 2 * self._spare), commands, journal)
         self._launch()
 
     def _launch(self) -> None:
@@ -75,7 +76,7 @@ class WalkRun:
         self, at: float, row: int, kind: int, topic: int, *, walk: int = 0, event: int = -1
     ) -> None:
         if self._engine.out.tally[0] == 0:
-            self._engine = engines.grown(self._engine)
+            self._engine = grown(self._engine)
         engines.post(self._engine, at, row, kind, topic, walk, event)
 
     def publish(self, at: float, topic: int, event: int) -> None:
@@ -87,14 +88,14 @@ class WalkRun:
         while True:
             why = engines.run(
                 self.state, self._rules, self._neighbourhood, self._engine, self._radio,
-                self._neighbourhood, False, none(), until, engines.NEVER, self._spare,
+                self._neighbourhood, False, no_changes(), until, engines.NEVER, self._spare,
             )  # fmt: skip
             if why in (engines.IDLE, engines.UNTIL):
                 return self._outcome()
             log = self._engine.journal
             full = 0 < len(log.row) <= log.tally[0] + self._spare
             assert why != engines.LOG_FULL or not full, "give this test a longer journal"
-            self._engine = engines.grown(self._engine)
+            self._engine = grown(self._engine)
 
     def _replaced(self) -> int:
         marks = getattr(self.state, "marks", None)

@@ -14,6 +14,7 @@ from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import Overlay, UnderlayPath
 from halfway.bulk.broker_trees.repair import leave, repair
 from halfway.core.message import MESSAGE, START
+from halfway.core.neighbourhood import place_of
 from halfway.protocols.broker_trees import underlay_siena
 from halfway.protocols.broker_trees.messages import DELIVERED, PUBLISH, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.broker_trees.parents import LEFT
@@ -21,8 +22,8 @@ from halfway.protocols.broker_trees.source_routes import NO_NODE, Routes
 from halfway.protocols.broker_trees.subscription_table import Catalogue
 from halfway.protocols.broker_trees.underlay_messages import LEAVE
 from halfway.sim.engine import loop as engines
-from halfway.sim.environment.changes import none
-from halfway.sim.environment.neighbour_lists import place_of
+from halfway.sim.engine.changes import no_changes
+from halfway.sim.engine.records import new_engine
 from halfway.sim.radio.delays import Ideal
 from halfway.world.underlays.waxman import Waxman, waxman
 from tests.protocols.broker_trees.test_siena import FILTERS, MANY, MATCHES, VALUES
@@ -95,7 +96,7 @@ class LiveTree:
         self.rules = rules(leading)
         self.state = fresh(self.overlay, np.arange(NODES, dtype=np.int32))
         cut = np.zeros(len(network.who), np.uint8)
-        self.engine = engines.engine(NODES, 8192, 1 << 14)._replace(cut=cut)
+        self.engine = new_engine(NODES, 8192, 1 << 14)._replace(cut=cut)
         for row in range(HERE):
             self.say(row, int(START))
 
@@ -131,7 +132,7 @@ class LiveTree:
         self.now += seconds
         why = engines.run(
             self.state, self.rules, self.neighbourhood, self.engine, Ideal(HOP),
-            self.neighbourhood, True, none(), self.now, engines.NEVER, MOST,
+            self.neighbourhood, True, no_changes(), self.now, engines.NEVER, MOST,
         )  # fmt: skip
         assert why in (engines.IDLE, engines.UNTIL)
         assert self.engine.out.tally[1] == 0

@@ -94,7 +94,7 @@ def test_a_flood_reaches_its_region_and_no_other(static: Simulation) -> None:
         mark = state.events.flood_mark.max(axis=1) // events.ROUNDS
         repeated = set(np.flatnonzero((state.events.repeated == 0).any(axis=1) & (mark == b)))
         assert repeated == (region if flooded else set())
-    assert static.deliveries.unasked == 0
+    assert static.deliveries.unsolicited == 0
     seen = {row for row in range(60) if (state.events.seen[row] == 0).any()}
     reached = {row for row in range(60) if state.events.held[home[row]].max() == 0}
     assert seen == reached | {3}

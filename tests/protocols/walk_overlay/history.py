@@ -21,8 +21,9 @@ from halfway.protocols.walk_overlay.messages import (
 )
 from halfway.protocols.walk_overlay.subscriptions import Subscription, catalogue
 from halfway.sim.engine import loop as engines
-from halfway.sim.environment.changes import none
-from halfway.sim.environment.neighbour_lists import exclude, roomy
+from halfway.sim.engine.changes import no_changes
+from halfway.sim.engine.neighbour_lists import exclude, roomy
+from halfway.sim.engine.records import grown, new_engine
 from halfway.sim.radio.delays import Ideal
 from halfway.world.graphs.network import Network
 
@@ -68,7 +69,7 @@ class History:
             node_ids, widest, len(SUBSCRIPTIONS), len(EVENTS), rules.bits // 32, seed
         )
         self.spare = widest * walk_overlay.most_emissions(self.state, rules)
-        self.engine = engines.engine(network.n, 4 * self.spare, 256)
+        self.engine = new_engine(network.n, 4 * self.spare, 256)
         self.neighbourhood = roomy(network.neighbourhood())  # as nodes know it
         self.reach = network.neighbourhood()
         self.wanted: dict[int, set[int]] = {row: set() for row in range(network.n)}
@@ -84,11 +85,11 @@ class History:
         while True:
             why = engines.run(
                 self.state, self.rules, self.neighbourhood, self.engine, Ideal(_HOP), self.reach,
-                False, none(), np.inf, engines.NEVER, self.spare,
+                False, no_changes(), np.inf, engines.NEVER, self.spare,
             )  # fmt: skip
             if why == engines.IDLE:
                 break
-            self.engine = engines.grown(self.engine)
+            self.engine = grown(self.engine)
         assert self.engine.out.tally[1] == 0
         self.now += _LONG
         log = self.engine.applications

@@ -8,9 +8,11 @@ import numpy as np
 from halfway.core.message import MESSAGE, START
 from halfway.protocols.walks.messages import DELIVERED, LAUNCH, PUBLISH, Rules
 from halfway.sim.engine import loop as engines
-from halfway.sim.environment.changes import NODE_DOWN, NODE_UP, changes, merged, none
+from halfway.sim.engine.changes import changes, merged, no_changes
+from halfway.sim.engine.records import grown, new_engine
 from halfway.sim.radio.delays import Ideal, lossy
 from halfway.world.graphs.network import Network
+from halfway.world.outages import NODE_DOWN, NODE_UP
 
 HOP = 1e-3  # seconds
 JOURNAL = 1 << 15
@@ -40,14 +42,14 @@ class WalkRun:
         **sizes: int,
     ) -> None:
         self.network, self.pairs, self.rules, self.now = network, pairs, rules, 0.0
-        self._neighbourhood, self._changes = network.neighbourhood(), none()
+        self._neighbourhood, self._changes = network.neighbourhood(), no_changes()
         node_ids = np.arange(network.n, dtype=np.int32)
         widest = int(network.degree.max())
         self.state = protocol.state(node_ids, widest, len(pairs), seed, **sizes)
         self.trails = self.state.trails
         self.radio = lossy(Ideal(HOP), success, network, seed)
         self._spare = protocol.most_emissions(self.state, rules) * widest
-        self._engine = engines.engine(network.n, 256 + 2 * self._spare, 1 << 12, JOURNAL)
+        self._engine = new_engine(network.n, 256 + 2 * self._spare, 1 << 12, JOURNAL)
         for topic, ends in enumerate(pairs):
             for w in (0, 1):
                 self.command(0.25 * w, ends[w], LAUNCH, topic, walk=2 * topic + w)
@@ -71,10 +73,10 @@ class WalkRun:
             )  # fmt: skip
             if why in (engines.IDLE, engines.UNTIL):
                 break
-            assert why == engines.CROWDED, "give this test longer logs"
-            self._engine = engines.grown(self._engine)
+            assert why == engines.POOL_FULL, "give this test longer logs"
+            self._engine = grown(self._engine)
         assert self._engine.out.tally[1] == 0
-        self.now, self.idle, self._changes = time, why == engines.IDLE, none()
+        self.now, self.idle, self._changes = time, why == engines.IDLE, no_changes()
         return self
 
     def crash(self, row: int) -> None:

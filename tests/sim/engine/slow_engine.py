@@ -1,7 +1,7 @@
 """The engine's slow twin: one queue entry for every possible reception, dictionaries and sets.
 
-Nothing of the engine is used but the numbers of kinds. A radio of one delay tries every node that
-there is, and asks on arrival who is in reach; a radio with a delay for every link tries its links.
+It uses only the numbers of kinds from the engine. A radio with one delay queues an entry for every
+node, and checks the reach on arrival. A radio with a delay for each link queues one for each link.
 """
 
 import heapq
@@ -11,26 +11,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from halfway.core.message import APP, EVERYONE, START
-from halfway.sim.environment.changes import (
-    FORGOTTEN,
-    KNOWN,
-    LINK_DOWN,
-    LINK_GONE,
-    LINK_NEAR,
-    LINK_UP,
-    NODE_DOWN,
-    NODE_UP,
-)
+from halfway.sim.engine.changes import FORGOTTEN, KNOWN, LINK_GONE, LINK_NEAR
+from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
 from tests.protocols.slow_world import Dice
 
 Links = list[set[int]]  # by row
 
 
 class Record(NamedTuple):
-    """What travels."""
+    """A record in flight."""
 
     kind: int
-    to: int  # a name, EVERYONE or APP
+    to: int  # a node id, EVERYONE or APP
     event: int
     arg: int
     source: int
@@ -46,7 +38,7 @@ class Seen(NamedTuple):
 
 
 class Emission(NamedTuple):
-    """What a handler wants to be sent."""
+    """A record that a handler emits."""
 
     after: float
     kind: int
@@ -56,7 +48,7 @@ class Emission(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Something happens to the world."""
+    """A change of the world."""
 
     t: float
     kind: int
@@ -75,8 +67,8 @@ class SlowRadio:
     success: float | dict[tuple[int, int], float] = 1.0
     random_state: Dice | None = None
 
-    def lasts(self, a: int, b: int) -> float | None:
-        """Seconds from one row to another; None where there never is a link."""
+    def delay_of(self, a: int, b: int) -> float | None:
+        """Seconds from one row to another; None where there is never a link."""
         return self.delay.get((a, b)) if isinstance(self.delay, dict) else self.delay
 
     def succeeds(self, a: int, b: int) -> bool:
@@ -86,36 +78,36 @@ class SlowRadio:
 
 
 class SlowEngine:
-    """A world of nodes; `reach` is who hears whom, `knows` whom each knows (may be the same)."""
+    """A world of nodes; `reach`: which nodes receive which, `knows`: the neighbours each knows."""
 
     def __init__(
-        self, reach: Links, knows: Links, handle: Handler, radio: SlowRadio, wants_start: bool
+        self, reach: Links, knows: Links, handle: Handler, radio: SlowRadio, starts: bool
     ) -> None:
         self.n = len(reach)
-        self.reach, self.knows, self.wants_start = reach, knows, wants_start
+        self.reach, self.knows, self.starts = reach, knows, starts
         self.handle, self.radio = handle, radio
         self.up = set(range(self.n))
-        self.lives = [0] * self.n
+        self.incarnations = [0] * self.n
         self.cut: set[frozenset[int]] = set()
         self.now = 0.0
         self.journal: list[Seen] = []
-        self.told: list[Seen] = []
+        self.reports: list[Seen] = []
         self.sent: Counter[tuple[int, int]] = Counter()  # (row, kind)
-        self.heard: Counter[tuple[int, int]] = Counter()
+        self.received: Counter[tuple[int, int]] = Counter()
         self._due: list[tuple[float, int, Callable[..., None], tuple[object, ...]]] = []
         self._order = 0
 
     def post(self, at: float, row: int, kind: int, event: int) -> None:
-        """A letter from the application: it only asks that the node is up."""
+        """Queue a command from the application: the node only has to be up."""
         self._push(at, self._held, None, Record(kind, row, event, 0, row, 0))
 
     def run(self, changes: list[Change]) -> "SlowEngine":
-        """Until nothing is due; what happens at a time happens before what is due then."""
+        """Run until nothing is due; changes at a time come before records that are due then."""
         k = 0
         while k < len(changes) or self._due:
             if k < len(changes) and (not self._due or changes[k].t <= self._due[0][0]):
                 self.now = changes[k].t
-                self._happen(*changes[k][1:])
+                self._apply(*changes[k][1:])
                 k += 1
             else:
                 self.now, _, call, given = heapq.heappop(self._due)
@@ -126,15 +118,15 @@ class SlowEngine:
         heapq.heappush(self._due, (at, self._order, call, given))
         self._order += 1
 
-    def _happen(self, kind: int, a: int, b: int) -> None:
+    def _apply(self, kind: int, a: int, b: int) -> None:
         if kind == NODE_DOWN:
             self.up.discard(a)
         elif kind == NODE_UP and a not in self.up:
             self.up.add(a)
-            self.lives[a] += 1
-            if self.wants_start:
-                boot = Record(int(START), a, -1, 0, a, 0)
-                self._push(self.now, self._held, self.lives[a], boot)
+            self.incarnations[a] += 1
+            if self.starts:
+                start = Record(int(START), a, -1, 0, a, 0)
+                self._push(self.now, self._held, self.incarnations[a], start)
         elif kind == LINK_DOWN and b in self.reach[a]:
             self.cut.add(frozenset((a, b)))
         elif kind == LINK_UP:
@@ -148,12 +140,12 @@ class SlowEngine:
                 lists[b].discard(a)
 
     def _held(self, incarnation: int | None, record: Record) -> None:
-        """A timer, a delayed record or a letter is due, if its node is still there to send it."""
+        """A timer, a delayed record or a command is due; void if its node has crashed meanwhile."""
         row = record.source
-        if row not in self.up or incarnation not in (None, self.lives[row]):
+        if row not in self.up or incarnation not in (None, self.incarnations[row]):
             return
         if record.to == APP:
-            self.told.append(Seen(self.now, row, record))
+            self.reports.append(Seen(self.now, row, record))
         elif record.to == row:
             self._deliver(row, record)
         else:
@@ -162,26 +154,26 @@ class SlowEngine:
     def _transmit(self, record: Record) -> None:
         self.sent[record.source, record.kind] += 1
         for row in range(self.n) if record.to == EVERYONE else [record.to]:
-            lasts = self.radio.lasts(record.source, row)
-            if lasts is not None:
-                self._push(self.now + lasts, self._arrive, row, record)
+            delay_of = self.radio.delay_of(record.source, row)
+            if delay_of is not None:
+                self._push(self.now + delay_of, self._arrive, row, record)
 
     def _arrive(self, row: int, record: Record) -> None:
-        """Only now it is asked who is there; the sender may be dead by now."""
+        """Receivers are checked on arrival; the sender may be down by then."""
         link = record.source, row
         if row not in self.up or row not in self.reach[record.source]:
             return
         if frozenset(link) in self.cut or not self.radio.succeeds(*link):
             return
-        self.heard[row, record.kind] += 1
+        self.received[row, record.kind] += 1
         self._deliver(row, record)
 
     def _deliver(self, row: int, record: Record) -> None:
         self.journal.append(Seen(self.now, row, record))
         for after, kind, to, event, arg in self.handle(row, record, sorted(self.knows[row])):
             hops = record.hops + (to not in (APP, row))
-            said = Record(kind, to, event, arg, row, hops)
+            emitted = Record(kind, to, event, arg, row, hops)
             if to in (APP, row) or after > 0.0:
-                self._push(self.now + after, self._held, self.lives[row], said)
+                self._push(self.now + after, self._held, self.incarnations[row], emitted)
             else:
-                self._transmit(said)
+                self._transmit(emitted)

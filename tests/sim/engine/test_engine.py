@@ -13,23 +13,23 @@ from halfway.core.outbox import emit
 from halfway.problem import Problem
 from halfway.protocols import flooding
 from halfway.sim.engine import loop as engines
-from halfway.sim.engine.queue import drop_top, first_at, top_slot
-from halfway.sim.engine.records import HEARD, SENT
-from halfway.sim.environment.changes import none
+from halfway.sim.engine.changes import no_changes
+from halfway.sim.engine.queue import peek_slot, peek_time, pop
+from halfway.sim.engine.records import RECEIVED, SENT, Engine, grown, new_engine
 from halfway.sim.radio.delays import Distances, Ideal, Lossy, distances, lossy
 from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links, line
 from tests.protocols.slow_world import Dice
 
 WAIT = 0.25
-Heard = tuple[float, int, int, int]  # (time, row, event, kind)
+Received = tuple[float, int, int, int]  # (time, row, event, kind)
 
 
-def flood(network: Network, radio: Any, events: int, down: set[int], slots: int) -> engines.Engine:
-    """Flood events from rows 0, 1, … at times 0, 1, …; a small pool is grown when it is crowded."""
+def flood(network: Network, radio: Any, events: int, down: set[int], slots: int) -> Engine:
+    """Flood events from rows 0, 1, … at times 0, 1, …; a small pool grows when it is full."""
     state = flooding.state(np.arange(network.n, dtype=np.int32), events, 1)
-    spare = 3 * max(int(network.degree.max(initial=0)), 1)
-    engine = engines.engine(network.n, max(slots, events + 1), 64, journal=20_000)
+    free_slots = 3 * max(int(network.degree.max(initial=0)), 1)
+    engine = new_engine(network.n, max(slots, events + 1), 64, journal=20_000)
     engine.incarnation[list(down)] = 1
     for event in range(events):
         engines.post(engine, float(event), event % network.n, flooding.PUBLISH, 0, 0, event)
@@ -37,20 +37,20 @@ def flood(network: Network, radio: Any, events: int, down: set[int], slots: int)
     while True:
         why = engines.run(
             state, flooding.Rules(WAIT), neighbourhood, engine, radio, neighbourhood,
-            False, none(), np.inf, engines.NEVER, spare,
+            False, no_changes(), np.inf, engines.NEVER, free_slots,
         )  # fmt: skip
         if why == engines.IDLE:
             return engine
-        assert why == engines.CROWDED
-        engine = engines.grown(engine)
+        assert why == engines.POOL_FULL
+        engine = grown(engine)
 
 
 def slow_flood(
     network: Network, delay: Any, success: Any, seed: int, events: int, down: set[int]
-) -> tuple[list[Heard], dict[int, int]]:
+) -> tuple[list[Received], dict[int, int]]:
     """The same with one queue entry a reception, and how often each row transmitted."""
     random_state, sent = Dice(seed, 0x1055), dict.fromkeys(range(network.n), 0)
-    heard: list[Heard] = []
+    received: list[Received] = []
     seen: set[tuple[int, int]] = set()
     due: list[tuple[float, int, int, int, int, int]] = []
     for event in range(events):
@@ -62,23 +62,23 @@ def slow_flood(
             place >= 0 and success is not None and random_state.real() >= success[place]
         ):
             continue
-        heard.append((at, i, event, kind))
+        received.append((at, i, event, kind))
         if kind == flooding.REPEAT:
             sent[i] += 1
             for place in range(network.start[i], network.start[i + 1]):
-                lasts = float(delay[place])
-                entry = (at + lasts, order, int(network.who[place]), event, flooding.FLOOD, place)
+                hop_s = float(delay[place])
+                entry = (at + hop_s, order, int(network.who[place]), event, flooding.FLOOD, place)
                 heapq.heappush(due, entry)
                 order += 1
         elif (i, event) not in seen:
             seen.add((i, event))
             heapq.heappush(due, (at + WAIT, order, i, event, flooding.REPEAT, -1))
             order += 1
-    return heard, sent
+    return received, sent
 
 
-def journal(engine: engines.Engine) -> list[Heard]:
-    """What each row received, in order."""
+def journal(engine: Engine) -> list[Received]:
+    """The records that rows received, in order."""
     count = int(engine.journal.tally[0])
     record, rows = engine.journal.record[:count], engine.journal.row[:count]
     return [
@@ -89,7 +89,7 @@ def journal(engine: engines.Engine) -> list[Heard]:
 
 @settings(max_examples=40)
 @given(st.data(), st.sampled_from(["ideal", "distances", "lossy", "lossy distances"]))
-def test_any_radio_delivers_what_one_entry_a_reception_would(
+def test_any_radio_delivers_as_one_entry_for_each_reception_would(
     data: st.DataObject, kind: str
 ) -> None:
     network = disk(n=data.draw(st.integers(5, 30)), radius=0.5, seed=data.draw(st.integers(0, 3)))
@@ -107,16 +107,16 @@ def test_any_radio_delivers_what_one_entry_a_reception_would(
         radio = lossy(radio, success, network, seed)
     down = set(data.draw(st.lists(st.integers(0, network.n - 1), max_size=3)))
     engine = flood(network, radio, 3, down, slots=data.draw(st.sampled_from([4, 4096])))
-    heard, sent = slow_flood(network, delay, success, seed, 3, down)
-    assert journal(engine) == heard
+    received, sent = slow_flood(network, delay, success, seed, 3, down)
+    assert journal(engine) == received
     assert list(engine.counters.traffic[:, SENT]) == list(sent.values())
-    over_air = [row for _, row, _, kind in heard if kind == flooding.FLOOD]
-    assert list(engine.counters.traffic[:, HEARD]) == list(
+    over_air = [row for _, row, _, kind in received if kind == flooding.FLOOD]
+    assert list(engine.counters.traffic[:, RECEIVED]) == list(
         np.bincount(over_air, minlength=network.n)
     )
     assert engine.counters.sent_kind[flooding.FLOOD] == sum(sent.values())
-    assert engine.counters.heard_kind[flooding.FLOOD] == len(over_air)
-    assert engine.counters.events[0] == len(heard)
+    assert engine.counters.received_kind[flooding.FLOOD] == len(over_air)
+    assert engine.counters.events[0] == len(received)
 
 
 def test_a_line_with_losses_delivers_as_theory_says() -> None:
@@ -124,19 +124,19 @@ def test_a_line_with_losses_delivers_as_theory_says() -> None:
     network, p, events = line(6), 0.8, 4000
     radio = lossy(Ideal(0.01), p, network, seed=5)
     state = flooding.state(np.arange(6, dtype=np.int32), events, 1)
-    engine, neighbourhood = engines.engine(6, 3 * events, 16), network.neighbourhood()
+    engine, neighbourhood = new_engine(6, 3 * events, 16), network.neighbourhood()
     for event in range(events):
         engines.post(engine, float(event), 0, flooding.PUBLISH, 0, 0, event)
     engines.run(
         state, flooding.Rules(WAIT), neighbourhood, engine, radio, neighbourhood, False,
-        none(), np.inf, engines.NEVER, 8,
+        no_changes(), np.inf, engines.NEVER, 8,
     )  # fmt: skip
     crossed = int((state.seen[5] >= 0).sum())
     expected, sigma = events * p**5, np.sqrt(events * p**5 * (1 - p**5))
     assert abs(crossed - expected) < 3 * sigma
 
 
-def test_a_node_that_is_down_neither_sends_nor_hears_nor_wakes() -> None:
+def test_a_node_that_is_down_neither_sends_nor_receives_nor_starts() -> None:
     engine = flood(line(5), Ideal(0.5), 1, {2}, slots=64)
     assert {row for _, row, _, _ in journal(engine)} == {0, 1}
     assert list(engine.counters.traffic[:, SENT]) == [1, 1, 0, 0, 0]
@@ -147,7 +147,7 @@ def test_a_run_until_a_time_can_be_continued() -> None:
     whole = journal(flood(network, Ideal(0.5), 2, set(), slots=4096))
     state = flooding.state(np.arange(network.n, dtype=np.int32), 2, 1)
     engine, neighbourhood = (
-        engines.engine(network.n, 4096, 64, journal=20_000),
+        new_engine(network.n, 4096, 64, journal=20_000),
         network.neighbourhood(),
     )
     for event in range(2):
@@ -155,30 +155,30 @@ def test_a_run_until_a_time_can_be_continued() -> None:
     for until in (0.0, 0.6, 1.3, 2.0, np.inf):
         why = engines.run(
             state, flooding.Rules(WAIT), neighbourhood, engine, Ideal(0.5), neighbourhood,
-            False, none(), until, engines.NEVER, 200,
+            False, no_changes(), until, engines.NEVER, 200,
         )  # fmt: skip
         assert why == (engines.IDLE if until == np.inf else engines.UNTIL)
         assert all(at <= until for at, *_ in journal(engine))
     assert journal(engine) == whole
 
 
-def test_a_grown_engine_goes_on_where_it_was() -> None:
-    engine = engines.engine(3, 4, 8)
+def test_a_grown_engine_continues() -> None:
+    engine = new_engine(3, 4, 8)
     for event in range(3):
         engines.post(engine, 1.0 + event, event, flooding.PUBLISH, 0, 0, event)
-    larger = engines.grown(engine)
+    larger = grown(engine)
     assert list(larger.out.tally) == [5, 0]
     assert sorted(larger.out.free[:5]) == [3, 4, 5, 6, 7]
     for event in range(3):
-        assert first_at(larger.queue) == 1.0 + event
-        assert larger.out.pool["event"][top_slot(larger.queue)] == event
-        drop_top(larger.queue)
+        assert peek_time(larger.queue) == 1.0 + event
+        assert larger.out.pool["event"][peek_slot(larger.queue)] == event
+        pop(larger.queue)
     emit(larger.out, 1, 0.0, APP)
     emit(larger.out, 1, 0.0, EVERYONE)
     assert list(larger.out.pool["event"][:3]) == [0, 1, 2]
 
 
-def test_radios_refuse_what_is_no_delay_and_no_probability() -> None:
+def test_radios_refuse_impossible_delays_and_probabilities() -> None:
     network = from_links(3, [(0, 1), (1, 2)])
     for delay in ([0.1], [-1.0] * 4, [np.nan] * 4, [np.inf] * 4):
         with pytest.raises(Problem, match="delays for 4 directed links"):

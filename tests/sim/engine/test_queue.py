@@ -7,20 +7,19 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.sim.engine.calendar import enlarged, queue
 from halfway.sim.engine.queue import (
     comes_first,
-    drop_top,
-    enlarged,
-    first_at,
+    peek_slot,
+    peek_time,
+    pop,
     push,
-    queue,
     reserved,
-    top_slot,
 )
 
 
 class Both:
-    """Our queue and heapq side by side; a slot is in use once at a time, as in the engine."""
+    """The queue and heapq together; a slot is in use once at a time, as in the engine."""
 
     def __init__(self, slots: int = 64) -> None:
         self.fast = queue(slots)
@@ -43,17 +42,17 @@ class Both:
         heapq.heappush(self.slow, (at, order, slot))
 
     def take(self) -> None:
-        """Both give the same entry."""
+        """Pop from both; the entries must be equal."""
         at, _, slot = heapq.heappop(self.slow)
-        assert (float(first_at(self.fast)), int(top_slot(self.fast))) == (at, slot)
-        drop_top(self.fast)
+        assert (float(peek_time(self.fast)), int(peek_slot(self.fast))) == (at, slot)
+        pop(self.fast)
         assert int(self.fast.tally[0]) == len(self.slow)
         self.free.append(slot)
         self.now = at
         self.scales.add(float(self.fast.scale[0]))
 
     def drain(self) -> None:
-        """Take all."""
+        """Pop all entries."""
         while self.slow:
             self.take()
 
@@ -87,7 +86,7 @@ def test_the_queue_is_a_stable_priority_queue(rounds: list[tuple[list[float], in
 def test_buckets_follow_the_load_and_keep_its_order(
     seed: int, held: int, scales: list[float], ties: bool
 ) -> None:
-    """How far ahead is pushed changes by orders of magnitude while hundreds wait."""
+    """Delays change by orders of magnitude while hundreds of entries wait."""
     rng, both = np.random.default_rng(seed), Both()
     for scale in scales:
         for _ in range(held):
@@ -106,7 +105,7 @@ def test_buckets_follow_the_load_and_keep_its_order(
 
 
 def test_the_width_of_the_buckets_changes_while_entries_wait_in_them() -> None:
-    """Dense, then sparse, then dense again: the order holds, and the width really moved."""
+    """Dense, then sparse, then dense again: the order holds, and the width does change."""
     rng, both = np.random.default_rng(1), Both(1024)
     for scale in (1.0, 1e4, 1e-4):
         for _ in range(300):
@@ -119,20 +118,20 @@ def test_the_width_of_the_buckets_changes_while_entries_wait_in_them() -> None:
     both.drain()
 
 
-def test_a_queue_grows_while_entries_stand_in_every_part_of_it() -> None:
+def test_a_queue_grows_while_every_part_of_it_has_entries() -> None:
     both = Both(64)
     for step in range(60):
         both.push(1.0 + step * 0.01)
     both.take()
     for ahead, step in itertools.product((1e6, 0.0, 0.005, 0.3), range(30)):
         both.push(both.now + ahead * (1 + step % 5))
-    parts = [both.fast.near.held[0], both.fast.far.held[0], both.fast.tally[2]]
+    parts = [both.fast.near.size[0], both.fast.far.size[0], both.fast.tally[2]]
     assert min(parts) > 0
     assert len(both.fast.ring) == 256
     both.drain()
 
 
-def test_times_at_which_a_second_is_nothing_keep_their_order() -> None:
+def test_times_beyond_the_precision_of_a_second_keep_their_order() -> None:
     both = Both(256)
     for step in range(100):
         both.push(1e-9 * step)
@@ -144,12 +143,12 @@ def test_times_at_which_a_second_is_nothing_keep_their_order() -> None:
     both.drain()
 
 
-def test_something_earlier_than_what_was_looked_at_still_comes_first() -> None:
-    """A run until a time looks at what is next; then the caller posts something before it."""
+def test_an_entry_earlier_than_the_peeked_one_comes_first() -> None:
+    """A run until a time peeks at the next entry; then the caller posts an earlier one."""
     both = Both(512)
     for event in range(100):
         both.push(100.0 + event)
-    assert first_at(both.fast) == 100.0
+    assert peek_time(both.fast) == 100.0
     for step in range(300):
         both.push(step * 0.1)
     both.drain()

@@ -1,7 +1,7 @@
-"""A toy protocol whose nodes follow a script: timers, broadcasts, unicasts and letters, delayed.
+"""A toy protocol whose nodes follow a script: delayed timers, broadcasts, unicasts and reports.
 
-It stands here twice: compiled, and in plain Python for the slow engine. The compile cache does not
-know this file: whoever edits it removes the cache.
+It exists twice: compiled, and in plain Python for the slow engine. The compile cache does not hash
+this file: remove the cache after an edit.
 """
 
 from collections import Counter
@@ -15,22 +15,22 @@ from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
 from tests.sim.engine.slow_engine import Emission, Handler, Record
 
-# What a line of the script says, and the kind of what is sent.
-NOTHING, TIMER, SHOUT, WHISPER, CALL, TELL = 0, 1, 2, 3, 4, 5
-START = 6  # a letter from the application
+# Actions of a line of the script, and the kinds of records.
+NOTHING, TIMER, SHOUT, WHISPER, CALL, REPORT = 0, 1, 2, 3, 4, 5
+START = 6  # a command from the application
 ON_AIR = (SHOUT, WHISPER, CALL)
 MOST_EMISSIONS = 2
 
 
 class ToyState(NamedTuple):
-    """How many records each node has followed the script for."""
+    """The number of records that each node has handled."""
 
     node_id: npt.NDArray[np.int32]  # [n]
-    heard: npt.NDArray[np.int64]  # [n]
+    received: npt.NDArray[np.int64]  # [n]
 
 
 class Script(NamedTuple):
-    """The script: each line is MOST_EMISSIONS emissions."""
+    """A script: each line is MOST_EMISSIONS emissions."""
 
     what: npt.NDArray[np.int64]  # [lines, emissions] TIMER, SHOUT…
     after: npt.NDArray[np.float64]  # [lines, emissions] seconds
@@ -38,20 +38,20 @@ class Script(NamedTuple):
 
 
 class ToyRules(NamedTuple):
-    """When a node falls silent, and the script that it follows until then."""
+    """The number of records after which a node does nothing, and its script."""
 
-    most: int
+    limit: int
     script: Script
 
 
 @handles(ToyState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Follow the line of the script that the record and the node's own past lead to."""
+    """Follow the line of the script that the record and the node's history choose."""
     script = rules.script
-    if state.heard[i] == rules.most:
+    if state.received[i] == rules.limit:
         return
-    state.heard[i] += 1
-    past = np.int64(state.heard[i]) + np.int64(state.node_id[i]) + 3 * np.int64(message.kind)
+    state.received[i] += 1
+    past = np.int64(state.received[i]) + np.int64(state.node_id[i]) + 3 * np.int64(message.kind)
     line = (np.int64(message.event) + past) % script.what.shape[0]
     degree = np.int64(neighbourhood.last[i]) - np.int64(neighbourhood.first[i])
     for k in range(script.what.shape[1]):
@@ -61,7 +61,7 @@ def handle(state, rules, neighbourhood, i, message, out):
         towards = np.int64(state.node_id[i])
         if what == SHOUT:
             towards = np.int64(EVERYONE)
-        elif what == TELL:
+        elif what == REPORT:
             towards = np.int64(APP)
         elif what == WHISPER:
             towards = np.int64(
@@ -76,24 +76,24 @@ def handle(state, rules, neighbourhood, i, message, out):
 
 def slow_handler(rules: ToyRules) -> Handler:
     """The same in plain Python."""
-    heard: Counter[int] = Counter()
+    received: Counter[int] = Counter()
     script = rules.script
 
     def follow(row: int, record: Record, near: list[int]) -> list[Emission]:
-        if heard[row] == rules.most:
+        if received[row] == rules.limit:
             return []
-        heard[row] += 1
-        line = (record.event + heard[row] + row + 3 * record.kind) % len(script.what)
-        said = []
+        received[row] += 1
+        line = (record.event + received[row] + row + 3 * record.kind) % len(script.what)
+        emitted = []
         lines = zip(script.what[line], script.after[line], script.choice[line], strict=True)
         for what, after, choice in lines:
             if what == NOTHING or (what == WHISPER and not near):
                 continue
             to = {
-                TIMER: row, SHOUT: int(EVERYONE), TELL: int(APP), CALL: int(choice),
+                TIMER: row, SHOUT: int(EVERYONE), REPORT: int(APP), CALL: int(choice),
                 WHISPER: near[int(choice) % len(near)] if near else -1,
             }[int(what)]  # fmt: skip
-            said.append(Emission(float(after), int(what), to, line, len(near)))
-        return said
+            emitted.append(Emission(float(after), int(what), to, line, len(near)))
+        return emitted
 
     return follow

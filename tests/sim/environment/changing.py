@@ -1,4 +1,4 @@
-"""Worlds that change in the middle of a run: drawn, run by the engine in pieces, and told."""
+"""Worlds that change during a run: drawn at random, run by the engine in pieces, and recorded."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,38 +8,39 @@ from hypothesis import strategies as st
 
 from halfway.core.message import APP
 from halfway.core.neighbourhood import Neighbourhood
+from halfway.sim.engine import changes as changes_module
 from halfway.sim.engine import loop as engines
-from halfway.sim.engine.records import taken
-from halfway.sim.environment import changes as happening
-from halfway.sim.environment.neighbour_lists import roomy
+from halfway.sim.engine.neighbour_lists import roomy
+from halfway.sim.engine.records import Engine, drain, grown, new_engine
 from halfway.world.graphs.network import Network
+from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
 from tests.protocols.worlds import networks
 from tests.sim.engine.slow_engine import Change, Links, Record, Seen
 
-NODES = (happening.NODE_DOWN, happening.NODE_UP)
-CUTS = (happening.LINK_DOWN, happening.LINK_UP)
-REACH = (happening.LINK_GONE, happening.LINK_NEAR)
-KNOWLEDGE = (happening.FORGOTTEN, happening.KNOWN)
+NODES = (NODE_DOWN, NODE_UP)
+CUTS = (LINK_DOWN, LINK_UP)
+REACH = (changes_module.LINK_GONE, changes_module.LINK_NEAR)
+KNOWLEDGE = (changes_module.FORGOTTEN, changes_module.KNOWN)
 
 
 @dataclass(frozen=True)
 class World:
-    """A network, what happens to it, and what applications tell their nodes (at, row, event)."""
+    """A network, its changes, and the commands of applications (at, row, event)."""
 
     network: Network
     commands: list[tuple[float, int, int]]
     changes: list[Change]
     moves: bool = False
-    wants_start: bool = False
-    shared: bool = True  # what nodes know is what is in reach
+    starts: bool = False
+    shared: bool = True  # nodes know exactly the nodes in reach
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """How a run is cut up: small logs and pools, stops at times and after numbers of records."""
+    """How a run is interrupted: small logs and pools, stops at times and record counts."""
 
     untils: list[float] = field(default_factory=list)  # seconds, ascending
-    records: int = engines.NEVER  # more of them at each call
+    records: int = engines.NEVER  # further records at each call
     applications: int = 4096
     journal: int = 1 << 15  # room beyond what one transmission may need
     slots: int = 4096
@@ -47,27 +48,27 @@ class Pieces:
 
 
 @dataclass
-class Told:
-    """What a run left."""
+class Result:
+    """The result of a run."""
 
-    engine: engines.Engine
+    engine: Engine
     reach: Links
     knows: Links
     journal: list[Seen] = field(default_factory=list)
-    told: list[Seen] = field(default_factory=list)
+    reports: list[Seen] = field(default_factory=list)
     stops: list[tuple[float, int]] = field(default_factory=list)  # (until, journal's length)
-    counts: list[tuple[int, int]] = field(default_factory=list)  # (asked for, delivered)
+    counts: list[tuple[int, int]] = field(default_factory=list)  # (limit, delivered)
 
 
 @st.composite
 def worlds(draw: st.DrawFn, moves: bool = False) -> World:
-    """A few nodes, a few seconds; all times are quarters, so that ties abound."""
+    """A few nodes, a few seconds; all times are quarters, so that ties are frequent."""
     network = draw(networks(connected=draw(st.booleans()), most=7))
     quarters = st.integers(0, 16).map(lambda k: k / 4)
     row = st.integers(0, network.n - 1)
     commands = draw(st.lists(st.tuples(quarters, row, st.integers(0, 2)), min_size=1, max_size=5))
     shared = draw(st.booleans())
-    # To take a place out of the lists of a still network would take it from its radio as well.
+    # A static network must keep its places, because its radio uses them.
     links = REACH + KNOWLEDGE if moves else CUTS if shared else CUTS + KNOWLEDGE
     pairs = st.tuples(row, row).filter(lambda pair: pair[0] != pair[1])
     if network.links:
@@ -88,7 +89,7 @@ def worlds(draw: st.DrawFn, moves: bool = False) -> World:
 
 
 def pieces() -> st.SearchStrategy[Pieces]:
-    """Everything that may stop a run."""
+    """All reasons for which a run may stop."""
     return st.builds(
         Pieces,
         untils=st.lists(st.integers(0, 48).map(lambda k: k / 8), max_size=6).map(sorted),
@@ -101,29 +102,29 @@ def pieces() -> st.SearchStrategy[Pieces]:
 
 
 def links_of(lists: Neighbourhood) -> Links:
-    """Neighbour lists as sets; they must ascend."""
+    """Neighbour lists as sets; the lists must be in ascending order."""
     rows = [lists.who[a:b].tolist() for a, b in zip(lists.first, lists.last, strict=True)]
     assert all(row == sorted(set(row)) for row in rows)
     return [set(row) for row in rows]
 
 
 def tight(lists: Neighbourhood) -> Neighbourhood:
-    """The same lists in arrays of their own, without any room."""
+    """A copy of the lists, without free places."""
     who = lists.who.copy()
     return Neighbourhood(lists.first.copy(), lists.last.copy(), who, who, lists.x, lists.y)
 
 
-def changes_of(world: World) -> happening.Changes:
-    """What happens, as the engine wants it."""
+def changes_of(world: World) -> changes_module.Changes:
+    """The changes of a world for the engine."""
     columns = zip(*world.changes, strict=True) if world.changes else ([],) * 4
-    return happening.changes(*columns)
+    return changes_module.changes(*columns)
 
 
-def engine_of(world: World, given: Pieces, kind: int, spare: int) -> engines.Engine:
-    """An engine with the letters of the applications in its queue."""
-    engine = engines.engine(
+def engine_of(world: World, given: Pieces, kind: int, free_slots: int) -> Engine:
+    """An engine with the commands of applications in its queue."""
+    engine = new_engine(
         world.network.n, len(world.commands) + given.slots, given.applications,
-        spare + given.journal, cuts=0 if world.moves else len(world.network.who),
+        free_slots + given.journal, cuts=0 if world.moves else len(world.network.who),
         bytes_of=given.bytes_of,
     )  # fmt: skip
     for at, row, event in world.commands:
@@ -133,51 +134,51 @@ def engine_of(world: World, given: Pieces, kind: int, spare: int) -> engines.Eng
 
 def run(
     protocol: tuple[Any, Any], kind: int, radio: Any, world: World, given: Pieces, most: int
-) -> Told:
-    """Run a protocol (state, rules) until nothing is left to do, whatever stops it.
+) -> Result:
+    """Run a protocol (state, rules) until nothing is left, and continue after every stop.
 
-    kind: of the letters. most: emissions of one call of the handler.
+    kind: of the commands. most: emissions of one call of the handler.
     """
     state, rules = protocol
-    spare = max(world.network.n * most, 1)
-    engine = engine_of(world, given, kind, spare)
+    free_slots = max(world.network.n * most, 1)
+    engine = engine_of(world, given, kind, free_slots)
     reach = tight(world.network.neighbourhood())
     neighbourhood = reach if world.shared else tight(reach)
-    changes, told = changes_of(world), Told(engine, [], [])
+    changes, result = changes_of(world), Result(engine, [], [])
     untils, records = [*given.untils, np.inf], given.records
     while untils:
         why = engines.run(
-            state, rules, neighbourhood, engine, radio, reach, world.wants_start, changes, untils[0],
-            records, spare,
+            state, rules, neighbourhood, engine, radio, reach, world.starts, changes, untils[0],
+            records, free_slots,
         )  # fmt: skip
         if why in (engines.IDLE, engines.UNTIL):
-            _empty(engine, told)
-            told.stops.append((untils.pop(0), len(told.journal)))
+            _empty(engine, result)
+            result.stops.append((untils.pop(0), len(result.journal)))
         elif why == engines.COUNTED:
-            told.counts.append((records, int(engine.counters.events[0])))
+            result.counts.append((records, int(engine.counters.events[0])))
             records = int(engine.counters.events[0]) + given.records
         elif why == engines.LOG_FULL:
-            _empty(engine, told)
+            _empty(engine, result)
         elif why == engines.LISTS_FULL:
             assert world.moves or not world.shared
             reach = roomy(reach) if world.moves else reach
             neighbourhood = reach if world.shared else roomy(neighbourhood)
         else:
-            assert why == engines.CROWDED
-            engine = engines.grown(engine)
+            assert why == engines.POOL_FULL
+            engine = grown(engine)
     assert why == engines.IDLE
     assert list(engine.out.tally) == [len(engine.out.free), 0], "a slot was lost"
-    told.engine, told.reach, told.knows = engine, links_of(reach), links_of(neighbourhood)
-    return told
+    result.engine, result.reach, result.knows = engine, links_of(reach), links_of(neighbourhood)
+    return result
 
 
-def _empty(engine: engines.Engine, told: Told) -> None:
-    for kept, log in ((told.journal, engine.journal), (told.told, engine.applications)):
-        for m, row in zip(*taken(log), strict=True):
+def _empty(engine: Engine, result: Result) -> None:
+    for kept, log in ((result.journal, engine.journal), (result.reports, engine.applications)):
+        for m, row in zip(*drain(log), strict=True):
             numbers = (m["kind"], m["next"], m["event"], m["args"][0], m["source"], m["hops"])
             kept.append(Seen(float(m["at"]), int(row), Record(*map(int, numbers))))
 
 
 def on_air(seen: list[Seen]) -> list[Seen]:
-    """Those that came from somebody else."""
+    """Records that came from another node."""
     return [one for one in seen if one.record.to not in (APP, one.record.source)]

@@ -1,4 +1,4 @@
-"""Settings against their definition: what nodes know is what worked `hello_s` ago, no more."""
+"""Environments: nodes know exactly the links that worked `discovery_delay_s` ago."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,7 @@ from hypothesis import strategies as st
 
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.problem import Problem
-from halfway.sim.environment.changes import (
-    FORGOTTEN,
-    KNOWN,
-    LINK_DOWN,
-    LINK_GONE,
-    LINK_NEAR,
-    NODE_DOWN,
-)
+from halfway.sim.engine.changes import FORGOTTEN, KNOWN, LINK_GONE, LINK_NEAR
 from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion
 from halfway.world.faults import Churn, Crash, LinkCut, Partition, schedule
@@ -22,7 +15,7 @@ from halfway.world.graphs.network import Network
 from halfway.world.mobility.motion import Legs, Presence
 from halfway.world.mobility.moving_grid import network_at
 from halfway.world.mobility.random_waypoint import random_waypoint
-from halfway.world.outages import FaultEvents
+from halfway.world.outages import LINK_DOWN, NODE_DOWN, FaultEvents
 from tests.networks import disk
 
 SECONDS, RADIUS = 8.0, 30.0
@@ -48,7 +41,7 @@ def links_of(network: Network) -> Links:
 
 
 def state_at(events: FaultEvents, t: float) -> tuple[set[int], Links]:
-    """Who is down, and what is cut, just before t."""
+    """Nodes that are down, and links that are cut, just before t."""
     down: set[int] = set()
     cut: Links = set()
     for k in range(int(np.searchsorted(events.t, t, side="left"))):
@@ -65,7 +58,7 @@ def works(near: Links, events: FaultEvents, t: float) -> Links:
 
 
 class Followed:
-    """A setting whose changes are made in sets, window by window."""
+    """An environment whose changes are applied to sets, window by window."""
 
     def __init__(self, environment: Environment) -> None:
         self.environment, self.reach, self.known = (
@@ -75,9 +68,11 @@ class Followed:
         )
 
     def go(self, end: float) -> None:
-        told = self.environment.advance(end)
-        assert (np.diff(told.t) >= 0).all()
-        for kind, a, b in zip(told.kind.tolist(), told.a.tolist(), told.b.tolist(), strict=True):
+        result = self.environment.advance(end)
+        assert (np.diff(result.t) >= 0).all()
+        for kind, a, b in zip(
+            result.kind.tolist(), result.a.tolist(), result.b.tolist(), strict=True
+        ):
             both = {(a, b), (b, a)}
             if kind in (LINK_NEAR, LINK_GONE):
                 assert (kind == LINK_NEAR) != (both <= self.reach)
@@ -88,46 +83,52 @@ class Followed:
 
 @settings(max_examples=25)
 @given(st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 2.0]), st.integers(1, 5))
-def test_still_nodes_know_what_worked_a_hello_ago(seed: int, hello_s: float, pieces: int) -> None:
+def test_static_nodes_know_the_links_of_one_delay_ago(
+    seed: int, discovery_delay_s: float, pieces: int
+) -> None:
     network = disk(n=12, radius=0.5, seed=seed % 7)
     a = int(np.argmax(network.degree))
     ends = network.label(a), network.label(int(network.neighbours(a)[0]))
     faults = [*FAULTS, LinkCut(a=ends[0], b=ends[1], at=0.5, for_=5.0)]
-    environment = Environment(network, None, faults, seed=seed, seconds=SECONDS, hello_s=hello_s)
+    environment = Environment(
+        network, None, faults, seed=seed, seconds=SECONDS, discovery_delay_s=discovery_delay_s
+    )
     events = schedule(faults, network, seed, SECONDS)
     followed = Followed(environment)
     for end in np.linspace(0.0, SECONDS, pieces + 1)[1:]:
         followed.go(float(end))
-        assert followed.known == works(links_of(network), events, end - hello_s)
+        assert followed.known == works(links_of(network), events, end - discovery_delay_s)
         down, _ = state_at(events, float(end))
         assert set(np.flatnonzero(~environment.up)) == down
 
 
 @settings(max_examples=25)
 @given(st.integers(0, 2**32), st.sampled_from([0.5, 2.0]), st.booleans())
-def test_moving_nodes_know_what_worked_a_hello_ago(
-    seed: int, hello_s: float, windows: bool
+def test_moving_nodes_know_the_links_of_one_delay_ago(
+    seed: int, discovery_delay_s: float, windows: bool
 ) -> None:
     n = 12
     legs = random_waypoint(n, 100.0, 60.0, speed=(5, 20), pause=(0, 1), seconds=SECONDS, seed=seed)
     motion = Motion(Windows(legs) if windows else legs, RADIUS)
-    environment = Environment(None, motion, FAULTS, seed=seed, seconds=SECONDS, hello_s=hello_s)
+    environment = Environment(
+        None, motion, FAULTS, seed=seed, seconds=SECONDS, discovery_delay_s=discovery_delay_s
+    )
     events = schedule(FAULTS, n, seed, SECONDS)
     followed = Followed(environment)
     while environment.at < SECONDS:
         end = environment.window_end(SECONDS)
         followed.go(end)
         _, cut = state_at(events, end)
-        # Just before the end: what changes at it belongs to the next window.
+        # Just before the end: a change at the end belongs to the next window.
         assert followed.reach == links_of(network_at(legs, RADIUS, np.nextafter(end, 0.0))) - cut
-        if end > hello_s:
-            ago = np.nextafter(end - hello_s, 0.0)
+        if end > discovery_delay_s:
+            ago = np.nextafter(end - discovery_delay_s, 0.0)
             near = links_of(network_at(legs, RADIUS, ago))
-            assert followed.known == works(near, events, end - hello_s)
+            assert followed.known == works(near, events, end - discovery_delay_s)
 
 
 class Windows:
-    """Legs handed out as if only a window of them were known."""
+    """Legs given one window at a time."""
 
     def __init__(self, legs: Legs) -> None:
         self.whole, self.n = legs, legs.n
@@ -144,7 +145,7 @@ class Windows:
         return Legs(first, *(column[order] for column in self.whole[1:]))
 
 
-def test_who_is_absent_is_down_until_he_comes() -> None:
+def test_an_absent_node_is_down_until_it_arrives() -> None:
     legs = random_waypoint(3, 10.0, 10.0, speed=(1, 2), seconds=10.0, seed=1)
     presence = Presence(np.array([0, 1, 3, 4]), np.array([0.0, 2.0, 6.0, 0.0]),
                         np.array([np.inf, 4.0, 9.0, 5.0]))  # fmt: skip
@@ -161,8 +162,10 @@ def test_churn_is_drawn_span_by_span_and_is_the_same(monkeypatch: pytest.MonkeyP
     network = disk(n=12, radius=0.5, seed=1)
     faults = [Churn(mean_up_s=1.0, mean_down_s=0.5), Crash(node=3, at=7.0, for_=9.0)]
 
-    def told() -> tuple[list[tuple[float, int, int]], int]:
-        environment = Environment(network, None, faults, seed=5, seconds=60.0, hello_s=np.inf)
+    def result() -> tuple[list[tuple[float, int, int]], int]:
+        environment = Environment(
+            network, None, faults, seed=5, seconds=60.0, discovery_delay_s=np.inf
+        )
         found: list[tuple[float, int, int]] = []
         longest = 0
         while environment.at < 60.0:
@@ -171,25 +174,25 @@ def test_churn_is_drawn_span_by_span_and_is_the_same(monkeypatch: pytest.MonkeyP
             found += zip(some.t.tolist(), some.kind.tolist(), some.a.tolist(), strict=True)
         return found, longest
 
-    whole, longest = told()
+    whole, longest = result()
     assert longest == len(whole)
-    monkeypatch.setattr("halfway.sim.environment.fault_schedule._MOST_TURNS", 40)
-    pieces, longest = told()
+    monkeypatch.setattr("halfway.sim.environment.fault_schedule._MAX_TURNS", 40)
+    pieces, longest = result()
     assert pieces == whole
     assert longest < len(whole) / 5
 
 
-def test_where_nothing_changes_nodes_know_the_very_lists() -> None:
+def test_without_changes_nodes_share_the_lists_of_the_network() -> None:
     network = disk(n=12, radius=0.5, seed=1)
     environment = Environment(network, None, [], seed=1, seconds=5.0)
     assert environment.neighbourhood is environment.reach
 
 
-def test_a_setting_is_either_still_or_moving() -> None:
+def test_an_environment_is_either_static_or_moving() -> None:
     network = disk(n=5, radius=0.9, seed=1)
     legs = random_waypoint(3, 10.0, 10.0, speed=(1, 2), seconds=10.0, seed=1)
     for pair in ((None, None), (network, Motion(legs, 1.0))):
-        with pytest.raises(Problem, match="either a network"):
+        with pytest.raises(Problem, match="either `network` or `motion`"):
             Environment(*pair, [], seed=1, seconds=5.0)
-    with pytest.raises(Problem, match="hello_s = -1"):
-        Environment(network, None, [], seed=1, seconds=5.0, hello_s=-1.0)
+    with pytest.raises(Problem, match="discovery_delay_s = -1"):
+        Environment(network, None, [], seed=1, seconds=5.0, discovery_delay_s=-1.0)

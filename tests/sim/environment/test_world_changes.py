@@ -1,4 +1,4 @@
-"""The world changes in the middle of a run: the engine against its slow twin, and by name."""
+"""Changes of the world during a run: the engine against its slow twin."""
 
 from typing import Any
 
@@ -8,23 +8,23 @@ from hypothesis import strategies as st
 
 from halfway.core.message import EVERYONE
 from halfway.protocols import flooding
-from halfway.sim.engine.records import HEARD, SENT
+from halfway.sim.engine.records import RECEIVED, SENT
 from halfway.sim.radio.delays import Ideal, distances, lossy
 from halfway.world.graphs.network import Network
 from tests.protocols.slow_world import Dice
 from tests.sim.engine import toy
 from tests.sim.engine.slow_engine import Emission, Record, SlowEngine, SlowRadio
-from tests.sim.environment.changing import Pieces, Told, World, pieces, run, worlds
+from tests.sim.environment.changing import Pieces, Result, World, pieces, run, worlds
 
-LOSSES = 0x1055  # the name of the radio's dice
+LOSSES = 0x1055  # the radio's random stream
 DELAYS = [0.0, 0.25, 0.5, 0.1, 2.0]
 
 
 def script(n: int, seed: int) -> toy.Script:
-    """What nodes do: mostly they talk. A call may name nobody at all, or the caller."""
+    """A random script. A call may address a missing node, or the caller."""
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 7)), toy.MOST_EMISSIONS
-    shares = (0.1, 0.25, 0.3, 0.15, 0.1, 0.1)  # NOTHING, TIMER, SHOUT, WHISPER, CALL, TELL
+    shares = (0.1, 0.25, 0.3, 0.15, 0.1, 0.1)  # NOTHING, TIMER, SHOUT, WHISPER, CALL, REPORT
     return toy.Script(
         rng.choice(6, size, p=shares),
         rng.choice([0.0, *DELAYS], size),
@@ -61,17 +61,17 @@ def radios(draw: st.DrawFn, network: Network, kind: str) -> tuple[Any, SlowRadio
     return fast, slow
 
 
-def same(fast: Told, slow: SlowEngine, cuts: Pieces) -> None:
-    """Everything that can be seen of two runs."""
+def same(fast: Result, slow: SlowEngine, cuts: Pieces) -> None:
+    """Compare all results of two runs."""
     assert fast.journal == slow.journal
-    assert fast.told == slow.told
+    assert fast.reports == slow.reports
     assert (fast.reach, fast.knows) == (slow.reach, slow.knows)
     assert {
         row for row, incarnation in enumerate(fast.engine.incarnation) if incarnation % 2 == 0
     } == slow.up
     counters, size = fast.engine.counters, np.broadcast_to(cuts.bytes_of, 256)
     for way, counted, by_kind in (
-        (SENT, slow.sent, counters.sent_kind), (HEARD, slow.heard, counters.heard_kind),
+        (SENT, slow.sent, counters.sent_kind), (RECEIVED, slow.received, counters.received_kind),
     ):  # fmt: skip
         traffic, volume, kinds = np.zeros(slow.n), np.zeros(slow.n), np.zeros(256)
         for (row, kind), count in counted.items():
@@ -82,7 +82,7 @@ def same(fast: Told, slow: SlowEngine, cuts: Pieces) -> None:
         assert np.array_equal(by_kind, kinds)
         if np.ndim(cuts.bytes_of):
             assert np.array_equal(counters.volume[:, way], volume)
-    assert counters.events[0] == len(slow.journal) + len(slow.told)
+    assert counters.events[0] == len(slow.journal) + len(slow.reports)
     for until, length in fast.stops:
         assert length == sum(one.at <= until for one in slow.journal)
     for asked, delivered in fast.counts:
@@ -90,7 +90,7 @@ def same(fast: Told, slow: SlowEngine, cuts: Pieces) -> None:
 
 
 def toys_agree(data: st.DataObject, world: World, kind: str) -> None:
-    """A scripted toy on both engines."""
+    """Run the scripted toy on both engines."""
     network = world.network
     lines = script(network.n, data.draw(st.integers(0, 2**32)))
     rules = toy.ToyRules(data.draw(st.sampled_from([3, 12])), lines)
@@ -104,7 +104,7 @@ def toys_agree(data: st.DataObject, world: World, kind: str) -> None:
 
 
 def floods_agree(data: st.DataObject, world: World, kind: str) -> None:
-    """Flooding on both engines."""
+    """Run flooding on both engines."""
     radio, slow_radio = data.draw(radios(world.network, kind))
     cuts, seen = data.draw(pieces()), set()
 
@@ -122,15 +122,15 @@ def floods_agree(data: st.DataObject, world: World, kind: str) -> None:
     protocol = state, flooding.Rules(0.25)
     fast = run(protocol, flooding.PUBLISH, radio, world, cuts, 2)
     same(fast, slow_twin(world, follow, slow_radio, flooding.PUBLISH), cuts)
-    heard = np.argwhere(state.seen >= 0)
-    assert {(int(row), int(state.seen[row, place])) for row, place in heard} == seen
+    received = np.argwhere(state.seen >= 0)
+    assert {(int(row), int(state.seen[row, place])) for row, place in received} == seen
 
 
 def slow_twin(world: World, handler: Any, radio: SlowRadio, kind: int) -> SlowEngine:
     """The slow engine's run of a world."""
     reach, knows = ([set(map(int, world.network.neighbours(i))) for i in range(world.network.n)]
                     for _ in range(2))  # fmt: skip
-    slow = SlowEngine(reach, reach if world.shared else knows, handler, radio, world.wants_start)
+    slow = SlowEngine(reach, reach if world.shared else knows, handler, radio, world.starts)
     for at, row, event in world.commands:
         slow.post(at, row, kind, event)
     return slow.run(world.changes)
@@ -138,7 +138,7 @@ def slow_twin(world: World, handler: Any, radio: SlowRadio, kind: int) -> SlowEn
 
 @settings(max_examples=200)
 @given(st.data(), worlds(), st.sampled_from(["ideal", "lossy distances"]))
-def test_nodes_and_standing_links_go_down_and_come_up_as_in_the_slow_engine(
+def test_nodes_and_static_links_go_down_and_come_up_as_in_the_slow_engine(
     data: st.DataObject, world: World, kind: str
 ) -> None:
     toys_agree(data, world, kind)
@@ -154,7 +154,7 @@ def test_links_come_and_go_as_in_the_slow_engine(
 
 @settings(max_examples=100)
 @given(st.data(), worlds(), st.sampled_from(["ideal", "distances"]))
-def test_flooding_suffers_faults_as_in_the_slow_engine(
+def test_flooding_under_faults_is_as_in_the_slow_engine(
     data: st.DataObject, world: World, kind: str
 ) -> None:
     floods_agree(data, world, kind)
@@ -162,5 +162,7 @@ def test_flooding_suffers_faults_as_in_the_slow_engine(
 
 @settings(max_examples=50)
 @given(st.data(), worlds(moves=True))
-def test_flooding_moves_as_in_the_slow_engine(data: st.DataObject, world: World) -> None:
+def test_flooding_of_moving_nodes_is_as_in_the_slow_engine(
+    data: st.DataObject, world: World
+) -> None:
     floods_agree(data, world, "ideal")

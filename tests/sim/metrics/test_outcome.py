@@ -1,4 +1,4 @@
-"""Outcomes as machines read them."""
+"""The outcome as JSON."""
 
 import json
 import math
@@ -12,11 +12,11 @@ from halfway.sim.metrics.outcome import Load, Outcome, Spread
 
 
 def odd(value: Any) -> Outcome:
-    """An outcome whose numbers are all the same one."""
+    """An outcome whose numbers are all equal."""
     plain = {one.name: value for one in fields(Outcome)}
     spread, kinds = Spread(*[value] * 5), {"flood": value}
     distributions = dict.fromkeys(("latency_s", "hops", "stretch"), spread)
-    counted = dict.fromkeys(("sent", "heard", "radio"), kinds)
+    counted = dict.fromkeys(("sent", "received", "radio"), kinds)
     return Outcome(**(plain | distributions | counted | {"load": Load(*[value] * 4)}))
 
 
@@ -25,8 +25,8 @@ def test_every_json_reader_can_read_an_outcome() -> None:
         raise AssertionError(name)
 
     for value in (math.inf, -math.inf, math.nan, np.float32("inf"), np.float64("nan")):
-        told = json.loads(outcome_json(odd(value)), parse_constant=refused)
-        assert told["energy"] is None
-        assert told["latency_s"]["p99"] is None
-        assert told["sent"] == {"flood": None}
+        parsed = json.loads(outcome_json(odd(value)), parse_constant=refused)
+        assert parsed["energy_j"] is None
+        assert parsed["latency_s"]["p99"] is None
+        assert parsed["sent"] == {"flood": None}
     assert json.loads(outcome_json(odd(np.float32(1.5))))["load"]["gini"] == 1.5

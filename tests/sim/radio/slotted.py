@@ -1,4 +1,4 @@
-"""CSMA/CA in one place, slot by slot, and what theory says of it."""
+"""CSMA/CA in one collision domain: a slotted simulation, and the theory."""
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def busy_share(n: int, cw: int, slot_s: float, difs_s: float, frame_s: float) ->
 
 
 def share_alone_textbook(n: int, cw: int) -> float:
-    """The same as textbooks have it: cw / 2 idle slots, then a transmission, in any slot alike."""
+    """The same by the textbook: cw / 2 idle slots, then a transmission, all slots alike."""
     return (1 - 2 / (cw + 2)) ** (n - 1)
 
 
@@ -96,15 +96,15 @@ def bianchi_throughput(n: int, timing, frame_s: float, ack_s: float) -> float:  
 
 
 def hidden_share(timing, frame_s: float) -> float:  # type: ignore[no-untyped-def]
-    """Share received between two saturated broadcasters that do not hear each other.
+    """Share received between two saturated broadcasters out of each other's reach.
 
     The other one is a renewal process of its own: a pause of DIFS and b slots, then a frame. A
-    frame gets through if it falls into one pause whole.
+    frame gets through if it lies within one pause.
     """
     pauses = timing.difs_s + np.arange(timing.cw_min + 1) * timing.slot_s
     return float(np.maximum(pauses - frame_s, 0).mean() / (pauses.mean() + frame_s))
 
 
 def aloha_share(rate: float, frame_s: float) -> float:
-    """The same for Poisson arrivals, as pure ALOHA has it: nobody else begins within two frames."""
+    """The same for Poisson arrivals, as pure ALOHA has it: no other begins within two frames."""
     return float(np.exp(-2 * rate * frame_s))

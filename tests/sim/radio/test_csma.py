@@ -1,4 +1,4 @@
-"""The contended medium against one that looks everything up in the past, and against theory."""
+"""The CSMA radio against its slow twin, which derives receptions from the history."""
 
 from typing import Any
 
@@ -8,37 +8,29 @@ from hypothesis import strategies as st
 
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.sim.engine import loop as engines
-from halfway.sim.environment.changes import (
-    LINK_DOWN,
-    LINK_GONE,
-    LINK_NEAR,
-    LINK_UP,
-    NODE_DOWN,
-    NODE_UP,
-    Changes,
-    changes,
-    none,
-)
-from halfway.sim.environment.neighbour_lists import roomy
-from halfway.sim.radio.csma import SENSORS, WIFI_A, WIFI_B, Contention, Timing, contention
+from halfway.sim.engine.changes import LINK_GONE, LINK_NEAR, Changes, changes, no_changes
+from halfway.sim.engine.neighbour_lists import roomy
+from halfway.sim.engine.records import Engine, grown, new_engine
+from halfway.sim.radio.csma import SENSORS, WIFI_A, WIFI_B, Csma, Timing, csma
+from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
 from tests.networks import from_links
 from tests.sim.engine import script
-from tests.sim.radio.slow_contention import Frame, SlowMedium
+from tests.sim.radio.slow_csma import Frame, SlowCsma
 
-Letter = tuple[float, int, int, int]  # (time, row, to or -1, relays)
+Command = tuple[float, int, int, int]  # (time, row, to or -1, relays)
 
 
 def run(
-    radio: Contention, reach: Neighbourhood, commands: list[Letter], *, wait: float = 0.0,
+    radio: Csma, reach: Neighbourhood, commands: list[Command], *, wait: float = 0.0,
     world: Changes | None = None, slots: int = 4096, journal: int = 0, cuts: int = 0,
     until: float = np.inf,
-) -> engines.Engine:  # fmt: skip
-    """Let rows say things; event k is letter k."""
+) -> Engine:  # fmt: skip
+    """Run the commands; event k is command k."""
     n = len(reach.first)
-    engine = engines.engine(n, max(slots, len(commands) + 1), 1, journal, cuts=cuts)
+    engine = new_engine(n, max(slots, len(commands) + 1), 1, journal, cuts=cuts)
     for event, (at, row, to, relays) in enumerate(commands):
-        engines.post(engine, at, row, script.SAY, to, relays, event)
-    world = none() if world is None else world
+        engines.post(engine, at, row, script.SEND, to, relays, event)
+    world = no_changes() if world is None else world
     state = script.ScriptState(np.zeros(n, np.int64))
     while True:
         why = engines.run(
@@ -47,59 +39,59 @@ def run(
         )  # fmt: skip
         if why in (engines.IDLE, engines.UNTIL):
             return engine
-        assert why == engines.CROWDED
-        engine = engines.grown(engine)
+        assert why == engines.POOL_FULL
+        engine = grown(engine)
 
 
-def heard(engine: engines.Engine) -> list[tuple[float, int, int, int, int]]:
-    """What rows received, by time and row."""
+def received(engine: Engine) -> list[tuple[float, int, int, int, int]]:
+    """The records that rows received, by time and row."""
     count = int(engine.journal.tally[0])
-    told = [
+    records = [
         (float(m["at"]), int(row), int(m["kind"]), int(m["event"]), int(m["source"]))
         for m, row in zip(engine.journal.record[:count], engine.journal.row[:count], strict=True)
     ]
-    return sorted(told)
+    return sorted(records)
 
 
-# Whole slots, frames and pauses of powers of two: everything that can coincide does.
+# Slots, frames and pauses are powers of two, so that all coincidences occur.
 COARSE = Timing(896.0, 0.125, 0.125, 0.25, 0.0, 3, 7, 2, 0.0, 14.0, 4)
 TIMINGS = [
     COARSE,
     COARSE._replace(sense_s=0.0625, cw_min=0, cw_max=1),
-    # Pauses longer than frames, and long answers: much can happen before one is due or over.
+    # Pauses longer than frames, and long acknowledgements: many changes fall into each.
     COARSE._replace(sifs_s=2.0, difs_s=2.25, ack_bytes=224.0),
-    WIFI_B._replace(cw_min=3, retries=1, line_limit=2),
+    WIFI_B._replace(cw_min=3, retries=1, queue_limit=2),
     WIFI_A._replace(cw_min=1, cw_max=7),
-    SENSORS._replace(retries=0, line_limit=1),
+    SENSORS._replace(retries=0, queue_limit=1),
 ]
 
 
 @st.composite
 def worlds(draw: st.DrawFn) -> dict[str, Any]:
-    """A few nodes and links, things to say, and what happens meanwhile."""
+    """A few nodes and links, commands, and outages."""
     n = draw(st.integers(2, 7))
     pairs = [(a, b) for a in range(n) for b in range(a + 1, n)]
     timing = draw(st.sampled_from(TIMINGS))
     # One frame lasts about this long.
     frame = (timing.header_bytes + 112) * 8 / timing.bit_rate
     ticks = st.integers(0, 40)
-    say = st.tuples(ticks, st.integers(0, n - 1), st.integers(-1, n - 1), st.integers(0, 4))
+    publish = st.tuples(ticks, st.integers(0, n - 1), st.integers(-1, n - 1), st.integers(0, 4))
     commands = [
         (tick * frame / 8, row, -1 if to == row else to, relays)
-        for tick, row, to, relays in draw(st.lists(say, min_size=1, max_size=12))
+        for tick, row, to, relays in draw(st.lists(publish, min_size=1, max_size=12))
     ]
-    # From a time on, for so long, a node or a link is not what it was at first.
+    # The time and the length of an outage of a node or a link.
     outage = st.tuples(ticks, st.integers(1, 9), st.booleans(), st.sampled_from(pairs))
     return {
-        "n": n, "timing": timing, "letters": commands, "frame": frame,
+        "n": n, "timing": timing, "commands": commands, "frame": frame,
         "links": set(draw(st.lists(st.sampled_from(pairs), max_size=len(pairs)))),
         "outages": draw(st.lists(outage, max_size=6)), "moving": draw(st.booleans()),
         "seed": draw(st.integers(0, 2**32)), "wait": draw(st.sampled_from([0.0, frame / 8])),
     }  # fmt: skip
 
 
-def happenings(world: dict[str, Any]) -> list[tuple[float, int, int, int]]:
-    """(time, kind, a, b), at most one at a time; some at the times at which letters are due."""
+def changes_of(world: dict[str, Any]) -> list[tuple[float, int, int, int]]:
+    """(time, kind, a, b), at most one at a time; some at the times of commands."""
     gone, near = (LINK_GONE, LINK_NEAR) if world["moving"] else (LINK_DOWN, LINK_UP)
     found = {}
     for tick, ticks, is_link, (a, b) in world["outages"]:
@@ -111,12 +103,12 @@ def happenings(world: dict[str, Any]) -> list[tuple[float, int, int, int]]:
     return [(at, *what) for at, what in sorted(found.items())]
 
 
-def slow(world: dict[str, Any]) -> SlowMedium:
+def slow(world: dict[str, Any]) -> SlowCsma:
     """The same in the slow medium."""
-    medium = SlowMedium(world["n"], world["links"], world["timing"], world["seed"], world["wait"])
-    for event, (at, row, to, relays) in enumerate(world["letters"]):
-        medium.at(at, 1, medium.say, Frame(row, to, event, relays), -1)
-    for at, kind, a, b in happenings(world):
+    medium = SlowCsma(world["n"], world["links"], world["timing"], world["seed"], world["wait"])
+    for event, (at, row, to, relays) in enumerate(world["commands"]):
+        medium.at(at, 1, medium.publish, Frame(row, to, event, relays), -1)
+    for at, kind, a, b in changes_of(world):
         if kind in (NODE_DOWN, NODE_UP):
             medium.at(at, 0, medium.node, a, kind == NODE_UP)
         elif kind in (LINK_NEAR, LINK_GONE) or (a, b) in world["links"]:
@@ -125,18 +117,18 @@ def slow(world: dict[str, Any]) -> SlowMedium:
     return medium
 
 
-def pausing(n: int, commands: list[Letter], outages: list[Any]) -> dict[str, Any]:
-    """A line of nodes with long pauses and answers, for what drawing seldom finds."""
+def with_pauses(n: int, commands: list[Command], outages: list[Any]) -> dict[str, Any]:
+    """A line of nodes with long pauses and acknowledgements: cases rarely drawn."""
     return {
-        "n": n, "timing": TIMINGS[2], "letters": commands, "frame": 1.0, "moving": False,
+        "n": n, "timing": TIMINGS[2], "commands": commands, "frame": 1.0, "moving": False,
         "links": {(i, i + 1) for i in range(n - 1)}, "outages": outages, "seed": 1, "wait": 0.0,
     }  # fmt: skip
 
 
-RECEIVER_GOES = pausing(2, [(0.0, 0, 1, 0)], [(27, 9, False, (1, 0))])
-SENDER_COMES_BACK = pausing(2, [(0.0, 0, 1, 0), (4.6, 0, 1, 0)], [(24, 3, False, (0, 1))])
-RECEIVER_BLINKS = pausing(2, [(0.0, 0, -1, 0)], [(16, 2, False, (1, 0))])
-TWO_ANSWERS_DUE = pausing(3, [(0.0, 0, 1, 0), (1.25, 2, 1, 0)], [])
+RECEIVER_GOES = with_pauses(2, [(0.0, 0, 1, 0)], [(27, 9, False, (1, 0))])
+SENDER_COMES_BACK = with_pauses(2, [(0.0, 0, 1, 0), (4.6, 0, 1, 0)], [(24, 3, False, (0, 1))])
+RECEIVER_BLINKS = with_pauses(2, [(0.0, 0, -1, 0)], [(16, 2, False, (1, 0))])
+TWO_ANSWERS_DUE = with_pauses(3, [(0.0, 0, 1, 0), (1.25, 2, 1, 0)], [])
 
 
 @settings(max_examples=250)
@@ -145,23 +137,23 @@ TWO_ANSWERS_DUE = pausing(3, [(0.0, 0, 1, 0), (1.25, 2, 1, 0)], [])
 @example(SENDER_COMES_BACK)
 @example(RECEIVER_BLINKS)
 @example(TWO_ANSWERS_DUE)
-def test_the_medium_does_what_its_history_says(world: dict[str, Any]) -> None:
-    n, what = world["n"], happenings(world)
+def test_the_medium_agrees_with_its_slow_twin(world: dict[str, Any]) -> None:
+    n, what = world["n"], changes_of(world)
     network = from_links(n, world["links"])
     reach = network.neighbourhood()
     if world["moving"]:
         reach = roomy(reach)
-    radio = contention(n, world["seed"], world["timing"])
+    radio = csma(n, world["seed"], world["timing"])
     engine = run(
-        radio, reach, world["letters"], wait=world["wait"], journal=20_000, slots=4,
-        world=changes(*zip(*what, strict=True)) if what else none(),
+        radio, reach, world["commands"], wait=world["wait"], journal=20_000, slots=4,
+        world=changes(*zip(*what, strict=True)) if what else no_changes(),
         cuts=0 if world["moving"] else len(network.who),
     )  # fmt: skip
     medium = slow(world)
-    assert heard(engine) == sorted(medium.heard)
-    names = {"spoilt": "missed", "line full": "line_full"}
-    for name in ("frames", "answers", "spoilt", "line full", "unheard", "flushed"):
-        counted = list(radio.station[names.get(name, name)])
+    assert received(engine) == sorted(medium.received)
+    names = {"corrupted": "corrupted_receptions"}
+    for name in ("frames", "acks", "corrupted", "queue full", "unacknowledged", "lost in crashes"):
+        counted = list(radio.station[names.get(name, name.replace(" ", "_"))])
         assert (name, counted) == (name, [medium.tally[name, i] for i in range(n)])
     assert int(engine.out.tally[0]) == len(engine.out.free), "a slot is lost"
     for field, idle in (("busy", 0), ("length", 0), ("head", -1), ("on_air", -1), ("hearing", -1)):

@@ -1,4 +1,4 @@
-"""Links with a bandwidth against queues of plain Python; refusals."""
+"""The wired radio against queues in plain Python, and its errors."""
 
 import heapq
 from itertools import count
@@ -11,49 +11,51 @@ from hypothesis import strategies as st
 
 from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
-from halfway.sim.environment.changes import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP, changes, none
+from halfway.sim.engine.changes import changes, no_changes
+from halfway.sim.engine.records import grown, new_engine
 from halfway.sim.radio.wired import wired
 from halfway.world.graphs.network import Network
+from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
 from tests.networks import from_links, line
 from tests.sim.engine import script
 
-Heard = tuple[float, int, int, int]  # (time, row, kind, event)
-Letter = tuple[float, int, int, int]  # (time, row, to or -1, relays)
+Received = tuple[float, int, int, int]  # (time, row, kind, event)
+Command = tuple[float, int, int, int]  # (time, row, to or -1, relays)
 SIZE = 8 * 112  # bits of a record
 
 
-def run(network: Network, radio: Any, commands: list[Letter], world: Any) -> list[Heard]:
-    """What rows received, in order."""
-    engine = engines.engine(network.n, 64, 1, journal=20_000, cuts=len(network.who))
+def run(network: Network, radio: Any, commands: list[Command], world: Any) -> list[Received]:
+    """The records that rows received, in order."""
+    engine = new_engine(network.n, 64, 1, journal=20_000, cuts=len(network.who))
     for event, (at, row, to, relays) in enumerate(commands):
-        engines.post(engine, at, row, script.SAY, to, relays, event)
+        engines.post(engine, at, row, script.SEND, to, relays, event)
     neighbourhood, state = (
         network.neighbourhood(),
         script.ScriptState(np.zeros(network.n, np.int64)),
     )
     while True:
         why = engines.run(
-            state, script.Rules(0.25), neighbourhood, engine, radio, neighbourhood, False, world, np.inf,
-            engines.NEVER, network.n,
+            state, script.Rules(0.25), neighbourhood, engine, radio, neighbourhood, False, world,
+            np.inf, engines.NEVER, network.n,
         )  # fmt: skip
         if why == engines.IDLE:
             break
-        engine = engines.grown(engine)
+        engine = grown(engine)
     assert engine.out.tally[0] == len(engine.out.free)
     assert engine.out.tally[1] == 0
-    told = zip(engine.journal.record, engine.journal.row, strict=True)
-    known = [(float(m["at"]), int(row), int(m["kind"]), int(m["event"])) for m, row in told]
+    records = zip(engine.journal.record, engine.journal.row, strict=True)
+    known = [(float(m["at"]), int(row), int(m["kind"]), int(m["event"])) for m, row in records]
     return known[: int(engine.journal.tally[0])]
 
 
 def slow(  # noqa: PLR0912, PLR0915 - all of it in one place
-    network: Network, delay: Any, rate: Any, limit: float, commands: list[Letter], world: list[Any]
-) -> tuple[list[Heard], list[int]]:
-    """The same, with a list of what is in each link."""
+    network: Network, delay: Any, rate: Any, limit: float, commands: list[Command], world: list[Any]
+) -> tuple[list[Received], list[int]]:
+    """The same, with a list of the records in each link."""
     due: list[Any] = []
     number = count()
     inside: dict[int, list[dict[str, Any]]] = {p: [] for p in range(len(network.who))}
-    dropped, heard = [0] * len(network.who), []
+    dropped, received = [0] * len(network.who), []
     down, cut, incarnation = set(), set(), [0] * network.n
 
     def at(time: float, *what: Any) -> None:
@@ -74,7 +76,7 @@ def slow(  # noqa: PLR0912, PLR0915 - all of it in one place
                 at(record["ends"] + delay[p], "over", p, record, row, event, relays)
 
     for event, (time, row, to, relays) in enumerate(commands):
-        at(time, "say", row, to, event, relays, None)
+        at(time, "send", row, to, event, relays, None)
     for time, kind, a, b in world:
         at(time, "world", kind, a, b)
     while due:
@@ -95,22 +97,22 @@ def slow(  # noqa: PLR0912, PLR0915 - all of it in one place
                         record["lost"] = True
                 if mine and b >= 0:
                     (cut.add if kind == LINK_DOWN else cut.discard)(p)
-        elif what[0] == "say":
+        elif what[0] == "send":
             _, row, to, event, relays, lived = what
             if row not in down and lived in {None, incarnation[row]}:
-                heard.append((now, row, script.SAY, event))
+                received.append((now, row, script.SEND, event))
                 send(now, row, to, event, relays)
         else:
             _, p, record, source, event, relays = what
             row = int(network.who[p])
             if record["lost"] or p in cut or row in down:
                 continue
-            heard.append((now, row, script.DATA, event))
+            received.append((now, row, script.DATA, event))
             if relays % 2 == 1:
                 send(now, row, source, event, relays - 1)
             elif relays > 0:
-                at(now + 0.25, "say", row, -1, event, relays - 1, incarnation[row])
-    return heard, dropped
+                at(now + 0.25, "send", row, -1, event, relays - 1, incarnation[row])
+    return received, dropped
 
 
 @settings(max_examples=100)
@@ -139,29 +141,29 @@ def test_every_link_is_a_queue(data: st.DataObject) -> None:
         for at, kind, (a, b) in sorted(data.draw(st.lists(change, max_size=4)))
     ]
     radio = wired(network, delay, rate, limit)
-    happens = changes(*zip(*world, strict=True)) if world else none()
-    heard, dropped = slow(network, delay, rate, limit, commands, world)
-    assert run(network, radio, commands, happens) == heard
+    happens = changes(*zip(*world, strict=True)) if world else no_changes()
+    received, dropped = slow(network, delay, rate, limit, commands, world)
+    assert run(network, radio, commands, happens) == received
     assert list(radio.dropped) == dropped
 
 
 def test_a_burst_leaves_one_by_one() -> None:
     radio = wired(line(2), 0.5, SIZE / 0.125)
-    heard = run(line(2), radio, [(0.0, 0, 1, 0)] * 3, none())
-    assert [at for at, *_, kind, _ in heard if kind == script.DATA] == [0.625, 0.75, 0.875]
+    received = run(line(2), radio, [(0.0, 0, 1, 0)] * 3, no_changes())
+    assert [at for at, *_, kind, _ in received if kind == script.DATA] == [0.625, 0.75, 0.875]
 
 
 @pytest.mark.parametrize(
-    ("given", "named"),
+    ("given", "message"),
     [
-        ((-1.0,), "delay_s is negative"),
-        ((np.inf,), "delay_s is negative or infinite"),
+        ((-1.0,), "radio.delay_s = -1"),
+        ((np.inf,), "radio.delay_s = inf"),
         (([0.1, 0.2, 0.3],), "3 values for 2 directed links"),
-        ((0.1, 0.0), "bandwidth is not positive"),
-        ((0.1, np.nan), "bandwidth is not positive"),
-        ((0.1, 1e6, -1.0), "limit_s is -1.0"),
+        ((0.1, 0.0), "radio.bandwidth = 0.0"),
+        ((0.1, np.nan), "radio.bandwidth = nan"),
+        ((0.1, 1e6, -1.0), "radio.limit_s = -1.0"),
     ],
 )
-def test_links_refuse_what_is_none(given: tuple[Any, ...], named: str) -> None:
-    with pytest.raises(Problem, match=named):
+def test_impossible_links_are_refused(given: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(Problem, match=message):
         wired(line(2), *given)

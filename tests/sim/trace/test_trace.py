@@ -1,7 +1,6 @@
-"""A trace's file: it replaces nothing but a trace, and leaves nothing behind that is not whole."""
+"""The file of a trace: it replaces nothing but a trace, and no incomplete file remains."""
 
 import os
-import types
 from pathlib import Path
 from typing import Any
 
@@ -12,35 +11,31 @@ from halfway import cli
 from halfway.cli.screen import USER_ERROR
 from halfway.core.message import MESSAGE
 from halfway.problem import Problem
+from halfway.sim.engine.changes import no_changes
+from halfway.sim.metrics.outcome import RunId
 from halfway.sim.trace.writer import Trace, checked_target
 
-NOTHING = types.SimpleNamespace(
-    tally=np.zeros(1), t=np.zeros(0), a=np.zeros(0), b=np.zeros(0), kind=np.zeros(0, np.uint8)
-)
-RUN = types.SimpleNamespace(
-    system="none", seed=1, seconds=1.0, environment=types.SimpleNamespace(n=1),
-    instance=types.SimpleNamespace(kinds={}, state=(np.zeros(1),)),
-)  # fmt: skip
+NOTHING = no_changes()
 
 
 def opened(path: Path) -> Trace:
-    return Trace(path, RUN)  # type: ignore[arg-type]
+    return Trace(path, {})
 
 
 def close(trace: Trace) -> None:
-    trace.close(RUN)  # type: ignore[arg-type]
+    trace.close(RunId("none", seed=1, nodes=1, seconds=1.0), (np.zeros(1),))
 
 
 def write(trace: Trace, count: int = 1) -> None:
     rows, none = np.zeros(count, np.int64), np.zeros(0, np.int64)
-    trace.write(np.zeros(count, MESSAGE), rows, np.zeros(0, MESSAGE), none, NOTHING)  # type: ignore[arg-type]
+    trace.write(np.zeros(count, MESSAGE), rows, np.zeros(0, MESSAGE), none, NOTHING)
 
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_trace_replaces_a_trace_and_nothing_lies_beside_it(tmp_path: Path) -> None:
+def test_a_trace_replaces_a_trace_and_leaves_no_other_file(tmp_path: Path) -> None:
     file = tmp_path / "run.parquet"
     for _ in range(2):
         trace = opened(file)
@@ -51,14 +46,14 @@ def test_a_trace_replaces_a_trace_and_nothing_lies_beside_it(tmp_path: Path) -> 
     assert file.read_bytes()[:4] == b"PAR1"
 
 
-def test_what_a_trace_would_destroy_stops_it(tmp_path: Path) -> None:
+def test_a_trace_replaces_no_other_file(tmp_path: Path) -> None:
     text, link, pipe = tmp_path / "mesh.toml", tmp_path / "link", tmp_path / "pipe"
     text.write_text("title = 'precious'")
     link.symlink_to(text)
     os.mkfifo(pipe)
     before = names(tmp_path)
     for path in (text, link, pipe, Path("/dev/null")):
-        with pytest.raises(Problem, match="no Parquet file") as caught:
+        with pytest.raises(Problem, match="not a Parquet file") as caught:
             opened(path)
         assert caught.value.where == str(path)
     for path in (tmp_path, Path()):
@@ -71,7 +66,7 @@ def test_what_a_trace_would_destroy_stops_it(tmp_path: Path) -> None:
     assert text.read_text() == "title = 'precious'"
 
 
-def test_two_traces_at_a_time_do_not_meet(tmp_path: Path) -> None:
+def test_two_traces_of_the_same_path_do_not_interfere(tmp_path: Path) -> None:
     one, other = opened(tmp_path / "x"), opened(tmp_path / "x")
     assert len(names(tmp_path)) == 2
     close(one)
@@ -90,7 +85,7 @@ def test_an_abandoned_or_forgotten_trace_leaves_nothing(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
-def test_a_full_disk_is_told_by_the_file_and_leaves_nothing(
+def test_a_full_disk_is_reported_with_the_path_and_leaves_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_table: Any) -> None:
@@ -103,23 +98,27 @@ def test_a_full_disk_is_told_by_the_file_and_leaves_nothing(
     assert names(tmp_path) == []
 
 
-def test_what_came_there_meanwhile_stays(tmp_path: Path) -> None:
+def test_a_file_that_appears_during_a_run_is_kept(tmp_path: Path) -> None:
     trace = opened(tmp_path / "x")
     (tmp_path / "x").write_text("mine")
-    with pytest.raises(Problem, match="no Parquet file"):
+    with pytest.raises(Problem, match="not a Parquet file"):
         close(trace)
     assert names(tmp_path) == ["x"]
     assert (tmp_path / "x").read_text() == "mine"
 
 
-def test_the_command_tells_before_anything_runs(
+def test_the_command_checks_the_trace_before_it_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "mesh.toml"
-    # A network that could never be drawn: the trace is looked at first.
+    # A network that cannot be drawn: the trace is checked first.
     file.write_text('[network]\nkind = "unit-disk"\nn = 500\nradius = 0.001\n')
-    for target, told in ((str(file), "no Parquet file"), ("", "directory"), (".", "directory")):
+    for target, reason in (
+        (str(file), "not a Parquet file"),
+        ("", "directory"),
+        (".", "directory"),
+    ):
         assert cli.main(["simulate", str(file), "--trace", target]) == USER_ERROR
-        assert told in capsys.readouterr().err
+        assert reason in capsys.readouterr().err
     checked_target(tmp_path / "new.parquet")
     assert names(tmp_path) == ["mesh.toml"]

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.sim.environment.mobility import Motion
-from halfway.sim.radio.declarations import ContendedAir, IdealAir, Radio
+from halfway.sim.radio.declarations import CsmaRadio, IdealRadio, Radio
 from halfway.sim.simulation import Simulation
 from halfway.world.mobility.random_waypoint import random_waypoint
 from halfway.world.workload.number_intervals import NumberIntervals
@@ -46,10 +46,11 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
     made = Simulation(
         "drip", motion=Motion(legs, RANGE_M, window_s=LINKS_S), workload=demand,
         # One seed for all points of a network: the same phases, so that only copies differ.
-        seed=run.network_seed, seconds=seconds, hello_s=run["hello_s"], window=_window(demand),
+        seed=run.network_seed, seconds=seconds, discovery_delay_s=run["hello_s"],
+        window=_window(demand),
         options=options, radio=_radio(run["radio"]), stretch=False,
     )  # fmt: skip
-    made.deliveries.told = []
+    made.deliveries.delivery_log = []
     return made
 
 
@@ -61,7 +62,7 @@ def _window(demand: NumberIntervals) -> int:
 
 def _radio(name: str) -> Radio:
     # [drip §VI-A] "The IEEE 802.11 protocol": 1 Mb/s cannot carry the reports.
-    return ContendedAir(medium="wifi-a") if name == "contention" else IdealAir(delay_s=0.001)
+    return CsmaRadio(medium="wifi-a") if name == "contention" else IdealRadio(delay_s=0.001)
 
 
 def broking(run: Run) -> Observations:
@@ -89,7 +90,7 @@ def broking(run: Run) -> Observations:
         "brokers": np.array([float(brokers.sum())]),
         "sent": np.array([float(sum(out.sent.values()))]),
         "handed": np.array([float(out.sent.get("event", 0))]),
-        "energy": np.array([out.energy]),
+        "energy": np.array([out.energy_j]),
     }
 
 
@@ -98,7 +99,7 @@ def delivered(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
     """Events, rows and delays (seconds) of all deliveries, in order of time."""
     none = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-    columns: Any = zip(none, *(made.deliveries.told or []), strict=True)
+    columns: Any = zip(none, *(made.deliveries.delivery_log or []), strict=True)
     event, row, delay = (np.concatenate(column) for column in columns)
     return event, row, delay
 

@@ -141,7 +141,7 @@ def _by_walks(
         "directional-walk", cells_of(run["n"], run["degree"], run.network_seed).network,
         workload=Listed([(int(row), t) for t, (_, row) in enumerate(pairs)], before + after),
         faults=[Crash(node=row, at=at) for row in dead],
-        seconds=at + AFTER_S + 2.5, seed=run.dice_seed, hello_s=MISSED_S, stretch=False,
+        seconds=at + AFTER_S + 2.5, seed=run.dice_seed, discovery_delay_s=MISSED_S, stretch=False,
         options={"refresh_s": RENEW_S}, journal=0,
     )  # fmt: skip
     simulation.run(at - 1.0)

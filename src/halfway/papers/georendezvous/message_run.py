@@ -8,7 +8,7 @@ from halfway.adapters.georendezvous import instance_of
 from halfway.adapters.interface import Adapter, RunContext, System, SystemInstance, commands
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ARRIVED, INTEREST, NOTIFY_CLIENT, PRUNE
-from halfway.sim.radio.declarations import IdealAir
+from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Fault
 from halfway.world.graphs.network import Network
@@ -46,7 +46,7 @@ def cell_run(
 
     return Simulation(
         System("georendezvous", handler.__name__, Sized, {}), network,
-        workload=Listed([], []), radio=IdealAir(delay_s=HOP_S), faults=faults, seconds=seconds,
+        workload=Listed([], []), radio=IdealRadio(delay_s=HOP_S), faults=faults, seconds=seconds,
         stretch=False, journal=journal,
     )  # fmt: skip
 

@@ -1,1 +1,1 @@
-"""The event loop, the queue, and the records in flight."""
+"""The event loop, its queue, the records in flight, and changes of the world."""

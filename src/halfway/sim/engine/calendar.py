@@ -1,7 +1,7 @@
-"""The calendar that the event queue is: a bucket at hand, a ring of buckets after it, and the rest.
+"""The calendar queue of the engine: the current bucket, a ring of later buckets, and the rest.
 
-Entries of the bucket at hand are a sorted run and a small heap, the buckets after it are lists
-through the slots, and what lies beyond the last bucket is a heap.
+The current bucket is a sorted run and a small heap. Each later bucket is a linked list through the
+slots. Entries beyond the last bucket are in a heap.
 """
 
 from typing import Any, NamedTuple
@@ -10,39 +10,41 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined, kernel
-from halfway.sim.engine.heap import Heap, add, drop, heap
+from halfway.sim.engine.heap import EntryHeap, heap, heap_pop, heap_push
 
 SLOT_BITS = 28
 SLOT = np.int64((1 << SLOT_BITS) - 1)
 NONE = np.uint32(0xFFFF_FFFF)
 
 # Places in `tally`.
-ENTRIES, ORDER, IN_RING, BUCKET, RUN, TAKEN, CROWD, PASSED, FAR_OFF, PATIENCE = range(10)
+ENTRIES, ORDER, IN_RING, BUCKET, RUN, POPPED, AVOIDABLE, EMPTY_PASSED, PUSHED_FAR, ADAPT_AT = range(
+    10
+)
 
-ALL_NEAR = np.int64(1 << 62)  # as bucket at hand: so little is queued that one heap holds it
-FEW, CROWDED = 8, 32  # that little; and a heap that is worth spreading over buckets
-MOST_BUCKETS = 1 << 16
-MOST_SCALE = 1e250  # its inverse, and either times what follows, are doubles
-FINEST = 1e15  # number of a bucket beyond which doubles hardly tell its times apart
-LAST_BUCKET = 4e18  # int64 holds no more
+ALL_NEAR = np.int64(1 << 62)  # as current bucket: so few entries that one heap has them all
+FEW_ENTRIES, CROWDED = 8, 32  # so few; and a heap that is worth spreading over buckets
+MAX_BUCKETS = 1 << 16
+MAX_SCALE = 1e250  # a double, as are its inverse and the product of either with FINEST
+FINEST = 1e15  # bucket number beyond which doubles hardly distinguish times within a bucket
+LAST_BUCKET = 4e18  # the largest bucket number, within int64
 
 
 class Queue(NamedTuple):
-    """Entries by time; the key breaks ties and says which slot of the pool the record is in."""
+    """Entries by time; the key breaks ties and has the slot of the record in the pool."""
 
-    tally: npt.NDArray[np.int64]  # [10] entries; next order; then what only this file knows
+    tally: npt.NDArray[np.int64]  # [10] entries; next order; then places of this module
     scale: npt.NDArray[np.float64]  # [2] buckets a second; when the last bucket begins (seconds)
-    near: Heap  # the bucket at hand, and whatever was pushed before its end
-    far: Heap  # beyond the ring when it was pushed
+    near: EntryHeap  # the current bucket, and what was pushed before its end
+    far: EntryHeap  # beyond the ring when it was pushed
     ring: npt.NDArray[np.uint32]  # [buckets] last slot of a circular list, or NONE
     at: npt.NDArray[np.float64]  # [slots] seconds, of entries in the ring or the run
     key: npt.NDArray[np.int64]  # [slots] order << 28 | slot
-    after: npt.NDArray[np.uint32]  # [slots] the next of the list
+    after: npt.NDArray[np.uint32]  # [slots] the next slot of the list
 
 
 def queue(slots: int) -> Queue:
-    """An empty queue for as many entries as the pool has slots."""
-    buckets = min(1 << max(slots - 1, 63).bit_length(), MOST_BUCKETS)
+    """Return an empty queue for as many entries as the pool has slots."""
+    buckets = min(1 << max(slots - 1, 63).bit_length(), MAX_BUCKETS)
     tally = np.zeros(10, np.int64)
     tally[BUCKET], tally[RUN] = ALL_NEAR, NONE
     return Queue(
@@ -58,7 +60,7 @@ def queue(slots: int) -> Queue:
 
 
 def enlarged(old: Queue, slots: int) -> Queue:
-    """The same entries in a queue for more slots."""
+    """Return the same entries in a queue for more slots."""
     new = queue(slots)
     arrays: Any = zip(
         (*old.near, *old.far, old.tally, old.scale, old.at, old.key, old.after),
@@ -74,28 +76,28 @@ def enlarged(old: Queue, slots: int) -> Queue:
 
 @inlined
 def earlier(at, key, other_at, other_key):
-    """The total order."""
+    """Whether an entry precedes another in the total order."""
     return at < other_at or (at == other_at and key < other_key)
 
 
 @inlined
 def bucket_of(queue, at):
-    """Number of the bucket of a time; it never falls as times grow, and the last one is endless."""
+    """Return the number of the bucket of a time: monotonic, and the last bucket has no end."""
     return np.int64(at * queue.scale[0]) if at < queue.scale[1] else ALL_NEAR
 
 
 @inlined
 def place(queue, at, key, slot):
-    """Put an entry where its time belongs."""
+    """Insert an entry into the near heap, its bucket, or the far heap."""
     tally = queue.tally
     if tally[BUCKET] == ALL_NEAR:
-        add(queue.near, at, key)
+        heap_push(queue.near, at, key)
         return
     number = bucket_of(queue, at)
     if number <= tally[BUCKET]:
-        if queue.near.held[0] > 0 and queue.near.at[0] != at:
-            tally[CROWD] += 1  # narrower buckets could have told the two apart
-        add(queue.near, at, key)
+        if queue.near.size[0] > 0 and queue.near.at[0] != at:
+            tally[AVOIDABLE] += 1  # narrower buckets would have separated the two
+        heap_push(queue.near, at, key)
     elif number - tally[BUCKET] < queue.ring.shape[0]:
         queue.at[slot] = at
         queue.key[slot] = key
@@ -109,20 +111,20 @@ def place(queue, at, key, slot):
             queue.after[slot] = queue.after[last]
             queue.after[last] = slot
     else:
-        tally[FAR_OFF] += 1
+        tally[PUSHED_FAR] += 1
         put_far(queue.far, at, key)
 
 
 @kernel
 def put_far(far, at, key):
-    """Not inlined: it is seldom, and every copy of `push` is compiled many times over."""
-    add(far, at, key)
+    """Insert into the far heap. Not inlined: a rare case that each copy of `push` would repeat."""
+    heap_push(far, at, key)
 
 
 @inlined
-def fetch(queue):
-    """Bring near what is far no more."""
+def pull_from_far(queue):
+    """Move entries that are no longer far into the near heap."""
     far = queue.far
-    while far.held[0] > 0 and bucket_of(queue, far.at[0]) <= queue.tally[BUCKET]:
-        add(queue.near, far.at[0], far.key[0])
-        drop(far)
+    while far.size[0] > 0 and bucket_of(queue, far.at[0]) <= queue.tally[BUCKET]:
+        heap_push(queue.near, far.at[0], far.key[0])
+        heap_pop(far)

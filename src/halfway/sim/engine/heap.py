@@ -8,22 +8,22 @@ import numpy.typing as npt
 from halfway.core.compiled import inlined
 
 
-class Heap(NamedTuple):
-    """Entries of which the earliest stands first."""
+class EntryHeap(NamedTuple):
+    """A binary heap; the earliest entry is at index 0."""
 
     at: npt.NDArray[np.float64]  # [slots] seconds
-    key: npt.NDArray[np.int64]  # [slots] breaks ties; no two are equal
-    held: npt.NDArray[np.int64]  # [1] how many
+    key: npt.NDArray[np.int64]  # [slots] breaks ties; all are different
+    size: npt.NDArray[np.int64]  # [1] number of entries
 
 
-def heap(slots: int) -> Heap:
-    """An empty heap with room for that many entries."""
-    return Heap(np.empty(slots), np.empty(slots, np.int64), np.zeros(1, np.int64))
+def heap(slots: int) -> EntryHeap:
+    """Return an empty heap with room for that many entries."""
+    return EntryHeap(np.empty(slots), np.empty(slots, np.int64), np.zeros(1, np.int64))
 
 
 @inlined
-def rise(heap, i, at, key):
-    """Sift an entry up from place i, past all that come later."""
+def sift_up(heap, i, at, key):
+    """Sift an entry up from index i, past all later entries."""
     while i > 0:
         parent = (i - 1) >> 1
         ahead = heap.at[parent]
@@ -37,23 +37,23 @@ def rise(heap, i, at, key):
 
 
 @inlined
-def add(heap, at, key):
-    """Put an entry in; the caller sees to it that there is room."""
-    i = heap.held[0]
-    heap.held[0] += 1
-    rise(heap, i, at, key)
+def heap_push(heap, at, key):
+    """Insert an entry. The heap must have room."""
+    i = heap.size[0]
+    heap.size[0] += 1
+    sift_up(heap, i, at, key)
 
 
 @inlined
-def drop(heap):
-    """Take the earliest entry out: walk the hole down, then sift the last entry up from there."""
-    heap.held[0] -= 1
-    last = heap.held[0]
+def heap_pop(heap):
+    """Remove the earliest entry: move the hole down, then sift the last entry up from there."""
+    heap.size[0] -= 1
+    last = heap.size[0]
     at, key = heap.at[last], heap.key[last]
     i = 0
     child = 1
-    # The last entry nearly always belongs near the leaves, so comparing with it on the way down
-    # would be wasted.
+    # The last entry nearly always belongs near the leaves, so we do not compare with it on the
+    # way down.
     while child < last:
         right = child + 1
         if right < last and (
@@ -65,4 +65,4 @@ def drop(heap):
         heap.key[i] = heap.key[child]
         i = child
         child = 2 * i + 1
-    rise(heap, i, at, key)
+    sift_up(heap, i, at, key)

@@ -1,4 +1,4 @@
-"""Records of a run kept in memory for its caller: what nodes received, what they reported."""
+"""Records of a run kept in memory for its caller: received by nodes, and for applications."""
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ class KeptRecords:
         self._received, self._reported = [_none()], [_none()]
 
     def add(self, received: Records, reported: Records) -> None:
-        """Append records in order. Problem where the journal exceeds its limit."""
+        """Append records in order. Raises Problem if the journal exceeds its limit."""
         self._reported.append(reported)
         if self._most == 0:
             return

@@ -1,6 +1,6 @@
-"""The event queue's face: entries in the total order (time, then insertion), earliest first.
+"""The event queue of the engine: entries in the total order (time, then insertion).
 
-An entry is a transmission, not a reception: its receivers are found when it comes up.
+An entry is a transmission, not a reception: its receivers are looked up when it is due.
 """
 
 import numpy as np
@@ -8,48 +8,32 @@ import numpy as np
 from halfway.core.compiled import inlined
 from halfway.sim.engine.bucket_width import adapt, rescale, spread_if_worth_it
 from halfway.sim.engine.calendar import (
+    ADAPT_AT,
     ALL_NEAR,
+    AVOIDABLE,
     BUCKET,
-    CROWD,
     CROWDED,
+    EMPTY_PASSED,
     ENTRIES,
-    FEW,
+    FEW_ENTRIES,
     IN_RING,
     NONE,
     ORDER,
-    PASSED,
-    PATIENCE,
+    POPPED,
     RUN,
     SLOT,
     SLOT_BITS,
-    TAKEN,
-    Queue,
     bucket_of,
     earlier,
-    enlarged,
-    fetch,
     place,
-    queue,
+    pull_from_far,
 )
-from halfway.sim.engine.heap import add, drop
-
-__all__ = [
-    "SLOT_BITS",
-    "Queue",
-    "comes_first",
-    "drop_top",
-    "enlarged",
-    "first_at",
-    "push",
-    "queue",
-    "reserved",
-    "top_slot",
-]
+from halfway.sim.engine.heap import heap_pop, heap_push
 
 
 @inlined
 def reserved(queue, count):
-    """The first of `count` consecutive order numbers: a transmission takes one a receiver."""
+    """Reserve `count` order numbers, one a receiver of a transmission; return the first."""
     order = queue.tally[ORDER]
     queue.tally[ORDER] += count
     return order
@@ -57,61 +41,61 @@ def reserved(queue, count):
 
 @inlined
 def push(queue, at, order, slot):
-    """Put an entry in; whatever comes at the same time keeps its order."""
+    """Insert an entry; entries of the same time keep their order."""
     queue.tally[ENTRIES] += 1
     place(queue, at, (np.int64(order) << SLOT_BITS) | np.int64(slot), np.uint32(slot))
 
 
 @inlined
-def first_at(queue):
-    """Time of the earliest entry (seconds), which is found by this: there must be one."""
-    if queue.tally[RUN] == NONE and queue.near.held[0] == 0:
+def peek_time(queue):
+    """Find the earliest entry and return its time (seconds). The queue must not be empty."""
+    if queue.tally[RUN] == NONE and queue.near.size[0] == 0:
         advance(queue)
-    elif queue.near.held[0] > CROWDED:
+    elif queue.near.size[0] > CROWDED:
         spread_if_worth_it(queue)
     return queue.at[np.uint32(queue.tally[RUN])] if run_is_first(queue) else queue.near.at[0]
 
 
 @inlined
-def top_slot(queue):
-    """Slot of the earliest entry, after `first_at`."""
+def peek_slot(queue):
+    """Return the slot of the earliest entry, after `peek_time`."""
     if run_is_first(queue):
         return np.uint32(queue.tally[RUN])
     return np.uint32(queue.near.key[0] & SLOT)
 
 
 @inlined
-def drop_top(queue):
-    """Take the earliest entry out, after `first_at`."""
+def pop(queue):
+    """Remove the earliest entry, after `peek_time`."""
     queue.tally[ENTRIES] -= 1
-    queue.tally[TAKEN] += 1
+    queue.tally[POPPED] += 1
     if run_is_first(queue):
         queue.tally[RUN] = queue.after[np.uint32(queue.tally[RUN])]
     else:
-        drop(queue.near)
+        heap_pop(queue.near)
 
 
 @inlined
 def comes_first(queue, at, order):
-    """Whether an event at that time with that order number surely comes before all that is queued.
+    """Whether an entry of that time and order would certainly precede everything that is queued.
 
-    It may say no where a look into the buckets would say yes: that look must not be taken before
-    everything that is due earlier has been pushed.
+    False does not mean no: the later buckets are not searched, because entries that are due earlier
+    may still be pushed.
     """
     key = np.int64(order) << SLOT_BITS
     run = queue.tally[RUN]
     if run != NONE and not earlier(at, key, queue.at[np.uint32(run)], queue.key[np.uint32(run)]):
         return False
-    if queue.near.held[0] > 0:
+    if queue.near.size[0] > 0:
         return earlier(at, key, queue.near.at[0], queue.near.key[0])
     return run != NONE or bucket_of(queue, at) <= queue.tally[BUCKET]
 
 
 @inlined
 def run_is_first(queue):
-    """Whether the earliest entry, once settled, is the run's and not the near heap's."""
+    """Whether the earliest entry is that of the sorted run, and not that of the near heap."""
     run = queue.tally[RUN]
-    if run == NONE or queue.near.held[0] == 0:
+    if run == NONE or queue.near.size[0] == 0:
         return run != NONE
     slot = np.uint32(run)
     return earlier(queue.at[slot], queue.key[slot], queue.near.at[0], queue.near.key[0])
@@ -119,32 +103,32 @@ def run_is_first(queue):
 
 @inlined
 def advance(queue):
-    """Go on to the next bucket that is not empty, and take it in hand."""
+    """Make the next bucket that is not empty the current one."""
     tally, far = queue.tally, queue.far
-    if tally[TAKEN] >= tally[PATIENCE]:
+    if tally[POPPED] >= tally[ADAPT_AT]:
         adapt(queue)
-        if tally[RUN] != NONE or queue.near.held[0] > 0:
+        if tally[RUN] != NONE or queue.near.size[0] > 0:
             return
     if tally[IN_RING] == 0:
         tally[BUCKET] = ALL_NEAR
-        if far.held[0] > FEW:
+        if far.size[0] > FEW_ENTRIES:
             rescale(queue, queue.scale[0], far.at[0])
             tally[BUCKET] = bucket_of(queue, far.at[0])
     else:
         mask = queue.ring.shape[0] - 1
         number = tally[BUCKET] + 1
-        limit = bucket_of(queue, far.at[0]) if far.held[0] > 0 else ALL_NEAR
+        limit = bucket_of(queue, far.at[0]) if far.size[0] > 0 else ALL_NEAR
         while number < limit and queue.ring[np.uint32(number & mask)] == NONE:
             number += 1
-        tally[PASSED] += number - tally[BUCKET]
+        tally[EMPTY_PASSED] += number - tally[BUCKET]
         tally[BUCKET] = number
-        pour(queue, np.uint32(number & mask))
-    fetch(queue)
+        load_bucket(queue, np.uint32(number & mask))
+    pull_from_far(queue)
 
 
 @inlined
-def pour(queue, spot):
-    """Make a bucket's list the run; what is not in order there goes into the near heap."""
+def load_bucket(queue, spot):
+    """Make the list of a bucket the sorted run; entries out of order go into the near heap."""
     last = queue.ring[spot]
     if last == NONE:
         return
@@ -161,7 +145,7 @@ def pour(queue, spot):
             queue.after[kept] = slot
             kept = slot
         else:
-            queue.tally[CROWD] += queue.at[kept] != queue.at[slot]
-            add(queue.near, queue.at[slot], queue.key[slot])
+            queue.tally[AVOIDABLE] += queue.at[kept] != queue.at[slot]
+            heap_push(queue.near, queue.at[slot], queue.key[slot])
         slot = following
     queue.after[kept] = NONE

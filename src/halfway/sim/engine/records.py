@@ -1,4 +1,4 @@
-"""What the engine holds: records in flight, who is up, what was counted and kept."""
+"""The state of the engine: records in flight, incarnations, counters and logs."""
 
 from typing import NamedTuple
 
@@ -6,21 +6,19 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import embedded
+from halfway.core.driver import is_running
 from halfway.core.message import BYTES_ON_AIR, MESSAGE
 from halfway.core.outbox import Outbox, outbox
-from halfway.sim.engine.queue import Queue, enlarged, queue
+from halfway.sim.engine.calendar import Queue, enlarged, queue
 
-# Where a record in a slot stands. A radio may have phases of its own from OWN_PHASES on.
+# The phase of the record in a slot. A radio may add phases of its own from OWN_PHASES on.
 HELD, FLYING, SPREADING, OVER, OWN_PHASES = 0, 1, 2, 3, 4
 
-SENT, HEARD = 0, 1  # columns of a node's traffic
-
-# A letter of an application is not of one life of its node: it only asks that the node is up.
-ANY_INCARNATION = np.uint32(0xFFFFFFFF)
+SENT, RECEIVED = 0, 1  # columns of a node's traffic
 
 
 class Log(NamedTuple):
-    """Records kept for the caller, each with the row that it reached."""
+    """A log of records for the caller, each with the row that it reached."""
 
     record: npt.NDArray[np.void]  # [capacity] MESSAGE
     row: npt.NDArray[np.int64]  # [capacity]
@@ -31,40 +29,38 @@ class Flight(NamedTuple):
     """What the engine knows of the record in each slot."""
 
     phase: npt.NDArray[np.uint8]  # [slots] HELD until its delay is over; OVER if done
-    incarnation: npt.NDArray[np.uint32]  # [slots] the life of its sender in which it was emitted
+    incarnation: npt.NDArray[np.uint32]  # [slots] of its sender when it was emitted
     departed: npt.NDArray[np.float64]  # [slots] seconds
     order: npt.NDArray[np.int64]  # [slots] order number of its first receiver
-    cursor: npt.NDArray[np.uint32]  # [slots] how many neighbours' turns are over
+    cursor: npt.NDArray[np.uint32]  # [slots] how many receivers' turns are over
 
 
 class Counters(NamedTuple):
-    """Counted in the loop, because nothing outside could count them as cheaply."""
+    """Counters of the event loop, because nothing outside could count as cheaply."""
 
     traffic: npt.NDArray[np.int64]  # [n, 2] transmissions, receptions
     volume: npt.NDArray[np.int64]  # [n, 2] their bytes; [0, 2] where all records are of one size
     sent_kind: npt.NDArray[np.int64]  # [256] transmissions by kind
-    heard_kind: npt.NDArray[np.int64]  # [256] receptions by kind
+    received_kind: npt.NDArray[np.int64]  # [256] receptions by kind
     events: npt.NDArray[np.int64]  # [1] records that reached a row or an application
 
 
 class Engine(NamedTuple):
-    """Everything that outlives a call of `run`, so that a full pool can grow and go on."""
+    """Everything that outlives a call of `run`, so that a full pool can grow in between."""
 
     out: Outbox
     queue: Queue
     flight: Flight
-    incarnation: npt.NDArray[
-        np.uint32
-    ]  # [n] even while up, odd while down: one more at each change
-    cut: npt.NDArray[np.uint8]  # [m] 1 where a standing link carries nothing; [0] if none ever will
+    incarnation: npt.NDArray[np.uint32]  # [n] of each node, see `core.driver`
+    cut: npt.NDArray[np.uint8]  # [m] 1 where a static link is broken; [0] if none ever is
     bytes_of: npt.NDArray[np.int64]  # [256] size of a record on the air by kind
     counters: Counters
-    applications: Log  # what went up to applications
+    applications: Log  # records for applications
     journal: Log  # every record that a node received; capacity 0 keeps none
-    horizon: npt.NDArray[np.float64]  # [1] seconds: nothing but records is due before it
+    horizon: npt.NDArray[np.float64]  # [1] seconds: before it only records are due
 
 
-def engine(
+def new_engine(
     n: int,
     slots: int,
     applications: int,
@@ -73,9 +69,10 @@ def engine(
     cuts: int = 0,
     bytes_of: npt.ArrayLike = BYTES_ON_AIR,
 ) -> Engine:
-    """An idle engine for n nodes, all up, with room for so many records in flight and in its logs.
+    """Return an idle engine for n nodes, all up.
 
-    cuts: directed links whose state may change while they keep their places; 0 if none does.
+    slots: records in flight. applications, journal: capacity of the logs.
+    cuts: directed links that may break while they keep their places; 0 if none does.
     bytes_of: the size of records on the air, one for all or [256] by kind.
     """
     size = np.asarray(bytes_of, np.int64)
@@ -91,14 +88,14 @@ def engine(
             np.zeros((n if size.ndim else 0, 2), np.int64),
             *(np.zeros(kinds, np.int64) for kinds in (256, 256, 1)),
         ),
-        log(applications),
-        log(journal),
+        new_log(applications),
+        new_log(journal),
         np.zeros(1),
     )
 
 
 def grown(old: Engine) -> Engine:
-    """The same engine with twice the room for records in flight."""
+    """Return the same engine with twice the room for records in flight."""
     slots = len(old.out.free)
     out, flight = outbox(2 * slots), _flight(2 * slots)
     free = int(old.out.tally[0])
@@ -121,37 +118,37 @@ def _flight(slots: int) -> Flight:
     )
 
 
-def log(capacity: int) -> Log:
-    """An empty log for so many records."""
+def new_log(capacity: int) -> Log:
+    """Return an empty log for so many records."""
     record = np.zeros(capacity, MESSAGE).view(np.recarray)
     return Log(record, np.zeros(capacity, np.int64), np.zeros(1, np.int64))
 
 
-def taken(some: Log) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-    """Empty a log: its records (MESSAGE) and their rows."""
-    count = int(some.tally[0])
-    some.tally[0] = 0
-    return some.record[:count].view(MESSAGE).copy(), some.row[:count].copy()
+def drain(log: Log) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
+    """Empty a log; return its records (MESSAGE) and their rows."""
+    count = int(log.tally[0])
+    log.tally[0] = 0
+    return log.record[:count].view(MESSAGE).copy(), log.row[:count].copy()
 
 
 @embedded
-def keep(some, record, row):
+def append_record(log, record, row):
     """Copy a record into a log that has room."""
-    place = some.tally[0]
-    some.record[place] = record
-    some.row[place] = row
-    some.tally[0] += 1
+    place = log.tally[0]
+    log.record[place] = record
+    log.row[place] = row
+    log.tally[0] += 1
 
 
 @embedded
 def is_up(engine, row):
-    """Whether a node is there to send and to hear."""
-    return engine.incarnation[row] & np.uint32(1) == 0
+    """Whether a node can send and receive."""
+    return is_running(engine.incarnation[row])
 
 
 @embedded
 def count_sent(engine, row, kind):
-    """One transmission of a row."""
+    """Count one transmission of a row."""
     engine.counters.traffic[row, SENT] += 1
     if engine.counters.volume.shape[0] > 0:
         engine.counters.volume[row, SENT] += engine.bytes_of[kind]
@@ -159,9 +156,9 @@ def count_sent(engine, row, kind):
 
 
 @embedded
-def count_heard(engine, row, kind):
-    """One reception of a row."""
-    engine.counters.traffic[row, HEARD] += 1
+def count_received(engine, row, kind):
+    """Count one reception of a row."""
+    engine.counters.traffic[row, RECEIVED] += 1
     if engine.counters.volume.shape[0] > 0:
-        engine.counters.volume[row, HEARD] += engine.bytes_of[kind]
-    engine.counters.heard_kind[kind] += 1
+        engine.counters.volume[row, RECEIVED] += engine.bytes_of[kind]
+    engine.counters.received_kind[kind] += 1

@@ -1,1 +1,1 @@
-"""What happens to the nodes and links during a run."""
+"""The environment of a run: reach, mobility, faults and neighbour discovery."""

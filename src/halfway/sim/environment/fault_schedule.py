@@ -1,4 +1,4 @@
-"""The faults of a run, drawn a span of time at a time, and joined to the absences of its nodes."""
+"""The faults of a run, drawn one span of time after another, with the absences of its nodes."""
 
 import math
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from halfway.world.graphs.network import Network
 from halfway.world.mobility.motion import Presence
 from halfway.world.outages import NODE_DOWN, NODE_UP, FaultEvents, part
 
-_MOST_TURNS = 200_000  # that churn is expected to make within a span
+_MAX_TURNS = 200_000  # expected changes by churn within a span
 
 
-class Faulting:
-    """Faults told span by span: what is held never grows with the time that a run takes.
+class FaultSchedule:
+    """The schedule of faults, one span at a time: memory does not grow with the length of a run.
 
-    A span is a whole number of `window_s`, and as long as churn makes some 200,000 turns in it.
+    A span is a whole number of `window_s`, in which churn makes about 200,000 changes.
     """
 
     def __init__(
@@ -32,39 +32,39 @@ class Faulting:
         self._faults, self._where, self._seed, self._seconds = list(faults), where, seed, seconds
         n = where if isinstance(where, int) else where.n
         rate = turns_a_second(self._faults, n)
-        span = _MOST_TURNS / rate if rate > 0.0 else math.inf
+        span = _MAX_TURNS / rate if rate > 0.0 else math.inf
         windows = max(span // window_s, 1.0) if span < seconds else math.inf
         self._span = windows * window_s
         cutting = [fault for fault in self._faults if isinstance(fault, LinkCut | Partition)]
-        # All pairs that are ever cut: these are few, and named beforehand.
+        # All pairs that are ever cut: they are few, and known in advance.
         self.cuts = schedule(cutting, where, seed, seconds)
         self._absent = None if presence is None else _absences(presence)
         self._causes: dict[int, int] = {}
         self.end = 0.0
-        self._told, self._next = part(self.cuts, slice(0, 0)), 0
+        self._drawn, self._next = part(self.cuts, slice(0, 0)), 0
         self._draw()
 
     def _draw(self) -> None:
         begin, self.end = self.end, min(self.end + self._span, self._seconds)
         drawn = schedule(self._faults, self._where, self._seed, self.end, begin)
-        self._told, self._next = self._nested(drawn, begin), 0
+        self._drawn, self._next = self._nested(drawn, begin), 0
 
-    def missing(self) -> npt.NDArray[np.int32]:
-        """Rows that are down from time 0 on; before anything is taken."""
-        first = (self._told.t == 0.0) & (self._told.kind == NODE_DOWN)
-        return np.asarray(self._told.a[first])
+    def initially_down(self) -> npt.NDArray[np.int32]:
+        """Return the rows that are down from time 0 on. Call it before `take`."""
+        first = (self._drawn.t == 0.0) & (self._drawn.kind == NODE_DOWN)
+        return np.asarray(self._drawn.a[first])
 
     def take(self, end: float) -> FaultEvents:
-        """What goes down and comes up before a time, which is no later than the end of the span."""
-        last = int(np.searchsorted(self._told.t, end, side="left"))
-        some = part(self._told, slice(self._next, last))
+        """Return the next faults before a time, which must not be after the end of the span."""
+        last = int(np.searchsorted(self._drawn.t, end, side="left"))
+        taken = part(self._drawn, slice(self._next, last))
         self._next = last
         if end >= self.end and self.end < self._seconds:
             self._draw()
-        return some
+        return taken
 
     def _nested(self, drawn: FaultEvents, begin: float) -> FaultEvents:
-        """Faults and absences together: a node is down while anything holds it down."""
+        """Merge faults and absences: a node is down while it has at least one cause."""
         if self._absent is None:
             return drawn
         absent = part(self._absent, (self._absent.t >= begin) & (self._absent.t < self.end))
@@ -83,17 +83,17 @@ class Faulting:
 
 
 def _absences(presence: Presence) -> FaultEvents:
-    """Who is not there at time 0 is down from then on; later everybody comes and goes as told."""
+    """Return the absences of nodes as faults, those at time 0 included."""
     n = len(presence.first) - 1
     rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(presence.first))
-    there = np.zeros(n, bool)
-    there[rows[(presence.t0 <= 0.0) & (presence.t1 > 0.0)]] = True
-    missing = np.flatnonzero(~there).astype(np.int32)
+    present = np.zeros(n, bool)
+    present[rows[(presence.t0 <= 0.0) & (presence.t1 > 0.0)]] = True
+    initially_down = np.flatnonzero(~present).astype(np.int32)
     leaves = (presence.t1 > 0.0) & (presence.t1 < np.inf) & (presence.t1 > presence.t0)
     comes = (presence.t0 > 0.0) & (presence.t1 > presence.t0)
-    t = np.concatenate((np.zeros(len(missing)), presence.t1[leaves], presence.t0[comes]))
-    downs = len(missing) + int(leaves.sum())
+    t = np.concatenate((np.zeros(len(initially_down)), presence.t1[leaves], presence.t0[comes]))
+    downs = len(initially_down) + int(leaves.sum())
     kind = np.where(np.arange(len(t)) < downs, NODE_DOWN, NODE_UP).astype(np.uint8)
-    a = np.concatenate((missing, rows[leaves], rows[comes]))
+    a = np.concatenate((initially_down, rows[leaves], rows[comes]))
     order = np.lexsort((a, kind, t))
     return FaultEvents(t[order], kind[order], a[order], np.full(len(t), -1, np.int32))

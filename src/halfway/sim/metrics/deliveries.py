@@ -1,4 +1,4 @@
-"""The books of what was published, who should hear of it, and who did, when and how far away."""
+"""Delivery accounting: expected and actual notifications of each event, with delay and hops."""
 
 from collections import deque
 
@@ -13,63 +13,69 @@ Reals = npt.NDArray[np.float64]
 
 
 class DeliveryAccounting:
-    """Accounts of a run; an event is open until the `window`-th newer one is published.
+    """The accounts of a run; an event is open until the `window`-th newer one is published.
 
-    An event is expected at every subscriber of its topic that is up when it is published, but for
-    its own publisher; an event whose publisher is down is not published at all. A delivery counts
-    once for each (event, subscriber); what comes again is a duplicate, what comes for an event that
-    is no longer open is late, and what comes to a subscriber that was down when the event was
-    published is caught up with: welcome, but not expected. Publications may be entered up to a
-    window ahead of their time; they count from their time on.
+    An event is expected at every subscriber of its topic that is up when it is published, except
+    its own publisher. An event whose publisher is down is not published. A delivery counts once for
+    each (event, subscriber). A repetition is a duplicate, a delivery of an event that is no longer
+    open is late, and a delivery to a subscriber that was down when the event was published is
+    caught up, but not expected. Publications may be entered up to a window ahead of their time.
+    They count from their time on.
     """
 
-    def __init__(self, demand: Demand, n: int, window: int, hops_tell: bool = True) -> None:
+    def __init__(self, demand: Demand, n: int, window: int, counts_hops: bool = True) -> None:
         self.published = self.unpublished = self.expected = 0
-        self.delivered = self.duplicates = self.late = self.unasked = self.caught_up = 0
+        self.delivered = self.duplicates = self.late = self.unsolicited = self.caught_up = 0
         self.latency_s, self.hops, self.stretch = Histogram(), Histogram(), Histogram()
-        # Every delivery as (event, row, seconds since its publication), if somebody wants to know.
-        self.told: list[tuple[Longs, Longs, Reals]] | None = None
-        # Then every publication as well: (event, its time, how many should hear of it).
-        self.asked: list[tuple[int, float, int]] = []
-        self._wants = np.zeros((n, demand.topics), bool)
+        # Every delivery as (event, row, seconds since its publication); set a list to record them.
+        self.delivery_log: list[tuple[Longs, Longs, Reals]] | None = None
+        # Then also every publication: (event, time, expected notifications).
+        self.publication_log: list[tuple[int, float, int]] = []
+        self._subscribed = np.zeros((n, demand.topics), bool)
         for topic, rows in enumerate(demand.subscribers):
-            self._wants[rows, topic] = True
-        self._hops_tell, self.window, self._n, self._newest = hops_tell, window, n, -1
+            self._subscribed[rows, topic] = True
+        self._counts_hops, self.window, self._n, self._newest = counts_hops, window, n, -1
         self._rows = demand.subscribers
-        # By event modulo twice the window, for as many may be entered ahead of their time:
+        # By event modulo twice the window, as a window of events may be entered ahead of time:
         places = 2 * window
         self._event = np.full(places, -1, np.int64)
-        self._entered = np.full(places, -1, np.int64)  # the same, those that nobody published too
+        self._entered = np.full(places, -1, np.int64)  # the same, unpublished events included
         self._at, self._topic = np.zeros(places), np.zeros(places, np.int32)
         self._publisher = np.full(places, -1, np.int32)
         self._steps: dict[int, npt.NDArray[np.int32]] = {}  # open event -> distances of all rows
-        self._missed: dict[int, npt.NDArray[np.int32]] = {}  # open event -> subscribers then down
-        self._told = np.zeros(0, np.int64)  # (event, row) of open events, packed, ascending
+        self._missed: dict[
+            int, npt.NDArray[np.int32]
+        ] = {}  # open event -> subscribers down at its time
+        self._recorded = np.zeros(0, np.int64)  # (event, row) of open events, packed, ascending
         self._ahead: deque[tuple[float, int]] = deque()  # time and expected; -1: not published
 
     def publish(
-        self, k: int, some: Publications, up: npt.NDArray[np.bool_],
+        self, k: int, publications: Publications, up: npt.NDArray[np.bool_],
         steps: npt.NDArray[np.int32] | None,
     ) -> bool:  # fmt: skip
-        """Enter the k-th of some publications; False if its publisher is not up to publish it.
+        """Enter publication k; False if its publisher is down.
 
-        steps [n]: hops of a shortest path from the publisher at that time; -1 if there is none.
+        steps [n]: hops of a shortest path from the publisher at that time; -1: no path.
         """
-        row, topic, event = int(some.row[k]), int(some.topic[k]), int(some.event[k])
+        row, topic, event = (
+            int(publications.row[k]),
+            int(publications.topic[k]),
+            int(publications.event[k]),
+        )
         place = event % len(self._event)
         for kept in (self._steps, self._missed):
             kept.pop(int(self._event[place]), None)
-        self._entered[place], self._at[place] = event, some.t[k]
+        self._entered[place], self._at[place] = event, publications.t[k]
         self._event[place] = event if up[row] else -1
         self._newest = event
         if not up[row]:
-            self._ahead.append((float(some.t[k]), -1))
+            self._ahead.append((float(publications.t[k]), -1))
             return False
         rows = self._rows[topic]
-        wanted = int(up[rows].sum()) - int(self._wants[row, topic])
-        self._ahead.append((float(some.t[k]), wanted))
-        if self.told is not None:
-            self.asked.append((event, float(some.t[k]), wanted))
+        expected = int(up[rows].sum()) - int(self._subscribed[row, topic])
+        self._ahead.append((float(publications.t[k]), expected))
+        if self.delivery_log is not None:
+            self.publication_log.append((event, float(publications.t[k]), expected))
         self._topic[place], self._publisher[place] = topic, row
         missed = rows[~up[rows]]
         if len(missed):
@@ -81,16 +87,16 @@ class DeliveryAccounting:
     def settle(self, now: float) -> None:
         """Count the publications up to a time (seconds, inclusive)."""
         while self._ahead and self._ahead[0][0] <= now:
-            _, wanted = self._ahead.popleft()
-            self.published += wanted >= 0
-            self.unpublished += wanted < 0
-            self.expected += max(wanted, 0)
+            _, expected = self._ahead.popleft()
+            self.published += expected >= 0
+            self.unpublished += expected < 0
+            self.expected += max(expected, 0)
 
     def deliver(
         self, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
         at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
     ) -> None:  # fmt: skip
-        """Enter what applications were told: event ids, rows, times and hops, in order of time."""
+        """Enter notifications: event ids, rows, times and hops, in order of time."""
         if not len(event):
             return
         place = event % len(self._event)
@@ -98,34 +104,34 @@ class DeliveryAccounting:
         closed = (self._entered[later] == event + self.window) & (self._at[later] <= at)
         is_open = (self._event[place] == event) & ~closed
         self.late += int((~is_open).sum())
-        asked = self._wants[row, self._topic[place]] & (self._publisher[place] != row)
-        self.unasked += int((is_open & ~asked).sum())
+        solicited = self._subscribed[row, self._topic[place]] & (self._publisher[place] != row)
+        self.unsolicited += int((is_open & ~solicited).sum())
         code = event * self._n + row
         first = np.zeros(len(code), bool)
         first[np.unique(code, return_index=True)[1]] = True
-        again = is_open & asked & (~first | np.isin(code, self._told))
+        again = is_open & solicited & (~first | np.isin(code, self._recorded))
         self.duplicates += int(again.sum())
-        new = is_open & asked & ~again
-        self._told_before(code[new])
+        new = is_open & solicited & ~again
+        self._record(code[new])
         for one in self._missed.keys() & set(event[new].tolist()):
             missed = new & (event == one) & np.isin(row, self._missed[one])
             self.caught_up += int(missed.sum())
             new &= ~missed
         self.delivered += int(new.sum())
         self.latency_s.add(at[new] - self._at[place[new]])
-        if self.told is not None:
-            self.told.append((event[new], row[new], at[new] - self._at[place[new]]))
-        if self._hops_tell:
+        if self.delivery_log is not None:
+            self.delivery_log.append((event[new], row[new], at[new] - self._at[place[new]]))
+        if self._counts_hops:
             self.hops.add(hops[new])
-            self._enter_stretch(event[new], row[new], hops[new])
+            self._add_stretch(event[new], row[new], hops[new])
 
-    def _told_before(self, code: npt.NDArray[np.int64]) -> None:
-        """Remember (event, row) pairs; those of closed events are forgotten."""
+    def _record(self, code: npt.NDArray[np.int64]) -> None:
+        """Record (event, row) pairs, and drop those of closed events."""
         oldest = (self._newest - len(self._event) + 1) * self._n
-        kept = self._told[self._told >= oldest]
-        self._told = np.sort(np.concatenate((kept, code)))
+        kept = self._recorded[self._recorded >= oldest]
+        self._recorded = np.sort(np.concatenate((kept, code)))
 
-    def _enter_stretch(
+    def _add_stretch(
         self, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
         hops: npt.NDArray[np.int64],
     ) -> None:  # fmt: skip
@@ -133,10 +139,10 @@ class DeliveryAccounting:
         for one in self._steps.keys() & set(event.tolist()):
             mine = event == one
             steps[mine] = self._steps[one][row[mine]]
-        there = steps > 0
-        self.stretch.add(hops[there] / steps[there])
+        reachable = steps > 0
+        self.stretch.add(hops[reachable] / steps[reachable])
 
     @property
     def delivery_ratio(self) -> float:
-        """Delivered of expected; nan where nothing was expected."""
+        """Delivered over expected; nan where nothing was expected."""
         return self.delivered / self.expected if self.expected else float("nan")

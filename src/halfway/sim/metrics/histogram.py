@@ -1,28 +1,28 @@
-"""A distribution in bounded memory: exact count, sum and largest; quantiles within 0.8 %."""
+"""The histogram of a metric in bounded memory: exact count, sum and maximum; quantiles in 0.8 %."""
 
 import numpy as np
 import numpy.typing as npt
 
-# Bins are the leading 7 bits of the mantissa: read off the bits of a double, so no logarithm, whose
-# last bit differs between machines, decides which one a value falls into.
+# A bin is the exponent and the leading 7 bits of the mantissa, taken from the bits of a double. A
+# logarithm would choose bins by its last bit, which differs between machines.
 _BITS = 52 - 7
 
 
 class Histogram:
-    """Counts of non-negative numbers by relative size."""
+    """Counts of non-negative numbers in bins of equal relative width."""
 
     def __init__(self) -> None:
-        self.count, self.sum, self.largest = 0, 0.0, 0.0
-        self._bins: dict[int, tuple[int, float]] = {}  # how many, and their sum
+        self.count, self.sum, self.max = 0, 0.0, 0.0
+        self._bins: dict[int, tuple[int, float]] = {}  # count and sum
 
     def add(self, values: npt.ArrayLike) -> None:
-        """Count some numbers >= 0."""
+        """Add numbers >= 0."""
         given = np.asarray(values, np.float64).ravel() + 0.0
         if not len(given):
             return
         self.count += len(given)
-        self.largest = max(self.largest, float(given.max()))
-        # One number after the other, known sums first: no last bit depends on the batches.
+        self.max = max(self.max, float(given.max()))
+        # Added one by one, known sums first, so that the last bit does not depend on the batches.
         self.sum = float(np.add.accumulate(np.concatenate(([self.sum], given)))[-1])
         bins, which = np.unique(given.view(np.int64) >> _BITS, return_inverse=True)
         known = [self._bins.get(place, (0, 0.0)) for place in bins.tolist()]
@@ -36,20 +36,20 @@ class Histogram:
 
     @property
     def mean(self) -> float:
-        """Exact; nan when nothing was counted."""
+        """The exact mean; nan without values."""
         return self.sum / self.count if self.count else float("nan")
 
     def quantile(self, share: float) -> float:
-        """The smallest value with at least that share of all at or below it, within 0.8 %.
+        """Return the smallest value with at least that share of all at or below it, within 0.8 %.
 
-        It is the mean of its bin: whole numbers up to 128 come out as they are.
+        It is the mean of its bin, so whole numbers up to 128 are exact.
         """
         if not self.count:
             return float("nan")
-        wanted, passed = max(1, int(np.ceil(share * self.count - 1e-9))), 0
+        rank, passed = max(1, int(np.ceil(share * self.count - 1e-9))), 0
         for place in sorted(self._bins):
-            many, total = self._bins[place]
-            passed += many
-            if passed >= wanted:
-                return total / many
+            count, total = self._bins[place]
+            passed += count
+            if passed >= rank:
+                return total / count
         raise AssertionError("counts of bins add up to the count")

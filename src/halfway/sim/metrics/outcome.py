@@ -1,4 +1,4 @@
-"""What came of a run: deliveries, delays, traffic, load, energy and memory, each said once."""
+"""The outcome of a run: deliveries, delays, traffic, load, energy and memory."""
 
 import math
 from collections.abc import Mapping
@@ -11,78 +11,91 @@ import numpy.typing as npt
 from halfway.sim.metrics.histogram import Histogram
 
 
+class RunId(NamedTuple):
+    """What identifies a run of a given configuration."""
+
+    system: str
+    seed: int
+    nodes: int
+    seconds: float  # of the whole run
+
+
 class Spread(NamedTuple):
-    """A distribution in five numbers; nan where nothing was counted."""
+    """A distribution in five numbers; nan where there are no values."""
 
     mean: float
     median: float
     p95: float
     p99: float
-    largest: float
+    max: float
 
 
 class Load(NamedTuple):
-    """How work is shared among nodes: records sent and received by each."""
+    """The distribution of load over the nodes: records sent and received by each."""
 
     mean: float
     median: float
-    largest: float
-    gini: float  # 0: all alike; towards 1: one does it all
+    max: float
+    gini: float  # 0: all equal; near 1: one node has it all
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The meters of one run. Times in seconds, sizes in bytes, energy in joules."""
+    """The metrics of one run. Times in seconds, sizes in bytes, energy in joules.
+
+    A notification is an event that a system delivers to an application.
+    """
 
     system: str
     nodes: int
-    seconds: float  # simulated; all that was due before that time was delivered
+    seconds: float  # simulated; everything due before that time was delivered
     seed: int
-    events: int  # records that reached a node or an application
+    records: int  # that reached a node or an application
     published: int
     unpublished: int  # events whose publisher was down
-    expected: int  # (event, subscriber up when it was published), but for its publisher
+    expected: int  # (event, subscriber that was up when it was published), without its publisher
     delivered: int
-    duplicates: int  # told again to an application that knew
-    unasked: int  # told to an application that did not subscribe
-    late: int  # told after the event was forgotten by the accounts
-    caught_up: int  # told to a subscriber that was down when the event was published
+    duplicates: int  # notifications of an event that the application had received
+    unsolicited: int  # notifications of applications without a subscription
+    late: int  # notifications of events that the accounting had closed
+    caught_up: int  # notifications of subscribers that were down when the event was published
     delivery_ratio: float
     latency_s: Spread
     hops: Spread  # transmissions in the chain of records from the publisher to the notification
     stretch: Spread  # hops over those of a shortest path when the event was published
     sent: Mapping[str, int]  # transmissions by kind
-    heard: Mapping[str, int]  # receptions by kind
+    received: Mapping[str, int]  # receptions by kind
     bytes_sent: int
-    bytes_heard: int
-    heard_per_delivery: float  # receptions for each notification, expected or caught up with
-    sent_per_delivery: float
+    bytes_received: int
+    received_per_notification: float  # receptions for each notification delivered or caught up
+    sent_per_notification: float
     load: Load
-    involved: int  # nodes that transmitted
-    energy_tx: float
-    energy_rx: float
-    energy_idle: float
-    energy_largest: float  # of one node
-    saturated: int  # nodes that sent and heard for longer than there was time: a contended radio
-    # would have lost some of it
+    transmitting_nodes: int  # nodes that transmitted at least once
+    energy_tx_j: float
+    energy_rx_j: float
+    energy_idle_j: float
+    max_node_energy_j: float
+    # Nodes that sent and received for longer than there was time: a shared medium would have lost
+    # some of their records.
+    saturated_nodes: int
     state_bytes_per_node: float
-    radio: Mapping[str, int]  # what the radio counted beside that: collisions, drops, …
-    digest: str  # of the final state and the meters: same seed, same digest
-    # What the system itself had no room or no way for, above 0: notifications may have died of it.
+    radio: Mapping[str, int]  # the radio's own counters: collisions, drops, …
+    digest: str  # of the final state and the counters: same seed, same digest
+    # The protocol's own counters of lack of room, where above 0: notifications may have been lost.
     shortfalls: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def energy(self) -> float:
-        """Joules of all nodes together."""
-        return self.energy_tx + self.energy_rx + self.energy_idle
+    def energy_j(self) -> float:
+        """The energy of all nodes together."""
+        return self.energy_tx_j + self.energy_rx_j + self.energy_idle_j
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain numbers, texts and dictionaries, for JSON; what is not finite becomes None."""
+        """Return plain numbers, strings and dictionaries for JSON; None for what is not finite."""
         flat = asdict(self)
         for name, value in list(flat.items()):
             if hasattr(value, "_asdict"):
                 flat[name] = value._asdict()
-        flat["energy"] = self.energy
+        flat["energy_j"] = self.energy_j
         return _plain(flat)  # type: ignore[no-any-return]
 
 
@@ -95,13 +108,13 @@ def _plain(value: Any) -> Any:
 
 
 def spread(values: Histogram) -> Spread:
-    """Five numbers of a histogram."""
+    """Return the five numbers of a histogram."""
     median, p95, p99 = (values.quantile(share) for share in (0.5, 0.95, 0.99))
-    return Spread(values.mean, median, p95, p99, values.largest if values.count else math.nan)
+    return Spread(values.mean, median, p95, p99, values.max if values.count else math.nan)
 
 
 def load(traffic: npt.NDArray[np.int64]) -> Load:
-    """How records [n, 2], sent and received, are shared."""
+    """Return the distribution of records [n, 2], sent and received."""
     each = np.sort(traffic.sum(axis=1)).astype(np.float64)
     n, total = len(each), each.sum()
     if total == 0.0:
@@ -111,5 +124,5 @@ def load(traffic: npt.NDArray[np.int64]) -> Load:
 
 
 def by_kind(counts: npt.NDArray[np.int64], kinds: Mapping[int, str]) -> dict[str, int]:
-    """Counts above 0 by the kinds' names."""
+    """Return the counts above 0 by name of kind."""
     return {kinds.get(k, f"kind {k}"): int(counts[k]) for k in np.flatnonzero(counts).tolist()}

@@ -1,43 +1,53 @@
-"""From a simulation to its outcome: every meter read once."""
+"""From the counters of a run to its outcome and its digest."""
 
 import hashlib
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from halfway.sim.engine.records import HEARD, SENT
-from halfway.sim.metrics.outcome import Outcome, by_kind, load, spread
-from halfway.sim.radio.energy import spent
+from halfway.adapters.interface import SystemInstance
+from halfway.sim.engine.records import RECEIVED, SENT, Counters, Engine
+from halfway.sim.metrics.deliveries import DeliveryAccounting
+from halfway.sim.metrics.outcome import Outcome, RunId, by_kind, load, spread
+from halfway.sim.radio.energy import Airtime, Power, spent
 
-if TYPE_CHECKING:
-    from halfway.sim.simulation import Simulation
 
+def outcome(
+    run: RunId,
+    at: float,
+    *,
+    instance: SystemInstance,
+    engine: Engine,
+    deliveries: DeliveryAccounting,
+    airtime: Airtime,
+    radio_counts: Mapping[str, int],
+    power: Power,
+    up_s: npt.NDArray[np.float64],
+) -> Outcome:
+    """Return the outcome of a run up to a time (seconds).
 
-def outcome(run: "Simulation") -> Outcome:
-    """The meters of a simulation as it is now."""
-    deliveries, counters, kinds = run.deliveries, run.engine.counters, run.instance.kinds.names
-    air = run.declared.airtime(run.radio, run.engine, run.power)
-    deliveries.settle(run.at if run.at < run.seconds else np.inf)
-    up_s = run.at - run.environment.down_s(run.at)
-    energy = spent(run.power, air.sent, air.heard, up_s)
+    airtime, radio_counts: what its radio measured. up_s: [n] seconds that each node was up.
+    """
+    counters, kinds, size = engine.counters, instance.kinds.names, engine.bytes_of
+    deliveries.settle(at if at < run.seconds else np.inf)
+    energy = spent(power, airtime, up_s)
     notified = deliveries.delivered + deliveries.caught_up
-    sent, heard = (int(counters.traffic[:, way].sum()) for way in (SENT, HEARD))
-    size = run.engine.bytes_of
-    state_bytes = sum(part.nbytes for part in arrays(run.instance.state))
+    sent, received = (int(counters.traffic[:, way].sum()) for way in (SENT, RECEIVED))
+    shortfalls = instance.shortfalls(instance.state)
     return Outcome(
         system=run.system,
-        nodes=run.environment.n,
-        seconds=run.at,
+        nodes=run.nodes,
+        seconds=at,
         seed=run.seed,
-        events=int(counters.events[0]),
+        records=int(counters.events[0]),
         published=deliveries.published,
         unpublished=deliveries.unpublished,
         expected=deliveries.expected,
         delivered=deliveries.delivered,
         duplicates=deliveries.duplicates,
-        unasked=deliveries.unasked,
+        unsolicited=deliveries.unsolicited,
         late=deliveries.late,
         caught_up=deliveries.caught_up,
         delivery_ratio=deliveries.delivery_ratio,
@@ -45,27 +55,27 @@ def outcome(run: "Simulation") -> Outcome:
         hops=spread(deliveries.hops),
         stretch=spread(deliveries.stretch),
         sent=by_kind(counters.sent_kind, kinds),
-        heard=by_kind(counters.heard_kind, kinds),
+        received=by_kind(counters.received_kind, kinds),
         bytes_sent=int((counters.sent_kind * size).sum()),
-        bytes_heard=int((counters.heard_kind * size).sum()),
-        heard_per_delivery=heard / notified if notified else float("nan"),
-        sent_per_delivery=sent / notified if notified else float("nan"),
+        bytes_received=int((counters.received_kind * size).sum()),
+        received_per_notification=received / notified if notified else float("nan"),
+        sent_per_notification=sent / notified if notified else float("nan"),
         load=load(counters.traffic),
-        involved=int((counters.traffic[:, SENT] > 0).sum()),
-        energy_tx=float(energy.tx.sum()),
-        energy_rx=float(energy.rx.sum()),
-        energy_idle=float(energy.idle.sum()),
-        energy_largest=float(energy.total.max()),
-        saturated=int((air.sent + air.heard > up_s + 1e-9).sum()),
-        state_bytes_per_node=state_bytes / run.environment.n,
-        radio=run.declared.counted(run.radio),
-        digest=digest(run),
-        shortfalls={k: v for k, v in run.instance.shortfalls(run.instance.state).items() if v > 0},
+        transmitting_nodes=int((counters.traffic[:, SENT] > 0).sum()),
+        energy_tx_j=float(energy.tx.sum()),
+        energy_rx_j=float(energy.rx.sum()),
+        energy_idle_j=float(energy.idle.sum()),
+        max_node_energy_j=float(energy.total.max()),
+        saturated_nodes=int((airtime.sent + airtime.received > up_s + 1e-9).sum()),
+        state_bytes_per_node=sum(part.nbytes for part in arrays(instance.state)) / run.nodes,
+        radio=radio_counts,
+        digest=digest(instance.state, counters),
+        shortfalls={name: count for name, count in shortfalls.items() if count > 0},
     )
 
 
 def arrays(state: Any) -> Iterator[npt.NDArray[Any]]:
-    """Every array of a state, those of nested tuples as well."""
+    """Yield every array of a state, those of nested tuples included."""
     for part in state:
         if isinstance(part, tuple):
             yield from arrays(part)
@@ -74,18 +84,16 @@ def arrays(state: Any) -> Iterator[npt.NDArray[Any]]:
 
 
 def state_digest(state: Any) -> str:
-    """Hex digest of a state's bytes."""
+    """Return a hex digest of a state's bytes."""
     whole = hashlib.sha256()
     for part in arrays(state):
         whole.update(np.ascontiguousarray(part).tobytes())
     return whole.hexdigest()[:16]
 
 
-def digest(run: "Simulation") -> str:
-    """Hex digest of what every node remembers and of what was counted."""
-    counters, whole = run.engine.counters, hashlib.sha256()
-    for part in (counters.traffic, counters.sent_kind, counters.heard_kind, counters.events):
+def digest(state: Any, counters: Counters) -> str:
+    """Return a hex digest of the state of all nodes and of the counters."""
+    whole = hashlib.sha256()
+    for part in (counters.traffic, counters.sent_kind, counters.received_kind, counters.events):
         whole.update(part.tobytes())
-    return hashlib.sha256(
-        (state_digest(run.instance.state) + whole.hexdigest()).encode()
-    ).hexdigest()[:16]
+    return hashlib.sha256((state_digest(state) + whole.hexdigest()).encode()).hexdigest()[:16]

@@ -1,1 +1,1 @@
-"""Radio models and energy."""
+"""Radios of the simulator: ideal, distance, CSMA and wired; their energy."""

@@ -1,37 +1,96 @@
-"""The air of the radios without contention: everybody may send at once, and nothing collides.
+"""Transmission without collisions: what the ideal, distance and lossy radios share.
 
-A broadcast is one entry of the queue. Where all hear it at once its receivers are found when it
-comes up, so they are those in reach at that moment; else they are met in order of their delays.
+Each neighbour receives a transmission after the delay of its link, unless the reception fails. A
+broadcast is one entry of the queue. If all neighbours receive it at the same time, its receivers
+are looked up when it is due: the nodes in reach at that moment. Otherwise they receive it in the
+order of their delays.
 """
 
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
 import numpy as np
+from numba.extending import overload
 
 from halfway.core.compiled import embedded
 from halfway.core.message import EVERYONE
+from halfway.core.neighbourhood import place_of
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, declare
 from halfway.sim.engine.queue import comes_first, push, reserved
-from halfway.sim.engine.records import FLYING, OVER, SPREADING, count_heard, count_sent, is_up
-from halfway.sim.environment.neighbour_lists import place_of
-from halfway.sim.radio.delays import (
-    Distances,
-    Ideal,
-    Lossy,
-    all_at_once,
-    delay_of,
-    next_turn,
-    received,
-)
+from halfway.sim.engine.records import FLYING, OVER, SPREADING, count_received, count_sent, is_up
+
+
+class LinkModel(NamedTuple):
+    """How a type of radio answers the four questions below; compiled functions."""
+
+    delay_of: Callable[..., Any]
+    next_turn: Callable[..., Any]
+    all_at_once: Callable[..., Any]
+    received: Callable[..., Any]
+
+
+_MODELS: dict[type, LinkModel] = {}
+
+
+def declare_links(radio: type, model: LinkModel) -> None:
+    """Declare a type of radio without collisions."""
+    _MODELS[radio] = model
+    declare(radio, depart, arrive, changed)
+
+
+def delay_of(radio: Any, place: Any) -> Any:
+    """Return the delay (seconds) of the link at that place."""
+    return _MODELS[type(radio)].delay_of(radio, place)
+
+
+def next_turn(radio: Any, first: Any, cursor: Any) -> Any:
+    """Return the place of the neighbour number `cursor` to receive, in a row from `first`."""
+    return _MODELS[type(radio)].next_turn(radio, first, cursor)
+
+
+def all_at_once(radio: Any) -> Any:
+    """Whether every neighbour receives a transmission at the same time."""
+    return _MODELS[type(radio)].all_at_once(radio)
+
+
+def received(radio: Any, place: Any) -> Any:
+    """Draw whether this reception over the link at that place succeeds."""
+    return _MODELS[type(radio)].received(radio, place)
+
+
+@overload(delay_of, jit_options={"forceinline": True})
+def _delay_of(radio, place):
+    chosen = _MODELS[radio.instance_class].delay_of
+    return lambda radio, place: chosen(radio, place)
+
+
+@overload(next_turn, jit_options={"forceinline": True})
+def _next_turn(radio, first, cursor):
+    chosen = _MODELS[radio.instance_class].next_turn
+    return lambda radio, first, cursor: chosen(radio, first, cursor)
+
+
+@overload(all_at_once, jit_options={"forceinline": True})
+def _all_at_once(radio):
+    chosen = _MODELS[radio.instance_class].all_at_once
+    return lambda radio: chosen(radio)
+
+
+@overload(received, jit_options={"forceinline": True})
+def _received(radio, place):
+    chosen = _MODELS[radio.instance_class].received
+    return lambda radio, place: chosen(radio, place)
 
 
 @embedded
 def depart(engine, radio, reach, slot):
-    """It is on the air, and arrives when the radio says."""
+    """Transmit a record: queue it for its first arrival."""
     message = engine.out.pool[slot]
     sender = np.uint32(message.source)
     first = np.int64(reach.first[sender])
     to_all = message.next == EVERYONE
-    # A record that nobody is there to hear is queued all the same, and ends when it comes up:
-    # its slot must not be freed while the sender's other records are still being queued.
+    # A record without receivers is queued all the same, and ends when it is due: its slot must not
+    # be freed while the sender's other records are still being queued.
     place, receivers, turn = first, np.int64(1), np.int64(0)
     if not all_at_once(radio):
         if to_all:
@@ -41,8 +100,8 @@ def depart(engine, radio, reach, slot):
         else:
             place = place_of(reach, sender, message.next)
     count_sent(engine, sender, message.kind)
-    on_way = SPREADING if to_all else FLYING
-    engine.flight.phase[slot] = on_way if place >= 0 else OVER
+    phase = SPREADING if to_all else FLYING
+    engine.flight.phase[slot] = phase if place >= 0 else OVER
     engine.flight.departed[slot] = message.at
     engine.flight.cursor[slot] = 0
     engine.flight.order[slot] = reserved(engine.queue, receivers)
@@ -52,28 +111,28 @@ def depart(engine, radio, reach, slot):
 
 
 @embedded
-def hears(engine, radio, place, row, kind):
-    """Whether a row hears what comes over the link at that place; counted if so."""
+def receives(engine, radio, place, row, kind):
+    """Whether a row receives over the link at that place; counted if so."""
     if not is_up(engine, row):
         return False
     if engine.cut.shape[0] > 0 and engine.cut[place] == 1:
         return False
     if not received(radio, place):
         return False
-    count_heard(engine, row, kind)
+    count_received(engine, row, kind)
     return True
 
 
 @embedded
 def arrive(engine, radio, reach, slot, cursor):
-    """The next neighbour whose turn has come and who hears it."""
+    """Return the next neighbour that receives the record now."""
     message = engine.out.pool[slot]
     sender, kind = np.uint32(message.source), message.kind
     if cursor == FRESH:
         if engine.flight.phase[slot] == FLYING:
             place = place_of(reach, sender, message.next)
-            heard = place >= 0 and hears(engine, radio, place, np.uint32(message.next), kind)
-            return np.int64(message.next) if heard else DONE, LAST
+            arrives = place >= 0 and receives(engine, radio, place, np.uint32(message.next), kind)
+            return np.int64(message.next) if arrives else DONE, LAST
         cursor = np.int64(engine.flight.cursor[slot])
     first = reach.first[sender]
     receivers = np.int64(reach.last[sender] - first)
@@ -83,22 +142,18 @@ def arrive(engine, radio, reach, slot, cursor):
             at = engine.flight.departed[slot] + delay_of(radio, place)
             turn = engine.flight.order[slot] + np.int64(place) - np.int64(first)
             message.at = at
-            # A later time may have to wait for the world, or for the next call.
+            # A change of the world, or the caller's bound, may come before a later reception.
             if at >= engine.horizon[0] or not comes_first(engine.queue, at, turn):
                 engine.flight.cursor[slot] = cursor
                 push(engine.queue, at, turn, slot)
                 return QUEUED, LAST
         cursor += 1
         row = np.uint32(reach.who[place])
-        if hears(engine, radio, place, row, kind):
+        if receives(engine, radio, place, row, kind):
             return np.int64(row), cursor if cursor < receivers else LAST
     return DONE, LAST
 
 
 @embedded
 def changed(engine, radio, reach, kind, a, b, at):
-    """What is on the air finds whoever is there when it arrives."""
-
-
-for _radio in (Ideal, Distances, Lossy):
-    declare(_radio, depart, arrive, changed)
+    """Nothing to do: receivers are looked up when a record arrives."""

@@ -1,7 +1,7 @@
-"""A medium that neighbours share: they listen before they send, back off, and collide all the same.
+"""The CSMA radio: a medium that neighbours share, with carrier sense, backoff and collisions.
 
-CSMA/CA on the unit disk: a node senses whom it could hear, no further, and no capture. The model,
-its readings and its distance to independent sources stand in docs/models/contention.md.
+CSMA/CA on the unit disk: a node senses exactly the nodes in reach, and there is no capture. The
+model, its interpretations and its validation are in docs/models/contention.md.
 """
 
 from typing import Any, NamedTuple
@@ -15,23 +15,21 @@ from halfway.sim.engine.interface import declare
 from halfway.sim.radio.csma_exchange import arrive, depart
 from halfway.sim.radio.csma_sensing import changed
 
-__all__ = ["SENSORS", "STATION", "WIFI_A", "WIFI_B", "Contention", "Timing", "contention"]
-
 
 class Timing(NamedTuple):
-    """The scalars of the medium, the same at every node."""
+    """The parameters of the medium, the same at every node."""
 
-    bit_rate: float  # bit/s, of everything that is sent
+    bit_rate: float  # bit/s, of every frame
     slot_s: float  # one step of the countdown
     sifs_s: float  # between a frame and its acknowledgement
-    difs_s: float  # silence before a countdown goes on
-    sense_s: float  # a transmission that began less than this ago is not sensed yet
+    difs_s: float  # silence before a countdown continues
+    sense_s: float  # a transmission is sensed this long after its beginning
     cw_min: int  # slots; a frame's first backoff is uniform in 0 … cw_min
     cw_max: int  # slots; the window doubles up to here
     retries: int  # attempts beyond the first, for frames with an acknowledgement
-    header_bytes: float  # what PHY and MAC add to every record, as bytes at the bit rate
+    header_bytes: float  # PHY and MAC headers of every record, as bytes at the bit rate
     ack_bytes: float  # a whole acknowledgement, as bytes at the bit rate
-    line_limit: int  # frames that a node has in line; what comes beyond is dropped
+    queue_limit: int  # frames that a node queues; further ones are dropped
 
 
 # 802.11b at its base rate, at which broadcasts are sent: 192 us of preamble and PHY header are 24
@@ -41,92 +39,95 @@ WIFI_B = Timing(1e6, 20e-6, 10e-6, 50e-6, 15e-6, 31, 1023, 6, 60, 38, 1000)
 # the last symbol of a frame with the usual 112 bytes: 124 us in all.
 WIFI_A = Timing(12e6, 9e-6, 16e-6, 34e-6, 4e-6, 15, 1023, 6, 74, 48, 1000)
 # 802.15.4 at 2.4 GHz: its rate, backoff period, turnaround, long spacing and windows. We freeze the
-# countdown as 802.11 does, because one rule for all media keeps their comparison plain.
+# countdown as 802.11 does, because one rule for all media keeps them comparable.
 SENSORS = Timing(250e3, 320e-6, 192e-6, 640e-6, 128e-6, 7, 31, 3, 17, 11, 1000)
 
 
-# One record a node: what the medium knows of it, then what was counted.
+# One record a node: its state, then its counters.
 STATION = np.dtype(
     [
-        ("head", "<i8"),  # slot of the frame it contends for, -1 with nothing to send
-        ("tail", "<i8"),  # slot of the last frame in its line
-        ("length", "<i8"),  # frames in its line, the head included
-        ("busy", "<i8"),  # neighbours that are sending now
-        ("on_air", "<i8"),  # slot of what it is sending itself, -1 if it is not
-        ("hearing", "<i8"),  # slot of what it began to receive, -1 for nothing
+        ("head", "<i8"),  # slot of the frame that contends, -1: none
+        ("tail", "<i8"),  # slot of the last frame in its queue
+        ("length", "<i8"),  # frames in its queue, the head included
+        ("busy", "<i8"),  # neighbours that are transmitting now
+        ("on_air", "<i8"),  # slot of the frame it is transmitting, -1: none
+        ("hearing", "<i8"),  # slot of the frame it began to receive, -1: none
         ("remaining", "<i8"),  # slots left when the countdown began or froze
         ("begin", "<f8"),  # seconds, when the countdown began
         ("access_at", "<f8"),  # seconds, when it ends
         ("cw", "<i8"),  # slots, the window of the head
-        ("attempts", "<i8"),  # how often the head was sent
-        ("quiet_at", "<f8"),  # seconds, when all around it, and itself, fell silent
-        ("since", "<f8"),  # seconds, up to when its time is accounted for
-        ("dice", "<u8"),  # a stream for each node, so that no order among nodes matters
+        ("attempts", "<i8"),  # how often the head was transmitted
+        ("silent_since", "<f8"),  # seconds, when its neighbours and itself fell silent
+        ("since", "<f8"),  # seconds, up to which its time is accounted for
+        ("random_state", "<u8"),  # a stream for each node, independent of the order of nodes
         ("counting", "<i4"),  # 1 while its countdown runs
-        ("spoilt", "<i4"),  # 1 if something overlapped with what it began to receive
-        ("frames", "<i8"),  # sent, repetitions and acknowledgements included
-        ("answers", "<i8"),  # acknowledgements among them
-        ("missed", "<i8"),  # whole frames around it, while it was up, that it did not make out
-        ("line_full", "<i8"),  # frames dropped because its line was full
-        ("unheard", "<i8"),  # frames given up because no acknowledgement came
-        ("flushed", "<i8"),  # frames lost from its line in crashes
-        ("sending_s", "<f8"),  # seconds that it was up and sending
-        ("hearing_s", "<f8"),  # seconds that it was up, sensed others and did not send
+        ("corrupted", "<i4"),  # 1 if a transmission overlapped with the frame it is receiving
+        ("frames", "<i8"),  # transmitted, repetitions and acknowledgements included
+        ("acks", "<i8"),  # acknowledgements among them
+        ("corrupted_receptions", "<i8"),  # complete frames in reach that it did not receive
+        ("queue_full", "<i8"),  # frames dropped because its queue was full
+        ("unacknowledged", "<i8"),  # frames given up without an acknowledgement
+        ("lost_in_crashes", "<i8"),  # frames lost from its queue in crashes
+        ("sending_s", "<f8"),  # seconds that it was up and transmitting
+        ("hearing_s", "<f8"),  # seconds that it was up, sensed others and did not transmit
     ]
 )
 
 
-class Contention(NamedTuple):
-    """A contended medium for one run: parameters, and the state of every node."""
+class Csma(NamedTuple):
+    """The shared medium of one run: its parameters, and the state of every node."""
 
     timing: Timing
     station: npt.NDArray[np.void]  # [n] STATION, as a record array
-    got: npt.NDArray[np.int64]  # [n] rows that made out the frame that has just ended
-    tally: npt.NDArray[np.int64]  # [1] how many they are
+    receivers: npt.NDArray[np.int64]  # [n] rows that received the frame that has just ended
+    tally: npt.NDArray[np.int64]  # [1] their number
 
 
 _REALS = ("bit_rate", "slot_s", "sifs_s", "difs_s", "sense_s", "header_bytes", "ack_bytes")
-_WHOLES = ("cw_min", "cw_max", "retries", "line_limit")
-_BACKOFF = 0xB0FF  # the name of the backoffs' dice
+_WHOLES = ("cw_min", "cw_max", "retries", "queue_limit")
+_BACKOFF = 0xB0FF  # the random stream of backoffs
 
 
-def contention(n: int, seed: int, timing: Timing = WIFI_B) -> Contention:
-    """A silent medium for n nodes.
+def csma(n: int, seed: int, timing: Timing = WIFI_B) -> Csma:
+    """Return a silent medium for n nodes.
 
-    A frame of b bytes lasts (header_bytes + b) * 8 / bit_rate seconds; the engine's `bytes_of` says
-    what a record has. Raises Problem for a timing under which the medium makes no sense.
+    A frame of b bytes lasts (header_bytes + b) * 8 / bit_rate seconds; `bytes_of` of the engine is
+    the size of a record. Raises Problem for an impossible timing.
     """
     _check(timing)
     station = np.zeros(n, STATION).view(np.recarray)
-    for nothing in ("head", "tail", "on_air", "hearing"):
-        station[nothing] = -1
-    word = np.uint64(seeded(np.uint64(seed), _BACKOFF))
-    station["dice"] = [seeded(word, name) for name in range(n)]
+    for slot in ("head", "tail", "on_air", "hearing"):
+        station[slot] = -1
+    stream = np.uint64(seeded(np.uint64(seed), _BACKOFF))
+    station["random_state"] = [seeded(stream, i) for i in range(n)]
     # Plain floats and integers, so that the engine is compiled once for all timings.
     plain: dict[str, Any] = {name: float(getattr(timing, name)) for name in _REALS}
     plain |= {name: int(getattr(timing, name)) for name in _WHOLES}
-    return Contention(Timing(**plain), station, np.zeros(n, np.int64), np.zeros(1, np.int64))
+    return Csma(Timing(**plain), station, np.zeros(n, np.int64), np.zeros(1, np.int64))
 
 
 def _check(timing: Timing) -> None:
-    for name in ("bit_rate", "slot_s", "sifs_s", "ack_bytes"):
-        value = getattr(timing, name)
-        if not 0 < value < np.inf:
-            raise Problem(f"{name} is {value}", where="contention", remedy="give a number > 0")
-    # A countdown that went on during an acknowledgement would run into it.
-    if not timing.sifs_s + timing.slot_s <= timing.difs_s < np.inf:
-        what = f"difs_s is {timing.difs_s}, sifs_s + slot_s are {timing.sifs_s + timing.slot_s}"
-        raise Problem(what, where="contention", remedy="give difs_s >= sifs_s + slot_s")
-    if not 0 <= timing.sense_s < timing.slot_s:
-        what = f"sense_s is {timing.sense_s}, a slot {timing.slot_s}"
-        raise Problem(what, where="contention", remedy="give 0 <= sense_s < slot_s")
-    if not 0 <= timing.cw_min <= timing.cw_max < 2**31:
-        what = f"the window is {timing.cw_min} to {timing.cw_max} slots"
-        raise Problem(what, where="contention", remedy="give 0 <= cw_min <= cw_max < 2^31")
-    for name, least in (("retries", 0), ("header_bytes", 0), ("line_limit", 1)):
-        value = getattr(timing, name)
-        if not least <= value < np.inf:
-            raise Problem(f"{name} is {value}", where="contention", remedy=f"give >= {least}")
+    difs_least = timing.sifs_s + timing.slot_s
+    for name, fits, expected in (
+        ("bit_rate", 0 < timing.bit_rate < np.inf, "a finite number > 0"),
+        ("slot_s", 0 < timing.slot_s < np.inf, "a finite number > 0"),
+        ("sifs_s", 0 < timing.sifs_s < np.inf, "a finite number > 0"),
+        ("ack_bytes", 0 < timing.ack_bytes < np.inf, "a finite number > 0"),
+        # A countdown must not continue during an acknowledgement.
+        ("difs_s", difs_least <= timing.difs_s < np.inf, f">= sifs_s + slot_s = {difs_least}"),
+        (
+            "sense_s",
+            0 <= timing.sense_s < timing.slot_s,
+            f"0 or more, below slot_s = {timing.slot_s}",
+        ),
+        ("cw_min", 0 <= timing.cw_min <= timing.cw_max, f"0 to cw_max = {timing.cw_max}"),
+        ("cw_max", timing.cw_max < 2**31, "a number below 2^31"),
+        ("retries", 0 <= timing.retries < np.inf, "0 or more"),
+        ("header_bytes", 0 <= timing.header_bytes < np.inf, "0 or more"),
+        ("queue_limit", 1 <= timing.queue_limit < np.inf, "1 or more"),
+    ):
+        if not fits:
+            raise Problem(f"radio.{name} = {getattr(timing, name)}: expected {expected}")
 
 
-declare(Contention, depart, arrive, changed)
+declare(Csma, depart, arrive, changed)

@@ -1,7 +1,8 @@
-"""A frame's way through a medium that is contended for: access, transmission, acknowledgement.
+"""Frame exchange of the CSMA radio: access, transmission, acknowledgement, retry.
 
-A broadcast is sent once and nobody answers. A frame for one node is acknowledged a SIFS after its
-end without listening first; if no acknowledgement has begun a slot after that, it is sent again.
+A broadcast is transmitted once, without acknowledgements. A frame for one node is acknowledged a
+SIFS after its end, without carrier sense. If no acknowledgement has begun a slot after that, the
+frame is transmitted again.
 """
 
 import numpy as np
@@ -10,48 +11,48 @@ from halfway.core.compiled import apart, embedded
 from halfway.core.message import EVERYONE
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED
 from halfway.sim.engine.queue import comes_first, push, reserved
-from halfway.sim.engine.records import count_heard, count_sent, is_up
+from halfway.sim.engine.records import count_received, count_sent, is_up
 from halfway.sim.radio.csma_backoff import (
-    ANSWER_DUE,
-    ANSWERING,
-    CUT,
+    ABORTED,
+    ACK_DUE,
     DEAD,
     DELIVERED,
-    ENTERED,
-    TALKING,
-    UNANSWERED,
+    NO_ACK,
+    SCHEDULED,
+    SENDING_ACK,
+    TRANSMITTING,
     WAITING,
     YIELDED,
-    due,
+    dequeue,
+    draw_backoff,
+    enqueue,
     is_flagged,
-    leave_line,
-    line_up,
     resume,
-    roll,
+    schedule,
 )
 from halfway.sim.radio.csma_sensing import begin, end
 
 
 @embedded
 def airtime(radio, size):
-    """Seconds that so many bytes take."""
+    """Return the seconds that so many bytes take."""
     return size * 8.0 / radio.timing.bit_rate
 
 
 @embedded
 def depart(engine, radio, reach, slot):
-    """Its delay is over: it waits its turn."""
-    line_up(engine, radio, slot)
+    """Queue a record at its sender."""
+    enqueue(engine, radio, slot)
 
 
 @embedded
-def yields(engine, slot, now):
-    """Let what else is due at this instant come first, once.
+def yields_once(engine, slot, now):
+    """Let everything else that is due at this instant come first, once.
 
     A frame that ends at the instant at which another begins does not overlap with it.
     """
     order = reserved(engine.queue, 1)
-    # The queue may say no where nothing is due: then it yields in vain, once.
+    # `comes_first` may be False although nothing else is due: one needless yield.
     if is_flagged(engine, slot, YIELDED) or comes_first(engine.queue, now, order):
         engine.flight.cursor[slot] &= ~YIELDED
         return False
@@ -61,155 +62,155 @@ def yields(engine, slot, now):
 
 
 @embedded
-def enters(engine, radio, reach, i, slot, now):
-    """An entry of a line's head came up: send, or put it off."""
+def on_access(engine, radio, reach, i, slot, now):
+    """The entry of a queue's head is due: transmit the frame, or postpone it."""
     station, cursor = radio.station, engine.flight.cursor
     if is_flagged(engine, slot, DEAD):
         return DONE, LAST
     if station[i].counting == 0:  # frozen: a new entry when the medium is silent again
-        cursor[slot] &= ~ENTERED
+        cursor[slot] &= ~SCHEDULED
         return QUEUED, LAST
     if station[i].access_at > now:
-        due(engine, slot, station[i].access_at)
+        schedule(engine, slot, station[i].access_at)
         return QUEUED, LAST
-    if yields(engine, slot, now):
+    if yields_once(engine, slot, now):
         return QUEUED, LAST
-    cursor[slot] &= ~ENTERED
+    cursor[slot] &= ~SCHEDULED
     station[i].counting = 0
     station[i].attempts += 1
     kind = engine.out.pool[slot].kind
     count_sent(engine, np.uint32(i), kind)
-    engine.flight.phase[slot] = TALKING
+    engine.flight.phase[slot] = TRANSMITTING
     begin(engine, radio, reach, i, slot, now)
-    due(engine, slot, now + airtime(radio, radio.timing.header_bytes + engine.bytes_of[kind]))
+    schedule(engine, slot, now + airtime(radio, radio.timing.header_bytes + engine.bytes_of[kind]))
     return QUEUED, LAST
 
 
 @embedded
-def ends(engine, radio, reach, i, slot, now):
-    """A frame is over: who heard it, and what comes next."""
-    if is_flagged(engine, slot, CUT):
+def on_frame_end(engine, radio, reach, i, slot, now):
+    """A frame ends: deliver it and schedule its acknowledgement, if it needs one."""
+    if is_flagged(engine, slot, ABORTED):
         return DONE, LAST
     end(engine, radio, reach, i, slot, now, True)
     message = engine.out.pool[slot]
     if message.next == EVERYONE:
-        leave_line(engine, radio, i, now)
-        return tells(engine, radio, slot, np.int64(0))
+        dequeue(engine, radio, i, now)
+        return next_receiver(engine, radio, slot, np.int64(0))
     for k in range(radio.tally[0]):
-        if radio.got[k] == message.next:
+        if radio.receivers[k] == message.next:
             if is_flagged(engine, slot, DELIVERED):
-                return answer_follows(engine, radio, slot, now)
+                return schedule_ack(engine, radio, slot, now)
             engine.flight.cursor[slot] |= DELIVERED
-            count_heard(engine, np.uint32(message.next), message.kind)
+            count_received(engine, np.uint32(message.next), message.kind)
             return np.int64(message.next), np.int64(0)
-    engine.flight.phase[slot] = UNANSWERED
-    due(engine, slot, now + radio.timing.sifs_s + radio.timing.slot_s)
+    engine.flight.phase[slot] = NO_ACK
+    schedule(engine, slot, now + radio.timing.sifs_s + radio.timing.slot_s)
     return QUEUED, LAST
 
 
 @embedded
-def tells(engine, radio, slot, k):
-    """Of those who made a broadcast out, the one at place k."""
+def next_receiver(engine, radio, slot, k):
+    """Return receiver k of a broadcast."""
     count = radio.tally[0]
     if k >= count:
         return DONE, LAST
-    row = radio.got[k]
-    count_heard(engine, np.uint32(row), engine.out.pool[slot].kind)
+    row = radio.receivers[k]
+    count_received(engine, np.uint32(row), engine.out.pool[slot].kind)
     return row, k + 1 if k + 1 < count else LAST
 
 
 @embedded
-def answer_follows(engine, radio, slot, now):
-    """The receiver has the frame and will say so."""
-    engine.flight.phase[slot] = ANSWER_DUE
-    due(engine, slot, now + radio.timing.sifs_s)
+def schedule_ack(engine, radio, slot, now):
+    """Schedule the acknowledgement of a received frame."""
+    engine.flight.phase[slot] = ACK_DUE
+    schedule(engine, slot, now + radio.timing.sifs_s)
     return QUEUED, LAST
 
 
 @embedded
-def answers(engine, radio, reach, slot, now):
-    """The receiver acknowledges without listening first, if it still can."""
+def send_ack(engine, radio, reach, slot, now):
+    """Begin the acknowledgement without carrier sense, if the receiver still can."""
     j = np.int64(engine.out.pool[slot].next)
-    if yields(engine, slot, now):
+    if yields_once(engine, slot, now):
         return QUEUED, LAST
     if not is_up(engine, j) or radio.station[j].on_air >= 0:
-        engine.flight.phase[slot] = UNANSWERED
-        due(engine, slot, now + radio.timing.slot_s)
+        engine.flight.phase[slot] = NO_ACK
+        schedule(engine, slot, now + radio.timing.slot_s)
         return QUEUED, LAST
-    engine.flight.phase[slot] = ANSWERING
-    radio.station[j].answers += 1
+    engine.flight.phase[slot] = SENDING_ACK
+    radio.station[j].acks += 1
     begin(engine, radio, reach, j, slot, now)
-    due(engine, slot, now + airtime(radio, radio.timing.ack_bytes))
+    schedule(engine, slot, now + airtime(radio, radio.timing.ack_bytes))
     return QUEUED, LAST
 
 
 @embedded
-def answered(engine, radio, reach, i, slot, now):
-    """The acknowledgement is over: the frame is done with, if its sender made it out."""
-    heard = False
-    if is_flagged(engine, slot, CUT):
-        engine.flight.cursor[slot] &= ~CUT
+def on_ack_end(engine, radio, reach, i, slot, now):
+    """The acknowledgement ends: the frame is complete if its sender received it."""
+    received = False
+    if is_flagged(engine, slot, ABORTED):
+        engine.flight.cursor[slot] &= ~ABORTED
     else:
         j = np.int64(engine.out.pool[slot].next)
         end(engine, radio, reach, j, slot, now, True)
         for k in range(radio.tally[0]):
-            heard |= radio.got[k] == i
+            received |= radio.receivers[k] == i
     if is_flagged(engine, slot, DEAD):
         return DONE, LAST
-    if heard:
-        leave_line(engine, radio, i, now)
+    if received:
+        dequeue(engine, radio, i, now)
         return DONE, LAST
-    return again(engine, radio, i, slot, now)
+    return retry(engine, radio, i, slot, now)
 
 
 @embedded
-def again(engine, radio, i, slot, now):
-    """No acknowledgement: contend once more with a wider window, or give up."""
+def retry(engine, radio, i, slot, now):
+    """No acknowledgement: contend again with a wider window, or give up."""
     station = radio.station
     if is_flagged(engine, slot, DEAD):
         return DONE, LAST
     if station[i].attempts > radio.timing.retries:
-        radio.station[i].unheard += 1
-        leave_line(engine, radio, i, now)
+        radio.station[i].unacknowledged += 1
+        dequeue(engine, radio, i, now)
         return DONE, LAST
     station[i].cw = min(2 * station[i].cw + 1, radio.timing.cw_max)
-    roll(station, i)
+    draw_backoff(station, i)
     engine.flight.phase[slot] = WAITING
-    # It has listened since its own frame was over, so nobody else is a slot ahead.
-    resume(engine, radio, i, station[i].quiet_at, now)
+    # It has listened since the end of its own frame, so no other node is a slot ahead.
+    resume(engine, radio, i, station[i].silent_since, now)
     return QUEUED, LAST
 
 
 @embedded
-def goes_on(engine, radio, reach, slot, cursor):
-    """After a delivery: the next who heard a broadcast, or the answer of the only one."""
+def continue_delivery(engine, radio, reach, slot, cursor):
+    """After a delivery: the next receiver of a broadcast, or the acknowledgement."""
     message = engine.out.pool[slot]
     if message.next == EVERYONE:
-        return tells(engine, radio, slot, cursor)
-    return answer_follows(engine, radio, slot, message.at)
+        return next_receiver(engine, radio, slot, cursor)
+    return schedule_ack(engine, radio, slot, message.at)
 
 
 @embedded
-def is_answered(engine, radio, reach, i, slot, now):
-    """The slot came up after the frame: an acknowledgement begins, is over, or never came."""
+def on_ack_step(engine, radio, reach, i, slot, now):
+    """A step after the frame: the acknowledgement begins, ends, or is missing."""
     phase = engine.flight.phase[slot]
-    if phase == ANSWER_DUE:
-        return answers(engine, radio, reach, slot, now)
-    if phase == ANSWERING:
-        return answered(engine, radio, reach, i, slot, now)
-    return again(engine, radio, i, slot, now)
+    if phase == ACK_DUE:
+        return send_ack(engine, radio, reach, slot, now)
+    if phase == SENDING_ACK:
+        return on_ack_end(engine, radio, reach, i, slot, now)
+    return retry(engine, radio, i, slot, now)
 
 
 @apart
 def arrive(engine, radio, reach, slot, cursor):
-    """The slot came up: what is next for it depends on where it stands."""
+    """The slot is due: take the next step of its phase."""
     message = engine.out.pool[slot]
     i, now = np.int64(message.source), message.at
     if cursor != FRESH:
-        return goes_on(engine, radio, reach, slot, cursor)
+        return continue_delivery(engine, radio, reach, slot, cursor)
     phase = engine.flight.phase[slot]
     if phase == WAITING:
-        return enters(engine, radio, reach, i, slot, now)
-    if phase == TALKING:
-        return ends(engine, radio, reach, i, slot, now)
-    return is_answered(engine, radio, reach, i, slot, now)
+        return on_access(engine, radio, reach, i, slot, now)
+    if phase == TRANSMITTING:
+        return on_frame_end(engine, radio, reach, i, slot, now)
+    return on_ack_step(engine, radio, reach, i, slot, now)

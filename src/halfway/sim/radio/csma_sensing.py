@@ -1,27 +1,28 @@
-"""What is on the air around each node: who senses whom, and who can make out what.
+"""Carrier sensing of the CSMA radio: what each node senses, and which frames it can receive.
 
-A node makes out a frame if it was silent around it when the frame began, nobody else in range sent
-anything before its end, and it sent nothing itself. There is no capture: of two frames that overlap
-at a node neither is received.
+A node receives a frame if it sensed silence when the frame began, no other node in reach transmits
+before its end, and it transmits nothing itself. There is no capture: of two frames that overlap at
+a node neither is received.
 """
 
 import numpy as np
 
 from halfway.core.compiled import apart, embedded
+from halfway.sim.engine.changes import FORGOTTEN, KNOWN
 from halfway.sim.engine.records import is_up
-from halfway.sim.environment.changes import FORGOTTEN, KNOWN, NODE_DOWN, NODE_UP
-from halfway.sim.radio.csma_backoff import CUT, flush, freeze, hush
+from halfway.sim.radio.csma_backoff import ABORTED, clear_queue, freeze, on_silence
+from halfway.world.outages import NODE_DOWN, NODE_UP
 
 
 @embedded
 def is_cut(engine, place):
-    """Whether a link that stands in its list carries nothing now."""
+    """Whether a static link is broken now."""
     return engine.cut.shape[0] > 0 and engine.cut[place] == 1
 
 
 @embedded
 def account(radio, i, now, up):
-    """Add the time since the last change at a node to what it did meanwhile."""
+    """Account for the time since the last change at a node."""
     station = radio.station
     if up:
         if station[i].on_air >= 0:
@@ -33,13 +34,13 @@ def account(radio, i, now, up):
 
 @apart
 def begin(engine, radio, reach, i, slot, now):
-    """A node begins to send what stands in that slot, or the answer to it."""
+    """Begin a transmission of a node: the frame in that slot, or its acknowledgement."""
     station = radio.station
     account(radio, i, now, True)
     station[i].on_air = slot
     station[i].hearing = -1
     radio.station[i].frames += 1
-    freeze(radio, i, now)  # an acknowledgement goes out while its sender's own frame waits
+    freeze(radio, i, now)  # a node acknowledges while its own frame waits
     for place in range(reach.first[i], reach.last[i]):
         if is_cut(engine, place):
             continue
@@ -48,15 +49,15 @@ def begin(engine, radio, reach, i, slot, now):
         station[near].busy += 1
         if station[near].busy == 1 and station[near].on_air < 0 and is_up(engine, near):
             station[near].hearing = slot
-            station[near].spoilt = 0
+            station[near].corrupted = 0
         else:
-            station[near].spoilt = 1
+            station[near].corrupted = 1
         freeze(radio, near, now)
 
 
 @apart
 def end(engine, radio, reach, i, slot, now, whole):
-    """A node stops sending. If the frame is whole, those who made it out stand in `radio.got`."""
+    """End a transmission of a node. If the frame is whole, `radio.receivers` has its receivers."""
     station = radio.station
     count = 0
     account(radio, i, now, True)
@@ -68,36 +69,36 @@ def end(engine, radio, reach, i, slot, now, whole):
         up = is_up(engine, near)
         account(radio, near, now, up)
         station[near].busy -= 1
-        heard = station[near].hearing == slot
-        if heard:
+        received = station[near].hearing == slot
+        if received:
             station[near].hearing = -1
         if whole and up:
-            if heard and station[near].spoilt == 0:
-                radio.got[count] = near
+            if received and station[near].corrupted == 0:
+                radio.receivers[count] = near
                 count += 1
             else:
-                radio.station[near].missed += 1
-        hush(engine, radio, near, now)
-    hush(engine, radio, i, now)
+                radio.station[near].corrupted_receptions += 1
+        on_silence(engine, radio, near, now)
+    on_silence(engine, radio, i, now)
     radio.tally[0] = count
 
 
 @embedded
 def went_down(engine, radio, reach, i, now):
-    """A node crashed: what it was sending breaks off, and what it wanted to send is gone."""
+    """A node crashed: its transmission breaks off, and its queue is lost."""
     station = radio.station
     account(radio, i, now, True)
     slot = station[i].on_air
     if slot >= 0:
-        engine.flight.cursor[slot] |= CUT
+        engine.flight.cursor[slot] |= ABORTED
         end(engine, radio, reach, i, slot, now, False)
     station[i].hearing = -1
-    flush(engine, radio, i)
+    clear_queue(engine, radio, i)
 
 
 @apart
-def look_again(engine, radio, reach, i, other, now):
-    """The link from `other` to a node may have come or gone: count anew whom the node senses."""
+def recount_senders(engine, radio, reach, i, other, now):
+    """Count the transmissions that a node senses again: its link from `other` may have changed."""
     station = radio.station
     if station[other].on_air < 0:
         return
@@ -107,25 +108,25 @@ def look_again(engine, radio, reach, i, other, now):
             count += 1
     account(radio, i, now, is_up(engine, i))
     if count > station[i].busy:
-        # Who comes near in the middle of a frame hears no more than noise.
-        station[i].spoilt = 1
+        # A node that enters the reach mid-frame cannot decode that frame.
+        station[i].corrupted = 1
         station[i].busy = count
         freeze(radio, i, now)
     elif count < station[i].busy:
         if station[i].hearing == station[other].on_air:
             station[i].hearing = -1
         station[i].busy = count
-        hush(engine, radio, i, now)
+        on_silence(engine, radio, i, now)
 
 
 @apart
 def changed(engine, radio, reach, kind, a, b, at):
-    """The world changed in the middle of whatever is on the air."""
+    """Apply a change of the world to the transmissions on the air."""
     if kind == NODE_DOWN:
         went_down(engine, radio, reach, np.int64(a), at)
     elif kind == NODE_UP:
-        # What was on the air around it was counted while it was down.
+        # The transmissions around it were counted while it was down.
         account(radio, np.int64(a), at, False)
     elif kind != KNOWN and kind != FORGOTTEN:
-        look_again(engine, radio, reach, np.int64(a), np.int64(b), at)
-        look_again(engine, radio, reach, np.int64(b), np.int64(a), at)
+        recount_senders(engine, radio, reach, np.int64(a), np.int64(b), at)
+        recount_senders(engine, radio, reach, np.int64(b), np.int64(a), at)

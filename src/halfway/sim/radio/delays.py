@@ -1,6 +1,6 @@
-"""Radios: when a transmission reaches each neighbour, and whether it does. Chosen by type.
+"""The radios without collisions: one delay for all links, a delay for each, and random losses.
 
-`Ideal`: a unit disk whose every hop takes the same time. `Distances`: a time of its own for every
+`Ideal`: a unit disk whose every hop takes the same time. `Distances`: a delay of its own for every
 link. `Lossy` wraps either: each reception fails with a probability of its link.
 """
 
@@ -8,29 +8,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba.extending import overload
 
 from halfway.core.compiled import inlined
 from halfway.core.prng import advanced, mixed, seeded, uniform
 from halfway.problem import Problem
+from halfway.sim.radio.collision_free import (
+    LinkModel,
+    all_at_once,
+    declare_links,
+    delay_of,
+    next_turn,
+)
 from halfway.world.graphs.network import Network
+
+_LOSS = 0x1055  # the random stream of losses
 
 
 class Ideal(NamedTuple):
-    """Every neighbour hears every transmission after the same delay."""
+    """A radio with the same delay over every link."""
 
     delay: float  # seconds
 
 
 class Distances(NamedTuple):
-    """Every neighbour hears every transmission after its own link's delay."""
+    """A radio with a delay for each link."""
 
     delay: npt.NDArray[np.float32]  # [m] seconds, by place in `who`
     turn: npt.NDArray[np.uint32]  # [m] within a row: places of its neighbours by (delay, place)
 
 
 class Lossy(NamedTuple):
-    """A radio whose receptions fail, each on its own."""
+    """A radio whose receptions fail independently."""
 
     radio: Any  # Ideal or Distances
     success: npt.NDArray[np.float32]  # [m] probability by place in `who`; [1]: that of every link
@@ -38,15 +46,15 @@ class Lossy(NamedTuple):
 
 
 def distances(network: Network, delay: npt.ArrayLike) -> Distances:
-    """A radio with a delay [m] in seconds for each directed link of a network.
+    """Return a radio with a delay [m] in seconds for each directed link of a network.
 
-    Raises Problem for delays that are not finite, negative, or not one a link.
+    Raises Problem for delays that are negative or not finite, or not one for each link.
     """
     seconds = np.asarray(delay, np.float32)
     if seconds.shape != network.who.shape or not (seconds >= 0).all() or np.isinf(seconds).any():
         raise Problem(
-            f"{seconds.size} delays for {len(network.who)} directed links, or one is no time",
-            remedy="give a finite delay >= 0 s for every directed link",
+            f"{seconds.size} delays for {len(network.who)} directed links: expected one finite "
+            "delay >= 0 s for every directed link"
         )
     rows = np.repeat(np.arange(network.n), network.degree)
     turn = np.lexsort((np.arange(len(seconds)), seconds, rows)).astype(np.uint32)
@@ -56,47 +64,24 @@ def distances(network: Network, delay: npt.ArrayLike) -> Distances:
 def lossy(
     radio: Ideal | Distances, success: npt.ArrayLike, network: Network | None, seed: int
 ) -> Lossy:
-    """That radio with a probability of reception for all links, or one for each directed link [m].
+    """Return that radio with one probability of reception, or one for each directed link [m].
 
-    network: None where links come and go; they all have one probability then.
-    Raises Problem for what is no probability or not one a link.
+    network: None where links come and go, which have one probability for all.
+    Raises Problem for values outside 0…1, or not one for each link.
     """
     share = np.asarray(success, np.float32)
     links = (1,) if network is None else network.who.shape
     if share.ndim > 0 and share.shape != links:
         what = "links that come and go" if network is None else f"{links[0]} directed links"
         raise Problem(
-            f"{share.size} probabilities of reception for {what}",
-            remedy="give one for all, or one for every directed link of a network",
+            f"{share.size} probabilities of reception for {what}: expected one for all, or one "
+            "for every directed link of a static network"
         )
     if not ((share >= 0) & (share <= 1)).all():
-        raise Problem("a probability of reception is not in 0…1", remedy="give 0 <= p <= 1")
-    share = np.broadcast_to(share, links).copy()  # one type of array, whatever was given
-    word = seeded(np.uint64(seed), _LOSS)
-    return Lossy(radio, share, np.array([word], np.uint64))
-
-
-_LOSS = 0x1055  # the name of the losses' dice
-
-
-def delay_of(radio: Any, place: Any) -> Any:
-    """Seconds that a transmission takes over the link at that place."""
-    return _DELAYS[type(radio)](radio, place)
-
-
-def next_turn(radio: Any, first: Any, cursor: Any) -> Any:
-    """Place of the neighbour that hears a broadcast as number `cursor`, in a row from `first`."""
-    return _TURNS[type(radio)](radio, first, cursor)
-
-
-def all_at_once(radio: Any) -> Any:
-    """Whether every neighbour hears a transmission at the same time."""
-    return _AT_ONCE[type(radio)](radio)
-
-
-def received(radio: Any, place: Any) -> Any:
-    """Draw whether this reception over the link at that place succeeds."""
-    return _RECEIVED[type(radio)](radio, place)
+        raise Problem("probability of reception: expected a number from 0 to 1 for every link")
+    share = np.broadcast_to(share, links).copy()  # one type of array for every input
+    state = seeded(np.uint64(seed), _LOSS)
+    return Lossy(radio, share, np.array([state], np.uint64))
 
 
 @inlined
@@ -156,31 +141,6 @@ def _drawn(radio, place):
     return uniform(mixed(radio.random_state[0])) < share
 
 
-_DELAYS = {Ideal: _same_delay, Distances: _own_delay, Lossy: _inner_delay}
-_TURNS = {Ideal: _in_order, Distances: _by_delay, Lossy: _inner_turn}
-_AT_ONCE = {Ideal: _yes, Distances: _no, Lossy: _inner_at_once}
-_RECEIVED = {Ideal: _always, Distances: _always, Lossy: _drawn}
-
-
-@overload(delay_of, jit_options={"forceinline": True})
-def _delay_of(radio, place):
-    way = _DELAYS[radio.instance_class]
-    return lambda radio, place: way(radio, place)
-
-
-@overload(next_turn, jit_options={"forceinline": True})
-def _next_turn(radio, first, cursor):
-    way = _TURNS[radio.instance_class]
-    return lambda radio, first, cursor: way(radio, first, cursor)
-
-
-@overload(all_at_once, jit_options={"forceinline": True})
-def _all_at_once(radio):
-    way = _AT_ONCE[radio.instance_class]
-    return lambda radio: way(radio)
-
-
-@overload(received, jit_options={"forceinline": True})
-def _received(radio, place):
-    way = _RECEIVED[radio.instance_class]
-    return lambda radio, place: way(radio, place)
+declare_links(Ideal, LinkModel(_same_delay, _in_order, _yes, _always))
+declare_links(Distances, LinkModel(_own_delay, _by_delay, _no, _always))
+declare_links(Lossy, LinkModel(_inner_delay, _inner_turn, _inner_at_once, _drawn))

@@ -1,7 +1,7 @@
-"""Links with a delay and a bandwidth of their own: records of one direction leave one by one.
+"""The wired radio: point-to-point links with a delay, a bandwidth and a queue each.
 
-Each directed link is a FIFO. A record for everybody is a copy over each link. The network's links
-keep their places: they may be cut and mended, nodes may crash, but no link is new.
+Each directed link is a FIFO. A broadcast is a copy over each link. The links of the network keep
+their places: they may break and be repaired, and nodes may crash, but no link is new.
 """
 
 from typing import NamedTuple
@@ -11,32 +11,30 @@ import numpy.typing as npt
 
 from halfway.core.compiled import embedded
 from halfway.core.message import EVERYONE
+from halfway.core.neighbourhood import place_of
 from halfway.problem import Problem
 from halfway.sim.engine.interface import DONE, LAST, declare
 from halfway.sim.engine.queue import push, reserved
-from halfway.sim.engine.records import OVER, OWN_PHASES, count_heard, count_sent, is_up
-from halfway.sim.environment.changes import LINK_DOWN, NODE_DOWN
-from halfway.sim.environment.neighbour_lists import place_of
+from halfway.sim.engine.records import OVER, OWN_PHASES, count_received, count_sent, is_up
 from halfway.world.graphs.network import Network
-
-__all__ = ["Wired", "wired"]
+from halfway.world.outages import LINK_DOWN, NODE_DOWN
 
 _IN_LINK = OWN_PHASES
 
 
 class Wired(NamedTuple):
-    """Point-to-point links for one run; all by place in `who`, a directed link each.
+    """The links of one run; all arrays by place in `who`, one entry for each directed link.
 
-    A handler that tells everybody takes a slot a link: `spare` of a run is the product of
-    receivers, most emissions and the largest degree.
+    A broadcast takes a slot for each link: `free_slots` of a run is the product of receivers, most
+    emissions and the largest degree.
     """
 
     delay_s: npt.NDArray[np.float64]  # [m] from the last bit's departure to its arrival
     bandwidth: npt.NDArray[np.float64]  # [m] bit/s; inf where a record takes no time to send
-    limit_s: float  # what would wait longer than this for its first bit to leave is dropped
+    limit_s: float  # a record that would wait longer for its first bit to leave is dropped
     free_at: npt.NDArray[np.float64]  # [m] seconds, when the last bit so far leaves
-    breaks: npt.NDArray[np.int64]  # [m] how often the link lost what was in it
-    dropped: npt.NDArray[np.int64]  # [m] records that found the queue too long
+    breaks: npt.NDArray[np.int64]  # [m] how often the link lost its records
+    dropped: npt.NDArray[np.int64]  # [m] records that would have waited too long
 
 
 def wired(
@@ -45,23 +43,24 @@ def wired(
     bandwidth: npt.ArrayLike = np.inf,
     limit_s: float = np.inf,
 ) -> Wired:
-    """Links with that delay (seconds) and bandwidth (bit/s): one for all, or one a directed link.
+    """Return links with a delay (seconds) and a bandwidth (bit/s): one for all, or one each.
 
-    Raises Problem for a delay that is negative or infinite, a bandwidth that is not positive, a
-    negative limit, or numbers that are not one a link.
+    Raises Problem for a negative or infinite delay, a bandwidth that is not positive, a negative
+    limit, or values that are not one for each directed link.
     """
     delay, rate = np.asarray(delay_s, np.float64), np.asarray(bandwidth, np.float64)
     links = len(network.who)
     for name, values in (("delay_s", delay), ("bandwidth", rate)):
         if values.shape not in {(), (links,)}:
-            what = f"{name} has {values.size} values for {links} directed links"
-            raise Problem(what, remedy="give one for all or one a link")
-    if not (np.isfinite(delay) & (delay >= 0)).all():
-        raise Problem("a delay_s is negative or infinite", remedy="give 0 <= delay_s < inf")
-    if not (rate > 0).all():
-        raise Problem("a bandwidth is not positive", remedy="give bit/s > 0, or inf")
-    if not limit_s >= 0:
-        raise Problem(f"limit_s is {limit_s}", remedy="give seconds >= 0, or inf for no limit")
+            what = f"{values.size} values for {links} directed links"
+            raise Problem(f"radio.{name}: {what}: expected one for all, or one for each")
+    for name, fits, worst, expected in (
+        ("delay_s", np.isfinite(delay) & (delay >= 0), delay, "finite seconds >= 0"),
+        ("bandwidth", rate > 0, rate, "bit/s > 0, or inf"),
+        ("limit_s", np.asarray(limit_s >= 0), np.asarray(limit_s), "seconds >= 0, or inf"),
+    ):
+        if not fits.all():
+            raise Problem(f"radio.{name} = {worst[~fits].flat[0]}: expected {expected}")
     return Wired(
         np.broadcast_to(delay, links).copy(),
         np.broadcast_to(rate, links).copy(),
@@ -73,7 +72,7 @@ def wired(
 
 @embedded
 def enqueue(engine, radio, reach, slot, place, now):
-    """Into the link at that place; the slot comes up when the record is across, or at once."""
+    """Append a record to a link; its slot is due when it arrives, or now if it is dropped."""
     message = engine.out.pool[slot]
     begins = max(now, radio.free_at[place])
     arrives = now
@@ -95,7 +94,7 @@ def enqueue(engine, radio, reach, slot, place, now):
 
 @embedded
 def depart(engine, radio, reach, slot):
-    """Into its link, or a copy into each."""
+    """Transmit over the link to the receiver, or a copy over each link."""
     out = engine.out
     message = out.pool[slot]
     sender, now = np.uint32(message.source), message.at
@@ -122,35 +121,35 @@ def depart(engine, radio, reach, slot):
 
 @embedded
 def arrive(engine, radio, reach, slot, cursor):
-    """It is across, if the link did not break under it and somebody is there."""
+    """The record arrives, unless the link broke or the receiver is down."""
     place = engine.flight.cursor[slot]
     row = np.uint32(reach.who[place])
     if engine.flight.order[slot] != radio.breaks[place] or not is_up(engine, row):
         return DONE, LAST
     if engine.cut.shape[0] > 0 and engine.cut[place] == 1:
         return DONE, LAST
-    count_heard(engine, row, engine.out.pool[slot].kind)
+    count_received(engine, row, engine.out.pool[slot].kind)
     return np.int64(row), LAST
 
 
 @embedded
-def broken(radio, place, at):
-    """A link loses what is in it, and what waits before it."""
+def lose_contents(radio, place, at):
+    """A link loses its records, those in its queue included."""
     radio.breaks[place] += 1
     radio.free_at[place] = at
 
 
 @embedded
 def changed(engine, radio, reach, kind, a, b, at):
-    """A cut link and a crashed node take what they were sending with them."""
+    """A broken link, and the links of a crashed node, lose their records."""
     if kind == NODE_DOWN:
         for place in range(reach.first[a], reach.last[a]):
-            broken(radio, place, at)
+            lose_contents(radio, place, at)
     elif kind == LINK_DOWN:
         there, back = place_of(reach, a, b), place_of(reach, b, a)
         if there >= 0 and back >= 0:
-            broken(radio, there, at)
-            broken(radio, back, at)
+            lose_contents(radio, there, at)
+            lose_contents(radio, back, at)
 
 
 declare(Wired, depart, arrive, changed)

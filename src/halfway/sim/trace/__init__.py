@@ -1,1 +1,1 @@
-"""Traces of runs: written and rerun."""
+"""The traces of runs: the writer and the rerun."""

@@ -1,33 +1,33 @@
-"""A traced run played again: the same records to the same nodes, the same memory in the end."""
+"""The rerun of a trace: the same records to the same nodes must give the same final state."""
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from halfway.adapters.interface import SystemInstance
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import kernel
 from halfway.core.handler import handle
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import outbox
 from halfway.problem import Problem
-from halfway.sim.environment.changes import FORGOTTEN, KNOWN
-from halfway.sim.environment.neighbour_lists import exclude, include, is_full
+from halfway.sim.engine.changes import FORGOTTEN, KNOWN
+from halfway.sim.engine.neighbour_lists import exclude, include, is_full
+from halfway.sim.environment.environment import Environment
+from halfway.sim.metrics.outcome import RunId
 from halfway.sim.metrics.summary import state_digest
 from halfway.sim.trace.writer import PLAIN
 
-if TYPE_CHECKING:
-    from halfway.sim.simulation import Simulation
 
+def rerun(path: Path, run: RunId, environment: Environment, instance: SystemInstance) -> bool:
+    """Play a trace again on the parts of an equal simulation that has not run.
 
-def replay(path: Path, run: "Simulation") -> bool:
-    """Play a trace on a simulation that was built as the traced one was and has not run.
-
-    Every record that a node heard goes to its handler again, in order, and what nodes know of each
-    other changes as it did; what handlers emit is not sent. True if all nodes end with the memory
-    that the trace says. Raises Problem for a file that is no trace, or one of another run.
+    Every received record goes to its node's handler again, in order, and neighbour lists change as
+    they did. What handlers emit is dropped. True if the final state of all nodes is that of the
+    trace. Raises Problem for a file that is not a trace, or is the trace of another run.
     """
     from pyarrow import ArrowInvalid, parquet
 
@@ -35,25 +35,15 @@ def replay(path: Path, run: "Simulation") -> bool:
         file = parquet.ParquetFile(path)
         about = json.loads(file.metadata.metadata[b"halfway"])
     except (ArrowInvalid, KeyError, TypeError):
-        raise Problem("this is no trace of a run", where=str(path)) from None
-    mine = {
-        "system": run.system,
-        "seed": run.seed,
-        "nodes": run.environment.n,
-        "seconds": run.seconds,
-    }
-    for name, value in mine.items():
+        raise Problem("is not the trace of a run", where=str(path)) from None
+    for name, value in run._asdict().items():
         if about[name] != value:
             what = f"the trace was made with {name} = {about[name]}, not {value}"
             raise Problem(what, where=str(path))
-    environment, instance, out = (
-        run.environment,
-        run.instance,
-        outbox(max(run.instance.most_emissions, 1)),
-    )
+    out = outbox(max(instance.most_emissions, 1))
     window = environment.advance(environment.window_end(run.seconds))
     for batch in file.iter_batches(columns=["what", "row", *PLAIN, "args", "reals"]):
-        records, rows = _heard(batch)
+        records, rows = _received(batch)
         k = 0
         while True:
             last = environment.at >= run.seconds
@@ -61,7 +51,8 @@ def replay(path: Path, run: "Simulation") -> bool:
             k = int(
                 _play(
                     instance.state, instance.rules, environment.neighbourhood, window, out,
-                    records.view(np.recarray), rows, k, ready, environment.at if k < ready else np.inf,
+                    records.view(np.recarray), rows, k, ready,
+                    environment.at if k < ready else np.inf,
                 )
             )  # fmt: skip
             if k < ready:
@@ -73,10 +64,10 @@ def replay(path: Path, run: "Simulation") -> bool:
     return bool(about["state"] == state_digest(instance.state))
 
 
-def _heard(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-    """Records of MESSAGE and the rows that heard them."""
+def _received(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
+    """Return the received records (MESSAGE) of a batch, and the rows that received them."""
     words = batch["what"].dictionary.to_pylist()
-    which = np.flatnonzero(batch["what"].indices.to_numpy() == words.index("heard"))
+    which = np.flatnonzero(batch["what"].indices.to_numpy() == words.index("received"))
     records = np.zeros(len(which), MESSAGE)
     for name in PLAIN:
         records[name] = batch[name].to_numpy()[which]
@@ -87,7 +78,7 @@ def _heard(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
 
 @kernel
 def _play(state, rules, neighbourhood, window, out, records, rows, k, ready, end):
-    """Records k up to `ready`, and what comes to be known before each; where it stopped."""
+    """Play records k up to `ready`, and the changes before each. Return where it stopped."""
     state, rules, neighbourhood = borrowed(state), borrowed(rules), borrowed(neighbourhood)
     slots = out.free.shape[0]
     while True:

@@ -1,41 +1,39 @@
-"""Everything that happened in a run, as Parquet rows; `replay.py` plays them again."""
+"""The trace of a run as a Parquet file: receptions, reports and changes; `rerun.py` reads it."""
 
 import json
 import os
 import stat
 import weakref
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from halfway.core.message import MESSAGE
 from halfway.problem import Problem
-from halfway.sim.environment.changes import Changes
+from halfway.sim.engine.changes import Changes
+from halfway.sim.metrics.outcome import RunId
 from halfway.sim.metrics.summary import state_digest
 
-if TYPE_CHECKING:
-    from halfway.sim.simulation import Simulation
-
-# What a row tells: a record that a node heard, or was told to its application; or a change.
+# What a row records: a record received by a node, or reported to its application; or a change.
 _CHANGES = ("node down", "node up", "link down", "link up", "link gone", "link near",
             "forgotten", "known")  # fmt: skip
-WHAT = ("heard", "told", *_CHANGES)
+WHAT = ("received", "reported", *_CHANGES)
 PLAIN = ("at", "kind", "flags", "hops", "source", "target", "next", "topic", "event",
          "publisher", "sequence", "incarnation")  # fmt: skip
 
-
-_PARQUET = b"PAR1"  # what a Parquet file begins with
+_PARQUET = b"PAR1"  # the first bytes of a Parquet file
 
 
 def checked_target(path: Path) -> None:
-    """Nothing may be there yet but a Parquet file; Problem for anything that would be lost."""
+    """Check that a trace may be written there: Problem for any file but an earlier trace."""
     try:
         mode = path.lstat().st_mode
         begins = b""
-        if stat.S_ISREG(mode):  # a fifo would wait for ever
+        if stat.S_ISREG(mode):  # opening a fifo would block
             with path.open("rb") as file:
                 begins = file.read(len(_PARQUET))
     except FileNotFoundError:
@@ -45,53 +43,54 @@ def checked_target(path: Path) -> None:
     except OSError as error:
         raise _unwritable(path, error) from None
     if stat.S_ISDIR(mode):
-        raise Problem("this is a directory; a trace is a file", where=str(path))
+        raise Problem("is a directory: expected a file for the trace", where=str(path))
     if begins != _PARQUET:
-        what = "a trace would replace it, and it is no Parquet file"
-        raise Problem(what, where=str(path), remedy="remove it, or name another file")
+        what = "exists and is not a Parquet file: a trace would replace it"
+        raise Problem(what, where=str(path), remedy="remove it, or choose another file")
 
 
 class Trace:
-    """Writes a run's trace; memory holds one batch. The file is whole once `close` is called.
+    """The writer of a trace; memory holds one batch. `close` completes the file.
 
-    `abandon` drops what was written so far, and so does an error in a call or the end of a program
-    that never closed it. Raises Problem naming the file for whatever stands in the way.
+    kinds: names of the message kinds by number. `abandon` drops what was written so far, as does an
+    error in a call, or the end of a program that did not close it. Raises Problem with the path
+    where the file cannot be written.
     """
 
-    def __init__(self, path: Path, run: "Simulation") -> None:
+    def __init__(self, path: Path, kinds: Mapping[int, str]) -> None:
         from pyarrow import parquet
 
         checked_target(path)
         self.path = path
-        self._kinds = [run.instance.kinds.names.get(kind, f"kind {kind}") for kind in range(256)]
-        self._happened: Changes | None = None
-        self._seen = 0
-        # Nothing that was there is lost before the new trace is whole.
+        self._kinds = [kinds.get(kind, f"kind {kind}") for kind in range(256)]
+        self._changes: Changes | None = None
+        self._written = 0  # changes of them
+        # An earlier trace stays until the new one is complete.
         self._partial, stream = _beside(path)
         self._file = parquet.ParquetWriter(stream, _schema(), compression="zstd")
         self._stream = stream
-        self._sweep = weakref.finalize(self, _swept, self._file, stream, self._partial)
+        self._discard = weakref.finalize(self, _discarded, self._file, stream, self._partial)
 
     def write(
-        self, heard: npt.NDArray[np.void], heard_by: npt.NDArray[np.int64],
-        told: npt.NDArray[np.void], told_to: npt.NDArray[np.int64], happened: Changes,
+        self, received: npt.NDArray[np.void], receivers: npt.NDArray[np.int64],
+        reported: npt.NDArray[np.void], owners: npt.NDArray[np.int64], changes: Changes,
     ) -> None:  # fmt: skip
-        """Add what happened since the last call, in order of time."""
-        if happened is not self._happened:
-            self._happened, self._seen = happened, 0
-        now = int(happened.tally[0])
-        changed = np.zeros(now - self._seen, MESSAGE)
-        changed["at"] = happened.t[self._seen : now]
-        changed["source"] = happened.b[self._seen : now]
-        rows = happened.a[self._seen : now].astype(np.int64)
+        """Write the records received and reported since the last call, and the changes applied."""
+        if changes is not self._changes:
+            self._changes, self._written = changes, 0
+        now = int(changes.tally[0])
+        changed = np.zeros(now - self._written, MESSAGE)
+        changed["at"] = changes.t[self._written : now]
+        changed["source"] = changes.b[self._written : now]
+        rows = changes.a[self._written : now].astype(np.int64)
         what = np.concatenate((
-            happened.kind[self._seen : now] + 2,
-            np.zeros(len(heard), np.uint8), np.ones(len(told), np.uint8),
+            changes.kind[self._written : now] + 2,
+            np.zeros(len(received), np.uint8), np.ones(len(reported), np.uint8),
         ))  # fmt: skip
-        self._seen = now
-        records = np.concatenate((changed, heard, told))
-        row = np.concatenate((rows, heard_by, told_to))
-        # Stable: at one time the world changes first, and what was told comes after what was heard.
+        self._written = now
+        records = np.concatenate((changed, received, reported))
+        row = np.concatenate((rows, receivers, owners))
+        # A stable sort: at one time changes come first, and reports after receptions.
         order = np.argsort(records["at"], kind="stable")
         if len(order):
             table = _table(what[order], row[order], records[order], self._kinds)
@@ -101,20 +100,14 @@ class Trace:
                 self.abandon()
                 raise _unwritable(self.path, error) from None
 
-    def close(self, run: "Simulation") -> None:
-        """Finish the file: who made it goes into its metadata."""
-        about = {
-            "system": run.system,
-            "seed": run.seed,
-            "seconds": run.seconds,
-            "nodes": run.environment.n,
-            "state": state_digest(run.instance.state),
-        }
+    def close(self, run: RunId, state: Any) -> None:
+        """Complete the file, with the run and the digest of its final state as metadata."""
+        about = run._asdict() | {"state": state_digest(state)}
         try:
             self._file.add_key_value_metadata({"halfway": json.dumps(about)})
             self._file.close()
             self._stream.close()
-            checked_target(self.path)  # a long run later, something else may be there
+            checked_target(self.path)  # another file may have appeared during the run
             self._partial.replace(self.path)
         except OSError as error:
             raise _unwritable(self.path, error) from None
@@ -122,12 +115,12 @@ class Trace:
             self.abandon()
 
     def abandon(self) -> None:
-        """Drop what is not whole yet; nothing to do after `close`, or a second time."""
-        self._sweep()
+        """Drop an incomplete file; no effect after `close`, or a second time."""
+        self._discard()
 
 
 def _beside(path: Path) -> tuple[Path, BinaryIO]:
-    """A new file next to the target, whose name nobody else has."""
+    """Open a new file next to the target, with a unique name."""
     for number in range(1000):
         partial = path.with_name(f"{path.name}.{os.getpid()}-{number}.partial")
         try:
@@ -136,11 +129,11 @@ def _beside(path: Path) -> tuple[Path, BinaryIO]:
             continue
         except OSError as error:
             raise _unwritable(path, error) from None
-    raise Problem("too many unfinished traces lie beside it", where=str(path))
+    raise Problem("too many unfinished traces next to it", where=str(path), remedy="remove them")
 
 
-def _swept(writer: Any, stream: BinaryIO, partial: Path) -> None:
-    with suppress(Exception):  # its last words have nowhere to go
+def _discarded(writer: Any, stream: BinaryIO, partial: Path) -> None:
+    with suppress(Exception):  # the file is removed anyway
         writer.close()
     with suppress(OSError):
         stream.close()
@@ -160,13 +153,16 @@ def _schema() -> Any:
     return pa.schema(
         [
             ("at", pa.float64()),  # seconds
-            ("what", words),  # heard, told, or how the world changed
-            ("row", pa.int32()),  # who heard it, whose application was told, who changed
-            ("name", pa.dictionary(pa.int16(), pa.string())),  # of the kind
+            ("what", words),  # received, reported, or the change of the world
+            (
+                "row",
+                pa.int32(),
+            ),  # of the node that received, whose application it is, or that changed
+            ("name", pa.dictionary(pa.int16(), pa.string())),  # name of the kind
             ("kind", pa.uint8()),
             ("flags", pa.uint8()),
             ("hops", pa.uint16()),
-            ("source", pa.int32()),  # who sent it; the other end of a link that changed
+            ("source", pa.int32()),  # sender; or the other end of a link that changed
             ("target", pa.int32()),
             ("next", pa.int32()),
             ("topic", pa.int32()),

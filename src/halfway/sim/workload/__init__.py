@@ -1,1 +1,1 @@
-"""The commands that applications give to their nodes."""
+"""The commands of applications during a run: start-up commands and publications."""

@@ -1,4 +1,4 @@
-"""What applications say at the start, to nodes that may be away just then."""
+"""Start-up commands, repeated for nodes that are down when a command is due."""
 
 from collections.abc import Iterator
 
@@ -6,36 +6,37 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.adapters.interface import Commands, part
-from halfway.sim.environment.changes import NODE_DOWN, NODE_UP, Changes
+from halfway.sim.engine.changes import Changes
+from halfway.world.outages import NODE_DOWN, NODE_UP
 
 
 class StartUp:
-    """A letter is lost if its node is down when it is due; it is then said when the node is back.
+    """The start-up commands of a run. A command to a node that is down is lost, and sent again.
 
-    It comes later by as long as the node was away, because some letters want to be a while after
-    their node's start.
+    It is delayed by as long as the node was down, because some commands have to follow the start of
+    their node after a while.
     """
 
-    def __init__(self, said: Commands, missing: npt.NDArray[np.int32]) -> None:
-        self._said = said._replace(at=said.at.copy())
-        self._last = float(said.at.max(initial=-np.inf))
-        self._away = {int(row): 0.0 for row in missing}  # since when
+    def __init__(self, commands: Commands, initially_down: npt.NDArray[np.int32]) -> None:
+        self._commands = commands._replace(at=commands.at.copy())
+        self._last = float(commands.at.max(initial=-np.inf))
+        self._down_since = {int(row): 0.0 for row in initially_down}
 
-    def again(self, changes: Changes) -> Iterator[Commands]:
-        """The letters that were lost on who comes back in a window, in the order of coming."""
-        said = self._said
-        if not self._away and changes.t.min(initial=np.inf) > self._last:
+    def repeat(self, changes: Changes) -> Iterator[Commands]:
+        """Yield the lost commands of nodes that come up in a window, in the order of coming up."""
+        commands = self._commands
+        if not self._down_since and changes.t.min(initial=np.inf) > self._last:
             return
         for k in np.flatnonzero(changes.kind <= NODE_UP):
             row, t = int(changes.a[k]), float(changes.t[k])
             if changes.kind[k] == NODE_DOWN:
-                self._away.setdefault(row, t)
+                self._down_since.setdefault(row, t)
                 continue
-            since = self._away.pop(row, t)
+            since = self._down_since.pop(row, t)
             if since > self._last:
                 continue
-            lost = (said.row == row) & (said.at >= since) & (said.at < t)
+            lost = (commands.row == row) & (commands.at >= since) & (commands.at < t)
             if lost.any():
-                said.at[lost] += t - since
-                self._last = max(self._last, float(said.at[lost].max()))
-                yield part(said, lost)
+                commands.at[lost] += t - since
+                self._last = max(self._last, float(commands.at[lost].max()))
+                yield part(commands, lost)

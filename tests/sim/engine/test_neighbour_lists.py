@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.core.neighbourhood import Neighbourhood
-from halfway.sim.environment.neighbour_lists import exclude, include, is_full, place_of, roomy
+from halfway.core.neighbourhood import Neighbourhood, place_of
+from halfway.sim.engine.neighbour_lists import exclude, include, is_full, roomy
 from tests.networks import from_links
 from tests.protocols.worlds import networks
 from tests.sim.environment.changing import links_of, tight
@@ -15,7 +15,7 @@ STEPS = st.lists(st.tuples(st.booleans(), st.integers(0, 3), st.integers(0, N - 
 
 
 def with_room(rows: list[set[int]], room: list[int]) -> Neighbourhood:
-    """Lists with so many free places after each of them."""
+    """Lists with so many free places after each."""
     first = np.cumsum([0, *(len(row) + free for row, free in zip(rows, room, strict=True))])
     who = np.full(first[-1], -1, np.int32)
     for row, begin in zip(rows, first, strict=False):
@@ -30,7 +30,7 @@ def with_room(rows: list[set[int]], room: list[int]) -> Neighbourhood:
     st.lists(st.integers(0, 3), min_size=4, max_size=4),
     STEPS,
 )
-def test_rows_are_edited_like_sets_and_a_full_one_says_so(
+def test_rows_are_edited_like_sets_and_report_when_they_are_full(
     rows: list[set[int]], room: list[int], steps: list[tuple[bool, int, int]]
 ) -> None:
     lists = with_room(rows, room)
@@ -51,7 +51,7 @@ def test_rows_are_edited_like_sets_and_a_full_one_says_so(
 
 
 @given(networks(connected=False), STEPS)
-def test_roomy_rows_hold_what_they_held_and_have_room(
+def test_roomy_rows_keep_their_entries_and_have_room(
     network: object, steps: list[tuple[bool, int, int]]
 ) -> None:
     lists = tight(network.neighbourhood())  # type: ignore[attr-defined]
@@ -69,7 +69,7 @@ def test_roomy_rows_hold_what_they_held_and_have_room(
     assert np.array_equal(lists.who, start)
 
 
-def test_roomy_rows_are_no_longer_the_networks_own() -> None:
+def test_roomy_rows_are_a_copy() -> None:
     network = from_links(3, [(0, 1), (1, 2)])
     grown = roomy(network.neighbourhood())
     exclude(grown, 0, 1)

@@ -1,8 +1,8 @@
-"""A contended medium as plainly as Python can say it: who heard a frame is asked of the past.
+"""The CSMA radio's slow twin in plain Python: receptions follow from the complete history.
 
-Every transmission is kept for ever with its beginning and its end, and so is every time at which a
-link or a node was there. A frame is received if nothing in that history speaks against it. Nothing
-of the package is used; the dice are those of `slow_world`.
+The history has every transmission with its beginning and its end, and all times at which links and
+nodes were up. A frame is received if nothing in the history prevents it. No code of the package is
+used; random numbers come from `slow_world`.
 """
 
 import heapq
@@ -20,19 +20,19 @@ Span = list[float]  # [from, until)
 
 @dataclass
 class Frame:
-    """What a node has to say, and how far it got with it."""
+    """A frame and its progress."""
 
     source: int
     to: int  # -1: all
     event: int
     relays: int
     attempts: int = 0
-    told: bool = False
+    delivered: bool = False
 
 
 @dataclass
 class Sending:
-    """Something on the air, once."""
+    """One transmission."""
 
     by: int
     span: Span
@@ -41,23 +41,23 @@ class Sending:
 
 @dataclass
 class Node:
-    """One station."""
+    """The state of one node."""
 
     random_state: Dice
     up: list[Span] = field(default_factory=lambda: [[-inf, inf]])
     incarnation: int = 0
-    line: list[Frame] = field(default_factory=list)
+    queue: list[Frame] = field(default_factory=list)
     contends: bool = False
     cw: int = 0
     left: int = 0
     begin: float = 0.0
     access: float | None = None
-    since: float = 0.0  # the head has been there
-    quiet: float | None = 0.0  # since then; None while it is not
+    since: float = 0.0  # when the head of the queue got there
+    quiet: float | None = 0.0  # since when the node senses silence; None while it does not
     ticket: int = 0
 
 
-class SlowMedium:
+class SlowCsma:
     """The medium, the script's two rules, and the world's changes."""
 
     def __init__(self, n: int, links: set[tuple[int, int]], timing: Any, seed: int, wait: float):
@@ -68,46 +68,46 @@ class SlowMedium:
         for a, b in links:
             self.links[frozenset((a, b))] = [[-inf, inf]]
         self.air: list[Sending] = []
-        self.heard: list[tuple[float, int, int, int, int]] = []  # time, row, kind, event, source
+        self.received: list[tuple[float, int, int, int, int]] = []  # time, row, kind, event, source
         self.tally: Counter[tuple[str, int]] = Counter()
         self.due: list[tuple[float, int, int, Callable[..., None], tuple[Any, ...]]] = []
         self.sequence = count()
 
     def at(self, time: float, rank: int, call: Callable[..., None], *given: Any) -> None:
-        """rank: 0 the world, 1 what ends, 2 what begins."""
+        """Schedule a call. rank: 0 changes, 1 ends of transmissions, 2 beginnings."""
         heapq.heappush(self.due, (time, rank, next(self.sequence), call, given))
 
     def run(self) -> None:
-        """Until nothing is due."""
+        """Run until nothing is due."""
         while self.due:
             self.now, _, _, call, given = heapq.heappop(self.due)
             call(*given)
-            self.listen()
+            self.update_countdowns()
 
-    # What is there, and what was.
+    # Nodes and links, now and earlier.
 
     def is_up(self, i: int) -> bool:
-        """Now."""
+        """Whether it is so now."""
         return self.nodes[i].up[-1][1] == inf
 
     def reach(self, a: int, b: int) -> list[Span]:
-        """When a and b were in reach of each other."""
+        """The times at which a and b were in reach of each other."""
         return self.links.get(frozenset((a, b)), [])
 
     def in_reach(self, a: int, b: int) -> bool:
-        """Now."""
+        """Whether it is so now."""
         spans = self.reach(a, b)
         return bool(spans) and spans[-1][1] == inf
 
     def is_busy(self, i: int) -> bool:
-        """Whether i sends or senses somebody who does."""
+        """Whether i transmits or senses a transmission."""
         return any(
             sending.span[1] == inf and (sending.by == i or self.in_reach(sending.by, i))
             for sending in self.air
         )
 
-    def makes_out(self, i: int, sending: Sending) -> bool:
-        """Whether nothing in the past kept i from receiving what ends now."""
+    def can_receive(self, i: int, sending: Sending) -> bool:
+        """Whether nothing in the history prevents i from receiving what ends now."""
         start, end = sending.span[0], self.now
         steady = [self.nodes[i].up, self.reach(sending.by, i)]
         if not all(any(s[0] <= start and end < s[1] for s in spans) for spans in steady):
@@ -123,8 +123,8 @@ class SlowMedium:
 
     # Contending.
 
-    def listen(self) -> None:
-        """Freeze and resume every countdown as the medium is now."""
+    def update_countdowns(self) -> None:
+        """Freeze and resume every countdown."""
         timing = self.timing
         for i, node in enumerate(self.nodes):
             if self.is_busy(i):
@@ -148,46 +148,46 @@ class SlowMedium:
                 self.at(node.access, 2, self.access, i, node.ticket)
 
     def contend(self, i: int, cw: int) -> None:
-        """The head of the line draws."""
+        """Draw the backoff of the head of the queue."""
         node = self.nodes[i]
         node.contends, node.cw, node.left = True, cw, node.random_state.index(cw + 1)
 
-    def line_up(self, frame: Frame) -> None:
-        """Into the line, if there is room."""
+    def enqueue(self, frame: Frame) -> None:
+        """Queue a frame, if there is room."""
         node = self.nodes[frame.source]
-        if len(node.line) == self.timing.line_limit:
-            self.tally["line full", frame.source] += 1
+        if len(node.queue) == self.timing.queue_limit:
+            self.tally["queue full", frame.source] += 1
             return
-        node.line.append(frame)
-        if len(node.line) == 1:
+        node.queue.append(frame)
+        if len(node.queue) == 1:
             node.since = self.now
             self.contend(frame.source, self.timing.cw_min)
 
-    def leave(self, i: int) -> None:
-        """The head is done with."""
+    def dequeue(self, i: int) -> None:
+        """Remove the head of the queue."""
         node = self.nodes[i]
-        node.line.pop(0)
+        node.queue.pop(0)
         node.since = self.now
-        if node.line:
+        if node.queue:
             self.contend(i, self.timing.cw_min)
 
     # Sending.
 
     def send(self, i: int, size: float, ended: Callable[..., None], *given: Any) -> None:
-        """Put something on the air."""
+        """Begin a transmission."""
         self.tally["frames", i] += 1
         sending = Sending(i, [self.now, inf])
         self.air.append(sending)
         self.at(self.now + size * 8.0 / self.timing.bit_rate, 1, ended, sending, *given)
 
-    def hearers(self, sending: Sending) -> list[int]:
-        """End it; who made it out."""
-        got = [i for i in range(len(self.nodes)) if self.makes_out(i, sending)]
+    def receivers_of(self, sending: Sending) -> list[int]:
+        """End a transmission; return its receivers."""
+        received = [i for i in range(len(self.nodes)) if self.can_receive(i, sending)]
         sending.span[1] = self.now
         for i in range(len(self.nodes)):
-            if self.is_up(i) and self.in_reach(i, sending.by) and i not in got:
-                self.tally["spoilt", i] += 1
-        return got
+            if self.is_up(i) and self.in_reach(i, sending.by) and i not in received:
+                self.tally["corrupted", i] += 1
+        return received
 
     def access(self, i: int, ticket: int) -> None:
         """A countdown is over, unless it was frozen."""
@@ -195,77 +195,77 @@ class SlowMedium:
         if ticket != node.ticket or node.access is None:
             return
         node.contends, node.access = False, None
-        frame = node.line[0]
+        frame = node.queue[0]
         frame.attempts += 1
         self.send(i, self.timing.header_bytes + 112, self.ended, frame)
 
     def ended(self, sending: Sending, frame: Frame) -> None:
-        """A frame is over."""
+        """A frame ends."""
         if not sending.whole:
             return
-        got = self.hearers(sending)
+        received = self.receivers_of(sending)
         if frame.to < 0:
-            self.leave(frame.source)
-            for i in got:
+            self.dequeue(frame.source)
+            for i in received:
                 self.deliver(i, frame)
-        elif frame.to in got:
-            if not frame.told:
-                frame.told = True
+        elif frame.to in received:
+            if not frame.delivered:
+                frame.delivered = True
                 self.deliver(frame.to, frame)
-            self.at(self.now + self.timing.sifs_s, 2, self.answer, frame)
+            self.at(self.now + self.timing.sifs_s, 2, self.send_ack, frame)
         else:
             self.at(self.now + self.timing.sifs_s + self.timing.slot_s, 1, self.failed, frame)
 
-    def answer(self, frame: Frame) -> None:
-        """Acknowledge, if that is possible."""
+    def send_ack(self, frame: Frame) -> None:
+        """Begin an acknowledgement, if possible."""
         sends = any(s.by == frame.to and s.span[1] == inf for s in self.air)
         if sends or not self.is_up(frame.to):
             self.at(self.now + self.timing.slot_s, 1, self.failed, frame)
         else:
-            self.tally["answers", frame.to] += 1
-            self.send(frame.to, self.timing.ack_bytes, self.answered, frame)
+            self.tally["acks", frame.to] += 1
+            self.send(frame.to, self.timing.ack_bytes, self.ack_ended, frame)
 
-    def answered(self, sending: Sending, frame: Frame) -> None:
-        """An acknowledgement is over."""
-        got = self.hearers(sending) if sending.whole else []
-        if frame.source not in got:
+    def ack_ended(self, sending: Sending, frame: Frame) -> None:
+        """An acknowledgement ends."""
+        received = self.receivers_of(sending) if sending.whole else []
+        if frame.source not in received:
             self.failed(frame)
-        elif any(frame is waiting for waiting in self.nodes[frame.source].line):
-            self.leave(frame.source)
+        elif any(frame is waiting for waiting in self.nodes[frame.source].queue):
+            self.dequeue(frame.source)
 
     def failed(self, frame: Frame) -> None:
-        """Again, or never."""
+        """Retry, or give up."""
         i = frame.source
-        if not any(frame is waiting for waiting in self.nodes[i].line):
+        if not any(frame is waiting for waiting in self.nodes[i].queue):
             return
         if frame.attempts > self.timing.retries:
-            self.tally["unheard", i] += 1
-            self.leave(i)
+            self.tally["unacknowledged", i] += 1
+            self.dequeue(i)
         else:
             self.contend(i, min(2 * (self.nodes[i].cw + 1) - 1, self.timing.cw_max))
 
     # The script.
 
     def deliver(self, i: int, frame: Frame) -> None:
-        """Frame received: pass it on or answer."""
-        self.heard.append((self.now, i, 2, frame.event, frame.source))
+        """Handle a received frame: forward it or reply."""
+        self.received.append((self.now, i, 2, frame.event, frame.source))
         if frame.relays % 2 == 1:
-            self.line_up(Frame(i, frame.source, frame.event, frame.relays - 1))
+            self.enqueue(Frame(i, frame.source, frame.event, frame.relays - 1))
         elif frame.relays > 0:
             again = Frame(i, -1, frame.event, frame.relays - 1)
-            self.at(self.now + self.wait, 1, self.say, again, self.nodes[i].incarnation)
+            self.at(self.now + self.wait, 1, self.publish, again, self.nodes[i].incarnation)
 
-    def say(self, frame: Frame, incarnation: int) -> None:
-        """A letter to a node: life -1 is its application's."""
+    def publish(self, frame: Frame, incarnation: int) -> None:
+        """A command (incarnation -1) or a timer of a node is due."""
         node = self.nodes[frame.source]
         if self.is_up(frame.source) and incarnation in {-1, node.incarnation}:
-            self.heard.append((self.now, frame.source, 1, frame.event, frame.source))
-            self.line_up(frame)
+            self.received.append((self.now, frame.source, 1, frame.event, frame.source))
+            self.enqueue(frame)
 
     # The world.
 
     def link(self, a: int, b: int, there: bool) -> None:
-        """A link comes or goes."""
+        """A link begins or ends."""
         spans = self.links.setdefault(frozenset((a, b)), [])
         if there and not self.in_reach(a, b):
             spans.append([self.now, inf])
@@ -282,8 +282,8 @@ class SlowMedium:
             node.up.append([self.now, inf])
             return
         node.up[-1][1] = self.now
-        self.tally["flushed", i] += len(node.line)
-        node.line, node.contends, node.access = [], False, None
+        self.tally["lost in crashes", i] += len(node.queue)
+        node.queue, node.contends, node.access = [], False, None
         for sending in self.air:
             if sending.by == i and sending.span[1] == inf:
                 sending.span[1], sending.whole = self.now, False

@@ -1,0 +1,61 @@
+"""The driver's half of a node's contract: what every driver does with the records of a handler.
+
+The simulator's engine is a driver. Pure functions, to be inlined into a driver's own loop.
+A node's incarnation is even while it is up and odd while it is down: each change adds one.
+"""
+
+import numpy as np
+
+from halfway.core.compiled import embedded
+from halfway.core.message import AFRESH, APP, COUNTED_ON
+
+# Where a stamped record goes when its delay is over.
+TO_APPLICATION, TO_SELF, TO_NETWORK = 0, 1, 2
+
+MAX_HOPS = 65_534  # the hop count stays there
+
+# A command of an application belongs to no incarnation: its node only has to be up.
+ANY_INCARNATION = np.uint32(0xFFFFFFFF)
+
+
+@embedded
+def destination(record):
+    """Return where a stamped record goes: to the application, to its node (a timer), or out."""
+    if record.next == APP:
+        return TO_APPLICATION
+    if record.next == record.source:
+        return TO_SELF
+    return TO_NETWORK
+
+
+@embedded
+def stamp(record, node_id, incarnation, hops):
+    """Complete an emitted record with its sender and its hop count; return its destination.
+
+    hops: those of the message that the handler was handling.
+    """
+    record.source = node_id
+    record.incarnation = incarnation
+    if record.hops == AFRESH:
+        record.hops = 0
+    elif record.hops == COUNTED_ON:
+        record.hops = hops
+    to = destination(record)
+    if to == TO_NETWORK:
+        record.hops += np.uint16(record.hops < MAX_HOPS)
+    return to
+
+
+@embedded
+def is_running(incarnation):
+    """Whether a node is up, from its incarnation."""
+    return incarnation & np.uint32(1) == 0
+
+
+@embedded
+def is_alive(emitted_in, incarnation):
+    """Whether a record that waits at its node still counts, from the node's incarnation now.
+
+    Timers and delayed records of an earlier incarnation are void, even if the node is up again.
+    """
+    return emitted_in == incarnation or (emitted_in == ANY_INCARNATION and is_running(incarnation))

@@ -1,0 +1,43 @@
+"""Changes of the world during a run, as the engine applies them: nodes and links come and go."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.world.outages import FaultEvents
+
+# Beside NODE_DOWN, NODE_UP, LINK_DOWN and LINK_UP (0 to 3) of `world.outages`. The latter two break
+# and repair a link that keeps its place in the lists. LINK_GONE and LINK_NEAR remove a link from
+# the lists of nodes in reach, or insert it. FORGOTTEN and KNOWN do so in the lists that nodes know.
+LINK_GONE, LINK_NEAR, FORGOTTEN, KNOWN = 4, 5, 6, 7
+
+
+class Changes(NamedTuple):
+    """Changes in order of time; those of one time in the order given."""
+
+    t: npt.NDArray[np.float64]  # [changes] seconds
+    kind: npt.NDArray[np.uint8]  # [changes]
+    a: npt.NDArray[np.int32]  # [changes] row
+    b: npt.NDArray[np.int32]  # [changes] row at a link's other end; -1 for nodes
+    tally: npt.NDArray[np.int64]  # [1] how many were applied
+
+
+def changes(t: npt.ArrayLike, kind: npt.ArrayLike, a: npt.ArrayLike, b: npt.ArrayLike) -> Changes:
+    """Return changes of which none was applied yet."""
+    return Changes(
+        np.array(t, np.float64), np.array(kind, np.uint8),
+        np.array(a, np.int32), np.array(b, np.int32), np.zeros(1, np.int64),
+    )  # fmt: skip
+
+
+def no_changes() -> Changes:
+    """Return a world that does not change."""
+    return changes([], [], [], [])
+
+
+def merged(*parts: Changes | FaultEvents) -> Changes:
+    """Return all changes in one order: by time, then as given."""
+    t, kind, a, b = (np.concatenate([part[column] for part in parts]) for column in range(4))
+    order = np.argsort(t, kind="stable")
+    return changes(t[order], kind[order], a[order], b[order])

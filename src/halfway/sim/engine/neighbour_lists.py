@@ -1,0 +1,85 @@
+"""Neighbour lists of a changing world: rows with room to grow, edited in place."""
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import inlined
+from halfway.core.neighbourhood import Neighbourhood, place_of
+from halfway.world.graphs.network import Network
+
+_ROOM = 8  # free places of a new row, beyond 50 % more than it needs
+
+
+@inlined
+def is_full(neighbourhood, row):
+    """Whether a row has no room for one more neighbour."""
+    following = row + 1
+    if following < neighbourhood.first.shape[0]:
+        return neighbourhood.last[row] == neighbourhood.first[following]
+    return neighbourhood.last[row] == neighbourhood.who.shape[0]
+
+
+@inlined
+def include(neighbourhood, row, node_id):
+    """Insert a neighbour into a row that has room for it; no effect if it is there already."""
+    if place_of(neighbourhood, row, node_id) >= 0:
+        return
+    place = np.int64(neighbourhood.last[row])
+    while place > neighbourhood.first[row] and neighbourhood.who[place - 1] > node_id:
+        neighbourhood.who[place] = neighbourhood.who[place - 1]
+        place -= 1
+    neighbourhood.who[place] = node_id
+    neighbourhood.last[row] += np.uint32(1)
+
+
+@inlined
+def exclude(neighbourhood, row, node_id):
+    """Remove a neighbour from a row; no effect if it is not there."""
+    place = place_of(neighbourhood, row, node_id)
+    if place < 0:
+        return
+    for later in range(place, np.int64(neighbourhood.last[row]) - 1):
+        neighbourhood.who[later] = neighbourhood.who[later + 1]
+    neighbourhood.last[row] -= np.uint32(1)
+
+
+def roomy(neighbourhood: Neighbourhood) -> Neighbourhood:
+    """Return a copy of the lists with room to grow in every row.
+
+    Only for lists of the simulator, whose `place` is `who`.
+    """
+    first, last = neighbourhood.first.astype(np.int64), neighbourhood.last.astype(np.int64)
+    count = last - first
+    room = count + count // 2 + _ROOM
+    begin = np.concatenate(([0], np.cumsum(room)))
+    who = np.full(begin[-1], -1, np.int32)
+    who[_places(begin[:-1], count)] = neighbourhood.who[_places(first, count)]
+    start = begin[:-1].astype(np.uint32)
+    end = (begin[:-1] + count).astype(np.uint32)
+    return Neighbourhood(start, end, who, who, neighbourhood.x.copy(), neighbourhood.y.copy())
+
+
+def compact(
+    neighbourhood: Neighbourhood, up: npt.NDArray[np.bool_], cut: npt.NDArray[np.uint8]
+) -> Network:
+    """Return the network of working links: both ends up [n], the link not cut [m] ([0]: none is).
+
+    Only for lists of the simulator, whose node ids are rows.
+    """
+    first, count = (
+        neighbourhood.first.astype(np.int64),
+        neighbourhood.last.astype(np.int64) - neighbourhood.first,
+    )
+    places = _places(first, count)
+    rows = np.repeat(np.arange(len(first)), count)
+    works = up[rows] & up[neighbourhood.who[places]]
+    if len(cut):
+        works &= cut[places] == 0
+    start = np.concatenate(([0], np.cumsum(np.bincount(rows[works], minlength=len(first)))))
+    return Network(start.astype(np.uint32), neighbourhood.who[places[works]], name="working links")
+
+
+def _places(first: npt.NDArray[np.int64], count: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return every place in rows that begin at `first` and have so many entries, row by row."""
+    shift = first - np.concatenate(([0], np.cumsum(count)[:-1]))
+    return np.arange(count.sum()) + np.repeat(shift, count)
