@@ -1,6 +1,6 @@
 """A sweep as a process of its own: `python -m tests.pipeline.driver FOLDER MASTER JSON`.
 
-JSON: {"replicates": …, "parameters": {…}, "wave_seconds": …, "modules": an archive for workers
+JSON: {"replicates": …, "parameters": {…}, "batch_seconds": …, "modules": an archive for workers
 that do not know the toys}. Prints one JSON line at the end.
 """
 
@@ -25,7 +25,7 @@ def main() -> None:
         if "modules" in given:
             spark.sparkContext.addPyFile(given["modules"])
         planned = plan(points(**given["parameters"]), given["replicates"])
-        report = sweep(spark, store, planned, wave_seconds=given["wave_seconds"])
+        report = sweep(spark, store, planned, batch_seconds=given["batch_seconds"])
     found = {"digest": digest(store), "made": report.made, "java": find_java().origin}
     json.dump(found, sys.stdout)
 

@@ -25,36 +25,36 @@ from halfway.pipeline.plan.run import Point
 from halfway.pipeline.rerun import failed_runs, rerun_failed
 from halfway.pipeline.spark.simulate import digest_of, simulate
 from halfway.pipeline.store.digest import digest
-from halfway.pipeline.store.seal import seal
+from halfway.pipeline.store.manifest import write_manifest
 from halfway.pipeline.store.store import Store
-from halfway.pipeline.store.studies import note, read_asked
+from halfway.pipeline.store.studies import note, read_requests
 from halfway.pipeline.sweep import sweep
 from halfway.problem import Problem
 from tests.pipeline.conftest import ROOT
 from tests.pipeline.toys import points
 
 
-def _add(store: Store, planned: pa.Table, *, sealed: bool = True) -> Path:
-    """A wave of two files, as Spark leaves it."""
-    wave = store.next_wave()
-    wave.mkdir()
+def _add(store: Store, planned: pa.Table, *, manifest: bool = True) -> Path:
+    """A batch of two files, as Spark leaves it."""
+    batch = store.next_batch()
+    batch.mkdir()
     table = pa.Table.from_batches(list(simulate(iter(planned.to_batches()))))
     half = table.num_rows // 2
-    pq.write_table(table.slice(0, half), wave / "part-0.parquet")
-    pq.write_table(table.slice(half), wave / "part-1.parquet")
-    (wave / "_SUCCESS").touch()
-    if sealed:
-        seal(wave, table.num_rows)
-    return wave
+    pq.write_table(table.slice(0, half), batch / "part-0.parquet")
+    pq.write_table(table.slice(half), batch / "part-1.parquet")
+    (batch / "_SUCCESS").touch()
+    if manifest:
+        write_manifest(batch, table.num_rows)
+    return batch
 
 
 @pytest.fixture
 def full(store: Store) -> Store:
-    """Two waves: twelve runs that are fine, and eight of which four failed."""
+    """Two batches: twelve runs that are fine, and eight of which four failed."""
     good, bad = plan(points(), 3), plan(points("faulty", fault="raises"), 2)
     with store.writing():
-        note(store.asked, {"toys/good": good, "toys/bad": plan(points("faulty", fault="nan"), 9)})
-        note(store.asked, {"toys/bad": plan(points("faulty", fault="raises"), 4)})
+        note(store.studies, {"toys/good": good, "toys/bad": plan(points("faulty", fault="nan"), 9)})
+        note(store.studies, {"toys/bad": plan(points("faulty", fault="raises"), 4)})
         _add(store, good)
         _add(store, bad)
     return Store(store.folder)
@@ -68,7 +68,7 @@ def _tree(folder: Path) -> dict[str, tuple[int, int]]:
 def test_what_is_there_and_reading_it_changes_nothing(full, capsys):
     before = _tree(full.folder)
     found = audit(full)
-    assert (found.runs, found.errors, found.waves, found.damage) == (20, 4, 2, ())
+    assert (found.runs, found.errors, found.batches, found.damage) == (20, 4, 2, ())
     assert found.digest == digest(full)
     assert found.halfway == halfway.__version__
     assert found.first <= found.last <= "3"
@@ -87,7 +87,7 @@ def test_what_is_there_and_reading_it_changes_nothing(full, capsys):
     assert msgspec.json.decode(audit_json(found), type=type(found)) == found
     assert cli.main(["results", str(full.folder)]) == RUNS_FAILED
     shown = capsys.readouterr().out
-    for word in ("toys/good", "20, 4 failed, 2 waves", "division by zero", "8 runs are still"):
+    for word in ("toys/good", "20, 4 failed, 2 batches", "division by zero", "8 runs are still"):
         assert word in shown
     assert _tree(full.folder) == before
 
@@ -125,7 +125,7 @@ def _forge(file: Path) -> None:
     ("harm", "file", "told"),
     [
         (_cut, "part-1.parquet", r"has [\d,]+ bytes, and had [\d,]+"),
-        (_overwrite, "part-1.parquet", "is not what it was when its wave was finished"),
+        (_overwrite, "part-1.parquet", "is not what it was when its batch was finished"),
         (_forge, "part-0.parquet", "is not what it was|has .* bytes"),
         (Path.unlink, "part-0.parquet", "is missing"),
         (
@@ -133,39 +133,39 @@ def _forge(file: Path) -> None:
             "part-2.parquet",
             "was not there",
         ),
-        (lambda f: f.with_name("_seal.json").write_text("{"), "_seal.json", "cannot be read"),
+        (lambda f: f.with_name("_manifest.json").write_text("{"), "_manifest.json", "cannot be read"),
     ],
 )
 def test_every_harm_to_a_file_is_found_and_named(full, capsys, harm, file, told):
-    wave = full.finished_waves()[0]
-    harm(wave / (file if (wave / file).exists() else "part-0.parquet"))
+    batch = full.finished_batches()[0]
+    harm(batch / (file if (batch / file).exists() else "part-0.parquet"))
     (damage,) = audit(full).damage
-    assert damage.file == f"waves/00001/{file}"
+    assert damage.file == f"batches/00001/{file}"
     assert re.search(told, damage.what)
     assert cli.main(["results", str(full.folder)]) == USER_ERROR
     err = capsys.readouterr().err
-    assert f"1 file is damaged: waves/00001/{file}" in err
+    assert f"1 file is damaged: batches/00001/{file}" in err
     assert err.count("\n") == 1
 
 
 def test_without_a_seal_the_runs_own_digests_are_left(store):
     with store.writing():
-        wave = _add(store, plan(points(), 2), sealed=False)
+        batch = _add(store, plan(points(), 2), manifest=False)
     assert audit(store).damage == ()
-    file = wave / "part-0.parquet"
+    file = batch / "part-0.parquet"
     rows = pq.read_table(file).to_pylist()
     rows[1]["observations"][0]["values"][2] += 1e-9
     pq.write_table(pa.Table.from_pylist(rows, pq.read_schema(file)), file)
     (damage,) = audit(store).damage
     assert damage.what == f"1 runs do not fit their digest, first {rows[1]['key']}"
     pq.write_table(pa.table({"mine": [1]}), file)
-    assert audit(store).damage[0].what == "holds no runs: it has no dice_seed"
+    assert audit(store).damage[0].what == "holds no runs: it has no random_seed"
     with pytest.raises(Problem, match=r"part-0\.parquet: holds no runs"):
         store.finished_keys()
 
 
 def test_a_damaged_list_of_studies_harms_nothing_else(full):
-    file = next(full.asked.iterdir())
+    file = next(full.studies.iterdir())
     file.write_text("nonsense")
     found = audit(full)
     assert [damage.file for damage in found.damage] == ["asked"]
@@ -174,13 +174,13 @@ def test_a_damaged_list_of_studies_harms_nothing_else(full):
 
 
 def test_an_unfinished_wave_is_named_and_left(full, capsys):
-    (full.waves / "00003").mkdir()
-    (full.waves / "00003" / "part-0.parquet").write_text("half")
+    (full.batches / "00003").mkdir()
+    (full.batches / "00003" / "part-0.parquet").write_text("half")
     found = audit(full)
     assert (found.unfinished, found.damage, found.runs) == (("00003",), (), 20)
     cli.main(["results", str(full.folder)])
-    assert f"waves/00003, unfinished (process {os.getpid()} on" in capsys.readouterr().out
-    assert (full.waves / "00003" / "part-0.parquet").exists()
+    assert f"batches/00003, unfinished (process {os.getpid()} on" in capsys.readouterr().out
+    assert (full.batches / "00003" / "part-0.parquet").exists()
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def _powerless(folder: Path) -> Iterator[None]:
 def test_a_folder_that_may_not_be_read(full, capsys):
     found: list[BaseException] = []
     status = 0
-    with _powerless(full.waves):
+    with _powerless(full.batches):
         try:
             status = cli.main(["results", str(full.folder)])
         except BaseException as error:  # told below, where assertions may read their sources
@@ -235,9 +235,9 @@ def test_a_folder_that_may_not_be_read(full, capsys):
 
 def test_a_wave_whose_files_lie_elsewhere_is_no_wave(store):
     with store.writing():
-        wave = _add(store, plan(points(), 2), sealed=False)
-    with pytest.raises(Problem, match="8 of the wave's 9 runs have arrived"):
-        seal(wave, 9)
+        batch = _add(store, plan(points(), 2), manifest=False)
+    with pytest.raises(Problem, match="8 of the batch's 9 runs have arrived"):
+        write_manifest(batch, 9)
 
 
 _HOLDER = """
@@ -265,7 +265,7 @@ def test_two_processes_never_write_at_once(full):
         other.send_signal(signal.SIGKILL)
         other.communicate()
     with full.writing():
-        assert len(full.finished_waves()) == 2
+        assert len(full.finished_batches()) == 2
 
 
 def test_a_folder_that_another_version_wrote_keeps_its_runs(full, monkeypatch):
@@ -287,11 +287,11 @@ def test_a_folder_that_another_version_wrote_keeps_its_runs(full, monkeypatch):
 
 
 def test_what_is_asked_again_replaces_what_was_asked(full):
-    asked = {study.name: study for study in read_asked(full.asked)}
+    asked = {study.name: study for study in read_requests(full.studies)}
     assert set(asked) == {"toys/good", "toys/bad"}
     assert len(asked["toys/bad"].keys) == 16
-    note(full.asked, {"toys/good": plan([], 3)})
-    assert [study.points for study in read_asked(full.asked)] == [4, 0]
+    note(full.studies, {"toys/good": plan([], 3)})
+    assert [study.points for study in read_requests(full.studies)] == [4, 0]
 
 
 def test_a_measurement_that_is_gone_is_named(store):
@@ -306,9 +306,9 @@ def test_failed_runs_are_made_again_from_what_is_stored(spark, store, tmp_path, 
     cause = tmp_path / "cause"
     cause.touch()
     planned = plan(points("fragile", cause=str(cause)), 3)
-    sweep(spark, store, planned, asked={"toys/fragile": planned})
+    sweep(spark, store, planned, studies={"toys/fragile": planned})
     assert audit(store).errors == 12
-    assert audit(store).waves == len(list(store.waves.glob("*/_seal.json")))
+    assert audit(store).batches == len(list(store.batches.glob("*/_manifest.json")))
     cause.unlink()
     assert cli.main(["results", str(store.folder), "--rerun-failed"]) == 0
     assert "12 failed runs made again, 12 now succeed" in capsys.readouterr().err

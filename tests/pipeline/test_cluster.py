@@ -19,7 +19,7 @@ from halfway.pipeline.audit import audit
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.spark.simulate import simulate
 from halfway.pipeline.store.digest import digest
-from halfway.pipeline.store.seal import lines_digest
+from halfway.pipeline.store.manifest import lines_digest
 from halfway.pipeline.store.store import Store
 from tests.pipeline.cluster import Cluster, packed_tests, standalone
 from tests.pipeline.conftest import ROOT
@@ -43,7 +43,7 @@ def _environment(cluster: Cluster) -> dict[str, str]:
 
 def _driver(cluster: Cluster, store: Store, parameters: dict[str, object], sent: Path):
     told = {
-        "replicates": _REPLICATES, "parameters": parameters, "wave_seconds": 1.0,
+        "replicates": _REPLICATES, "parameters": parameters, "batch_seconds": 1.0,
         "modules": str(packed_tests(sent)),
     }  # fmt: skip
     return subprocess.Popen(
@@ -54,9 +54,9 @@ def _driver(cluster: Cluster, store: Store, parameters: dict[str, object], sent:
     )  # fmt: skip
 
 
-def _wait_for_waves(store: Store, driver: subprocess.Popen[str], count: int) -> None:
+def _wait_for_batches(store: Store, driver: subprocess.Popen[str], count: int) -> None:
     late = time.monotonic() + 180
-    while len(store.finished_waves()) < count:
+    while len(store.finished_batches()) < count:
         assert driver.poll() is None, driver.communicate()
         assert time.monotonic() < late
         time.sleep(0.05)
@@ -128,7 +128,7 @@ def test_a_killed_driver_is_taken_up_where_it_was(cluster, tmp_path):
     parameters: dict[str, object] = {"ms": 25, "diary": str(diary)}
     store = Store(tmp_path / "results")
     driver = _driver(cluster, store, parameters, tmp_path)
-    _wait_for_waves(store, driver, 2)
+    _wait_for_batches(store, driver, 2)
     driver.send_signal(signal.SIGKILL)
     driver.communicate()
     finished = store.finished_keys()
@@ -146,10 +146,10 @@ def test_a_killed_worker_costs_nothing_but_time(cluster, tmp_path):
     parameters: dict[str, object] = {"ms": 30}
     store = Store(tmp_path / "results")
     driver = _driver(cluster, store, parameters, tmp_path)
-    _wait_for_waves(store, driver, 1)
-    time.sleep(0.5)  # in the middle of a wave
+    _wait_for_batches(store, driver, 1)
+    time.sleep(0.5)  # in the middle of a batch
     cluster.kill_worker(0)
     report = _ended(driver, cluster)
     assert report["made"] == 4 * _REPLICATES
-    assert len(store.finished_waves()) > 2
+    assert len(store.finished_batches()) > 2
     _nothing_lost_or_doubled(store, parameters)

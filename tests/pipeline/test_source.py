@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.source import ResultSource, tidy_schema
 from halfway.pipeline.spark.simulate import result, simulate
-from halfway.pipeline.store.seal import seal
+from halfway.pipeline.store.manifest import write_manifest
 from halfway.problem import Problem
 from tests.pipeline.toy_source import ToySource
 from tests.pipeline.toys import points
@@ -43,12 +43,12 @@ def test_a_finished_folder_as_tidy_rows(reading, store):
     good, bad = plan(points(), 2), plan(points("faulty", fault="raises")[:1], 2)
     with store.writing():
         for planned in (good, bad, good.slice(0, 3)):  # some runs are there twice
-            wave = store.next_wave()
-            wave.mkdir()
+            batch = store.next_batch()
+            batch.mkdir()
             batches = list(simulate(iter(planned.to_batches())))
-            pq.write_table(pa.Table.from_batches(batches), wave / "part-0.parquet")
-            (wave / "_SUCCESS").touch()
-            seal(wave, planned.num_rows)
+            pq.write_table(pa.Table.from_batches(batches), batch / "part-0.parquet")
+            (batch / "_SUCCESS").touch()
+            write_manifest(batch, planned.num_rows)
     frame = reading.read.format("halfway").load(str(store.folder))
     assert frame.columns == ["key", "measurement", "fault", *_COLUMNS[1:]]
     assert dict(frame.dtypes)["n"] == "bigint"

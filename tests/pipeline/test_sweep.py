@@ -20,7 +20,7 @@ from halfway.pipeline.store.store import Store
 from halfway.pipeline.study import Figure, Paper
 from halfway.pipeline.sweep import sweep
 from halfway.pipeline.verdict import Verdict
-from halfway.pipeline.warm_up import rehearsed
+from halfway.pipeline.warm_up import warm_up_rows
 from halfway.problem import Problem
 from tests.pipeline.toys import points
 
@@ -28,9 +28,9 @@ from tests.pipeline.toys import points
 def test_a_sweep_makes_every_run_and_a_second_one_none(spark, store):
     planned, longer = plan(points(ms=5), 20), plan(points(ms=5), 22)
     heard: list[tuple[int, int]] = []
-    report = sweep(spark, store, planned, lambda *both: heard.append(both), wave_seconds=0.3)
+    report = sweep(spark, store, planned, lambda *both: heard.append(both), batch_seconds=0.3)
     assert (report.planned, report.made, report.errors) == (80, 80, 0)
-    assert len(store.finished_waves()) >= 2
+    assert len(store.finished_batches()) >= 2
     assert heard == sorted(heard)
     assert heard[0] == (0, 80)
     assert heard[-1] == (80, 80)
@@ -52,7 +52,7 @@ def test_more_replicates_and_more_points_make_only_what_is_new(spark, store, tmp
         diary.write_text("")
         made = sweep(spark, store, planned).made
         told = diary.read_text().splitlines()
-        # A kind of run that this session has not met is rehearsed once more, for its kernels.
+        # A kind of run that this session has not met is warm_up_rows once more, for its kernels.
         assert len(set(told)) == made
         return made
 
@@ -71,14 +71,14 @@ def test_one_digest_on_any_number_of_partitions(spark, tmp_path, partitions):
     rows = [result(row) for row in planned.to_pylist()]
     here = Store(tmp_path / "here")
     with here.writing():
-        wave = here.next_wave()
-        wave.mkdir()
+        batch = here.next_batch()
+        batch.mkdir()
         batches = list(simulate(iter(planned.to_batches())))
-        pq.write_table(pa.Table.from_batches(batches), wave / "part.parquet")
-        (wave / "_SUCCESS").touch()
+        pq.write_table(pa.Table.from_batches(batches), batch / "part.parquet")
+        (batch / "_SUCCESS").touch()
     there = Store(tmp_path / "there")
     sweep(spark, there, planned, partitions=partitions)
-    assert len(list(there.finished_waves()[0].glob("*.parquet"))) == partitions
+    assert len(list(there.finished_batches()[0].glob("*.parquet"))) == partitions
     assert digest(there) == digest(here)
     assert {row["digest"] for row in rows} == set(there.rows("digest")["digest"].to_pylist())
     assert audit(there).damage == ()
@@ -118,7 +118,7 @@ def test_every_kind_of_fault_becomes_a_row_and_harms_no_other(spark, store):
 def test_an_audit_finds_an_altered_observation(spark, store):
     sweep(spark, store, plan(points(), 3))
     assert audit(store).damage == ()
-    file = next(iter(store.finished_waves()[0].glob("*.parquet")))
+    file = next(iter(store.finished_batches()[0].glob("*.parquet")))
     rows = pq.read_table(file).to_pylist()
     rows[0]["observations"][0]["values"][2] += 1e-9
     pq.write_table(pa.Table.from_pylist(rows, pq.read_schema(file)), file)
@@ -167,9 +167,9 @@ def test_a_figure_whose_runs_all_failed_is_a_problem(spark, store):
 
 def test_a_dead_worker_is_a_problem_and_leaves_no_finished_wave(spark, store):
     lethal = Point("tests.pipeline.toys:lethal", {"n": 1}, ())
-    with pytest.raises(Problem, match=r"Spark failed: .*finished waves are kept"):
+    with pytest.raises(Problem, match=r"Spark failed: .*finished batches are kept"):
         sweep(spark, store, plan([lethal], 1))
-    assert store.finished_waves() == []
+    assert store.finished_batches() == []
     assert sweep(spark, store, plan(points(), 1)).made == 4
 
 
@@ -182,16 +182,16 @@ def test_a_full_disk_is_a_problem_whoever_meets_it(tmp_path):
 def test_a_full_disk_during_a_sweep(spark, tiny_disk: Path):
     store = Store(tiny_disk / "results")
     with pytest.raises(Problem, match=r"no space left|No space left"):
-        sweep(spark, store, plan([*points("bulky")], 40), wave_seconds=1.0)
-    for wave in store.finished_waves():
-        assert all(pq.read_table(file).num_rows for file in wave.glob("*.parquet"))
+        sweep(spark, store, plan([*points("bulky")], 40), batch_seconds=1.0)
+    for batch in store.finished_batches():
+        assert all(pq.read_table(file).num_rows for file in batch.glob("*.parquet"))
     (tiny_disk / "ballast").unlink()
     with store.writing():
-        assert store.finished_waves() == sorted(store.waves.iterdir())
+        assert store.finished_batches() == sorted(store.batches.iterdir())
 
 
 def test_the_rehearsal_meets_each_system_once():
-    rows = rehearsed(plan([*points(ms=3), *points(ms=1), *points("faulty", fault="nan")], 5))
+    rows = warm_up_rows(plan([*points(ms=3), *points(ms=1), *points("faulty", fault="nan")], 5))
     assert len(rows) == 4
     assert {row["cost_ms"] for row in rows.values()} == {2.0}
 

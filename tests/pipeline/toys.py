@@ -25,9 +25,9 @@ def steps(run: Run) -> Observations:
             diary.write(f"{run.parameters['n']} {run.parameters['system']} {run.replicate}\n")
     with run.timed("run"):
         time.sleep(run.parameters.get("ms", 0) / 1000)
-        word = spun(np.uint64(run.dice_seed), 100)
+        word = spun(np.uint64(run.random_seed), 100)
     network = np.random.default_rng(run.network_seed)
-    dice = np.random.default_rng([run.dice_seed, int(word) & 0xFFFF])
+    dice = np.random.default_rng([run.random_seed, int(word) & 0xFFFF])
     level = 10.0 * network.random() + (5.0 if run["system"] == "slow" else 0.0)
     return {
         "steps": np.round(run["n"] / 10 + level + dice.exponential(3.0, 40)),
@@ -65,7 +65,7 @@ def points(measurement: str = "steps", **parameters: str | float) -> list[Point]
 
 def bulky(run: Run) -> Observations:
     """Observations that no compression makes smaller: 80 kB a run."""
-    return {"noise": np.random.default_rng(run.dice_seed).random(10_000)}
+    return {"noise": np.random.default_rng(run.random_seed).random(10_000)}
 
 
 def fragile(run: Run) -> Observations:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale, Summaries, Summary
 from halfway.pipeline.verdict import Opinion, Verdict
-from halfway.report.verdicts.publication import Publication
+from halfway.report.verdicts.verdict_report import VerdictReport
 
 ODD_ROW, TREND_ROW = 7, 20
 SIZES = (1500, 2000, 2500, 3000)
@@ -250,10 +250,10 @@ def summaries() -> dict[str, list[Summary]]:
     }
 
 
-def publication(drawing: Drawing | None = None) -> Publication:
+def report(drawing: Drawing | None = None) -> VerdictReport:
     whole = paper(drawing)
     told = summaries()
-    return Publication(
+    return VerdictReport(
         figures=tuple((whole, figure) for figure in whole.figures),
         scale="paper",
         verdicts=(*asynchrony_verdicts(), *load_verdicts()),

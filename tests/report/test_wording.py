@@ -69,14 +69,14 @@ def test_tally_lines() -> None:
 
 
 def test_readings_get_letters_only_where_a_table_mixes_them() -> None:
-    assert wording.reading_marks(asynchrony_verdicts()) == {}
-    assert list(wording.reading_marks(load_verdicts()).values()) == ["a", "b"]
+    assert wording.interpretation_labels(asynchrony_verdicts()) == {}
+    assert list(wording.interpretation_labels(load_verdicts()).values()) == ["a", "b"]
     many = [verdict(reading=f"reading {index}") for index in range(28)]
-    assert list(wording.reading_marks(many).values())[24:] == ["y", "z", "aa", "ab"]
+    assert list(wording.interpretation_labels(many).values())[24:] == ["y", "z", "aa", "ab"]
 
 
 def test_each_reading_has_its_own_tally() -> None:
-    tallies = wording.reading_tallies(load_verdicts())
+    tallies = wording.interpretation_tallies(load_verdicts())
     assert list(tallies.values()) == [
         "10 of 11 agree · 1 not comparable",
         "0 of 5 agree · 5 impossible as printed",

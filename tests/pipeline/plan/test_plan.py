@@ -20,13 +20,13 @@ def test_systems_meet_the_same_networks_and_pairs_but_roll_their_own_dice():
     seeds = defaultdict(set)
     for row in _rows(plan(points(), 5)):
         n = json.loads(row["parameters"])["n"]
-        for axis in ("network_seed", "workload_seed", "dice_seed", "network"):
+        for axis in ("network_seed", "workload_seed", "random_seed", "network"):
             seeds[axis, n, row["replicate"]].add(row[axis])
     for (axis, _, _), found in seeds.items():
-        assert len(found) == (2 if axis == "dice_seed" else 1), axis
-    for axis in ("network_seed", "workload_seed", "dice_seed"):
+        assert len(found) == (2 if axis == "random_seed" else 1), axis
+    for axis in ("network_seed", "workload_seed", "random_seed"):
         every = set().union(*(found for name, found in seeds.items() if name[0] == axis))
-        assert len(every) == (20 if axis == "dice_seed" else 10)
+        assert len(every) == (20 if axis == "random_seed" else 10)
 
 
 def test_more_replicates_extend_a_plan_and_keep_its_first_rows():

@@ -90,7 +90,7 @@ def test_a_master_that_nobody_answers_at():
 
 def test_the_package_for_workers_is_unpacked_once_and_imported_from_there(tmp_path):
     code = (
-        "from halfway.pipeline.spark.shipping import settle; settle(); settle(); "
+        "from halfway.pipeline.spark.shipping import use_unpacked_copy; use_unpacked_copy(); use_unpacked_copy(); "
         "import halfway.pipeline.spark.simulate as s, halfway.core.compiled as c; "
         "print(s.__file__, c.__file__, c.sources_digest())"
     )
@@ -164,7 +164,7 @@ def _gone(pids: set[int]) -> bool:
 
 def test_one_core_on_the_packages_java_and_not_a_word(spark, tmp_path):
     """With Java hidden from PATH and environment."""
-    told = {"replicates": 10, "parameters": {}, "wave_seconds": 15}
+    told = {"replicates": 10, "parameters": {}, "batch_seconds": 15}
     (tmp_path / "bin").mkdir()
     for tool in filter(None, map(shutil.which, ("chmod", "ls", "uname"))):  # Hadoop calls them
         (tmp_path / "bin" / Path(tool).name).symlink_to(tool)
@@ -185,10 +185,10 @@ def test_a_killed_driver_loses_a_wave_and_leaves_nobody_behind(spark, tmp_path):
     diary.touch()
     store = Store(tmp_path / "results")
     parameters = {"ms": 20, "diary": str(diary)}
-    told = {"replicates": 100, "parameters": parameters, "wave_seconds": 1.0}
+    told = {"replicates": 100, "parameters": parameters, "batch_seconds": 1.0}
     driver = _driver(store.folder, "local[2]", told)
     late = time.monotonic() + 120
-    while len(store.finished_waves()) < 2 and driver.poll() is None and time.monotonic() < late:
+    while len(store.finished_batches()) < 2 and driver.poll() is None and time.monotonic() < late:
         time.sleep(0.05)
     family = _descendants(driver.pid)
     driver.send_signal(signal.SIGKILL)
@@ -197,13 +197,13 @@ def test_a_killed_driver_loses_a_wave_and_leaves_nobody_behind(spark, tmp_path):
     assert _gone(family)
     before = store.finished_keys()
     assert 0 < len(before) < 400
-    (store.waves / "00099").mkdir()  # as a wave that never finished
+    (store.batches / "00099").mkdir()  # as a batch that never finished
 
     diary.write_text("")
     planned = plan(points(**parameters), 100)
     report = sweep(spark, store, planned)
     assert report.made == 400 - len(before)
-    assert not (store.waves / "00099").exists()
+    assert not (store.batches / "00099").exists()
     finished = {
         (p["n"], p["system"], row["replicate"])
         for row in planned.to_pylist()

@@ -13,8 +13,8 @@ from halfway.problem import Problem
 from tests.pipeline.toys import points
 
 
-def _wave(store, table, *, finished=True):
-    folder = store.next_wave()
+def _batch(store, table, *, finished=True):
+    folder = store.next_batch()
     folder.mkdir(parents=True)
     pq.write_table(table, folder / "part-0.parquet")
     if finished:
@@ -26,16 +26,16 @@ def runs():
     return pa.Table.from_batches(list(simulate(iter(plan(points(), 2).to_batches()))))
 
 
-def test_only_finished_waves_count_and_the_next_writer_sweeps_up(store, runs):
+def test_only_finished_batches_count_and_the_next_writer_sweeps_up(store, runs):
     with store.writing():
-        _wave(store, runs.slice(0, 5))
-        _wave(store, runs.slice(5), finished=False)
+        _batch(store, runs.slice(0, 5))
+        _batch(store, runs.slice(5), finished=False)
         assert len(store.finished_keys()) == 5
     again = Store(store.folder)
-    assert len(list(again.waves.iterdir())) == 2  # reading removes nothing
+    assert len(list(again.batches.iterdir())) == 2  # reading removes nothing
     with again.writing():
-        assert [wave.name for wave in again.waves.iterdir()] == ["00001"]
-        assert again.next_wave().name == "00002"
+        assert [batch.name for batch in again.batches.iterdir()] == ["00001"]
+        assert again.next_batch().name == "00002"
 
 
 def test_a_key_in_two_waves_is_taken_once_and_a_success_wins(store, runs):
@@ -43,11 +43,11 @@ def test_a_key_in_two_waves_is_taken_once_and_a_success_wins(store, runs):
     failed = runs.set_column(status, "status", pa.array(["error"] * 8))
     failed = failed.set_column(error, "error", pa.array(["Bad: luck"] * 8))
     with store.writing():
-        _wave(store, failed)
+        _batch(store, failed)
         assert len(store.finished_keys()) == 8
         assert store.finished_keys(errors=False) == set()
-        _wave(store, runs.slice(0, 3))
-        _wave(store, runs.slice(0, 3))
+        _batch(store, runs.slice(0, 3))
+        _batch(store, runs.slice(0, 3))
     table = store.rows("key", "status")
     assert table.num_rows == 8
     assert table["status"].to_pylist().count("ok") == 3
@@ -108,20 +108,20 @@ def test_a_folder_that_cannot_be_written():
 
 def test_a_cut_file_is_named(store, runs):
     with store.writing():
-        _wave(store, runs)
-    file = store.finished_waves()[0] / "part-0.parquet"
+        _batch(store, runs)
+    file = store.finished_batches()[0] / "part-0.parquet"
     file.write_bytes(file.read_bytes()[:-100])
     with pytest.raises(Problem, match=r"part-0.parquet: cannot read results"):
         store.finished_keys()
 
 
 def test_a_writer_killed_before_its_manifest_leaves_a_folder_that_takes_the_next(tmp_path):
-    (tmp_path / "waves").mkdir()
+    (tmp_path / "batches").mkdir()
     (tmp_path / "lock").touch()
     (tmp_path / ".manifest.json.17.part").touch()
     with Store(tmp_path).writing():
         assert (tmp_path / "manifest.json").exists()
     (tmp_path / "manifest.json").unlink()
-    (tmp_path / "waves" / "w0001").mkdir()
+    (tmp_path / "batches" / "w0001").mkdir()
     with pytest.raises(Problem, match="no results"):
         Store(tmp_path)

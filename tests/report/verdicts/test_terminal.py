@@ -9,7 +9,7 @@ from halfway.report import wording
 from halfway.report.listing import print_papers
 from halfway.report.verdicts import terminal
 from halfway.report.verdicts.verdict_table import verdict_text
-from tests.report.specimens import asynchrony_verdicts, load_verdicts, paper, publication
+from tests.report.specimens import asynchrony_verdicts, load_verdicts, paper, report
 
 
 def printed(width: int, figure_name: str) -> str:
@@ -82,7 +82,7 @@ def test_a_table_of_reasons_ends() -> None:
 
 def test_the_run_ends_with_digest_time_and_page(tmp_path: object) -> None:
     out = Console(file=io.StringIO(), width=60)
-    terminal.print_run(out, publication(), tmp_path / "index.html")  # type: ignore[operator]
+    terminal.print_run(out, report(), tmp_path / "index.html")  # type: ignore[operator]
     assert isinstance(out.file, io.StringIO)
     text = out.file.getvalue()
     assert "5f3a9c01d2e47b68" in text

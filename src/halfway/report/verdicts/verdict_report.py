@@ -1,4 +1,4 @@
-"""What a reproduce run hands to the report: everything the tables, plots and the page tell."""
+"""The contents of a verdict report: verdicts, summaries, digest and times of a reproduction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Publication:
-    """One finished run over some figures, in the order in which they are told."""
+class VerdictReport:
+    """A finished reproduction of figures, in the order of the report."""
 
     figures: Sequence[tuple[Paper, Figure]]
     scale: Scale
@@ -24,9 +24,9 @@ class Publication:
     digest: str  # of the sorted runs; equal on any machine with the same code; empty for none
     version: str
     command: str  # as typed
-    elapsed: float  # seconds on the clock
-    seconds: Mapping[str, float] = field(default_factory=dict)  # phase -> seconds of work
-    errors: int = 0  # runs that ended in an error and are not behind any value
+    elapsed: float  # seconds of wall time
+    seconds: Mapping[str, float] = field(default_factory=dict)  # phase -> seconds of all cores
+    errors: int = 0  # failed runs, which are not part of any value
     first_error: str = ""
 
     def papers(self) -> list[Paper]:
@@ -42,7 +42,7 @@ class Publication:
         return self.summaries.get((paper.name, figure.name), ())
 
     def all_summaries(self) -> list[Summary]:
-        """The summaries of all figures, each once: figures may look at the same runs."""
+        """The summaries of all figures, each once, as figures may share runs."""
         found = {
             (row.metric, tuple(sorted((k, str(v)) for k, v in row.parameters.items()))): row
             for rows in self.summaries.values()
@@ -51,16 +51,16 @@ class Publication:
         return list(found.values())
 
 
-def publication_of(
+def verdict_report(
     figures: Sequence[tuple[Paper, Figure]],
     scale: Scale,
     result: "Result",
     command: str,
     elapsed: float,
-) -> Publication:
-    """What is told of a finished `reproduce`; each figure with the summaries of its own points."""
+) -> VerdictReport:
+    """The report of a finished `reproduce`; each figure with the summaries of its own points."""
     work = result.report.wall_seconds * result.report.cores
-    return Publication(
+    return VerdictReport(
         figures=figures,
         scale=scale,
         verdicts=result.verdicts,
