@@ -18,8 +18,8 @@ from tests.pipeline.toys import points
 
 def main() -> None:
     """Sweep the toys."""
-    folder, master, told = sys.argv[1:]
-    given = json.loads(told)
+    folder, master, given_json = sys.argv[1:]
+    given = json.loads(given_json)
     store = Store(folder)
     with session(master) as spark:
         if "modules" in given:

@@ -1,4 +1,4 @@
-"""Beyond one machine: workers that do not know us, a worker that dies, a driver that dies."""
+"""A cluster: workers without this package, a worker that dies, a driver that dies."""
 
 import json
 import os
@@ -42,31 +42,31 @@ def _environment(cluster: Cluster) -> dict[str, str]:
 
 
 def _driver(cluster: Cluster, store: Store, parameters: dict[str, object], sent: Path):
-    told = {
+    given = {
         "replicates": _REPLICATES, "parameters": parameters, "batch_seconds": 1.0,
         "modules": str(packed_tests(sent)),
     }  # fmt: skip
     return subprocess.Popen(
         [sys.executable, "-m", "tests.pipeline.driver", store.folder, cluster.master,
-         json.dumps(told)],
+         json.dumps(given)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
         env=_environment(cluster),
     )  # fmt: skip
 
 
 def _wait_for_batches(store: Store, driver: subprocess.Popen[str], count: int) -> None:
-    late = time.monotonic() + 180
+    deadline = time.monotonic() + 180
     while len(store.finished_batches()) < count:
         assert driver.poll() is None, driver.communicate()
-        assert time.monotonic() < late
+        assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
 def _ended(driver: subprocess.Popen[str], cluster: Cluster) -> dict[str, object]:
     out, err = driver.communicate(timeout=300)
     assert driver.returncode == 0, f"{err}\n{cluster.logs()}"
-    told: dict[str, object] = json.loads(out)
-    return told
+    found: dict[str, object] = json.loads(out)
+    return found
 
 
 def _made_here(parameters: dict[str, Any]) -> tuple[str, list[str]]:
@@ -86,7 +86,7 @@ def _nothing_lost_or_doubled(store: Store, parameters: dict[str, object]) -> Non
     assert (found.damage, found.errors, found.digest) == ((), 0, expected)
 
 
-def test_the_workers_python_knows_every_library_and_not_us(cluster):
+def test_the_workers_python_has_every_library_but_this(cluster):
     for code, found in (("import numba, pyarrow, pyspark", 0), ("import halfway", 1)):
         done = subprocess.run(
             [cluster.python, "-c", code], capture_output=True, env={}, cwd="/", check=False
@@ -110,19 +110,19 @@ def test_the_same_command_with_the_same_digest_and_kernels_kept(cluster, tmp_pat
 
     def kernels() -> set[Path]:
         cache = Path(os.environ["XDG_CACHE_HOME"]) / "halfway"
-        shelf = {path.name for path in (cache.parent / "halfway-shipped").iterdir()}
-        assert shelf
+        unpacked = {path.name for path in (cache.parent / "halfway-shipped").iterdir()}
+        assert unpacked
         return set(cache.rglob("*.nbc"))
 
     first = reproduced("first", cluster.master)
     compiled = kernels()
     assert compiled
     assert reproduced("again", cluster.master) == first
-    assert kernels() == compiled  # another application, and nothing was compiled anew
+    assert kernels() == compiled  # another application, without compiling
     assert reproduced("here", "local[2]") == first
 
 
-def test_a_killed_driver_is_taken_up_where_it_was(cluster, tmp_path):
+def test_a_sweep_resumes_after_a_killed_driver(cluster, tmp_path):
     diary = tmp_path / "diary"
     diary.touch()
     parameters: dict[str, object] = {"ms": 25, "diary": str(diary)}
@@ -133,7 +133,7 @@ def test_a_killed_driver_is_taken_up_where_it_was(cluster, tmp_path):
     driver.communicate()
     finished = store.finished_keys()
     assert 0 < len(finished) < 4 * _REPLICATES
-    time.sleep(3)  # until the master has told its executors that nobody wants them any more
+    time.sleep(3)  # until the master has stopped the executors
     diary.write_text("")
     report = _ended(_driver(cluster, store, parameters, tmp_path), cluster)
     assert report["made"] == 4 * _REPLICATES - len(finished)

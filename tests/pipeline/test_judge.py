@@ -1,4 +1,4 @@
-"""Opinions at their edges."""
+"""Opinions at their limits."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Batches: how they are cut, and that they learn."""
+"""The schedule: batches of a sweep, sized by measured costs."""
 
 import json
 
@@ -18,7 +18,7 @@ def _ran(folder, batch, cost_s):
     pq.write_table(pa.table({"key": batch["key"], "seconds": column}), folder / "part.parquet")
 
 
-def test_waves_learn_what_each_kind_of_run_really_costs(tmp_path):
+def test_batches_use_the_measured_cost_of_each_kind_of_run(tmp_path):
     pending = by_network(plan(points(ms=99), 100))  # 400 runs, declared as 0.1 s each
     batches = Batches(pending, cores=2, batch_seconds=4.0, partitions=None)
     first, _ = batches.next()
@@ -33,7 +33,7 @@ def test_waves_learn_what_each_kind_of_run_really_costs(tmp_path):
     assert batches.left == 340
 
 
-def test_a_small_rest_is_no_wave_of_its_own(tmp_path):
+def test_a_small_rest_joins_the_last_batch(tmp_path):
     batches = Batches(by_network(plan(points(ms=99), 11)), 1, batch_seconds=4.0, partitions=3)
     first, numbers = batches.next()
     assert set(numbers.tolist()) == {0, 1, 2}

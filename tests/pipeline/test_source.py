@@ -1,4 +1,4 @@
-"""The data source: finished folders and fresh runs as tidy rows; failed runs do not vanish."""
+"""The data source: finished folders and new runs as tidy rows, failed runs included."""
 
 import json
 
@@ -60,7 +60,7 @@ def test_a_finished_folder_as_tidy_rows(reading, store):
     assert narrow.columns == ["key", "measurement", "system", *_COLUMNS[3:]]
 
 
-def test_fresh_runs_as_tidy_rows_with_the_keys_of_a_sweep(reading):
+def test_new_runs_as_tidy_rows_with_the_keys_of_a_sweep(reading):
     frame = reading.read.format("toys").load()
     assert frame.rdd.getNumPartitions() == 3
     planned = plan([*points(), *points("faulty", fault="raises")[:1]], 2)
@@ -69,19 +69,19 @@ def test_fresh_runs_as_tidy_rows_with_the_keys_of_a_sweep(reading):
     assert len([row for row in found if row[-1]]) == 1
 
 
-def test_a_folder_without_results_is_told(reading, tmp_path):
+def test_a_folder_without_results_is_refused(reading, tmp_path):
     with pytest.raises(PySparkException, match="there is no such folder"):
         reading.read.format("halfway").load(str(tmp_path / "nowhere"))
-    with pytest.raises(PySparkException, match="no folder is named"):
+    with pytest.raises(PySparkException, match="no folder given"):
         reading.read.format("halfway").load()
 
 
 def test_columns_follow_the_parameters():
-    told = ['{"n":1,"x":1,"on":true,"who":"a"}', '{"n":2,"x":0.5,"who":3}']
-    kinds = {field.name: str(field.type) for field in tidy_schema(told)}
+    given = ['{"n":1,"x":1,"on":true,"who":"a"}', '{"n":2,"x":0.5,"who":3}']
+    kinds = {field.name: str(field.type) for field in tidy_schema(given)}
     assert (kinds["n"], kinds["x"], kinds["on"], kinds["who"]) == (
         *("int64", "double", "bool", "string"),
     )
-    with pytest.raises(Problem, match="a parameter is called metric"):
+    with pytest.raises(Problem, match="parameter metric: the name"):
         tidy_schema(['{"metric":1}'])
     assert "metric" in tidy_schema(['{"metric":1}'], []).names

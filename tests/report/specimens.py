@@ -1,4 +1,4 @@
-"""A made-up study with the shape of the real one: numbers invented, every opinion present."""
+"""A made-up study with invented numbers and every opinion."""
 
 from collections.abc import Iterable
 
@@ -252,12 +252,12 @@ def summaries() -> dict[str, list[Summary]]:
 
 def report(drawing: Drawing | None = None) -> VerdictReport:
     whole = paper(drawing)
-    told = summaries()
+    found = summaries()
     return VerdictReport(
         figures=tuple((whole, figure) for figure in whole.figures),
         scale="paper",
         verdicts=(*asynchrony_verdicts(), *load_verdicts()),
-        summaries={(whole.name, name): rows for name, rows in told.items()},
+        summaries={(whole.name, name): rows for name, rows in found.items()},
         digest="5f3a9c01d2e47b68",
         version="0.1.0",
         command="halfway reproduce directional-walks --scale paper",

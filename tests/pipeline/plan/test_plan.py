@@ -1,4 +1,4 @@
-"""Plans: keys that name all that matters, seeds by axis, tasks of a size."""
+"""Plans: keys of all that determines a run, seeds by axis, sizes of tasks."""
 
 import json
 from collections import defaultdict
@@ -16,7 +16,7 @@ def _rows(table):
     return table.to_pylist()
 
 
-def test_systems_meet_the_same_networks_and_pairs_but_roll_their_own_dice():
+def test_systems_meet_the_same_networks_and_pairs_but_have_their_own_random_seeds():
     seeds = defaultdict(set)
     for row in _rows(plan(points(), 5)):
         n = json.loads(row["parameters"])["n"]
@@ -62,11 +62,11 @@ def test_an_edit_of_what_a_measurement_imports_makes_its_runs_anew(tmp_path, mon
 
 
 def test_what_decides_a_comparisons_values_is_in_its_code():
-    told = set(sources_of("halfway.comparison.plan"))
+    covered = set(sources_of("halfway.comparison.plan"))
     wanted = {"comparison.metrics", "comparison.recovery", "comparison.plan",
               "scenario.build", "scenario.reading", "scenario.schema"}  # fmt: skip
-    assert {f"halfway.{name}" for name in wanted} <= told
-    assert not {name for name in told if "notes" in name or "report" in name}
+    assert {f"halfway.{name}" for name in wanted} <= covered
+    assert not {name for name in covered if "notes" in name or "report" in name}
 
 
 def test_a_point_shared_by_two_figures_is_planned_once():
@@ -75,7 +75,7 @@ def test_a_point_shared_by_two_figures_is_planned_once():
     assert together([]).num_rows == 0
 
 
-def test_a_point_with_two_ideas_of_its_network_is_refused():
+def test_a_point_with_two_declarations_of_its_network_is_refused():
     other = Point("tests.pipeline.toys:steps", {"n": 100, "system": "quick"}, ("system",))
     with pytest.raises(ValueError, match="is declared with networks"):
         plan([*points(), other], 1)

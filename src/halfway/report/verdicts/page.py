@@ -66,7 +66,7 @@ def _head(report: VerdictReport, papers: Sequence[Paper], title: str) -> str:
     }
     listed = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items())
     errors = (
-        f'<p class="alarm">{report.errors} runs ended in errors and are not behind any value.</p>'
+        f'<p class="alarm">{report.errors} runs failed and are not part of any value.</p>'
         if report.errors
         else ""
     )
