@@ -119,7 +119,7 @@ def test_a_failed_run_is_reported_with_the_seed_that_repeats_it() -> None:
     failure = Failure("boom", 1, MEASUREMENT, "{}", 0, 2**63 + 5, 9, "")
     out = Console(record=True, width=200)
     lists = ("unfinished", "studies", "measured", "damage")
-    audit: dict[str, Any] = dict.fromkeys(("runs", "errors", "bytes", "waves"), 0)
+    audit: dict[str, Any] = dict.fromkeys(("runs", "errors", "bytes", "batches"), 0)
     audit |= dict.fromkeys(("folder", "halfway", "digest", "first", "last", "writer"), "")
     audit |= dict.fromkeys(lists, ()) | {"failures": (failure,)}
     print_results(out, Audit(**audit))
