@@ -50,9 +50,10 @@ def reproduce(
     from halfway.report.verdicts.verdict_report import verdict_report
 
     begun = time.monotonic()
-    quiet = as_json or not (sys.stdout.isatty() and sys.stderr.isatty())
-    with interruptible(out), ProgressDisplay(sys.stderr, "starting Spark", bar=not quiet) as display:
-        result = run(figures, scale, out / "runs", master, display, partitions=partitions, seed=seed)
+    bar = not as_json and sys.stdout.isatty() and sys.stderr.isatty()
+    with interruptible(out), ProgressDisplay(sys.stderr, "starting Spark", bar=bar) as display:
+        runs = out / "runs"
+        result = run(figures, scale, runs, master, display, partitions=partitions, seed=seed)
         display.phase("writing the page")
         command = shlex.join(["halfway", *sys.argv[1:]])
         report = verdict_report(figures, scale, result, command, time.monotonic() - begun)

@@ -40,7 +40,9 @@ def meetings(run: Run) -> Observations:
         walks = walkers(run["n"], run["radius"], run.network_seed, run["system"])
     pairs = distinct_pairs(run["n"], run["pairs"], run.workload_seed)
     with run.timed("run"):
-        steps, nodes = walks.meetings(pairs, seed=run.random_seed, k=run["k"], reading=run["reading"])
+        steps, nodes = walks.meetings(
+            pairs, seed=run.random_seed, k=run["k"], reading=run["reading"]
+        )
     return {
         "steps": steps,
         "unmet": nodes < 0,

@@ -47,7 +47,10 @@ def overlays(run: Run) -> Observations:
     ):
         with run.timed("run"):
             overlay = walks.build(
-                rows, seed=(run.random_seed + s) % 2**64, system=run["system"], marking=run["marking"]
+                rows,
+                seed=(run.random_seed + s) % 2**64,
+                system=run["system"],
+                marking=run["marking"],
             )
         active[s], needed[s] = len(overlay.rows), len(overlay.needed())
         depth[s], retreats[s] = overlay.depth(whole), overlay.retreats
