@@ -111,8 +111,8 @@ def test_a_file_that_changed_since_the_plan_is_refused(tmp_path: Path) -> None:
     links.write_text("a,b\nx,y\ny,z\nz,x\n")
     made = result(row)
     assert made["status"] == "error"
-    assert "links.csv: this is not the file that was planned" in made["error"]
-    assert "this is not the file that was planned" in why_not(row, codes)
+    assert "links.csv: the file has changed since the run was planned" in made["error"]
+    assert "the file has changed since the run was planned" in why_not(row, codes)
 
 
 def test_a_failed_run_is_reported_with_the_seed_that_repeats_it() -> None:

@@ -47,7 +47,7 @@ def reproduce(
     check_folder(out)
     from halfway.pipeline.reproduce import reproduce as run
     from halfway.report.progress import ProgressDisplay
-    from halfway.report.verdicts.verdict_report import verdict_report
+    from halfway.report.verdicts.reproduction import verdict_report
 
     begun = time.monotonic()
     bar = not as_json and sys.stdout.isatty() and sys.stderr.isatty()
