@@ -80,6 +80,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Fake:
     papers, pipeline = types.ModuleType("papers"), types.ModuleType("reproduce")
     papers.PAPERS = {"directional-walks": paper()}  # type: ignore[attr-defined]
     pipeline.reproduce = found.reproduce  # type: ignore[attr-defined]
+    pipeline.Result = object  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "halfway.papers", papers)
     monkeypatch.setitem(sys.modules, "halfway.pipeline.reproduce", pipeline)
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Prove that a machine without Java works: a sweep with Java hidden from PATH and environment."""
+"""Check that a sweep works without an installed Java: hide it from PATH and environment."""
 
 import json
 import os
@@ -9,12 +9,12 @@ import tempfile
 from pathlib import Path
 
 FIGURE = "directional-walks/figure-6"
-# macOS ships stubs under these names that only ask to install Java; they are hidden as well.
+# macOS has stubs of these names that only offer to install Java; they are hidden as well.
 HIDDEN = ("java", "javac", "javaw", "jcmd", "jps", "jar")
 
 
 def without_java(farm: Path) -> dict[str, str]:
-    """This environment, with a PATH of links to every command but Java's."""
+    """This environment, with a PATH of links to every command except Java's."""
     for folder in os.get_exec_path():
         if not Path(folder).is_dir():
             continue
@@ -35,7 +35,7 @@ def main() -> int:
         farm.mkdir()
         environment = without_java(farm)
         if shutil.which("java", path=environment["PATH"]) or "JAVA_HOME" in environment:
-            sys.stderr.write("error: Java could not be hidden here, so nothing was proven\n")
+            sys.stderr.write("error: Java could not be hidden, so nothing was checked\n")
             return 2
         halfway = Path(sys.executable).parent / "halfway"
         command = [halfway, "reproduce", FIGURE, "--scale", "quick", "--json"]

@@ -1,6 +1,6 @@
 """Resolve pyproject.toml into requirements.lock, with hashes, for every platform and Python.
 
-The resolver (uv) lives in an environment of its own under build/, never in the project's.
+The resolver (uv) is installed to its own environment under build/, not to the project's.
 """
 
 import subprocess
@@ -29,7 +29,7 @@ def main() -> int:
     for step in steps:
         done = subprocess.run(step, cwd=ROOT, check=False)
         if done.returncode != 0:
-            sys.stderr.write("error: requirements.lock is as it was: the lines above say why\n")
+            sys.stderr.write("error: requirements.lock is unchanged; see the lines above\n")
             return 2
     return 0
 

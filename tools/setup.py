@@ -1,7 +1,7 @@
-"""Set the project up in .venv, from the lock; make starts it, or by hand: `python3 tools/setup.py`.
+"""Set up the project in .venv from requirements.lock. Run by make, or: `python3 tools/setup.py`.
 
-Standard library only, and no syntax newer than Python 3.6: a Python that is too old must be able to
-read this file in order to say so. Whatever goes wrong ends in one line and status 2.
+Standard library only, and no syntax newer than Python 3.6, so that an old Python can run this file
+and report that it is too old. Every error is one line, with exit status 2.
 """
 
 import hashlib
@@ -19,14 +19,14 @@ except ImportError:
     sys.exit("error: Halfway runs on Linux and macOS; on Windows, inside WSL")
 
 NEEDED = (3, 11)
-# Those with a ready-made package for everything in the lock come first; python3 may be anything.
+# Versions with a wheel for every package of the lock come first; python3 may be any version.
 CANDIDATES = ("python3.13", "python3.12", "python3.11", "python3")
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
-READY = VENV / "halfway-ready"  # what the finished environment was made from
-UNFINISHED = VENV / "halfway-unfinished"  # there from the first step to the last
-SCRATCH = VENV / "tmp"  # pip unpacks here: /tmp is often a small disk in memory
+READY = VENV / "halfway-ready"  # the inputs of the finished environment
+UNFINISHED = VENV / "halfway-unfinished"  # exists from the first step to the last
+SCRATCH = VENV / "tmp"  # for pip to unpack, as /tmp is often a small disk in memory
 LOG = ROOT / "build" / "setup.log"
 NEEDED_GB = 4
 PROBE = """
@@ -38,7 +38,7 @@ except ImportError:
     tools = "bare"
 print("halfway %d %d %d" % sys.version_info[:3], tools)
 """
-# What pip says, and what it means to somebody who only wanted the demo.
+# Messages of pip, and their meaning in plain words.
 MEANINGS = (
     (r"No space left|Errno 28|quota exceeded", "the disk is full"),
     (
@@ -47,39 +47,39 @@ MEANINGS = (
     ),
     (
         r"SSL module is not available|No module named '?_ssl",
-        "this Python was built without TLS and cannot download: name another, PYTHON=...",
+        "this Python was built without TLS and cannot download: set PYTHON to another",
     ),
     (
         r"CERTIFICATE_VERIFY_FAILED|SSLError",
-        "the package index's certificate is not trusted: tell pip the one of your proxy, PIP_CERT",
+        "the package index's certificate is not trusted: set PIP_CERT to your proxy's certificate",
     ),
     (
         r"NewConnectionError|NameResolutionError|Temporary failure in name|Connect(ion)?Timeout"
         r"|Read(Timeout| timed out)|Network is unreachable|ProxyError|RemoteDisconnected"
         r"|Connection (refused|reset|aborted|broken)|No matching distribution found",
-        "packages could not be downloaded: is there a network, and does it let pip through?",
+        "packages could not be downloaded: check the network and its proxy",
     ),
     (
         r"Failed building wheel|Failed to build|metadata-generation-failed",
-        "a package has nothing ready-made for this Python: name another, PYTHON=python3.13",
+        "a package has no wheel for this Python: use another, PYTHON=python3.13",
     ),
 )
 
 
 def say(line):
-    """One line for the reader, at once."""
+    """Print a line at once."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
 
 def fail(line):
-    """One line that says what is wrong and what mends it."""
+    """Print an error with its remedy in one line, and exit with status 2."""
     sys.stderr.write("error: " + line + "\n")
     sys.exit(2)
 
 
 def environment():
-    """The caller's environment without what leads Python or pip elsewhere."""
+    """The caller's environment without variables that redirect Python or pip."""
     elsewhere = ("PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX")
     kept = {name: value for name, value in os.environ.items() if name not in elsewhere}
     kept.update(PYTHONUNBUFFERED="1", PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1")
@@ -89,7 +89,7 @@ def environment():
 
 
 def started(command):
-    """A process that reads nothing and prints both its streams into one pipe."""
+    """A process without input that prints both its streams into one pipe."""
     return subprocess.Popen(
         [str(part) for part in command],
         stdin=subprocess.DEVNULL,
@@ -100,7 +100,7 @@ def started(command):
 
 
 def printed(command):
-    """What a command prints, or nothing if it cannot start or fails."""
+    """The output of a command; empty if it cannot start or fails."""
     try:
         process = started(command)
     except OSError:
@@ -110,7 +110,7 @@ def printed(command):
 
 
 def probed(name):
-    """A Python as (path, version, whether it can make environments), or None if it is none."""
+    """A Python as (path, version, whether it can make environments), or None."""
     path = shutil.which(str(name))
     text = printed([path, "-c", PROBE]) if path else ""
     found = re.search(r"halfway (\d+) (\d+) (\d+) (\w+)", text)
@@ -120,23 +120,23 @@ def probed(name):
 
 
 def chosen_python():
-    """The first that is new enough; one that can make environments before one that cannot."""
+    """The first Python that is new enough; preferably one that can make environments."""
     asked = os.environ.get("PYTHON")
     found = [python for python in map(probed, [asked] if asked else CANDIDATES) if python]
     fitting = [python for python in found if python[1] >= NEEDED]
     if fitting:
         return sorted(fitting, key=lambda python: not python[2])[0]
     wanted = "Halfway needs Python {}.{} or newer".format(*NEEDED)
-    remedy = "install one, or name one: PYTHON=/path/to/python3.12"
+    remedy = "install one, or set PYTHON=/path/to/python3.12"
     if not found:
-        there = f"PYTHON={asked} is none that runs" if asked else "found none"
+        there = f"PYTHON={asked} does not run" if asked else "found none"
         return fail(f"{wanted} and {there}: {remedy}")
     path, version, _ = found[-1]
     return fail("{}, and {} is {}.{}.{}: {}".format(wanted, path, *version, remedy))
 
 
 def show_progress(line):
-    """On a terminal, one line that changes with what pip says; an empty one takes it away."""
+    """Show pip's progress in one line of a terminal; an empty line removes it."""
     if not sys.stdout.isatty():
         return
     downloading = re.match(r"Collecting ([\w.-]+)", line)
@@ -150,7 +150,7 @@ def show_progress(line):
 
 
 def follow(command, doing, meanings=MEANINGS):
-    """Run one step into the log, with a changing line on a terminal; fail in one line."""
+    """Run one step with its output in the log; show its progress; fail in one line."""
     tail = ""
     process = started(command)
     try:
@@ -161,7 +161,7 @@ def follow(command, doing, meanings=MEANINGS):
                 tail = (tail + line)[-20000:]
                 show_progress(line)
     except BaseException:
-        process.terminate()  # an orphan would go on writing while the next set-up clears away
+        process.terminate()  # an orphan would still write while the next set-up deletes files
         process.wait()
         raise
     finally:
@@ -169,11 +169,11 @@ def follow(command, doing, meanings=MEANINGS):
     if process.wait() != 0:
         shutil.rmtree(str(SCRATCH), ignore_errors=True)
         meaning = next((text for pattern, text in meanings if re.search(pattern, tail)), doing)
-        fail(f"{meaning} ({LOG.relative_to(ROOT)} has the details; run again once it is mended)")
+        fail(f"{meaning} ({LOG.relative_to(ROOT)} has the details; fix it and run again)")
 
 
 def way_to_pip(python):
-    """How this Python makes an environment: the command for it, and the one that is its pip."""
+    """The command with which this Python makes an environment, and the command of its pip."""
     path, version, complete = python
     inside = [PYTHON, "-m", "pip"]
     if complete:
@@ -190,7 +190,7 @@ def way_to_pip(python):
 
 
 def made_anew():
-    """An empty .venv under the mark of the unfinished; returns the command that is its pip."""
+    """Create an empty .venv, marked as unfinished; returns the command of its pip."""
     python = chosen_python()
     make, pip = way_to_pip(python)
     free = shutil.disk_usage(str(ROOT)).free / 1e9
@@ -205,28 +205,28 @@ def made_anew():
 
 
 def usable():
-    """The pip of the .venv that is there, or None if there is nothing to build on.
+    """The command of an existing .venv's pip, or None if there is no usable .venv.
 
-    An environment that somebody else made is built on if it can be, and never removed.
+    An environment that was not made by this script is used if it works, and never removed.
     """
     if not VENV.is_dir():
         return None
     python = probed(PYTHON)
     works = bool(python and python[1] >= NEEDED and printed([PYTHON, "-m", "pip", "--version"]))
-    ours = READY.exists() or UNFINISHED.exists()
+    own = READY.exists() or UNFINISHED.exists()
     here = not READY.exists() or READY.read_text().startswith(str(ROOT) + "\n")
     if works and here and not UNFINISHED.exists():
-        say("Bringing .venv up to date with the lock.")
+        say("Updating .venv from requirements.lock.")
         return [PYTHON, "-m", "pip"]
-    if not ours:
-        fail(".venv is no working environment of a fitting Python: remove it (rm -r .venv) first")
-    say("An earlier set-up was cut short, or its Python or folder is gone: starting over.")
+    if not own:
+        fail(".venv is not a working environment of a suitable Python: remove it (rm -r .venv)")
+    say("An earlier set-up was interrupted, or its Python or folder has moved: starting over.")
     shutil.rmtree(str(VENV))
     return None
 
 
 def wanted_state():
-    """What a finished environment was made from: where it stands, the lock, the project file."""
+    """The inputs of a finished environment: its folder, the lock, the project file."""
     digest = hashlib.sha256()
     for name in ("requirements.lock", "pyproject.toml"):
         digest.update((ROOT / name).read_bytes())
@@ -234,7 +234,7 @@ def wanted_state():
 
 
 def set_up():
-    """Make .venv what the lock says, or do nothing at once if it already is."""
+    """Bring .venv to the state of the lock; return at once if it has that state."""
     wanted = wanted_state()
     if READY.exists() and READY.read_text() == wanted and os.access(str(PYTHON), os.X_OK):
         return
@@ -258,13 +258,13 @@ def set_up():
 
 
 def main():
-    """One set-up at a time in one folder: a second one waits, and finds the work done."""
-    with Path(__file__).open() as door:
+    """Run one set-up at a time in a folder: a second one waits, and finds the work done."""
+    with Path(__file__).open() as lock:
         try:
-            fcntl.flock(door, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            say("Another set-up is running here: waiting for it.")
-            fcntl.flock(door, fcntl.LOCK_EX)
+            say("Another set-up is running in this folder: waiting for it.")
+            fcntl.flock(lock, fcntl.LOCK_EX)
         try:
             set_up()
         except KeyboardInterrupt:

@@ -44,8 +44,8 @@ def fill(store: Store, request: Request, replicates: int | None = None) -> None:
     ]
     rows = plan(points, replicates or request.replicates)
     with store.writing():
-        wave = store.next_wave()
-        wave.mkdir(parents=True)
+        batch = store.next_batch()
+        batch.mkdir(parents=True)
         batches = list(simulate(iter(rows.to_batches())))
-        pq.write_table(pa.Table.from_batches(batches), wave / "part-0.parquet")
-        (wave / "_SUCCESS").touch()
+        pq.write_table(pa.Table.from_batches(batches), batch / "part-0.parquet")
+        (batch / "_SUCCESS").touch()

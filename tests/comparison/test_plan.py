@@ -111,15 +111,15 @@ def test_a_file_that_changed_since_the_plan_is_refused(tmp_path: Path) -> None:
     links.write_text("a,b\nx,y\ny,z\nz,x\n")
     made = result(row)
     assert made["status"] == "error"
-    assert "links.csv: this is not the file that was planned" in made["error"]
-    assert "this is not the file that was planned" in why_not(row, codes)
+    assert "links.csv: the file has changed since the run was planned" in made["error"]
+    assert "the file has changed since the run was planned" in why_not(row, codes)
 
 
 def test_a_failed_run_is_reported_with_the_seed_that_repeats_it() -> None:
     failure = Failure("boom", 1, MEASUREMENT, "{}", 0, 2**63 + 5, 9, "")
     out = Console(record=True, width=200)
     lists = ("unfinished", "studies", "measured", "damage")
-    audit: dict[str, Any] = dict.fromkeys(("runs", "errors", "bytes", "waves"), 0)
+    audit: dict[str, Any] = dict.fromkeys(("runs", "errors", "bytes", "batches"), 0)
     audit |= dict.fromkeys(("folder", "halfway", "digest", "first", "last", "writer"), "")
     audit |= dict.fromkeys(lists, ()) | {"failures": (failure,)}
     print_results(out, Audit(**audit))

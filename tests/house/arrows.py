@@ -74,13 +74,13 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
     "pipeline": {
         "plan": set(),
         "spark": {"plan"},
-        "store": {"plan", "spark"},
+        "store": {"spark"},
         ".": {"plan", "spark", "store"},
     },
     "report": {
         ".": set(),
         "pictures": {"."},
-        "verdicts": {".", "pictures"},
+        "verdicts": {"."},
         "comparison": {".", "pictures"},
     },
     "papers": {

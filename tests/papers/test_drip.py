@@ -13,7 +13,7 @@ from halfway.world.workload.number_intervals import NumberIntervals
 
 def run(**parameters: float | str) -> Run:
     """One replicate with those parameters."""
-    return Run(parameters, 0, network_seed=3, workload_seed=4, dice_seed=5)
+    return Run(parameters, 0, network_seed=3, workload_seed=4, random_seed=5)
 
 
 @pytest.mark.parametrize(("destinations", "copies"), [(1, 1), (2, 1), (4, 2), (5, 3)])
@@ -114,6 +114,6 @@ def test_no_broker_of_many_networks_gets_a_copy_later(
     systems = {"system": system, "other": "drip", "m": m, "other_m": other_m}
     whole = {**SMALL, "n": 200, "k": k, "l": 5, "seconds": 200.0, **systems}
     for seed in range(20, 26):
-        found = pairwise(Run(whole, 0, network_seed=seed, workload_seed=seed + 100, dice_seed=5))
+        found = pairwise(Run(whole, 0, network_seed=seed, workload_seed=seed + 100, random_seed=5))
         assert found["broker later"].sum() == 0
         assert len(found["broker later"]) > 500

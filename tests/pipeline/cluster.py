@@ -1,4 +1,4 @@
-"""A standalone Spark cluster on loopback: a master and workers as processes, their Python bare.
+"""A standalone Spark cluster on loopback, with a Python that lacks this package.
 
 The workers' Python has every library, and neither this package nor these tests.
 """
@@ -35,12 +35,12 @@ class Cluster:
     folder: Path
 
     def kill_worker(self, number: int) -> None:
-        """End a worker and its executors without a word, as a machine that loses its power."""
+        """Kill a worker and its executors, like a power failure."""
         os.killpg(self.workers[number].pid, signal.SIGKILL)
         self.workers[number].wait()
 
     def logs(self) -> str:
-        """What the executors said, for a failing test."""
+        """The logs of the executors, for a failing test."""
         files = sorted(self.folder.rglob("stderr"))
         return "\n".join(file.read_text(errors="replace")[-2000:] for file in files)
 
@@ -80,7 +80,7 @@ def standalone(folder: Path, workers: int = 2) -> Iterator[Cluster]:
 
 
 def packed_tests(folder: Path) -> Path:
-    """The tests' own measurements as an archive, as a user sends a module of theirs."""
+    """The tests' own measurements as an archive, as a user sends a module."""
     target = folder / "toys.zip"
     with zipfile.ZipFile(target, "w") as archive:
         for name in ("tests/__init__.py", "tests/pipeline/__init__.py", "tests/pipeline/toys.py"):
@@ -128,8 +128,8 @@ def _free_port() -> int:
 
 
 def _await(port: int) -> None:
-    late = time.monotonic() + 60
-    while time.monotonic() < late:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
         with contextlib.suppress(OSError):
             socket.create_connection(("127.0.0.1", port), 1).close()
             return

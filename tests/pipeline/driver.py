@@ -1,6 +1,6 @@
 """A sweep as a process of its own: `python -m tests.pipeline.driver FOLDER MASTER JSON`.
 
-JSON: {"replicates": …, "parameters": {…}, "wave_seconds": …, "modules": an archive for workers
+JSON: {"replicates": …, "parameters": {…}, "batch_seconds": …, "modules": an archive for workers
 that do not know the toys}. Prints one JSON line at the end.
 """
 
@@ -18,14 +18,14 @@ from tests.pipeline.toys import points
 
 def main() -> None:
     """Sweep the toys."""
-    folder, master, told = sys.argv[1:]
-    given = json.loads(told)
+    folder, master, given_json = sys.argv[1:]
+    given = json.loads(given_json)
     store = Store(folder)
     with session(master) as spark:
         if "modules" in given:
             spark.sparkContext.addPyFile(given["modules"])
         planned = plan(points(**given["parameters"]), given["replicates"])
-        report = sweep(spark, store, planned, wave_seconds=given["wave_seconds"])
+        report = sweep(spark, store, planned, batch_seconds=given["batch_seconds"])
     found = {"digest": digest(store), "made": report.made, "java": find_java().origin}
     json.dump(found, sys.stdout)
 

@@ -1,4 +1,4 @@
-"""A result folder looked at: what is there, every harm found and named, nothing touched."""
+"""The audit of a result folder: contents, every damage found and named, nothing changed."""
 
 import contextlib
 import json
@@ -25,36 +25,38 @@ from halfway.pipeline.plan.run import Point
 from halfway.pipeline.rerun import failed_runs, rerun_failed
 from halfway.pipeline.spark.simulate import digest_of, simulate
 from halfway.pipeline.store.digest import digest
-from halfway.pipeline.store.seal import seal
+from halfway.pipeline.store.manifest import write_manifest
 from halfway.pipeline.store.store import Store
-from halfway.pipeline.store.studies import note, read_asked
+from halfway.pipeline.store.studies import read_requests, record_requests
 from halfway.pipeline.sweep import sweep
 from halfway.problem import Problem
 from tests.pipeline.conftest import ROOT
 from tests.pipeline.toys import points
 
 
-def _add(store: Store, planned: pa.Table, *, sealed: bool = True) -> Path:
-    """A wave of two files, as Spark leaves it."""
-    wave = store.next_wave()
-    wave.mkdir()
+def _add(store: Store, planned: pa.Table, *, with_manifest: bool = True) -> Path:
+    """A batch of two files, as Spark leaves it."""
+    batch = store.next_batch()
+    batch.mkdir()
     table = pa.Table.from_batches(list(simulate(iter(planned.to_batches()))))
     half = table.num_rows // 2
-    pq.write_table(table.slice(0, half), wave / "part-0.parquet")
-    pq.write_table(table.slice(half), wave / "part-1.parquet")
-    (wave / "_SUCCESS").touch()
-    if sealed:
-        seal(wave, table.num_rows)
-    return wave
+    pq.write_table(table.slice(0, half), batch / "part-0.parquet")
+    pq.write_table(table.slice(half), batch / "part-1.parquet")
+    (batch / "_SUCCESS").touch()
+    if with_manifest:
+        write_manifest(batch, table.num_rows)
+    return batch
 
 
 @pytest.fixture
 def full(store: Store) -> Store:
-    """Two waves: twelve runs that are fine, and eight of which four failed."""
+    """Two batches: twelve good runs, and eight of which four failed."""
     good, bad = plan(points(), 3), plan(points("faulty", fault="raises"), 2)
     with store.writing():
-        note(store.asked, {"toys/good": good, "toys/bad": plan(points("faulty", fault="nan"), 9)})
-        note(store.asked, {"toys/bad": plan(points("faulty", fault="raises"), 4)})
+        record_requests(
+            store.studies, {"toys/good": good, "toys/bad": plan(points("faulty", fault="nan"), 9)}
+        )
+        record_requests(store.studies, {"toys/bad": plan(points("faulty", fault="raises"), 4)})
         _add(store, good)
         _add(store, bad)
     return Store(store.folder)
@@ -65,10 +67,10 @@ def _tree(folder: Path) -> dict[str, tuple[int, int]]:
     return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in every}
 
 
-def test_what_is_there_and_reading_it_changes_nothing(full, capsys):
+def test_the_contents_are_reported_and_nothing_changes(full, capsys):
     before = _tree(full.folder)
     found = audit(full)
-    assert (found.runs, found.errors, found.waves, found.damage) == (20, 4, 2, ())
+    assert (found.runs, found.errors, found.batches, found.damage) == (20, 4, 2, ())
     assert found.digest == digest(full)
     assert found.halfway == halfway.__version__
     assert found.first <= found.last <= "3"
@@ -87,17 +89,17 @@ def test_what_is_there_and_reading_it_changes_nothing(full, capsys):
     assert msgspec.json.decode(audit_json(found), type=type(found)) == found
     assert cli.main(["results", str(full.folder)]) == RUNS_FAILED
     shown = capsys.readouterr().out
-    for word in ("toys/good", "20, 4 failed, 2 waves", "division by zero", "8 runs are still"):
+    for word in ("toys/good", "20, 4 failed, 2 batches", "division by zero", "8 runs are missing"):
         assert word in shown
     assert _tree(full.folder) == before
 
 
-def test_a_whole_folder_is_told_so_also_from_the_folder_around_it(store, capsys):
+def test_an_intact_folder_also_by_its_parent(store, capsys):
     inner = Store(store.folder / "runs")
     with inner.writing():
         _add(inner, plan(points(), 2))
     assert cli.main(["results", str(store.folder)]) == 0
-    assert "whole: every file and every run" in capsys.readouterr().out
+    assert "intact: every file and every run" in capsys.readouterr().out
     assert cli.main(["results", str(store.folder), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["runs"] == 8
 
@@ -113,7 +115,7 @@ def _overwrite(file: Path) -> None:
 
 
 def _forge(file: Path) -> None:
-    """A value changed, and the run's digest made to fit."""
+    """Change a value, and the run's digest with it."""
     rows = pq.read_table(file).to_pylist()
     rows[0]["observations"][0]["values"][0] += 1.0
     observed = {o["metric"]: np.array(o["values"]) for o in rows[0]["observations"]}
@@ -122,82 +124,86 @@ def _forge(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("harm", "file", "told"),
+    ("harm", "file", "message"),
     [
-        (_cut, "part-1.parquet", r"has [\d,]+ bytes, and had [\d,]+"),
-        (_overwrite, "part-1.parquet", "is not what it was when its wave was finished"),
-        (_forge, "part-0.parquet", "is not what it was|has .* bytes"),
+        (_cut, "part-1.parquet", r"has [\d,]+ bytes, expected [\d,]+"),
+        (_overwrite, "part-1.parquet", "has changed since its batch was finished"),
+        (_forge, "part-0.parquet", "has changed|has .* bytes"),
         (Path.unlink, "part-0.parquet", "is missing"),
         (
             lambda f: f.with_name("part-2.parquet").write_text("x"),
             "part-2.parquet",
-            "was not there",
+            "was added",
         ),
-        (lambda f: f.with_name("_seal.json").write_text("{"), "_seal.json", "cannot be read"),
+        (
+            lambda f: f.with_name("_manifest.json").write_text("{"),
+            "_manifest.json",
+            "cannot be read",
+        ),
     ],
 )
-def test_every_harm_to_a_file_is_found_and_named(full, capsys, harm, file, told):
-    wave = full.finished_waves()[0]
-    harm(wave / (file if (wave / file).exists() else "part-0.parquet"))
+def test_every_damage_to_a_file_is_found_and_named(full, capsys, harm, file, message):
+    batch = full.finished_batches()[0]
+    harm(batch / (file if (batch / file).exists() else "part-0.parquet"))
     (damage,) = audit(full).damage
-    assert damage.file == f"waves/00001/{file}"
-    assert re.search(told, damage.what)
+    assert damage.file == f"batches/00001/{file}"
+    assert re.search(message, damage.what)
     assert cli.main(["results", str(full.folder)]) == USER_ERROR
     err = capsys.readouterr().err
-    assert f"1 file is damaged: waves/00001/{file}" in err
+    assert f"1 file is damaged: batches/00001/{file}" in err
     assert err.count("\n") == 1
 
 
-def test_without_a_seal_the_runs_own_digests_are_left(store):
+def test_without_a_manifest_the_runs_digests_are_checked(store):
     with store.writing():
-        wave = _add(store, plan(points(), 2), sealed=False)
+        batch = _add(store, plan(points(), 2), with_manifest=False)
     assert audit(store).damage == ()
-    file = wave / "part-0.parquet"
+    file = batch / "part-0.parquet"
     rows = pq.read_table(file).to_pylist()
     rows[1]["observations"][0]["values"][2] += 1e-9
     pq.write_table(pa.Table.from_pylist(rows, pq.read_schema(file)), file)
     (damage,) = audit(store).damage
-    assert damage.what == f"1 runs do not fit their digest, first {rows[1]['key']}"
+    assert damage.what == f"1 runs do not match their digest, first {rows[1]['key']}"
     pq.write_table(pa.table({"mine": [1]}), file)
-    assert audit(store).damage[0].what == "holds no runs: it has no dice_seed"
-    with pytest.raises(Problem, match=r"part-0\.parquet: holds no runs"):
+    assert audit(store).damage[0].what == "is not a file of runs: no column digest"
+    with pytest.raises(Problem, match=r"part-0\.parquet: is not a file of runs"):
         store.finished_keys()
 
 
-def test_a_damaged_list_of_studies_harms_nothing_else(full):
-    file = next(full.asked.iterdir())
+def test_a_damaged_list_of_studies_affects_nothing_else(full):
+    file = next(full.studies.iterdir())
     file.write_text("nonsense")
     found = audit(full)
-    assert [damage.file for damage in found.damage] == ["asked"]
+    assert [damage.file for damage in found.damage] == ["studies"]
     assert found.runs == 20
     assert full.finished_keys()
 
 
-def test_an_unfinished_wave_is_named_and_left(full, capsys):
-    (full.waves / "00003").mkdir()
-    (full.waves / "00003" / "part-0.parquet").write_text("half")
+def test_an_unfinished_batch_is_named_and_kept(full, capsys):
+    (full.batches / "00003").mkdir()
+    (full.batches / "00003" / "part-0.parquet").write_text("half")
     found = audit(full)
     assert (found.unfinished, found.damage, found.runs) == (("00003",), (), 20)
     cli.main(["results", str(full.folder)])
-    assert f"waves/00003, unfinished (process {os.getpid()} on" in capsys.readouterr().out
-    assert (full.waves / "00003" / "part-0.parquet").exists()
+    assert f"batches/00003, unfinished (process {os.getpid()} on" in capsys.readouterr().out
+    assert (full.batches / "00003" / "part-0.parquet").exists()
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "message"),
     [
         (lambda _: None, "there is no such folder"),
         (Path.mkdir, "holds no results"),
         (lambda f: f.write_text("x"), "is a file, not a folder"),
         (lambda f: (f.mkdir(), (f / "mine").touch()), "holds no results"),
-        (lambda f: (f.mkdir(), (f / "manifest.json").write_text("{}")), "is no manifest"),
+        (lambda f: (f.mkdir(), (f / "manifest.json").write_text("{}")), "malformed manifest"),
     ],
 )
-def test_folders_without_results(tmp_path, make: Callable[[Path], object], told, capsys):
+def test_folders_without_results(tmp_path, make: Callable[[Path], object], message, capsys):
     folder = tmp_path / "folder"
     make(folder)
     before = _tree(folder) if folder.exists() else None
-    with pytest.raises(Problem, match=told):
+    with pytest.raises(Problem, match=message):
         results_in(folder)
     assert cli.main(["results", str(folder)]) == USER_ERROR
     assert capsys.readouterr().err.count("\n") == 1
@@ -206,7 +212,7 @@ def test_folders_without_results(tmp_path, make: Callable[[Path], object], told,
 
 @contextlib.contextmanager
 def _powerless(folder: Path) -> Iterator[None]:
-    """Somebody who may not look into the folder; root is nobody for a while."""
+    """Run the block as a user without access to the folder (root changes its user id)."""
     folder.chmod(0o600)
     if root := os.geteuid() == 0:
         os.seteuid(65534)
@@ -221,10 +227,10 @@ def _powerless(folder: Path) -> Iterator[None]:
 def test_a_folder_that_may_not_be_read(full, capsys):
     found: list[BaseException] = []
     status = 0
-    with _powerless(full.waves):
+    with _powerless(full.batches):
         try:
             status = cli.main(["results", str(full.folder)])
-        except BaseException as error:  # told below, where assertions may read their sources
+        except BaseException as error:  # raised below, where pytest may read the sources
             found.append(error)
     assert not found
     assert status == USER_ERROR
@@ -233,11 +239,11 @@ def test_a_folder_that_may_not_be_read(full, capsys):
     assert err.count("\n") == 1
 
 
-def test_a_wave_whose_files_lie_elsewhere_is_no_wave(store):
+def test_a_batch_with_missing_files_is_refused(store):
     with store.writing():
-        wave = _add(store, plan(points(), 2), sealed=False)
-    with pytest.raises(Problem, match="8 of the wave's 9 runs have arrived"):
-        seal(wave, 9)
+        batch = _add(store, plan(points(), 2), with_manifest=False)
+    with pytest.raises(Problem, match="the batch has 8 runs, expected 9"):
+        write_manifest(batch, 9)
 
 
 _HOLDER = """
@@ -257,22 +263,24 @@ def test_two_processes_never_write_at_once(full):
     assert other.stdout is not None
     try:
         assert other.stdout.readline() == "held\n"
-        told = pytest.raises(Problem, match=rf"process {other.pid} on \S+ is writing there")
-        with told, full.writing():
+        refused = pytest.raises(
+            Problem, match=rf"process {other.pid} on \S+ is writing to this folder"
+        )
+        with refused, full.writing():
             pass
-        assert audit(full).runs == 20  # whoever reads may come at any time
+        assert audit(full).runs == 20  # reading is always possible
     finally:
         other.send_signal(signal.SIGKILL)
         other.communicate()
     with full.writing():
-        assert len(full.finished_waves()) == 2
+        assert len(full.finished_batches()) == 2
 
 
 def test_a_folder_that_another_version_wrote_keeps_its_runs(full, monkeypatch):
     before = full.finished_keys()
     monkeypatch.setattr(halfway, "__version__", "9.9.9")
     later = plan(points(), 3)
-    assert not set(later["key"].to_pylist()) & before  # other code, other runs
+    assert not set(later["key"].to_pylist()) & before  # other code gives other keys
     with full.writing():
         _add(full, later)
     found = audit(full)
@@ -286,34 +294,34 @@ def test_a_folder_that_another_version_wrote_keeps_its_runs(full, monkeypatch):
     assert failed_runs(full).num_rows == 0
 
 
-def test_what_is_asked_again_replaces_what_was_asked(full):
-    asked = {study.name: study for study in read_asked(full.asked)}
-    assert set(asked) == {"toys/good", "toys/bad"}
-    assert len(asked["toys/bad"].keys) == 16
-    note(full.asked, {"toys/good": plan([], 3)})
-    assert [study.points for study in read_asked(full.asked)] == [4, 0]
+def test_a_repeated_request_replaces_the_first(full):
+    requested = {study.name: study for study in read_requests(full.studies)}
+    assert set(requested) == {"toys/good", "toys/bad"}
+    assert len(requested["toys/bad"].keys) == 16
+    record_requests(full.studies, {"toys/good": plan([], 3)})
+    assert [study.points for study in read_requests(full.studies)] == [4, 0]
 
 
 def test_a_measurement_that_is_gone_is_named(store):
     with store.writing():
         _add(store, plan([Point("no_such_module:all", {"n": 1}, ())], 2))
     (failure,) = audit(store).failures
-    assert failure.cannot_rerun == "no_such_module cannot be found here"
-    assert rerun_failed(store.folder) is None  # and no Spark was started for it
+    assert failure.cannot_rerun == "no_such_module cannot be imported"
+    assert rerun_failed(store.folder) is None  # without starting Spark
 
 
 def test_failed_runs_are_made_again_from_what_is_stored(spark, store, tmp_path, capsys):
     cause = tmp_path / "cause"
     cause.touch()
     planned = plan(points("fragile", cause=str(cause)), 3)
-    sweep(spark, store, planned, asked={"toys/fragile": planned})
+    sweep(spark, store, planned, studies={"toys/fragile": planned})
     assert audit(store).errors == 12
-    assert audit(store).waves == len(list(store.waves.glob("*/_seal.json")))
+    assert audit(store).batches == len(list(store.batches.glob("*/_manifest.json")))
     cause.unlink()
     assert cli.main(["results", str(store.folder), "--rerun-failed"]) == 0
-    assert "12 failed runs made again, 12 now succeed" in capsys.readouterr().err
+    assert "12 failed runs made again; 12 of them succeed now" in capsys.readouterr().err
     fresh = Store(tmp_path / "fresh")
     sweep(spark, fresh, planned)
     assert digest(store) == digest(fresh)
     assert cli.main(["results", str(store.folder), "--rerun-failed"]) == 0
-    assert "no failed run that could be made again" in capsys.readouterr().err
+    assert "no failed run can be made again" in capsys.readouterr().err

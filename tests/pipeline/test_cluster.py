@@ -1,4 +1,4 @@
-"""Beyond one machine: workers that do not know us, a worker that dies, a driver that dies."""
+"""A cluster: workers without this package, a worker that dies, a driver that dies."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from halfway.pipeline.audit import audit
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.spark.simulate import simulate
 from halfway.pipeline.store.digest import digest
-from halfway.pipeline.store.seal import lines_digest
+from halfway.pipeline.store.manifest import lines_digest
 from halfway.pipeline.store.store import Store
 from tests.pipeline.cluster import Cluster, packed_tests, standalone
 from tests.pipeline.conftest import ROOT
@@ -42,31 +42,31 @@ def _environment(cluster: Cluster) -> dict[str, str]:
 
 
 def _driver(cluster: Cluster, store: Store, parameters: dict[str, object], sent: Path):
-    told = {
-        "replicates": _REPLICATES, "parameters": parameters, "wave_seconds": 1.0,
+    given = {
+        "replicates": _REPLICATES, "parameters": parameters, "batch_seconds": 1.0,
         "modules": str(packed_tests(sent)),
     }  # fmt: skip
     return subprocess.Popen(
         [sys.executable, "-m", "tests.pipeline.driver", store.folder, cluster.master,
-         json.dumps(told)],
+         json.dumps(given)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
         env=_environment(cluster),
     )  # fmt: skip
 
 
-def _wait_for_waves(store: Store, driver: subprocess.Popen[str], count: int) -> None:
-    late = time.monotonic() + 180
-    while len(store.finished_waves()) < count:
+def _wait_for_batches(store: Store, driver: subprocess.Popen[str], count: int) -> None:
+    deadline = time.monotonic() + 180
+    while len(store.finished_batches()) < count:
         assert driver.poll() is None, driver.communicate()
-        assert time.monotonic() < late
+        assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
 def _ended(driver: subprocess.Popen[str], cluster: Cluster) -> dict[str, object]:
     out, err = driver.communicate(timeout=300)
     assert driver.returncode == 0, f"{err}\n{cluster.logs()}"
-    told: dict[str, object] = json.loads(out)
-    return told
+    found: dict[str, object] = json.loads(out)
+    return found
 
 
 def _made_here(parameters: dict[str, Any]) -> tuple[str, list[str]]:
@@ -86,7 +86,7 @@ def _nothing_lost_or_doubled(store: Store, parameters: dict[str, object]) -> Non
     assert (found.damage, found.errors, found.digest) == ((), 0, expected)
 
 
-def test_the_workers_python_knows_every_library_and_not_us(cluster):
+def test_the_workers_python_has_every_library_but_this(cluster):
     for code, found in (("import numba, pyarrow, pyspark", 0), ("import halfway", 1)):
         done = subprocess.run(
             [cluster.python, "-c", code], capture_output=True, env={}, cwd="/", check=False
@@ -110,30 +110,30 @@ def test_the_same_command_with_the_same_digest_and_kernels_kept(cluster, tmp_pat
 
     def kernels() -> set[Path]:
         cache = Path(os.environ["XDG_CACHE_HOME"]) / "halfway"
-        shelf = {path.name for path in (cache.parent / "halfway-shipped").iterdir()}
-        assert shelf
+        unpacked = {path.name for path in (cache.parent / "halfway-shipped").iterdir()}
+        assert unpacked
         return set(cache.rglob("*.nbc"))
 
     first = reproduced("first", cluster.master)
     compiled = kernels()
     assert compiled
     assert reproduced("again", cluster.master) == first
-    assert kernels() == compiled  # another application, and nothing was compiled anew
+    assert kernels() == compiled  # another application, without compiling
     assert reproduced("here", "local[2]") == first
 
 
-def test_a_killed_driver_is_taken_up_where_it_was(cluster, tmp_path):
+def test_a_sweep_resumes_after_a_killed_driver(cluster, tmp_path):
     diary = tmp_path / "diary"
     diary.touch()
     parameters: dict[str, object] = {"ms": 25, "diary": str(diary)}
     store = Store(tmp_path / "results")
     driver = _driver(cluster, store, parameters, tmp_path)
-    _wait_for_waves(store, driver, 2)
+    _wait_for_batches(store, driver, 2)
     driver.send_signal(signal.SIGKILL)
     driver.communicate()
     finished = store.finished_keys()
     assert 0 < len(finished) < 4 * _REPLICATES
-    time.sleep(3)  # until the master has told its executors that nobody wants them any more
+    time.sleep(3)  # until the master has stopped the executors
     diary.write_text("")
     report = _ended(_driver(cluster, store, parameters, tmp_path), cluster)
     assert report["made"] == 4 * _REPLICATES - len(finished)
@@ -146,10 +146,10 @@ def test_a_killed_worker_costs_nothing_but_time(cluster, tmp_path):
     parameters: dict[str, object] = {"ms": 30}
     store = Store(tmp_path / "results")
     driver = _driver(cluster, store, parameters, tmp_path)
-    _wait_for_waves(store, driver, 1)
-    time.sleep(0.5)  # in the middle of a wave
+    _wait_for_batches(store, driver, 1)
+    time.sleep(0.5)  # in the middle of a batch
     cluster.kill_worker(0)
     report = _ended(driver, cluster)
     assert report["made"] == 4 * _REPLICATES
-    assert len(store.finished_waves()) > 2
+    assert len(store.finished_batches()) > 2
     _nothing_lost_or_doubled(store, parameters)

@@ -1,4 +1,4 @@
-"""Opinions at their edges."""
+"""Opinions at their limits."""
 
 import math
 
@@ -21,7 +21,7 @@ NAN = math.nan
         (100, 95, NAN, NAN, "agrees", "inside ±10 %"),
         (100, NAN, NAN, NAN, "not comparable", "nothing was measured"),
         (0, 0.3, 0.25, 0.35, "agrees", "+0.3 from a printed 0"),
-        (2, 4, 1.75, 6.25, "not comparable", "too wide to tell"),
+        (2, 4, 1.75, 6.25, "not comparable", "too wide to decide"),
     ],
 )
 def test_numbers(published, measured, low, high, opinion, reason):

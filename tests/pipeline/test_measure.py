@@ -1,4 +1,4 @@
-"""Estimates against slow, obvious computations, and intervals against their promise."""
+"""Estimates against slow, direct computations, and the coverage of intervals."""
 
 import math
 
@@ -20,9 +20,9 @@ from halfway.pipeline.study import Summary
 
 
 def _clustered(seed, networks, units, effect=1.0, shift=0.0):
-    dice = np.random.default_rng(seed)
-    level = dice.normal(0, effect, networks)
-    values = 20 + shift + np.repeat(level, units) + dice.normal(0, 3, networks * units)
+    random = np.random.default_rng(seed)
+    level = random.normal(0, effect, networks)
+    values = 20 + shift + np.repeat(level, units) + random.normal(0, 3, networks * units)
     return values, np.repeat(np.arange(networks), units)
 
 
@@ -99,7 +99,7 @@ def _coverage(networks, studies):
     return hits / studies
 
 
-def test_intervals_cover_about_as_often_as_they_promise():
+def test_intervals_cover_about_their_nominal_level():
     assert (_coverage(10, 150) >= 0.89).all()
 
 

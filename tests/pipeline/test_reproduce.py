@@ -1,4 +1,4 @@
-"""The orchestration where it does not need Spark; with Spark it is tested through the sweep."""
+"""Reproduction without Spark; test_sweep covers it with Spark."""
 
 from pathlib import Path
 
@@ -10,13 +10,13 @@ from halfway.pipeline.study import Figure, Paper
 
 def test_drawings_alone_need_no_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(_master: object) -> object:
-        raise AssertionError("a session was opened for nothing")
+        raise AssertionError("a session was opened without need")
 
     monkeypatch.setattr(orchestration, "session", refused)
     drawn = Figure(
-        "figure-4", "A picture", lambda _: [], {"quick": 1}, lambda _: [], ("a reading",)
+        "figure-4", "A picture", lambda _: [], {"quick": 1}, lambda _: [], ("an interpretation",)
     )
-    paper = Paper("a-paper", "A paper", "Somebody", 2013, (drawn,))
+    paper = Paper("a-paper", "A paper", "A. Author", 2013, (drawn,))
     result = orchestration.reproduce([(paper, drawn)], "quick", tmp_path / "runs")
     assert (result.verdicts, result.digest, result.report.made) == ([], "", 0)
-    assert result.readings == {("a-paper", "figure-4"): ("a reading",)}
+    assert result.readings == {("a-paper", "figure-4"): ("an interpretation",)}

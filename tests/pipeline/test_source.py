@@ -1,4 +1,4 @@
-"""The data source: finished folders and fresh runs as tidy rows; failed runs do not vanish."""
+"""The data source: finished folders and new runs as tidy rows, failed runs included."""
 
 import json
 
@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.source import ResultSource, tidy_schema
 from halfway.pipeline.spark.simulate import result, simulate
-from halfway.pipeline.store.seal import seal
+from halfway.pipeline.store.manifest import write_manifest
 from halfway.problem import Problem
 from tests.pipeline.toy_source import ToySource
 from tests.pipeline.toys import points
@@ -43,12 +43,12 @@ def test_a_finished_folder_as_tidy_rows(reading, store):
     good, bad = plan(points(), 2), plan(points("faulty", fault="raises")[:1], 2)
     with store.writing():
         for planned in (good, bad, good.slice(0, 3)):  # some runs are there twice
-            wave = store.next_wave()
-            wave.mkdir()
+            batch = store.next_batch()
+            batch.mkdir()
             batches = list(simulate(iter(planned.to_batches())))
-            pq.write_table(pa.Table.from_batches(batches), wave / "part-0.parquet")
-            (wave / "_SUCCESS").touch()
-            seal(wave, planned.num_rows)
+            pq.write_table(pa.Table.from_batches(batches), batch / "part-0.parquet")
+            (batch / "_SUCCESS").touch()
+            write_manifest(batch, planned.num_rows)
     frame = reading.read.format("halfway").load(str(store.folder))
     assert frame.columns == ["key", "measurement", "fault", *_COLUMNS[1:]]
     assert dict(frame.dtypes)["n"] == "bigint"
@@ -60,7 +60,7 @@ def test_a_finished_folder_as_tidy_rows(reading, store):
     assert narrow.columns == ["key", "measurement", "system", *_COLUMNS[3:]]
 
 
-def test_fresh_runs_as_tidy_rows_with_the_keys_of_a_sweep(reading):
+def test_new_runs_as_tidy_rows_with_the_keys_of_a_sweep(reading):
     frame = reading.read.format("toys").load()
     assert frame.rdd.getNumPartitions() == 3
     planned = plan([*points(), *points("faulty", fault="raises")[:1]], 2)
@@ -69,19 +69,19 @@ def test_fresh_runs_as_tidy_rows_with_the_keys_of_a_sweep(reading):
     assert len([row for row in found if row[-1]]) == 1
 
 
-def test_a_folder_without_results_is_told(reading, tmp_path):
+def test_a_folder_without_results_is_refused(reading, tmp_path):
     with pytest.raises(PySparkException, match="there is no such folder"):
         reading.read.format("halfway").load(str(tmp_path / "nowhere"))
-    with pytest.raises(PySparkException, match="no folder is named"):
+    with pytest.raises(PySparkException, match="no folder given"):
         reading.read.format("halfway").load()
 
 
 def test_columns_follow_the_parameters():
-    told = ['{"n":1,"x":1,"on":true,"who":"a"}', '{"n":2,"x":0.5,"who":3}']
-    kinds = {field.name: str(field.type) for field in tidy_schema(told)}
+    given = ['{"n":1,"x":1,"on":true,"who":"a"}', '{"n":2,"x":0.5,"who":3}']
+    kinds = {field.name: str(field.type) for field in tidy_schema(given)}
     assert (kinds["n"], kinds["x"], kinds["on"], kinds["who"]) == (
         *("int64", "double", "bool", "string"),
     )
-    with pytest.raises(Problem, match="a parameter is called metric"):
+    with pytest.raises(Problem, match="parameter metric: the name"):
         tidy_schema(['{"metric":1}'])
     assert "metric" in tidy_schema(['{"metric":1}'], []).names

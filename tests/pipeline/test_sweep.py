@@ -20,26 +20,26 @@ from halfway.pipeline.store.store import Store
 from halfway.pipeline.study import Figure, Paper
 from halfway.pipeline.sweep import sweep
 from halfway.pipeline.verdict import Verdict
-from halfway.pipeline.warm_up import rehearsed
+from halfway.pipeline.warm_up import warm_up_rows
 from halfway.problem import Problem
 from tests.pipeline.toys import points
 
 
 def test_a_sweep_makes_every_run_and_a_second_one_none(spark, store):
     planned, longer = plan(points(ms=5), 20), plan(points(ms=5), 22)
-    heard: list[tuple[int, int]] = []
-    report = sweep(spark, store, planned, lambda *both: heard.append(both), wave_seconds=0.3)
+    reported: list[tuple[int, int]] = []
+    report = sweep(spark, store, planned, lambda *both: reported.append(both), batch_seconds=0.3)
     assert (report.planned, report.made, report.errors) == (80, 80, 0)
-    assert len(store.finished_waves()) >= 2
-    assert heard == sorted(heard)
-    assert heard[0] == (0, 80)
-    assert heard[-1] == (80, 80)
+    assert len(store.finished_batches()) >= 2
+    assert reported == sorted(reported)
+    assert reported[0] == (0, 80)
+    assert reported[-1] == (80, 80)
     shares = report.shares()
     assert sum(shares.values()) == pytest.approx(1.0)
     assert shares["simulating"] > 0.0
-    again = sweep(spark, store, planned, lambda *both: heard.append(both))
+    again = sweep(spark, store, planned, lambda *both: reported.append(both))
     assert again.made == 0
-    assert heard[-1] == (80, 80)
+    assert reported[-1] == (80, 80)
     more = sweep(spark, store, longer)
     assert more.made == 8
 
@@ -51,9 +51,9 @@ def test_more_replicates_and_more_points_make_only_what_is_new(spark, store, tmp
     def runs_made(planned: pa.Table) -> int:
         diary.write_text("")
         made = sweep(spark, store, planned).made
-        told = diary.read_text().splitlines()
-        # A kind of run that this session has not met is rehearsed once more, for its kernels.
-        assert len(set(told)) == made
+        lines = diary.read_text().splitlines()
+        # The warm-up repeats a run of each kind that is new to this session.
+        assert len(set(lines)) == made
         return made
 
     assert runs_made(plan(every[:2], 3)) == 6
@@ -71,27 +71,27 @@ def test_one_digest_on_any_number_of_partitions(spark, tmp_path, partitions):
     rows = [result(row) for row in planned.to_pylist()]
     here = Store(tmp_path / "here")
     with here.writing():
-        wave = here.next_wave()
-        wave.mkdir()
+        batch = here.next_batch()
+        batch.mkdir()
         batches = list(simulate(iter(planned.to_batches())))
-        pq.write_table(pa.Table.from_batches(batches), wave / "part.parquet")
-        (wave / "_SUCCESS").touch()
+        pq.write_table(pa.Table.from_batches(batches), batch / "part.parquet")
+        (batch / "_SUCCESS").touch()
     there = Store(tmp_path / "there")
     sweep(spark, there, planned, partitions=partitions)
-    assert len(list(there.finished_waves()[0].glob("*.parquet"))) == partitions
+    assert len(list(there.finished_batches()[0].glob("*.parquet"))) == partitions
     assert digest(there) == digest(here)
     assert {row["digest"] for row in rows} == set(there.rows("digest")["digest"].to_pylist())
     assert audit(there).damage == ()
 
 
-def test_every_kind_of_fault_becomes_a_row_and_harms_no_other(spark, store):
+def test_every_kind_of_fault_becomes_a_row_and_affects_no_other(spark, store):
     faults = {
         "raises": "ZeroDivisionError: division by zero",
         "exits": "SystemExit: 3",
         "nan": "ValueError: steps of unit 1 is nan",
         "words": "TypeError: steps is <U4",
         "table": "TypeError: steps is float64 of 2 axes",
-        "nothing": "TypeError: a measurement gave NoneType",
+        "nothing": "TypeError: a measurement returned NoneType",
     }
     bad = [
         Point("tests.pipeline.toys:faulty", {"fault": fault}, (), cost_ms=1.0) for fault in faults
@@ -112,13 +112,13 @@ def test_every_kind_of_fault_becomes_a_row_and_harms_no_other(spark, store):
     assert (again.made, again.errors) == (0, 16)
     retried = sweep(spark, store, planned, retry_errors=True)
     assert (retried.made, retried.errors) == (16, 16)
-    assert store.runs(spark).count() == 28  # twice in the folder, once in the results
+    assert store.runs(spark).count() == 28  # duplicates in the folder are read once
 
 
 def test_an_audit_finds_an_altered_observation(spark, store):
     sweep(spark, store, plan(points(), 3))
     assert audit(store).damage == ()
-    file = next(iter(store.finished_waves()[0].glob("*.parquet")))
+    file = next(iter(store.finished_batches()[0].glob("*.parquet")))
     rows = pq.read_table(file).to_pylist()
     rows[0]["observations"][0]["values"][2] += 1e-9
     pq.write_table(pa.Table.from_pylist(rows, pq.read_schema(file)), file)
@@ -135,16 +135,16 @@ def _figure(name: str, sizes: int) -> Figure:
         assert len(found.rows) == 8
         yield Verdict(
             "toys", name, {"n": 200}, "median steps", 1.0, summary.median, summary.median_low,
-            summary.median_high, summary.networks, "", "differs", "toys have no truth",
+            summary.median_high, summary.networks, "", "differs", "toys have no published value",
         )  # fmt: skip
 
     return Figure(name, name, lambda _: points(), {"quick": sizes, "paper": 9}, judge, ("read",))
 
 
 def test_reproduce_judges_each_figure_over_its_own_replicates(spark, store):
-    paper = Paper("toys", "Toys", "Nobody", 2024, (_figure("small", 3), _figure("large", 6)))
+    paper = Paper("toys", "Toys", "A. Author", 2024, (_figure("small", 3), _figure("large", 6)))
     found = reproduce([(paper, figure) for figure in paper.figures], "quick", store)
-    assert spark.range(3).count() == 3  # a session that was there is left running
+    assert spark.range(3).count() == 3  # an active session is not stopped
     assert found.report.made == 24
     assert [verdict.replicates for verdict in found.verdicts] == [3, 6]
     assert found.digest == digest(store)
@@ -165,38 +165,38 @@ def test_a_figure_whose_runs_all_failed_is_a_problem(spark, store):
         reproduce([(Paper("toys", "", "", 0, (figure,)), figure)], "quick", store)
 
 
-def test_a_dead_worker_is_a_problem_and_leaves_no_finished_wave(spark, store):
+def test_a_dead_worker_is_a_problem_and_leaves_no_finished_batch(spark, store):
     lethal = Point("tests.pipeline.toys:lethal", {"n": 1}, ())
-    with pytest.raises(Problem, match=r"Spark failed: .*finished waves are kept"):
+    with pytest.raises(Problem, match=r"Spark failed: .*finished batches are kept"):
         sweep(spark, store, plan([lethal], 1))
-    assert store.finished_waves() == []
+    assert store.finished_batches() == []
     assert sweep(spark, store, plan(points(), 1)).made == 4
 
 
-def test_a_full_disk_is_a_problem_whoever_meets_it(tmp_path):
-    told = "Job aborted.\nCaused by: java.io.IOException: No space left on device\n\tat x.Y(z)"
-    problem = explained(RuntimeError(told), tmp_path)
+def test_a_full_disk_in_a_worker_is_a_problem(tmp_path):
+    text = "Job aborted.\nCaused by: java.io.IOException: No space left on device\n\tat x.Y(z)"
+    problem = explained(RuntimeError(text), tmp_path)
     assert str(problem).startswith(f"{tmp_path}: no space left on the disk (free some space")
 
 
 def test_a_full_disk_during_a_sweep(spark, tiny_disk: Path):
     store = Store(tiny_disk / "results")
     with pytest.raises(Problem, match=r"no space left|No space left"):
-        sweep(spark, store, plan([*points("bulky")], 40), wave_seconds=1.0)
-    for wave in store.finished_waves():
-        assert all(pq.read_table(file).num_rows for file in wave.glob("*.parquet"))
+        sweep(spark, store, plan([*points("bulky")], 40), batch_seconds=1.0)
+    for batch in store.finished_batches():
+        assert all(pq.read_table(file).num_rows for file in batch.glob("*.parquet"))
     (tiny_disk / "ballast").unlink()
     with store.writing():
-        assert store.finished_waves() == sorted(store.waves.iterdir())
+        assert store.finished_batches() == sorted(store.batches.iterdir())
 
 
-def test_the_rehearsal_meets_each_system_once():
-    rows = rehearsed(plan([*points(ms=3), *points(ms=1), *points("faulty", fault="nan")], 5))
+def test_the_warm_up_runs_each_kind_once():
+    rows = warm_up_rows(plan([*points(ms=3), *points(ms=1), *points("faulty", fault="nan")], 5))
     assert len(rows) == 4
     assert {row["cost_ms"] for row in rows.values()} == {2.0}
 
 
-def test_the_columns_are_what_spark_is_told(spark):
+def test_the_columns_match_sparks_schema(spark):
     empty = spark.createDataFrame([], SPARK_SCHEMA).toArrow()
     batch = next(simulate(iter(plan(points()[:1], 1).to_batches())))
     assert empty.schema.names == batch.schema.names

@@ -12,7 +12,7 @@ from tests.pipeline.toys import points
 
 
 class ToySource(ResultSource):
-    """The toys' runs, made where they are read."""
+    """The toys' runs, made by the reading tasks."""
 
     @classmethod
     def name(cls) -> str:
@@ -26,7 +26,7 @@ class ToySource(ResultSource):
 
 
 class ToyRuns(SimulatedRuns):
-    """Some that work and some that do not."""
+    """Runs of which some fail."""
 
     def partitions(self) -> Sequence[PlannedRuns]:
         every = [*points(), *points("faulty", fault="raises")[:1]]

@@ -1,4 +1,4 @@
-"""Measurements for the tests of the pipeline: cheap, importable by workers, and some bad."""
+"""Measurements for tests of the pipeline: cheap, importable by workers; some fail."""
 
 import os
 import time
@@ -25,18 +25,18 @@ def steps(run: Run) -> Observations:
             diary.write(f"{run.parameters['n']} {run.parameters['system']} {run.replicate}\n")
     with run.timed("run"):
         time.sleep(run.parameters.get("ms", 0) / 1000)
-        word = spun(np.uint64(run.dice_seed), 100)
+        word = spun(np.uint64(run.random_seed), 100)
     network = np.random.default_rng(run.network_seed)
-    dice = np.random.default_rng([run.dice_seed, int(word) & 0xFFFF])
+    random = np.random.default_rng([run.random_seed, int(word) & 0xFFFF])
     level = 10.0 * network.random() + (5.0 if run["system"] == "slow" else 0.0)
     return {
-        "steps": np.round(run["n"] / 10 + level + dice.exponential(3.0, 40)),
+        "steps": np.round(run["n"] / 10 + level + random.exponential(3.0, 40)),
         "pairs": network.random(3),
     }
 
 
 def faulty(run: Run) -> Observations:
-    """Goes wrong in the way that `fault` names, on even replicates."""
+    """Fail in the way of `fault`, on even replicates."""
     if run.replicate % 2:
         return {"steps": np.ones(3)}
     return {
@@ -65,16 +65,16 @@ def points(measurement: str = "steps", **parameters: str | float) -> list[Point]
 
 def bulky(run: Run) -> Observations:
     """Observations that no compression makes smaller: 80 kB a run."""
-    return {"noise": np.random.default_rng(run.dice_seed).random(10_000)}
+    return {"noise": np.random.default_rng(run.random_seed).random(10_000)}
 
 
 def fragile(run: Run) -> Observations:
-    """Fails as long as the file `cause` is there."""
+    """Fail while the file `cause` exists."""
     if Path(run["cause"]).exists():
-        raise RuntimeError("the cause is there")
+        raise RuntimeError("the cause exists")
     return steps(run)
 
 
 def lethal(_run: Run) -> Observations:
-    """Takes its process with it, as a fault in compiled code does."""
+    """End the process, as a fault in compiled code does."""
     os.abort()

@@ -1,4 +1,4 @@
-"""A headless Chromium driven over its debugging pipe: real clicks, keys, and what it complains of.
+"""A headless Chromium driven over its debugging pipe: clicks, keys, and console errors.
 
 It speaks the DevTools protocol: messages of JSON that end with a zero byte, on file descriptors 3
 (to the browser) and 4 (from it).
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
-_PATIENCE_S = 60.0
+_TIMEOUT_S = 60.0
 # The pipe's ends are 3 and 4 in the browser, whatever they are called here.
 _LAUNCH = """import fcntl, os, sys
 ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
@@ -50,7 +50,7 @@ class Browser:
         self._read = b""
         self._asked = 0
         self._session = ""
-        self.complaints: list[str] = []  # of the console, and exceptions nobody caught
+        self.complaints: list[str] = []  # of the console, and uncaught exceptions
         self.requests: list[str] = []
         page = next(
             one for one in self("Target.getTargets")["targetInfos"] if one["type"] == "page"
@@ -66,7 +66,7 @@ class Browser:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self._out)  # it ends when nobody speaks to it any more
+        os.close(self._out)  # the browser exits when the pipe is closed
         os.close(self._in)
         try:
             self._process.wait(10)
@@ -75,35 +75,35 @@ class Browser:
             self._process.wait()
 
     def __call__(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Ask the browser; its answer, after whatever it told meanwhile."""
+        """Ask the browser; its answer, after noting its events."""
         self._asked += 1
         asked = {"id": self._asked, "method": method, "params": parameters}
         if self._session:
             asked["sessionId"] = self._session
         os.write(self._out, json.dumps(asked).encode() + b"\0")
         while True:
-            told = self._next()
-            if told.get("id") == self._asked:
-                assert "error" not in told, told["error"]
-                answer: dict[str, Any] = told["result"]
-                return answer
-            self._note(told)
+            message = self._next()
+            if message.get("id") == self._asked:
+                assert "error" not in message, message["error"]
+                result: dict[str, Any] = message["result"]
+                return result
+            self._note(message)
 
     def _next(self) -> dict[str, Any]:
-        until = time.monotonic() + _PATIENCE_S
+        until = time.monotonic() + _TIMEOUT_S
         while b"\0" not in self._read:
             ready, _, _ = select.select([self._in], [], [], max(0.0, until - time.monotonic()))
-            assert ready, "the browser says nothing"
+            assert ready, "the browser does not answer"
             some = os.read(self._in, 1 << 20)
-            assert some, "the browser is gone"
+            assert some, "the browser has exited"
             self._read += some
         one, _, self._read = self._read.partition(b"\0")
-        told: dict[str, Any] = json.loads(one)
-        return told
+        answer: dict[str, Any] = json.loads(one)
+        return answer
 
-    def _note(self, told: dict[str, Any]) -> None:
-        about = told.get("params", {})
-        match told.get("method"):
+    def _note(self, event: dict[str, Any]) -> None:
+        about = event.get("params", {})
+        match event.get("method"):
             case "Runtime.exceptionThrown":
                 details = about["exceptionDetails"]
                 said = details.get("exception", {}).get("description", details["text"])
@@ -129,7 +129,7 @@ class Browser:
 
     def until(self, expression: str) -> None:
         """Wait until an expression is true."""
-        end = time.monotonic() + _PATIENCE_S
+        end = time.monotonic() + _TIMEOUT_S
         while not self.tell(expression):
             assert time.monotonic() < end, f"never: {expression}"
             time.sleep(0.02)
@@ -156,7 +156,7 @@ class Browser:
         self("Input.dispatchKeyEvent", type="keyUp", **named)
 
     def choose(self, selector: str, value: str) -> None:
-        """Pick an option of a list, as its change would be told."""
+        """Pick an option of a list, with a change event."""
         self.tell(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
             f"e.value = {json.dumps(value)};"

@@ -1,11 +1,11 @@
-"""A made-up study with the shape of the real one: numbers invented, every opinion present."""
+"""A made-up study with invented numbers and every opinion."""
 
 from collections.abc import Iterable
 
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale, Summaries, Summary
 from halfway.pipeline.verdict import Opinion, Verdict
-from halfway.report.verdicts.publication import Publication
+from halfway.report.verdicts.verdict_report import VerdictReport
 
 ODD_ROW, TREND_ROW = 7, 20
 SIZES = (1500, 2000, 2500, 3000)
@@ -250,14 +250,14 @@ def summaries() -> dict[str, list[Summary]]:
     }
 
 
-def publication(drawing: Drawing | None = None) -> Publication:
+def report(drawing: Drawing | None = None) -> VerdictReport:
     whole = paper(drawing)
-    told = summaries()
-    return Publication(
+    found = summaries()
+    return VerdictReport(
         figures=tuple((whole, figure) for figure in whole.figures),
         scale="paper",
         verdicts=(*asynchrony_verdicts(), *load_verdicts()),
-        summaries={(whole.name, name): rows for name, rows in told.items()},
+        summaries={(whole.name, name): rows for name, rows in found.items()},
         digest="5f3a9c01d2e47b68",
         version="0.1.0",
         command="halfway reproduce directional-walks --scale paper",

@@ -1,18 +1,18 @@
-"""Progress: a few plain lines for logs, a bar for people, and nothing left behind."""
+"""Progress: a few plain lines in a log, a bar on a terminal."""
 
 import io
 
 import pytest
 
-from halfway.report.progress import Told
+from halfway.report.progress import ProgressDisplay
 
 
-def test_logs_get_a_few_lines_however_often_they_are_told() -> None:
+def test_a_log_gets_a_few_lines_for_many_calls() -> None:
     out = io.StringIO()
-    with Told(out, "starting", bar=False) as told:
+    with ProgressDisplay(out, "starting", bar=False) as display:
         for done in range(1001):
-            told(done, 1000)
-        told.phase("writing")
+            display(done, 1000)
+        display.phase("writing")
     lines = out.getvalue().splitlines()
     assert lines[0] == "halfway: starting"
     assert lines[-2:] == ["halfway: 1000 of 1000 runs", "halfway: writing"]
@@ -21,8 +21,8 @@ def test_logs_get_a_few_lines_however_often_they_are_told() -> None:
 
 def test_nothing_to_do_is_no_division_by_zero() -> None:
     out = io.StringIO()
-    with Told(out, "starting", bar=False) as told:
-        told(0, 0)
+    with ProgressDisplay(out, "starting", bar=False) as display:
+        display(0, 0)
     assert "0 of 0" in out.getvalue()
 
 
@@ -36,7 +36,7 @@ class Terminal(io.StringIO):
 def test_a_bar_takes_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     out = Terminal()
-    with Told(out, "starting", bar=True) as told:
-        told(1, 10)
-        told.phase("writing")
+    with ProgressDisplay(out, "starting", bar=True) as display:
+        display(1, 10)
+        display.phase("writing")
     assert "writing" in out.getvalue()

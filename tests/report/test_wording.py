@@ -49,8 +49,8 @@ def test_numbers_keep_three_digits_and_claims_their_words(value: float | str, te
     ],
 )
 def test_intervals(measured: float | None, low: float, high: float, text: str) -> None:
-    told = wording.interval(verdict(measured=measured, low=low, high=high))
-    assert told.replace(wording.NOTHING, "-") == text
+    text_found = wording.interval(verdict(measured=measured, low=low, high=high))
+    assert text_found.replace(wording.NOTHING, "-") == text
 
 
 def test_cells_name_words_first_and_bare() -> None:
@@ -61,22 +61,22 @@ def test_cells_name_words_first_and_bare() -> None:
 
 def test_tally_lines() -> None:
     assert wording.tally_line(asynchrony_verdicts()) == "46 of 48 agree · 1 same trend · 1 differs"
-    told = wording.tally_line(load_verdicts())
-    assert told == "10 of 16 agree · 5 impossible as printed · 1 not comparable"
+    text_found = wording.tally_line(load_verdicts())
+    assert text_found == "10 of 16 agree · 5 impossible as printed · 1 not comparable"
     assert wording.tally_line([verdict()]) == "1 of 1 agrees"
     two = [verdict(verdict="differs")] * 2
     assert wording.tally_line(two) == "0 of 2 agree · 2 differ"
 
 
-def test_readings_get_letters_only_where_a_table_mixes_them() -> None:
-    assert wording.reading_marks(asynchrony_verdicts()) == {}
-    assert list(wording.reading_marks(load_verdicts()).values()) == ["a", "b"]
+def test_interpretations_get_letters_only_in_a_table_of_several() -> None:
+    assert wording.interpretation_labels(asynchrony_verdicts()) == {}
+    assert list(wording.interpretation_labels(load_verdicts()).values()) == ["a", "b"]
     many = [verdict(reading=f"reading {index}") for index in range(28)]
-    assert list(wording.reading_marks(many).values())[24:] == ["y", "z", "aa", "ab"]
+    assert list(wording.interpretation_labels(many).values())[24:] == ["y", "z", "aa", "ab"]
 
 
-def test_each_reading_has_its_own_tally() -> None:
-    tallies = wording.reading_tallies(load_verdicts())
+def test_each_interpretation_has_its_own_tally() -> None:
+    tallies = wording.interpretation_tallies(load_verdicts())
     assert list(tallies.values()) == [
         "10 of 11 agree · 1 not comparable",
         "0 of 5 agree · 5 impossible as printed",
@@ -102,6 +102,6 @@ def test_durations(seconds: float, text: str) -> None:
 
 
 def test_shares_come_largest_first_without_what_took_no_time() -> None:
-    told = wording.shares({"networks": 1.0, "walking": 3.0, "compiling": 0.0, "idle": -0.1})
-    assert [phase for phase, _, _ in told] == ["walking", "networks"]
+    text_found = wording.shares({"networks": 1.0, "walking": 3.0, "compiling": 0.0, "idle": -0.1})
+    assert [phase for phase, _, _ in text_found] == ["walking", "networks"]
     assert wording.shares({}) == []

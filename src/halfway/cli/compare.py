@@ -108,22 +108,22 @@ def _completed(
     from halfway.pipeline.store.store import Store
     from halfway.report.comparison.page import write_comparison_page
     from halfway.report.comparison.terminal import write_results
-    from halfway.report.progress import Told
+    from halfway.report.progress import ProgressDisplay
 
     store = Store(out / "runs")
     bar = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
-    with interruptible(out), Told(sys.stderr, "starting", bar=bar) as told:
+    with interruptible(out), ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
         completed = run(
-            request, store, master, told, seed,
-            compiling=lambda done, of: told.count("compiling", "systems compiled", done, of),
+            request, store, master, display, seed,
+            compiling=lambda done, of: display.count("compiling", "systems compiled", done, of),
         )  # fmt: skip
         write_results(out, completed.results)
         recorded = []
         if mapped:
             recorded = record_replays(
-                request, completed, lambda done, of: told.count("tracing", "maps", done, of)
+                request, completed, lambda done, of: display.count("tracing", "maps", done, of)
             )
-        told.phase("writing the page")
+        display.phase("writing the page")
         command = shlex.join(["halfway", *sys.argv[1:]])
         write_comparison_page(completed.results, recorded, out / PAGE, command)
     return completed

@@ -12,7 +12,7 @@ from halfway.cli.options import AsJson, Master, Out, Partitions, RootSeed, Scale
 from halfway.cli.screen import RUNS_FAILED, console, interruptible, warn
 
 if TYPE_CHECKING:
-    from halfway.report.verdicts.publication import Publication
+    from halfway.report.verdicts.verdict_report import VerdictReport
 
 
 def reproduce(
@@ -42,38 +42,39 @@ def reproduce(
     from halfway.report.listing import chosen
 
     figures = chosen(PAPERS, what or ())  # a wrong name is reported before Spark is loaded
-    from halfway.report.verdicts.edition import claim, publish
+    from halfway.report.verdicts.output_folder import check_folder, write_report
 
-    claim(out)
+    check_folder(out)
     from halfway.pipeline.reproduce import reproduce as run
-    from halfway.report.progress import Told
-    from halfway.report.verdicts.publication import publication_of
+    from halfway.report.progress import ProgressDisplay
+    from halfway.report.verdicts.reproduction import verdict_report
 
     begun = time.monotonic()
-    quiet = as_json or not (sys.stdout.isatty() and sys.stderr.isatty())
-    with interruptible(out), Told(sys.stderr, "starting Spark", bar=not quiet) as told:
-        result = run(figures, scale, out / "runs", master, told, partitions=partitions, seed=seed)
-        told.phase("writing the page")
+    bar = not as_json and sys.stdout.isatty() and sys.stderr.isatty()
+    with interruptible(out), ProgressDisplay(sys.stderr, "starting Spark", bar=bar) as display:
+        runs = out / "runs"
+        result = run(figures, scale, runs, master, display, partitions=partitions, seed=seed)
+        display.phase("writing the page")
         command = shlex.join(["halfway", *sys.argv[1:]])
-        publication = publication_of(figures, scale, result, command, time.monotonic() - begun)
-        page = publish(out, publication)
-    _print_result(publication, page, as_json)
-    if publication.errors:
+        report = verdict_report(figures, scale, result, command, time.monotonic() - begun)
+        page = write_report(out, report)
+    _print_result(report, page, as_json)
+    if report.errors:
         warn(
-            f"{publication.errors} runs ended in errors and are kept with their messages in "
-            f"{out / 'runs'}; the first: {' '.join(publication.first_error.split())}"
+            f"{report.errors} runs ended in errors and are kept with their messages in "
+            f"{out / 'runs'}; the first: {' '.join(report.first_error.split())}"
         )
         raise typer.Exit(RUNS_FAILED)
 
 
-def _print_result(publication: "Publication", page: Path, as_json: bool) -> None:
+def _print_result(report: "VerdictReport", page: Path, as_json: bool) -> None:
     from halfway.report.verdicts.tables import verdicts_jsonl
     from halfway.report.verdicts.terminal import print_figure, print_run
 
     if as_json:
-        typer.echo(verdicts_jsonl(publication.verdicts), nl=False)
+        typer.echo(verdicts_jsonl(report.verdicts), nl=False)
         return
     screen = console()
-    for paper, figure in publication.figures:
-        print_figure(screen, paper, figure, publication.of(paper, figure))
-    print_run(screen, publication, page)
+    for paper, figure in report.figures:
+        print_figure(screen, paper, figure, report.of(paper, figure))
+    print_run(screen, report, page)

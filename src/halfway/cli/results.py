@@ -58,12 +58,12 @@ def results(
 
 def _rerun(store: "Store", master: str | None, *, quiet: bool) -> None:
     from halfway.pipeline.rerun import rerun_failed
-    from halfway.report.progress import Told
+    from halfway.report.progress import ProgressDisplay
 
     bar = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
     try:
-        with Told(sys.stderr, "starting Spark", bar=bar) as told:
-            report = rerun_failed(store.folder, master, told)
+        with ProgressDisplay(sys.stderr, "starting Spark", bar=bar) as display:
+            report = rerun_failed(store.folder, master, display)
     except KeyboardInterrupt:
         raise Interrupted("interrupted; finished runs are kept") from None
     if report is None:

@@ -62,7 +62,7 @@ def compare(
                     compile_first(request.points, request.systems, cores, compiling or _ignore)
                 report = sweep(
                     spark(), store, table, progress, partitions=partitions, retry_errors=True,
-                    asked={f"compare {request.scenario.title}": table},
+                    studies={f"compare {request.scenario.title}": table},
                 )  # fmt: skip
                 made += report.made
             runs = _finished_runs(request, store, table)

@@ -1,6 +1,6 @@
-"""The papers, declared: what each printed, and which points of which measurement answer it.
+"""The declared papers: their published values, and the points of measurements that reproduce them.
 
-Importing this costs no compiler and no Spark; `halfway list` does it.
+Importing this loads neither numba nor Spark, as `halfway list` needs it.
 """
 
 from halfway.papers.directional_walks.experiments import PAPER as DIRECTIONAL_WALKS

@@ -1,4 +1,4 @@
-"""Reads the tables of printed values that lie beside each paper's declarations."""
+"""The reader of the tables of published values in each paper's folder."""
 
 import csv
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from halfway.pipeline.plan.run import Scalar
 
 @dataclass(frozen=True)
 class Published:
-    """One printed number: the cell it stands in, what it is, and by how much it was rounded."""
+    """A printed number: its cell of the figure, its metric, its value, and its rounding error."""
 
     cell: dict[str, Scalar]
     metric: str
@@ -19,7 +19,7 @@ class Published:
 
 
 def published(path: Path) -> Iterator[Published]:
-    """The rows of a table; all columns but the last three are the cell. `#`: how it was read."""
+    """The rows of a table; all columns but the last three are the cell. `#` begins a comment."""
     with path.open(newline="") as file:
         lines = (line for line in file if not line.startswith("#"))
         for row in csv.DictReader(lines):

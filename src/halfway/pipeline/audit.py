@@ -1,4 +1,4 @@
-"""What a result folder holds, whether it is whole, and what failed. Reads only; starts no Spark."""
+"""The audit of a result folder: contents, integrity, failed runs. Reads only; starts no Spark."""
 
 import json
 from collections import Counter
@@ -12,49 +12,55 @@ from halfway.pipeline.plan.run import unsigned
 from halfway.pipeline.rerun import codes_here, why_not
 from halfway.pipeline.spark.simulate import SCHEMA
 from halfway.pipeline.store.digest import altered
-from halfway.pipeline.store.seal import changed_files, lines_digest, read_seal, stamp
+from halfway.pipeline.store.manifest import (
+    NAME,
+    changed_files,
+    lines_digest,
+    read_manifest,
+    timestamp,
+)
 from halfway.pipeline.store.store import Store, chosen, read_rows
-from halfway.pipeline.store.studies import Asked, read_asked
+from halfway.pipeline.store.studies import StudyRequest, read_requests
 from halfway.problem import Problem
 
-_LIGHT = pa.schema([f for f in SCHEMA if f.name not in ("seconds", "observations")])
+_SMALL = pa.schema([f for f in SCHEMA if f.name not in ("seconds", "observations")])
 _CHECKED = ["key", "digest", "observations"]
-_ROWS_AT_ONCE = 256  # a run of the largest sweeps has some 100 kB of observations
+_ROWS_AT_ONCE = 256  # a run of the largest sweeps has about 100 kB of observations
 
 
 class Damage(msgspec.Struct, frozen=True):
-    """A file that is not as its writer left it, or cannot be read."""
+    """A file that has changed since it was written, or cannot be read."""
 
-    file: str  # below the folder
+    file: str  # relative to the folder
     what: str
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Runs that ended in the same error."""
+    """Failed runs with the same error."""
 
     error: str  # type and message, in one line
     runs: int
-    measurement: str  # of the first of them, as all that follows
+    measurement: str  # this and the following fields: of the first of them
     parameters: str  # canonical JSON
     replicate: int
     network_seed: int
-    dice_seed: int
-    cannot_rerun: str  # why it cannot be made again from what is stored; "" if it can
+    random_seed: int
+    cannot_rerun: str  # why it cannot be repeated from its stored row; "" if it can
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """What one version measured with one measurement."""
+    """The runs of one measurement by one version."""
 
     measurement: str
     halfway: str  # version
     points: int
-    replicates: int  # the most that a point has
+    replicates: int  # the maximum over the points
     runs: int
     errors: int
 
 
 class Study(msgspec.Struct, frozen=True):
-    """A study that was asked for, and how far it came."""
+    """A requested study and its progress."""
 
     name: str
     when: str  # UTC, ISO 8601
@@ -67,19 +73,19 @@ class Study(msgspec.Struct, frozen=True):
 
 
 class Audit(msgspec.Struct, frozen=True):
-    """A result folder, looked at. `--json` prints exactly these fields."""
+    """The audit of a result folder. `--json` prints exactly these fields."""
 
     folder: str
     halfway: str  # version that made the folder
-    digest: str  # canonical, of the runs; "" where a file cannot be read
+    digest: str  # canonical, of the runs; "" if a file is damaged
     runs: int
     errors: int
     bytes: int
-    first: str  # when the first wave was finished, UTC, ISO 8601; "" without waves
+    first: str  # when the first batch was finished, UTC, ISO 8601; "" without batches
     last: str
-    waves: int
-    unfinished: tuple[str, ...]  # waves that do not count: interrupted, or being written
-    writer: str  # who wrote last
+    batches: int
+    unfinished: tuple[str, ...]  # batches that do not count: interrupted, or being written
+    writer: str  # process and host of the last writer
     studies: tuple[Study, ...]
     measured: tuple[Measured, ...]
     failures: tuple[Failure, ...]  # most frequent first
@@ -87,7 +93,7 @@ class Audit(msgspec.Struct, frozen=True):
 
 
 def results_in(folder: Path) -> Store:
-    """The results at `folder`, or in its `runs`, where a command that publishes keeps them.
+    """The results in `folder`, or in its subfolder `runs`, as `--out` has them.
 
     Raises Problem if there are none.
     """
@@ -95,62 +101,62 @@ def results_in(folder: Path) -> Store:
         raise Problem("there is no such folder", where=str(folder))
     for place in (folder, folder / "runs"):
         if not folder.is_dir() or (place / "manifest.json").exists():
-            return Store(place)  # a file in a folder's place is told there
-    raise Problem("holds no results", where=str(folder), remedy="name what --out named")
+            return Store(place)  # which reports a file in place of a folder
+    raise Problem("holds no results", where=str(folder), remedy="name the folder given to --out")
 
 
 def audit(store: Store) -> Audit:
-    """Look at everything: each file against its wave's seal, each run against its digest.
+    """Check each file against its batch's manifest, and each run against its digest.
 
-    Raises Problem only where the folder as a whole cannot be read.
+    Raises Problem only if the folder as a whole cannot be read.
     """
     damage: list[Damage] = []
-    parts: list[pa.Table] = [_LIGHT.empty_table()]
+    parts: list[pa.Table] = [_SMALL.empty_table()]
     times: list[str] = []
     with store.reading():
-        waves, asked = store.finished_waves(), _asked(store, damage)
-        for wave in waves:
-            parts += _wave(store, wave, damage, times)
-        every = sorted(store.waves.iterdir()) if store.waves.is_dir() else []
+        batches, requests = store.finished_batches(), _requests(store, damage)
+        for batch in batches:
+            parts += _batch(store, batch, damage, times)
+        every = sorted(store.batches.iterdir()) if store.batches.is_dir() else []
         size = sum(file.stat().st_size for file in store.files())
     table = pa.concat_tables(parts)
-    whole = table.take(pa.array(chosen(*_columns(table, "key", "status")), pa.int64()))
-    rows = whole.to_pylist()
+    runs = table.take(pa.array(chosen(*_columns(table, "key", "status")), pa.int64()))
+    rows = runs.to_pylist()
     return Audit(
         folder=str(store.folder),
         halfway=store.made_by(),
-        digest="" if damage else lines_digest(*_columns(whole, "key", "status", "digest")),
+        digest="" if damage else lines_digest(*_columns(runs, "key", "status", "digest")),
         runs=len(rows),
         errors=sum(row["status"] != "ok" for row in rows),
         bytes=size,
         first=min(times, default=""),
         last=max(times, default=""),
-        waves=len(waves),
-        unfinished=tuple(wave.name for wave in every if wave not in waves),
+        batches=len(batches),
+        unfinished=tuple(batch.name for batch in every if batch not in batches),
         writer=store.last_writer(),
-        studies=_studies(asked, {row["key"]: row["status"] for row in rows}),
+        studies=_studies(requests, {row["key"]: row["status"] for row in rows}),
         measured=_measured(rows),
         failures=_failures(rows),
         damage=tuple(damage),
     )
 
 
-def _wave(store: Store, wave: Path, damage: list[Damage], times: list[str]) -> list[pa.Table]:
-    """The light columns of a wave's files; what is wrong with it goes to `damage`."""
+def _batch(store: Store, batch: Path, damage: list[Damage], times: list[str]) -> list[pa.Table]:
+    """The small columns of a batch's files; adds to `damage` and `times`."""
     bad: dict[Path, str] = {}
-    when = stamp((wave / "_SUCCESS").stat().st_mtime)
+    when = timestamp((batch / "_SUCCESS").stat().st_mtime)
     try:
-        if sealed := read_seal(wave):
-            bad, when = dict(changed_files(wave, sealed)), sealed.finished
+        if manifest := read_manifest(batch):
+            bad, when = dict(changed_files(batch, manifest)), manifest.finished
     except (OSError, msgspec.MsgspecError) as error:
-        bad = {wave / "_seal.json": f"cannot be read: {error}"}
+        bad = {batch / NAME: f"cannot be read: {error}"}
     times.append(when)
     found = []
-    for file in sorted(wave.glob("*.parquet")):
+    for file in sorted(batch.glob("*.parquet")):
         try:
-            found.append(read_rows(file, _LIGHT))
+            found.append(read_rows(file, _SMALL))
             if keys := _altered(file):
-                bad.setdefault(file, f"{len(keys)} runs do not fit their digest, first {keys[0]}")
+                bad.setdefault(file, f"{len(keys)} runs do not match their digest, first {keys[0]}")
         except (Problem, OSError, pa.ArrowException) as error:
             bad.setdefault(file, getattr(error, "what", str(error)).splitlines()[0])
     damage += [Damage(str(f.relative_to(store.folder)), what) for f, what in sorted(bad.items())]
@@ -159,21 +165,21 @@ def _wave(store: Store, wave: Path, damage: list[Damage], times: list[str]) -> l
 
 def _altered(file: Path) -> list[str]:
     with pq.ParquetFile(file) as opened:
-        batches = opened.iter_batches(_ROWS_AT_ONCE, columns=_CHECKED)
-        return [key for batch in batches for key in altered(batch)]
+        groups = opened.iter_batches(_ROWS_AT_ONCE, columns=_CHECKED)
+        return [key for rows in groups for key in altered(rows)]
 
 
-def _asked(store: Store, damage: list[Damage]) -> list[Asked]:
+def _requests(store: Store, damage: list[Damage]) -> list[StudyRequest]:
     try:
-        return list(read_asked(store.asked))
+        return list(read_requests(store.studies))
     except (OSError, pa.ArrowException, msgspec.MsgspecError, KeyError) as error:
-        damage.append(Damage(store.asked.name, f"cannot be read: {error}".splitlines()[0]))
+        damage.append(Damage(store.studies.name, f"cannot be read: {error}".splitlines()[0]))
         return []
 
 
-def _studies(asked: list[Asked], statuses: dict[str, str]) -> tuple[Study, ...]:
+def _studies(requests: list[StudyRequest], statuses: dict[str, str]) -> tuple[Study, ...]:
     found = []
-    for one in asked:
+    for one in requests:
         made = [statuses[key] for key in one.keys if key in statuses]
         named = (one.name, one.when, one.halfway, one.points, one.replicates)
         found.append(Study(*named, len(one.keys), len(made), sum(s != "ok" for s in made)))
@@ -209,7 +215,7 @@ def _failures(rows: list[dict[str, object]]) -> tuple[Failure, ...]:
                 str(first["parameters"]),
                 int(str(first["replicate"])),
                 unsigned(int(str(first["network_seed"]))),
-                unsigned(int(str(first["dice_seed"]))),
+                unsigned(int(str(first["random_seed"]))),
                 reason,
             )
         )

@@ -1,4 +1,4 @@
-"""Rows as pandas frames, for notebooks: this room alone knows pandas."""
+"""Rows as pandas frames, for notebooks. No other module uses pandas."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ __all__ = ["DataFrame", "frame"]  # the former for annotations only
 
 
 def frame(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> "DataFrame":
-    """One row a mapping; `columns` holds even where there are no rows."""
+    """Return a frame with one row per mapping; it has these columns even without rows."""
     from pandas import DataFrame
 
     return DataFrame(list(rows), columns=list(columns))

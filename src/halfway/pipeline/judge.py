@@ -1,10 +1,10 @@
-"""Opinions: a published number, range or order beside what we measured. Pure."""
+"""Opinions on a measured value: compared with a published number, range or order. Pure."""
 
 import math
 
 from halfway.pipeline.verdict import Opinion
 
-WIDEST = 0.25  # half an interval wider than this share of the value cannot make it agree
+WIDEST = 0.25  # maximum half-width of an interval, as a share of the value, for "agrees"
 Judged = tuple[Opinion, str]
 
 
@@ -17,11 +17,12 @@ def judge_number(
     relative: float,
     rounding: float = 0.5,
 ) -> Judged:
-    """Agrees if within `relative` (0.1 is ±10 %) of the printed value, or if the printed value,
-    give or take its rounding, lies inside our 95 % interval [low, high]; else differs. An interval
-    too wide to tell (`WIDEST`) makes nothing agree.
+    """Compare a measured value with a printed one.
 
-    Without an interval (nan: one network) a number out of tolerance cannot be told from chance.
+    Agrees if within `relative` (0.1 is ±10 %) of the printed value, or if the printed value, plus
+    or minus its rounding, lies inside our 95 % interval [low, high]; else differs. An interval
+    wider than `WIDEST` cannot make a value agree. Without an interval (nan: one network) a value
+    out of tolerance is not comparable, as the deviation may be chance.
     """
     if math.isnan(measured):
         return "not comparable", "nothing was measured"
@@ -33,7 +34,7 @@ def judge_number(
     interval = f"[{low:.4g}, {high:.4g}]"
     if low - rounding <= published <= high + rounding:
         if high - low > 2 * WIDEST * abs(measured):
-            return "not comparable", f"{off}, and our interval {interval} is too wide to tell"
+            return "not comparable", f"{off}, and our interval {interval} is too wide to decide"
         return "agrees", f"{off}, the printed value is inside our interval {interval}"
     return "differs", f"{off}, outside ±{100 * relative:g} % and outside our interval {interval}"
 
@@ -41,8 +42,11 @@ def judge_number(
 def judge_range(
     least: float, most: float, measured: float, low: float, high: float, *, rounding: float = 0.5
 ) -> Judged:
-    """Agrees if the measured value lies in the printed range, give or take its rounding, or if our
-    interval reaches into it; else differs."""
+    """Compare a measured value with a printed range.
+
+    Agrees if the value lies in the range, plus or minus its rounding, or if our interval overlaps
+    the range; else differs.
+    """
     if math.isnan(measured):
         return "not comparable", "nothing was measured"
     printed = f"{least:g} to {most:g}"
@@ -52,15 +56,18 @@ def judge_range(
         return "not comparable", f"{measured:.4g} is not in {printed}; one network, no interval"
     interval = f"[{low:.4g}, {high:.4g}]"
     if high >= least - rounding and low <= most + rounding:
-        return "agrees", f"{measured:.4g} is not in {printed}, but our interval {interval} meets it"
+        return (
+            "agrees",
+            f"{measured:.4g} is not in {printed}, but our interval {interval} overlaps it",
+        )
     return "differs", f"{measured:.4g} {interval} is not in {printed}"
 
 
 def judge_order(value: float, low: float, high: float, *, equal: float = 1.0) -> Judged:
-    """A claim "a is less than b", from the paired ratio a/b (or difference, with `equal=0`).
+    """Check the claim "a is less than b" by the paired ratio a/b (or difference, with `equal=0`).
 
     Agrees if the 95 % interval lies below equality, differs if above; same trend if only the
-    estimate lies below. For "greater", hand over b/a.
+    estimate lies below. For "greater", pass b/a.
     """
     if math.isnan(value):
         return "not comparable", "nothing was measured"
@@ -71,10 +78,10 @@ def judge_order(value: float, low: float, high: float, *, equal: float = 1.0) ->
     if high < equal:
         return "agrees", f"{shown}, below {equal:g}"
     if low > equal:
-        return "differs", f"{shown}, the other way round"
+        return "differs", f"{shown}, above {equal:g}"
     if value < equal:
         return "same trend", f"{shown}, does not exclude {equal:g}"
-    return "not comparable", f"{shown}, cannot be told from {equal:g}"
+    return "not comparable", f"{shown}, does not differ significantly from {equal:g}"
 
 
 def _off(published: float, measured: float) -> str:

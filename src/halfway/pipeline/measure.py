@@ -1,9 +1,9 @@
 """Estimates of one metric at one point, with networks as clusters. Pure numpy; no Spark.
 
 Intervals: the standard error of a bootstrap over networks, times Student's t with one degree less
-than there are networks, times sqrt(J / (J - 1)), as a resample of J networks varies too little
+of freedom than networks, times sqrt(J / (J - 1)), as a resample of J networks varies too little
 (Cameron, Gelbach & Miller 2008; Davison & Hinkley 1997, §3.8). Percentiles of the bootstrap itself
-cover far too rarely with 10 networks. `mean_interval` is for values that are one a network.
+cover far too rarely with 10 networks. `mean_interval` is for values that are one per network.
 """
 
 import math
@@ -28,11 +28,11 @@ def estimate(
     networks: npt.ArrayLike,
     replicates: int | None = None,
 ) -> dict[str, Any]:
-    """The fields of a `Summary` that follow from the values; quartiles as numpy's percentiles.
+    """The fields of a `Summary` computed from the values; quartiles as numpy's percentiles.
 
-    values [units], networks [units]: the replicate that each value was observed on, from 0;
-    replicates: how many were planned (default: as many as occur). The resamples depend on that
-    number only, so points with equally many are paired. With one network the intervals are nan.
+    values [units], networks [units]: the replicate of each value, from 0; replicates: the planned
+    number (default: as many as occur). The resamples depend on that number only, so points with
+    the same number are paired. With one network the intervals are nan.
     Raises ValueError without values.
     """
     value = np.asarray(values, np.float64)
@@ -67,12 +67,12 @@ def estimate(
 
 
 def mean_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[float, float, float]:
-    """Mean of [networks] values, one a network, and its interval, longer where the tail is.
+    """Mean of [networks] values, one per network, and its interval, longer on the skewed side.
 
-    Each side is the longer one of Student's t and of the same after Hall's transformation, which
-    takes the skewness out of the mean (Hall 1992, J. R. Stat. Soc. B 54, 221-228: his g1, with t's
-    quantiles in place of the normal's). Without skewness it is Student's interval. nan
-    without values; an interval of nan with one network.
+    Each side is the longer of Student's t interval and the same after Hall's transformation, which
+    removes the skewness of the mean (Hall 1992, J. R. Stat. Soc. B 54, 221-228: his g1, with t's
+    quantiles in place of the normal's). Without skewness it is Student's interval. All nan without
+    values; an interval of nan with one network.
     """
     value = np.asarray(values, np.float64)
     count = len(value)
@@ -94,7 +94,7 @@ def mean_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[float, fl
 
 
 def _unskewed(t: float, skewness: float, count: int) -> float:
-    """The x whose x + γx²/3 + γ²x³/27 + γ/6n is t: Hall's g1 backwards."""
+    """The inverse of Hall's g1: the x with x + γx²/3 + γ²x³/27 + γ/6n = t."""
     if abs(skewness) < 1e-6:  # the cube root would lose every digit
         return t
     root = math.cbrt(1.0 + skewness * (t - skewness / (6.0 * count)))
@@ -145,16 +145,17 @@ def _parts(summary: Summary, statistic: Statistic) -> tuple[float, Floats]:
 
 @lru_cache(maxsize=32)
 def weights(networks: int) -> Floats:
-    """[BOOTSTRAP, networks] how often each network is drawn in each resample; always the same."""
-    dice = np.random.default_rng([_SEED, networks])
-    return dice.multinomial(networks, np.full(networks, 1 / networks), BOOTSTRAP).astype(np.float64)
+    """[BOOTSTRAP, networks] how often each resample draws each network; always the same."""
+    random = np.random.default_rng([_SEED, networks])
+    shares = np.full(networks, 1 / networks)
+    return random.multinomial(networks, shares, BOOTSTRAP).astype(np.float64)
 
 
 def _resampled(value: Floats, network: Counts, planned: int) -> tuple[Floats, Floats]:
     """[BOOTSTRAP] means and medians of the resamples.
 
-    A resample is a weighted count of the unique values: one matrix product in place of sorting
-    400 times as many values as there are.
+    A resample is a weighted count of the unique values: one matrix product instead of sorting
+    each of 400 resamples.
     """
     drawn = weights(planned)
     unique, index = np.unique(value, return_inverse=True)

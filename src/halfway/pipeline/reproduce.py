@@ -1,4 +1,4 @@
-"""From declared figures to verdicts: plan, simulate, measure, judge. Prints nothing."""
+"""The reproduction of declared figures: plan, simulate, summarise, judge. Prints nothing."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import broadcast
 
 from halfway.pipeline.plan.plan import ROOT_SEED, plan, together
-from halfway.pipeline.spark.failure import told_plainly
+from halfway.pipeline.spark.failure import spark_errors
 from halfway.pipeline.spark.session import session
 from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.store import Store
@@ -20,16 +20,16 @@ from halfway.pipeline.verdict import Verdict
 from halfway.problem import Problem
 
 Studied = tuple[Paper, Figure]
-Name = tuple[str, str]  # of a paper and its figure
+FigureName = tuple[str, str]  # of a paper and its figure
 
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """What a reproduction ends in. Figures are named by (paper, figure)."""
+    """The result of a reproduction. Figures are identified by (paper, figure)."""
 
     verdicts: list[Verdict]
-    summaries: dict[Name, Summaries]
-    readings: dict[Name, tuple[str, ...]]
+    summaries: dict[FigureName, Summaries]
+    readings: dict[FigureName, tuple[str, ...]]
     report: SweepReport
     digest: str  # canonical, of the runs of these figures; empty if they have none
 
@@ -44,11 +44,11 @@ def reproduce(
     partitions: int | None = None,
     seed: int | None = None,
 ) -> Result:
-    """Make what runs are missing, and judge the figures in their order.
+    """Make the missing runs, and judge the figures in their order.
 
-    progress hears (runs done, runs in all) about five times a second, from this thread. Raises
-    Problem for a store or a master that does not work, and where so many runs failed that a figure
-    cannot be judged. Another seed (default: `ROOT_SEED`) draws other networks, pairs and dice.
+    progress: called with (finished runs, all runs) about five times a second, from this thread.
+    seed: of networks, pairs and random numbers (default: `ROOT_SEED`). Raises Problem for a store
+    or a master that does not work, and if too many runs failed to judge a figure.
     """
     root = ROOT_SEED if seed is None else seed
     store = store if isinstance(store, Store) else Store(store)
@@ -58,15 +58,15 @@ def reproduce(
     }
     counts = {(paper.name, figure.name): figure.replicates[scale] for paper, figure in figures}
     whole = together(list(plans.values()))
-    asked = {f"{'/'.join(name)} ({scale})": table for name, table in plans.items() if len(table)}
-    if not whole.num_rows:  # drawings alone
+    studies = {f"{'/'.join(name)} ({scale})": table for name, table in plans.items() if len(table)}
+    if not whole.num_rows:  # only drawings
         nothing = SweepReport(0, 0, 0, "", 0.0, 1, {}, 0.0, 0.0)
         empty = {name: Summaries([]) for name in plans}
         return Result([], empty, _readings(figures), nothing, "")
     with session(master) as spark:
-        # The cause of an error may be mended by now, and the key tells if the result may differ.
+        # The cause of an error may be fixed since.
         report = sweep(
-            spark, store, whole, progress, partitions=partitions, retry_errors=True, asked=asked
+            spark, store, whole, progress, partitions=partitions, retry_errors=True, studies=studies
         )
         found = _measured(spark, store, plans, counts)
     return Result(
@@ -78,13 +78,16 @@ def reproduce(
     )
 
 
-def _readings(figures: Sequence[Studied]) -> dict[Name, tuple[str, ...]]:
+def _readings(figures: Sequence[Studied]) -> dict[FigureName, tuple[str, ...]]:
     return {(paper.name, figure.name): figure.readings for paper, figure in figures}
 
 
 def _measured(
-    spark: SparkSession, store: Store, plans: dict[Name, pa.Table], counts: dict[Name, int]
-) -> dict[Name, Summaries]:
+    spark: SparkSession,
+    store: Store,
+    plans: dict[FigureName, pa.Table],
+    counts: dict[FigureName, int],
+) -> dict[FigureName, Summaries]:
     """Summaries of each figure over its own points and replicates; a shared one is made once."""
     wanted = []
     for count in sorted(set(counts.values())):
@@ -92,26 +95,28 @@ def _measured(
         number = pa.array([count] * len(keys), pa.int32())
         wanted.append(pa.table({"key": keys, "replicates": number}))
     chosen = broadcast(spark.createDataFrame(pa.concat_tables(wanted)))
-    with told_plainly(store.folder):
+    with spark_errors(store.folder):
         found = summaries(store.runs(spark).join(chosen, "key"))
-    studied = {}
+    measured = {}
     for name, table in plans.items():
         columns = (table[column].to_pylist() for column in ("measurement", "parameters"))
         points = dict.fromkeys(zip(*columns, strict=True))
         rows = [row for point in points for row in found.get((*point, counts[name]), [])]
-        studied[name] = Summaries(rows)
-    return studied
+        measured[name] = Summaries(rows)
+    return measured
 
 
-def _judged(studied: Studied, found: dict[Name, Summaries], report: SweepReport) -> list[Verdict]:
+def _judged(
+    studied: Studied, found: dict[FigureName, Summaries], report: SweepReport
+) -> list[Verdict]:
     paper, figure = studied
     try:
         return list(figure.judge(found[paper.name, figure.name]))
     except KeyError as missing:
         if not report.errors:
-            raise  # the declaration asks for a point that it does not plan
+            raise  # the figure judges a point that it does not plan
         raise Problem(
             f"{report.errors} runs failed, the first: {report.first_error}",
             where=f"{paper.name}/{figure.name}",
-            remedy="mend the cause and run it again",
+            remedy="fix the cause and run the command again",
         ) from missing

@@ -1,4 +1,4 @@
-"""Makes failed runs again from what is stored of them, without the command that first asked."""
+"""Repeats failed runs from their stored rows, without the command that first made them."""
 
 import importlib.util
 from collections.abc import Iterable, Mapping
@@ -17,18 +17,18 @@ from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import Progress, SweepReport, sweep
 from halfway.problem import Problem
 
-_SEEDS = ("network_seed", "workload_seed", "dice_seed")
+_SEEDS = ("network_seed", "workload_seed", "random_seed")
 _STORED = [name for name in SCHEMA.names if name not in ("network", "cost_ms")]
 
 
 def why_not(row: Mapping[str, Any], codes: Mapping[str, str]) -> str:
-    """Why a stored run cannot be made again under its key with these `codes_here`; "" if it can.
+    """Why a stored run cannot be repeated under its key with these `codes_here`; "" if it can.
 
-    A key names the code that ran. With other code at hand it would name what it is not.
+    A key identifies the code that ran, so a run of other code must not be stored under it.
     """
     code = codes[row["measurement"]]
     if not code:
-        return f"{row['measurement'].partition(':')[0]} cannot be found here"
+        return f"{row['measurement'].partition(':')[0]} cannot be imported"
     run = (row["replicate"], *(row[name] for name in _SEEDS))
     if key_of(row["measurement"], row["parameters"], run, code) != row["key"]:
         return f"it was made by other code (halfway {row['version']})"
@@ -40,7 +40,7 @@ def why_not(row: Mapping[str, Any], codes: Mapping[str, str]) -> str:
 
 
 def failed_runs(store: Store) -> pa.Table:
-    """The failed runs that can be made again, as a plan."""
+    """The failed runs that can be repeated, as a plan."""
     table = store.rows("status", *_STORED, "seconds")
     failed = [row for row in table.to_pylist() if row["status"] != "ok"]
     codes = codes_here(row["measurement"] for row in failed)
@@ -56,7 +56,10 @@ def failed_runs(store: Store) -> pa.Table:
 def rerun_failed(
     folder: Path, master: str | None = None, progress: Progress | None = None
 ) -> SweepReport | None:
-    """Make them again; None, and no Spark, where there are none. Raises Problem as `sweep` does."""
+    """Repeat the failed runs of a folder; None, without starting Spark, if there are none.
+
+    Raises Problem as `sweep` does.
+    """
     store = Store(folder)
     plan = failed_runs(store)
     if not plan.num_rows:
@@ -66,7 +69,7 @@ def rerun_failed(
 
 
 def codes_here(measurements: Iterable[str]) -> dict[str, str]:
-    """Measurement -> digest of its code as it is here; "" where there is none."""
+    """Measurement -> digest of its present code; "" if it cannot be imported."""
     return {measurement: _code(measurement) for measurement in set(measurements)}
 
 

@@ -1,4 +1,4 @@
-"""What a paper declares: its figures as points, pictures and judgements. No paper is named here."""
+"""The declaration of a paper: its figures as points, plots and judgements. Names no paper."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,8 +17,8 @@ class Summary(msgspec.Struct, frozen=True):
 
     parameters: dict[str, Scalar]
     metric: str
-    networks: int  # replicates behind it
-    units: int  # observations behind it
+    networks: int  # number of replicates
+    units: int  # number of observations
     mean: float
     mean_low: float
     mean_high: float
@@ -31,8 +31,8 @@ class Summary(msgspec.Struct, frozen=True):
     upper_whisker: float
     minimum: float
     maximum: float
-    # Bootstrap replicates over networks, drawn alike for every point, so that ratios and
-    # differences between points on the same networks stay paired.
+    # Bootstrap replicates over networks, the same for every point, so that ratios and differences
+    # between points on the same networks stay paired.
     boot_mean: tuple[float, ...]
     boot_median: tuple[float, ...]
     outliers: float = 0.0  # share of the values beyond the whiskers
@@ -40,7 +40,7 @@ class Summary(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Summaries:
-    """All summaries of a study, found by metric and parameters."""
+    """The summaries of a study, selected by metric and parameters."""
 
     rows: Sequence[Summary]
 
@@ -65,7 +65,7 @@ class Summaries:
 
 @dataclass(frozen=True)
 class Plot:
-    """A picture in the paper's own form: boxes or bars of one metric, panels side by side."""
+    """A plot in the form of the paper's: boxes or bars of one metric, panels side by side."""
 
     form: Literal["boxplot", "bars"]
     metric: str
@@ -73,17 +73,17 @@ class Plot:
     panel: str  # parameter that makes the panels
     x_title: str
     y_title: str
-    colour: str | None = None  # parameter told apart by colour within a panel
+    colour: str | None = None  # parameter shown by colour within a panel
     where: dict[str, Scalar] = field(default_factory=dict)  # only points with these parameters
     statistic: Literal["median", "mean", "maximum"] = "median"  # bars only
     log: bool = False
-    # Printed values beside ours: (x value, panel value, colour value or None, published value).
+    # Published values to draw: (x value, panel value, colour value or None, published value).
     published: tuple[tuple[Scalar, Scalar, Scalar | None, float], ...] = ()
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture that is one run rather than a statistic; `svg` draws it."""
+    """A picture of one run instead of a statistic; `svg` draws it."""
 
     svg: Callable[[], str]
     caption: str
@@ -98,14 +98,14 @@ class Figure:
     points: Callable[[Scale], list[Point]]
     replicates: dict[Scale, int]
     judge: Callable[[Summaries], Iterable[Verdict]]
-    readings: tuple[str, ...]  # printed under the table
+    readings: tuple[str, ...]  # interpretations of the paper, printed under the table
     plots: tuple[Plot, ...] = ()
     drawing: Drawing | None = None
 
 
 @dataclass(frozen=True)
 class Paper:
-    """One of the five papers and what of it is reproduced."""
+    """A paper and its reproduced figures."""
 
     name: str  # "directional-walks"
     title: str

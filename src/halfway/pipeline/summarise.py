@@ -1,4 +1,4 @@
-"""From runs to summaries: DataFrame -> DataFrame, one row a point and metric."""
+"""Summaries of runs with Spark: DataFrame -> DataFrame, one row per point and metric."""
 
 import json
 from typing import Any
@@ -27,10 +27,10 @@ SPARK_SCHEMA = from_arrow_schema(_SCHEMA)
 
 
 def summarised(runs: DataFrame) -> DataFrame:
-    """Runs with a column `replicates` (how many were planned) -> summaries (`SPARK_SCHEMA`).
+    """Runs with a column `replicates` (the planned number) -> summaries (`SPARK_SCHEMA`).
 
-    Grouped by point, number of replicates and metric; a whole run travels as one row, not one a
-    value. Runs in error are left out.
+    Grouped by point, number of replicates and metric. The shuffle moves one row per run and metric,
+    not one per value. Excludes runs in error.
     """
     narrow = runs.where("status = 'ok'").select(
         "measurement", "parameters", "replicates", "replicate", F.explode("observations").alias("o")
@@ -42,7 +42,7 @@ def summarised(runs: DataFrame) -> DataFrame:
 
 
 def summaries(runs: DataFrame) -> dict[Named, list[Summary]]:
-    """The summaries of runs with a column `replicates`, one a metric, metrics in order."""
+    """The summaries of runs with a column `replicates`, one per metric, metrics in order."""
     found: dict[Named, list[Summary]] = {}
     for row in summarised(runs).toArrow().to_pylist():
         fields: dict[str, Any] = {name: row[name] for name in Summary.__struct_fields__}
@@ -61,7 +61,7 @@ def _summary(group: pa.Table) -> pa.Table:
     )
     first = {name: group[name][0].as_py() for name in _NAMED}
     values = np.asarray(lists.flatten())
-    if not len(values):  # observed nothing, on every network: there is nothing to summarise
+    if not len(values):  # no observations on any network
         return _SCHEMA.empty_table()
     row = first | estimate(values, network, first["replicates"])
     return pa.Table.from_pylist([row], _SCHEMA)

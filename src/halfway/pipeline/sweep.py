@@ -1,4 +1,4 @@
-"""Runs a plan in waves, each a Spark job that ends in a finished folder; skips what is finished."""
+"""The sweep of a plan in batches, each a Spark job that writes a folder; skips finished runs."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -9,37 +9,37 @@ from pyspark.sql import SparkSession
 
 from halfway.pipeline.plan.plan import by_network
 from halfway.pipeline.plan.run import Phase
-from halfway.pipeline.schedule import Waves
+from halfway.pipeline.schedule import Batches
+from halfway.pipeline.spark.batch import run_batch
 from halfway.pipeline.spark.session import cores as cores_of
-from halfway.pipeline.spark.wave import run_wave
-from halfway.pipeline.store.seal import seal
+from halfway.pipeline.store.manifest import write_manifest
 from halfway.pipeline.store.store import Store
-from halfway.pipeline.store.studies import Plans, note
-from halfway.pipeline.warm_up import Rehearsal, rehearse_sweep
+from halfway.pipeline.store.studies import Plans, record_requests
+from halfway.pipeline.warm_up import WarmUp, warm_up_sweep
 
-Progress = Callable[[int, int], None]  # runs done, runs in all; about five times a second
+Progress = Callable[[int, int], None]  # finished runs, all runs; about five times a second
 
 _PHASES: dict[Phase, str] = {"run": "simulating", "network": "networks"}
 
 
 class SweepReport(msgspec.Struct, frozen=True):
-    """What a sweep did and where its time went."""
+    """The number of runs of a sweep, its errors and times."""
 
     planned: int
-    made: int  # runs made now; the rest was finished before
-    errors: int  # of the plan's runs, kept as rows
+    made: int  # runs made now; the others were finished before
+    errors: int  # of the plan's runs, stored as rows
     first_error: str  # one line: parameters, replicate, message
     wall_seconds: float
     cores: int
     seconds: dict[str, float]  # phase -> seconds summed over all runs made now; "total" among them
-    starting_seconds: float  # until Spark had done its first job; every core waits for it
-    compiling_seconds: float  # kernels, before the first run; every core waits for it
+    starting_seconds: float  # until Spark finished its first job; all cores wait
+    compiling_seconds: float  # of kernels, before the first run; all cores wait
 
     def shares(self) -> dict[str, float]:
         """Fractions of the cores' time, which sum to 1; empty if nothing was run.
 
-        simulating, networks, Python (the rest of the runs), compiling, starting Spark, and Spark:
-        serving the tasks, and cores that wait for the last task of a wave.
+        The phases: simulating, networks, Python (the rest of the runs), compiling, starting Spark,
+        and Spark: scheduling tasks, and cores that wait for the last task of a batch.
         """
         whole = self.wall_seconds * self.cores
         if not self.made or not whole:
@@ -58,43 +58,46 @@ def sweep(
     progress: Progress | None = None,
     *,
     partitions: int | None = None,
-    wave_seconds: float = 15.0,
+    batch_seconds: float = 15.0,
     retry_errors: bool = False,
-    asked: Plans | None = None,
+    studies: Plans | None = None,
 ) -> SweepReport:
-    """Make every run of the plan that the store lacks; a killed driver loses one wave at most.
+    """Make every run of the plan that the store lacks; a killed driver loses at most one batch.
 
-    partitions: tasks a wave, instead of tasks of about a second. Runs in error are finished, unless
-    `retry_errors`. asked: the studies that the plan serves, by name, for whoever looks at the
-    folder later. Raises Problem if the store is taken, foreign or full, or if Spark fails; what was
-    finished by then is kept.
+    partitions: tasks per batch, instead of tasks of about a second. Runs in error are finished,
+    unless `retry_errors`. studies: the plans that need these runs, by name of the study, to be
+    recorded in the folder. Raises Problem if the store is locked, foreign or full, or if Spark
+    fails; finished batches are kept.
     """
     begun = perf_counter()
-    told = progress or (lambda _done, _total: None)
+    report = progress or (lambda _done, _total: None)
     with store.writing():
         with store.adding():
-            note(store.asked, asked or {})
+            record_requests(store.studies, studies or {})
         finished = store.finished_keys(errors=not retry_errors)
         wanted = [key not in finished for key in plan["key"].to_pylist()]
         pending = by_network(plan.filter(pa.array(wanted, pa.bool_())))
-        made, waves = pending.num_rows, Waves(pending, cores_of(spark), wave_seconds, partitions)
-        told(plan.num_rows - made, plan.num_rows)
-        rehearsal = rehearse_sweep(spark, pending) if made else Rehearsal()
-        while waves.left:
-            wave, numbers = waves.next()
-            done = plan.num_rows - waves.left - wave.num_rows
-            told(done, plan.num_rows)
-            target = store.next_wave()
-            run_wave(
-                spark, wave, numbers, target,
-                lambda share, done=done, size=wave.num_rows: told(  # type: ignore[misc]
+        made, batches = (
+            pending.num_rows,
+            Batches(pending, cores_of(spark), batch_seconds, partitions),
+        )
+        report(plan.num_rows - made, plan.num_rows)
+        warm_up = warm_up_sweep(spark, pending) if made else WarmUp()
+        while batches.left:
+            batch, numbers = batches.next()
+            done = plan.num_rows - batches.left - batch.num_rows
+            report(done, plan.num_rows)
+            target = store.next_batch()
+            run_batch(
+                spark, batch, numbers, target,
+                lambda share, done=done, size=batch.num_rows: report(  # type: ignore[misc]
                     done + int(share * size), plan.num_rows
                 ),
             )  # fmt: skip
             with store.adding():
-                seal(target, wave.num_rows)
-            waves.learn(wave, target)
-        told(plan.num_rows, plan.num_rows)
+                write_manifest(target, batch.num_rows)
+            batches.learn(batch, target)
+        report(plan.num_rows, plan.num_rows)
     errors, first = failed(store, plan)
     return SweepReport(
         planned=plan.num_rows,
@@ -102,15 +105,15 @@ def sweep(
         errors=errors,
         first_error=first,
         wall_seconds=perf_counter() - begun,
-        cores=waves.cores,
-        seconds=dict(waves.seconds),
-        starting_seconds=rehearsal.starting,
-        compiling_seconds=rehearsal.compiling,
+        cores=batches.cores,
+        seconds=dict(batches.seconds),
+        starting_seconds=warm_up.starting,
+        compiling_seconds=warm_up.compiling,
     )
 
 
 def failed(store: Store, plan: pa.Table) -> tuple[int, str]:
-    """How many of the plan's runs are kept as errors, and the first of them in one line."""
+    """The number of the plan's runs that failed, and the first error in one line."""
     planned = set(plan["key"].to_pylist())
     rows = store.rows("key", "status", "parameters", "replicate", "error").to_pylist()
     errors = [row for row in rows if row["status"] != "ok" and row["key"] in planned]

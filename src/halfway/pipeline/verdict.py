@@ -1,4 +1,4 @@
-"""The row that a study ends in: what was printed, what we measured, and what follows."""
+"""The verdict row of a reproduced figure: published value, measured value, and opinion."""
 
 from typing import Literal
 
@@ -10,17 +10,17 @@ Opinion = Literal["agrees", "same trend", "differs", "impossible as printed", "n
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """One judged cell. `--json` prints exactly these fields, one object a line."""
+    """One judged cell. `--json` prints exactly these fields, one object per line."""
 
     paper: str
     figure: str
-    cell: dict[str, Scalar]  # the point's parameters that name this cell of the figure
+    cell: dict[str, Scalar]  # the point's parameters that identify this cell of the figure
     metric: str  # what is compared, unit last ("median steps")
     published: float | str | None  # the paper's number, or its claim as printed ("6-10")
     measured: float | None
     low: float | None  # 95 % interval, networks as clusters
     high: float | None
-    replicates: int  # independent networks behind the measured value
-    reading: str  # how we read the paper here
+    replicates: int  # independent networks of the measured value
+    reading: str  # our interpretation of the paper
     verdict: Opinion
     reason: str

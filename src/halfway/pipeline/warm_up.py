@@ -1,7 +1,7 @@
-"""A sweep's rehearsal: a few cheap runs whose results are thrown away, before the first wave.
+"""The warm-up of a sweep: a few cheap runs before the first batch; their results are discarded.
 
-A JVM takes seconds to load what its first job needs, and a kernel seconds to compile. Both happen
-once here, side by side and before any worker is forked, and are not taken for the cost of a wave.
+A JVM takes seconds to load the classes of its first job, and a kernel takes seconds to compile.
+Both happen here in parallel, once, before any worker is forked, and do not count as a batch.
 """
 
 import contextlib
@@ -19,57 +19,57 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from halfway.pipeline.plan.plan import SCHEMA, kinds
-from halfway.pipeline.spark.daemon import WARM_NOTE, WARM_ROWS
+from halfway.pipeline.spark.batch import context_of, run_batch
+from halfway.pipeline.spark.daemon import WARM_UP_ROWS, WARM_UP_SECONDS
 from halfway.pipeline.spark.session import is_local
-from halfway.pipeline.spark.wave import context_of, run_wave
 from halfway.problem import Problem
 
-_MOST_MS = 3000.0  # of runs that are made twice for the sake of what they compile
-_MOST_BYTES = 100_000  # Linux takes no more than 128 KB in a word of the environment
+_MOST_MS = 3000.0  # total cost of the runs that are made twice
+_MOST_BYTES = 100_000  # Linux limits an environment variable to 128 KB
 _KNOWN = "HALFWAY_KNOWN_KERNELS"
 
 
-class Rehearsal(NamedTuple):
-    """Wall seconds that it took."""
+class WarmUp(NamedTuple):
+    """Wall seconds of a warm-up."""
 
-    starting: float = 0.0  # Spark and its Python daemon, beyond compiling
-    compiling: float = 0.0  # or loading from the cache: every worker then has the kernels
+    starting: float = 0.0  # Spark and its Python daemon, without compiling
+    compiling: float = 0.0  # kernels, or loading them from the cache, for all workers
 
 
-def rehearse_sweep(spark: SparkSession, pending: pa.Table) -> Rehearsal:
-    """Make `rehearsed` runs in the workers' daemon and once through a whole wave.
+def warm_up_sweep(spark: SparkSession, pending: pa.Table) -> WarmUp:
+    """Make the `warm_up_rows` in the workers' daemon, and once as a batch.
 
-    On a cluster the daemons alone are told, and each makes them when its first task comes: we have
-    no scratch folder that all workers see. Nothing where the daemon is not ours (Spark Connect, a
-    notebook's own session), or has met these kernels before.
+    On a cluster only the daemons make them, each before its first task, as there is no scratch
+    folder that all workers see. Does nothing if the daemon is not Halfway's (Spark Connect, a
+    notebook's session), or has compiled these kernels before.
     """
     context = context_of(spark)
     if context is None or "halfway" not in context.getConf().get("spark.python.daemon.module", ""):
-        return Rehearsal()
-    rows = rehearsed(pending)
+        return WarmUp()
+    rows = warm_up_rows(pending)
     names = {hashlib.sha256(kind.encode()).hexdigest()[:16] for kind in rows}
     if names.issubset(context.environment.get(_KNOWN, "").split()):
-        return Rehearsal()
+        return WarmUp()
     begun = perf_counter()
-    # A daemon is told by its environment, and Spark starts another one where that has changed.
-    context.environment[WARM_ROWS] = json.dumps(list(rows.values()))
+    # The daemon reads the rows from its environment. Spark starts a new daemon if that changes.
+    context.environment[WARM_UP_ROWS] = json.dumps(list(rows.values()))
     context.environment[_KNOWN] = " ".join(sorted(names))
     if not is_local(context.getConf().get("spark.master", "")):
-        return Rehearsal()
-    scratch = Path(context.getConf().get("spark.local.dir", "")) / f"rehearsal-{uuid.uuid4().hex}"
+        return WarmUp()
+    scratch = Path(context.getConf().get("spark.local.dir", "")) / f"warm-up-{uuid.uuid4().hex}"
     scratch.mkdir()
-    noted = scratch / "seconds"
-    context.environment[WARM_NOTE] = str(noted)
-    threading.Thread(target=_wake, args=(spark,), daemon=True).start()
-    wave = pa.Table.from_pylist(list(rows.values()), SCHEMA)
-    with contextlib.suppress(Problem):  # the first wave will meet the same trouble, and tell it
-        run_wave(spark, wave, np.zeros(len(rows), np.int32), scratch / "wave", lambda _: None)
-    compiling = float(noted.read_text()) if noted.exists() else 0.0
-    return Rehearsal(max(0.0, perf_counter() - begun - compiling), compiling)
+    seconds = scratch / "seconds"
+    context.environment[WARM_UP_SECONDS] = str(seconds)
+    threading.Thread(target=_start_daemon, args=(spark,), daemon=True).start()
+    batch = pa.Table.from_pylist(list(rows.values()), SCHEMA)
+    with contextlib.suppress(Problem):  # the first batch meets the same error and reports it
+        run_batch(spark, batch, np.zeros(len(rows), np.int32), scratch / "batch", lambda _: None)
+    compiling = float(seconds.read_text()) if seconds.exists() else 0.0
+    return WarmUp(max(0.0, perf_counter() - begun - compiling), compiling)
 
 
-def rehearsed(pending: pa.Table) -> dict[str, dict[str, object]]:
-    """One plan row of each kind, cheapest first and within a cost; by their kinds."""
+def warm_up_rows(pending: pa.Table) -> dict[str, dict[str, object]]:
+    """Kind -> one plan row of it, cheapest first, up to a total cost and size."""
     rows: dict[str, dict[str, object]] = {}
     spent, size = 0.0, 0
     order = np.argsort(pending["cost_ms"].to_numpy(), kind="stable")
@@ -87,8 +87,8 @@ def rehearsed(pending: pa.Table) -> dict[str, dict[str, object]]:
     return rows
 
 
-def _wake(spark: SparkSession) -> None:
-    """Start the daemon while the JVM still loads the classes of the wave."""
+def _start_daemon(spark: SparkSession) -> None:
+    """Start the daemon while the JVM loads the classes of the batch."""
     with contextlib.suppress(Exception):
         spark.range(1, numPartitions=1).mapInArrow(_nothing, "id bigint").collect()
 

@@ -1,1 +1,1 @@
-"""What a study looks like: terminal tables, CSV, plots, the page. Nothing is measured here."""
+"""Reports of finished studies and runs: terminal tables, CSV, plots, HTML pages."""

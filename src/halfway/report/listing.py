@@ -1,4 +1,4 @@
-"""What there is to reproduce: as `halfway list` prints it, and found again by its name."""
+"""The list of papers and figures: printed by `halfway list`, and selected by name."""
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from halfway.protocols import SYSTEMS
 
 
 def print_papers(console: Console, papers: Iterable[Paper]) -> None:
-    """Every paper with its figures and how many runs each takes, then the systems in them."""
+    """Print every paper with its figures and their numbers of runs, then the systems."""
     papers = tuple(papers)
     for paper in papers:
         head = Text.assemble((paper.name, "bold"), f"  {paper.authors}, {paper.year}")
@@ -27,37 +27,37 @@ def print_papers(console: Console, papers: Iterable[Paper]) -> None:
     console.print(Text(f"systems of halfway simulate: {', '.join(SYSTEMS)}"))
 
 
-def chosen(papers: Mapping[str, Paper], asked: Sequence[str] = ()) -> list[tuple[Paper, Figure]]:
-    """The figures that the "PAPER/FIGURE" and "PAPER" of `asked` name, each once; () names all.
+def chosen(papers: Mapping[str, Paper], names: Sequence[str] = ()) -> list[tuple[Paper, Figure]]:
+    """The figures with these names ("PAPER/FIGURE" or "PAPER"), each once; () selects all.
 
-    Raises Problem, with the nearest name, for a name that there is not.
+    Raises Problem, with the nearest name, for an unknown name.
     """
     pairs = [(paper, figure) for paper in papers.values() for figure in paper.figures]
-    if not asked:
+    if not names:
         return pairs
     named = {f"{paper.name}/{figure.name}": (paper, figure) for paper, figure in pairs}
     found: dict[str, tuple[Paper, Figure]] = {}
-    for what in asked:
-        here = {name: pair for name, pair in named.items() if what in (name, pair[0].name)}
-        if not here:
-            raise Problem(f"there is no paper or figure '{what}'", remedy=_nearest(what, named))
-        found |= here
+    for name in names:
+        matches = {full: pair for full, pair in named.items() if name in (full, pair[0].name)}
+        if not matches:
+            raise Problem(f"there is no paper or figure '{name}'", remedy=_nearest(name, named))
+        found |= matches
     return list(found.values())
 
 
 def _nearest(what: str, figures: Iterable[str]) -> str:
-    """What to type in place of `what`: the figure that was meant, or where they all are told."""
+    """The remedy for an unknown name: the nearest figure, and the command that lists them."""
     figures = list(figures)
-    # Someone who types "figure-6" or "fig6" means a figure, of whichever paper.
+    # "figure-6" or "fig6" means a figure of any paper.
     papers = {name.partition("/")[0]: name.partition("/")[0] for name in figures}
     last = papers | {name.rpartition("/")[2]: name for name in reversed(figures)}
     near = difflib.get_close_matches(what.rpartition("/")[2], last, 1, 0.5)
     guess = f"did you mean {last[near[0]]}? " if near else ""
-    return f"{guess}`halfway list` shows them all"
+    return f"{guess}`halfway list` shows all"
 
 
 def systems(papers: Iterable[Paper]) -> list[str]:
-    """Every system that some point of some figure runs, in the order of the papers."""
+    """The systems of all figures, in the order of the papers."""
     found = dict.fromkeys(
         str(point.parameters["system"])
         for paper in papers
@@ -69,14 +69,14 @@ def systems(papers: Iterable[Paper]) -> list[str]:
 
 
 def runs(figure: Figure, scale: Scale) -> int:
-    """How many runs a figure takes at a scale, if none is shared with another or finished."""
+    """The number of runs of a figure at a scale, shared and finished ones included."""
     return len(figure.points(scale)) * figure.replicates[scale]
 
 
 def _figures(paper: Paper) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("  figure", no_wrap=True)
-    table.add_column("what it shows", overflow="fold")
+    table.add_column("title", overflow="fold")
     table.add_column("quick runs", justify="right")
     table.add_column("paper runs", justify="right")
     for figure in paper.figures:

@@ -1,4 +1,4 @@
-"""How far a long command is: a bar for people, a few plain lines for logs, all on stderr."""
+"""The progress of a long command on stderr: a bar on a terminal, a few plain lines in a log."""
 
 from types import TracebackType
 from typing import TextIO
@@ -14,25 +14,25 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-_LINES = 5  # plain lines a phase
+_LINES = 5  # plain lines per phase
 
 
-class Told:
-    """Call it with (done, total) as often as you like, or name the phase at hand.
+class ProgressDisplay:
+    """A display called with (done, total), any number of times, and with the name of each phase.
 
-    As a context manager it takes the bar away when the command ends, however it ends.
+    As a context manager it removes the bar when the command ends.
     """
 
     def __init__(self, stream: TextIO, phase: str, *, bar: bool) -> None:
-        self._stream, self._phase, self._said = stream, phase, -1
+        self._stream, self._phase, self._step = stream, phase, -1
         self._bar = _bar(Console(file=stream)) if bar else None
         self._task = self._bar.add_task(phase, total=None) if self._bar else None
 
-    def __enter__(self) -> "Told":
+    def __enter__(self) -> "ProgressDisplay":
         if self._bar:
             self._bar.start()
         else:
-            self._say(self._phase)
+            self._print(self._phase)
         return self
 
     def __exit__(
@@ -45,30 +45,30 @@ class Told:
             self._bar.stop()
 
     def phase(self, name: str) -> None:
-        """Say that something else begins, of unknown length."""
-        self._phase, self._said = name, -1
+        """Show the beginning of a phase of unknown length."""
+        self._phase, self._step = name, -1
         if self._bar and self._task is not None:
             self._bar.reset(self._task, description=name, total=None)
         else:
-            self._say(name)
+            self._print(name)
 
     def __call__(self, done: int, total: int) -> None:
-        """Say how many runs of how many are done."""
+        """Show the number of finished runs."""
         self.count("simulating", "runs", done, total)
 
-    def count(self, doing: str, what: str, done: int, total: int) -> None:
-        """Say how many things of how many are done."""
-        if doing != self._phase:
-            self._phase, self._said = doing, -1
+    def count(self, phase: str, what: str, done: int, total: int) -> None:
+        """Show the number of finished items of a phase; `what` names them."""
+        if phase != self._phase:
+            self._phase, self._step = phase, -1
         if self._bar and self._task is not None:
-            self._bar.update(self._task, description=doing, completed=done, total=total)
+            self._bar.update(self._task, description=phase, completed=done, total=total)
             return
         step = _LINES * done // max(total, 1)
-        if step > self._said:
-            self._said = step
-            self._say(f"{done} of {total} {what}")
+        if step > self._step:
+            self._step = step
+            self._print(f"{done} of {total} {what}")
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         print(f"halfway: {line}", file=self._stream, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""A result folder on a terminal: what is there, whether it is whole, what failed and why."""
+"""The output of `halfway results`: contents, integrity and failed runs of a result folder."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -12,23 +12,23 @@ from rich.text import Text
 from halfway.pipeline.audit import Audit, Failure, Measured, Study
 
 _INDENT = (0, 0, 0, 2)
-_MOST = 10  # errors, and damaged files, that are told one by one; --json has them all
-_LONGEST = 160  # characters of a run's parameters: a whole scenario may stand in them
+_MOST = 10  # errors, and damaged files, listed one by one; --json has all
+_LONGEST = 160  # characters of a run's parameters, which may hold a whole scenario
 _NUMBERS = {"points", "replicates", "runs", "made", "failed"}
 
 
 def print_results(out: Console, found: Audit) -> None:
-    """The folder in a few lines, its studies and measurements, then all that is wrong with it."""
-    waves = f"{found.waves:,} {'wave' if found.waves == 1 else 'waves'}"
-    when = f"{found.first} … {found.last}" if found.waves else "nothing was ever finished"
+    """Print a summary, the studies and measurements, then failures, damage and missing runs."""
+    batches = f"{found.batches:,} {'batch' if found.batches == 1 else 'batches'}"
+    when = f"{found.first} … {found.last}" if found.batches else "no finished batch"
     rows = [
         ("results", f"{found.folder} (made by halfway {found.halfway})"),
-        ("runs", f"{found.runs:,}, {found.errors:,} failed, {waves}, {found.bytes:,} bytes"),
+        ("runs", f"{found.runs:,}, {found.errors:,} failed, {batches}, {found.bytes:,} bytes"),
         ("finished", when),
         ("digest", found.digest or "none: files are damaged"),
     ]
-    for word, text in rows:
-        out.print(Text.assemble((f"{word:<10}", "dim"), text), soft_wrap=True)
+    for label, text in rows:
+        out.print(Text.assemble((f"{label:<10}", "dim"), text), soft_wrap=True)
     if found.studies:
         out.print(_studies(found.studies))
     if found.measured:
@@ -38,7 +38,7 @@ def print_results(out: Console, found: Audit) -> None:
 
 
 def _studies(studies: Iterable[Study]) -> Table:
-    table = _table("study", "asked", "points", "replicates", "runs", "made", "failed")
+    table = _table("study", "requested", "points", "replicates", "runs", "made", "failed")
     for study in studies:
         counts = (study.points, study.replicates, study.runs, study.made, study.errors)
         style = "yellow" if study.made < study.runs or study.errors else None
@@ -55,11 +55,11 @@ def _measured(measured: Iterable[Measured]) -> Table:
 
 
 def _seed(failure: Failure) -> int:
-    """The seed that makes a run again: of a comparison, that of `halfway simulate`."""
+    """The seed to repeat a run: of a comparison, the seed for `halfway simulate`."""
     from halfway.comparison.plan import MEASUREMENT, seed_of  # imports all systems
 
-    ours = failure.measurement == MEASUREMENT
-    return seed_of(failure.network_seed) if ours else failure.dice_seed
+    compared = failure.measurement == MEASUREMENT
+    return seed_of(failure.network_seed) if compared else failure.random_seed
 
 
 def _print_failures(out: Console, failures: Sequence[Failure]) -> None:
@@ -72,30 +72,31 @@ def _print_failures(out: Console, failures: Sequence[Failure]) -> None:
         )
         out.print(Padding(Text(first, style="dim"), _INDENT))
         if failure.cannot_rerun:
-            why = f"--rerun-failed cannot make it again: {failure.cannot_rerun}"
+            why = f"--rerun-failed cannot repeat it: {failure.cannot_rerun}"
             out.print(Padding(Text(why), _INDENT))
     if (left := len(failures) - _MOST) > 0:
-        out.print(Text(f"{left:,} more errors: --json has them all", style="dim"))
+        out.print(Text(f"{left:,} more errors: --json lists all", style="dim"))
 
 
 def _print_rest(out: Console, found: Audit) -> None:
     if found.unfinished:
-        waves = ", ".join(found.unfinished)
+        batches = ", ".join(found.unfinished)
         out.print(
-            f"not counted: waves/{waves}, unfinished ({found.writer} was interrupted, or is "
-            "writing now); the same command makes them again"
+            f"not counted: batches/{batches}, unfinished ({found.writer} was interrupted, or is "
+            "still writing); the same command repeats them"
         )
     for damage in islice(found.damage, _MOST):
         out.print(Text.assemble(("damaged", "red bold"), f"  {damage.file} {damage.what}"))
     if (left := len(found.damage) - _MOST) > 0:
-        out.print(Text(f"{left:,} more damaged files: --json has them all", style="dim"))
-    short = [study for study in found.studies if study.made < study.runs]
-    if short:
-        lacking = sum(study.runs - study.made for study in short)
-        names = ", ".join(study.name for study in short[:3]) + (" …" if len(short) > 3 else "")
-        out.print(f"incomplete: {names}: {lacking:,} runs are still to be made")
-    if not (found.damage or found.errors or short):
-        out.print(Text("whole: every file and every run is what its digest says", style="green"))
+        out.print(Text(f"{left:,} more damaged files: --json lists all", style="dim"))
+    incomplete = [study for study in found.studies if study.made < study.runs]
+    if incomplete:
+        missing = sum(study.runs - study.made for study in incomplete)
+        names = ", ".join(study.name for study in incomplete[:3])
+        more = " …" if len(incomplete) > 3 else ""
+        out.print(f"incomplete: {names}{more}: {missing:,} runs are missing")
+    if not (found.damage or found.errors or incomplete):
+        out.print(Text("intact: every file and every run matches its digest", style="green"))
 
 
 def _cut(text: str) -> str:

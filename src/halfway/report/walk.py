@@ -1,22 +1,18 @@
-"""One pair of walks told: in a few lines, or as one JSON object."""
-
-from typing import TYPE_CHECKING
+"""The result of `halfway walk`: one pair of walks, as a few lines or as one JSON object."""
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from halfway.bulk.walks.walks import Meeting
 from halfway.report import wording
-
-if TYPE_CHECKING:
-    from halfway.bulk.walks.walks import Meeting
-    from halfway.world.graphs.network import Network
+from halfway.world.graphs.network import Network
 
 _SHOWN = 12  # nodes of a path before its middle is left out
 
 
 class Walked(msgspec.Struct, frozen=True):
-    """What a pair of walks did, in the user's own ids; hops and steps are links walked."""
+    """A pair of walks, with the node ids of the network's file; hops and steps are links walked."""
 
     network: str
     nodes: int
@@ -33,13 +29,13 @@ class Walked(msgspec.Struct, frozen=True):
     path: list[str]  # loop-erased, source … meeting … target
     path_hops: int | None
     shortest_hops: int
-    stretch: float | None  # path hops for each hop of a shortest path
+    stretch: float | None  # path hops over those of a shortest path
     picture: str | None = None
 
 
 def walked(
-    network: "Network",
-    meeting: "Meeting",
+    network: Network,
+    meeting: Meeting,
     shortest_hops: int,
     *,
     system: str,
@@ -48,7 +44,7 @@ def walked(
     seed: int,
     picture: str | None = None,
 ) -> Walked:
-    """Tell a meeting in the ids of the network's own file."""
+    """Describe a meeting of two walks with the node ids of the network's file."""
     met = meeting.node >= 0
     length = len(meeting.path) - 1 if met else None
     return Walked(
@@ -72,34 +68,34 @@ def walked(
     )
 
 
-def walked_json(told: Walked) -> str:
+def walked_json(pair: Walked) -> str:
     """One JSON object on one line."""
-    return msgspec.json.encode(told).decode()
+    return msgspec.json.encode(pair).decode()
 
 
-def lines(told: Walked) -> list[str]:
-    """The same for a reader: a word and what it stands for, line by line."""
-    first, second = told.steps_each
+def lines(pair: Walked) -> list[str]:
+    """A label and a value per line, for a terminal."""
+    first, second = pair.steps_each
     rows = [
-        ("network", f"{told.network}: {told.nodes:,} nodes, {told.links:,} links"),
-        ("walks", f"{told.system}, {told.reading}, 1 step to {told.k}, seed {told.seed}"),
-        ("from", f"{told.source} to {told.target}"),
-        ("steps", f"{told.steps:,} ({first:,} + {second:,})"),
-        ("meeting", told.meeting or "none: the walks were stopped before they met"),
+        ("network", f"{pair.network}: {pair.nodes:,} nodes, {pair.links:,} links"),
+        ("walks", f"{pair.system}, {pair.reading}, 1 step to {pair.k}, seed {pair.seed}"),
+        ("from", f"{pair.source} to {pair.target}"),
+        ("steps", f"{pair.steps:,} ({first:,} + {second:,})"),
+        ("meeting", pair.meeting or "none within the step limit"),
     ]
-    if told.path_hops is not None and told.stretch is not None:
+    if pair.path_hops is not None and pair.stretch is not None:
         rows += [
-            ("path", f"{_hops(told.path_hops)}, loop-erased: {_shortened(told.path)}"),
-            ("shortest", f"{_hops(told.shortest_hops)}; the path is {told.stretch:.2f} times that"),
+            ("path", f"{_hops(pair.path_hops)}, loop-erased: {_shortened(pair.path)}"),
+            ("shortest", f"{_hops(pair.shortest_hops)}; stretch {pair.stretch:.2f}"),
         ]
     else:
-        rows.append(("shortest", _hops(told.shortest_hops)))
-    if told.picture:
-        rows.append(("picture", told.picture))
+        rows.append(("shortest", _hops(pair.shortest_hops)))
+    if pair.picture:
+        rows.append(("picture", pair.picture))
     return [f"{word:<9}{text}" for word, text in rows]
 
 
-def _labels(network: "Network", rows: npt.NDArray[np.int64]) -> list[str]:
+def _labels(network: Network, rows: npt.NDArray[np.int64]) -> list[str]:
     return [network.label(int(row)) for row in rows]
 
 

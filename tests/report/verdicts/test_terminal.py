@@ -1,4 +1,4 @@
-"""Tables in a terminal: nothing is cut at 80 columns, and nothing is said by colour alone."""
+"""Verdict tables on a terminal: complete at 80 columns, and readable without colour."""
 
 import io
 
@@ -9,7 +9,7 @@ from halfway.report import wording
 from halfway.report.listing import print_papers
 from halfway.report.verdicts import terminal
 from halfway.report.verdicts.verdict_table import verdict_text
-from tests.report.specimens import asynchrony_verdicts, load_verdicts, paper, publication
+from tests.report.specimens import asynchrony_verdicts, load_verdicts, paper, report
 
 
 def printed(width: int, figure_name: str) -> str:
@@ -46,17 +46,19 @@ def test_rows_show_published_beside_measured_with_the_interval() -> None:
     ]  # fmt: skip
 
 
-def test_reasons_readings_and_the_tally_stand_under_the_table() -> None:
+def test_reasons_interpretations_and_the_tally_stand_under_the_table() -> None:
     text = " ".join(printed(80, "figure-6").split())
     assert "✗ differs directional-walk n=2500 k=10 mean steps: 31 % above the printed mean" in text
-    assert "reading: the first walk makes 1 step, then the other k" in text
-    assert "46 of 48 agree · 1 same trend · 1 differs · 100 networks behind each value" in text
+    assert "interpretation: the first walk makes 1 step, then the other k" in text
+    assert "46 of 48 agree · 1 same trend · 1 differs · 100 networks per value" in text
 
 
-def test_mixed_readings_are_told_apart_by_letters() -> None:
+def test_several_interpretations_have_letters() -> None:
     text = " ".join(printed(120, "figure-7").split())
     assert "mean load [b]" in text
-    assert "reading [b]: meets when stepped on (0 of 5 agree · 5 impossible as printed)" in text
+    assert (
+        "interpretation [b]: meets when stepped on (0 of 5 agree · 5 impossible as printed)" in text
+    )
 
 
 def test_brackets_and_tags_in_a_metric_stay_what_they_are() -> None:
@@ -64,7 +66,7 @@ def test_brackets_and_tags_in_a_metric_stay_what_they_are() -> None:
 
 
 def test_a_figure_without_verdicts_says_so() -> None:
-    assert "nothing judged" in printed(80, "figure-4")
+    assert "no judged values" in printed(80, "figure-4")
 
 
 def test_a_table_of_reasons_ends() -> None:
@@ -82,7 +84,7 @@ def test_a_table_of_reasons_ends() -> None:
 
 def test_the_run_ends_with_digest_time_and_page(tmp_path: object) -> None:
     out = Console(file=io.StringIO(), width=60)
-    terminal.print_run(out, publication(), tmp_path / "index.html")  # type: ignore[operator]
+    terminal.print_run(out, report(), tmp_path / "index.html")  # type: ignore[operator]
     assert isinstance(out.file, io.StringIO)
     text = out.file.getvalue()
     assert "5f3a9c01d2e47b68" in text

@@ -40,7 +40,9 @@ def meetings(run: Run) -> Observations:
         walks = walkers(run["n"], run["radius"], run.network_seed, run["system"])
     pairs = distinct_pairs(run["n"], run["pairs"], run.workload_seed)
     with run.timed("run"):
-        steps, nodes = walks.meetings(pairs, seed=run.dice_seed, k=run["k"], reading=run["reading"])
+        steps, nodes = walks.meetings(
+            pairs, seed=run.random_seed, k=run["k"], reading=run["reading"]
+        )
     return {
         "steps": steps,
         "unmet": nodes < 0,
@@ -74,11 +76,11 @@ def _routed(
     unmet = np.zeros(len(permutations), np.int64)
     if run["system"] == "shortest-path":
         with run.timed("run"):
-            return shortest_path_loads(network, permutations, run.dice_seed), unmet
+            return shortest_path_loads(network, permutations, run.random_seed), unmet
     if run["system"] == "breadth-first-tree":
         with run.timed("run"):
-            root = run.dice_seed % network.n
-            parent = breadth_first_tree(network, root, run.dice_seed)
+            root = run.random_seed % network.n
+            parent = breadth_first_tree(network, root, run.random_seed)
             return tree_path_loads(parent, permutations), unmet
     with run.timed("network"):
         walks = walkers(run["n"], run["radius"], run.network_seed, run["system"])
@@ -88,6 +90,6 @@ def _routed(
         for p, targets in enumerate(permutations):
             pairs = np.column_stack([sources, targets])
             load[p], unmet[p] = walks.path_loads(
-                pairs, seed=(run.dice_seed + p) % 2**64, reading=run["reading"]
+                pairs, seed=(run.random_seed + p) % 2**64, reading=run["reading"]
             )
     return load, unmet

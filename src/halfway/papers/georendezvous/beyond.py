@@ -39,7 +39,7 @@ def signalling(run: Run) -> Observations:
     )  # fmt: skip
     messages = cell_run(
         network, scalars, topics=count, events=count, seconds=5.0 + count,
-        entries=4 * count * run["points"], journal=800_000, seed=run.dice_seed,
+        entries=4 * count * run["points"], journal=800_000, seed=run.random_seed,
     )  # fmt: skip
     for topic, (publisher, subscriber) in enumerate(pairs):
         post(messages, 2.0 + topic, publisher, ADVERTISE, topic)
@@ -61,7 +61,7 @@ def rivals(run: Run) -> Observations:
     with run.timed("run"):
         if run["system"] == "directional-walk":
             walk = walkers(run["n"], run["degree"], run.network_seed)
-            met = [walk.pair(int(a), int(b), seed=run.dice_seed, topic=t)
+            met = [walk.pair(int(a), int(b), seed=run.random_seed, topic=t)
                    for t, (a, b) in enumerate(pairs)]  # fmt: skip
             return {
                 "hops": np.array([len(m.path) - 1 for m in met], float),

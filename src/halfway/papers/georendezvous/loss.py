@@ -69,7 +69,7 @@ def _before_loss(run: Run, pairs: Pairs) -> Simulation:
     )  # fmt: skip
     cells = cell_run(
         network, scalars, topics=topics, events=topics * (AFTER_S + 1), seconds=END_S,
-        entries=4 * topics * run["points"], seed=run.dice_seed,
+        entries=4 * topics * run["points"], seed=run.random_seed,
     )  # fmt: skip
     for topic, (publisher, subscriber) in enumerate(pairs):
         post(cells, 2.0, publisher, ADVERTISE, topic)
@@ -130,7 +130,7 @@ def _by_walks(
 ) -> tuple[float, list[npt.NDArray[np.bool_]]]:
     """The same under directional walks, launched again every RENEW_S; trail entries a node."""
     # Renewals of GeoRendezvous are spread over their interval; those of walks are simultaneous.
-    at = LOSS_S + RENEW_S * float(np.random.default_rng(run.dice_seed).random())
+    at = LOSS_S + RENEW_S * float(np.random.default_rng(run.random_seed).random())
     before = [(at - 2.0, int(publisher), topic) for topic, (publisher, _) in enumerate(pairs)]
     after = [
         (at + 0.5 + second, int(pairs[topic, 0]), topic)
@@ -141,7 +141,7 @@ def _by_walks(
         "directional-walk", cells_of(run["n"], run["degree"], run.network_seed).network,
         workload=Listed([(int(row), t) for t, (_, row) in enumerate(pairs)], before + after),
         faults=[Crash(node=row, at=at) for row in dead],
-        seconds=at + AFTER_S + 2.5, seed=run.dice_seed, discovery_delay_s=MISSED_S, stretch=False,
+        seconds=at + AFTER_S + 2.5, seed=run.random_seed, discovery_delay_s=MISSED_S, stretch=False,
         options={"refresh_s": RENEW_S}, journal=0,
     )  # fmt: skip
     simulation.run(at - 1.0)

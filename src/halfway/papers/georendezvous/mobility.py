@@ -43,7 +43,7 @@ def mobility(run: Run) -> Observations:
     )
     simulation = Simulation(
         "georendezvous", motion=Motion(legs, radius), workload=demand, seconds=SECONDS,
-        seed=run.dice_seed, stretch=False,
+        seed=run.random_seed, stretch=False,
         options={"points": run["points"], "tried": run["tried"]},
     )  # fmt: skip
     ends = np.array([[int(a[0]), int(b[0])] for a, b in zip(

@@ -49,10 +49,10 @@ def traffic(run: Run) -> Observations:
     random_state = np.random.default_rng(run.workload_seed)
     rows = initiator_sets(run["n"], run["initiators"], 1, run.workload_seed)[0]
     with run.timed("run"):
-        tree = Traffic.on(walks.build(rows, seed=run.dice_seed % 2**64))
+        tree = Traffic.on(walks.build(rows, seed=run.random_seed % 2**64))
     half = run["initiators"] // 2
     chosen, events = subscriptions(half * EACH, run["content"], random_state)
-    key = run.dice_seed % 2**63
+    key = run.random_seed % 2**63
     contents = catalogue(chosen, events, key)
     wanted = np.zeros((len(tree.rows), len(chosen)), np.uint8)
     for s in range(len(chosen)):

@@ -47,7 +47,10 @@ def overlays(run: Run) -> Observations:
     ):
         with run.timed("run"):
             overlay = walks.build(
-                rows, seed=(run.dice_seed + s) % 2**64, system=run["system"], marking=run["marking"]
+                rows,
+                seed=(run.random_seed + s) % 2**64,
+                system=run["system"],
+                marking=run["marking"],
             )
         active[s], needed[s] = len(overlay.rows), len(overlay.needed())
         depth[s], retreats[s] = overlay.depth(whole), overlay.retreats
@@ -85,7 +88,7 @@ def recipes(run: Run) -> Observations:
         "branches": run["branches"],
     }
     for s, rows in enumerate(initiator_sets(run["n"], 2, run["sets"], run.workload_seed)):
-        seed = (run.dice_seed + s) % 2**64
+        seed = (run.random_seed + s) % 2**64
         with run.timed("run"):
             pair = walks.build(rows, seed=seed, **recipe)
             lone = walks.build(rows, seed=seed, together=1, most_steps=run["alone"], **recipe)
@@ -108,7 +111,7 @@ def stopping(run: Run) -> Observations:
     steps = np.empty(run["sets"])
     for s in range(run["sets"]):
         with run.timed("run"):
-            overlay = walks.build(rows[s], seed=(run.dice_seed + s) % 2**64, system=run["system"])
+            overlay = walks.build(rows[s], seed=(run.random_seed + s) % 2**64, system=run["system"])
         # With one initiator present, both walks start together: the steps are those of both.
         steps[s] = overlay.steps[-1] if run["initiators"] > 1 else overlay.steps.sum()
     walked = steps[steps > 0]  # an initiator on a walk did not walk

@@ -1,1 +1,1 @@
-"""What is to run, and the keys that name it."""
+"""The plan of a sweep: runs, their seeds and their keys."""

@@ -1,7 +1,7 @@
-"""Files that a run reads beside its parameters: named by what is in them, wherever they lie.
+"""Input files of a run, identified by a digest of their content, not by their path.
 
-A point's parameter `inputs` is JSON, name -> path. The name may stand in other parameters for the
-file; the path is only where to look for it.
+A point's parameter `inputs` is JSON, name -> path. Other parameters refer to the file by its name;
+the path says where to find it.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from halfway.problem import Problem
 
 
 def name_of(file: str) -> str:
-    """16 hex digits of a file's content, with the endings by which its format is known.
+    """16 hex digits of a file's content, with the suffixes that identify its format.
 
     Raises Problem for a file that cannot be read.
     """
@@ -30,16 +30,16 @@ def name_of(file: str) -> str:
 
 
 def inputs_of(parameters: Mapping[str, Scalar]) -> dict[str, str]:
-    """Name -> path of the files of a run; {} where it reads none."""
+    """Name -> path of the input files of a run; {} if it has none."""
     found: dict[str, str] = json.loads(str(parameters.get("inputs", "{}")))
     return found
 
 
 def check_inputs(parameters: Mapping[str, Scalar]) -> None:
-    """Raise Problem where a file of a run is not, or no longer, the one that was planned."""
+    """Raise Problem if an input file of a run has changed since it was planned."""
     for name, path in inputs_of(parameters).items():
         if name_of(path) != name:
-            raise Problem("this is not the file that was planned, it has changed", where=path)
+            raise Problem("the file has changed since the run was planned", where=path)
 
 
 @lru_cache(maxsize=64)

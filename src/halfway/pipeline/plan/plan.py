@@ -1,4 +1,4 @@
-"""The plan of a sweep: one row a run, keyed by everything that determines its result. No Spark."""
+"""The plan of a sweep: one row per run, keyed by all that determines its result. No Spark."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ SCHEMA = pa.schema(
         ("replicate", pa.int32()),
         ("network_seed", pa.int64()),  # the bits of a u64, as Spark has no unsigned types
         ("workload_seed", pa.int64()),
-        ("dice_seed", pa.int64()),
+        ("random_seed", pa.int64()),
         ("version", pa.string()),
         ("network", pa.string()),  # 16 hex digits: equal where the network is
         ("cost_ms", pa.float64()),
@@ -32,10 +32,10 @@ SCHEMA = pa.schema(
 def plan(points: Sequence[Point], replicates: int, seed: int = ROOT_SEED) -> pa.Table:
     """Points x replicates, in `SCHEMA`; a point given twice is planned once.
 
-    Seeds by axis: networks and workloads depend on (seed, network parameters, replicate) only, so
-    that whatever else differs meets the same networks and pairs; dice depend on all parameters.
+    Seeds of networks and workloads depend on (seed, network parameters, replicate) only, so points
+    that differ otherwise have the same networks and pairs. `random_seed` depends on all parameters.
     More replicates extend a plan and never change its first rows.
-    Raises ValueError if two points differ in nothing but what they call their network.
+    Raises ValueError if two points differ only in their declared network parameters.
     """
     codes = {path: code_digest(path) for path in {point.measurement for point in points}}
     seeds: dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = {}
@@ -49,14 +49,15 @@ def plan(points: Sequence[Point], replicates: int, seed: int = ROOT_SEED) -> pa.
         place = canonical({name: point.parameters[name] for name in named})
         if place not in seeds:
             seeds[place] = (
-                _words(seed, "network", place, replicates),
-                _words(seed, "workload", place, replicates),
+                _seeds(seed, "network", place, replicates),
+                _seeds(seed, "workload", place, replicates),
             )
         network, workload = seeds[place]
         what = f"{point.measurement}\n{parameters}"
-        dice = _words(seed, "dice", what, replicates)
+        # The label "dice" is part of the entropy: another one would change every published run.
+        random = _seeds(seed, "dice", what, replicates)
         for i in range(replicates):
-            run = (i, int(network[i]), int(workload[i]), int(dice[i]))
+            run = (i, int(network[i]), int(workload[i]), int(random[i]))
             key = key_of(point.measurement, parameters, run, codes[point.measurement])
             at = hashlib.sha256(f"{place}\n{i}\n{network[i]}".encode()).hexdigest()[:16]
             rows[key] = (
@@ -67,31 +68,31 @@ def plan(points: Sequence[Point], replicates: int, seed: int = ROOT_SEED) -> pa.
 
 
 def key_of(measurement: str, parameters: str, run: tuple[int, ...], code: str) -> str:
-    """32 hex digits that name a run by all that determines its result.
+    """32 hex digits that identify a run by all that determines its result.
 
-    parameters: canonical JSON; run: replicate and the network's, workload's and dice's seeds as
+    parameters: canonical JSON; run: replicate and the network, workload and random seeds as
     signed words; code: `code_digest` of the measurement.
     """
-    told = f"{measurement}\n{parameters}\n{code}{run!r}"
-    return hashlib.sha256(told.encode()).hexdigest()[:32]
+    content = f"{measurement}\n{parameters}\n{code}{run!r}"
+    return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
 def together(plans: Sequence[pa.Table]) -> pa.Table:
-    """Several plans as one; a run that is in two of them is made once."""
+    """Several plans as one; a run that is in two of them occurs once."""
     table = pa.concat_tables([SCHEMA.empty_table(), *plans])
     _, first = np.unique(table["key"].to_numpy(), return_index=True)
     return table.take(np.sort(first))
 
 
 def canonical(parameters: Mapping[str, Scalar]) -> str:
-    """Parameters as JSON with sorted names: equal text where the parameters are equal."""
+    """Parameters as JSON with sorted names: equal parameters give equal text."""
     return msgspec.json.encode(dict(parameters), order="deterministic").decode()
 
 
 def kinds(plan: pa.Table) -> list[str]:
-    """[rows] measurement and those of its parameters that are words or switches, as one word.
+    """[rows] measurement and its text and boolean parameters, as one string.
 
-    It is these that choose the kernels of a run, and the error of its declared cost.
+    These select the kernels of a run, and the error of its declared cost.
     """
     columns = (plan["measurement"].to_pylist(), plan["parameters"].to_pylist())
     known: dict[tuple[str, str], str] = {}
@@ -105,8 +106,8 @@ def kinds(plan: pa.Table) -> list[str]:
 def tasks(plan: pa.Table, sizes: Sequence[float]) -> npt.NDArray[np.int32]:
     """[rows] task numbers 0, 1, …, whose costs are in the proportion of `sizes` (see `guided`).
 
-    Runs on one network stay in one task where its cost allows, as a worker keeps its last network.
-    The rows must be in the order of `by_network`. A task may come out empty.
+    Runs on one network stay in one task if its cost allows, as a worker keeps its last network.
+    The rows must be in the order of `by_network`. A task may be empty.
     """
     if not plan.num_rows:
         return np.zeros(0, np.int32)
@@ -115,7 +116,7 @@ def tasks(plan: pa.Table, sizes: Sequence[float]) -> npt.NDArray[np.int32]:
     group = np.cumsum(np.concatenate([[False], network[1:] != network[:-1]]))
     middle = np.cumsum(cost) - cost / 2
     bounds = np.cumsum(sizes) / np.sum(sizes) * cost.sum()
-    # A light group goes where its middle falls, as one piece; a heavy one is cut by rows.
+    # A light group goes to the task of its middle as one piece; a heavy one is cut by rows.
     weight = np.bincount(group, cost)
     of_group = np.bincount(group, middle * cost) / weight
     home = np.searchsorted(bounds[:-1], of_group, "right")
@@ -126,8 +127,11 @@ def tasks(plan: pa.Table, sizes: Sequence[float]) -> npt.NDArray[np.int32]:
 
 
 def guided(seconds: float, workers: int, least: float = 0.3, most: float = 2.0) -> list[float]:
-    """Sizes of tasks that sum to `seconds`: large ones first, as each costs some 50 ms of its own;
-    small ones last, so that no worker waits long for another (guided self-scheduling)."""
+    """Sizes of tasks that sum to `seconds`, by guided self-scheduling.
+
+    Large tasks come first, as each has an overhead of about 50 ms; small ones come last, so that
+    no worker waits long for another.
+    """
     sizes: list[float] = []
     left = seconds
     while left > 0:
@@ -138,16 +142,16 @@ def guided(seconds: float, workers: int, least: float = 0.3, most: float = 2.0) 
 
 
 def by_network(plan: pa.Table) -> pa.Table:
-    """The plan's rows, all first replicates before all second ones, a network's rows in sequence.
+    """The plan's rows ordered by replicate, the rows of a network in sequence.
 
-    Every stretch of it is then a fair sample of what a sweep's runs cost.
+    Every consecutive range is then a fair sample of the costs of a sweep.
     """
     _, first, group = np.unique(plan["network"].to_numpy(), return_index=True, return_inverse=True)
     return plan.take(np.lexsort((first[group], plan["replicate"].to_numpy())))
 
 
-def _words(seed: int, axis: str, which: str, count: int) -> npt.NDArray[np.int64]:
-    """[count] independent words, one a replicate; the first ones do not depend on `count`."""
+def _seeds(seed: int, axis: str, which: str, count: int) -> npt.NDArray[np.int64]:
+    """[count] independent seeds, one per replicate; the first ones do not depend on `count`."""
     digest = hashlib.sha256(f"{seed}\n{axis}\n{which}".encode()).digest()
     entropy = [int(word) for word in np.frombuffer(digest, "<u4")]
     return np.random.SeedSequence(entropy).generate_state(count, np.uint64).view(np.int64)

@@ -1,4 +1,4 @@
-"""What a key says of the code behind a run: the computing rooms, and what it imports beside."""
+"""The digest of the code behind a run: the simulator's packages and the measurement's imports."""
 
 import ast
 import hashlib
@@ -9,16 +9,16 @@ from pathlib import Path
 
 import halfway
 
-# Told as a whole by `sources_digest`; and the room that keeps runs, and computes nothing of them.
-_ROOMS = ("core", "protocols", "world", "bulk", "adapters", "sim", "pipeline")
-_ELSEWHERE = tuple(f"halfway.{room}" for room in _ROOMS)
+# `sources_digest` covers the first six; `pipeline` stores runs and does not affect their results.
+_PACKAGES = ("core", "protocols", "world", "bulk", "adapters", "sim", "pipeline")
+_ELSEWHERE = tuple(f"halfway.{package}" for package in _PACKAGES)
 
 
 def code_digest(path: str) -> str:
     """Digest of the code that a measurement ("package.module:function") runs.
 
-    It covers this version, the computing rooms, the module, and what that imports, near and far, of
-    the package at the top of its name; not other libraries.
+    It covers this version, the simulator's packages, the module, and all modules of the same
+    top-level package that it imports, directly or not. It does not cover other libraries.
     """
     from halfway.core.compiled import sources_digest  # imports numba
 
@@ -30,12 +30,12 @@ def code_digest(path: str) -> str:
 
 
 def sources_of(module: str) -> dict[str, bytes]:
-    """Module -> source: a module and all that it imports of its own top package; runs none."""
+    """Module -> source of a module and its imports of the same top-level package; runs none."""
     top, found, waiting = module.partition(".")[0], dict[str, bytes](), [module]
     while waiting:
         name = waiting.pop()
-        ours = name.partition(".")[0] == top and ".".join(name.split(".")[:2]) not in _ELSEWHERE
-        spec = _spec(name) if ours and name not in found else None
+        covered = name.partition(".")[0] == top and ".".join(name.split(".")[:2]) not in _ELSEWHERE
+        spec = _spec(name) if covered and name not in found else None
         if spec is not None and spec.origin and spec.origin.endswith(".py"):
             found[name] = Path(spec.origin).read_bytes()
             waiting += _imported(found[name], spec.parent or "")
@@ -43,7 +43,7 @@ def sources_of(module: str) -> dict[str, bytes]:
 
 
 def _spec(name: str) -> ModuleSpec | None:
-    """Where a module is; None for a name that is none, such as a function's."""
+    """The spec of a module; None for another name, such as a function's."""
     package = name.rpartition(".")[0]
     inside = _spec(package) if package else None
     if package and (inside is None or inside.submodule_search_locations is None):
@@ -52,10 +52,10 @@ def _spec(name: str) -> ModuleSpec | None:
 
 
 def _imported(source: bytes, package: str) -> Iterator[str]:
-    """The names that a module imports; of a name out of a module, both may be one."""
+    """The names that a module imports; of `from a import b`, both a and a.b may be modules."""
     try:
         tree = ast.parse(source)
-    except SyntaxError:  # told by the runs, which fail
+    except SyntaxError:  # the runs fail and report it
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

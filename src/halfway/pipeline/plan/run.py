@@ -1,4 +1,4 @@
-"""The unit of a sweep: one point, one replicate, its seeds, and the observations it makes."""
+"""The run: one replicate of a point, its seeds, and its observations."""
 
 import importlib
 import time
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 Scalar = str | int | float | bool
-# metric -> [units] one value a unit (a pair, a node); the unit's id is its index
+# metric -> [units] one value per unit (a pair, a node); the unit's id is its index
 Observations = Mapping[str, npt.NDArray[np.float64]]
 Measurement = Callable[["Run"], Observations]
 
@@ -21,9 +21,9 @@ class Point(msgspec.Struct, frozen=True):
 
     measurement: "package.module:function", importable on every worker; Run -> Observations.
     parameters: everything that determines the result except the seeds, `system` included.
-    network: names of the parameters that determine the network; replicates of points that agree on
-        them meet the same networks, so that differences between the others are paired.
-    cost_ms: rough cost of one replicate; shapes tasks, never results.
+    network: names of the parameters that determine the network; replicates of points with equal
+        values of these have the same networks, so that differences between the points are paired.
+    cost_ms: rough cost of one replicate; sizes tasks, does not affect results.
     """
 
     measurement: str
@@ -32,17 +32,17 @@ class Point(msgspec.Struct, frozen=True):
     cost_ms: float = 10.0
 
 
-Phase = Literal["network", "run"]  # drawing what is simulated, and simulating it
+Phase = Literal["network", "run"]  # generating the network, and simulating
 
 
 class Run(msgspec.Struct):
-    """One replicate of a point as a worker meets it. Same seeds, same observations, anywhere."""
+    """One replicate of a point. The same seeds give the same observations on any machine."""
 
     parameters: dict[str, Scalar]
     replicate: int
-    network_seed: int  # [0, 2^64) the network and all that is paired with it
-    workload_seed: int  # who publishes, who subscribes: shared by systems on the same network
-    dice_seed: int  # the protocol's own randomness: different for each point
+    network_seed: int  # [0, 2^64) of the network and all that is paired with it
+    workload_seed: int  # of publishers and subscribers: shared by systems on the same network
+    random_seed: int  # of the protocol's random numbers: different for each point
     seconds: dict[str, float] = {}  # phase -> wall seconds
 
     @contextmanager
@@ -59,7 +59,7 @@ class Run(msgspec.Struct):
 
 
 def unsigned(word: int) -> int:
-    """A seed of [0, 2^64) that a column of 64 signed bits keeps."""
+    """The seed in [0, 2^64) stored in a column of signed 64-bit integers."""
     return word & ((1 << 64) - 1)
 
 

@@ -1,7 +1,7 @@
-"""What Spark's workers fork from: everything heavy is imported and compiled before the first fork.
+"""The daemon that Spark forks workers from; it imports and compiles everything before a fork.
 
 Run by Spark as `python -m halfway.pipeline.spark.daemon`. A worker forked from it costs 8 ms
-instead of 30, and no worker compiles or loads a kernel that the warm-up rows have met.
+instead of 30, and no worker compiles or loads a kernel that the warm-up rows use.
 """
 
 import contextlib
@@ -13,11 +13,11 @@ import sys
 import time
 from pathlib import Path
 
-from halfway.pipeline.spark.shipping import settle
+from halfway.pipeline.spark.shipping import use_unpacked_copy
 
-WARM_ROWS = "HALFWAY_WARM_ROWS"  # plan rows, as JSON, to run before the first fork
-WARM_NOTE = "HALFWAY_WARM_NOTE"  # the file that the seconds it took are noted in, if any
-# Not pandas: importing it costs 0.3 s, and no worker of ours needs it.
+WARM_UP_ROWS = "HALFWAY_WARM_UP_ROWS"  # plan rows, as JSON, to run before the first fork
+WARM_UP_SECONDS = "HALFWAY_WARM_UP_SECONDS"  # the file for the seconds that this takes, if any
+# Not pandas: importing it costs 0.3 s, and our workers do not need it.
 _PRELOADED = (
     "numpy",
     "pyarrow",
@@ -29,16 +29,16 @@ _PRELOADED = (
 
 
 def preload() -> None:
-    """Import what every worker needs. A missing module is the worker's to report, not ours."""
+    """Import what every worker needs. The workers report a missing module."""
     for name in _PRELOADED:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
 
 
-def warm_up(rows: str, note: str = "") -> None:
-    """Run the rows once, so that their kernels are compiled and loaded; note the seconds taken.
+def warm_up(rows: str, seconds_file: str = "") -> None:
+    """Run the rows once to compile and load their kernels; write the seconds to a file.
 
-    Failures are left to the real runs, which keep them as rows.
+    Ignores failures: the actual runs store them as rows.
     """
     from halfway.pipeline.spark.simulate import result
 
@@ -46,24 +46,24 @@ def warm_up(rows: str, note: str = "") -> None:
     with contextlib.suppress(OSError, ValueError):
         for row in json.loads(rows):
             result(row)
-        if note:
-            Path(note).write_text(str(time.perf_counter() - begun))
+        if seconds_file:
+            Path(seconds_file).write_text(str(time.perf_counter() - begun))
 
 
 def main() -> None:
-    """Preload, warm up, freeze, and hand over to Spark's own daemon."""
-    # Spark reads the port from our stdout: whatever a module prints must not get there.
+    """Preload, warm up, freeze, and run Spark's own daemon."""
+    # Spark reads the port from our stdout, so no module may print there.
     stdout = os.dup(1)
     os.dup2(2, 1)
-    settle()
+    use_unpacked_copy()
     preload()
-    if rows := os.environ.get(WARM_ROWS):
-        warm_up(rows, os.environ.get(WARM_NOTE, ""))
+    if rows := os.environ.get(WARM_UP_ROWS):
+        warm_up(rows, os.environ.get(WARM_UP_SECONDS, ""))
     sys.stdout.flush()
     os.dup2(stdout, 1)
     os.close(stdout)
     gc.collect()
-    gc.freeze()  # keep the collector from touching, and so copying, the pages shared by the forks
+    gc.freeze()  # keeps the collector from writing to, and so copying, pages shared by the forks
 
     from pyspark.daemon import manager
 

@@ -1,4 +1,4 @@
-"""Spark's failures in the user's words: one line instead of two stack traces."""
+"""Failures of Spark as a Problem: one line instead of two stack traces."""
 
 import contextlib
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from halfway.problem import Problem
 
 
 @contextlib.contextmanager
-def told_plainly(store: Path) -> Iterator[None]:
-    """Raise what Spark raises in the block as a Problem at that result folder."""
+def spark_errors(store: Path) -> Iterator[None]:
+    """Raise Spark's exceptions in the block as a Problem of that result folder."""
     try:
         yield
     except (PySparkException, Py4JError) as failure:
@@ -20,9 +20,9 @@ def told_plainly(store: Path) -> Iterator[None]:
 
 
 def explained(failure: Exception, store: Path) -> Problem:
-    """What went wrong in Spark, as one line: the innermost cause."""
+    """The Problem of a failure in Spark: its innermost cause, as one line."""
     text = str(failure)
-    kept = "finished waves are kept: the same command goes on from there"
+    kept = "finished batches are kept: run the command again to resume"
     if "No space left on device" in text:
         return Problem(
             "no space left on the disk",

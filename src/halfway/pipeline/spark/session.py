@@ -1,4 +1,4 @@
-"""Opens a Spark session for a master, quietly, and ends its JVM whatever happens.
+"""The Spark session for a master: started without output; its JVM always ends with it.
 
 with session("local[2]") as spark: ...
 """
@@ -31,10 +31,10 @@ _MASTER = re.compile(
     r"|spark://[^\s:,]+:\d+(,[^\s:,]+:\d+)*|k8s://\S+|sc://\S+"
 )
 _LONGEST_SOCKET = 60  # a socket's path may have 104 bytes, and Spark adds a name of 43
-_REACHED_SECONDS = 5.0
-_MOST_TASKS = 64  # at once on a machine: each is a process of its own; or four for each core
+_CONNECT_SECONDS = 5.0
+_MOST_TASKS = 64  # at once on a machine, each a process; or four per core, if that is more
 
-_DAEMON = "halfway.pipeline.spark.daemon"  # what workers are forked from, already warm
+_DAEMON = "halfway.pipeline.spark.daemon"
 _SETTINGS = {
     "spark.app.name": "halfway",
     "spark.ui.enabled": "false",
@@ -42,10 +42,10 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.sql.adaptive.enabled": "false",  # it would merge the tasks that we sized
+    "spark.sql.adaptive.enabled": "false",  # it would merge our tasks
     "spark.python.worker.reuse": "true",
     "spark.sql.parquet.compression.codec": "zstd",
-    # Only waves with a _SUCCESS count, so part files may be put in place at once.
+    # Only batches with a _SUCCESS count, so part files need not be renamed at the end.
     "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2",
 }
 
@@ -54,16 +54,16 @@ _SETTINGS = {
 def session(master: str | None = None) -> Iterator[SparkSession]:
     """A Spark session on a master; None: SPARK_REMOTE, else every core of this machine.
 
-    A session that is already active in this process (a notebook's) is used as it is and left
-    running. Raises Problem without a Java, or if the master is malformed or out of reach.
+    Uses a session that is already active in this process (a notebook's), and does not stop it.
+    Raises Problem without a Java, or if the master is malformed or unreachable.
     """
     if active := SparkSession.getActiveSession():
         yield active
         return
     master = checked_master(master or os.environ.get("SPARK_REMOTE") or "local[*]")
     opened = _remote if master.startswith("sc://") else _classic
-    # py4j tells the root logger when a JVM is gone under one of our threads (a full disk, Ctrl-C),
-    # with a traceback; what went wrong is told by us, in one line.
+    # If the JVM exits (a full disk, Ctrl-C), py4j logs a traceback to the root logger. We report
+    # the error in one line instead.
     silence = logging.NullHandler()
     logging.getLogger().addHandler(silence)
     try:
@@ -75,7 +75,7 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
 
 @contextlib.contextmanager
 def session_when_needed(master: str | None = None) -> Iterator[Callable[[], SparkSession]]:
-    """What gives a session, opened when it is first asked for; without a question there is none."""
+    """A function that returns the session; its first call opens it."""
     with contextlib.ExitStack() as stack:
         opened: list[SparkSession] = []
 
@@ -88,79 +88,79 @@ def session_when_needed(master: str | None = None) -> Iterator[Callable[[], Spar
 
 
 def checked_master(master: str) -> str:
-    """The master itself, or a Problem: malformed, too large for this machine, or out of reach."""
+    """Return a valid master. Raises Problem if malformed, too large here, or unreachable."""
     if not _MASTER.fullmatch(master):
         raise Problem(
             "not a Spark master",
             where=f"--master {master}",
             remedy="for example local[4], spark://host:7077, yarn or sc://host",
         )
-    _bounded(master)
+    _check_tasks(master)
     if master.startswith(("spark://", "sc://")):
-        _reach(master)
+        _check_reachable(master)
     return master
 
 
-def _bounded(master: str) -> None:
-    """Refuse a number that this machine would drown in: Spark itself would take any."""
+def _check_tasks(master: str) -> None:
+    """Refuse more tasks than this machine can run. Spark itself accepts any number."""
     tasks, cpus = _tasks(master) or 0, os.cpu_count() or 1
     if tasks > (most := max(_MOST_TASKS, 4 * cpus)):
         raise Problem(
-            f"{tasks} tasks at once, on a machine of {cpus} cores",
+            f"{tasks} tasks at once on a machine of {cpus} cores: expected at most {most}",
             where=f"--master {master}",
-            remedy=f"local[*] takes every core; more than {most} are refused",
+            remedy="local[*] uses every core",
         )
 
 
 def _tasks(master: str) -> int | None:
-    """How many tasks a master on this machine runs at once; None: another machine knows."""
+    """The tasks that a master on this machine runs at once; None: another machine decides."""
     if found := re.match(r"local-cluster\[(\d+),(\d+)", master):
         return int(found[1]) * int(found[2])
-    found = re.match(r"local(?:\[(\*|\d+))?", master)  # what follows a comma is tries, not tasks
+    found = re.match(r"local(?:\[(\*|\d+))?", master)  # after a comma: attempts, not tasks
     if not found:
         return None
     return (os.cpu_count() or 1) if found[1] == "*" else int(found[1] or 1)
 
 
 def is_local(master: str) -> bool:
-    """Whether the workers are this machine's and find this package where we do."""
+    """Whether the workers run on this machine and import this package from the same place."""
     return master.startswith("local") and not master.startswith("local-cluster")
 
 
 def local_cores(master: str | None) -> int:
-    """Cores of this machine that a master uses; 0 where it is another machine's."""
+    """Cores of this machine that a master uses; 0 if it is on another machine."""
     return _tasks(master or os.environ.get("SPARK_REMOTE") or "local[*]") or 0
 
 
 def cores(spark: SparkSession) -> int:
-    """How many tasks run at once, as far as the driver can know."""
+    """The number of tasks that run at once, as far as the driver knows."""
     if tasks := _tasks(spark.conf.get("spark.master", "") or ""):
         return tasks
-    with contextlib.suppress(Exception):  # Spark Connect has no context to ask
+    with contextlib.suppress(Exception):  # Spark Connect has no context
         return max(1, spark.sparkContext.defaultParallelism)
     return os.cpu_count() or 1
 
 
-def _reach(master: str) -> None:
-    """Spark itself would try for a minute."""
+def _check_reachable(master: str) -> None:
+    """Fail after a few seconds if no host answers. Spark itself would retry for a minute."""
     scheme, _, places = master.partition("://")
     reasons = []
     for place in places.split(","):
         url = urlsplit(f"{scheme}://{place}")
         try:
             where = (url.hostname or "", url.port or 15002)
-            socket.create_connection(where, timeout=_REACHED_SECONDS).close()
+            socket.create_connection(where, timeout=_CONNECT_SECONDS).close()
         except (OSError, ValueError) as error:
             reasons.append(str(error))
         else:
             return
-    raise Problem(f"nobody answers there: {reasons[0]}", where=f"--master {master}")
+    raise Problem(f"cannot connect: {reasons[0]}", where=f"--master {master}")
 
 
 def _settings(master: str, folder: Path) -> dict[str, str]:
     settings = _SETTINGS | {"spark.master": master, "spark.python.daemon.module": _DAEMON}
     if not is_local(master):
-        # The archive lands in each executor's own folder, before the first Python is started there.
+        # Spark copies the archive to each executor's folder before it starts a Python there.
         settings |= {
             "spark.files": str(packed(folder)),
             "spark.executorEnv.PYTHONPATH": ARCHIVE,
@@ -195,8 +195,8 @@ def _classic(master: str) -> Iterator[SparkSession]:
 
 
 def _connected(jvm: Jvm, master: str) -> SparkSession:
-    handed = {"PYSPARK_GATEWAY_PORT": str(jvm.port), "PYSPARK_GATEWAY_SECRET": jvm.secret}
-    os.environ |= handed
+    connection = {"PYSPARK_GATEWAY_PORT": str(jvm.port), "PYSPARK_GATEWAY_SECRET": jvm.secret}
+    os.environ |= connection
     before = signal.getsignal(signal.SIGINT)
     try:
         gateway = launch_gateway()  # type: ignore[no-untyped-call]
@@ -205,26 +205,26 @@ def _connected(jvm: Jvm, master: str) -> SparkSession:
         reason = str(getattr(error, "java_exception", "") or first_line(jvm.folder / "log"))
         raise Problem(reason.splitlines()[0], where=f"--master {master}") from error
     finally:
-        for name in handed:
+        for name in connection:
             del os.environ[name]
         if threading.current_thread() is threading.main_thread():
-            # Pyspark's own handler talks to the JVM in the middle of other talk with it.
+            # Pyspark's own handler may call the JVM in the middle of another call.
             signal.signal(signal.SIGINT, before)
 
 
 def _end(jvm: Jvm) -> None:
-    """Nothing is asked of the JVM: after Ctrl-C its connection may be in the middle of a word."""
+    """Stop the context without a call to the JVM: Ctrl-C may have interrupted another call."""
     gateway: Any = SparkContext._gateway
     context: Any = SparkContext._active_spark_context
     if context is not None:
-        if context._accumulatorServer is not None:  # it would print that the JVM hung up
+        if context._accumulatorServer is not None:  # it would print that the JVM has closed
             context._accumulatorServer.handle_error = lambda *_: None
         context._jsc = None
         context.stop()
     jvm.close()
     with contextlib.suppress(Exception):
         gateway.shutdown()
-    # The next session of this process starts a JVM of its own.
+    # The next session of this process starts a new JVM.
     SparkContext._gateway = SparkContext._jvm = None
     SparkSession._instantiatedSession = SparkSession._activeSession = None
 

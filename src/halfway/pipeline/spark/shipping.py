@@ -1,7 +1,7 @@
-"""This package on the workers of a cluster: sent as one file, unpacked once a machine and user.
+"""The package on the workers of a cluster: sent as one archive, unpacked once per machine and user.
 
-Imported from the file itself it would work, and compile every kernel anew in every application:
-numba's cache goes by where a source lies, and Spark puts the file elsewhere each time.
+Importing from the archive would compile every kernel in every application, because numba keys its
+cache by the path of a source, and Spark changes the archive's path each time.
 """
 
 import atexit
@@ -18,11 +18,11 @@ import halfway
 
 ARCHIVE = "halfway.zip"
 _KEPT = 4  # unpacked packages, as many as compile caches
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # equal sources make equal archives, whenever they were packed
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # so that equal sources make equal archives
 
 
 def packed(folder: Path) -> Path:
-    """This package as an archive in `folder`, for workers that do not have it installed."""
+    """Write this package as an archive to `folder`, for workers that do not have it installed."""
     root = Path(halfway.__file__).parent
     target = folder / ARCHIVE
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -34,10 +34,10 @@ def packed(folder: Path) -> Path:
     return target
 
 
-def settle() -> None:
-    """Import what is imported from now on from an unpacked copy, where we came in an archive.
+def use_unpacked_copy() -> None:
+    """If this package was imported from an archive, unpack it and import from the copy.
 
-    To be called before anything that is compiled is imported. Does nothing elsewhere.
+    Call this before importing a compiled module. Does nothing without an archive.
     """
     archive = getattr(halfway.__loader__, "archive", "")
     if not archive or not halfway.__path__[0].startswith(archive):
@@ -50,41 +50,41 @@ def settle() -> None:
 
 
 def unpacked(archive: Path) -> Path:
-    """The folder that holds what is in the archive; it is made by whoever asks first."""
+    """The folder with the unpacked archive; the first call on a machine unpacks it."""
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()[:16]
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        shelf = home / "halfway-shipped"
-        shelf.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(prefix=f".{digest}-", dir=shelf))
+        cache = home / "halfway-shipped"
+        cache.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{digest}-", dir=cache))
     except (OSError, RuntimeError):  # a read-only home, or none
-        # A folder of a known name could be another user's, and code in it would be run.
-        beside = shelf = Path(tempfile.mkdtemp(prefix="halfway-shipped-"))
-        atexit.register(shutil.rmtree, shelf, ignore_errors=True)
-    target = shelf / digest
+        # A folder with a predictable name could be another user's, with foreign code.
+        temporary = cache = Path(tempfile.mkdtemp(prefix="halfway-shipped-"))
+        atexit.register(shutil.rmtree, cache, ignore_errors=True)
+    target = cache / digest
     if target.exists():
-        beside.rmdir()
+        temporary.rmdir()
         with suppress(OSError):
             os.utime(target)
         return target
     try:
         with zipfile.ZipFile(archive) as opened:
-            opened.extractall(beside)
-    except BaseException:  # half a package, where the disk is full
-        shutil.rmtree(beside, ignore_errors=True)
+            opened.extractall(temporary)
+    except BaseException:  # an incomplete package, such as on a full disk
+        shutil.rmtree(temporary, ignore_errors=True)
         raise
-    if beside == shelf:
-        return beside
-    with suppress(OSError):  # another process of ours was first
-        beside.rename(target)
-    shutil.rmtree(beside, ignore_errors=True)
-    _forget_old(shelf)
+    if temporary == cache:
+        return temporary
+    with suppress(OSError):  # another process was faster
+        temporary.rename(target)
+    shutil.rmtree(temporary, ignore_errors=True)
+    _delete_old(cache)
     return target
 
 
-def _forget_old(shelf: Path) -> None:
+def _delete_old(cache: Path) -> None:
     with suppress(OSError):
-        folders = [path for path in shelf.iterdir() if not path.name.startswith(".")]
+        folders = [path for path in cache.iterdir() if not path.name.startswith(".")]
         folders.sort(key=lambda folder: folder.stat().st_mtime, reverse=True)
         for folder in folders[_KEPT:]:
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,7 +1,7 @@
-"""Runs plan rows in Spark's workers: a plan row in, a result row out, whatever happens inside.
+"""The simulation of plan rows in Spark's workers: plan row -> result row, for failed runs too.
 
 A row's result depends on the row alone, so retries, speculation and repartitioning are harmless.
-Nothing here may look at the worker, the task, the clock (but to time), or another row.
+Nothing here may depend on the worker, the task, the clock (except for timing), or another row.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from halfway.pipeline.plan.run import Observations, Run, measurement, unsigned
-from halfway.pipeline.spark.shipping import settle
+from halfway.pipeline.spark.shipping import use_unpacked_copy
 
 OBSERVED = pa.list_(pa.struct([("metric", pa.string()), ("values", pa.list_(pa.float64()))]))
 SCHEMA = pa.schema(
@@ -26,7 +26,7 @@ SCHEMA = pa.schema(
         ("replicate", pa.int32()),
         ("network_seed", pa.int64()),
         ("workload_seed", pa.int64()),
-        ("dice_seed", pa.int64()),
+        ("random_seed", pa.int64()),
         ("version", pa.string()),
         ("status", pa.string()),  # "ok" or "error"
         ("error", pa.string()),  # one line, empty if ok
@@ -37,7 +37,7 @@ SCHEMA = pa.schema(
 )
 SPARK_SCHEMA = (
     "key string, measurement string, parameters string, replicate int, network_seed bigint, "
-    "workload_seed bigint, dice_seed bigint, version string, status string, error string, "
+    "workload_seed bigint, random_seed bigint, version string, status string, error string, "
     "seconds map<string,double>, digest string, "
     "observations array<struct<metric:string,values:array<double>>>"
 )
@@ -48,17 +48,17 @@ _COPIED = (
     "replicate",
     "network_seed",
     "workload_seed",
-    "dice_seed",
+    "random_seed",
     "version",
 )
 _LONGEST_ERROR = 500
-_MOST_HELD = 1 << 22  # values (32 MB) that a worker keeps before it hands them on
+_MOST_HELD = 1 << 22  # values (32 MB) that a worker holds before it yields them
 
 
 def simulate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The `mapInArrow` worker: a task's plan rows (`plan.SCHEMA`) to result rows (`SCHEMA`)."""
-    settle()
-    # Rows of one network follow each other again, whatever order the shuffle brought them in.
+    use_unpacked_copy()
+    # Restores the order by network, which the shuffle does not keep.
     rows = sorted(
         (row for batch in batches for row in batch.to_pylist()),
         key=lambda row: (row["network"], row["key"]),
@@ -81,7 +81,7 @@ def result(row: Mapping[str, Any]) -> dict[str, Any]:
     try:
         observed = checked(measurement(row["measurement"])(run))
         status, error = "ok", ""
-    except (Exception, SystemExit) as fault:  # nor may a measurement end its worker
+    except (Exception, SystemExit) as fault:  # a measurement must not end its worker
         observed, status, error = {}, "error", one_line(fault)
     run.seconds["total"] = time.perf_counter() - begun
     return {name: row[name] for name in _COPIED} | {
@@ -96,15 +96,17 @@ def result(row: Mapping[str, Any]) -> dict[str, Any]:
 def checked(observed: Observations) -> dict[str, npt.NDArray[np.float64]]:
     """Observations in the order of their metrics, as little-endian doubles.
 
-    Raises ValueError or TypeError for what is no observation: not a number, not one-dimensional.
+    Raises ValueError or TypeError for other values: not finite, not numbers, not one-dimensional.
     """
     if not isinstance(observed, Mapping):
-        raise TypeError(f"a measurement gave {type(observed).__name__} instead of observations")
+        raise TypeError(f"a measurement returned {type(observed).__name__}, expected a mapping")
     values = {}
     for metric in sorted(observed):
         array = np.asarray(observed[metric])
         if array.dtype.kind not in "biuf" or array.ndim != 1:
-            raise TypeError(f"{metric} is {array.dtype} of {array.ndim} axes, not reals [units]")
+            raise TypeError(
+                f"{metric} is {array.dtype} of {array.ndim} axes, expected reals [units]"
+            )
         array = np.ascontiguousarray(array, "<f8")
         if not np.isfinite(array).all():
             unit = int(np.flatnonzero(~np.isfinite(array))[0])
@@ -135,7 +137,7 @@ def _run(row: Mapping[str, Any]) -> Run:
         replicate=row["replicate"],
         network_seed=unsigned(row["network_seed"]),
         workload_seed=unsigned(row["workload_seed"]),
-        dice_seed=unsigned(row["dice_seed"]),
+        random_seed=unsigned(row["random_seed"]),
         seconds={},
     )
 
@@ -147,7 +149,7 @@ def _batch(results: list[dict[str, Any]]) -> pa.RecordBatch:
 
 
 def _observed(rows: list[dict[str, npt.NDArray[np.float64]]]) -> pa.ListArray:
-    """Built from offsets: a Python loop a value would cost more than many a run."""
+    """The column of observations, built from offsets: a Python loop over values would be slow."""
     metrics = [metric for row in rows for metric in row]
     arrays = [array for row in rows for array in row.values()]
     flat = np.concatenate(arrays) if arrays else np.zeros(0)

@@ -1,1 +1,1 @@
-"""Result folders: written, sealed, read, audited."""
+"""Result folders: batches of runs, checksum manifests, requested studies."""

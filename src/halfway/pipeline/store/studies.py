@@ -1,6 +1,6 @@
-"""What was asked of a result folder: each study's plan, so that what is missing has a name.
+"""Requested studies of a result folder: the plan of each, so that missing runs can be named.
 
-asked/<digest of the name>.parquet   the keys of its plan; what it is stands in the metadata
+studies/<digest of the name>.parquet   the keys of its plan; the metadata holds the other fields
 """
 
 import hashlib
@@ -14,46 +14,47 @@ import pyarrow.parquet as pq
 
 import halfway
 from halfway.files import write_whole
-from halfway.pipeline.store.seal import stamp
+from halfway.pipeline.store.manifest import timestamp
 
-_METADATA = b"halfway.asked"
+_METADATA = b"halfway.study"
 Plans = Mapping[str, pa.Table]  # a study's name, such as "drip/figure-3 (quick)" -> its plan
 
 
-class Asked(msgspec.Struct, frozen=True):
-    """One study as it was last asked for."""
+class StudyRequest(msgspec.Struct, frozen=True):
+    """The latest request for a study."""
 
     name: str
     when: str  # UTC, ISO 8601, whole seconds
-    halfway: str  # version that asked
+    halfway: str  # version that requested it
     points: int
     replicates: int
-    keys: tuple[str, ...] = ()  # of the runs it needs; not in the metadata
+    keys: tuple[str, ...] = ()  # of the runs that it needs; not in the metadata
 
 
-def note(folder: Path, plans: Plans) -> None:
-    """Keep what is asked for, each study in place of what was asked under its name before.
+def record_requests(folder: Path, plans: Plans) -> None:
+    """Write a request for each study. It replaces an earlier request of the same name.
 
     Only for the holder of the folder's lock.
     """
     for name, plan in plans.items():
-        asked = Asked(name, stamp(), halfway.__version__, _points(plan), _replicates(plan))
-        told = msgspec.json.encode(msgspec.structs.asdict(asked) | {"keys": ()})
+        when, version = timestamp(), halfway.__version__
+        request = StudyRequest(name, when, version, _points(plan), _replicates(plan))
+        metadata = {_METADATA: msgspec.json.encode(request)}
         target = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.parquet"
-        schema = pa.schema([("key", pa.string())], {_METADATA: told})
-        whole = pa.BufferOutputStream()
-        pq.write_table(pa.table([plan["key"].combine_chunks()], schema), whole)
-        write_whole(target, whole.getvalue().to_pybytes())
+        schema = pa.schema([("key", pa.string())], metadata)
+        content = pa.BufferOutputStream()
+        pq.write_table(pa.table([plan["key"].combine_chunks()], schema), content)
+        write_whole(target, content.getvalue().to_pybytes())
 
 
-def read_asked(folder: Path) -> Iterator[Asked]:
-    """Every study asked for, by name. Raises OSError or an Arrow error for a damaged file."""
+def read_requests(folder: Path) -> Iterator[StudyRequest]:
+    """The requested studies, by name. Raises OSError or an Arrow error for a damaged file."""
     found = []
     for file in folder.glob("*.parquet"):
         table = pq.read_table(file)
-        asked = msgspec.json.decode((table.schema.metadata or {})[_METADATA], type=Asked)
-        found.append(msgspec.structs.replace(asked, keys=tuple(table["key"].to_pylist())))
-    yield from sorted(found, key=lambda asked: asked.name)
+        request = msgspec.json.decode((table.schema.metadata or {})[_METADATA], type=StudyRequest)
+        found.append(msgspec.structs.replace(request, keys=tuple(table["key"].to_pylist())))
+    yield from sorted(found, key=lambda request: request.name)
 
 
 def _points(plan: pa.Table) -> int:

@@ -1,1 +1,1 @@
-"""Pictures of networks, walks and cells."""
+"""Pictures of networks, walks, overlays and cells."""

@@ -1,6 +1,6 @@
-"""Pictures of cells: routes by greedy and perimeter mode, homes and what is around them."""
+"""Pictures of georendezvous cells: routes in greedy and perimeter mode, and home cells."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from halfway.bulk.georendezvous.routes import CellRoutes, Route
 from halfway.report.pictures.network_picture import rendered
-
-if TYPE_CHECKING:
-    from halfway.bulk.georendezvous.routes import CellRoutes, Route
 
 _INK, _EMPTY, _CELL = "#1c2733", "#ffffff", "#dbe9f4"
 _GREEDY, _PERIMETER, _TOUR, _HOME = "#0072B2", "#D55E00", "#CC79A7", "#F0C419"
@@ -22,13 +20,13 @@ _STYLES: tuple[tuple[str, Literal["-", ":"], str], ...] = (
     (_PERIMETER, "-", "perimeter mode"),
     (_TOUR, ":", "the home perimeter"),
 )
-Cell = tuple[int, int]
+GridCell = tuple[int, int]
 
 
 def draw_route(
-    cells: "CellRoutes", route: "Route", goal: Cell, *, title: str = "", form: str = "svg"
+    cells: CellRoutes, route: Route, goal: GridCell, *, title: str = "", form: str = "svg"
 ) -> bytes:
-    """[geo Fig. 1] One route to the home of a cell, mode by mode, and the tour that shows it.
+    """[geo Fig. 1] One route to the home of a cell, by mode, and its perimeter traversal.
 
     form: svg, png or pdf.
     """
@@ -54,16 +52,16 @@ def draw_route(
 
 
 def draw_paths(
-    cells: "CellRoutes",
-    through: list[tuple["Route", "Route"]],
+    cells: CellRoutes,
+    through: list[tuple[Route, Route]],
     best: int,
     *,
     title: str = "",
     form: str = "svg",
 ) -> bytes:
-    """[geo Fig. 2] The ways publisher - home - subscriber through all points, the best one marked.
+    """[geo Fig. 2] The paths publisher - home - subscriber through all points; marks the shortest.
 
-    through: for each point the route from the publisher to its home, and from there on.
+    through: for each point the routes from the publisher to its home and on to the subscriber.
     """
 
     def paint(figure: Figure, axes: Axes, place: npt.NDArray[np.float64]) -> None:
@@ -82,7 +80,7 @@ def draw_paths(
             Line2D([], [], marker="o", linestyle="", color=_INK, label="publisher"),
             Line2D([], [], marker="D", linestyle="", color=_INK, label="subscriber"),
             Line2D([], [], marker="s", linestyle="", color=_HOME, label="rendezvous cells"),
-            Line2D([], [], color=_GREEDY, linewidth=3.6, label="the shortest way, which is kept"),
+            Line2D([], [], color=_GREEDY, linewidth=3.6, label="shortest path, kept"),
             Line2D([], [], color=_PERIMETER, linewidth=1.3, label="pruned"),
         ]
         _caption(figure, axes, title, handles)
@@ -90,30 +88,30 @@ def draw_paths(
     return rendered(cells.network, paint, form)
 
 
-def modes(route: "Route", goal: Cell) -> list[int]:
-    """How the message makes each of its hops: 0 greedy, 1 in perimeter mode, 2 on the last tour.
+def modes(route: Route, goal: GridCell) -> list[int]:
+    """The mode of each hop of a route: 0 greedy, 1 perimeter, 2 the last perimeter traversal.
 
-    A hop is greedy if it leaves the cell that is closest so far for one that is closer still.
+    A hop is greedy if it leaves the closest cell so far for one that is closer.
     """
 
-    def rank(cell: Cell) -> tuple[int, int, int]:
+    def rank(cell: GridCell) -> tuple[int, int, int]:
         across, up = cell[0] - goal[0], cell[1] - goal[1]
         return across * across + up * up, *cell
 
-    told, best = [], route.cells[0]
+    found, best = [], route.cells[0]
     for a, b in zip(route.cells, route.cells[1:], strict=False):
-        told.append(0 if a == best and rank(b) < rank(a) else 1)
+        found.append(0 if a == best and rank(b) < rank(a) else 1)
         best = min(best, b, key=rank)
-    return told + [2] * (len(route.traversal) - 1)
+    return found + [2] * (len(route.traversal) - 1)
 
 
-def _draw_route(axes: Axes, cells: "CellRoutes", route: "Route", goal: Cell) -> None:
+def _draw_route(axes: Axes, cells: CellRoutes, route: Route, goal: GridCell) -> None:
     visited = [*route.cells, *route.traversal[1:]]
     line = np.array([_centre(cells, cell) for cell in visited])
-    how = np.array(modes(route, goal))
+    mode_of_hop = np.array(modes(route, goal))
     for mode, (colour, style, _) in enumerate(_STYLES):
-        hops = np.stack([line[:-1], line[1:]], axis=1)[how == mode]
-        shift = 0.08 * cells.side * (mode == len(_STYLES) - 1)  # beside the way that it came
+        hops = np.stack([line[:-1], line[1:]], axis=1)[mode_of_hop == mode]
+        shift = 0.08 * cells.side * (mode == len(_STYLES) - 1)  # next to the route's line
         axes.add_collection(
             LineCollection(
                 list(hops + shift), colors=colour, linestyles=style, linewidths=2.8, zorder=6
@@ -121,8 +119,8 @@ def _draw_route(axes: Axes, cells: "CellRoutes", route: "Route", goal: Cell) -> 
         )
 
 
-def _draw_cells(axes: Axes, cells: "CellRoutes") -> None:
-    width = len(cells.populated) * cells.side  # links are not what this is about: cover them
+def _draw_cells(axes: Axes, cells: CellRoutes) -> None:
+    width = len(cells.populated) * cells.side  # of a rectangle that covers the links
     axes.add_patch(Rectangle((0.0, 0.0), width, width, facecolor=_EMPTY, zorder=1.2))
     squares = [_square(cells, (int(x), int(y))) for y, x in np.argwhere(cells.populated)]
     axes.add_collection(
@@ -130,17 +128,17 @@ def _draw_cells(axes: Axes, cells: "CellRoutes") -> None:
     )
 
 
-def _mark(axes: Axes, cells: "CellRoutes", cell: Cell, colour: str) -> None:
+def _mark(axes: Axes, cells: CellRoutes, cell: GridCell, colour: str) -> None:
     square = _square(cells, cell)
     square.set(facecolor=colour, edgecolor=_INK, linewidth=1.0, zorder=1.7)
     axes.add_patch(square)
 
 
-def _square(cells: "CellRoutes", cell: Cell) -> Rectangle:
+def _square(cells: CellRoutes, cell: GridCell) -> Rectangle:
     return Rectangle((cell[0] * cells.side, cell[1] * cells.side), cells.side, cells.side)
 
 
-def _centre(cells: "CellRoutes", cell: Cell) -> tuple[float, float]:
+def _centre(cells: CellRoutes, cell: GridCell) -> tuple[float, float]:
     return (cell[0] + 0.5) * cells.side, (cell[1] + 0.5) * cells.side
 
 

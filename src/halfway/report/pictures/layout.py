@@ -1,30 +1,27 @@
-"""Where to draw the nodes of a network without positions: by their distances in hops."""
-
-from typing import TYPE_CHECKING
+"""The layout of a network for drawing: its positions, or a layout by distances in hops."""
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-if TYPE_CHECKING:
-    from halfway.world.graphs.network import Network
+from halfway.world.graphs.network import Network
 
 _PIVOTS = 60
-_POLISHED = 600  # nodes up to which every pair's distance is worth weighing
+_POLISHED = 600  # maximum number of nodes for stress majorisation over all pairs
 _ROUNDS = 60
 
 
-def positions(network: "Network") -> npt.NDArray[np.float64]:
-    """[n, 2] the network's own positions if all are known, else a layout; the same every time."""
+def positions(network: Network) -> npt.NDArray[np.float64]:
+    """[n, 2] the network's positions if all are known, else a layout; deterministic."""
     own = network.position
     if own is not None and own.shape == (network.n, 2) and np.isfinite(own).all():
         return own
     return by_hops(network)
 
 
-def by_hops(network: "Network") -> npt.NDArray[np.float64]:
-    """[n, 2] distances on paper near those in hops: pivot MDS, polished where n is small.
+def by_hops(network: Network) -> npt.NDArray[np.float64]:
+    """[n, 2] a layout with distances close to those in hops: pivot MDS, refined for small n.
 
     Source: Brandes and Pich, "Eigensolver methods for progressive multidimensional scaling of
     large data", 2007; and stress majorisation (Gansner, Koren, North 2004).
@@ -39,14 +36,14 @@ def by_hops(network: "Network") -> npt.NDArray[np.float64]:
     if axes.shape[1] < 2:
         return np.zeros((n, 2))
     place = -0.5 * centred @ axes
-    # An eigenvector's sign is the library's whim: let the first node that differs lie on the left.
+    # The sign of an eigenvector is arbitrary: place the first node of the maximum on the left.
     place *= np.where(place[np.abs(place).argmax(0), [0, 1]] > 0, -1.0, 1.0)
     place *= hops.max() / max(float(np.ptp(place)), 1e-12)
     return _polished(place, hops) if pivots == n else place
 
 
-def _distances(network: "Network", pivots: int) -> npt.NDArray[np.float64]:
-    """[n, pivots] hops from pivots that lie far from each other; components set well apart."""
+def _distances(network: Network, pivots: int) -> npt.NDArray[np.float64]:
+    """[n, pivots] hops from pivots far from each other; components get a large distance."""
     n = network.n
     shape = (np.ones(len(network.who)), network.who, network.start.astype(np.int64))
     graph = csr_array(shape, shape=(n, n))
@@ -57,7 +54,7 @@ def _distances(network: "Network", pivots: int) -> npt.NDArray[np.float64]:
         nearest = np.minimum(nearest, hops)
         pivot = int(np.argmax(nearest))
     distances = np.stack(columns, axis=1)
-    if pivots == n:  # every pair: in the order of the rows, so that stress can be weighed
+    if pivots == n:  # every pair, in the order of the rows, for the stress
         distances = dijkstra(graph, unweighted=True)
     known = distances[np.isfinite(distances)]
     distances[~np.isfinite(distances)] = 1.3 * max(float(known.max()), 1.0)
@@ -67,11 +64,11 @@ def _distances(network: "Network", pivots: int) -> npt.NDArray[np.float64]:
 def _polished(
     place: npt.NDArray[np.float64], hops: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Stress majorisation, each pair weighed by 1 / hops²: far pairs give way to near ones."""
+    """Stress majorisation with weights 1 / hops², so that near pairs count more."""
     weight = 1.0 / np.maximum(hops, 1.0) ** 2
     np.fill_diagonal(weight, 0.0)
     total = weight.sum(1)
-    # Nodes with the same distances to all others would never come apart.
+    # Separates nodes with equal distances to all others.
     turn = np.arange(len(place))
     place = place + 1e-3 * np.stack([np.cos(turn), np.sin(turn)], axis=1)
     for _ in range(_ROUNDS):

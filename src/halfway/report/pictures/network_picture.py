@@ -1,10 +1,10 @@
-"""Pictures of single runs, the same bytes for the same run. Loads matplotlib: import it late."""
+"""Pictures of networks and walks; equal runs give equal bytes. Loads matplotlib: import it late."""
 
 import io
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -17,20 +17,18 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Outline
 from matplotlib.patheffects import withStroke
 
+from halfway.bulk.walks.walks import Meeting
 from halfway.files import write_whole
 from halfway.problem import Problem
 from halfway.report import wording
 from halfway.report.pictures.layout import positions
-
-if TYPE_CHECKING:
-    from halfway.bulk.walks.walks import Meeting
-    from halfway.world.graphs.network import Network
+from halfway.world.graphs.network import Network
 
 FORMATS = ("png", "svg", "pdf")
 _INK, _LINK, _NODE, _PAPER = "#1c2733", "#c3cbd3", "#9aa5b0", "#ffffff"
 _WALK = ("#0072B2", "#D55E00")  # Okabe and Ito
 _STAR = "#F0C419"
-# Nothing of the day, the machine or the library's version in the bytes.
+# So that the bytes do not depend on the date or the library's version.
 _METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
@@ -38,46 +36,46 @@ _METADATA: dict[str, dict[str, None]] = {
 }
 _SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "halfway",
-    "svg.fonttype": "none",  # text stays text: it can be read aloud, searched and scaled
+    "svg.fonttype": "none",  # keeps text as text, for search and screen readers
     "font.size": 10.0,
     "path.simplify": False,
-    "text.parse_math": False,  # a user's id may hold a dollar
+    "text.parse_math": False,  # a user's id may contain a dollar sign
 }
 _LONGEST_NAME = 20
 _LONG_NUMBER = re.compile(r"(-?\d+\.\d{2})\d+")
 
 
 def checked_format(file: Path) -> str:
-    """The picture format that a file's name asks for. Raises Problem if there is none."""
+    """The picture format of a file's suffix. Raises Problem for another suffix or no folder."""
     suffix = file.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         raise Problem(
-            f"'{file.suffix or file.name}' is not a picture format that can be drawn",
+            f"'{file.suffix or file.name}': expected the suffix of a picture format",
             where=str(file),
             remedy="end the name in .png, .svg or .pdf",
         )
     if not file.absolute().parent.is_dir():
-        raise Problem("there is no such folder", where=str(file.parent), remedy="make it first")
+        raise Problem("there is no such folder", where=str(file.parent), remedy="create it first")
     return suffix
 
 
-def draw_walk(network: "Network", meeting: "Meeting", file: Path, *, title: str = "") -> None:
+def draw_walk(network: Network, meeting: Meeting, file: Path, *, title: str = "") -> None:
     """Draw two walks and the path between their initiators to `file` (png, svg or pdf by suffix).
 
-    A network without positions is laid out by hops. Raises Problem for another suffix or a file
-    that cannot be written; a file that was there is kept then.
+    A network without positions gets a layout by hops. Raises Problem for another suffix or a file
+    that cannot be written; an existing file is then kept.
     """
     write_whole(file, _rendered(network, meeting, title, checked_format(file)))
 
 
-def walk_svg(network: "Network", meeting: "Meeting", *, title: str = "") -> str:
-    """The same picture as SVG text."""
+def walk_svg(network: Network, meeting: Meeting, *, title: str = "") -> str:
+    """The picture of `draw_walk` as SVG text."""
     return _rendered(network, meeting, title, "svg").decode()
 
 
-def _rendered(network: "Network", meeting: "Meeting", title: str, form: str) -> bytes:
+def _rendered(network: Network, meeting: Meeting, title: str, form: str) -> bytes:
     def paint(figure: Figure, axes: Axes, place: npt.NDArray[np.float64]) -> None:
-        _draw_traces(axes, place, meeting)
+        _draw_trails(axes, place, meeting)
         _draw_path(axes, place, meeting)
         _draw_ends(axes, network, place, meeting)
         _caption(figure, axes, network, meeting, title)
@@ -86,13 +84,13 @@ def _rendered(network: "Network", meeting: "Meeting", title: str, form: str) -> 
 
 
 def rendered(
-    network: "Network",
+    network: Network,
     paint: Callable[[Figure, Axes, npt.NDArray[np.float64]], None],
     form: str,
 ) -> bytes:
-    """A network as a picture, and on it what `paint` draws; the same bytes for the same calls."""
+    """A picture of a network with the drawing of `paint` on it; deterministic bytes."""
     with mpl.rc_context():
-        mpl.rcdefaults()  # the user's own style would change the bytes
+        mpl.rcdefaults()  # the user's style would change the bytes
         mpl.rcParams.update(_SETTINGS)
         place = positions(network)
         figure = Figure(figsize=_size(place), facecolor=_PAPER)
@@ -110,7 +108,7 @@ def rendered(
 
 
 def _size(place: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Inches: as wide as the network is, within reason, and room for title and legend."""
+    """Width and height in inches, in the network's proportions, with room for title and legend."""
     wide, high = np.maximum(np.ptp(place, axis=0), 1e-9)
     width, height = 8.0, float(np.clip(8.0 * high / wide, 3.0, 8.0))
     if high > wide:
@@ -118,13 +116,13 @@ def _size(place: npt.NDArray[np.float64]) -> tuple[float, float]:
     return width, height + 1.0
 
 
-def _draw_network(axes: Axes, network: "Network", place: npt.NDArray[np.float64]) -> None:
+def _draw_network(axes: Axes, network: Network, place: npt.NDArray[np.float64]) -> None:
     ends = np.repeat(np.arange(network.n), network.degree)
     once = ends < network.who
     pairs = np.stack([ends[once], network.who[once]], axis=1)
     thin = float(np.clip(40.0 / np.sqrt(network.n), 0.25, 0.9))
     if len(pairs):
-        # One outline for all links: a path a link would make an SVG ten times the size.
+        # One outline for all links: one path per link makes an SVG ten times as large.
         codes = np.tile([Outline.MOVETO, Outline.LINETO], len(pairs))
         outline = Outline(place[pairs].reshape(-1, 2), codes)
         axes.add_patch(PathPatch(outline, fill=False, edgecolor=_LINK, linewidth=thin, zorder=1))
@@ -133,9 +131,9 @@ def _draw_network(axes: Axes, network: "Network", place: npt.NDArray[np.float64]
     axes.autoscale_view()
 
 
-def _draw_traces(axes: Axes, place: npt.NDArray[np.float64], meeting: "Meeting") -> None:
-    for trace, colour, order in zip(meeting.trails, _WALK, (4, 3), strict=True):
-        rows = place[np.asarray(trace, dtype=np.int64)]
+def _draw_trails(axes: Axes, place: npt.NDArray[np.float64], meeting: Meeting) -> None:
+    for trail, colour, order in zip(meeting.trails, _WALK, (4, 3), strict=True):
+        rows = place[np.asarray(trail, dtype=np.int64)]
         faint = float(np.clip(1.15 - np.log10(max(len(rows), 1)) / 4.5, 0.35, 0.9))
         axes.plot(
             *rows.T, color=colour, alpha=faint, linewidth=1.3, zorder=order,
@@ -143,8 +141,8 @@ def _draw_traces(axes: Axes, place: npt.NDArray[np.float64], meeting: "Meeting")
         )  # fmt: skip
 
 
-def _draw_path(axes: Axes, place: npt.NDArray[np.float64], meeting: "Meeting") -> None:
-    """The path cased like a road, each leg filled in the colour of the walk that built it."""
+def _draw_path(axes: Axes, place: npt.NDArray[np.float64], meeting: Meeting) -> None:
+    """Draw the path with an outline, each leg in the colour of its walk."""
     if len(meeting.path) == 0:
         return
     turn = int(np.flatnonzero(meeting.path == meeting.node)[0])
@@ -157,10 +155,10 @@ def _draw_path(axes: Axes, place: npt.NDArray[np.float64], meeting: "Meeting") -
 
 
 def _draw_ends(
-    axes: Axes, network: "Network", place: npt.NDArray[np.float64], meeting: "Meeting"
+    axes: Axes, network: Network, place: npt.NDArray[np.float64], meeting: Meeting
 ) -> None:
-    for trace, colour in zip(meeting.trails, _WALK, strict=True):
-        row = int(trace[0])
+    for trail, colour in zip(meeting.trails, _WALK, strict=True):
+        row = int(trail[0])
         x, y = place[row]
         axes.scatter(x, y, s=26, color=colour, linewidths=0, zorder=9)
         axes.scatter(x, y, s=190, facecolors="none", edgecolors=colour, linewidths=2.2, zorder=9)
@@ -176,9 +174,7 @@ def _draw_ends(
         )
 
 
-def _caption(
-    figure: Figure, axes: Axes, network: "Network", meeting: "Meeting", title: str
-) -> None:
+def _caption(figure: Figure, axes: Axes, network: Network, meeting: Meeting, title: str) -> None:
     met = meeting.node >= 0
     if not title:
         end = "meet after" if met else "have not met after"
@@ -191,11 +187,11 @@ def _caption(
     )  # fmt: skip
 
 
-def _legend(network: "Network", meeting: "Meeting") -> list[Any]:
+def _legend(network: Network, meeting: Meeting) -> list[Any]:
     handles = [
-        Line2D([], [], color=colour, linewidth=2, label=f"walk from {_name(network, int(trace[0]))}"
+        Line2D([], [], color=colour, linewidth=2, label=f"walk from {_name(network, int(trail[0]))}"
                f" ({wording.count(steps, 'step')})")
-        for trace, steps, colour in zip(meeting.trails, meeting.steps_each, _WALK, strict=True)
+        for trail, steps, colour in zip(meeting.trails, meeting.steps_each, _WALK, strict=True)
     ]  # fmt: skip
     if meeting.node >= 0:
         path = f"path of {wording.count(len(meeting.path) - 1, 'hop')}"
@@ -207,7 +203,7 @@ def _legend(network: "Network", meeting: "Meeting") -> list[Any]:
     return handles
 
 
-def _name(network: "Network", row: int) -> str:
-    """The user's id of a row, cut where it would push everything else out of the picture."""
+def _name(network: Network, row: int) -> str:
+    """The user's id of a row, cut to a length that fits into the picture."""
     label = network.label(row)
     return label if len(label) <= _LONGEST_NAME else f"{label[: _LONGEST_NAME - 1]}…"

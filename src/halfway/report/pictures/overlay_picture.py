@@ -1,6 +1,4 @@
-"""Pictures of overlays, in the colours of paper 2: green initiators, yellow brokers, walks."""
-
-from typing import TYPE_CHECKING
+"""Pictures of walk overlays in the colours of paper 2: green initiators, yellow brokers, walks."""
 
 import numpy as np
 import numpy.typing as npt
@@ -9,20 +7,18 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from halfway.bulk.walk_overlay.overlay import WalkOverlay
 from halfway.report.pictures.network_picture import rendered
-
-if TYPE_CHECKING:
-    from halfway.bulk.walk_overlay.overlay import WalkOverlay
 
 _INK, _WALK, _GREEN, _YELLOW = "#1c2733", "#0072B2", "#009E73", "#F0C419"
 
 
-def overlay_svg(overlay: "WalkOverlay", *, title: str = "") -> str:
-    """An overlay on its network as SVG text; laid out by hops where there are no positions."""
+def overlay_svg(overlay: WalkOverlay, *, title: str = "") -> str:
+    """An overlay on its network as SVG text; without positions the layout is by hops."""
     return _drawn(overlay, title).decode()
 
 
-def _drawn(overlay: "WalkOverlay", title: str) -> bytes:
+def _drawn(overlay: WalkOverlay, title: str) -> bytes:
     def paint(figure: Figure, axes: Axes, place: npt.NDArray[np.float64]) -> None:
         links = LineCollection(list(place[overlay.links]), colors=_WALK, linewidths=2.0, zorder=4)
         axes.add_collection(links)
@@ -43,11 +39,11 @@ def _drawn(overlay: "WalkOverlay", title: str) -> bytes:
     return rendered(overlay.network, paint, "svg")
 
 
-def _marks(overlay: "WalkOverlay") -> list[tuple[npt.NDArray[np.int64], str, str, float]]:
+def _marks(overlay: WalkOverlay) -> list[tuple[npt.NDArray[np.int64], str, str, float]]:
     return [(overlay.brokers, "s", _YELLOW, 95.0), (overlay.initiators, "o", _GREEN, 60.0)]
 
 
-def _legend(overlay: "WalkOverlay") -> list[Line2D]:
+def _legend(overlay: WalkOverlay) -> list[Line2D]:
     names = ("broker: where two walks met", "publisher or subscriber")
     marks = [
         Line2D([], [], marker=form, linestyle="", markersize=8, markerfacecolor=colour,

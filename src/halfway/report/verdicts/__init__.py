@@ -1,1 +1,1 @@
-"""Tables, plots and the page of reproduced figures."""
+"""The report of reproduced figures: verdict tables, plots, and the HTML page."""

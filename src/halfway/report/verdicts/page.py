@@ -1,4 +1,4 @@
-"""The page: one HTML file that asks the network for nothing and reads without JavaScript."""
+"""The verdict page: one self-contained HTML file, readable without JavaScript."""
 
 from collections.abc import Sequence
 from html import escape
@@ -12,36 +12,36 @@ from halfway.report import wording
 from halfway.report.document import document
 from halfway.report.embedded import embedded
 from halfway.report.verdicts import plots
-from halfway.report.verdicts.publication import Publication
 from halfway.report.verdicts.rows import SLUG, table
+from halfway.report.verdicts.verdict_report import VerdictReport
 
-# The first colour of the palette is too dark for a dark page; the style sheet lightens it there.
+# The first colour of the palette is too dark for a dark page, where the style sheet replaces it.
 _SERIES = {plots.PALETTE[0]: "var(--series-1)"}
 _THEME = {plots.INK: "currentColor", plots.PAPER: "var(--card)", **_SERIES}
 _PLOT_NOTE = {
     "boxplot": "Box: quartiles with the median; whiskers: the last value within 1.5 box lengths. "
-    "What lies beyond is not drawn.",
+    "Outliers are not drawn.",
     "bars": "Bar: the {statistic} over all units; line: its 95 % interval, networks as clusters.",
     "maximum": "Bar: the largest value of all units.",
 }
 
 
-def write_page(path: Path, publication: Publication) -> None:
-    """Write the page of a run to `path`. Raises Problem if that is impossible."""
-    write_whole(path, page(publication))
+def write_page(path: Path, report: VerdictReport) -> None:
+    """Write the page of a report to `path`. Raises Problem if it cannot be written."""
+    write_whole(path, page(report))
 
 
-def page(publication: Publication) -> str:
-    """The whole document as text."""
-    papers = publication.papers()
-    title = papers[0].title if len(papers) == 1 else "Published numbers, measured again"
+def page(report: VerdictReport) -> str:
+    """The HTML document as text."""
+    papers = report.papers()
+    title = papers[0].title if len(papers) == 1 else "Published and measured values"
     body = "".join(
         [
-            _head(publication, papers, title),
-            _contents(publication),
+            _head(report, papers, title),
+            _contents(report),
             "<main>",
-            *(_paper(publication, paper, len(papers) > 1) for paper in papers),
-            _making(publication),
+            *(_paper(report, paper, len(papers) > 1) for paper in papers),
+            _making(report),
             "</main>",
         ]
     )
@@ -52,29 +52,28 @@ def _asset(name: str) -> str:
     return files("halfway.report.verdicts").joinpath(name).read_text(encoding="utf-8")
 
 
-def _head(publication: Publication, papers: Sequence[Paper], title: str) -> str:
+def _head(report: VerdictReport, papers: Sequence[Paper], title: str) -> str:
     if len(papers) == 1:
         byline = f"{papers[0].authors}, {papers[0].year}"
     else:
         byline = "; ".join(f"{paper.authors} ({paper.year})" for paper in papers)
-    replicates = sorted({figure.replicates[publication.scale] for _, figure in publication.figures})
+    replicates = sorted({figure.replicates[report.scale] for _, figure in report.figures})
     facts = {
-        "scale": publication.scale,
-        "networks a point": _range(replicates),
-        "version": f"Halfway {publication.version}",
-        "digest": f"<code>{escape(publication.digest) or 'none'}</code>",
+        "scale": report.scale,
+        "networks per point": _range(replicates),
+        "version": f"Halfway {report.version}",
+        "digest": f"<code>{escape(report.digest) or 'none'}</code>",
     }
     listed = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items())
     errors = (
-        f'<p class="alarm">{publication.errors} runs ended in errors and are not behind any value.'
-        "</p>"
-        if publication.errors
+        f'<p class="alarm">{report.errors} runs failed and are not part of any value.</p>'
+        if report.errors
         else ""
     )
     return (
-        '<header><p class="brand">Halfway · published beside measured</p>'
+        '<header><p class="brand">Halfway · published and measured values</p>'
         f'<h1>{escape(title)}</h1><p class="byline">{escape(byline)}</p>'
-        f'{errors}{_tally(publication.verdicts)}<dl class="facts">{listed}</dl></header>'
+        f'{errors}{_tally(report.verdicts)}<dl class="facts">{listed}</dl></header>'
     )
 
 
@@ -83,7 +82,7 @@ def _range(values: Sequence[int]) -> str:
 
 
 def _tally(verdicts: Sequence[Verdict]) -> str:
-    """The tally as a sentence, a bar, and chips that the script turns into filters."""
+    """The tally as a sentence, a bar, and buttons that the script turns into filters."""
     counts = wording.tally(verdicts)
     if not counts:
         return ""
@@ -109,11 +108,11 @@ def _anchor(paper: Paper, figure: Figure) -> str:
     return f"{paper.name}-{figure.name}"
 
 
-def _contents(publication: Publication) -> str:
+def _contents(report: VerdictReport) -> str:
     links = "".join(
         f'<li><a href="#{_anchor(paper, figure)}">{escape(wording.heading(figure))}</a>'
-        f"<span>{_short(publication.of(paper, figure))}</span></li>"
-        for paper, figure in publication.figures
+        f"<span>{_short(report.of(paper, figure))}</span></li>"
+        for paper, figure in report.figures
     )
     return f'<nav aria-label="Figures"><ul>{links}</ul></nav>'
 
@@ -122,7 +121,7 @@ def _short(verdicts: Sequence[Verdict]) -> str:
     return wording.tally_line(verdicts) if verdicts else "picture only"
 
 
-def _paper(publication: Publication, paper: Paper, several: bool) -> str:
+def _paper(report: VerdictReport, paper: Paper, several: bool) -> str:
     heading = (
         f'<h2 class="paper">{escape(paper.title)}</h2>'
         f'<p class="byline">{escape(paper.authors)}, {paper.year}</p>'
@@ -130,16 +129,16 @@ def _paper(publication: Publication, paper: Paper, several: bool) -> str:
         else ""
     )
     figures = "".join(
-        _figure(publication, paper, figure)
-        for owner, figure in publication.figures
+        _figure(report, paper, figure)
+        for owner, figure in report.figures
         if owner.name == paper.name
     )
     return f"{heading}{figures}"
 
 
-def _figure(publication: Publication, paper: Paper, figure: Figure) -> str:
-    verdicts = publication.of(paper, figure)
-    summaries = publication.summarised(paper, figure)
+def _figure(report: VerdictReport, paper: Paper, figure: Figure) -> str:
+    verdicts = report.of(paper, figure)
+    summaries = report.summarised(paper, figure)
     anchor = _anchor(paper, figure)
     parts = [
         f'<section id="{anchor}" aria-labelledby="{anchor}-title">'
@@ -155,7 +154,7 @@ def _figure(publication: Publication, paper: Paper, figure: Figure) -> str:
     ]
     if verdicts:
         parts.append(table(verdicts, wording.heading(figure)))
-    parts.append(_readings(figure, verdicts))
+    parts.append(_interpretations(figure, verdicts))
     return "".join(parts) + "</section>"
 
 
@@ -184,27 +183,28 @@ def _plot(name: str, plot: Plot, summaries: Sequence[Summary]) -> str:
     )
 
 
-def _readings(figure: Figure, verdicts: Sequence[Verdict]) -> str:
-    marks = wording.reading_marks(verdicts)
+def _interpretations(figure: Figure, verdicts: Sequence[Verdict]) -> str:
+    labels = wording.interpretation_labels(verdicts)
     lines = [
-        f"<b>[{marks[reading]}]</b> {escape(reading)} <small>{tally}</small>"
-        for reading, tally in wording.reading_tallies(verdicts).items()
+        f"<b>[{labels[one]}]</b> {escape(one)} <small>{tally}</small>"
+        for one, tally in wording.interpretation_tallies(verdicts).items()
     ]
-    if verdicts and not marks and verdicts[0].reading:
+    if verdicts and not labels and verdicts[0].reading:
         lines.append(escape(verdicts[0].reading))
-    lines += [escape(reading) for reading in figure.readings if reading not in marks]
+    lines += [escape(one) for one in figure.readings if one not in labels]
     items = "".join(f"<li>{line}</li>" for line in dict.fromkeys(lines))
-    return f'<h3>How we read it</h3><ul class="readings">{items}</ul>' if items else ""
+    heading = "Interpretation of the paper"
+    return f'<h3>{heading}</h3><ul class="interpretations">{items}</ul>' if items else ""
 
 
-def _making(publication: Publication) -> str:
+def _making(report: VerdictReport) -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(phase)}</th><td>{wording.duration(spent)}</td>'
         f"<td>{share:.0%}</td></tr>"
-        for phase, spent, share in wording.shares(publication.seconds)
+        for phase, spent, share in wording.shares(report.seconds)
     )
     times = (
-        '<table class="times"><caption>What the time of all cores went to</caption><thead><tr>'
+        '<table class="times"><caption>Time of all cores by phase</caption><thead><tr>'
         '<th scope="col">phase</th><th scope="col">time</th><th scope="col">share</th></tr>'
         f"</thead><tbody>{rows}</tbody></table>"
         if rows
@@ -213,11 +213,11 @@ def _making(publication: Publication) -> str:
     return (
         '<section id="making" aria-labelledby="making-title">'
         '<h2 id="making-title">How this page was made</h2>'
-        f"<pre><code>{escape(publication.command)}</code></pre>"
-        f"<p>{wording.duration(publication.elapsed)} on the clock. "
+        f"<pre><code>{escape(report.command)}</code></pre>"
+        f"<p>{wording.duration(report.elapsed)} of wall time. "
         "The same command and the same code, numba's version included, give the same digest on any "
         "machine, with any number of cores. "
-        "The rows of every table lie beside this page as <code>verdicts.csv</code>, "
-        "<code>verdicts.jsonl</code> and <code>summaries.csv</code>.</p>"
+        "The rows of all tables are in <code>verdicts.csv</code>, <code>verdicts.jsonl</code> and "
+        "<code>summaries.csv</code> in the folder of this page.</p>"
         f"{times}</section>"
     )

@@ -1,4 +1,4 @@
-"""Boxes and bars in a paper's own form, ours beside theirs. Loads altair: import it late."""
+"""Box plots and bars of reproduced figures, with published values. Loads altair: import it late."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -12,27 +12,27 @@ from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.study import Plot, Summary
 from halfway.report import wording
 
-alt: Any = altair  # its generated types cost more words than they catch mistakes
-# Okabe and Ito's palette: told apart by readers with any colour vision, on white and on black.
+alt: Any = altair  # its generated types need too many annotations
+# Okabe and Ito's palette: distinguishable with any colour vision, on white and on black.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 INK, PAPER, GRID = "#1c2733", "#ffffff", "#8a94a0"
 _WIDTH, _HEIGHT = 350, 240
-# Panels share a scale unless that would flatten one of them.
+# Panels share a scale unless the highest exceeds the lowest this many times.
 _FLAT = 4.0
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel of a plot, ready to be embedded: its SVG and the same in words."""
+    """One panel of a plot: its SVG, and the same values as text."""
 
     title: str
     svg: str
     words: str
-    own_scale: bool  # its vertical axis is not that of its neighbours
+    own_scale: bool  # the vertical axes of the panels differ
 
 
 def selected(plot: Plot, summaries: Iterable[Summary]) -> list[Summary]:
-    """The summaries that a plot shows, by x."""
+    """The summaries of a plot, ordered by x."""
     wanted = plot.where.items()
     rows = [
         row
@@ -46,7 +46,7 @@ def selected(plot: Plot, summaries: Iterable[Summary]) -> list[Summary]:
 
 
 def panels(plot: Plot, summaries: Iterable[Summary]) -> list[Panel]:
-    """One SVG a panel, without legend; colours as in `legend`. Empty if nothing was measured."""
+    """One SVG per panel, without legend; colours as in `legend`. Empty without measurements."""
     rows = selected(plot, summaries)
     names = _values(rows, plot.panel)
     domains = _domains(plot, rows, names)
@@ -63,7 +63,7 @@ def panels(plot: Plot, summaries: Iterable[Summary]) -> list[Panel]:
 
 
 def whole(plot: Plot, summaries: Iterable[Summary], title: str) -> str:
-    """All panels side by side with title and legend, as one SVG file on white."""
+    """One SVG file with all panels side by side, title and legend, on white."""
     rows = selected(plot, summaries)
     names = _values(rows, plot.panel)
     domains = _domains(plot, rows, names)
@@ -75,7 +75,7 @@ def whole(plot: Plot, summaries: Iterable[Summary], title: str) -> str:
 
 
 def legend(plot: Plot, summaries: Iterable[Summary]) -> list[tuple[str, str]]:
-    """(name, colour) of every series that a panel tells apart; empty if there is one."""
+    """(name, colour) of the series within a panel; empty if there is only one."""
     if plot.colour is None:
         return []
     values = _values(selected(plot, summaries), plot.colour)
@@ -95,7 +95,7 @@ def _values(rows: Sequence[Summary], name: str) -> list[Scalar]:
 
 
 def _reach(plot: Plot, row: Summary) -> tuple[float, float]:
-    """The lowest and the highest thing that is drawn for a summary."""
+    """The lowest and the highest value drawn for a summary."""
     if plot.form == "boxplot":
         return row.lower_whisker, row.upper_whisker
     if plot.statistic == "maximum":
@@ -157,14 +157,14 @@ def _shown(plot: Plot) -> set[str]:
 
 
 def _words(plot: Plot, rows: Sequence[Summary]) -> str:
-    """What a reader who cannot see the panel is told: every centre, in order."""
-    told = [
+    """The text of a panel for screen readers: every centre, in order."""
+    values = [
         f"{wording.cell({k: v for k, v in row.parameters.items() if k in (plot.x, plot.colour)})}: "
         f"{wording.number(row.median if plot.form == 'boxplot' else getattr(row, plot.statistic))}"
         for row in rows
     ]
     statistic = "median" if plot.form == "boxplot" else plot.statistic
-    return f"{plot.form} of {plot.y_title} by {plot.x_title}; {statistic} at " + "; ".join(told)
+    return f"{plot.form} of {plot.y_title} by {plot.x_title}; {statistic} at " + "; ".join(values)
 
 
 def _published(plot: Plot, name: Scalar) -> list[dict[str, Any]]:
@@ -215,16 +215,16 @@ def _chart(
 
 
 def _height(plot: Plot, domain: tuple[float, float]) -> Any:
-    """The y channel of any field, on the one scale of its panel."""
+    """A function that returns the y channel of a field, on the panel's scale."""
     scale = alt.Scale(type="log" if plot.log else "linear", domain=list(domain), nice=False)
-    # On the axis: a title on the channel would be joined with those of all the layers' fields.
+    # On the axis: Vega would join the titles of the channels of all layers.
     ticks = {"values": _powers(*domain), "format": "~g"} if plot.log else {"tickCount": 6}
     axis = alt.Axis(title=plot.y_title, **ticks)
     return lambda name: alt.Y(name, scale=scale, axis=axis)
 
 
 def _powers(low: float, high: float) -> list[float]:
-    """1, 10, 100 …, with 2 and 5 between where that leaves few lines."""
+    """The ticks 1, 10, 100 …, with 2 and 5 between on a short range."""
     steps = (1.0,) if high > 1000 * low else (1.0, 2.0, 5.0)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     marks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
@@ -243,7 +243,7 @@ def _boxes(base: Any, shade: Any, y: Any) -> list[Any]:
 
 def _bars(base: Any, shade: Any, y: Any, plot: Plot, floor: float) -> list[Any]:
     centre = base.encode(y=y("centre:Q"), color=shade)
-    if plot.log:  # a bar without a zero says nothing by its length
+    if plot.log:  # without a zero the length of a bar has no meaning
         body = centre.mark_point(size=60, filled=True, opacity=1)
     else:
         body = centre.mark_bar(opacity=0.75).encode(y2=alt.datum(floor))

@@ -1,4 +1,4 @@
-"""Verdict rows as an HTML table: a cell's parameters, both values, how far apart, the verdict."""
+"""Verdict rows as an HTML table: cell, published and measured value, deviation, verdict."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,9 +15,9 @@ _WIDTH, _HEIGHT, _REACH = 120, 18, 0.25  # of the gauge; published ± 25 % from 
 
 
 def table(verdicts: Sequence[Verdict], caption: str) -> str:
-    """All rows of a figure; roles are spelt out because narrow screens lay rows out as cards."""
+    """All rows of a figure. Roles are explicit, as narrow screens display rows as cards."""
     names = wording.columns(verdicts)
-    marks = wording.reading_marks(verdicts)
+    marks = wording.interpretation_labels(verdicts)
     gauges = any(_gauge(verdict) for verdict in verdicts)
     titles = [*names, "metric", "published", "measured", "95 % interval"]
     heads = "".join(
@@ -30,7 +30,7 @@ def table(verdicts: Sequence[Verdict], caption: str) -> str:
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(caption)}">'
         '<table class="verdicts" role="table">'
-        f"<caption>{escape(wording.tally_line(verdicts))} · {networks} networks behind each value"
+        f"<caption>{escape(wording.tally_line(verdicts))} · {networks} networks per value"
         f'<span class="unseen">: {escape(caption)}</span></caption>'
         f'<thead role="rowgroup"><tr role="row">{heads}'
         f"{_GAUGE_HEAD if gauges else ''}"
@@ -47,9 +47,9 @@ def _row(verdict: Verdict, names: Sequence[str], marks: Mapping[str, str], gauge
     slug = SLUG[verdict.verdict]
     cells = "".join(_parameter(verdict, name) for name in names)
     mark = f' <span class="mark">[{marks[verdict.reading]}]</span>' if marks else ""
-    said = " said" if isinstance(verdict.published, str) else ""
+    claim = " claim" if isinstance(verdict.published, str) else ""
     values = (
-        ("published", said, wording.number(verdict.published)),
+        ("published", claim, wording.number(verdict.published)),
         ("measured", "", wording.number(verdict.measured)),
         ("interval", "", wording.interval(verdict)),
     )
@@ -57,7 +57,7 @@ def _row(verdict: Verdict, names: Sequence[str], marks: Mapping[str, str], gauge
         f'<td role="cell" class="n {name}{kind}" data-name="{name}">{escape(text)}</td>'
         for name, kind, text in values
     )
-    # Why a row agrees would be the same line in every row: it is told on pointing, and aloud.
+    # The reason of "agrees" would repeat in every row: only tooltips and screen readers have it.
     quiet = " unseen" if verdict.verdict == "agrees" else ""
     why = escape(verdict.reason)
     gauge = f'<td role="cell" class="gauge">{_gauge(verdict)}</td>' if gauges else ""
@@ -81,7 +81,7 @@ def _parameter(verdict: Verdict, name: str) -> str:
 
 
 def _gauge(verdict: Verdict) -> str:
-    """Interval and measured value on a line around the published one; the numbers stand beside."""
+    """The interval and the measured value on a line around the published one."""
     published, measured = verdict.published, verdict.measured
     if isinstance(published, str) or not published or measured is None:
         return ""

@@ -1,4 +1,4 @@
-"""Verdicts and summaries as files that other programs read: CSV and JSON lines."""
+"""Verdicts and summaries as CSV and JSON lines, for other programs."""
 
 import csv
 import io
@@ -13,19 +13,19 @@ from halfway.pipeline.study import Summary
 from halfway.pipeline.verdict import Verdict
 
 VERDICT_FIELDS = Verdict.__struct_fields__
-# The bootstrap replicates are thousands of numbers a row: they stay in the store.
+# Without the bootstrap replicates, which are hundreds of numbers per row.
 SUMMARY_FIELDS = tuple(
     name for name in Summary.__struct_fields__ if name not in ("boot_mean", "boot_median")
 )
 
 
 def verdict_json(verdict: Verdict) -> str:
-    """One verdict as one JSON object on one line; values that are not finite become null."""
+    """One verdict as a JSON object on one line; values that are not finite become null."""
     return msgspec.json.encode(verdict).decode()
 
 
 def verdicts_jsonl(verdicts: Iterable[Verdict]) -> str:
-    """One JSON object a line."""
+    """One JSON object per line."""
     return "".join(f"{verdict_json(verdict)}\n" for verdict in verdicts)
 
 
@@ -42,9 +42,9 @@ def summaries_csv(summaries: Iterable[Summary]) -> str:
 def write_tables(
     folder: Path, verdicts: Sequence[Verdict], summaries: Sequence[Summary]
 ) -> tuple[Path, ...]:
-    """Write verdicts.csv, verdicts.jsonl and summaries.csv into `folder`; gives their paths.
+    """Write verdicts.csv, verdicts.jsonl and summaries.csv to `folder`; returns their paths.
 
-    Raises Problem if one cannot be written; a file of that name that was there stays whole.
+    Raises Problem if one cannot be written; an existing file of that name is then unchanged.
     """
     contents = {
         "verdicts.csv": verdicts_csv(verdicts),

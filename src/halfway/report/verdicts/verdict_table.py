@@ -1,4 +1,4 @@
-"""Verdicts as a table for a terminal: where it is too wide, names fold and verdicts do not."""
+"""The verdict table for a terminal: on a narrow one names fold, numbers and verdicts do not."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -17,9 +17,9 @@ STYLE: dict[Opinion, str] = {
     "impossible as printed": "magenta",
     "not comparable": "dim",
 }
-_ROOMY = 90  # columns of a terminal from which a table can afford air
+_WIDE = 90  # columns of a terminal from which columns get padding
 _TITLES = ("cell", "metric", "published", "measured", "95 % interval", "nets", "verdict")
-# Columns that may fold, and how narrow they may get; a word is split only if it is very long.
+# Columns that may fold, and their minimum widths; only a very long word is split.
 _FOLDABLE = {"cell": 9, "metric": 13, "published": 9}
 _LONGEST_WORD = 20
 
@@ -33,9 +33,9 @@ def verdict_table(verdicts: Sequence[Verdict], width: int) -> Table:
         box=box.SIMPLE_HEAD,
         show_edge=False,
         pad_edge=False,
-        padding=(0, int(width >= _ROOMY), 0, 0),
+        padding=(0, int(width >= _WIDE), 0, 0),
     )
-    gap = 2 if width >= _ROOMY else 1
+    gap = 2 if width >= _WIDE else 1
     for title, wide in zip(titles, _widths(titles, rows, width, gap), strict=True):
         right = title not in ("cell", "metric", "verdict")
         table.add_column(title, justify="right" if right else "left", overflow="fold", width=wide)
@@ -45,18 +45,18 @@ def verdict_table(verdicts: Sequence[Verdict], width: int) -> Table:
 
 
 def verdict_text(opinion: Opinion) -> Text:
-    """Symbol and words in the opinion's colour."""
+    """Symbol and name of an opinion, in its colour."""
     return Text(f"{wording.SYMBOL[opinion]} {opinion}", style=STYLE[opinion])
 
 
 def networks_behind(verdicts: Sequence[Verdict]) -> int | None:
-    """The replicates behind every value if they are the same for all."""
+    """The number of networks per value, if it is the same for all."""
     counts = {verdict.replicates for verdict in verdicts}
     return counts.pop() if len(counts) == 1 else None
 
 
 def _rows(verdicts: Sequence[Verdict]) -> list[list[Text]]:
-    headed, marks = _has_headings(verdicts), wording.reading_marks(verdicts)
+    headed, marks = _has_headings(verdicts), wording.interpretation_labels(verdicts)
     counted = networks_behind(verdicts) is None
     rows: list[list[Text]] = []
     before: Verdict | None = None
@@ -72,7 +72,7 @@ def _rows(verdicts: Sequence[Verdict]) -> list[list[Text]]:
 
 
 def _has_headings(verdicts: Sequence[Verdict]) -> bool:
-    """Whether the words of cells (a system's name) come in blocks worth a line of their own."""
+    """Whether cells with equal text values (a system's name) form blocks, each with a heading."""
     words = [wording.words(verdict.cell) for verdict in verdicts]
     blocks = 1 + sum(a != b for a, b in pairwise(words))
     return any(words) and blocks * 2 <= len(words)
@@ -97,7 +97,7 @@ def _values(verdict: Verdict, marks: Mapping[str, str], counted: bool) -> list[T
 def _widths(
     titles: Sequence[str], rows: Sequence[Sequence[Text]], width: int, gap: int
 ) -> list[int]:
-    # Ours, because rich shrinks all columns alike, numbers and verdicts too, once it must shrink.
+    # rich would shrink all columns, numbers and verdicts too.
     wide = [len(title) for title in titles]
     words = list(wide)
     for row in rows:

@@ -1,4 +1,4 @@
-"""One wave of a sweep: one Spark job, watched while it runs, its failures in the user's words."""
+"""One batch of a sweep: a Spark job that reports its progress, and its failure as a Problem."""
 
 import threading
 import uuid
@@ -17,17 +17,17 @@ from halfway.pipeline.spark.simulate import SPARK_SCHEMA, simulate
 _POLL_SECONDS = 0.2
 
 
-def run_wave(
+def run_batch(
     spark: SparkSession,
     rows: pa.Table,
     numbers: npt.NDArray[np.int32],
     target: Path,
-    tell: Callable[[float], None],
+    on_progress: Callable[[float], None],
 ) -> None:
     """Simulate plan rows [rows] in the tasks `numbers` [rows] and write the results to `target`.
 
-    `tell` hears the share of finished tasks, from this thread, about five times a second.
-    Raises Problem if the disk is full or Spark fails; `target` then has no _SUCCESS.
+    on_progress: called with the share of finished tasks about five times a second, from this
+    thread. Raises Problem if the disk is full or Spark fails; `target` then has no _SUCCESS.
     """
     context = context_of(spark)
     group = f"halfway-{uuid.uuid4().hex[:8]}"
@@ -43,13 +43,13 @@ def run_wave(
         except Exception as failure:
             failures.append(failure)
 
-    # The job runs beside us, so that progress and Ctrl-C belong to the calling thread.
+    # The job runs in another thread, so that the calling thread handles progress and Ctrl-C.
     thread = threading.Thread(target=job, daemon=True)
     thread.start()
     while thread.is_alive():
         thread.join(_POLL_SECONDS)
         if context is not None and thread.is_alive():
-            tell(_share(context, group))
+            on_progress(_share(context, group))
     if failures:
         raise explained(failures[0], target.parent.parent) from failures[0]
 
@@ -66,5 +66,5 @@ def _share(context: SparkContext, group: str) -> float:
         for job in tracker.getJobIdsForGroup(group)
         for stage in getattr(tracker.getJobInfo(job), "stageIds", ())
     ]
-    last = tracker.getStageInfo(max(stages)) if stages else None  # the one before is the shuffle
+    last = tracker.getStageInfo(max(stages)) if stages else None  # the one before it shuffles
     return last.numCompletedTasks / last.numTasks if last and len(stages) > 1 else 0.0

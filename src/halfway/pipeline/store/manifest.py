@@ -1,0 +1,109 @@
+"""The checksum manifest of a batch: size and SHA-256 of each file when the batch was finished.
+
+batches/00001/_manifest.json   Spark's readers skip names that begin with an underscore
+"""
+
+import hashlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import halfway
+from halfway.files import write_whole
+from halfway.problem import Problem
+
+NAME = "_manifest.json"
+
+
+class FileChecksum(msgspec.Struct, frozen=True):
+    """Size and checksum of a part file."""
+
+    bytes: int
+    sha256: str
+
+
+class BatchManifest(msgspec.Struct, frozen=True):
+    """The contents of a finished batch."""
+
+    halfway: str  # version that wrote it
+    finished: str  # UTC, ISO 8601, whole seconds
+    runs: int
+    errors: int
+    digest: str  # of its sorted (key, status, run digest)
+    files: dict[str, FileChecksum]
+
+
+def write_manifest(batch: Path, runs: int) -> BatchManifest:
+    """Write the manifest of a batch that Spark has finished; `runs` is the planned number.
+
+    Raises Problem if the batch has another number of runs: the workers wrote to another disk.
+    """
+    files = sorted(batch.glob("*.parquet"))
+    columns = ["key", "status", "digest"]
+    parts = [pq.read_table(file, columns=columns) for file in files]
+    found = sum(part.num_rows for part in parts)
+    if found != runs:
+        raise Problem(
+            f"the batch has {found} runs, expected {runs}",
+            where=str(batch),
+            remedy="use a folder that the driver and every worker can access",
+        )
+    table = pa.concat_tables(parts)
+    manifest = BatchManifest(
+        halfway=halfway.__version__,
+        finished=timestamp(),
+        runs=found,
+        errors=table["status"].to_pylist().count("error"),
+        digest=lines_digest(*(table[name].to_pylist() for name in columns)),
+        files={file.name: file_checksum(file) for file in files},
+    )
+    write_whole(batch / NAME, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+    return manifest
+
+
+def read_manifest(batch: Path) -> BatchManifest | None:
+    """The manifest of a batch; None if it has none (its writer was killed just before).
+
+    Raises msgspec.MsgspecError if it is malformed, OSError if it cannot be read.
+    """
+    path = batch / NAME
+    return msgspec.json.decode(path.read_bytes(), type=BatchManifest) if path.exists() else None
+
+
+def changed_files(batch: Path, manifest: BatchManifest) -> Iterator[tuple[Path, str]]:
+    """Files of a batch that differ from its manifest, each with the difference."""
+    present = {file.name for file in batch.glob("*.parquet")}
+    for name, expected in sorted(manifest.files.items()):
+        file = batch / name
+        if name not in present:
+            yield file, "is missing"
+        elif (size := file.stat().st_size) != expected.bytes:
+            yield file, f"has {size:,} bytes, expected {expected.bytes:,}"
+        elif file_checksum(file) != expected:
+            yield file, "has changed since its batch was finished"
+    for name in sorted(present - set(manifest.files)):
+        yield batch / name, "was added after its batch was finished"
+
+
+def file_checksum(file: Path) -> FileChecksum:
+    """Size and checksum of a file."""
+    with file.open("rb") as opened:
+        return FileChecksum(file.stat().st_size, hashlib.file_digest(opened, "sha256").hexdigest())
+
+
+def lines_digest(keys: list[str], statuses: list[str], digests: list[str]) -> str:
+    """16 hex digits over the sorted (key, status, run digest)."""
+    whole = hashlib.sha256()
+    for key, status, own in sorted(zip(keys, statuses, digests, strict=True)):
+        whole.update(f"{key} {status} {own}\n".encode())
+    return whole.hexdigest()[:16]
+
+
+def timestamp(seconds: float | None = None) -> str:
+    """Seconds since 1970 (default: now) in UTC, ISO 8601, whole seconds."""
+    when = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    return when.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,46 @@
+"""The contents of a verdict report: verdicts, summaries, digest and times of a reproduction."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from halfway.pipeline.study import Figure, Paper, Scale, Summary
+from halfway.pipeline.verdict import Verdict
+from halfway.report import wording
+
+
+@dataclass(frozen=True)
+class VerdictReport:
+    """A finished reproduction of figures, in the order of the report."""
+
+    figures: Sequence[tuple[Paper, Figure]]
+    scale: Scale
+    verdicts: Sequence[Verdict]
+    summaries: Mapping[tuple[str, str], Sequence[Summary]]  # (paper, figure) -> its summaries
+    digest: str  # of the sorted runs; equal on any machine with the same code; empty for none
+    version: str
+    command: str  # as typed
+    elapsed: float  # seconds of wall time
+    seconds: Mapping[str, float] = field(default_factory=dict)  # phase -> seconds of all cores
+    errors: int = 0  # failed runs, which are not part of any value
+    first_error: str = ""
+
+    def papers(self) -> list[Paper]:
+        """The papers in order, each once."""
+        return list({paper.name: paper for paper, _ in self.figures}.values())
+
+    def of(self, paper: Paper, figure: Figure) -> list[Verdict]:
+        """The verdicts of one figure."""
+        return wording.grouped(self.verdicts).get((paper.name, figure.name), [])
+
+    def summarised(self, paper: Paper, figure: Figure) -> Sequence[Summary]:
+        """The summaries of one figure."""
+        return self.summaries.get((paper.name, figure.name), ())
+
+    def all_summaries(self) -> list[Summary]:
+        """The summaries of all figures, each once, as figures may share runs."""
+        found = {
+            (row.metric, tuple(sorted((k, str(v)) for k, v in row.parameters.items()))): row
+            for rows in self.summaries.values()
+            for row in rows
+        }
+        return list(found.values())
