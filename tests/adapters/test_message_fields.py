@@ -35,7 +35,8 @@ def traced(path: Path) -> npt.NDArray[np.void]:
 @pytest.mark.parametrize("system", TABLE)
 def test_records_fill_only_declared_fields(system: str, tmp_path: Path) -> None:
     demand = Drawn(
-        n=NETWORK.n, topics=3, subscribers_each=10, publishers_each=2, events=40, every_s=0.5, seed=1
+        n=NETWORK.n, topics=3, subscribers_each=10, publishers_each=2, events=40, every_s=0.5,
+        seed=1,
     )  # fmt: skip
     options = {"retries": 2} if "retries" in TABLE[system].options else {}
     simulation = Simulation(
