@@ -299,7 +299,7 @@ def test_files_of_the_user_are_not_overwritten(
     Path("site").mkdir()
     Path("site/index.html").write_text("mine")
     assert cli.main(["reproduce", "--out", "site"]) == USER_ERROR
-    assert "holds index.html, which is not ours" in capsys.readouterr().err
+    assert "holds index.html, which is not from halfway" in capsys.readouterr().err
     assert Path("site/index.html").read_text() == "mine"
     assert fake.called == {}
 

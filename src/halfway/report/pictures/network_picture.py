@@ -50,7 +50,7 @@ def checked_format(file: Path) -> str:
     suffix = file.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         raise Problem(
-            f"'{file.suffix or file.name}': expected the suffix of a picture format",
+            f"'{file.suffix or file.name}' is not a picture format",
             where=str(file),
             remedy="end the name in .png, .svg or .pdf",
         )
