@@ -268,7 +268,7 @@ def test_ties_do_not_depend_on_where_a_caller_stops() -> None:
     demand = Drawn(60, 1, 3, 9, events=30, every_s=0.25, seed=2)
 
     def gossip() -> Simulation:
-        options = {"jitter": 0.0, "period": 0.5, "rounds": 2}
+        options = {"jitter_s": 0.0, "period_s": 0.5, "rounds": 2}
         return Simulation("gossip", mesh(), workload=demand, seconds=9.0, options=options,
                           radio=IdealRadio(delay_s=0.25))  # fmt: skip
 
@@ -294,7 +294,7 @@ def test_a_trace_has_room_for_a_node_with_40000_neighbours(tmp_path: Path) -> No
         ({"seed": -1}, "seed = -1"),
         ({"window": 0}, "window = 0"),
         ({"options": {"pace": 1.0}}, "flooding: unknown option 'pace'"),
-        ({"options": {"wait": -1.0}}, "wait = -1"),
+        ({"options": {"repeat_delay_s": -1.0}}, "repeat_delay_s = -1"),
         ({"radio": IdealRadio(success=1.5)}, "success = 1.5"),
         ({"radio": IdealRadio(delay_s=-1.0)}, "delay_s = -1"),
         ({"power": Power(tx_w=-1.0)}, "tx_w = -1"),
