@@ -27,12 +27,7 @@ from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, random_states, uniform
 from halfway.protocols import application
-from halfway.protocols.application import (
-    PUBLISH,
-    SUBSCRIBE,
-    no_subscriptions,
-    notify_application,
-)
+from halfway.protocols.application import PUBLISH, SUBSCRIBE, no_subscriptions, notify_application
 
 PAGE = 256  # events whose bits fill the eight integers of a record
 NEWEST = 0  # place in `reals` of a DIGEST

@@ -12,12 +12,7 @@ import numpy.typing as npt
 from halfway.bulk.walk_overlay.overlay import WalkOverlay
 from halfway.core.bloom import Size
 from halfway.core.compiled import kernel
-from halfway.protocols.walk_overlay.subscriptions import (
-    Catalogue,
-    admits,
-    insert_all,
-    matches,
-)
+from halfway.protocols.walk_overlay.subscriptions import Catalogue, admits, insert_all, matches
 
 Bools = npt.NDArray[np.bool_]
 Filters = npt.NDArray[np.uint32]

@@ -113,10 +113,7 @@ def _false(
         admitted.append(passes(words[1:], others, key, size).mean())
         items = held[1:].sum(axis=1)
         expected.append(np.mean([expected_false_positives(size, count) for count in items]))
-    return {
-        "false": np.array([np.mean(admitted)]),
-        "predicted": np.array([np.mean(expected)]),
-    }
+    return {"false": np.array([np.mean(admitted)]), "predicted": np.array([np.mean(expected)])}
 
 
 def _removal(

@@ -23,11 +23,7 @@ from halfway.protocols.walk_overlay.fragments import (
     spread_id,
     wins,
 )
-from halfway.protocols.walk_overlay.hop_table import (
-    is_in_flight,
-    release_hops_to,
-    send_reliably,
-)
+from halfway.protocols.walk_overlay.hop_table import is_in_flight, release_hops_to, send_reliably
 from halfway.protocols.walk_overlay.launch import launch
 from halfway.protocols.walk_overlay.messages import (
     CHECK_LINKS,
@@ -49,13 +45,7 @@ from halfway.protocols.walk_overlay.messages import (
     STEP,
     SUCCESSOR_ID,
 )
-from halfway.protocols.walk_overlay.state import (
-    ASKING,
-    IN_DOUBT,
-    SEARCHING,
-    link_count,
-    link_of,
-)
+from halfway.protocols.walk_overlay.state import ASKING, IN_DOUBT, SEARCHING, link_count, link_of
 from halfway.protocols.walk_overlay.walk import step_failed
 
 
