@@ -109,7 +109,6 @@ def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) 
 
 def most_emissions(state: AntiEntropyState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
-    del state
     return max(rules.pages, rules.batch) + 1
 
 

@@ -74,12 +74,11 @@ def change_subscription(state, rules, i, s, add, out):
     numbers = state.subscriptions
     place = messages.NEVER
     for k in range(numbers.shape[1]):
-        if numbers[i, k] == s or (
-            place == messages.NEVER and add and numbers[i, k] == messages.NEVER
-        ):
-            place = np.int32(k)
         if numbers[i, k] == s:
+            place = np.int32(k)
             break
+        if add and place == messages.NEVER and numbers[i, k] == messages.NEVER:
+            place = np.int32(k)
     if place == messages.NEVER:
         state.members.refused[i] += add
         return

@@ -17,19 +17,17 @@ from halfway.protocols.walk_overlay.state import DONE, SEARCHING, link_of, trail
 
 
 @apart
-def wins(rank, root, other_rank, other_root):
-    """Whether the first of two fragment ids wins."""
-    return rank > other_rank or (rank == other_rank and root < other_root)
+def wins(state, i, message):
+    """Whether this node's fragment id wins over the one in a record."""
+    rank, other = state.members.rank[i], message.args[messages.RANK]
+    return rank > other or (rank == other and state.members.root[i] < message.args[messages.ROOT])
 
 
 @apart
 def is_of_other_fragment(state, i, message):
     """Whether the fragment id in a record differs from this node's."""
-    members = state.members
-    return (
-        members.root[i] != message.args[messages.ROOT]
-        or members.rank[i] != message.args[messages.RANK]
-    )
+    rank, root = message.args[messages.RANK], message.args[messages.ROOT]
+    return state.members.root[i] != root or state.members.rank[i] != rank
 
 
 @apart
@@ -137,9 +135,7 @@ def receive_link(state, rules, i, message, out):
         return
     release_hops_to(state.hops, i, node_id)
     if not same:
-        resolve(
-            state, rules, i, node_id, message.args[messages.RANK], message.args[messages.ROOT], out
-        )
+        resolve(state, rules, i, message, out)
     mark_ready(state, rules, i, p, out)
 
 
@@ -174,25 +170,24 @@ def name_successor(state, rules, i, newcomer, out):
 
 
 @apart
-def resolve(state, rules, i, node_id, rank, root, out):
+def resolve(state, rules, i, message, out):
     """Two fragment ids meet over a link: the one that wins goes over to the other side."""
-    members = state.members
-    if wins(members.rank[i], members.root[i], rank, root):
-        send_id(state, rules, i, messages.FRAGMENT_ID, node_id, out)
+    if wins(state, i, message):
+        send_id(state, rules, i, messages.FRAGMENT_ID, message.source, out)
     else:
-        adopt(state, rules, i, node_id, rank, root, out)
+        adopt(state, rules, i, message, out)
 
 
 @apart
-def adopt(state, rules, i, node_id, rank, root, out):
+def adopt(state, rules, i, message, out):
     """Take the id that came from an overlay neighbour, and send it to all others."""
-    members = state.members
+    members, node_id = state.members, message.source
     was_root = members.parent[i] == members.node_id[i]
     established = members.rank[i] >= messages.ESTABLISHED and (
         members.search[i] != SEARCHING or members.rank[i] == messages.ESTABLISHED
     )
-    members.rank[i] = rank
-    members.root[i] = root
+    members.rank[i] = message.args[messages.RANK]
+    members.root[i] = message.args[messages.ROOT]
     members.parent[i] = node_id
     spread_id(state, rules, i, node_id, out)
     if was_root:
@@ -219,15 +214,7 @@ def receive_id(state, rules, i, message, out):
         return False
     if not is_of_other_fragment(state, i, message):
         return message.source != state.members.parent[i]
-    resolve(
-        state,
-        rules,
-        i,
-        message.source,
-        message.args[messages.RANK],
-        message.args[messages.ROOT],
-        out,
-    )
+    resolve(state, rules, i, message, out)
     return False
 
 

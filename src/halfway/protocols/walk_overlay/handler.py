@@ -200,16 +200,7 @@ def act(state, rules, neighbourhood, i, message, out):
         repair.check_links(state, rules, neighbourhood, i, message, out)
     elif kind < messages.ENDED or kind in (messages.NEXT_STEP, messages.CHOOSE, messages.RELAUNCH):
         on_walk(state, rules, neighbourhood, i, message, out)
-    elif kind in (
-        messages.ENDED,
-        messages.LINK,
-        messages.CUT,
-        messages.FRAGMENT_ID,
-        messages.ATTACHED,
-        messages.SUCCESSOR,
-        messages.CHUNK,
-        messages.EVENT,
-    ):
+    elif kind <= messages.EVENT:
         on_overlay(state, rules, i, message, out)
     elif kind == messages.KEEP_ALIVE:
         repair.receive_keep_alive(state, rules, i, message, out)

@@ -35,9 +35,8 @@ def send_reliably(state, rules, i, record, out):
     """Track a record that was just emitted, if the rules ask for acknowledgements."""
     if rules.retries == 0:
         return
-    place = place_for(
-        state.hops, i, record.kind, receiver(record), record.args[messages.FIRST_WORD]
-    )
+    chunk = record.args[messages.FIRST_WORD]
+    place = place_for(state.hops, i, record.kind, receiver(record), chunk)
     if place == NONE:
         state.hops.counts[i, TABLE_FULL] += 1
     else:

@@ -56,8 +56,7 @@ def relaunch(state, rules, i, message, out):
     """A RELAUNCH: the walk has met no other for so long that its head may be dead."""
     members = state.members
     if members.search[i] != 0 and members.walks[i] == message.args[messages.NUMBER]:
-        attempt = members.attempt[i] + np.int32(1)
-        launch(state, rules, i, 0.0, attempt, message.at, out)
+        launch(state, rules, i, 0.0, members.attempt[i] + np.int32(1), message.at, out)
 
 
 @apart

@@ -112,10 +112,8 @@ def detach(state, rules, i, out):
 def receive_cut(state, rules, i, message, out):
     """A CUT. Where the link closed a cycle and is not the way to the root, no node is detached."""
     p = link_of(state, i, message.source)
-    if (
-        message.args[messages.REASON] == messages.CYCLE
-        and message.source != state.members.parent[i]
-    ):
+    closes_cycle = message.args[messages.REASON] == messages.CYCLE
+    if closes_cycle and message.source != state.members.parent[i]:
         if p >= 0:
             fragments.drop_link(state, rules, i, p, out)
     else:
@@ -138,11 +136,8 @@ def receive_successor(state, i, message):
     It is this fragment's root, or is about to be: its id wins. Others are ignored.
     """
     members = state.members
-    rank, root = message.args[messages.RANK], message.args[messages.ROOT]
-    current = root == message.source and not fragments.wins(
-        members.rank[i], members.root[i], rank, root
-    )
-    if current and link_of(state, i, message.source) >= 0:
+    current = message.args[messages.ROOT] == message.source
+    if current and not fragments.wins(state, i, message) and link_of(state, i, message.source) >= 0:
         members.successor_of[i] = message.source
         members.successor[i] = message.args[messages.SUCCESSOR_ID]
         members.root_searches[i] = message.args[messages.ROOT_SEARCHES]
@@ -195,14 +190,11 @@ def check_links(state, rules, neighbourhood, i, message, out):
 def receive_keep_alive(state, rules, i, message, out):
     """A KEEP_ALIVE: the sender's way to the root leads here. Answer only to disagree."""
     members, node_id = state.members, message.source
-    if link_of(state, i, node_id) < 0 or members.parent[i] == node_id:
+    is_child = link_of(state, i, node_id) >= 0 and members.parent[i] != node_id
+    if is_child and fragments.wins(state, i, message):
+        fragments.send_id(state, rules, i, messages.FRAGMENT_ID, node_id, out)
+    elif not is_child or fragments.is_of_other_fragment(state, i, message):
         fragments.deny_link(node_id, messages.LEAVES, out)
-    elif fragments.is_of_other_fragment(state, i, message):
-        rank, root = message.args[messages.RANK], message.args[messages.ROOT]
-        if fragments.wins(members.rank[i], members.root[i], rank, root):
-            fragments.resolve(state, rules, i, node_id, rank, root, out)
-        else:
-            fragments.deny_link(node_id, messages.LEAVES, out)
 
 
 @apart

@@ -78,9 +78,8 @@ def ask_for_bids(state, rules, neighbourhood, i, message, out):
     state.trails.marks[i, s] |= ASKING << branch
     if message.reals[messages.ASKED] == 0.0:
         for p in range(state.bidders.shape[2]):
-            state.bidders[i, branch, p] = (
-                neighbourhood.who[first + p] if p < degree else messages.NEVER
-            )
+            bidder = neighbourhood.who[first + p] if p < degree else messages.NEVER
+            state.bidders[i, branch, p] = bidder
             state.bids[i, branch, p] = next_hop.SILENT
     o = emit_of_walk(message, messages.ASK, 0.0, EVERYONE, out)
     o.args[messages.RANK] = state.members.rank[i]
@@ -96,17 +95,15 @@ def send_bid(state, rules, i, message, out):
     price = next_hop.PASSED
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     if s < 0 or trails.marks[i, s] & VISITED == 0:
-        if state.members.root[i] != messages.NEVER and fragments.is_of_other_fragment(
-            state, i, message
-        ):
+        other = fragments.is_of_other_fragment(state, i, message)
+        if state.members.root[i] != messages.NEVER and other:
             if link_of(state, i, messages.NEVER) < 0:
                 return  # no room for one more overlay neighbour
             price = next_hop.MET
+        elif s < 0:
+            price = 0.0  # in neither neighbourhood of the walk
         else:
-            near, far = np.int32(0), np.int32(0)
-            if s >= 0:
-                near, far = trails.near[i, s], trails.far[i, s]
-            price = next_hop.cost(rules.alpha, rules.beta, near, far)
+            price = next_hop.cost(rules.alpha, rules.beta, trails.near[i, s], trails.far[i, s])
     emit_of_walk(message, messages.BID, 0.0, message.source, out).reals[messages.PRICE] = price
 
 
@@ -195,10 +192,8 @@ def step_failed(state, i, step, out):
     On its way back the walk ends, and its initiator launches the next one. A head that has returned
     here meanwhile is not made again: only the acknowledgements were lost.
     """
-    s, branch = (
-        trail_of(state, i, step.args[messages.INITIATOR], step.args[messages.NUMBER]),
-        step.args[messages.BRANCH],
-    )
+    branch = step.args[messages.BRANCH]
+    s = trail_of(state, i, step.args[messages.INITIATOR], step.args[messages.NUMBER])
     if s < 0 or state.trails.back[i, s] == receiver(step):
         return
     if state.trails.steps[i, s][branch] <= step.args[messages.STEPS]:
