@@ -15,7 +15,7 @@ from halfway.core.compiled import kernel
 from halfway.protocols.walk_overlay.subscriptions import Catalogue, admits, insert_all, matches
 
 Bools = npt.NDArray[np.bool_]
-Filters = npt.NDArray[np.uint32]
+FilterWords = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Traffic:
 
 def filters(
     traffic: Traffic, wanted: npt.NDArray[np.uint8], catalogue: Catalogue, size: Size
-) -> tuple[Filters, Filters]:
+) -> tuple[FilterWords, FilterWords]:
     """Bloom filters [k, words] of the links from each node's parent, and to it."""
     own = np.zeros((len(wanted), size.words), np.uint32)
     for i in np.flatnonzero(wanted.any(axis=1)):
@@ -102,7 +102,7 @@ def filters(
 
 
 @kernel
-def passes(words: Filters, catalogue: Catalogue, key: int, size: Size) -> Bools:
+def passes(words: FilterWords, catalogue: Catalogue, key: int, size: Size) -> Bools:
     """[k, E] whether each filter [k, words] admits each event of the catalogue."""
     admitted = np.empty((words.shape[0], catalogue.event_topic.shape[0]), np.bool_)
     for i in range(admitted.shape[0]):

@@ -135,26 +135,17 @@ PAPER = Paper(
         Figure(
             "section-4",
             "Cost (2) with its two weights, and walks of one and two branches",
-            _recipes,
-            NETWORKS,
-            claims_walks.judge_section_4,
-            (UNIFORM, BUILT, MARKED, INTERVALS),
+            _recipes, NETWORKS, claims_walks.judge_section_4, (UNIFORM, BUILT, MARKED, INTERVALS),
         ),
         Figure(
             "section-6",
             "The networks, the number of simulations, and whether walks meet",
-            _networks,
-            NETWORKS,
-            claims_path.judge_networks,
-            (UNIFORM, SETS, INTERVALS),
+            _networks, NETWORKS, claims_path.judge_networks, (UNIFORM, SETS, INTERVALS),
         ),
         Figure(
             "figure-4",
             "Two directional walks intersecting",
-            lambda _scale: [],
-            ONE,
-            lambda _found: [],
-            (BUILT, MARKED),
+            lambda _scale: [], ONE, lambda _found: [], (BUILT, MARKED),
             drawing=Drawing(
                 partial(_drawn, 2),
                 "Two directional walks on a network of the paper's kind, each until the first of "
@@ -164,10 +155,7 @@ PAPER = Paper(
         Figure(
             "figure-6",
             "An overlay of directional walks: publishers, subscribers and brokers",
-            lambda _scale: [],
-            ONE,
-            lambda _found: [],
-            (BUILT, MARKED),
+            lambda _scale: [], ONE, lambda _found: [], (BUILT, MARKED),
             drawing=Drawing(
                 partial(_drawn, 10),
                 "Ten initiators (green circles) and the brokers where their walks met (yellow "
@@ -178,10 +166,7 @@ PAPER = Paper(
             Figure(
                 claims_path.PANELS[n],
                 f"Nodes in the active path for numbers of publishers and subscribers, n = {n}",
-                partial(_panels, n),
-                NETWORKS,
-                partial(claims_path.judge_panels, n),
-                _CONSTRUCTION,
+                partial(_panels, n), NETWORKS, partial(claims_path.judge_panels, n), _CONSTRUCTION,
                 plots=(_ACTIVE,),
             )
             for n in SIZES
@@ -189,36 +174,25 @@ PAPER = Paper(
         Figure(
             "figure-8",
             "Nodes in the active path, by size of the network",
-            _overlays,
-            NETWORKS,
-            claims_path.judge_figure_8,
-            _CONSTRUCTION,
+            _overlays, NETWORKS, claims_path.judge_figure_8, _CONSTRUCTION,
             plots=(replace(_ACTIVE, colour="n"),),
         ),
         Figure(
             "figure-9",
             "Depth of the overlay for numbers of publishers and subscribers",
-            _overlays,
-            NETWORKS,
-            claims_depth.judge_figure_9,
-            _CONSTRUCTION,
+            _overlays, NETWORKS, claims_depth.judge_figure_9, _CONSTRUCTION,
             plots=(_DEPTHS,),
         ),
         Figure(
             "figure-10",
             "Depth for few publishers and subscribers, and its correlation with active nodes",
-            _first_overlays,
-            NETWORKS,
-            claims_depth.judge_figure_10,
-            _CONSTRUCTION,
+            _first_overlays, NETWORKS, claims_depth.judge_figure_10, _CONSTRUCTION,
             plots=(_DEPTHS,),
         ),
         Figure(
             "bloom",
             "Bloom filters at brokers: costs, savings and losses (not in the paper)",
-            _events,
-            {"quick": 6, "paper": 20},
-            claims_events.judge_bloom,
+            _events, {"quick": 6, "paper": 20}, claims_events.judge_bloom,
             (UNIFORM, BUILT, FILTERED, INTERVALS),
             plots=(
                 Plot("bars", "bloom", "bits each", "n", "bits of a filter for each subscription",
@@ -228,10 +202,7 @@ PAPER = Paper(
         Figure(
             "stopping-rule",
             "When a walk that met no other may give up (not in the paper)",
-            _joining,
-            NETWORKS,
-            claims_walks.judge_stopping,
-            (UNIFORM, BUILT, MARKED, INTERVALS),
+            _joining, NETWORKS, claims_walks.judge_stopping, (UNIFORM, BUILT, MARKED, INTERVALS),
             plots=(
                 Plot("boxplot", "steps", "initiators", "system", "initiators already present",
                      "steps until the walk meets another", colour="n", log=True),
