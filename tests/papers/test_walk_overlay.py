@@ -18,7 +18,7 @@ from halfway.papers.walk_overlay.estimates import correlation, means, slope, spr
 from halfway.papers.walk_overlay.event_layer import traffic
 from halfway.papers.walk_overlay.experiments import PAPER, overlay_point
 from halfway.papers.walk_overlay.measurements import initiator_sets, overlays, stopping
-from halfway.papers.walk_overlay.picture import figure_4, figure_6, instance
+from halfway.papers.walk_overlay.picture import instance, picture
 from halfway.pipeline.measure import estimate
 from halfway.pipeline.plan.run import Run
 from halfway.pipeline.study import Summaries, Summary
@@ -238,8 +238,8 @@ def test_brokers_are_where_walks_met() -> None:
 
 
 def test_pictures_are_the_same_every_time() -> None:
-    assert figure_4() == figure_4()
-    assert "broker: where two walks met" in figure_6()
+    assert picture(2) == picture(2)
+    assert "broker: where two walks met" in picture(10)
 
 
 @pytest.mark.parametrize("content", [False, True])

@@ -5,13 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import (
-    Adapter,
-    Commands,
-    RunContext,
-    SystemInstance,
-    commands,
-)
+from halfway.adapters.interface import Adapter, Commands, RunContext, SystemInstance, commands
 from halfway.core.bloom import Size, sized
 from halfway.core.options import Value
 from halfway.protocols.reliable_hop import TABLE_FULL

@@ -27,12 +27,6 @@ from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, random_states, uniform
 from halfway.protocols import application
-from halfway.protocols.application import (
-    PUBLISH,
-    SUBSCRIBE,
-    no_subscriptions,
-    notify_application,
-)
 
 PAGE = 256  # events whose bits fill the eight integers of a record
 NEWEST = 0  # place in `reals` of a DIGEST
@@ -107,7 +101,7 @@ def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) 
         held=np.full((n, places), -1, np.int32),
         topic=np.zeros((n, places), np.int32),
         newest=np.full(n, -1, np.int32),
-        subscribed=no_subscriptions(n, topics),
+        subscribed=application.no_subscriptions(n, topics),
         next_page=np.zeros(n, np.int32),
         starts=np.zeros(n, np.int32),
     )
@@ -115,7 +109,6 @@ def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) 
 
 def most_emissions(state: AntiEntropyState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
-    del state
     return max(rules.pages, rules.batch) + 1
 
 
@@ -164,7 +157,7 @@ def accept(state, i, message, out):
         place = event % state.held.shape[1]
         state.held[i, place] = message.event
         state.topic[i, place] = message.topic
-        notify_application(state, i, message, out)
+        application.notify_application(state, i, message, out)
 
 
 @inlined
@@ -252,7 +245,7 @@ def answer_request(state, rules, i, message, out):
 @handles(AntiEntropyState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Let a node of anti-entropy receive one message."""
-    if message.kind in (EVENT, PUBLISH):
+    if message.kind in (EVENT, application.PUBLISH):
         accept(state, i, message, out)
     elif message.kind == DIGEST:
         answer_digest(state, rules, i, message, out)
@@ -268,5 +261,5 @@ def handle(state, rules, neighbourhood, i, message, out):
         # The first round begins anywhere within a period, so that nodes do not act in step.
         wait = rules.period_s * uniform(random_bits(state, i))
         start_round_timer(state, rules, i, message.at, wait, out)
-    elif message.kind == SUBSCRIBE:
+    elif message.kind == application.SUBSCRIBE:
         state.subscribed[i, message.topic] = 1

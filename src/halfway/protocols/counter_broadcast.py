@@ -16,13 +16,6 @@ from halfway.core.message import EVERYONE
 from halfway.core.options import count, seconds
 from halfway.core.prng import random_bits, random_states, uniform
 from halfway.protocols import application
-from halfway.protocols.application import (
-    PUBLISH,
-    SUBSCRIBE,
-    emit_event,
-    no_subscriptions,
-    notify_application,
-)
 from halfway.protocols.event_window import empty_window, is_new
 
 KINDS = Kinds()
@@ -67,13 +60,12 @@ def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) 
     seen = empty_window(n, window)
     return CounterState(
         node_ids, random_states(node_ids, seed), seen, np.zeros_like(seen),
-        no_subscriptions(n, topics),
+        application.no_subscriptions(n, topics),
     )  # fmt: skip
 
 
 def most_emissions(state: CounterState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
-    del state, rules
     return 2
 
 
@@ -82,16 +74,16 @@ def handle(state, rules, neighbourhood, i, message, out):
     """Let a node of counter-based broadcast receive one message."""
     # A node that restarts repeats nothing: its timers died with it.
     place = message.event % state.copies.shape[1]
-    if message.kind in (COPY, PUBLISH):
+    if message.kind in (COPY, application.PUBLISH):
         if is_new(state.seen, i, message.event):
             state.copies[i, place] = 0
             wait = rules.wait_s * uniform(random_bits(state, i))
-            emit_event(message, DECIDE, wait, state.node_id[i], out)
-            notify_application(state, i, message, out)
+            application.emit_event(message, DECIDE, wait, state.node_id[i], out)
+            application.notify_application(state, i, message, out)
         elif state.seen[i, place] == message.event:
             state.copies[i, place] += 1
     elif message.kind == DECIDE:
         if state.copies[i, place] < rules.enough - 1:
-            emit_event(message, COPY, 0.0, EVERYONE, out)
-    elif message.kind == SUBSCRIBE:
+            application.emit_event(message, COPY, 0.0, EVERYONE, out)
+    elif message.kind == application.SUBSCRIBE:
         state.subscribed[i, message.topic] = 1

@@ -10,13 +10,6 @@ from halfway.core.kinds import Kinds, MapRole
 from halfway.core.message import EVERYONE
 from halfway.core.options import seconds
 from halfway.protocols import application
-from halfway.protocols.application import (
-    PUBLISH,
-    SUBSCRIBE,
-    emit_event,
-    no_subscriptions,
-    notify_application,
-)
 from halfway.protocols.event_window import empty_window, is_new
 
 KINDS = Kinds()
@@ -52,12 +45,11 @@ def state(node_ids: npt.NDArray[np.int32], window: int, topics: int) -> FloodSta
     window: events in flight at a time; a node does not repeat an older one.
     """
     n = len(node_ids)
-    return FloodState(node_ids, empty_window(n, window), no_subscriptions(n, topics))
+    return FloodState(node_ids, empty_window(n, window), application.no_subscriptions(n, topics))
 
 
 def most_emissions(state: FloodState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
-    del state, rules
     return 2
 
 
@@ -66,11 +58,11 @@ def handle(state, rules, neighbourhood, i, message, out):
     """Let a node of flooding receive one message."""
     # A node that restarts repeats nothing: its timers died with it, and it does not know which
     # events it had still to repeat. This baseline loses them.
-    if message.kind in (FLOOD, PUBLISH):
+    if message.kind in (FLOOD, application.PUBLISH):
         if is_new(state.seen, i, message.event):
-            emit_event(message, REPEAT, rules.repeat_delay_s, state.node_id[i], out)
-            notify_application(state, i, message, out)
+            application.emit_event(message, REPEAT, rules.repeat_delay_s, state.node_id[i], out)
+            application.notify_application(state, i, message, out)
     elif message.kind == REPEAT:
-        emit_event(message, FLOOD, 0.0, EVERYONE, out)
-    elif message.kind == SUBSCRIBE:
+        application.emit_event(message, FLOOD, 0.0, EVERYONE, out)
+    elif message.kind == application.SUBSCRIBE:
         state.subscribed[i, message.topic] = 1

@@ -24,13 +24,6 @@ from halfway.core.options import count, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, random_states, uniform
 from halfway.protocols import application
-from halfway.protocols.application import (
-    PUBLISH,
-    SUBSCRIBE,
-    emit_event,
-    no_subscriptions,
-    notify_application,
-)
 from halfway.protocols.event_window import empty_window, is_new
 
 KINDS = Kinds()
@@ -88,13 +81,12 @@ def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) 
         node_ids,
         random_states(node_ids, seed),
         empty_window(n, window),
-        no_subscriptions(n, topics),
+        application.no_subscriptions(n, topics),
     )
 
 
 def most_emissions(state: GossipState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
-    del state
     return max(rules.fanout, 1) + 1
 
 
@@ -117,7 +109,7 @@ def push(state, rules, neighbourhood, i, message, out):
     missing = min(rules.fanout, last - first)
     for e in range(first, last):
         if pick(random_bits(state, i), last - e) < missing:
-            emit_event(message, PUSH, 0.0, neighbourhood.who[e], out)
+            application.emit_event(message, PUSH, 0.0, neighbourhood.who[e], out)
             missing -= 1
 
 
@@ -132,18 +124,18 @@ def handle(state, rules, neighbourhood, i, message, out):
     """Let a node of gossip receive one message."""
     # A node that restarts does not resume its rounds: its timers died with it. Gossip relies on
     # other nodes that send the same event.
-    if message.kind in (PUSH, PUBLISH):
+    if message.kind in (PUSH, application.PUBLISH):
         if is_new(state.seen, i, message.event):
             if takes_part(state, rules, i, message) and rules.rounds > 0:
                 start_round_timer(state, rules, i, message, 0.0, 0, out)
-            notify_application(state, i, message, out)
+            application.notify_application(state, i, message, out)
     elif message.kind == ROUND:
         if rules.fanout == BROADCAST:
-            emit_event(message, PUSH, 0.0, EVERYONE, out)
+            application.emit_event(message, PUSH, 0.0, EVERYONE, out)
         else:
             push(state, rules, neighbourhood, i, message, out)
         rounds_made = message.args[ROUNDS_MADE] + 1
         if rounds_made < rules.rounds:
             start_round_timer(state, rules, i, message, rules.period_s, rounds_made, out)
-    elif message.kind == SUBSCRIBE:
+    elif message.kind == application.SUBSCRIBE:
         state.subscribed[i, message.topic] = 1

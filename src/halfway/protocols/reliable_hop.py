@@ -37,9 +37,7 @@ class ReliableHops(NamedTuple):
     record: npt.NDArray[np.void]  # [n, places] MESSAGE as sent, a record array; sequence 0: free
     tries: npt.NDArray[np.int32]  # [n, places] retransmissions so far
     accepted: npt.NDArray[np.int32]  # [n, known, 2] sender and sequence number
-    counts: npt.NDArray[
-        np.int64
-    ]  # [n, 3] hops tracked, hops accepted, hops the table had no room for
+    counts: npt.NDArray[np.int64]  # [n, 3] hops: tracked, accepted, without room in the table
 
 
 def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> ReliableHops:

@@ -16,7 +16,6 @@ from halfway.protocols.walk_overlay.next_hop import MET, NO_PLACE, PASSED, chose
 
 # The outcome of one decision.
 MOVED, RETREATED, JOINED, EXHAUSTED = 0, 1, 2, 3
-NO_ROW = np.int64(-1)
 HEADS = 4  # at most two walks together, of at most two branches
 
 
@@ -59,29 +58,20 @@ class Built(NamedTuple):
 
 def unmarked(n: int, degree: int) -> Marks:
     """The marks of n rows before any walk; `degree` is the largest."""
+    marked, second, counted = np.zeros((3, n, 2), np.uint32)
+    near, far = np.zeros((2, n, 2), np.int32)
     return Marks(
-        stamp=np.zeros(1, np.uint32),
-        owner=np.zeros(n, np.uint32),
-        back=np.zeros(n, np.int32),
-        marked=np.zeros((n, 2), np.uint32),
-        second=np.zeros((n, 2), np.uint32),
-        counted=np.zeros((n, 2), np.uint32),
-        near=np.zeros((n, 2), np.int32),
-        far=np.zeros((n, 2), np.int32),
-        bids=np.zeros(degree),
-    )
+        np.zeros(1, np.uint32), np.zeros(n, np.uint32), np.zeros(n, np.int32), marked, second,
+        counted, near, far, np.zeros(degree),
+    )  # fmt: skip
 
 
 def nothing_built(n: int, initiators: int) -> Built:
     """An overlay without nodes, with room for n."""
-    return Built(
-        np.empty(n, np.int32),
-        np.empty(n, np.int32),
-        np.zeros(2, np.int64),
-        np.zeros(initiators, np.int64),
-        np.full(initiators, NO_ROW, np.int32),
-        np.full(initiators, NO_ROW, np.int32),
-    )
+    order, walk = np.empty((2, n), np.int32)
+    met_from, met_at = np.full((2, initiators), -1, np.int32)
+    steps = np.zeros(initiators, np.int64)
+    return Built(order, walk, np.zeros(2, np.int64), steps, met_from, met_at)
 
 
 @inlined
@@ -234,28 +224,16 @@ def build(graph, marks, recipe, built, initiators, together_at_first, seed, most
 def prune(n, links, ends, kept):
     """Clear `kept` [n] for dead ends, until none is left. `ends` counts each node's links [L, 2].
 
-    A node with a count of n or more is never cleared.
+    A node with a count of n or more is never cleared; every component has such a node.
     """
-    start = np.zeros(n + 1, np.int64)
+    others = np.zeros(n, np.int64)  # XOR of the neighbours left: at a dead end, its neighbour
     for a in range(links.shape[0]):
-        start[links[a, 0] + 1] += 1
-        start[links[a, 1] + 1] += 1
-    for i in range(n):
-        start[i + 1] += start[i]
-    other = np.empty(2 * links.shape[0], np.int64)
-    filled = start[:-1].copy()
-    for a in range(links.shape[0]):
-        for side in range(2):
-            i = links[a, side]
-            other[filled[i]] = links[a, 1 - side]
-            filled[i] += 1
+        others[links[a, 0]] ^= links[a, 1]
+        others[links[a, 1]] ^= links[a, 0]
     for leaf in range(n):
         i = leaf
         while kept[i] and ends[i] <= 1:
             kept[i] = False
-            following = i
-            for e in range(start[i], start[i + 1]):
-                if kept[other[e]]:
-                    ends[other[e]] -= 1
-                    following = other[e]
-            i = following
+            others[others[i]] ^= i
+            ends[others[i]] -= 1
+            i = others[i]

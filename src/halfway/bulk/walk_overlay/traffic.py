@@ -12,15 +12,10 @@ import numpy.typing as npt
 from halfway.bulk.walk_overlay.overlay import WalkOverlay
 from halfway.core.bloom import Size
 from halfway.core.compiled import kernel
-from halfway.protocols.walk_overlay.subscriptions import (
-    Catalogue,
-    admits,
-    insert_all,
-    matches,
-)
+from halfway.protocols.walk_overlay.subscriptions import Catalogue, admits, insert_all, matches
 
 Bools = npt.NDArray[np.bool_]
-Filters = npt.NDArray[np.uint32]
+FilterWords = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
@@ -83,26 +78,20 @@ class Traffic:
         reached = np.zeros(down.shape, np.bool_)
         reached[publisher] = True
         node = publisher
+        path = {node}  # from the publisher to the first node
         while node != 0:
             reached[self.parent[node]] = reached[node] & up[node]
             node = int(self.parent[node])
-        path = set(self._to_first(publisher))
+            path.add(node)
         for i in range(1, len(self.parent)):
             if i not in path:
                 reached[i] = reached[self.parent[i]] & down[i]
         return reached.sum(axis=0) - 1, reached
 
-    def _to_first(self, node: int) -> list[int]:
-        path = [node]
-        while node != 0:
-            node = int(self.parent[node])
-            path.append(node)
-        return path
-
 
 def filters(
     traffic: Traffic, wanted: npt.NDArray[np.uint8], catalogue: Catalogue, size: Size
-) -> tuple[Filters, Filters]:
+) -> tuple[FilterWords, FilterWords]:
     """Bloom filters [k, words] of the links from each node's parent, and to it."""
     own = np.zeros((len(wanted), size.words), np.uint32)
     for i in np.flatnonzero(wanted.any(axis=1)):
@@ -112,33 +101,27 @@ def filters(
     return below.astype(np.uint32), above.astype(np.uint32)
 
 
-def passes(words: Filters, catalogue: Catalogue, key: int, size: Size) -> Bools:
-    """[k, E] whether each filter admits each event of the catalogue."""
-    admitted = np.zeros((len(words), len(catalogue.event_topic)), np.bool_)
-    _admitted(words, catalogue, np.uint64(key), size.bits, size.hashes, admitted)
-    return admitted
-
-
-def matching(wanted: npt.NDArray[np.uint8], catalogue: Catalogue) -> Bools:
-    """[k, E] whether a subscription of each node matches each event of the catalogue."""
-    matched = np.zeros((len(wanted), len(catalogue.event_topic)), np.bool_)
-    _matched(wanted, catalogue, matched)
-    return matched
-
-
 @kernel
-def _admitted(words, catalogue, key, bits, hashes, admitted):
+def passes(words: FilterWords, catalogue: Catalogue, key: int, size: Size) -> Bools:
+    """[k, E] whether each filter [k, words] admits each event of the catalogue."""
+    admitted = np.empty((words.shape[0], catalogue.event_topic.shape[0]), np.bool_)
     for i in range(admitted.shape[0]):
         for e in range(admitted.shape[1]):
             topic = catalogue.event_topic[e]
-            admitted[i, e] = admits(words[i], catalogue, topic, e, key, bits, hashes)
+            admitted[i, e] = admits(
+                words[i], catalogue, topic, e, np.uint64(key), size.bits, size.hashes
+            )
+    return admitted
 
 
 @kernel
-def _matched(wanted, catalogue, matched):
+def matching(wanted: npt.NDArray[np.uint8], catalogue: Catalogue) -> Bools:
+    """[k, E] whether a subscription of each node [k, subscriptions] matches each event."""
+    matched = np.zeros((wanted.shape[0], catalogue.event_topic.shape[0]), np.bool_)
     for i in range(matched.shape[0]):
         for s in range(wanted.shape[1]):
             if wanted[i, s] == 1:
                 for e in range(matched.shape[1]):
                     topic = catalogue.event_topic[e]
                     matched[i, e] = matched[i, e] or matches(catalogue, s, topic, e)
+    return matched

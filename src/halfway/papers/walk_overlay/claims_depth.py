@@ -2,26 +2,29 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 
 import numpy as np
 
 from halfway.papers.walk_overlay.claims_path import COUNTS, SIZES, WALKS
-from halfway.papers.walk_overlay.estimates import correlation, estimated, means
+from halfway.papers.walk_overlay.estimates import (
+    Floats,
+    correlation,
+    estimated,
+    judge_ratio,
+    means,
+    row,
+)
 from halfway.pipeline.judge import Judged, judge_order, judge_range
-from halfway.pipeline.measure import difference, ratio
+from halfway.pipeline.measure import difference
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.study import Summaries
 from halfway.pipeline.verdict import Verdict
 
-_row = partial(Verdict, "walk-overlay")
-
 FIRST = (2, 3, 4, 5, 6, 7, 8, 9, 10)  # [dwo Fig. 10]
 MANY = (50, 75, 100, 250, 500)  # the depth has reached its maximum there
 NEAR, SIMILAR, WEAK = 0.9, 0.1, 0.1  # bounds of "maximum", "very similar", "no correlation"
-_POOLS = (
-    (FIRST, "2 to 10"), (MANY, "50 to 500"), *(((c,), str(c)) for c in (2, 10, 100)),
-)  # fmt: skip
-_INTERVAL_OR = "an interval that reaches 0, or |r| below"
+_POOLS = ((FIRST, "2 to 10"), (MANY, "50 to 500"), *(((c,), str(c)) for c in (2, 10, 100)))
 
 
 def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
@@ -30,7 +33,7 @@ def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
         for count in COUNTS[n]:
             at = partial(found.find, "depth", n=n, initiators=count)
             apart = difference(at(system=WALKS[0]), at(system=WALKS[1]), "mean")
-            yield _row(
+            yield row(
                 "figure-9", {"n": n, "initiators": count}, "mean depth, DRW - PRW",
                 "very similar", *apart, at(system=WALKS[0]).networks,
                 f"similar: less than {SIMILAR} of the network's extent apart",
@@ -39,7 +42,7 @@ def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
         for system in WALKS:
             seen = found.find("depth", n=n, initiators=10, system=system)
             missing = (1 - seen.mean, 1 - seen.mean_high, 1 - seen.mean_low)
-            yield _row(
+            yield row(
                 "figure-9", {"n": n, "system": system, "initiators": 10}, "1 - mean depth",
                 "maximum reached very early", *missing, seen.networks,
                 f"'reached' is a depth above {NEAR}, 'very early' ten initiators",
@@ -52,42 +55,37 @@ def judge_figure_10(found: Summaries) -> Iterator[Verdict]:
     for n in SIZES:
         for system in WALKS:
             at = partial(found.find, "depth", n=n, system=system)
-            share = ratio(at(initiators=2), at(initiators=3), "mean")
             cell: dict[str, Scalar] = {"n": n, "system": system}
-            yield _row(
+            yield judge_ratio(
                 "figure-10", cell, "mean depth, two / three initiators",
-                "importantly increased with three", *share, at(initiators=2).networks,
-                "mean depth", *judge_order(*share),
+                "importantly increased with three", at(initiators=2), at(initiators=3),
+                "mean depth",
             )  # fmt: skip
             later = estimated(_later_rise(found, n, system), at(initiators=2).networks)
-            yield _row(
+            yield row(
                 "figure-10", cell, "largest later rise of depth - that from 2 to 3",
                 "importantly increased with three", *later, at(initiators=2).networks,
                 "'importantly': more than any step between 3 and 10 initiators",
                 *judge_order(*later, equal=0.0),
             )  # fmt: skip
         at = partial(found.find, "depth", n=n, initiators=2)
-        share = ratio(at(system=WALKS[1]), at(system=WALKS[0]), "mean")
-        yield _row(
-            "figure-10", {"n": n, "initiators": 2}, "mean depth, PRW / DRW", "DRWs deeper", *share,
-            at(system=WALKS[0]).networks, "mean depth", *judge_order(*share),
+        yield judge_ratio(
+            "figure-10", {"n": n, "initiators": 2}, "mean depth, PRW / DRW", "DRWs deeper",
+            at(system=WALKS[1]), at(system=WALKS[0]), "mean depth",
         )  # fmt: skip
-    for n in SIZES:
-        for system in WALKS:
-            for counts, which in _POOLS:
-                r = correlation(found, counts, n=n, system=system)
-                yield _row(
-                    "figure-10", {"n": n, "system": system, "initiators": which},
-                    "correlation of active nodes and depth", "no correlation", *r,
-                    found.find("depth", n=n, system=system, initiators=2).networks,
-                    f"Pearson's r over all overlays of these initiators; none: {_INTERVAL_OR} "
-                    f"{WEAK}", *_uncorrelated(*r),
-                )  # fmt: skip
+    for n, system, (counts, which) in product(SIZES, WALKS, _POOLS):
+        r = correlation(found, counts, n=n, system=system)
+        yield row(
+            "figure-10", {"n": n, "system": system, "initiators": which},
+            "correlation of active nodes and depth", "no correlation", *r,
+            found.find("depth", n=n, system=system, initiators=2).networks,
+            "Pearson's r over all overlays of these initiators; "
+            f"none: an interval that reaches 0, or |r| below {WEAK}", *_uncorrelated(*r),
+        )  # fmt: skip
 
 
-def _later_rise(found: Summaries, n: int, system: str) -> np.ndarray:
-    table, _ = means(found, "depth", FIRST, n=n, system=system)
-    rises = table[:, 1:] - table[:, :-1]
+def _later_rise(found: Summaries, n: int, system: str) -> Floats:
+    rises = np.diff(means(found, "depth", FIRST, n=n, system=system)[0])
     return np.asarray(rises[:, 1:].max(axis=1) - rises[:, 0])
 
 

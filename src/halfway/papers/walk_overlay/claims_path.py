@@ -1,25 +1,16 @@
 """Paper 2, §VI-A and the counts of §VI, judged: the nodes in the active path, Figure 8."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise, product
 
 import numpy as np
 
-from halfway.papers.walk_overlay.estimates import (
-    Estimate,
-    estimated,
-    means,
-    slope,
-    spread,
-    straightness,
-)
+from halfway.papers.walk_overlay import estimates
+from halfway.papers.walk_overlay.estimates import estimated, judge_ratio, means, row, slope
 from halfway.pipeline.judge import judge_number, judge_order
-from halfway.pipeline.measure import ratio
-from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.study import Summaries
 from halfway.pipeline.verdict import Verdict
-
-_row = partial(Verdict, "walk-overlay")
 
 SIZES = (1000, 2000, 3000)
 WALKS = ("directional-walk", "random-walk")
@@ -43,7 +34,7 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
     for n in SIZES:
         runs = NETWORKS * len(COUNTS[n])
         whole = sum(PRINTED.values())
-        yield _row(
+        yield row(
             "section-6", {"n": n}, "simulations", PRINTED[n], float(runs), None, None, NETWORKS,
             "as printed: 100 networks for each number of initiators",
             "impossible as printed",
@@ -53,21 +44,19 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
     seen = found.find("draws", n=1000, system=WALKS[0], initiators=2)
     share = (1 / seen.mean, 1 / seen.mean_high, 1 / max(seen.mean_low, 1.0))
-    yield _row(
+    yield row(
         "section-6", {"n": 1000}, "share of draws that are connected", "hard to obtain", *share,
         seen.networks, "below 1000; 'hard' is less than one in four, at 1000 itself",
         *judge_order(*share, equal=0.25),
     )  # fmt: skip
-    for n in SIZES:
-        for system in WALKS:
-            seen = found.find("unjoined", n=n, system=system, initiators=2)
-            yield _row(
-                "section-6", {"n": n, "system": system}, "walks that met no other", 0.0, seen.mean,
-                seen.mean_low, seen.mean_high, seen.networks,
-                "the algorithm goes back \"in order to assure intersections\"",
-                *judge_number(0.0, seen.mean, seen.mean_low, seen.mean_high, relative=0.0,
-                              rounding=0.0),
-            )  # fmt: skip
+    for n, system in product(SIZES, WALKS):
+        seen = found.find("unjoined", n=n, system=system, initiators=2)
+        estimate = (seen.mean, seen.mean_low, seen.mean_high)
+        yield row(
+            "section-6", {"n": n, "system": system}, "walks that met no other", 0.0, *estimate,
+            seen.networks, "the algorithm goes back \"in order to assure intersections\"",
+            *judge_number(0.0, *estimate, relative=0.0, rounding=0.0),
+        )  # fmt: skip
 
 
 def judge_panels(n: int, found: Summaries) -> Iterator[Verdict]:
@@ -88,42 +77,36 @@ def _fewer(n: int, found: Summaries) -> Iterator[Verdict]:
     """ "overlay layers that use PRWs present larger active paths" """
     for count in COUNTS[n]:
         at = partial(found.find, "active", n=n, initiators=count)
-        share = ratio(at(system=WALKS[0]), at(system=WALKS[1]), "mean")
-        yield _row(
+        yield judge_ratio(
             PANELS[n], {"n": n, "initiators": count}, "mean active nodes, DRW / PRW",
-            "PRWs larger", *share, at(system=WALKS[0]).networks, "all nodes of all walks",
-            *judge_order(*share),
+            "PRWs larger", at(system=WALKS[0]), at(system=WALKS[1]), "all nodes of all walks",
         )  # fmt: skip
 
 
 def _straight(n: int, found: Summaries) -> Iterator[Verdict]:
     """ "the same logarithmic behavior" """
-    for system in WALKS:
-        for counts, which in ((LOGARITHMIC, "up to 100"), (COUNTS[n], "all")):
-            table, networks = means(found, "active", counts, n=n, system=system)
-            straight = straightness(table[0], np.log(counts))
-            cell: dict[str, Scalar] = {"n": n, "system": system, "initiators": which}
-            yield _row(
-                PANELS[n], cell, "R² of mean active nodes over ln(initiators)",
-                "logarithmic", straight, None, None, networks,
-                f"a line with R² above {STRAIGHT}; no interval",
-                "agrees" if straight > STRAIGHT else "differs",
-                "each initiator is an active node itself: no logarithm can last"
-                if which == "all" else "",
-            )  # fmt: skip
+    for system, which in product(WALKS, ("up to 100", "all")):
+        counts = COUNTS[n] if which == "all" else LOGARITHMIC
+        table, networks = means(found, "active", counts, n=n, system=system)
+        straight = float(np.corrcoef(table[0], np.log(counts))[0, 1] ** 2)
+        yield row(
+            PANELS[n], {"n": n, "system": system, "initiators": which},
+            "R² of mean active nodes over ln(initiators)", "logarithmic", straight, None, None,
+            networks, f"a line with R² above {STRAIGHT}; no interval",
+            "agrees" if straight > STRAIGHT else "differs",
+            "each initiator is an active node itself: no logarithm can last"
+            if which == "all" else "",
+        )  # fmt: skip
 
 
 def _logarithms(found: Summaries) -> Iterator[Verdict]:
     """ "the base of the logarithm decreases as the density of the network is increased" """
     for system in WALKS:
-        slopes = {
-            n: slope(means(found, "active", LOGARITHMIC, n=n, system=system)[0], LOGARITHMIC)
-            for n in SIZES
-        }
+        slopes = {n: _growth(found, n, system) for n in SIZES}
         networks = found.find("active", n=SIZES[0], system=system, initiators=2).networks
-        for less, more in ((1000, 2000), (2000, 3000)):
+        for less, more in pairwise(SIZES):
             growth = estimated(slopes[less] / slopes[more], networks, log=True)
-            yield _row(
+            yield row(
                 "figure-8", {"system": system, "n": f"{less} / {more}"},
                 "active nodes per ln(initiators), less / more dense",
                 "the base decreases with density", *growth, networks,
@@ -131,31 +114,31 @@ def _logarithms(found: Summaries) -> Iterator[Verdict]:
             )  # fmt: skip
             shares = (slopes[less] / less, slopes[more] / more)
             relative = estimated(shares[1] / shares[0], networks, log=True)
-            claim = "less dense grow faster" if system == WALKS[1] else "almost identical"
-            opinion = (
-                judge_order(*relative)
-                if system == WALKS[1]
-                else judge_number(1.0, *relative, relative=0.1, rounding=0.0)
-            )
-            yield _row(
+            if system == WALKS[1]:
+                claim, opinion = "less dense grow faster", judge_order(*relative)
+            else:
+                opinion = judge_number(1.0, *relative, relative=0.1, rounding=0.0)
+                claim = "almost identical"
+            yield row(
                 "figure-8", {"system": system, "n": f"{more} / {less}"},
                 "share of n per ln(initiators), more / less dense", claim, *relative, networks,
                 "up to 100 initiators; 'proportionally' is per node of the network", *opinion,
             )  # fmt: skip
 
 
+def _growth(found: Summaries, n: int, system: str) -> estimates.Floats:
+    return slope(means(found, "active", LOGARITHMIC, n=n, system=system)[0], LOGARITHMIC)
+
+
 def _dramatic(found: Summaries) -> Verdict:
     """ "the change on the base is more dramatic for DRWs" """
-    change = []
-    for system in WALKS:
-        ends = [
-            slope(means(found, "active", LOGARITHMIC, n=n, system=system)[0], LOGARITHMIC)
-            for n in (1000, 3000)
-        ]
-        change.append(np.abs(np.log(ends[1] / ends[0])))
+    change = [
+        np.abs(np.log(_growth(found, 3000, system) / _growth(found, 1000, system)))
+        for system in WALKS
+    ]
     networks = found.find("active", n=1000, system=WALKS[0], initiators=2).networks
-    apart: Estimate = estimated(change[1] - change[0], networks)
-    return _row(
+    apart = estimated(change[1] - change[0], networks)
+    return row(
         "figure-8", {}, "|ln slope(3000) / slope(1000)|, PRW - DRW", "more dramatic for DRWs",
         *apart, networks, "up to 100 initiators; in either direction",
         *judge_order(*apart, equal=0.0),
@@ -164,41 +147,34 @@ def _dramatic(found: Summaries) -> Verdict:
 
 def _densities(found: Summaries) -> Iterator[Verdict]:
     """ "the more nodes we have in the network, the more nodes we have in the active path" """
-    for system in WALKS:
-        for less, more in ((1000, 2000), (2000, 3000)):
-            for count in SHOWN:
-                at = partial(found.find, "active", system=system, initiators=count)
-                share = ratio(at(n=less), at(n=more), "mean")
-                cell: dict[str, Scalar] = {
-                    "system": system, "n": f"{less} / {more}", "initiators": count,
-                }  # fmt: skip
-                yield _row(
-                    "figure-8", cell, "mean active nodes, less / more nodes",
-                    "more nodes, larger paths", *share, at(n=less).networks,
-                    "all nodes of all walks", *judge_order(*share),
-                )  # fmt: skip
-            full = [means(found, "active", SHOWN, n=n, system=system)[0] / n for n in (more, less)]
-            networks = found.find("active", n=less, system=system, initiators=2).networks
-            share = estimated((full[0] / full[1]).max(axis=1), networks, log=True)
-            yield _row(
-                "figure-8", {"system": system, "n": f"{more} / {less}"},
-                "largest ratio of shares of n that are active", "less dense saturate before",
-                *share, networks, f"over the numbers of initiators {_listed(SHOWN)}",
-                *judge_order(*share),
+    for system, (less, more) in product(WALKS, pairwise(SIZES)):
+        for count in SHOWN:
+            at = partial(found.find, "active", system=system, initiators=count)
+            yield judge_ratio(
+                "figure-8", {"system": system, "n": f"{less} / {more}", "initiators": count},
+                "mean active nodes, less / more nodes", "more nodes, larger paths", at(n=less),
+                at(n=more), "all nodes of all walks",
             )  # fmt: skip
+        full = [means(found, "active", SHOWN, n=n, system=system)[0] / n for n in (more, less)]
+        networks = found.find("active", n=less, system=system, initiators=2).networks
+        share = estimated((full[0] / full[1]).max(axis=1), networks, log=True)
+        yield row(
+            "figure-8", {"system": system, "n": f"{more} / {less}"},
+            "largest ratio of shares of n that are active", "less dense saturate before",
+            *share, networks, f"over the numbers of initiators {', '.join(map(str, SHOWN))}",
+            *judge_order(*share),
+        )  # fmt: skip
 
 
 def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
     """ "DRWs present a more reliable performance": fewer outliers, a smaller spread"""
+    at = partial(found.find, "active", n=n)
     shares = [
-        float(np.mean([
-            found.find("active", n=n, system=system, initiators=count).outliers
-            for count in COUNTS[n]
-        ]))
-        for system in WALKS
-    ]  # fmt: skip
-    networks = found.find("active", n=n, system=WALKS[0], initiators=2).networks
-    yield _row(
+        float(np.mean([at(system=s, initiators=count).outliers for count in COUNTS[n]]))
+        for s in WALKS
+    ]
+    networks = at(system=WALKS[0], initiators=2).networks
+    yield row(
         PANELS[n], {"n": n}, "share of outliers, DRW / PRW", "PRWs have more outliers",
         shares[0] / shares[1] if shares[1] else float("nan"), None, None, networks,
         "beyond 1.5 interquartile ranges of their own box; mean over all numbers of initiators",
@@ -206,26 +182,19 @@ def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
         f"{shares[0]:.2%} against {shares[1]:.2%}; no interval".replace("%", " %"),
     )  # fmt: skip
     for count in SHOWN:
-        wide = [spread(found, "active", n=n, system=s, initiators=count) for s in WALKS]
+        wide = [estimates.spread(found, "active", n=n, system=s, initiators=count) for s in WALKS]
         against = estimated(wide[0][0] / wide[1][0], networks, log=True)
-        yield _row(
+        yield row(
             PANELS[n], {"n": n, "initiators": count},
             "coefficient of variation of active nodes, DRW / PRW", "more reliable", *against,
             networks, "standard deviation / mean", *judge_order(*against),
         )  # fmt: skip
-        apart = [wide[s][0] * _mean(found, n, count, s) for s in (0, 1)]
+        apart = [
+            wide[s][0] * estimates.drawn(at(system=WALKS[s], initiators=count)) for s in (0, 1)
+        ]
         against = estimated(apart[0] / apart[1], networks, log=True)
-        yield _row(
+        yield row(
             PANELS[n], {"n": n, "initiators": count},
             "standard deviation of active nodes, DRW / PRW", "more reliable", *against,
             networks, "in nodes", *judge_order(*against),
         )  # fmt: skip
-
-
-def _mean(found: Summaries, n: int, count: int, which: int) -> np.ndarray:
-    row = found.find("active", n=n, system=WALKS[which], initiators=count)
-    return np.array((row.mean, *row.boot_mean))
-
-
-def _listed(counts: Sequence[int]) -> str:
-    return ", ".join(map(str, counts))

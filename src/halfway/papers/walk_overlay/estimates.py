@@ -2,23 +2,43 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from halfway.pipeline.measure import around
+from halfway.pipeline.judge import judge_order
+from halfway.pipeline.measure import around, ratio
+from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.study import Summaries, Summary
+from halfway.pipeline.verdict import Verdict
+
+row = partial(Verdict, "walk-overlay")
 
 Estimate = tuple[float, float, float]  # value and its 95 % interval
 Floats = npt.NDArray[np.float64]
 
 
+def judge_ratio(
+    figure: str, cell: dict[str, Scalar], metric: str, claim: str, one: Summary, other: Summary,
+    reading: str,
+) -> Verdict:  # fmt: skip
+    """The claim that the mean of `one` is less than that of `other`, judged by their ratio."""
+    share = ratio(one, other, "mean")
+    opinion = judge_order(*share)
+    return row(figure, cell, metric, claim, *share, one.networks, reading, *opinion)
+
+
+def drawn(summary: Summary) -> Floats:
+    """[1 + resamples] the mean and its bootstrap replicates."""
+    return np.array((summary.mean, *summary.boot_mean))
+
+
 def means(found: Summaries, metric: str, counts: Sequence[int], **cell: Any) -> tuple[Floats, int]:
     """[1 + resamples, counts] means of a metric by number of initiators; the estimate is row 0."""
-    rows = [found.find(metric, initiators=count, **cell) for count in counts]
-    table = np.array([(row.mean, *row.boot_mean) for row in rows]).T
-    return table, min(row.networks for row in rows)
+    seen = [found.find(metric, initiators=count, **cell) for count in counts]
+    return np.array(list(map(drawn, seen))).T, min(summary.networks for summary in seen)
 
 
 def estimated(table: Floats, networks: int, *, log: bool = False) -> Estimate:
@@ -37,15 +57,10 @@ def slope(table: Floats, counts: Sequence[int]) -> Floats:
     return np.asarray(table @ axis / (axis @ axis))
 
 
-def straightness(values: Floats, axis: Floats) -> float:
-    """R² of the straight line through values over an axis."""
-    return float(np.corrcoef(values, axis)[0, 1] ** 2)
-
-
 def spread(found: Summaries, metric: str, **cell: Any) -> tuple[Floats, int]:
     """[1 + resamples] coefficient of variation: standard deviation / mean."""
     once, twice = found.find(metric, **cell), found.find(f"{metric} squared", **cell)
-    mean, square = _drawn(once), _drawn(twice)
+    mean, square = drawn(once), drawn(twice)
     return np.sqrt(np.maximum(square - mean**2, 0.0)) / mean, once.networks
 
 
@@ -57,7 +72,3 @@ def correlation(found: Summaries, counts: Sequence[int], **cell: Any) -> Estimat
     with np.errstate(divide="ignore", invalid="ignore"):
         r = (ad - a * d) / np.sqrt((aa - a * a) * (dd - d * d))
     return estimated(r, tables[0][1])
-
-
-def _drawn(row: Summary) -> Floats:
-    return np.array((row.mean, *row.boot_mean))

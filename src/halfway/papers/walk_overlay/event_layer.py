@@ -23,11 +23,9 @@ def subscriptions(
     """Subscriptions and events of uniform topics, by content with intervals of two attributes."""
     chosen = []
     for topic in random_state.integers(TOPICS, size=count):
-        intervals: list[tuple[float, float] | None] = []
-        for low, width in random_state.random((2, 2)) if content else ():
-            intervals.append(
-                (float(low * (1 - width / 2)), float(low * (1 - width / 2) + width / 2))
-            )
+        low, width = random_state.random((2, 2)).T if content else np.empty((2, 0))
+        low = low * (1 - width / 2)
+        intervals = zip(low.tolist(), (low + width / 2).tolist(), strict=True)
         chosen.append(Subscription(int(topic), tuple(intervals)))
     values = random_state.random((EVENTS, 2 if content else 0))
     topics = random_state.integers(TOPICS, size=EVENTS)
@@ -113,10 +111,7 @@ def _false(
         admitted.append(passes(words[1:], others, key, size).mean())
         items = held[1:].sum(axis=1)
         expected.append(np.mean([expected_false_positives(size, count) for count in items]))
-    return {
-        "false": np.array([np.mean(admitted)]),
-        "predicted": np.array([np.mean(expected)]),
-    }
+    return {"false": np.array([np.mean(admitted)]), "predicted": np.array([np.mean(expected)])}
 
 
 def _removal(

@@ -1,12 +1,12 @@
 """Paper 2, declared: the points of each figure, scales, interpretations and pictures."""
 
+from dataclasses import replace
 from functools import partial
+from itertools import product
 
 from halfway.papers.walk_overlay import claims_depth, claims_events, claims_path, claims_walks
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale
-
-_MEASUREMENTS = "halfway.papers.walk_overlay.measurements"
 
 RADIUS = 0.05  # [dwo §VI] unit square, not a torus
 NETWORK = ("n", "radius")
@@ -43,64 +43,38 @@ FILTERED = (
 _CONSTRUCTION = (UNIFORM, BUILT, MARKED, PURE, SETS, ACTIVE, INTERVALS)
 
 
-def overlay_point(n: int, system: str, initiators: int, marking: str = "left") -> Point:
+def _point(measure: str, cost_ms: float, n: int, **parameters: Scalar) -> Point:
+    on_network = {"n": n, "radius": RADIUS, **parameters}
+    return Point(f"halfway.papers.walk_overlay.{measure}", on_network, NETWORK, cost_ms)
+
+
+def overlay_point(n: int, system: str, initiators: int) -> Point:
     """Overlays of a number of initiators on a network of n nodes."""
-    parameters: dict[str, Scalar] = {
-        "n": n,
-        "radius": RADIUS,
-        "system": system,
-        "initiators": initiators,
-        "sets": claims_path.SETS,
-        "marking": marking,
-    }
-    cost_ms = 4.0 + 0.004 * n
-    return Point(f"{_MEASUREMENTS}:overlays", parameters, NETWORK, cost_ms)
+    return _point(
+        "measurements:overlays", 4.0 + 0.004 * n, n, system=system, initiators=initiators,
+        sets=claims_path.SETS, marking="left",
+    )  # fmt: skip
 
 
 def recipe_point(
     n: int, system: str, alpha: float = 1.0, beta: float = 0.0, branches: int = 1
 ) -> Point:
     """Pairs of walks that follow one form of cost (2)."""
-    parameters: dict[str, Scalar] = {
-        "n": n,
-        "radius": RADIUS,
-        "system": system,
-        "alpha": alpha,
-        "beta": beta,
-        "branches": branches,
-        "sets": claims_path.SETS,
-        "alone": 30,
-    }
-    return Point(f"{_MEASUREMENTS}:recipes", parameters, NETWORK, 10.0)
-
-
-def stopping_point(n: int, system: str, initiators: int) -> Point:
-    """Walks that join an overlay of a number of initiators."""
-    parameters: dict[str, Scalar] = {
-        "n": n,
-        "radius": RADIUS,
-        "system": system,
-        "initiators": initiators,
-        "sets": 100,
-    }
-    return Point(f"{_MEASUREMENTS}:stopping", parameters, NETWORK, 60.0)
-
-
-def events_point(n: int, content: bool, bits_each: int) -> Point:
-    """Subscriptions on an overlay, and events across it."""
-    parameters: dict[str, Scalar] = {
-        "n": n,
-        "radius": RADIUS,
-        "initiators": claims_events.INITIATORS,
-        "content": content,
-        "bits each": bits_each,
-    }
-    return Point("halfway.papers.walk_overlay.event_layer:traffic", parameters, NETWORK, 200.0)
+    return _point(
+        "measurements:recipes", 10.0, n, system=system, alpha=alpha, beta=beta, branches=branches,
+        sets=claims_path.SETS, alone=30,
+    )  # fmt: skip
 
 
 def _events(_scale: Scale) -> list[Point]:
-    return [events_point(n, content, bits) for n in SIZES for content in (False, True)
-            for bits in claims_events.BITS]  # fmt: skip
+    """Subscriptions on an overlay, and events across it."""
+    return [
+        _point(
+            "event_layer:traffic", 200.0, n, initiators=claims_events.INITIATORS, content=content,
+            **{"bits each": bits},
+        )
+        for n, content, bits in product(SIZES, (False, True), claims_events.BITS)
+    ]  # fmt: skip
 
 
 def _panels(n: int, _scale: Scale) -> list[Point]:
@@ -113,40 +87,40 @@ def _overlays(scale: Scale) -> list[Point]:
 
 def _first_overlays(_scale: Scale) -> list[Point]:
     counts = (*claims_depth.FIRST, *claims_depth.MANY)
-    return [overlay_point(n, system, i) for n in SIZES for system in WALKS for i in counts]
+    return [overlay_point(*cell) for cell in product(SIZES, WALKS, counts)]
 
 
 def _networks(_scale: Scale) -> list[Point]:
-    return [overlay_point(n, system, 2) for n in SIZES for system in WALKS]
+    return [overlay_point(n, system, 2) for n, system in product(SIZES, WALKS)]
 
 
 def _recipes(_scale: Scale) -> list[Point]:
     directional = [
-        recipe_point(n, WALKS[0], alpha, beta, branches)
-        for n in SIZES
-        for alpha, beta in claims_walks.WEIGHTS
-        for branches in claims_walks.BRANCHES
+        recipe_point(n, WALKS[0], *weights, branches)
+        for n, weights, branches in product(SIZES, claims_walks.WEIGHTS, claims_walks.BRANCHES)
     ]
     rumors = [recipe_point(n, WALKS[0], *claims_walks.RUMOR) for n in SIZES]
     return directional + rumors + [recipe_point(n, WALKS[1]) for n in SIZES]
 
 
 def _joining(_scale: Scale) -> list[Point]:
-    return [stopping_point(n, system, i) for n in SIZES for system in WALKS
-            for i in claims_walks.JOINED]  # fmt: skip
+    """Walks that join an overlay of a number of initiators."""
+    return [
+        _point("measurements:stopping", 60.0, n, system=system, initiators=initiators, sets=100)
+        for n, system, initiators in product(SIZES, WALKS, claims_walks.JOINED)
+    ]
 
 
-def _figure_4_svg() -> str:
-    from halfway.papers.walk_overlay.picture import figure_4  # draws: loads matplotlib
+def _drawn(count: int) -> str:
+    from halfway.papers.walk_overlay.picture import picture  # draws: loads matplotlib
 
-    return figure_4()
+    return picture(count)
 
 
-def _figure_6_svg() -> str:
-    from halfway.papers.walk_overlay.picture import figure_6
-
-    return figure_6()
-
+_DEPTHS = Plot("boxplot", "depth", "initiators", "system", "publishers and subscribers", "depth",
+               colour="n")  # fmt: skip
+_ACTIVE = Plot("boxplot", "active", "initiators", "system", "publishers and subscribers",
+               "nodes in the active path")  # fmt: skip
 
 NETWORKS: dict[Scale, int] = {"quick": 12, "paper": claims_path.NETWORKS}
 ONE: dict[Scale, int] = {"quick": 1, "paper": 1}
@@ -161,28 +135,19 @@ PAPER = Paper(
         Figure(
             "section-4",
             "Cost (2) with its two weights, and walks of one and two branches",
-            _recipes,
-            NETWORKS,
-            claims_walks.judge_section_4,
-            (UNIFORM, BUILT, MARKED, INTERVALS),
+            _recipes, NETWORKS, claims_walks.judge_section_4, (UNIFORM, BUILT, MARKED, INTERVALS),
         ),
         Figure(
             "section-6",
             "The networks, the number of simulations, and whether walks meet",
-            _networks,
-            NETWORKS,
-            claims_path.judge_networks,
-            (UNIFORM, SETS, INTERVALS),
+            _networks, NETWORKS, claims_path.judge_networks, (UNIFORM, SETS, INTERVALS),
         ),
         Figure(
             "figure-4",
             "Two directional walks intersecting",
-            lambda _scale: [],
-            ONE,
-            lambda _found: [],
-            (BUILT, MARKED),
+            lambda _scale: [], ONE, lambda _found: [], (BUILT, MARKED),
             drawing=Drawing(
-                _figure_4_svg,
+                partial(_drawn, 2),
                 "Two directional walks on a network of the paper's kind, each until the first of "
                 "them meets the other. The paper shows another instance.",
             ),
@@ -190,12 +155,9 @@ PAPER = Paper(
         Figure(
             "figure-6",
             "An overlay of directional walks: publishers, subscribers and brokers",
-            lambda _scale: [],
-            ONE,
-            lambda _found: [],
-            (BUILT, MARKED),
+            lambda _scale: [], ONE, lambda _found: [], (BUILT, MARKED),
             drawing=Drawing(
-                _figure_6_svg,
+                partial(_drawn, 10),
                 "Ten initiators (green circles) and the brokers where their walks met (yellow "
                 "squares), as in the paper, which shows another instance.",
             ),
@@ -204,59 +166,33 @@ PAPER = Paper(
             Figure(
                 claims_path.PANELS[n],
                 f"Nodes in the active path for numbers of publishers and subscribers, n = {n}",
-                partial(_panels, n),
-                NETWORKS,
-                partial(claims_path.judge_panels, n),
-                _CONSTRUCTION,
-                plots=(
-                    Plot("boxplot", "active", "initiators", "system",
-                         "publishers and subscribers", "nodes in the active path"),
-                ),
+                partial(_panels, n), NETWORKS, partial(claims_path.judge_panels, n), _CONSTRUCTION,
+                plots=(_ACTIVE,),
             )
             for n in SIZES
         ),
         Figure(
             "figure-8",
             "Nodes in the active path, by size of the network",
-            _overlays,
-            NETWORKS,
-            claims_path.judge_figure_8,
-            _CONSTRUCTION,
-            plots=(
-                Plot("boxplot", "active", "initiators", "system", "publishers and subscribers",
-                     "nodes in the active path", colour="n"),
-            ),
+            _overlays, NETWORKS, claims_path.judge_figure_8, _CONSTRUCTION,
+            plots=(replace(_ACTIVE, colour="n"),),
         ),
         Figure(
             "figure-9",
             "Depth of the overlay for numbers of publishers and subscribers",
-            _overlays,
-            NETWORKS,
-            claims_depth.judge_figure_9,
-            _CONSTRUCTION,
-            plots=(
-                Plot("boxplot", "depth", "initiators", "system", "publishers and subscribers",
-                     "depth", colour="n"),
-            ),
+            _overlays, NETWORKS, claims_depth.judge_figure_9, _CONSTRUCTION,
+            plots=(_DEPTHS,),
         ),
         Figure(
             "figure-10",
             "Depth for few publishers and subscribers, and its correlation with active nodes",
-            _first_overlays,
-            NETWORKS,
-            claims_depth.judge_figure_10,
-            _CONSTRUCTION,
-            plots=(
-                Plot("boxplot", "depth", "initiators", "system", "publishers and subscribers",
-                     "depth", colour="n"),
-            ),
+            _first_overlays, NETWORKS, claims_depth.judge_figure_10, _CONSTRUCTION,
+            plots=(_DEPTHS,),
         ),
         Figure(
             "bloom",
             "Bloom filters at brokers: costs, savings and losses (not in the paper)",
-            _events,
-            {"quick": 6, "paper": 20},
-            claims_events.judge_bloom,
+            _events, {"quick": 6, "paper": 20}, claims_events.judge_bloom,
             (UNIFORM, BUILT, FILTERED, INTERVALS),
             plots=(
                 Plot("bars", "bloom", "bits each", "n", "bits of a filter for each subscription",
@@ -266,10 +202,7 @@ PAPER = Paper(
         Figure(
             "stopping-rule",
             "When a walk that met no other may give up (not in the paper)",
-            _joining,
-            NETWORKS,
-            claims_walks.judge_stopping,
-            (UNIFORM, BUILT, MARKED, INTERVALS),
+            _joining, NETWORKS, claims_walks.judge_stopping, (UNIFORM, BUILT, MARKED, INTERVALS),
             plots=(
                 Plot("boxplot", "steps", "initiators", "system", "initiators already present",
                      "steps until the walk meets another", colour="n", log=True),

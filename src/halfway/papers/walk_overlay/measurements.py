@@ -46,12 +46,8 @@ def overlays(run: Run) -> Observations:
         initiator_sets(run["n"], run["initiators"], run["sets"], run.workload_seed)
     ):
         with run.timed("run"):
-            overlay = walks.build(
-                rows,
-                seed=(run.random_seed + s) % 2**64,
-                system=run["system"],
-                marking=run["marking"],
-            )
+            seed = (run.random_seed + s) % 2**64
+            overlay = walks.build(rows, seed=seed, system=run["system"], marking=run["marking"])
         active[s], needed[s] = len(overlay.rows), len(overlay.needed())
         depth[s], retreats[s] = overlay.depth(whole), overlay.retreats
         unjoined[s] = np.count_nonzero(~overlay.joined)
@@ -81,12 +77,7 @@ def recipes(run: Run) -> Observations:
     place = walks.network.position
     assert place is not None
     steps, path, active, reach = np.empty((4, run["sets"]))
-    recipe = {
-        "system": run["system"],
-        "alpha": run["alpha"],
-        "beta": run["beta"],
-        "branches": run["branches"],
-    }
+    recipe = {name: run[name] for name in ("system", "alpha", "beta", "branches")}
     for s, rows in enumerate(initiator_sets(run["n"], 2, run["sets"], run.workload_seed)):
         seed = (run.random_seed + s) % 2**64
         with run.timed("run"):

@@ -15,13 +15,10 @@ def instance(count: int, seed: int = _SEED) -> WalkOverlay:
     return Overlays(network).build(initiator_sets(_N, count, 1, seed)[0], seed=seed)
 
 
-def figure_4() -> str:
-    """The picture as SVG; the same bytes each time."""
-    overlay = instance(2)
-    return overlay_svg(overlay, title=f"{len(overlay.rows)} nodes until two walks meet")
-
-
-def figure_6() -> str:
-    """The picture as SVG; the same bytes each time."""
-    overlay = instance(10)
-    return overlay_svg(overlay, title=f"10 initiators, {len(overlay.rows)} of {_N} nodes")
+def picture(count: int) -> str:
+    """The picture of an overlay of `count` initiators as SVG; the same bytes each time."""
+    overlay = instance(count)
+    title = f"{count} initiators, {len(overlay.rows)} of {_N} nodes"
+    if count == 2:
+        title = f"{len(overlay.rows)} nodes until two walks meet"
+    return overlay_svg(overlay, title=title)

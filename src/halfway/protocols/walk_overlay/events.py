@@ -15,17 +15,8 @@ from halfway.core.compiled import apart
 from halfway.core.message import APP
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import is_new
+from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.hop_table import has_room, send_reliably
-from halfway.protocols.walk_overlay.messages import (
-    CHUNK,
-    CHUNK_WORDS,
-    DELIVERED,
-    EVENT,
-    FIRST_WORD,
-    NEVER,
-    UNMATCHED,
-    WORDS,
-)
 from halfway.protocols.walk_overlay.subscriptions import admits, insert_all, matches
 
 
@@ -42,7 +33,7 @@ def filter_word(state, i, p, word):
     """One word of the filter for the overlay neighbour at p: everything that is not behind p."""
     union = state.own_filter[i, word]
     for q in range(state.links.shape[1]):
-        if q != p and state.links.node_id[i, q] != NEVER:
+        if q != p and state.links.node_id[i, q] != messages.NEVER:
             union |= state.received[i, q, word]
     return union
 
@@ -56,10 +47,10 @@ def refresh(state, rules, i, out):
     words = state.own_filter.shape[1]
     state.members.chunks_due[i] = 0
     for p in range(state.links.shape[1]):
-        if state.links.node_id[i, p] == NEVER or state.links.ready[i, p] == 0:
+        if state.links.node_id[i, p] == messages.NEVER or state.links.ready[i, p] == 0:
             continue
-        for begin in range(0, words, CHUNK_WORDS):
-            end = min(begin + CHUNK_WORDS, words)
+        for begin in range(0, words, messages.CHUNK_WORDS):
+            end = min(begin + messages.CHUNK_WORDS, words)
             changed = False
             for word in range(begin, end):
                 new = filter_word(state, i, p, word)
@@ -69,11 +60,11 @@ def refresh(state, rules, i, out):
             if not has_room(state, rules, i, state.links.node_id[i, p], begin):
                 state.members.chunks_due[i] = 1
                 continue
-            o = emit(out, CHUNK, 0.0, state.links.node_id[i, p])
-            o.args[FIRST_WORD] = begin
+            o = emit(out, messages.CHUNK, 0.0, state.links.node_id[i, p])
+            o.args[messages.FIRST_WORD] = begin
             for word in range(begin, end):
                 state.advertised[i, p, word] = filter_word(state, i, p, word)
-                o.args[WORDS + word - begin] = np.int32(state.advertised[i, p, word])
+                o.args[messages.WORDS + word - begin] = np.int32(state.advertised[i, p, word])
             send_reliably(state, rules, i, o, out)
 
 
@@ -81,16 +72,17 @@ def refresh(state, rules, i, out):
 def change_subscription(state, rules, i, s, add, out):
     """Add or remove subscription s of the application, and recompute the node's own filter."""
     numbers = state.subscriptions
-    place = NEVER
+    place = messages.NEVER
     for k in range(numbers.shape[1]):
-        if numbers[i, k] == s or (place == NEVER and add and numbers[i, k] == NEVER):
-            place = np.int32(k)
         if numbers[i, k] == s:
+            place = np.int32(k)
             break
-    if place == NEVER:
+        if add and place == messages.NEVER and numbers[i, k] == messages.NEVER:
+            place = np.int32(k)
+    if place == messages.NEVER:
         state.members.refused[i] += add
         return
-    numbers[i, place] = s if add else NEVER
+    numbers[i, place] = s if add else messages.NEVER
     for word in range(state.own_filter.shape[1]):
         state.own_filter[i, word] = 0
     insert_all(state.own_filter[i], numbers[i], rules.catalogue, rules.bits, rules.hashes)
@@ -109,7 +101,7 @@ def is_admitted(state, rules, i, p, topic, event):
 @apart
 def send_event(state, rules, i, p, topic, event, out):
     """Send an event to the overlay neighbour at p."""
-    o = emit(out, EVENT, 0.0, state.links.node_id[i, p])
+    o = emit(out, messages.EVENT, 0.0, state.links.node_id[i, p])
     o.topic = topic
     o.event = event
     send_reliably(state, rules, i, o, out)
@@ -134,19 +126,19 @@ def spread_event(state, rules, i, message, came_from, out):
     buffer_event(state, i, message.at, topic, event)
     for p in range(state.links.shape[1]):
         to = state.links.node_id[i, p]
-        if to not in (NEVER, came_from) and is_admitted(state, rules, i, p, topic, event):
+        if to not in (messages.NEVER, came_from) and is_admitted(state, rules, i, p, topic, event):
             send_event(state, rules, i, p, topic, event, out)
 
 
 @apart
 def publish(state, rules, i, message, out):
     """A PUBLISH. The event is not delivered to the application that published it."""
-    if state.members.root[i] == NEVER and state.buffer.shape[1] == 0:
-        o = emit(out, UNMATCHED, 0.0, APP)
+    if state.members.root[i] == messages.NEVER and state.buffer.shape[1] == 0:
+        o = emit(out, messages.UNMATCHED, 0.0, APP)
         o.topic = message.topic
         o.event = message.event
     elif is_new(state.seen, i, message.event):
-        spread_event(state, rules, i, message, NEVER, out)
+        spread_event(state, rules, i, message, messages.NEVER, out)
 
 
 @apart
@@ -162,7 +154,7 @@ def deliver(state, catalogue, i, message, out):
     """Deliver an event if a subscription of the node matches it: filters have false positives."""
     for s in state.subscriptions[i]:
         if s >= 0 and matches(catalogue, s, message.topic, message.event):
-            o = emit(out, DELIVERED, 0.0, APP)
+            o = emit(out, messages.DELIVERED, 0.0, APP)
             o.topic = message.topic
             o.event = message.event
             return
@@ -184,9 +176,9 @@ def withheld(state, rules, i, p, now):
 def receive_chunk(state, rules, i, p, message, out):
     """A CHUNK from the neighbour at p: send the events that it newly admits, pass the change on."""
     before = withheld(state, rules, i, p, message.at)
-    begin = message.args[FIRST_WORD]
-    for word in range(begin, min(begin + CHUNK_WORDS, state.own_filter.shape[1])):
-        state.received[i, p, word] = np.uint32(message.args[WORDS + word - begin])
+    begin = message.args[messages.FIRST_WORD]
+    for word in range(begin, min(begin + messages.CHUNK_WORDS, state.own_filter.shape[1])):
+        state.received[i, p, word] = np.uint32(message.args[messages.WORDS + word - begin])
     due = before & ~withheld(state, rules, i, p, message.at)
     for k in range(state.buffer.shape[1]):
         if (due >> np.int64(k)) & np.int64(1):

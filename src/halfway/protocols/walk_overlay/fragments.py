@@ -10,53 +10,32 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import APP
 from halfway.core.outbox import emit
+from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.events import clear_filters, refresh
 from halfway.protocols.walk_overlay.hop_table import release_hops_to, send_reliably
-from halfway.protocols.walk_overlay.messages import (
-    ATTACHED,
-    BRANCH,
-    CONNECTED,
-    CUT,
-    CYCLE,
-    ENDED,
-    ESTABLISHED,
-    FRAGMENT_ID,
-    INITIATOR,
-    LEAF,
-    LEAVES,
-    LINK,
-    MERGER,
-    NEVER,
-    NUMBER,
-    RANK,
-    REASON,
-    ROOT,
-    ROOT_SEARCHES,
-    SUCCESSOR,
-    SUCCESSOR_ID,
-)
 from halfway.protocols.walk_overlay.state import DONE, SEARCHING, link_of, trail_of
 
 
 @apart
-def wins(rank, root, other_rank, other_root):
-    """Whether the first of two fragment ids wins."""
-    return rank > other_rank or (rank == other_rank and root < other_root)
+def wins(state, i, message):
+    """Whether this node's fragment id wins over the one in a record."""
+    rank, other = state.members.rank[i], message.args[messages.RANK]
+    return rank > other or (rank == other and state.members.root[i] < message.args[messages.ROOT])
 
 
 @apart
 def is_of_other_fragment(state, i, message):
     """Whether the fragment id in a record differs from this node's."""
-    members = state.members
-    return members.root[i] != message.args[ROOT] or members.rank[i] != message.args[RANK]
+    rank, root = message.args[messages.RANK], message.args[messages.ROOT]
+    return state.members.root[i] != root or state.members.rank[i] != rank
 
 
 @apart
 def emit_with_id(state, i, kind, to, out):
     """Emit a record with this node's fragment id."""
     o = emit(out, kind, 0.0, to)
-    o.args[RANK] = state.members.rank[i]
-    o.args[ROOT] = state.members.root[i]
+    o.args[messages.RANK] = state.members.rank[i]
+    o.args[messages.ROOT] = state.members.root[i]
     return o
 
 
@@ -69,15 +48,15 @@ def send_id(state, rules, i, kind, to, out):
 @apart
 def send_link(state, rules, i, to, reason, out):
     """Ask a neighbour to be an overlay neighbour."""
-    o = emit_with_id(state, i, LINK, to, out)
-    o.args[REASON] = reason
+    o = emit_with_id(state, i, messages.LINK, to, out)
+    o.args[messages.REASON] = reason
     send_reliably(state, rules, i, o, out)
 
 
 @apart
 def deny_link(to, reason, out):
     """Notify a node once, without acknowledgement, that it is not an overlay neighbour."""
-    emit(out, CUT, 0.0, to).args[REASON] = reason
+    emit(out, messages.CUT, 0.0, to).args[messages.REASON] = reason
 
 
 @apart
@@ -85,7 +64,7 @@ def open_link(state, i, node_id):
     """The place of a link to a new overlay neighbour, not ready; -1 if there is no free place."""
     p = link_of(state, i, node_id)
     if p < 0:
-        p = link_of(state, i, NEVER)
+        p = link_of(state, i, messages.NEVER)
     if p < 0:
         state.members.refused[i] += 1
         return p
@@ -99,7 +78,7 @@ def open_link(state, i, node_id):
 def drop_link(state, rules, i, p, out):
     """Remove the link at a place."""
     release_hops_to(state.hops, i, state.links.node_id[i, p])
-    state.links.node_id[i, p] = NEVER
+    state.links.node_id[i, p] = messages.NEVER
     clear_filters(state, i, p)
     name_successor(state, rules, i, -1, out)
     refresh(state, rules, i, out)
@@ -131,10 +110,10 @@ def request_link(state, rules, i, node_id, reason, out):
 def join_as_leaf(state, rules, i, message, out):
     """A walk steps onto a node outside the overlay: the node joins the walk's fragment."""
     members = state.members
-    members.rank[i] = message.args[RANK]
-    members.root[i] = message.args[ROOT]
+    members.rank[i] = message.args[messages.RANK]
+    members.root[i] = message.args[messages.ROOT]
     members.parent[i] = message.source
-    request_link(state, rules, i, message.source, LEAF, out)
+    request_link(state, rules, i, message.source, messages.LEAF, out)
 
 
 @apart
@@ -143,20 +122,20 @@ def receive_link(state, rules, i, message, out):
     node_id = message.source
     same = not is_of_other_fragment(state, i, message)
     known = link_of(state, i, node_id) >= 0
-    if state.members.root[i] == NEVER:
-        deny_link(node_id, LEAVES, out)
+    if state.members.root[i] == messages.NEVER:
+        deny_link(node_id, messages.LEAVES, out)
         return
-    if same and not known and message.args[REASON] == MERGER:
-        deny_link(node_id, CYCLE, out)
+    if same and not known and message.args[messages.REASON] == messages.MERGER:
+        deny_link(node_id, messages.CYCLE, out)
         return
     # A known neighbour may have asked at the same time, or have restarted without its links.
     p = open_link(state, i, node_id)
     if p < 0:
-        deny_link(node_id, LEAVES, out)
+        deny_link(node_id, messages.LEAVES, out)
         return
     release_hops_to(state.hops, i, node_id)
     if not same:
-        resolve(state, rules, i, node_id, message.args[RANK], message.args[ROOT], out)
+        resolve(state, rules, i, message, out)
     mark_ready(state, rules, i, p, out)
 
 
@@ -169,11 +148,11 @@ def name_successor(state, rules, i, newcomer, out):
     members = state.members
     if members.parent[i] != members.node_id[i]:
         return
-    successor = NEVER
+    successor = messages.NEVER
     for p in range(state.links.shape[1]):
         node_id = state.links.node_id[i, p]
-        ready = node_id != NEVER and state.links.ready[i, p] == 1
-        if ready and (successor == NEVER or node_id < successor):
+        ready = node_id != messages.NEVER and state.links.ready[i, p] == 1
+        if ready and (successor == messages.NEVER or node_id < successor):
             successor = node_id
     searches = np.int32(members.search[i] == SEARCHING)
     changed = members.successor_of[i] != members.node_id[i] or members.successor[i] != successor
@@ -182,41 +161,40 @@ def name_successor(state, rules, i, newcomer, out):
     members.successor[i] = successor
     members.root_searches[i] = searches
     for p in range(state.links.shape[1]):
-        ready = state.links.node_id[i, p] != NEVER and state.links.ready[i, p] == 1
+        ready = state.links.node_id[i, p] != messages.NEVER and state.links.ready[i, p] == 1
         if ready and (changed or p == newcomer):
-            o = emit_with_id(state, i, SUCCESSOR, state.links.node_id[i, p], out)
-            o.args[SUCCESSOR_ID] = successor
-            o.args[ROOT_SEARCHES] = searches
+            o = emit_with_id(state, i, messages.SUCCESSOR, state.links.node_id[i, p], out)
+            o.args[messages.SUCCESSOR_ID] = successor
+            o.args[messages.ROOT_SEARCHES] = searches
             send_reliably(state, rules, i, o, out)
 
 
 @apart
-def resolve(state, rules, i, node_id, rank, root, out):
+def resolve(state, rules, i, message, out):
     """Two fragment ids meet over a link: the one that wins goes over to the other side."""
-    members = state.members
-    if wins(members.rank[i], members.root[i], rank, root):
-        send_id(state, rules, i, FRAGMENT_ID, node_id, out)
+    if wins(state, i, message):
+        send_id(state, rules, i, messages.FRAGMENT_ID, message.source, out)
     else:
-        adopt(state, rules, i, node_id, rank, root, out)
+        adopt(state, rules, i, message, out)
 
 
 @apart
-def adopt(state, rules, i, node_id, rank, root, out):
+def adopt(state, rules, i, message, out):
     """Take the id that came from an overlay neighbour, and send it to all others."""
-    members = state.members
+    members, node_id = state.members, message.source
     was_root = members.parent[i] == members.node_id[i]
-    established = members.rank[i] >= ESTABLISHED and (
-        members.search[i] != SEARCHING or members.rank[i] == ESTABLISHED
+    established = members.rank[i] >= messages.ESTABLISHED and (
+        members.search[i] != SEARCHING or members.rank[i] == messages.ESTABLISHED
     )
-    members.rank[i] = rank
-    members.root[i] = root
+    members.rank[i] = message.args[messages.RANK]
+    members.root[i] = message.args[messages.ROOT]
     members.parent[i] = node_id
     spread_id(state, rules, i, node_id, out)
     if was_root:
         if members.successor_of[i] == members.node_id[i]:
-            members.successor_of[i] = NEVER  # as a root again it names its successor anew
+            members.successor_of[i] = messages.NEVER  # as a root again it names its successor anew
         if established:  # the walk met the overlay, or the other of the first two walks
-            send_id(state, rules, i, ATTACHED, node_id, out)
+            send_id(state, rules, i, messages.ATTACHED, node_id, out)
         stop_walk(state, rules, i, out)
 
 
@@ -225,8 +203,8 @@ def spread_id(state, rules, i, but, out):
     """Send the fragment id to all overlay neighbours but one."""
     for q in range(state.links.shape[1]):
         to = state.links.node_id[i, q]
-        if to != NEVER and to != but and state.links.ready[i, q] == 1:
-            send_id(state, rules, i, FRAGMENT_ID, to, out)
+        if to != messages.NEVER and to != but and state.links.ready[i, q] == 1:
+            send_id(state, rules, i, messages.FRAGMENT_ID, to, out)
 
 
 @apart
@@ -236,7 +214,7 @@ def receive_id(state, rules, i, message, out):
         return False
     if not is_of_other_fragment(state, i, message):
         return message.source != state.members.parent[i]
-    resolve(state, rules, i, message.source, message.args[RANK], message.args[ROOT], out)
+    resolve(state, rules, i, message, out)
     return False
 
 
@@ -244,13 +222,13 @@ def receive_id(state, rules, i, message, out):
 def receive_attached(state, rules, i, message, out):
     """An ATTACHED on its way to the root; one from another fragment is out of date."""
     members = state.members
-    if members.root[i] == NEVER or is_of_other_fragment(state, i, message):
+    if members.root[i] == messages.NEVER or is_of_other_fragment(state, i, message):
         return
     if members.parent[i] == members.node_id[i]:
         stop_walk(state, rules, i, out)
         name_successor(state, rules, i, -1, out)
     else:
-        send_id(state, rules, i, ATTACHED, members.parent[i], out)
+        send_id(state, rules, i, messages.ATTACHED, members.parent[i], out)
 
 
 @apart
@@ -260,16 +238,16 @@ def stop_walk(state, rules, i, out):
     if members.search[i] == 0:
         return
     members.search[i] = 0
-    emit(out, CONNECTED, 0.0, APP)
+    emit(out, messages.CONNECTED, 0.0, APP)
     s = trail_of(state, i, members.node_id[i], members.walks[i])
     if s < 0:
         return
     trails.marks[i, s] |= DONE | DONE << 1
     for branch in range(2):
         onto = trails.forward[i, s][branch]
-        if onto != NEVER:
-            o = emit(out, ENDED, 0.0, onto)
-            o.args[INITIATOR] = members.node_id[i]
-            o.args[NUMBER] = members.walks[i]
-            o.args[BRANCH] = branch
+        if onto != messages.NEVER:
+            o = emit(out, messages.ENDED, 0.0, onto)
+            o.args[messages.INITIATOR] = members.node_id[i]
+            o.args[messages.NUMBER] = members.walks[i]
+            o.args[messages.BRANCH] = branch
             send_reliably(state, rules, i, o, out)

@@ -12,91 +12,11 @@ from halfway.core.handler import handles
 from halfway.core.message import APP
 from halfway.core.options import Option, count, seconds, switch
 from halfway.core.outbox import emit
-from halfway.protocols.reliable_hop import (
-    ACK,
-    ACK_TIMEOUT,
-    NONE,
-    accepted_before,
-    acknowledged_place,
-    overdue,
-    release,
-)
-from halfway.protocols.walk_overlay.events import (
-    change_subscription,
-    publish,
-    receive_chunk,
-    receive_event,
-    refresh,
-)
-from halfway.protocols.walk_overlay.fragments import (
-    deny_link,
-    mark_ready,
-    receive_attached,
-    receive_id,
-    receive_link,
-    send_id,
-)
+from halfway.protocols import reliable_hop
+from halfway.protocols.walk_overlay import events, fragments, messages, repair, walk
 from halfway.protocols.walk_overlay.launch import relaunch
-from halfway.protocols.walk_overlay.messages import (
-    ASK,
-    ATTACHED,
-    BID,
-    CHECK_LINKS,
-    CHOOSE,
-    CHUNK,
-    CHUNK_WORDS,
-    CONNECTED,
-    CUT,
-    ENDED,
-    ESTABLISHED,
-    EVENT,
-    FAR,
-    FRAGMENT_ID,
-    JOIN,
-    JOINING,
-    KEEP_ALIVE,
-    KINDS,
-    LAUNCH,
-    LEAVE,
-    LEAVES,
-    LINK,
-    NEAR,
-    NEVER,
-    NEXT_STEP,
-    PUBLISH,
-    RANK,
-    RELAUNCH,
-    ROOT,
-    START,
-    STEP,
-    SUBSCRIBE,
-    SUCCESSOR,
-    UNSUBSCRIBE,
-)
-from halfway.protocols.walk_overlay.repair import (
-    check_links,
-    cut_cycle,
-    hop_failed,
-    initiate,
-    leave,
-    receive_cut,
-    receive_keep_alive,
-    receive_successor,
-    restart,
-    start_link_check,
-)
 from halfway.protocols.walk_overlay.state import OverlayState, link_of, state
 from halfway.protocols.walk_overlay.subscriptions import Catalogue
-from halfway.protocols.walk_overlay.walk import (
-    ask_for_bids,
-    choose,
-    receive_bid,
-    receive_ended,
-    receive_far,
-    receive_near,
-    receive_step,
-    send_bid,
-)
 
 __all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "state"]
 
@@ -156,6 +76,7 @@ class Rules(NamedTuple):
     until_s: float = math.inf  # no node starts a periodic timer after that, so that a run ends
 
 
+KINDS = messages.KINDS
 State = OverlayState
 
 
@@ -163,7 +84,7 @@ def most_emissions(state: OverlayState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
     links, words = state.received.shape[1:]
     # For each overlay neighbour a fragment id, a successor, and chunks; and the buffered events.
-    each = 2 + -(-words // CHUNK_WORDS)
+    each = 2 + -(-words // messages.CHUNK_WORDS)
     records = links * each + max(links, state.buffer.shape[1])
     # Each reliable record has a timer.
     return int(records * (1 + (rules.retries > 0)) + 12)
@@ -173,45 +94,45 @@ def most_emissions(state: OverlayState, rules: Rules) -> int:
 def on_command(state, rules, i, message, out):
     """A command from the application."""
     members, kind = state.members, message.kind
-    if kind in (LAUNCH, JOIN):
+    if kind in (messages.LAUNCH, messages.JOIN):
         members.initiator[i] = 1
-        if members.root[i] != NEVER:  # [dwo Alg. 2, line 4] in the overlay already
-            emit(out, CONNECTED, 0.0, APP)
+        if members.root[i] != messages.NEVER:  # [dwo Alg. 2, line 4] in the overlay already
+            emit(out, messages.CONNECTED, 0.0, APP)
         else:
-            rank = ESTABLISHED if kind == LAUNCH else JOINING
-            initiate(state, rules, i, rank, message.at, out)
-    elif kind == PUBLISH:
-        publish(state, rules, i, message, out)
-    elif kind == SUBSCRIBE:
-        change_subscription(state, rules, i, message.topic, True, out)
-    elif kind == UNSUBSCRIBE:
-        change_subscription(state, rules, i, message.topic, False, out)
-    elif kind == LEAVE:
+            rank = messages.ESTABLISHED if kind == messages.LAUNCH else messages.JOINING
+            repair.initiate(state, rules, i, rank, message.at, out)
+    elif kind == messages.PUBLISH:
+        events.publish(state, rules, i, message, out)
+    elif kind == messages.SUBSCRIBE:
+        events.change_subscription(state, rules, i, message.topic, True, out)
+    elif kind == messages.UNSUBSCRIBE:
+        events.change_subscription(state, rules, i, message.topic, False, out)
+    elif kind == messages.LEAVE:
         members.initiator[i] = 0
-        leave(state, rules, i, out)
+        repair.leave(state, rules, i, out)
 
 
 @apart
 def on_walk(state, rules, neighbourhood, i, message, out):
     """A message of a walk that is under way, or a walk's timer."""
     kind = message.kind
-    if kind == BID:
-        receive_bid(state, i, message)
-    elif kind == NEAR:
-        receive_near(state, rules, i, message, out)
-    elif kind == FAR:
-        receive_far(state, i, message)
-    elif kind == ASK:
-        send_bid(state, rules, i, message, out)
-    elif kind == STEP:
-        receive_step(state, rules, i, message, out)
-        if state.members.root[i] != NEVER:
-            start_link_check(state, rules, i, message.at, out)
-    elif kind == NEXT_STEP:
-        ask_for_bids(state, rules, neighbourhood, i, message, out)
-    elif kind == CHOOSE:
-        choose(state, rules, i, message, out)
-    elif kind == RELAUNCH:
+    if kind == messages.BID:
+        walk.receive_bid(state, i, message)
+    elif kind == messages.NEAR:
+        walk.receive_near(state, rules, i, message, out)
+    elif kind == messages.FAR:
+        walk.receive_far(state, i, message)
+    elif kind == messages.ASK:
+        walk.send_bid(state, rules, i, message, out)
+    elif kind == messages.STEP:
+        walk.receive_step(state, rules, i, message, out)
+        if state.members.root[i] != messages.NEVER:
+            repair.start_link_check(state, rules, i, message.at, out)
+    elif kind == messages.NEXT_STEP:
+        walk.ask_for_bids(state, rules, neighbourhood, i, message, out)
+    elif kind == messages.CHOOSE:
+        walk.choose(state, rules, i, message, out)
+    elif kind == messages.RELAUNCH:
         relaunch(state, rules, i, message, out)
 
 
@@ -219,21 +140,21 @@ def on_walk(state, rules, neighbourhood, i, message, out):
 def on_overlay(state, rules, i, message, out):
     """A reliable record from a neighbour."""
     kind = message.kind
-    if accepted_before(state.hops, i, message, out):
+    if reliable_hop.accepted_before(state.hops, i, message, out):
         return
-    if kind == ENDED:
-        receive_ended(state, rules, i, message, out)
-    elif kind == LINK:
-        receive_link(state, rules, i, message, out)
-    elif kind == CUT:
-        receive_cut(state, rules, i, message, out)
-    elif kind == FRAGMENT_ID:
-        if receive_id(state, rules, i, message, out):
-            cut_cycle(state, rules, i, message.source, out)
-    elif kind == ATTACHED:
-        receive_attached(state, rules, i, message, out)
-    elif kind == SUCCESSOR:
-        receive_successor(state, i, message)
+    if kind == messages.ENDED:
+        walk.receive_ended(state, rules, i, message, out)
+    elif kind == messages.LINK:
+        fragments.receive_link(state, rules, i, message, out)
+    elif kind == messages.CUT:
+        repair.receive_cut(state, rules, i, message, out)
+    elif kind == messages.FRAGMENT_ID:
+        if fragments.receive_id(state, rules, i, message, out):
+            repair.cut_cycle(state, rules, i, message.source, out)
+    elif kind == messages.ATTACHED:
+        fragments.receive_attached(state, rules, i, message, out)
+    elif kind == messages.SUCCESSOR:
+        repair.receive_successor(state, i, message)
     else:
         on_events(state, rules, i, message, out)
 
@@ -243,54 +164,54 @@ def on_events(state, rules, i, message, out):
     """A CHUNK or an EVENT; a sender that is not an overlay neighbour is notified."""
     p = link_of(state, i, message.source)
     if p < 0:
-        deny_link(message.source, LEAVES, out)
-    if message.kind == EVENT:
-        receive_event(state, rules, i, message, out)
+        fragments.deny_link(message.source, messages.LEAVES, out)
+    if message.kind == messages.EVENT:
+        events.receive_event(state, rules, i, message, out)
     elif p >= 0:
-        receive_chunk(state, rules, i, p, message, out)
+        events.receive_chunk(state, rules, i, p, message, out)
 
 
 @apart
 def on_ack(state, rules, i, message, out):
     """An ACK: the link that it answers is ready, or there is room for chunks that are due."""
-    place = acknowledged_place(state.hops, i, message)
-    if place == NONE:
+    place = reliable_hop.acknowledged_place(state.hops, i, message)
+    if place == reliable_hop.NONE:
         return
     record = state.hops.record[i, place]
-    kind, rank, root = record.kind, record.args[RANK], record.args[ROOT]
-    release(state.hops, i, place)
+    kind, rank, root = record.kind, record.args[messages.RANK], record.args[messages.ROOT]
+    reliable_hop.release(state.hops, i, place)
     p = link_of(state, i, message.source)
-    if kind == LINK and p >= 0:
-        mark_ready(state, rules, i, p, out)
+    if kind == messages.LINK and p >= 0:
+        fragments.mark_ready(state, rules, i, p, out)
         same = state.members.rank[i] == rank and state.members.root[i] == root
         if not same and state.members.parent[i] != message.source:
-            send_id(state, rules, i, FRAGMENT_ID, message.source, out)
+            fragments.send_id(state, rules, i, messages.FRAGMENT_ID, message.source, out)
     elif state.members.chunks_due[i] == 1:
-        refresh(state, rules, i, out)
+        events.refresh(state, rules, i, out)
 
 
 @apart
 def act(state, rules, neighbourhood, i, message, out):
     """The body of `handle`, compiled once: inlined at each call it would take minutes."""
     kind = message.kind
-    if kind <= LEAVE:
+    if kind <= messages.LEAVE:
         on_command(state, rules, i, message, out)
-    elif kind == CHECK_LINKS:
-        check_links(state, rules, neighbourhood, i, message, out)
-    elif kind < ENDED or kind in (NEXT_STEP, CHOOSE, RELAUNCH):
+    elif kind == messages.CHECK_LINKS:
+        repair.check_links(state, rules, neighbourhood, i, message, out)
+    elif kind < messages.ENDED or kind in (messages.NEXT_STEP, messages.CHOOSE, messages.RELAUNCH):
         on_walk(state, rules, neighbourhood, i, message, out)
-    elif kind in (ENDED, LINK, CUT, FRAGMENT_ID, ATTACHED, SUCCESSOR, CHUNK, EVENT):
+    elif kind <= messages.EVENT:
         on_overlay(state, rules, i, message, out)
-    elif kind == KEEP_ALIVE:
-        receive_keep_alive(state, rules, i, message, out)
-    elif kind == ACK:
+    elif kind == messages.KEEP_ALIVE:
+        repair.receive_keep_alive(state, rules, i, message, out)
+    elif kind == reliable_hop.ACK:
         on_ack(state, rules, i, message, out)
-    elif kind == ACK_TIMEOUT:
-        place = overdue(state.hops, rules, i, message, out)
-        if place != NONE:
-            hop_failed(state, rules, i, place, message.at, out)
-    elif kind == START:
-        restart(state, rules, i, message.at, out)
+    elif kind == reliable_hop.ACK_TIMEOUT:
+        place = reliable_hop.overdue(state.hops, rules, i, message, out)
+        if place != reliable_hop.NONE:
+            repair.hop_failed(state, rules, i, place, message.at, out)
+    elif kind == messages.START:
+        repair.restart(state, rules, i, message.at, out)
 
 
 @handles(OverlayState)

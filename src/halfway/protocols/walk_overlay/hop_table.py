@@ -8,15 +8,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.protocols.reliable_hop import NONE, TABLE_FULL, receiver, release, track_at
-from halfway.protocols.walk_overlay.messages import (
-    ATTACHED,
-    CHUNK,
-    ENDED,
-    FIRST_WORD,
-    FRAGMENT_ID,
-    STEP,
-    SUCCESSOR,
-)
+from halfway.protocols.walk_overlay import messages
 
 _FREE = 0  # the sequence number of a free place
 _LEFT = 3  # chunks leave one place in so many to other records
@@ -31,9 +23,9 @@ def place_for(hops, i, kind, to, chunk):
         if kept.sequence == _FREE:
             free = np.int64(place)
         elif kept.kind == kind and receiver(kept) == to:
-            if kind == CHUNK and kept.args[FIRST_WORD] == chunk:
+            if kind == messages.CHUNK and kept.args[messages.FIRST_WORD] == chunk:
                 return np.int64(place)
-            if kind in (FRAGMENT_ID, SUCCESSOR, ATTACHED):
+            if kind in (messages.FRAGMENT_ID, messages.SUCCESSOR, messages.ATTACHED):
                 return np.int64(place)
     return free
 
@@ -43,7 +35,8 @@ def send_reliably(state, rules, i, record, out):
     """Track a record that was just emitted, if the rules ask for acknowledgements."""
     if rules.retries == 0:
         return
-    place = place_for(state.hops, i, record.kind, receiver(record), record.args[FIRST_WORD])
+    chunk = record.args[messages.FIRST_WORD]
+    place = place_for(state.hops, i, record.kind, receiver(record), chunk)
     if place == NONE:
         state.hops.counts[i, TABLE_FULL] += 1
     else:
@@ -58,7 +51,7 @@ def has_room(state, rules, i, to, chunk):
     hops, free = state.hops, 0
     for place in range(hops.record.shape[1]):
         free += hops.record[i, place].sequence == _FREE
-    place = place_for(hops, i, CHUNK, to, chunk)
+    place = place_for(hops, i, messages.CHUNK, to, chunk)
     if place == NONE:
         return False
     return hops.record[i, place].sequence != _FREE or free > hops.record.shape[1] // _LEFT
@@ -79,5 +72,5 @@ def release_hops_to(hops, i, to):
     """Stop tracking the overlay's hops to a neighbour; those of walks stay."""
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
-        if receiver(kept) == to and kept.kind not in (STEP, ENDED):
+        if receiver(kept) == to and kept.kind not in (messages.STEP, messages.ENDED):
             release(hops, i, place)

@@ -10,17 +10,8 @@ from halfway.core.compiled import apart
 from halfway.core.message import APP
 from halfway.core.outbox import emit
 from halfway.core.prng import high_half, low_half, seeded
+from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.fragments import name_successor
-from halfway.protocols.walk_overlay.messages import (
-    BRANCH,
-    INITIATOR,
-    LOST,
-    NEXT_STEP,
-    NUMBER,
-    RANDOM_HIGH,
-    RANDOM_LOW,
-    RELAUNCH,
-)
 from halfway.protocols.walk_overlay.state import IN_DOUBT, SEARCHING, VISITED, trail_for
 
 
@@ -39,15 +30,15 @@ def launch(state, rules, i, after, attempt, now, out):
         # Half a step between the branches: then all heads take turns.
         later = after + 0.5 * (rules.step_pause_s + rules.bid_timeout_s) * branch
         word = seeded(members.random_state[i], 2 * (number - 1) + branch)
-        o = emit(out, NEXT_STEP, rules.step_pause_s + later, members.node_id[i])
-        o.args[INITIATOR] = members.node_id[i]
-        o.args[NUMBER] = number
-        o.args[BRANCH] = branch
-        o.args[RANDOM_LOW] = low_half(word)
-        o.args[RANDOM_HIGH] = high_half(word)
+        o = emit(out, messages.NEXT_STEP, rules.step_pause_s + later, members.node_id[i])
+        o.args[messages.INITIATOR] = members.node_id[i]
+        o.args[messages.NUMBER] = number
+        o.args[messages.BRANCH] = branch
+        o.args[messages.RANDOM_LOW] = low_half(word)
+        o.args[messages.RANDOM_HIGH] = high_half(word)
     later = after + relaunch_delay(state, rules, i)
     if later < np.inf and now + later <= rules.until_s:
-        emit(out, RELAUNCH, later, members.node_id[i]).args[NUMBER] = number
+        emit(out, messages.RELAUNCH, later, members.node_id[i]).args[messages.NUMBER] = number
 
 
 @apart
@@ -64,9 +55,8 @@ def relaunch_delay(state, rules, i):
 def relaunch(state, rules, i, message, out):
     """A RELAUNCH: the walk has met no other for so long that its head may be dead."""
     members = state.members
-    if members.search[i] != 0 and members.walks[i] == message.args[NUMBER]:
-        attempt = members.attempt[i] + np.int32(1)
-        launch(state, rules, i, 0.0, attempt, message.at, out)
+    if members.search[i] != 0 and members.walks[i] == message.args[messages.NUMBER]:
+        launch(state, rules, i, 0.0, members.attempt[i] + np.int32(1), message.at, out)
 
 
 @apart
@@ -83,4 +73,4 @@ def end_branch(state, rules, i, number, out):
         if members.search[i] == IN_DOUBT or members.attempt[i] + 1 >= rules.launches:
             members.search[i] = IN_DOUBT if rules.relaunch_s < np.inf else 0
             name_successor(state, rules, i, -1, out)
-        emit(out, LOST, 0.0, APP)
+        emit(out, messages.LOST, 0.0, APP)

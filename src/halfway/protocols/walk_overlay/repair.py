@@ -11,51 +11,11 @@ from halfway.core.compiled import apart
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.protocols.reliable_hop import receiver, release, release_all
+from halfway.protocols.walk_overlay import fragments, messages
 from halfway.protocols.walk_overlay.events import clear_filters, refresh
-from halfway.protocols.walk_overlay.fragments import (
-    deny_link,
-    drop_link,
-    emit_with_id,
-    is_of_other_fragment,
-    name_successor,
-    resolve,
-    send_link,
-    spread_id,
-    wins,
-)
-from halfway.protocols.walk_overlay.hop_table import (
-    is_in_flight,
-    release_hops_to,
-    send_reliably,
-)
+from halfway.protocols.walk_overlay.hop_table import is_in_flight, release_hops_to, send_reliably
 from halfway.protocols.walk_overlay.launch import launch
-from halfway.protocols.walk_overlay.messages import (
-    CHECK_LINKS,
-    CUT,
-    CYCLE,
-    ENDED,
-    ESTABLISHED,
-    JOINING,
-    KEEP_ALIVE,
-    LEAF,
-    LEAVES,
-    LINK,
-    MERGER,
-    NEVER,
-    RANK,
-    REASON,
-    ROOT,
-    ROOT_SEARCHES,
-    STEP,
-    SUCCESSOR_ID,
-)
-from halfway.protocols.walk_overlay.state import (
-    ASKING,
-    IN_DOUBT,
-    SEARCHING,
-    link_count,
-    link_of,
-)
+from halfway.protocols.walk_overlay.state import ASKING, IN_DOUBT, SEARCHING, link_count, link_of
 from halfway.protocols.walk_overlay.walk import step_failed
 
 
@@ -76,18 +36,18 @@ def reset_membership(state, i):
     """Be outside the overlay; the application's subscriptions stay."""
     members = state.members
     for p in range(state.links.shape[1]):
-        state.links.node_id[i, p] = NEVER
+        state.links.node_id[i, p] = messages.NEVER
         clear_filters(state, i, p)
-    members.root[i] = NEVER
-    members.parent[i] = NEVER
+    members.root[i] = messages.NEVER
+    members.parent[i] = messages.NEVER
     members.search[i] = 0
 
 
 @apart
 def send_cut(state, rules, i, to, reason, out):
     """Notify an overlay neighbour, reliably, that the link ends."""
-    o = emit(out, CUT, 0.0, to)
-    o.args[REASON] = reason
+    o = emit(out, messages.CUT, 0.0, to)
+    o.args[messages.REASON] = reason
     send_reliably(state, rules, i, o, out)
 
 
@@ -96,9 +56,9 @@ def leave(state, rules, i, out):
     """Leave the overlay, and notify every overlay neighbour."""
     for p in range(state.links.shape[1]):
         to = state.links.node_id[i, p]
-        if to != NEVER:
+        if to != messages.NEVER:
             release_hops_to(state.hops, i, to)
-            send_cut(state, rules, i, to, LEAVES, out)
+            send_cut(state, rules, i, to, messages.LEAVES, out)
     reset_membership(state, i)
 
 
@@ -112,7 +72,7 @@ def restart(state, rules, i, now, out):
     members.check_pending[i] = 0
     leave(state, rules, i, out)
     if members.initiator[i] == 1:
-        initiate(state, rules, i, JOINING, now, out)
+        initiate(state, rules, i, messages.JOINING, now, out)
 
 
 @apart
@@ -122,7 +82,7 @@ def lose_link(state, rules, i, node_id, now, out):
     p = link_of(state, i, node_id)
     if p < 0:
         return
-    drop_link(state, rules, i, p, out)
+    fragments.drop_link(state, rules, i, p, out)
     if members.parent[i] != node_id:
         return
     if members.initiator[i] == 0 and link_count(state, i) == 0:
@@ -141,20 +101,21 @@ def detach(state, rules, i, out):
     succeeds = members.root[i] == lost and members.successor_of[i] == lost
     succeeds = succeeds and members.successor[i] == members.node_id[i]
     members.search[i] = IN_DOUBT if succeeds and members.root_searches[i] == 0 else SEARCHING
-    members.rank[i] = max(members.rank[i], ESTABLISHED) + 1
+    members.rank[i] = max(members.rank[i], messages.ESTABLISHED) + 1
     members.root[i] = members.node_id[i]
     members.parent[i] = members.node_id[i]
-    spread_id(state, rules, i, NEVER, out)
-    name_successor(state, rules, i, -1, out)
+    fragments.spread_id(state, rules, i, messages.NEVER, out)
+    fragments.name_successor(state, rules, i, -1, out)
 
 
 @apart
 def receive_cut(state, rules, i, message, out):
     """A CUT. Where the link closed a cycle and is not the way to the root, no node is detached."""
     p = link_of(state, i, message.source)
-    if message.args[REASON] == CYCLE and message.source != state.members.parent[i]:
+    closes_cycle = message.args[messages.REASON] == messages.CYCLE
+    if closes_cycle and message.source != state.members.parent[i]:
         if p >= 0:
-            drop_link(state, rules, i, p, out)
+            fragments.drop_link(state, rules, i, p, out)
     else:
         lose_link(state, rules, i, message.source, message.at, out)
 
@@ -164,8 +125,8 @@ def cut_cycle(state, rules, i, node_id, out):
     """Cut the link to an overlay neighbour, which closes a cycle."""
     p = link_of(state, i, node_id)
     if p >= 0:
-        drop_link(state, rules, i, p, out)
-        send_cut(state, rules, i, node_id, CYCLE, out)
+        fragments.drop_link(state, rules, i, p, out)
+        send_cut(state, rules, i, node_id, messages.CYCLE, out)
 
 
 @apart
@@ -175,12 +136,11 @@ def receive_successor(state, i, message):
     It is this fragment's root, or is about to be: its id wins. Others are ignored.
     """
     members = state.members
-    rank, root = message.args[RANK], message.args[ROOT]
-    current = root == message.source and not wins(members.rank[i], members.root[i], rank, root)
-    if current and link_of(state, i, message.source) >= 0:
+    current = message.args[messages.ROOT] == message.source
+    if current and not fragments.wins(state, i, message) and link_of(state, i, message.source) >= 0:
         members.successor_of[i] = message.source
-        members.successor[i] = message.args[SUCCESSOR_ID]
-        members.root_searches[i] = message.args[ROOT_SEARCHES]
+        members.successor[i] = message.args[messages.SUCCESSOR_ID]
+        members.root_searches[i] = message.args[messages.ROOT_SEARCHES]
 
 
 @apart
@@ -190,7 +150,7 @@ def start_link_check(state, rules, i, now, out):
     due = now + rules.link_check_interval_s
     if members.check_pending[i] == 0 and due < np.inf and due <= rules.until_s:
         members.check_pending[i] = 1
-        emit(out, CHECK_LINKS, rules.link_check_interval_s, members.node_id[i])
+        emit(out, messages.CHECK_LINKS, rules.link_check_interval_s, members.node_id[i])
 
 
 @apart
@@ -202,27 +162,27 @@ def check_links(state, rules, neighbourhood, i, message, out):
     """
     members = state.members
     members.check_pending[i] = 0
-    if members.root[i] == NEVER:
+    if members.root[i] == messages.NEVER:
         return
     for p in range(state.links.shape[1]):
         node_id = state.links.node_id[i, p]
-        if node_id != NEVER and place_of(neighbourhood, i, node_id) < 0:
+        if node_id != messages.NEVER and place_of(neighbourhood, i, node_id) < 0:
             lose_link(state, rules, i, node_id, message.at, out)
             members.check_pending[i] = 1
-            emit(out, CHECK_LINKS, 0.0, members.node_id[i])
+            emit(out, messages.CHECK_LINKS, 0.0, members.node_id[i])
             return
     for p in range(state.links.shape[1]):
         node_id = state.links.node_id[i, p]
-        waits = node_id != NEVER and state.links.ready[i, p] == 0
-        if waits and not is_in_flight(state.hops, i, LINK, node_id):
-            reason = LEAF if members.parent[i] == node_id else MERGER
-            send_link(state, rules, i, node_id, reason, out)
+        waits = node_id != messages.NEVER and state.links.ready[i, p] == 0
+        if waits and not is_in_flight(state.hops, i, messages.LINK, node_id):
+            reason = messages.LEAF if members.parent[i] == node_id else messages.MERGER
+            fragments.send_link(state, rules, i, node_id, reason, out)
     if members.chunks_due[i] == 1:
         refresh(state, rules, i, out)
     members.link_checks[i] += 1
     every, is_root = rules.checks_per_keep_alive, members.parent[i] == members.node_id[i]
     if every > 0 and members.link_checks[i] % every == 0 and not is_root:
-        emit_with_id(state, i, KEEP_ALIVE, members.parent[i], out)
+        fragments.emit_with_id(state, i, messages.KEEP_ALIVE, members.parent[i], out)
     start_link_check(state, rules, i, message.at, out)
 
 
@@ -230,14 +190,11 @@ def check_links(state, rules, neighbourhood, i, message, out):
 def receive_keep_alive(state, rules, i, message, out):
     """A KEEP_ALIVE: the sender's way to the root leads here. Answer only to disagree."""
     members, node_id = state.members, message.source
-    if link_of(state, i, node_id) < 0 or members.parent[i] == node_id:
-        deny_link(node_id, LEAVES, out)
-    elif is_of_other_fragment(state, i, message):
-        rank, root = message.args[RANK], message.args[ROOT]
-        if wins(members.rank[i], members.root[i], rank, root):
-            resolve(state, rules, i, node_id, rank, root, out)
-        else:
-            deny_link(node_id, LEAVES, out)
+    is_child = link_of(state, i, node_id) >= 0 and members.parent[i] != node_id
+    if is_child and fragments.wins(state, i, message):
+        fragments.send_id(state, rules, i, messages.FRAGMENT_ID, node_id, out)
+    elif not is_child or fragments.is_of_other_fragment(state, i, message):
+        fragments.deny_link(node_id, messages.LEAVES, out)
 
 
 @apart
@@ -245,9 +202,9 @@ def hop_failed(state, rules, i, place, now, out):
     """The reliable hop at a place was never acknowledged."""
     record = state.hops.record[i, place]
     kind, to = record.kind, receiver(record)
-    if kind == STEP:
+    if kind == messages.STEP:
         step_failed(state, i, record, out)
     release(state.hops, i, place)
-    if kind not in (STEP, ENDED, CUT):
+    if kind not in (messages.STEP, messages.ENDED, messages.CUT):
         lose_link(state, rules, i, to, now, out)
-        deny_link(to, LEAVES, out)
+        fragments.deny_link(to, messages.LEAVES, out)

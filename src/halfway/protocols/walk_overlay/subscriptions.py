@@ -44,9 +44,7 @@ class Catalogue(NamedTuple):
 
 
 def catalogue(
-    subscriptions: Sequence[Subscription],
-    events: Sequence[tuple[int, Sequence[float]]],
-    key: int,
+    subscriptions: Sequence[Subscription], events: Sequence[tuple[int, Sequence[float]]], key: int
 ) -> Catalogue:
     """The catalogue of these subscriptions and events (topic, values); `key` keys every hash.
 

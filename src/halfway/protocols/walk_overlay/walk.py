@@ -11,44 +11,9 @@ from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, high_half, joined, low_half, mixed
 from halfway.protocols.reliable_hop import accepted_before, receiver
-from halfway.protocols.walk_overlay.fragments import (
-    is_of_other_fragment,
-    join_as_leaf,
-    request_link,
-)
+from halfway.protocols.walk_overlay import fragments, messages, next_hop
 from halfway.protocols.walk_overlay.hop_table import send_reliably
 from halfway.protocols.walk_overlay.launch import end_branch
-from halfway.protocols.walk_overlay.messages import (
-    ASK,
-    ASKED,
-    BID,
-    BRANCH,
-    CHOOSE,
-    ENDED,
-    FAR,
-    INITIATOR,
-    MERGER,
-    NEAR,
-    NEVER,
-    NEXT_STEP,
-    NUMBER,
-    PRICE,
-    RANDOM_HIGH,
-    RANDOM_LOW,
-    RANK,
-    ROOT,
-    STEP,
-    STEPS,
-)
-from halfway.protocols.walk_overlay.next_hop import (
-    MET,
-    NO_PLACE,
-    PASSED,
-    SILENT,
-    chosen,
-    cost,
-    equal_bids,
-)
 from halfway.protocols.walk_overlay.state import (
     ASKING,
     DONE,
@@ -67,7 +32,7 @@ _GONE = np.int32(2**31 - 1)  # in place of steps: the branch went back and never
 def emit_of_walk(message, kind, after, towards, out):
     """Emit a record of the walk in `message`, with its random state and steps."""
     o = emit(out, kind, after, towards)
-    for a in range(STEPS + 1):
+    for a in range(messages.STEPS + 1):
         o.args[a] = message.args[a]
     return o
 
@@ -84,12 +49,12 @@ def is_asking(state, i, branch):
 @apart
 def active_head(state, i, message):
     """The place of the trail of a walk whose head is here, no longer asking; -1: it has stopped."""
-    branch = message.args[BRANCH]
-    s = trail_of(state, i, message.args[INITIATOR], message.args[NUMBER])
+    branch = message.args[messages.BRANCH]
+    s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     if s < 0:
         return s
     state.trails.marks[i, s] &= ~(ASKING << branch)
-    if state.trails.marks[i, s] & (DONE << branch) or state.members.root[i] == NEVER:
+    if state.trails.marks[i, s] & (DONE << branch) or state.members.root[i] == messages.NEVER:
         return np.int64(-1)
     return s
 
@@ -97,7 +62,7 @@ def active_head(state, i, message):
 @apart
 def ask_for_bids(state, rules, neighbourhood, i, message, out):
     """A NEXT_STEP: ask every neighbour for its bid, and wait for the bids."""
-    node_id, branch = state.members.node_id[i], message.args[BRANCH]
+    node_id, branch = state.members.node_id[i], message.args[messages.BRANCH]
     s = active_head(state, i, message)
     if s < 0:
         return
@@ -105,52 +70,53 @@ def ask_for_bids(state, rules, neighbourhood, i, message, out):
     degree = np.int64(neighbourhood.last[i]) - first
     if degree == 0 and message.at + rules.settling_time_s <= rules.until_s < np.inf:
         # After a restart, or isolated for a while: there may be neighbours soon.
-        emit_of_walk(message, NEXT_STEP, rules.settling_time_s, node_id, out)
+        emit_of_walk(message, messages.NEXT_STEP, rules.settling_time_s, node_id, out)
         return
     if is_asking(state, i, branch):  # walks ask one after the other
-        emit_of_walk(message, NEXT_STEP, rules.bid_timeout_s, node_id, out)
+        emit_of_walk(message, messages.NEXT_STEP, rules.bid_timeout_s, node_id, out)
         return
     state.trails.marks[i, s] |= ASKING << branch
-    if message.reals[ASKED] == 0.0:
+    if message.reals[messages.ASKED] == 0.0:
         for p in range(state.bidders.shape[2]):
-            state.bidders[i, branch, p] = neighbourhood.who[first + p] if p < degree else NEVER
-            state.bids[i, branch, p] = SILENT
-    o = emit_of_walk(message, ASK, 0.0, EVERYONE, out)
-    o.args[RANK] = state.members.rank[i]
-    o.args[ROOT] = state.members.root[i]
-    o = emit_of_walk(message, CHOOSE, rules.bid_timeout_s, node_id, out)
-    o.reals[ASKED] = message.reals[ASKED]
+            bidder = neighbourhood.who[first + p] if p < degree else messages.NEVER
+            state.bidders[i, branch, p] = bidder
+            state.bids[i, branch, p] = next_hop.SILENT
+    o = emit_of_walk(message, messages.ASK, 0.0, EVERYONE, out)
+    o.args[messages.RANK] = state.members.rank[i]
+    o.args[messages.ROOT] = state.members.root[i]
+    o = emit_of_walk(message, messages.CHOOSE, rules.bid_timeout_s, node_id, out)
+    o.reals[messages.ASKED] = message.reals[messages.ASKED]
 
 
 @apart
 def send_bid(state, rules, i, message, out):
     """An ASK. [dwo Alg. 2, lines 18-26] part of this walk, of another fragment, or a cost."""
     trails = state.trails
-    price = PASSED
-    s = trail_of(state, i, message.args[INITIATOR], message.args[NUMBER])
+    price = next_hop.PASSED
+    s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     if s < 0 or trails.marks[i, s] & VISITED == 0:
-        if state.members.root[i] != NEVER and is_of_other_fragment(state, i, message):
-            if link_of(state, i, NEVER) < 0:
+        other = fragments.is_of_other_fragment(state, i, message)
+        if state.members.root[i] != messages.NEVER and other:
+            if link_of(state, i, messages.NEVER) < 0:
                 return  # no room for one more overlay neighbour
-            price = MET
+            price = next_hop.MET
+        elif s < 0:
+            price = 0.0  # in neither neighbourhood of the walk
         else:
-            near, far = np.int32(0), np.int32(0)
-            if s >= 0:
-                near, far = trails.near[i, s], trails.far[i, s]
-            price = cost(rules.alpha, rules.beta, near, far)
-    emit_of_walk(message, BID, 0.0, message.source, out).reals[PRICE] = price
+            price = next_hop.cost(rules.alpha, rules.beta, trails.near[i, s], trails.far[i, s])
+    emit_of_walk(message, messages.BID, 0.0, message.source, out).reals[messages.PRICE] = price
 
 
 @apart
 def receive_bid(state, i, message):
     """A BID; one that comes too late, when another walk asks, is dropped."""
-    bidders, branch = state.bidders, message.args[BRANCH]
-    s = trail_of(state, i, message.args[INITIATOR], message.args[NUMBER])
+    bidders, branch = state.bidders, message.args[messages.BRANCH]
+    s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     if s < 0 or state.trails.marks[i, s] & (ASKING << branch) == 0:
         return
     for p in range(bidders.shape[2]):
         if bidders[i, branch, p] == message.source:
-            state.bids[i, branch, p] = message.reals[PRICE]
+            state.bids[i, branch, p] = message.reals[messages.PRICE]
             return
 
 
@@ -158,41 +124,41 @@ def receive_bid(state, i, message):
 def best_bid(state, rules, i, branch, word):
     """(place of the neighbour that a branch chooses, or NO_PLACE; neighbours that did not bid)."""
     degree = np.int64(0)
-    while degree < state.bidders.shape[2] and state.bidders[i, branch, degree] != NEVER:
+    while degree < state.bidders.shape[2] and state.bidders[i, branch, degree] != messages.NEVER:
         degree += 1
     bids = state.bids[i, branch]
-    silent = equal_bids(bids, degree, SILENT)
-    if link_of(state, i, NEVER) < 0:  # no free link: only overlay neighbours remain
+    silent = next_hop.equal_bids(bids, degree, next_hop.SILENT)
+    if link_of(state, i, messages.NEVER) < 0:  # no free link: only overlay neighbours remain
         for p in range(degree):
             if link_of(state, i, state.bidders[i, branch, p]) < 0:
-                bids[p] = SILENT
-    return chosen(bids, degree, rules.pure, mixed(word)), silent
+                bids[p] = next_hop.SILENT
+    return next_hop.chosen(bids, degree, rules.pure, mixed(word)), silent
 
 
 @apart
 def choose(state, rules, i, message, out):
     """A CHOOSE: one decision of a walk's head."""
-    trails, node_id, branch = state.trails, state.members.node_id[i], message.args[BRANCH]
+    trails, node_id, branch = state.trails, state.members.node_id[i], message.args[messages.BRANCH]
     s = active_head(state, i, message)
     if s < 0:
         return
-    word = advanced(joined(message.args[RANDOM_LOW], message.args[RANDOM_HIGH]))
+    word = advanced(joined(message.args[messages.RANDOM_LOW], message.args[messages.RANDOM_HIGH]))
     p, silent = best_bid(state, rules, i, branch, word)
-    if p == NO_PLACE and silent > 0 and message.reals[ASKED] < rules.retries:
-        o = emit_of_walk(message, NEXT_STEP, 0.0, node_id, out)  # an ASK or a BID was lost
-        o.reals[ASKED] = message.reals[ASKED] + 1.0
+    if p == next_hop.NO_PLACE and silent > 0 and message.reals[messages.ASKED] < rules.retries:
+        o = emit_of_walk(message, messages.NEXT_STEP, 0.0, node_id, out)  # an ASK or a BID was lost
+        o.reals[messages.ASKED] = message.reals[messages.ASKED] + 1.0
         trails.marks[i, s] |= ASKING << branch  # other walks wait until then
         return
-    if p != NO_PLACE and state.bids[i, branch, p] == MET:
+    if p != next_hop.NO_PLACE and state.bids[i, branch, p] == next_hop.MET:
         meet(state, rules, i, state.bidders[i, branch, p], message, out)
         return
-    if message.args[STEPS] >= rules.most_steps:
-        p = NO_PLACE  # back to the initiator, which reports that the walk met no other
-    onto = trails.back[i, s] if p == NO_PLACE else state.bidders[i, branch, p]
+    if message.args[messages.STEPS] >= rules.most_steps:
+        p = next_hop.NO_PLACE  # back to the initiator, which reports that the walk met no other
+    onto = trails.back[i, s] if p == next_hop.NO_PLACE else state.bidders[i, branch, p]
     if onto == node_id:
-        end_branch(state, rules, i, message.args[NUMBER], out)
+        end_branch(state, rules, i, message.args[messages.NUMBER], out)
         return
-    if p != NO_PLACE:
+    if p != next_hop.NO_PLACE:
         trails.forward[i, s][branch] = onto
     elif not may_return(rules):
         trails.steps[i, s][branch] = _GONE
@@ -202,20 +168,20 @@ def choose(state, rules, i, message, out):
 @apart
 def meet(state, rules, i, node_id, message, out):
     """A walk meets another fragment. If no ATTACHED or id stops it meanwhile, it walks on."""
-    request_link(state, rules, i, node_id, MERGER, out)
-    emit_of_walk(message, NEXT_STEP, rules.settling_time_s, state.members.node_id[i], out)
+    fragments.request_link(state, rules, i, node_id, messages.MERGER, out)
+    emit_of_walk(message, messages.NEXT_STEP, rules.settling_time_s, state.members.node_id[i], out)
 
 
 @apart
 def step_onto(state, rules, i, message, onto, word, out):
     """The walk leaves this node for a neighbour."""
-    o = emit_of_walk(message, STEP, 0.0, EVERYONE, out)
+    o = emit_of_walk(message, messages.STEP, 0.0, EVERYONE, out)
     o.target = onto
-    o.args[RANDOM_LOW] = low_half(word)
-    o.args[RANDOM_HIGH] = high_half(word)
-    o.args[STEPS] += 1
-    o.args[RANK] = state.members.rank[i]
-    o.args[ROOT] = state.members.root[i]
+    o.args[messages.RANDOM_LOW] = low_half(word)
+    o.args[messages.RANDOM_HIGH] = high_half(word)
+    o.args[messages.STEPS] += 1
+    o.args[messages.RANK] = state.members.rank[i]
+    o.args[messages.ROOT] = state.members.root[i]
     send_reliably(state, rules, i, o, out)
 
 
@@ -226,11 +192,12 @@ def step_failed(state, i, step, out):
     On its way back the walk ends, and its initiator launches the next one. A head that has returned
     here meanwhile is not made again: only the acknowledgements were lost.
     """
-    s, branch = trail_of(state, i, step.args[INITIATOR], step.args[NUMBER]), step.args[BRANCH]
+    branch = step.args[messages.BRANCH]
+    s = trail_of(state, i, step.args[messages.INITIATOR], step.args[messages.NUMBER])
     if s < 0 or state.trails.back[i, s] == receiver(step):
         return
-    if state.trails.steps[i, s][branch] <= step.args[STEPS]:
-        emit_of_walk(step, NEXT_STEP, 0.0, state.members.node_id[i], out)
+    if state.trails.steps[i, s][branch] <= step.args[messages.STEPS]:
+        emit_of_walk(step, messages.NEXT_STEP, 0.0, state.members.node_id[i], out)
 
 
 @inlined
@@ -246,64 +213,64 @@ def is_duplicate_head(state, rules, i, s, message):
     A step whose acknowledgements were all lost is made again, onto another node. A head that
     returns then comes from a node where the walk is no longer, or later, or with fewer steps.
     """
-    trails, branch = state.trails, message.args[BRANCH]
-    if message.args[STEPS] <= trails.steps[i, s][branch]:
+    trails, branch = state.trails, message.args[messages.BRANCH]
+    if message.args[messages.STEPS] <= trails.steps[i, s][branch]:
         return True
     onto = trails.forward[i, s][0]
-    return not may_return(rules) and onto != NEVER and onto != message.source
+    return not may_return(rules) and onto != messages.NEVER and onto != message.source
 
 
 @apart
 def receive_step(state, rules, i, message, out):
     """A STEP from a neighbour: i is in N(DRW) from now on, and may be the walk's next node."""
     trails, members = state.trails, state.members
-    s = trail_for(state, i, message.args[INITIATOR], message.args[NUMBER])
+    s = trail_for(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     if not rules.pure and trails.marks[i, s] & MARKED == 0:
         trails.marks[i, s] |= MARKED
-        emit_of_walk(message, NEAR, 0.0, EVERYONE, out)
+        emit_of_walk(message, messages.NEAR, 0.0, EVERYONE, out)
     if message.target != members.node_id[i] or accepted_before(state.hops, i, message, out):
         return
     if is_duplicate_head(state, rules, i, s, message):
         return
-    trails.steps[i, s][message.args[BRANCH]] = message.args[STEPS]
+    trails.steps[i, s][message.args[messages.BRANCH]] = message.args[messages.STEPS]
     if trails.marks[i, s] & VISITED == 0:
         trails.marks[i, s] |= VISITED
         trails.back[i, s] = message.source
-        if members.root[i] == NEVER:
-            join_as_leaf(state, rules, i, message, out)
-        elif is_of_other_fragment(state, i, message):  # joined since its bid: a meeting
+        if members.root[i] == messages.NEVER:
+            fragments.join_as_leaf(state, rules, i, message, out)
+        elif fragments.is_of_other_fragment(state, i, message):  # joined since its bid: a meeting
             meet(state, rules, i, message.source, message, out)
             return
-    emit_of_walk(message, NEXT_STEP, rules.step_pause_s, members.node_id[i], out)
+    emit_of_walk(message, messages.NEXT_STEP, rules.step_pause_s, members.node_id[i], out)
 
 
 @apart
 def receive_near(state, rules, i, message, out):
     """A NEAR: one more neighbour is in N(DRW), so i is in N²(DRW)."""
     trails = state.trails
-    s = trail_for(state, i, message.args[INITIATOR], message.args[NUMBER])
+    s = trail_for(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     trails.near[i, s] += 1
     if rules.beta != 0.0 and trails.marks[i, s] & SECOND == 0:
         trails.marks[i, s] |= SECOND
-        emit_of_walk(message, FAR, 0.0, EVERYONE, out)
+        emit_of_walk(message, messages.FAR, 0.0, EVERYONE, out)
 
 
 @apart
 def receive_far(state, i, message):
     """A FAR: one more neighbour is in N²(DRW)."""
-    s = trail_for(state, i, message.args[INITIATOR], message.args[NUMBER])
+    s = trail_for(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     state.trails.far[i, s] += 1
 
 
 @apart
 def receive_ended(state, rules, i, message, out):
     """An ENDED on its way to the walk's head, which notices when it is to take its next step."""
-    trails, branch = state.trails, message.args[BRANCH]
-    s = trail_of(state, i, message.args[INITIATOR], message.args[NUMBER])
+    trails, branch = state.trails, message.args[messages.BRANCH]
+    s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     done = DONE << branch
     if s < 0 or trails.marks[i, s] & done:
         return
     trails.marks[i, s] |= done
     onto = trails.forward[i, s][branch]
-    if onto != NEVER:
-        send_reliably(state, rules, i, emit_of_walk(message, ENDED, 0.0, onto, out), out)
+    if onto != messages.NEVER:
+        send_reliably(state, rules, i, emit_of_walk(message, messages.ENDED, 0.0, onto, out), out)
