@@ -55,13 +55,7 @@ from halfway.protocols.georendezvous.messages import (
 )
 from halfway.protocols.georendezvous.rendezvous_cell import notify, store_entry, store_replica
 from halfway.protocols.georendezvous.replication import ALL, first_replica, is_replica
-from halfway.protocols.georendezvous.routing import (
-    copy_of,
-    forward,
-    hop,
-    reroute,
-    to_client,
-)
+from halfway.protocols.georendezvous.routing import copy_of, forward, hop, reroute, to_client
 from halfway.protocols.georendezvous.rules import MOST_POINTS, Rules
 from halfway.protocols.georendezvous.state import CellState, state
 from halfway.protocols.georendezvous.tables import NO_ROUTE

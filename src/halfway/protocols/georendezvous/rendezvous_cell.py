@@ -35,13 +35,7 @@ from halfway.protocols.georendezvous.messages import (
 )
 from halfway.protocols.georendezvous.replication import ALL, is_replica, leads
 from halfway.protocols.georendezvous.routing import copy_of, dispatch, point_message
-from halfway.protocols.georendezvous.tables import (
-    NONE,
-    OWN,
-    direction_of,
-    find_entry,
-    put_entry,
-)
+from halfway.protocols.georendezvous.tables import NONE, OWN, direction_of, find_entry, put_entry
 from halfway.protocols.reliable_hop import track
 
 # What the cell reported to a publisher; UNWANTED only by this very member.

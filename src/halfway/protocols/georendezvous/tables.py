@@ -4,12 +4,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.prng import pick, random_bits
-from halfway.protocols.georendezvous.cells import (
-    cell_of,
-    closer,
-    direction_between,
-    point_position,
-)
+from halfway.protocols.georendezvous.cells import cell_of, closer, direction_between, point_position
 
 NONE = np.int32(-1)
 NOWHERE = np.int64(-1)
