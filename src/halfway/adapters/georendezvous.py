@@ -49,7 +49,7 @@ class GeorendezvousAdapter(Adapter):
         scalars = rules(layout.reach, context.seed, layout.area, **self.values)
         state = handler.state(
             context.node_ids, context.demand.topics, scalars.points, context.window, context.seed,
-            **sizes(context, layout, scalars)._asdict(),
+            **sizes(context, layout, scalars),
         )  # fmt: skip
         return instance_of(state, scalars)
 

@@ -28,16 +28,6 @@ class CellLayout(NamedTuple):
     cell: npt.NDArray[np.int64]  # [n, 2] column, row
 
 
-class Sizes(NamedTuple):
-    """Places in the tables of a node; see `state`."""
-
-    neighbours: int
-    entries: int
-    traversals: int
-    publishers: int
-    hops_in_flight: int
-
-
 def layout_of(context: RunContext, margin: float) -> CellLayout | None:
     """The cells at the start of a run; None without positions, or without any reach.
 
@@ -68,8 +58,8 @@ def connected_share(context: RunContext, cell: npt.NDArray[np.int64]) -> float:
     return float(most / np.bincount(components(context.start)).max())
 
 
-def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> Sizes:
-    """Twice the room that is needed at the start; where nodes move, more."""
+def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> dict[str, int]:
+    """Places in the tables of `state`: twice the need at the start; where nodes move, more."""
     demand, moves = context.demand, context.reach is not None
     neighbours = _most_neighbours(layout.cell)
     homes, empty = _homes(layout, rules, demand.topics)
@@ -81,13 +71,13 @@ def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> Sizes:
     for rows, publishers in zip(demand.subscribers, demand.publishers, strict=True):
         publishers_of[rows] += len(publishers)
     entries = _SPARE * int(need.max(initial=0)) + 8
-    return Sizes(
-        neighbours=min(context.n, 3 * neighbours + 16) if moves else max(neighbours, 1),
-        entries=entries,
-        traversals=keys if moves else min(keys, _SPARE * int(empty.sum()) + 8),
-        publishers=max(int(publishers_of.max(initial=0)), 1),
-        hops_in_flight=_HOPS + entries if rules.retries > 0 else 0,
-    )
+    return {
+        "neighbours": min(context.n, 3 * neighbours + 16) if moves else max(neighbours, 1),
+        "entries": entries,
+        "traversals": keys if moves else min(keys, _SPARE * int(empty.sum()) + 8),
+        "publishers": max(int(publishers_of.max(initial=0)), 1),
+        "hops_in_flight": _HOPS + entries if rules.retries > 0 else 0,
+    }
 
 
 def _most_neighbours(cell: npt.NDArray[np.int64]) -> int:
