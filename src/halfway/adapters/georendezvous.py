@@ -46,15 +46,10 @@ class GeorendezvousAdapter(Adapter):
         """The system on a network."""
         layout = layout_of(context, self._margin)
         assert layout is not None  # or it is unsupported
-        scalars = rules(
-            layout.reach,
-            context.seed,
-            area=layout.area,
-            **self.values,  # type: ignore[arg-type]
-        )
+        scalars = rules(layout.reach, context.seed, layout.area, **self.values)
         state = handler.state(
             context.node_ids, context.demand.topics, scalars.points, context.window, context.seed,
-            **sizes(context, layout, scalars)._asdict(),
+            **sizes(context, layout, scalars),
         )  # fmt: skip
         return instance_of(state, scalars)
 
@@ -80,12 +75,11 @@ def instance_of(state: handler.State, scalars: handler.Rules) -> SystemInstance:
 
 
 def _shortfalls(state: handler.State) -> dict[str, int]:
-    no_route, no_room = (int(count) for count in state.lost.sum(axis=0))
-    unacknowledged = int(state.hops.counts[:, TABLE_FULL].sum())
+    no_route, no_room = state.lost.sum(axis=0)
     return {
-        "messages without a route": no_route,
-        "entries without room": no_room,
-        "hops without room to be acknowledged": unacknowledged,
+        "messages without a route": int(no_route),
+        "entries without room": int(no_room),
+        "hops without room to be acknowledged": int(state.hops.counts[:, TABLE_FULL].sum()),
     }
 
 

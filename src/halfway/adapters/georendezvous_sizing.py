@@ -28,16 +28,6 @@ class CellLayout(NamedTuple):
     cell: npt.NDArray[np.int64]  # [n, 2] column, row
 
 
-class Sizes(NamedTuple):
-    """Places in the tables of a node; see `state`."""
-
-    neighbours: int
-    entries: int
-    traversals: int
-    publishers: int
-    hops_in_flight: int
-
-
 def layout_of(context: RunContext, margin: float) -> CellLayout | None:
     """The cells at the start of a run; None without positions, or without any reach.
 
@@ -68,8 +58,8 @@ def connected_share(context: RunContext, cell: npt.NDArray[np.int64]) -> float:
     return float(most / np.bincount(components(context.start)).max())
 
 
-def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> Sizes:
-    """Twice the room that is needed at the start; where nodes move, more."""
+def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> dict[str, int]:
+    """Places in the tables of `state`: twice the need at the start; where nodes move, more."""
     demand, moves = context.demand, context.reach is not None
     neighbours = _most_neighbours(layout.cell)
     homes, empty = _homes(layout, rules, demand.topics)
@@ -81,13 +71,13 @@ def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> Sizes:
     for rows, publishers in zip(demand.subscribers, demand.publishers, strict=True):
         publishers_of[rows] += len(publishers)
     entries = _SPARE * int(need.max(initial=0)) + 8
-    return Sizes(
-        neighbours=min(context.n, 3 * neighbours + 16) if moves else max(neighbours, 1),
-        entries=entries,
-        traversals=keys if moves else min(keys, _SPARE * int(empty.sum()) + 8),
-        publishers=max(int(publishers_of.max(initial=0)), 1),
-        hops_in_flight=_HOPS + entries if rules.retries > 0 else 0,
-    )
+    return {
+        "neighbours": min(context.n, 3 * neighbours + 16) if moves else max(neighbours, 1),
+        "entries": entries,
+        "traversals": keys if moves else min(keys, _SPARE * int(empty.sum()) + 8),
+        "publishers": max(int(publishers_of.max(initial=0)), 1),
+        "hops_in_flight": _HOPS + entries if rules.retries > 0 else 0,
+    }
 
 
 def _most_neighbours(cell: npt.NDArray[np.int64]) -> int:
@@ -110,8 +100,8 @@ def _homes(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """[topics, points] the home of each point, a number; whether the point's cell is empty."""
     populated = np.unique(layout.cell, axis=0)  # by column, then row: as ties are broken
-    goal = np.empty((topics, rules.points, 2), np.int64)
-    _goals(rules, goal)
+    hashed = _hashed(rules, np.arange(topics)) * (rules.wide, rules.high)
+    goal = np.floor(hashed / rules.side).astype(np.int64)
     homes = np.empty(goal.shape[:2], np.int64)
     for topic in range(topics):
         gap = ((populated[None] - goal[topic][:, None]) ** 2).sum(axis=2)
@@ -119,13 +109,19 @@ def _homes(
     return homes, (populated[homes] != goal).any(axis=2)
 
 
+def _hashed(rules: Rules, topics: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """[topics, points, 2] the points of topics in the unit square."""
+    position = np.empty((len(topics), rules.points, 2))
+    _fill(rules.key, topics, position)
+    return position
+
+
 @kernel
-def _goals(rules, goal):
-    for topic in range(goal.shape[0]):
-        for point in range(goal.shape[1]):
-            x, y = point_position(rules.key, topic, point)
-            goal[topic, point, 0] = np.int64(np.floor(x * rules.wide / rules.side))
-            goal[topic, point, 1] = np.int64(np.floor(y * rules.high / rules.side))
+def _fill(key, topics, position):
+    for t in range(position.shape[0]):
+        for point in range(position.shape[1]):
+            x, y = point_position(key, topics[t], point)
+            position[t, point, 0], position[t, point, 1] = x, y
 
 
 def _entries(
@@ -135,17 +131,9 @@ def _entries(
     publishers, rows = len(demand.publishers[topic]), demand.subscribers[topic]
     subscribers = np.full(rules.points, len(rows))
     if not moves and len(rows):
-        position = np.empty((rules.points, 2))
-        _points(rules, topic, position)
+        position = _hashed(rules, np.array([topic]))[0] * (rules.wide, rules.high)
+        position += rules.low_x, rules.low_y
         gap = ((layout.position[rows][:, None] - position[None]) ** 2).sum(axis=2)
         tried = np.argsort(gap, axis=1, kind="stable")[:, : rules.tried]
         subscribers = np.bincount(tried.ravel(), minlength=rules.points)
     return publishers + subscribers * (1 + publishers)
-
-
-@kernel
-def _points(rules, topic, position):
-    for point in range(position.shape[0]):
-        x, y = point_position(rules.key, topic, point)
-        position[point, 0] = rules.low_x + x * rules.wide
-        position[point, 1] = rules.low_y + y * rules.high

@@ -26,7 +26,11 @@ def named(name: str, where: str = "") -> System:
     """The system of that name. Problem for an unknown one; `where` says who named it."""
     if name not in SYSTEMS:
         raise unknown(name, SYSTEMS, where)
-    return System(name, SYSTEMS[name], _adapter(name))
+    module = f"halfway.adapters.{SYSTEMS[name].split('.')[2]}"
+    adapter: type[Adapter] = BroadcastAdapter
+    if find_spec(module) is not None:
+        adapter = importlib.import_module(module).ADAPTERS[name]
+    return System(name, SYSTEMS[name], adapter)
 
 
 def unknown(name: str, known: Iterable[str], where: str = "") -> Problem:
@@ -56,12 +60,3 @@ class _Registry(Mapping[str, System]):
 
 
 TABLE = _Registry()
-
-
-def _adapter(name: str) -> type[Adapter]:
-    folder = SYSTEMS[name].split(".")[2]
-    module = f"halfway.adapters.{folder}"
-    if find_spec(module) is None:
-        return BroadcastAdapter
-    found: type[Adapter] = importlib.import_module(module).ADAPTERS[name]
-    return found

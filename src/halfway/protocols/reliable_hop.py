@@ -81,7 +81,7 @@ def track_at(hops, rules, i, place, record, out):
     hops.counts[i, TRACKED] += 1
     record.sequence = np.int32(turn * places + place + 1)
     kept = hops.record[i, place]
-    _copy(record, kept)
+    copy_record(record, kept)
     kept.hops = record.hops
     kept.next = record.next
     kept.sequence = record.sequence
@@ -179,7 +179,7 @@ def overdue(hops, rules, i, message, out):
     hops.tries[i, place] += 1
     kept = hops.record[i, place]
     o = emit(out, kept.kind, 0.0, kept.next)
-    _copy(kept, o)
+    copy_record(kept, o)
     o.sequence = kept.sequence
     start_timer(hops, rules, i, place, 0.0, COUNTED_ON, out)
     return NONE
@@ -190,7 +190,7 @@ def emit_again(hops, i, place, towards, out):
     """Emit the record kept at a place to another neighbour, untracked; the caller may change it."""
     kept = hops.record[i, place]
     o = emit(out, kept.kind, 0.0, towards)
-    _copy(kept, o)
+    copy_record(kept, o)
     return o
 
 
@@ -203,7 +203,7 @@ def restart_timers(hops, rules, i, out):
 
 
 @inlined
-def _copy(kept, o):
+def copy_record(kept, o):
     """Copy what the protocol wrote; the sender, the time and the hop are the driver's."""
     o.kind = kept.kind
     o["flags"] = kept["flags"]

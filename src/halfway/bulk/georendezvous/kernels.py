@@ -18,7 +18,10 @@ from halfway.protocols.georendezvous.cells import (
 
 @inlined
 def masks_of(populated, mask):
-    """Fill mask [rows, columns]: which of the eight neighbours of each cell are populated."""
+    """Fill mask: which of the eight neighbours of each cell are populated.
+
+    populated [rows, columns] of bool, mask [rows, columns] of uint8.
+    """
     rows, columns = populated.shape
     for y in range(rows):
         for x in range(columns):
@@ -29,14 +32,6 @@ def masks_of(populated, mask):
                 if inside and populated[near_y, near_x]:
                     bits |= 1 << direction
             mask[y, x] = bits
-
-
-@kernel
-def surroundings(populated):
-    """The mask of populated neighbours of every cell; populated [rows, columns] of bool."""
-    mask = np.zeros(populated.shape, np.uint8)
-    masks_of(populated, mask)
-    return mask
 
 
 @inlined
@@ -76,12 +71,6 @@ def routed(mask, ends, found):
         found[r, 0], found[r, 1], found[r, 2], found[r, 3] = route(
             mask, ends[r, 0], ends[r, 1], ends[r, 2], ends[r, 3], nowhere
         )
-
-
-@kernel
-def path_of(mask, x, y, dx, dy, path):
-    """One route with its cells; as `route`."""
-    return route(mask, x, y, dx, dy, path)
 
 
 @inlined

@@ -72,7 +72,8 @@ class CellRoutes:
         width = int(np.floor(1.0 / self.side)) + 1
         self.populated = np.zeros((width, width), np.bool_)  # [row, column]
         self.populated[self.cell[:, 1], self.cell[:, 0]] = True
-        self.mask = kernels.surroundings(self.populated)
+        self.mask = np.zeros(self.populated.shape, np.uint8)
+        kernels.masks_of(self.populated, self.mask)
 
     def route(self, source: int, column: int, row: int) -> Route:
         """A message from a node to the home of a cell."""
@@ -81,7 +82,7 @@ class CellRoutes:
     def from_cell(self, cell: tuple[int, int], column: int, row: int) -> Route:
         """The same from any member of a populated cell."""
         path = np.empty(64 * self.mask.size, np.int64)
-        home_x, home_y, hops, all_hops = kernels.path_of(self.mask, *cell, column, row, path)
+        home_x, home_y, hops, all_hops = kernels.route(self.mask, *cell, column, row, path)
         width = self.mask.shape[1]
         visited = [(int(c) % width, int(c) // width) for c in path[: all_hops + 1]]
         home = int(home_x), int(home_y)

@@ -7,7 +7,6 @@ walks and shortest paths is not in the paper.
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from halfway.bulk.walks.walks import Walkers
 from halfway.papers.georendezvous.measurements import cells_of
@@ -17,7 +16,6 @@ from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous.messages import ADVERTISE
 from halfway.protocols.georendezvous.rules import rules
 from halfway.world.graphs.mean_degree import radius_of_degree
-from halfway.world.graphs.network import Network
 from halfway.world.underlays.paths import distances
 from halfway.world.workload.pairs import distinct_pairs
 
@@ -68,12 +66,9 @@ def rivals(run: Run) -> Observations:
                 "set up": np.array([m.steps for m in met], float),
             }
         if run["system"] == "shortest-path":
-            return {"hops": _shortest(cells.network, pairs)}
+            apart = [distances(cells.network, int(a))[b] for a, b in pairs]
+            return {"hops": np.array(apart, float)}
         paths = cells.paths(pairs, run["points"], run.workload_seed)
         hops = paths.shortest(run["tried"])
         # Within one cell the last hop, to the subscriber, still counts.
         return {"hops": np.maximum(hops[hops >= 0], 1)}
-
-
-def _shortest(network: Network, pairs: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    return np.array([distances(network, int(a))[b] for a, b in pairs], float)

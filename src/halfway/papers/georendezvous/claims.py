@@ -10,12 +10,12 @@ from functools import partial
 
 import numpy as np
 
-from halfway.pipeline.judge import judge_number, judge_order, judge_range
+from halfway.pipeline.judge import Judged, judge_number, judge_order, judge_range
 from halfway.pipeline.measure import around, ratio
+from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.study import Summaries, Summary
 from halfway.pipeline.verdict import Verdict
 
-_row = partial(Verdict, "georendezvous")
 _Estimate = tuple[float, float, float]  # value and its 95 % interval
 
 SIMILAR = 0.25  # "similar to", "close to" a direct path: at most a quarter longer
@@ -37,14 +37,33 @@ READINGS = {
 }
 
 
-def overhead(row: Summary, direct: Summary) -> _Estimate:
-    """The ratio of averages, paired by network."""
-    return ratio(row, direct, "mean")
+def _row(
+    figure: str, cell: dict[str, Scalar], metric: str, claim: str | float, estimate: _Estimate,
+    seen: Summary, reading: str, judged: Judged,
+) -> Verdict:  # fmt: skip
+    return Verdict(
+        "georendezvous", figure, cell, metric, claim, *estimate, seen.networks,
+        reading.replace("%", " %"), *judged,
+    )  # fmt: skip
+
+
+def _below(
+    figure: str, cell: dict[str, Scalar], metric: str, claim: str, estimate: _Estimate,
+    seen: Summary, reading: str, equal: float = 1.0,
+) -> Verdict:  # fmt: skip
+    """The row of a claim that the estimate is less than `equal`."""
+    judged = judge_order(*estimate, equal=equal)
+    return _row(figure, cell, metric, claim, estimate, seen, reading, judged)
+
+
+def _near_one(estimate: _Estimate, tolerance: float) -> Judged:
+    return judge_range(1 - tolerance, 1 + tolerance, *estimate, rounding=0.0)
 
 
 def _overhead(found: Summaries, **where: str | int) -> tuple[_Estimate, Summary]:
+    """The ratio of averages, paired by network."""
     path, direct = found.find("path", **where), found.find("direct", **where)
-    return overhead(path, direct), path
+    return ratio(path, direct, "mean"), path
 
 
 def judge_networks(found: Summaries) -> Iterator[Verdict]:
@@ -52,10 +71,9 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
     for n in SIZES:
         seen = found.find("degree", n=n)
         estimate = (seen.mean, seen.mean_low, seen.mean_high)
-        yield _row(
-            "section-4", {"n": n}, "mean degree", 45, *estimate, seen.networks,
-            "the radius counts the border", *judge_number(45, *estimate, relative=0.02),
-        )  # fmt: skip
+        judged = judge_number(45, *estimate, relative=0.02)
+        reading = "the radius counts the border"
+        yield _row("section-4", {"n": n}, "mean degree", 45, estimate, seen, reading, judged)
 
 
 def judge_figure_3a(found: Summaries) -> Iterator[Verdict]:
@@ -72,31 +90,25 @@ def _judged_3a(found: Summaries, figure: str, reading: str) -> Iterator[Verdict]
     meaning = READINGS[reading]
     for n in SIZES_SHOWN:
         estimate, seen = _overhead(found, n=n, points=7, reading=reading)
-        yield _row(
+        yield _below(
             figure, {"n": n, "points": 7}, "path / direct path, ratio of averages",
-            "similar to a direct path", *estimate, seen.networks,
-            f"{meaning}; similar: at most {SIMILAR:.0%} longer".replace("%", " %"),
-            *judge_order(*estimate, equal=1 + SIMILAR),
+            "similar to a direct path", estimate, seen,
+            f"{meaning}; similar: at most {SIMILAR:.0%} longer", 1 + SIMILAR,
         )  # fmt: skip
-        gain = _late_gain(found, n, reading)
-        yield _row(
-            figure, {"n": n}, "gain of a cell beyond 8 / of one up to 8",
-            "limited beyond 8", *gain, seen.networks,
-            f"{meaning}; limited: less than {LIMITED:.0%}".replace("%", " %"),
-            *judge_order(*gain, equal=LIMITED),
+        yield _below(
+            figure, {"n": n}, "gain of a cell beyond 8 / of one up to 8", "limited beyond 8",
+            _late_gain(found, n, reading), seen, f"{meaning}; limited: less than {LIMITED:.0%}",
+            LIMITED,
         )  # fmt: skip
 
 
 def _late_gain(found: Summaries, n: int, reading: str) -> _Estimate:
     """How much a cell from the 9th to the 16th shortens the path, over one of the first 8."""
-    means, resampled = [], []
     rows = [found.find("path", n=n, points=points, reading=reading) for points in (1, 8, 16)]
-    for row in rows:
-        means.append(row.mean)
-        resampled.append(np.asarray(row.boot_mean))
-    value = (means[1] - means[2]) / 8 / ((means[0] - means[1]) / 7)
-    boot = (resampled[1] - resampled[2]) / 8 / ((resampled[0] - resampled[1]) / 7)
-    return value, *around(value, boot, rows[0].networks)
+    # [1 + resamples] the means, then their bootstrap replicates
+    one, eight, sixteen = (np.array([row.mean, *row.boot_mean]) for row in rows)
+    gain = (eight - sixteen) / 8 / ((one - eight) / 7)
+    return float(gain[0]), *around(gain[0], gain[1:], rows[0].networks)
 
 
 def judge_figure_3b(found: Summaries) -> Iterator[Verdict]:
@@ -109,21 +121,19 @@ def judge_figure_3b(found: Summaries) -> Iterator[Verdict]:
             estimate = _against(found, n, points)
             yield _row(
                 "figure-3b", {"points": points, "n": n}, "overhead / overhead at n = 600",
-                "largely independent of the network size", *estimate, middle.networks,
-                f"{READINGS['known']}; within ±{STABLE:.0%}".replace("%", " %"),
-                *judge_range(1 - STABLE, 1 + STABLE, *estimate, rounding=0.0),
+                "largely independent of the network size", estimate, middle,
+                f"{READINGS['known']}; within ±{STABLE:.0%}", _near_one(estimate, STABLE),
             )  # fmt: skip
     spread = _spreads(found)
-    yield _row(
-        "figure-3b", {}, "spread over sizes / spread over numbers of cells",
+    judged: Judged = "differs", "sizes matter half as much, or more"
+    if spread < 0.5:
+        judged = "agrees", "sizes matter less than numbers of cells"
+    yield Verdict(
+        "georendezvous", "figure-3b", {}, "spread over sizes / spread over numbers of cells",
         "dictated by the number of rendezvous cells", spread, None, None,
         found.find("path", n=600, points=8).networks,
         "the widest range of overheads over sizes, over the narrowest over numbers of cells",
-        *(
-            ("agrees", "sizes matter less than numbers of cells")
-            if spread < 0.5
-            else ("differs", "sizes matter half as much, or more")
-        ),
+        *judged,
     )  # fmt: skip
 
 
@@ -146,25 +156,21 @@ def _spreads(found: Summaries) -> float:
 
 def judge_figure_3c(found: Summaries) -> Iterator[Verdict]:
     """[geo §4] "with only 2 rendezvous cells, we stay close to the average direct" path."""
+    row = partial(_below, "figure-3c", {"tried": 2})
     estimate, seen = _overhead(found, n=600, points=8, tried=2)
-    yield _row(
-        "figure-3c", {"tried": 2}, "path / direct path, ratio of averages",
-        "close to the direct path", *estimate, seen.networks,
-        f"{READINGS['known']}; close: at most {SIMILAR:.0%} longer".replace("%", " %"),
-        *judge_order(*estimate, equal=1 + SIMILAR),
+    yield row(
+        "path / direct path, ratio of averages", "close to the direct path", estimate, seen,
+        f"{READINGS['known']}; close: at most {SIMILAR:.0%} longer", 1 + SIMILAR,
     )  # fmt: skip
     all_eight = found.find("path", n=600, points=8, tried=8)
-    share = ratio(seen, all_eight, "mean")
-    yield _row(
-        "figure-3c", {"tried": 2}, "path by the 2 closest / by all 8", "close to 8 cells",
-        *share, seen.networks, f"close: at most {NEARLY:.0%} longer".replace("%", " %"),
-        *judge_order(*share, equal=1 + NEARLY),
+    yield row(
+        "path by the 2 closest / by all 8", "close to 8 cells", ratio(seen, all_eight, "mean"),
+        seen, f"close: at most {NEARLY:.0%} longer", 1 + NEARLY,
     )  # fmt: skip
     unplaced = found.find("path", n=600, points=2, tried=2)
-    better = ratio(seen, unplaced, "mean")
-    yield _row(
-        "figure-3c", {"tried": 2}, "path by the 2 closest of 8 / by 2 alone", "confront with 3(a)",
-        *better, seen.networks, READINGS["known"], *judge_order(*better),
+    yield row(
+        "path by the 2 closest of 8 / by 2 alone", "confront with 3(a)",
+        ratio(seen, unplaced, "mean"), seen, READINGS["known"],
     )  # fmt: skip
 
 
@@ -176,29 +182,19 @@ def judge_figure_3d(found: Summaries) -> Iterator[Verdict]:
                 found.find("one", clients=k, reading=reading))
             for k in CLIENTS
         }  # fmt: skip
-        networks = at[8][0].networks
+        row = partial(_below, "figure-3d", seen=at[8][0], reading=reading)
+        metric = "tree of 8 points / of 1"
         for k in (1, 2, 4, 6):
             share = ratio(*at[k], "mean")
-            yield _row(
-                "figure-3d", {"clients": k}, "tree of 8 points / of 1", "< 1 below 8 subscribers",
-                *share, networks, reading, *judge_order(*share),
-            )  # fmt: skip
+            yield row({"clients": k}, metric, "< 1 below 8 subscribers", share)
         share = ratio(*at[8], "mean")
         yield _row(
-            "figure-3d", {"clients": 8}, "tree of 8 points / of 1", "nearly the same",
-            *share, networks, reading,
-            *judge_range(1 - NEARLY, 1 + NEARLY, *share, rounding=0.0),
+            "figure-3d", {"clients": 8}, metric, "nearly the same", share, at[8][0], reading,
+            _near_one(share, NEARLY),
         )  # fmt: skip
-        share = _later(at[32], at[8])
-        yield _row(
-            "figure-3d", {"clients": 32}, "tree ratio at 32 / at 8", "increasingly better",
-            *share, networks, reading, *judge_order(*share),
-        )  # fmt: skip
-        share = ratio(*at[32], "mean")
-        yield _row(
-            "figure-3d", {"clients": 32}, "tree of 8 points / of 1", "better than only 1",
-            *share, networks, reading, *judge_order(*share),
-        )  # fmt: skip
+        later = _later(at[32], at[8])
+        yield row({"clients": 32}, "tree ratio at 32 / at 8", "increasingly better", later)
+        yield row({"clients": 32}, metric, "better than only 1", ratio(*at[32], "mean"))
 
 
 def _later(late: tuple[Summary, Summary], early: tuple[Summary, Summary]) -> _Estimate:
@@ -215,19 +211,16 @@ def judge_theorem(found: Summaries) -> Iterator[Verdict]:
     for k in SLACKS:
         for n in FAIR_SIZES:
             share, bound = found.find("share", n=n, k=k), found.find("bound", n=n, k=k)
-            below = ratio(bound, share, "mean")
-            yield _row(
+            yield _below(
                 "theorem-3.1", {"k": k, "n": n}, "promised bound / share of good places", "< 1",
-                *below, share.networks, "Δ, E[l] and L of each network",
-                *judge_order(*below),
+                ratio(bound, share, "mean"), share, "Δ, E[l] and L of each network",
             )  # fmt: skip
         for n in FAIR_SIZES[1:]:
             least, share = found.find("share", n=600, k=k), found.find("share", n=n, k=k)
-            fall = _independent(least, share)
-            yield _row(
+            yield _below(
                 "theorem-3.1", {"k": k, "n": n}, "share of good places at n = 600 / here",
-                "does not vanish", *fall, share.networks,
-                f"vanishing: a factor above {VANISHING:g}", *judge_order(*fall, equal=VANISHING),
+                "does not vanish", _independent(least, share), share,
+                f"vanishing: a factor above {VANISHING:g}", VANISHING,
             )  # fmt: skip
 
 

@@ -1,16 +1,13 @@
 """Paper 3, judged beyond Figure 3: signalling, node loss, mobility, other systems."""
 
 from collections.abc import Iterator
-from functools import partial
 
 from halfway.papers.georendezvous.points import CELLS
 from halfway.pipeline.judge import judge_number
 from halfway.pipeline.measure import ratio
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.study import Summaries
+from halfway.pipeline.study import Summaries, Summary
 from halfway.pipeline.verdict import Verdict
-
-_row = partial(Verdict, "georendezvous")
 
 POINTS = (1, 2, 4, 8)
 # System, points, tried, replicas: a GHT-like single point, the paper's choice, that with divided
@@ -38,25 +35,32 @@ MOVING = (
     ("crossings", "new cells a node and minute"),
     ("stranded", "messages without a route, a run"),
 )
-NOT_THERE = "the paper does not measure it"
+
+
+def _unpublished(
+    figure: str, cell: dict[str, Scalar], metric: str, seen: Summary, reading: str,
+    estimate: tuple[float, float, float] | None = None,
+) -> Verdict:  # fmt: skip
+    """A row without a published value; estimate: the mean of `seen` unless given."""
+    return Verdict(
+        "georendezvous", figure, cell, metric, None,
+        *(estimate or (seen.mean, seen.mean_low, seen.mean_high)), seen.networks, reading,
+        "not comparable", "the paper does not measure it",
+    )  # fmt: skip
 
 
 def judge_signalling(found: Summaries) -> Iterator[Verdict]:
     """[geo §4] "For n rendezvous, this makes 3(n - 1) unnecessary messages", exactly."""
     for points in POINTS:
         seen, due = found.find("unneeded", points=points), 3.0 * (points - 1)
-        exact = seen.minimum == seen.maximum == due
-        yield _row(
-            "signalling", {"points": points}, "unneeded messages a subscriber", due, seen.mean,
-            seen.mean_low, seen.mean_high, seen.networks,
-            "subscriptions, notifications and prunes from end to end beyond one and one",
-            *(
-                ("agrees", f"exactly {due:.0f} for each of {seen.units} subscribers")
-                if exact
-                else judge_number(
-                    due, seen.mean, seen.mean_low, seen.mean_high, relative=0.0, rounding=0.0
-                )
-            ),
+        estimate = seen.mean, seen.mean_low, seen.mean_high
+        judged = judge_number(due, *estimate, relative=0.0, rounding=0.0)
+        if seen.minimum == seen.maximum == due:
+            judged = "agrees", f"exactly {due:.0f} for each of {seen.units} subscribers"
+        yield Verdict(
+            "georendezvous", "signalling", {"points": points}, "unneeded messages a subscriber",
+            due, *estimate, seen.networks,
+            "subscriptions, notifications and prunes from end to end beyond one and one", *judged,
         )  # fmt: skip
 
 
@@ -69,24 +73,19 @@ def judge_loss(found: Summaries) -> Iterator[Verdict]:
                 cell: dict[str, Scalar] = {"loss": loss, "system": _label(system)}
                 if system == CELLS:
                     cell |= {"points": points, "replicas": replicas or "all"}
-                yield _row(
-                    "beyond-loss", cell, words, None, seen.mean,
-                    seen.mean_low, seen.mean_high, seen.networks,
-                    "renewal every 10 s, lifetime 25 s, beacons every second, missed after 2.5",
-                    "not comparable", NOT_THERE,
-                )  # fmt: skip
+                reading = (
+                    "renewal every 10 s, lifetime 25 s, beacons every second, missed after 2.5"
+                )
+                yield _unpublished("beyond-loss", cell, words, seen, reading)
 
 
 def judge_mobility(found: Summaries) -> Iterator[Verdict]:
     """The cost of mobility: a longer path for a while, lost events, signalling."""
     for speed in SPEEDS:
         for metric, words in MOVING:
-            seen = found.find(metric, speed=speed)
-            yield _row(
-                "beyond-mobility", {"speed": speed}, words, None, seen.mean, seen.mean_low,
-                seen.mean_high, seen.networks,
+            yield _unpublished(
+                "beyond-mobility", {"speed": speed}, words, found.find(metric, speed=speed),
                 "random waypoint, radios of 100 m; renewal every 10 s, beacons every second",
-                "not comparable", NOT_THERE,
             )  # fmt: skip
 
 
@@ -95,16 +94,13 @@ def judge_rivals(found: Summaries) -> Iterator[Verdict]:
     shortest = found.find("hops", system="shortest-path")
     for system in SYSTEMS[:-1]:
         seen = found.find("hops", system=system)
-        yield _row(
-            "beyond-systems", {"system": _label(system)}, "hops / hops of a shortest path", None,
-            *ratio(seen, shortest, "mean"), seen.networks, "between nodes, ratio of averages",
-            "not comparable", NOT_THERE,
+        yield _unpublished(
+            "beyond-systems", {"system": _label(system)}, "hops / hops of a shortest path", seen,
+            "between nodes, ratio of averages", ratio(seen, shortest, "mean"),
         )  # fmt: skip
-    walks = found.find("set up", system="directional-walk")
-    yield _row(
-        "beyond-systems", {"system": "directional-walk"}, "steps until the walks meet", None,
-        walks.mean, walks.mean_low, walks.mean_high, walks.networks, "of both walks together",
-        "not comparable", NOT_THERE,
+    yield _unpublished(
+        "beyond-systems", {"system": "directional-walk"}, "steps until the walks meet",
+        found.find("set up", system="directional-walk"), "of both walks together",
     )  # fmt: skip
 
 

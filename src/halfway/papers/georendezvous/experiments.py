@@ -1,5 +1,7 @@
 """Paper 3 (GeoRendezvous), declared: points, scales and interpretations of its figures."""
 
+from collections.abc import Callable, Iterable
+
 from halfway.papers.georendezvous import claims, claims_beyond
 from halfway.papers.georendezvous.claims import CLIENTS, FAIR_SIZES, FEW_POINTS, POINTS, SIZES
 from halfway.papers.georendezvous.points import (
@@ -11,8 +13,9 @@ from halfway.papers.georendezvous.points import (
     theorem_point,
     tree_point,
 )
-from halfway.pipeline.plan.run import Point
-from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale
+from halfway.pipeline.plan.run import Point, Scalar
+from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale, Summaries
+from halfway.pipeline.verdict import Verdict
 
 UNIFORM = (
     "networks: n points uniform in the unit square (no torus), linked below the radius that gives "
@@ -58,51 +61,9 @@ WALKS = (
 )
 SOME: dict[Scale, int] = {"quick": 8, "paper": 40}
 MANY: dict[Scale, int] = {"quick": 30, "paper": 200}
-
-
-def _signalling(_scale: Scale) -> list[Point]:
-    return [signalling_point(points) for points in claims_beyond.POINTS]
-
-
-def _losses(_scale: Scale) -> list[Point]:
-    return [
-        loss_point(*design, loss)
-        for design in claims_beyond.DESIGNS
-        for loss in claims_beyond.LOSSES
-    ]
-
-
-def _mobility(_scale: Scale) -> list[Point]:
-    return [mobility_point(speed) for speed in claims_beyond.SPEEDS]
-
-
-def _rivals(_scale: Scale) -> list[Point]:
-    return [rival_point(system) for system in claims_beyond.SYSTEMS]
-
-
-def _figure_3a(reading: str) -> list[Point]:
-    return [detour_point(n, i, i, reading) for n in claims.SIZES_SHOWN for i in POINTS]
-
-
-def _figure_3b(_scale: Scale) -> list[Point]:
-    return [detour_point(n, i, i) for n in SIZES for i in FEW_POINTS]
-
-
-def _figure_3c(_scale: Scale) -> list[Point]:
-    tried = [detour_point(600, 8, m) for m in range(1, 9)]
-    return [*tried, detour_point(600, 2, 2)]
-
-
-def _figure_3d(_scale: Scale) -> list[Point]:
-    return [tree_point(k, reading) for reading in TREE_READINGS for k in CLIENTS]
-
-
-def _theorem(_scale: Scale) -> list[Point]:
-    return [theorem_point(n, k) for n in FAIR_SIZES for k in claims.SLACKS]
-
-
-def _networks(_scale: Scale) -> list[Point]:
-    return [detour_point(n, 8, 8) for n in SIZES]
+SAME = (UNIFORM, CELLS, DIRECT, POINTS_READ, KNOWN, INTERVALS)
+TREE_READINGS = ("all links once", "once a point", "once a subscriber")
+_OVERHEAD = "hops / hops of the direct path"
 
 
 def _figure_1_svg() -> str:
@@ -121,8 +82,20 @@ def _picture(name: str, title: str, drawing: Drawing) -> Figure:
     return Figure(name, title, lambda _: [], MANY, lambda _: [], (CELLS,), drawing=drawing)
 
 
-TREE_READINGS = ("all links once", "once a point", "once a subscriber")
-SAME = (UNIFORM, CELLS, DIRECT, POINTS_READ, KNOWN, INTERVALS)
+def _figure(
+    name: str, title: str, points: list[Point], judge: Callable[[Summaries], Iterable[Verdict]],
+    readings: tuple[str, ...], *plots: Plot, replicates: dict[Scale, int] = MANY,
+) -> Figure:  # fmt: skip
+    """A figure with the same points at each scale."""
+    return Figure(name, title, lambda _: points, replicates, judge, readings, plots)
+
+
+def _bars(
+    metric: str, x: str, panel: str, x_title: str, y_title: str, colour: str | None = None,
+    **where: Scalar,
+) -> Plot:  # fmt: skip
+    return Plot("bars", metric, x, panel, x_title, y_title, colour, statistic="mean", where=where)
+
 
 PAPER = Paper(
     name="georendezvous",
@@ -132,8 +105,7 @@ PAPER = Paper(
     year=2006,
     figures=(
         _picture(
-            "figure-1",
-            "The route of a message through the cells to its home",
+            "figure-1", "The route of a message through the cells to its home",
             Drawing(
                 _figure_1_svg,
                 "Greedy hops, a path around a hole in perimeter mode, and the traversal that "
@@ -141,160 +113,77 @@ PAPER = Paper(
             ),
         ),
         _picture(
-            "figure-2",
-            "Four rendezvous points of one topic, and the path through the best",
+            "figure-2", "Four rendezvous points of one topic, and the path through the best",
             Drawing(
                 _figure_2_svg,
                 "Advertisements and subscriptions go to all four; three of the notifications' "
                 "paths are pruned.",
             ),
         ),
-        Figure(
-            "section-4",
-            "The networks: mean degree",
-            _networks,
-            MANY,
-            claims.judge_networks,
-            (UNIFORM, CELLS, INTERVALS),
+        _figure(
+            "section-4", "The networks: mean degree", [detour_point(n, 8, 8) for n in SIZES],
+            claims.judge_networks, (UNIFORM, CELLS, INTERVALS),
         ),
-        Figure(
-            "figure-3a",
-            "Overhead of routing through the best of several rendezvous cells",
-            lambda _scale: _figure_3a("known"),
-            MANY,
-            claims.judge_figure_3a,
-            SAME,
-            plots=(
-                Plot(
-                    "bars",
-                    "overhead",
-                    "points",
-                    "n",
-                    "rendezvous cells",
-                    "hops / hops of the direct path",
-                    statistic="mean",
-                    where={"reading": "known"},
-                ),
-            ),
+        _figure(
+            "figure-3a", "Overhead of routing through the best of several rendezvous cells",
+            [detour_point(n, i, i) for n in claims.SIZES_SHOWN for i in POINTS],
+            claims.judge_figure_3a, SAME,
+            _bars("overhead", "points", "n", "rendezvous cells", _OVERHEAD, reading="known"),
         ),
-        Figure(
-            "figure-3a-toured",
-            "Figure 3(a) if every message traverses the home perimeter",
-            lambda _scale: _figure_3a("toured"),
-            MANY,
+        _figure(
+            "figure-3a-toured", "Figure 3(a) if every message traverses the home perimeter",
+            [detour_point(n, i, i, "toured") for n in claims.SIZES_SHOWN for i in POINTS],
             claims.judge_figure_3a_toured,
             (UNIFORM, CELLS, DIRECT, POINTS_READ, TOURED, INTERVALS),
         ),
-        Figure(
-            "figure-3b",
-            "Overhead against the size of the network",
-            _figure_3b,
-            MANY,
-            claims.judge_figure_3b,
-            SAME,
-            plots=(
-                Plot(
-                    "bars",
-                    "overhead",
-                    "n",
-                    "system",
-                    "nodes",
-                    "hops / hops of the direct path",
-                    colour="points",
-                    statistic="mean",
-                    where={"reading": "known"},
-                ),
-            ),
+        _figure(
+            "figure-3b", "Overhead against the size of the network",
+            [detour_point(n, i, i) for n in SIZES for i in FEW_POINTS],
+            claims.judge_figure_3b, SAME,
+            _bars("overhead", "n", "system", "nodes", _OVERHEAD, "points", reading="known"),
         ),
-        Figure(
-            "figure-3c",
-            "Overhead when only the closest of 8 rendezvous cells are tried",
-            _figure_3c,
-            MANY,
-            claims.judge_figure_3c,
-            SAME,
-            plots=(
-                Plot(
-                    "bars",
-                    "overhead",
-                    "tried",
-                    "n",
-                    "closest rendezvous cells tried, of 8",
-                    "hops / hops of the direct path",
-                    statistic="mean",
-                    where={"points": 8},
-                ),
-            ),
+        _figure(
+            "figure-3c", "Overhead when only the closest of 8 rendezvous cells are tried",
+            [*(detour_point(600, 8, m) for m in range(1, 9)), detour_point(600, 2, 2)],
+            claims.judge_figure_3c, SAME,
+            _bars("overhead", "tried", "n", "closest rendezvous cells tried, of 8", _OVERHEAD,
+                  points=8),
         ),
-        Figure(
-            "figure-3d",
-            "Length of the notification tree with 8 rendezvous cells against one",
-            _figure_3d,
-            MANY,
-            claims.judge_figure_3d,
-            (UNIFORM, CELLS, POINTS_READ, TREES, INTERVALS),
-            plots=(
-                Plot(
-                    "bars",
-                    "tree ratio",
-                    "clients",
-                    "reading",
-                    "subscribers",
-                    "hops with 8 points / with 1",
-                    statistic="mean",
-                ),
-            ),
+        _figure(
+            "figure-3d", "Length of the notification tree with 8 rendezvous cells against one",
+            [tree_point(k, reading) for reading in TREE_READINGS for k in CLIENTS],
+            claims.judge_figure_3d, (UNIFORM, CELLS, POINTS_READ, TREES, INTERVALS),
+            _bars("tree ratio", "clients", "reading", "subscribers", "hops with 8 points / with 1"),
         ),
-        Figure(
+        _figure(
             "theorem-3.1",
             "A random node is a good rendezvous with a probability that does not vanish",
-            _theorem,
-            MANY,
-            claims.judge_theorem,
-            (UNIFORM, SHORTEST, INTERVALS),
-            plots=(
-                Plot(
-                    "bars",
-                    "share",
-                    "n",
-                    "k",
-                    "nodes",
-                    "share of nodes within l + 2 k l",
-                    statistic="mean",
-                ),
-            ),
+            [theorem_point(n, k) for n in FAIR_SIZES for k in claims.SLACKS],
+            claims.judge_theorem, (UNIFORM, SHORTEST, INTERVALS),
+            _bars("share", "n", "k", "nodes", "share of nodes within l + 2 k l"),
         ),
-        Figure(
-            "signalling",
-            "Unnecessary messages of a stable subscriber, message by message",
-            _signalling,
-            SOME,
-            claims_beyond.judge_signalling,
-            (UNIFORM, CELLS, MESSAGES, INTERVALS),
+        _figure(
+            "signalling", "Unnecessary messages of a stable subscriber, message by message",
+            [signalling_point(points) for points in claims_beyond.POINTS],
+            claims_beyond.judge_signalling, (UNIFORM, CELLS, MESSAGES, INTERVALS), replicates=SOME,
         ),
-        Figure(
-            "beyond-loss",
-            "Beyond the paper: members of the rendezvous cell die unannounced",
-            _losses,
-            SOME,
-            claims_beyond.judge_loss,
-            (UNIFORM, CELLS, MESSAGES, WALKS, INTERVALS),
+        _figure(
+            "beyond-loss", "Beyond the paper: members of the rendezvous cell die unannounced",
+            [loss_point(*design, loss) for design in claims_beyond.DESIGNS
+             for loss in claims_beyond.LOSSES],
+            claims_beyond.judge_loss, (UNIFORM, CELLS, MESSAGES, WALKS, INTERVALS),
+            replicates=SOME,
         ),
-        Figure(
-            "beyond-mobility",
-            "Beyond the paper: mobile publishers and subscribers",
-            _mobility,
-            SOME,
-            claims_beyond.judge_mobility,
-            (CELLS, MESSAGES, INTERVALS),
+        _figure(
+            "beyond-mobility", "Beyond the paper: mobile publishers and subscribers",
+            [mobility_point(speed) for speed in claims_beyond.SPEEDS],
+            claims_beyond.judge_mobility, (CELLS, MESSAGES, INTERVALS), replicates=SOME,
         ),
-        Figure(
+        _figure(
             "beyond-systems",
             "Beyond the paper: path lengths of a single point and of directional walks",
-            _rivals,
-            MANY,
-            claims_beyond.judge_rivals,
-            (UNIFORM, CELLS, POINTS_READ, INTERVALS),
+            [rival_point(system) for system in claims_beyond.SYSTEMS],
+            claims_beyond.judge_rivals, (UNIFORM, CELLS, POINTS_READ, INTERVALS),
         ),
     ),
-)
+)  # fmt: skip

@@ -50,7 +50,8 @@ def loss(run: Run) -> Observations:
         if run["system"] == "directional-walk":
             entries, received = _by_walks(run, pairs, dead, topics)
         else:
-            entries, received = _entries(cells), _by_cells(cells, pairs, dead, topics)
+            entries = float((cells.state.store["until"] > cells.at).sum() / run["n"])
+            received = _by_cells(cells, pairs, dead, topics)
     outage = [float(np.flatnonzero(~got).max(initial=-1) + 1) for got in received]
     return {
         "delivered": np.concatenate([np.zeros(0), *received]),
@@ -102,10 +103,6 @@ def _of_cell(cells: Simulation, pairs: Pairs, topic: int, how: str) -> list[int]
         return []
     dying = {"all": members, "all but one": members[1:], "one": members[-1:]}[how]
     return [int(row) for row in dying]
-
-
-def _entries(cells: Simulation) -> float:
-    return float((cells.state.store["until"] > cells.at).sum() / cells.environment.n)
 
 
 def _by_cells(

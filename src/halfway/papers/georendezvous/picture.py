@@ -36,10 +36,5 @@ def figure_2(form: str = "svg") -> bytes:
         there = cells.route(_PUBLISHER, *cells.goal(_KEY, 0, number))
         on = cells.from_cell(there.home, *map(int, cells.cell[_SUBSCRIBER]))
         through.append((there, on))
-    return draw_paths(
-        cells,
-        through,
-        int(hops.argmin()),
-        title=f"hops through {_POINTS} points: " + ", ".join(map(str, sorted(hops.tolist()))),
-        form=form,
-    )
+    title = f"hops through {_POINTS} points: " + ", ".join(map(str, sorted(hops.tolist())))
+    return draw_paths(cells, through, int(hops.argmin()), title=title, form=form)

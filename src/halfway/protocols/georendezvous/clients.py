@@ -5,16 +5,7 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import APP
 from halfway.protocols.application import DELIVERED, emit_event
-from halfway.protocols.georendezvous.messages import (
-    ADVERT,
-    DETOUR,
-    HOPS,
-    INTEREST,
-    NOTIFY,
-    POINT,
-    PRUNE,
-    STAMP,
-)
+from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.routing import dispatch, point_message
 from halfway.protocols.georendezvous.tables import NONE, distance_to, is_tried, pruned_place
 
@@ -26,7 +17,7 @@ def advertise(state, rules, i, topic, out):
     """[geo §2.3] "send an advertisement to each of the n rendezvous points"."""
     me = state.node_id[i]
     for point in range(rules.points):
-        o = point_message(state, rules, i, ADVERT, topic, np.int32(point), me, NONE, out)
+        o = point_message(state, rules, i, messages.ADVERT, topic, np.int32(point), me, NONE, out)
         dispatch(state, rules, i, o, out)
 
 
@@ -41,8 +32,8 @@ def subscribe(state, rules, i, topic, stamp, out):
 @apart
 def subscribe_to(state, rules, i, topic, point, stamp, out):
     """Subscribe at one point. A stamp cancels earlier prunes there."""
-    o = point_message(state, rules, i, INTEREST, topic, point, NONE, state.node_id[i], out)
-    o.reals[STAMP] = stamp
+    o = point_message(state, rules, i, messages.INTEREST, topic, point, NONE, state.node_id[i], out)
+    o.reals[messages.STAMP] = stamp
     dispatch(state, rules, i, o, out)
 
 
@@ -62,7 +53,9 @@ def publish(state, rules, i, message, out):
     me, topic = state.node_id[i], message.topic
     for point in range(rules.points):
         if state.wanted_until[i, topic, point] > message.at:
-            o = point_message(state, rules, i, NOTIFY, topic, np.int32(point), me, NONE, out)
+            o = point_message(
+                state, rules, i, messages.NOTIFY, topic, np.int32(point), me, NONE, out
+            )
             o.event = message.event
             dispatch(state, rules, i, o, out)
 
@@ -72,8 +65,8 @@ def receive(state, rules, i, message, out):
     """Receive an event through a point: deliver the first copy, prune the longer of two paths."""
     if state.subscribed[i, message.topic] == 0:
         return
-    direct, point = message.reals[DETOUR] == 0.0, message.args[POINT]
-    hops = np.int32(message.args[HOPS] - message.reals[DETOUR])
+    direct, point = message.reals[messages.DETOUR] == 0.0, message.args[messages.POINT]
+    hops = np.int32(message.args[messages.HOPS] - message.reals[messages.DETOUR])
     received = state.received
     place = np.uint32(message.event) & np.uint32(received.event.shape[1] - 1)
     if message.event < received.event[i, place]:
@@ -99,7 +92,7 @@ def receive(state, rules, i, message, out):
 @apart
 def is_shorter(state, rules, i, message, best, fewest):
     """[geo §2.3] "the shortest number of hops", ties by "distance to the rendezvous point"."""
-    point, hops = message.args[POINT], message.args[HOPS]
+    point, hops = message.args[messages.POINT], message.args[messages.HOPS]
     if hops != fewest:
         return hops < fewest
     here = distance_to(state, rules, i, message.topic, point)
@@ -111,7 +104,7 @@ def is_shorter(state, rules, i, message, best, fewest):
 def prefer(state, rules, i, message, winner, loser, out):
     """Prune the losing point for this publisher, and cancel an earlier prune of the winner."""
     now, topic, publisher = message.at, message.topic, message.publisher
-    pruned = state.pruned
+    pruned, me = state.pruned, state.node_id[i]
     r = pruned_place(state, i, topic, publisher, now)
     if pruned.points[i, r] & (np.uint32(1) << np.uint32(winner)):
         # Two events in flight while paths changed could have pruned both points.
@@ -119,6 +112,6 @@ def prefer(state, rules, i, message, winner, loser, out):
         subscribe_to(state, rules, i, topic, winner, now, out)
     pruned.points[i, r] |= np.uint32(1) << np.uint32(loser)
     pruned.until[i, r] = now + rules.lifetime_s
-    o = point_message(state, rules, i, PRUNE, topic, loser, publisher, state.node_id[i], out)
-    o.reals[STAMP] = now
+    o = point_message(state, rules, i, messages.PRUNE, topic, loser, publisher, me, out)
+    o.reals[messages.STAMP] = now
     dispatch(state, rules, i, o, out)

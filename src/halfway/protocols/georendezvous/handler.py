@@ -14,66 +14,17 @@ because a publisher needs to know only whether there is a subscriber.
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.options import Option, count, seconds
+from halfway.protocols import reliable_hop
 from halfway.protocols.application import PUBLISH, SUBSCRIBE
+from halfway.protocols.georendezvous import membership, messages
 from halfway.protocols.georendezvous.clients import advertise, publish, receive, renew, subscribe
-from halfway.protocols.georendezvous.membership import (
-    beacon,
-    become_member,
-    leave,
-    on_neighbour,
-    rehome,
-    start,
-    start_timer,
-)
-from halfway.protocols.georendezvous.messages import (
-    ADVERT,
-    ADVERTISE,
-    ARRIVED,
-    BEACON,
-    GONE,
-    HELLO,
-    HERE,
-    HOPS,
-    INCARNATION,
-    INTEREST,
-    JOIN,
-    KINDS,
-    LEAVE,
-    NOTIFY,
-    NOTIFY_CLIENT,
-    POINT,
-    PRUNE,
-    READY,
-    REHOME,
-    RENEW,
-    REPLICATE,
-    START,
-    UNADVERTISE,
-    UNSUBSCRIBE,
-    UNWANTED,
-    WANTED,
-)
+from halfway.protocols.georendezvous.messages import KINDS
 from halfway.protocols.georendezvous.rendezvous_cell import notify, store_entry, store_replica
 from halfway.protocols.georendezvous.replication import ALL, first_replica, is_replica
-from halfway.protocols.georendezvous.routing import (
-    copy_of,
-    forward,
-    hop,
-    reroute,
-    to_client,
-)
-from halfway.protocols.georendezvous.rules import MOST_POINTS, Rules
+from halfway.protocols.georendezvous.routing import copy_of, forward, hop, reroute, to_client
+from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
 from halfway.protocols.georendezvous.state import CellState, state
 from halfway.protocols.georendezvous.tables import NO_ROUTE
-from halfway.protocols.reliable_hop import (
-    ACK,
-    ACK_TIMEOUT,
-    NONE,
-    accepted_before,
-    complete,
-    overdue,
-    release,
-)
 
 __all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "state"]
 
@@ -87,7 +38,7 @@ OPTIONS = {
     ),
     "lifetime_s": seconds(25.0, "an entry expires without renewal", 1e-6),
     "join_listen_s": seconds(0.5, "a newcomer to a cell listens before it becomes a member", 1e-6),
-    "max_hops": count(2000, "transmissions after which a message ends", 1, 30_000),
+    "max_hops": count(2000, "transmissions after which a message ends", 1, MOST_HOPS),
     "replicas": count(0, "members of a cell that store a key; 0: all of them", 0, 1000),
     "retries": count(0, "retransmissions of an unacknowledged hop; 0: no acknowledgements", 0, 100),
     "ack_timeout_s": seconds(0.1, "a hop waits for its acknowledgement; above a round trip", 1e-6),
@@ -108,12 +59,12 @@ def most_emissions(state: CellState, rules: Rules) -> int:
 @apart
 def passed_to_replica(state, rules, i, message, out):
     """Whether a message to a home went on to another member, which stores the key."""
-    topic, point = message.topic, message.args[POINT]
+    topic, point = message.topic, message.args[messages.POINT]
     if rules.replicas == ALL or to_client(message.kind):
         return False
     if is_replica(state, rules, i, state.node_id[i], topic, point):
         return False
-    if message.args[HOPS] >= rules.max_hops:
+    if message.args[messages.HOPS] >= rules.max_hops:
         state.lost[i, NO_ROUTE] += 1
         return True
     o = copy_of(message, message.kind, state.node_id[i], out)
@@ -124,40 +75,40 @@ def passed_to_replica(state, rules, i, message, out):
 @apart
 def arrived(state, rules, i, message, out):
     """A routed message at its destination."""
-    kind, topic, point = message.kind, message.topic, message.args[POINT]
+    kind, topic, point = message.kind, message.topic, message.args[messages.POINT]
     if passed_to_replica(state, rules, i, message, out):
         return
-    if kind in (ADVERT, INTEREST, PRUNE):
+    if kind in (messages.ADVERT, messages.INTEREST, messages.PRUNE):
         store_entry(state, rules, i, message, out)
-    elif kind == NOTIFY:
+    elif kind == messages.NOTIFY:
         notify(state, rules, i, message, out)
-    elif kind == REHOME:
+    elif kind == messages.REHOME:
         x, y = state.cell[i, 0], state.cell[i, 1]
-        rehome(state, rules, i, topic, point, x, y, message.at, out)
+        membership.rehome(state, rules, i, topic, point, x, y, message.at, out)
     elif message.target != state.node_id[i]:
         return  # the client has left; its entries will expire
-    elif kind == NOTIFY_CLIENT:
+    elif kind == messages.NOTIFY_CLIENT:
         receive(state, rules, i, message, out)
-    elif kind == WANTED:
+    elif kind == messages.WANTED:
         state.wanted_until[i, topic, point] = message.at + rules.lifetime_s
-    elif kind == UNWANTED:
+    elif kind == messages.UNWANTED:
         state.wanted_until[i, topic, point] = -1.0
 
 
 @apart
 def on_timer(state, rules, neighbourhood, i, message, out):
     """READY, BEACON and RENEW, unless an earlier incarnation started them."""
-    if message.args[INCARNATION] != state.incarnation[i]:
+    if message.args[messages.INCARNATION] != state.incarnation[i]:
         return
-    if message.kind == READY:
-        become_member(state, rules, i, message, out)
+    if message.kind == messages.READY:
+        membership.become_member(state, rules, i, message, out)
         renew(state, rules, i, message.at, out)
-    elif message.kind == BEACON:
-        beacon(state, rules, neighbourhood, i, message, out)
+    elif message.kind == messages.BEACON:
+        membership.beacon(state, rules, neighbourhood, i, message, out)
     else:
         if state.present[i] == 1:
             renew(state, rules, i, 0.0, out)
-        start_timer(state, i, RENEW, rules.renewal_interval_s, out)
+        membership.start_timer(state, i, messages.RENEW, rules.renewal_interval_s, out)
 
 
 @apart
@@ -170,61 +121,54 @@ def on_command(state, rules, i, message, out):
         state.subscribed[i, topic] = 1
         if state.present[i] == 1:
             subscribe(state, rules, i, topic, message.at, out)
-    elif message.kind == ADVERTISE:
+    elif message.kind == messages.ADVERTISE:
         state.advertised[i, topic] = 1
         if state.present[i] == 1:
             advertise(state, rules, i, topic, out)
-    elif message.kind == UNSUBSCRIBE:
+    elif message.kind == messages.UNSUBSCRIBE:
         state.subscribed[i, topic] = 0
-    elif message.kind == UNADVERTISE:
+    elif message.kind == messages.UNADVERTISE:
         state.advertised[i, topic] = 0
     elif state.present[i] == 1:  # LEAVE
-        leave(state, rules, i, message, out)
+        membership.leave(state, rules, i, message, out)
         state.incarnation[i] += 1
-
-
-@apart
-def on_routed(state, rules, i, message, out):
-    """A message to a home or a client: it has arrived, or goes on."""
-    here = to_client(message.kind) and message.target == state.node_id[i]
-    if message["flags"] & ARRIVED or here:
-        arrived(state, rules, i, message, out)
-    else:
-        forward(state, rules, i, message, out)
 
 
 @apart
 def on_ack_timeout(state, rules, i, message, out):
     """A hop was not acknowledged in time: retransmit it, or reroute one that failed for good."""
-    place = overdue(state.hops, rules, i, message, out)
-    if place == NONE:
+    place = reliable_hop.overdue(state.hops, rules, i, message, out)
+    if place == reliable_hop.NONE:
         return
-    if ADVERT <= state.hops.record[i, place].kind <= NOTIFY_CLIENT:
+    if messages.ADVERT <= state.hops.record[i, place].kind <= messages.NOTIFY_CLIENT:
         reroute(state, rules, i, place, out)
     else:
-        release(state.hops, i, place)
+        reliable_hop.release(state.hops, i, place)
 
 
 @handles(CellState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Let a node of GeoRendezvous receive one message."""
     kind = message.kind
-    if ADVERT <= kind <= NOTIFY_CLIENT or kind == REPLICATE:
-        if accepted_before(state.hops, i, message, out):
+    if messages.ADVERT <= kind <= messages.NOTIFY_CLIENT or kind == messages.REPLICATE:
+        if reliable_hop.accepted_before(state.hops, i, message, out):
             return
-        if kind == REPLICATE:
+        here = to_client(kind) and message.target == state.node_id[i]
+        if kind == messages.REPLICATE:
             store_replica(state, rules, i, message, out)
+        elif message["flags"] & messages.ARRIVED or here:
+            arrived(state, rules, i, message, out)
         else:
-            on_routed(state, rules, i, message, out)
-    elif kind == ACK:
-        complete(state.hops, i, message)
-    elif kind == ACK_TIMEOUT:
+            forward(state, rules, i, message, out)
+    elif kind == reliable_hop.ACK:
+        reliable_hop.complete(state.hops, i, message)
+    elif kind == reliable_hop.ACK_TIMEOUT:
         on_ack_timeout(state, rules, i, message, out)
-    elif kind in (JOIN, HERE, HELLO, GONE):
-        on_neighbour(state, rules, i, message, out)
-    elif kind in (READY, BEACON, RENEW):
+    elif kind in (messages.JOIN, messages.HERE, messages.HELLO, messages.GONE):
+        membership.on_neighbour(state, rules, i, message, out)
+    elif kind in (messages.READY, messages.BEACON, messages.RENEW):
         on_timer(state, rules, neighbourhood, i, message, out)
-    elif kind == START:
-        start(state, rules, neighbourhood, i, out)
-    elif kind in (PUBLISH, SUBSCRIBE, ADVERTISE, UNSUBSCRIBE, UNADVERTISE, LEAVE):
+    elif kind == messages.START:
+        membership.start(state, rules, neighbourhood, i, out)
+    elif kind in (PUBLISH, SUBSCRIBE) or messages.ADVERTISE <= kind <= messages.LEAVE:
         on_command(state, rules, i, message, out)

@@ -11,43 +11,12 @@ from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
+from halfway.protocols.georendezvous import messages, tables
 from halfway.protocols.georendezvous.cells import closer
-from halfway.protocols.georendezvous.messages import (
-    ADVERT,
-    BEACON,
-    CELL_X,
-    CELL_Y,
-    CLIENT_X,
-    CLIENT_Y,
-    GOAL_X,
-    GOAL_Y,
-    GONE,
-    HELLO,
-    HERE,
-    INCARNATION,
-    JOIN,
-    READY,
-    REHOME,
-    RENEW,
-    STAMP,
-    TRANSFERRED,
-    UNTIL,
-)
 from halfway.protocols.georendezvous.rendezvous_cell import send_store, transfer
 from halfway.protocols.georendezvous.replication import ALL, drop_others, leads
 from halfway.protocols.georendezvous.routing import dispatch, point_message
-from halfway.protocols.georendezvous.tables import (
-    NONE,
-    OWN,
-    cell_at,
-    direction_of,
-    expire_neighbours,
-    forget_neighbour,
-    has_lowest_id,
-    learn_neighbour,
-    member,
-    point_of,
-)
+from halfway.protocols.georendezvous.tables import NONE, OWN
 from halfway.protocols.reliable_hop import release_all
 
 _BEACONS_MISSED = 2.5  # a node that missed so many is gone
@@ -57,21 +26,21 @@ _BEACONS_MISSED = 2.5  # a node that missed so many is gone
 def announce(state, i, kind, towards, out):
     """Send one's own cell."""
     o = emit(out, kind, 0.0, towards)
-    o.args[CELL_X], o.args[CELL_Y] = state.cell[i, 0], state.cell[i, 1]
+    o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
 
 
 @apart
 def start_timer(state, i, kind, after, out):
     """Start a timer that is void after the next start or leave."""
     o = emit(out, kind, after, state.node_id[i])
-    o.args[INCARNATION] = state.incarnation[i]
+    o.args[messages.INCARNATION] = state.incarnation[i]
 
 
 @apart
 def locate(state, rules, neighbourhood, i):
     """Update the node's position and cell. True if it is in another cell than before."""
     state.position[i, 0], state.position[i, 1] = neighbourhood.x[i], neighbourhood.y[i]
-    x, y = cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
+    x, y = tables.cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
     moved = x != state.cell[i, 0] or y != state.cell[i, 1]
     state.cell[i, 0], state.cell[i, 1] = x, y
     return moved
@@ -89,9 +58,9 @@ def start(state, rules, neighbourhood, i, out):
     join(state, rules, i, out)
     # Spread over the interval, because otherwise all nodes of a network would send at once.
     part = 0.5 + 0.5 * uniform(random_bits(state, i))
-    start_timer(state, i, BEACON, rules.beacon_interval_s * part, out)
+    start_timer(state, i, messages.BEACON, rules.beacon_interval_s * part, out)
     part = 0.5 + 0.5 * uniform(random_bits(state, i))
-    start_timer(state, i, RENEW, rules.renewal_interval_s * part, out)
+    start_timer(state, i, messages.RENEW, rules.renewal_interval_s * part, out)
 
 
 @apart
@@ -105,38 +74,38 @@ def drop_entries(state, i):
 def join(state, rules, i, out):
     """Enter a cell as a newcomer; READY will follow."""
     state.present[i] = 0
-    announce(state, i, JOIN, EVERYONE, out)
-    start_timer(state, i, READY, rules.join_listen_s, out)
+    announce(state, i, messages.JOIN, EVERYONE, out)
+    start_timer(state, i, messages.READY, rules.join_listen_s, out)
 
 
 @apart
 def become_member(state, rules, i, message, out):
     """[geo §2.1] Take part. In a cell that was empty, entries may still be in flight."""
     state.present[i] = 1
-    if member(state, i, OWN) == NONE:
+    if tables.member(state, i, OWN) == NONE:
         state.fresh_until[i] = message.at + rules.join_listen_s
-    announce(state, i, HELLO, EVERYONE, out)
+    announce(state, i, messages.HELLO, EVERYONE, out)
 
 
 @apart
 def on_neighbour(state, rules, i, message, out):
     """JOIN, HERE, HELLO, GONE: update the neighbours, and move entries where homes change."""
-    x, y = np.int64(message.args[CELL_X]), np.int64(message.args[CELL_Y])
+    x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
     # With acknowledgements a dead node is found by its silence to them, so that beacons may be
     # missed for longer; members of one cell then keep one view although beacons are lost.
     until = message.at + (_BEACONS_MISSED + rules.retries) * rules.beacon_interval_s
-    if message.kind == JOIN:
-        learn_neighbour(state, i, message.source, x, y, np.uint8(0), until)
-        if state.present[i] == 1 and direction_of(state, i, x, y) >= 0:
-            announce(state, i, HERE, message.source, out)
+    if message.kind == messages.JOIN:
+        tables.learn_neighbour(state, i, message.source, x, y, np.uint8(0), until)
+        if state.present[i] == 1 and tables.direction_of(state, i, x, y) >= 0:
+            announce(state, i, messages.HERE, message.source, out)
             if x == state.cell[i, 0] and y == state.cell[i, 1]:
                 send_store(state, rules, i, message.source, message.at, out)
-    elif message.kind == GONE:
-        forget_neighbour(state, i, message.source)
+    elif message.kind == messages.GONE:
+        tables.forget_neighbour(state, i, message.source)
     else:
-        populated = learn_neighbour(state, i, message.source, x, y, np.uint8(1), until)
-        if populated and message.kind == HELLO and state.present[i] == 1:
-            if rules.replicas != ALL or has_lowest_id(state, i):
+        populated = tables.learn_neighbour(state, i, message.source, x, y, np.uint8(1), until)
+        if populated and message.kind == messages.HELLO and state.present[i] == 1:
+            if rules.replicas != ALL or tables.has_lowest_id(state, i):
                 rehome(state, rules, i, NONE, NONE, x, y, message.at, out)
             warn_homes(state, rules, i, x, y, message.at, out)
 
@@ -144,7 +113,7 @@ def on_neighbour(state, rules, i, message, out):
 @apart
 def beacon(state, rules, neighbourhood, i, message, out):
     """Send a beacon; expire silent neighbours, and change cells if the node has moved."""
-    if expire_neighbours(state, i, message.at):
+    if tables.expire_neighbours(state, i, message.at):
         transfer(state, rules, i, message.at, out)
     was_x, was_y = state.cell[i, 0], state.cell[i, 1]
     if state.present[i] == 1 and locate(state, rules, neighbourhood, i):
@@ -156,16 +125,16 @@ def beacon(state, rules, neighbourhood, i, message, out):
         join(state, rules, i, out)
     elif state.present[i] == 1:
         drop_others(state, rules, i)
-        announce(state, i, HELLO, EVERYONE, out)
-    start_timer(state, i, BEACON, rules.beacon_interval_s, out)
+        announce(state, i, messages.HELLO, EVERYONE, out)
+    start_timer(state, i, messages.BEACON, rules.beacon_interval_s, out)
 
 
 @apart
 def leave(state, rules, i, message, out):
     """Leave the cell; its last member routes the entries to the homes without it."""
-    announce(state, i, GONE, EVERYONE, out)
+    announce(state, i, messages.GONE, EVERYONE, out)
     state.present[i] = 0
-    if member(state, i, OWN) == NONE:
+    if tables.member(state, i, OWN) == NONE:
         x, y = state.cell[i, 0], state.cell[i, 1]
         rehome(state, rules, i, NONE, NONE, x, y, message.at, out)
     else:
@@ -175,7 +144,7 @@ def leave(state, rules, i, message, out):
 @apart
 def is_closer(state, rules, topic, point, ax, ay, bx, by):
     """Whether cell a comes before cell b as the home of a rendezvous point."""
-    column, row = cell_at(rules, *point_of(rules, topic, point))
+    column, row = tables.cell_at(rules, *tables.point_of(rules, topic, point))
     return closer(ax, ay, bx, by, column, row)
 
 
@@ -191,7 +160,7 @@ def rehome(state, rules, i, topic, point, x, y, now, out):
     # Advertisements last, because a home that has one assumes that it has the subscriptions.
     for last in range(2):
         for e in range(store.kind.shape[1]):
-            turn = (store.kind[i, e] == ADVERT) == (last == 1) and store.until[i, e] > now
+            turn = (store.kind[i, e] == messages.ADVERT) == (last == 1) and store.until[i, e] > now
             concerned = topic < 0 or (store.topic[i, e] == topic and store.point[i, e] == point)
             if not turn or not concerned:
                 continue
@@ -211,9 +180,9 @@ def route_entry(state, rules, i, e, out):
         state, rules, i, store.kind[i, e], store.topic[i, e], store.point[i, e],
         store.publisher[i, e], store.subscriber[i, e], out,
     )  # fmt: skip
-    o.reals[CLIENT_X], o.reals[CLIENT_Y] = store.x[i, e], store.y[i, e]
-    o.reals[UNTIL], o.reals[STAMP] = store.until[i, e], store.stamp[i, e]
-    o["flags"] = TRANSFERRED
+    o.reals[messages.CLIENT_X], o.reals[messages.CLIENT_Y] = store.x[i, e], store.y[i, e]
+    o.reals[messages.UNTIL], o.reals[messages.STAMP] = store.until[i, e], store.stamp[i, e]
+    o["flags"] = messages.TRANSFERRED
     dispatch(state, rules, i, o, out)
 
 
@@ -227,6 +196,6 @@ def warn_homes(state, rules, i, x, y, now, out):
         if traversals.until[i, t] > now and is_closer(
             state, rules, topic, point, x, y, np.int64(home_x), np.int64(home_y)
         ):
-            o = point_message(state, rules, i, REHOME, topic, point, NONE, NONE, out)
-            o.args[GOAL_X], o.args[GOAL_Y] = home_x, home_y
+            o = point_message(state, rules, i, messages.REHOME, topic, point, NONE, NONE, out)
+            o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = home_x, home_y
             dispatch(state, rules, i, o, out)

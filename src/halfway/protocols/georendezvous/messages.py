@@ -41,25 +41,19 @@ JOIN = KINDS.network(10, "join", "a newcomer enters a cell and asks for its memb
 HERE = KINDS.network(11, "here", "a member answers a newcomer", args=_CELL)
 HELLO = KINDS.network(12, "hello", "the beacon of a member", args=_CELL)
 GONE = KINDS.network(13, "gone", "a member leaves its cell", args=_CELL)
-_ENTRY = {"client column": CLIENT_X, "client row": CLIENT_Y, "until": UNTIL, "stamp": STAMP}
+_CLIENT = {"client column": CLIENT_X, "client row": CLIENT_Y}
+_ROUTED = "flags target topic publisher sequence"
 REPLICATE = KINDS.network(
-    14, "replicate", "an entry of the store, to members of the cell",
-    "flags target topic publisher sequence",
-    args={**_CELL, "entry kind": ENTRY_KIND, "point": POINT}, reals=_ENTRY,
-    on_map=MapRole.HOME_CELL,
+    14, "replicate", "an entry of the store, to members of the cell", _ROUTED,
+    {**_CELL, "entry kind": ENTRY_KIND, "point": POINT},
+    {**_CLIENT, "until": UNTIL, "stamp": STAMP}, on_map=MapRole.HOME_CELL,
 )  # fmt: skip
 
-_ROUTED = "flags target topic publisher sequence"
 _ARGS = {
     "goal column": GOAL_X, "goal row": GOAL_Y, "entry column": ENTRY_X, "entry row": ENTRY_Y,
     "point": POINT, "hops": HOPS,
 }  # fmt: skip
-_REALS = {
-    "client column": CLIENT_X,
-    "client row": CLIENT_Y,
-    "previous cell": PREVIOUS,
-    "mark": MARK,
-}
+_REALS = {**_CLIENT, "previous cell": PREVIOUS, "mark": MARK}
 _STORED = {**_REALS, "until": UNTIL, "stamp": STAMP}
 _EVENT = {**_REALS, "detour hops": DETOUR}
 # To the home of a rendezvous point. Handlers compare kinds: ADVERT to NOTIFY_CLIENT are routed.

@@ -9,30 +9,7 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
-from halfway.protocols.georendezvous.messages import (
-    ADVERT,
-    CELL_X,
-    CELL_Y,
-    CLIENT_X,
-    CLIENT_Y,
-    ENTRY_KIND,
-    GOAL_X,
-    GOAL_Y,
-    INTEREST,
-    IS_WANTED,
-    NOTIFIED,
-    NOTIFY,
-    NOTIFY_CLIENT,
-    POINT,
-    PRUNE,
-    REPLICATE,
-    STAMP,
-    TRANSFERRED,
-    UNTIL,
-    UNWANTED,
-    WAITED,
-    WANTED,
-)
+from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.replication import ALL, is_replica, leads
 from halfway.protocols.georendezvous.routing import copy_of, dispatch, point_message
 from halfway.protocols.georendezvous.tables import (
@@ -40,6 +17,7 @@ from halfway.protocols.georendezvous.tables import (
     OWN,
     direction_of,
     find_entry,
+    is_entry,
     put_entry,
 )
 from halfway.protocols.reliable_hop import track
@@ -59,7 +37,7 @@ def send_store(state, rules, i, newcomer, now, out):
             and leads(state, rules, i, topic, point)
             and is_replica(state, rules, i, newcomer, topic, point)
         ):
-            replicate(state, rules, i, e, NOTIFIED, newcomer, out)
+            replicate(state, rules, i, e, messages.NOTIFIED, newcomer, out)
 
 
 @apart
@@ -67,7 +45,7 @@ def transfer(state, rules, i, now, out):
     """Send divided keys that have lost a replica to all members of the cell."""
     for e in range(state.store.kind.shape[1]):
         if rules.replicas != ALL and state.store.until[i, e] > now:
-            emit_entry(state, i, e, NOTIFIED, EVERYONE, out)
+            emit_entry(state, i, e, messages.NOTIFIED, EVERYONE, out)
 
 
 @apart
@@ -94,46 +72,24 @@ def replicate(state, rules, i, e, notified, towards, out):
 def emit_entry(state, i, e, notified, towards, out):
     """Emit an entry of the store."""
     store = state.store
-    o = emit(out, REPLICATE, 0.0, towards)
+    o = emit(out, messages.REPLICATE, 0.0, towards)
     o.topic, o.target = store.topic[i, e], store.subscriber[i, e]
     o.publisher = store.publisher[i, e]
-    o.args[CELL_X], o.args[CELL_Y] = state.cell[i, 0], state.cell[i, 1]
-    o.args[ENTRY_KIND], o.args[POINT] = store.kind[i, e], store.point[i, e]
-    o["flags"] = notified | (IS_WANTED if store.reported[i, e] == _WANTED else np.uint8(0))
-    o.reals[CLIENT_X], o.reals[CLIENT_Y] = store.x[i, e], store.y[i, e]
-    o.reals[UNTIL], o.reals[STAMP] = store.until[i, e], store.stamp[i, e]
+    o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
+    o.args[messages.ENTRY_KIND], o.args[messages.POINT] = store.kind[i, e], store.point[i, e]
+    o["flags"] = notified | (messages.IS_WANTED if store.reported[i, e] == _WANTED else np.uint8(0))
+    o.reals[messages.CLIENT_X], o.reals[messages.CLIENT_Y] = store.x[i, e], store.y[i, e]
+    o.reals[messages.UNTIL], o.reals[messages.STAMP] = store.until[i, e], store.stamp[i, e]
     return o
 
 
 @apart
-def is_pruned(state, i, topic, point, publisher, subscriber, now):
-    """Whether a subscriber receives a publisher through another point."""
-    return find_entry(state, i, PRUNE, topic, point, publisher, subscriber, now) >= 0
-
-
-@apart
 def subscribes(state, i, e, topic, point, publisher, now):
-    """Whether an entry subscribes to a publisher through a point."""
-    store = state.store
-    return (
-        store.until[i, e] > now
-        and store.kind[i, e] == INTEREST
-        and store.topic[i, e] == topic
-        and store.point[i, e] == point
-        and not is_pruned(state, i, topic, point, publisher, store.subscriber[i, e], now)
-    )
-
-
-@apart
-def is_advert(state, i, e, topic, point, now):
-    """Whether an entry advertises a topic at a point."""
-    store = state.store
-    return (
-        store.until[i, e] > now
-        and store.kind[i, e] == ADVERT
-        and store.topic[i, e] == topic
-        and store.point[i, e] == point
-    )
+    """Whether an entry subscribes to a publisher at a point, and did not prune it there."""
+    if not is_entry(state, i, e, messages.INTEREST, topic, point, now):
+        return False
+    subscriber = state.store.subscriber[i, e]
+    return find_entry(state, i, messages.PRUNE, topic, point, publisher, subscriber, now) < 0
 
 
 @apart
@@ -149,12 +105,12 @@ def has_subscriber(state, i, topic, point, publisher, now):
 def report_to_publisher(state, rules, i, kind, e, out):
     """Send WANTED or UNWANTED to the publisher of an advertisement in the store."""
     store = state.store
-    store.reported[i, e] = _WANTED if kind == WANTED else _UNWANTED
+    store.reported[i, e] = _WANTED if kind == messages.WANTED else _UNWANTED
     o = point_message(
         state, rules, i, kind, store.topic[i, e], store.point[i, e], store.publisher[i, e],
         store.publisher[i, e], out,
     )  # fmt: skip
-    o.args[GOAL_X], o.args[GOAL_Y] = store.x[i, e], store.y[i, e]
+    o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = store.x[i, e], store.y[i, e]
     dispatch(state, rules, i, o, out)
 
 
@@ -164,11 +120,12 @@ def report_changes(state, rules, i, topic, point, now, out):
     store = state.store
     reports = np.int64(0)
     for e in range(store.kind.shape[1]):
-        if is_advert(state, i, e, topic, point, now):
+        if is_entry(state, i, e, messages.ADVERT, topic, point, now):
             wanted = has_subscriber(state, i, topic, point, store.publisher[i, e], now)
             if wanted != (store.reported[i, e] == _WANTED):
                 reports += 1
-                report_to_publisher(state, rules, i, WANTED if wanted else UNWANTED, e, out)
+                kind = messages.WANTED if wanted else messages.UNWANTED
+                report_to_publisher(state, rules, i, kind, e, out)
     return reports
 
 
@@ -177,12 +134,12 @@ def cancel_prunes(state, i, topic, point, subscriber, now):
     """Remove what a subscriber pruned here before its last new subscription to the point."""
     # By its own clock, because the two may have reached different members of the cell.
     store = state.store
-    tried = find_entry(state, i, INTEREST, topic, point, NONE, subscriber, now)
+    tried = find_entry(state, i, messages.INTEREST, topic, point, NONE, subscriber, now)
     if tried < 0:
         return
     for e in range(store.kind.shape[1]):
         if (
-            store.kind[i, e] == PRUNE
+            store.kind[i, e] == messages.PRUNE
             and store.topic[i, e] == topic
             and store.point[i, e] == point
             and store.subscriber[i, e] == subscriber
@@ -194,11 +151,12 @@ def cancel_prunes(state, i, topic, point, subscriber, now):
 @apart
 def put_received(state, i, message, kind, until, stamp):
     """Store the entry that a message carries; its place, -1 if the store is full."""
-    topic, point, now = message.topic, message.args[POINT], message.at
+    topic, point, now = message.topic, message.args[messages.POINT], message.at
+    x = np.int32(message.reals[messages.CLIENT_X])
+    y = np.int32(message.reals[messages.CLIENT_Y])
     e = put_entry(
-        state, i, kind, topic, point, message.publisher, message.target,
-        np.int32(message.reals[CLIENT_X]), np.int32(message.reals[CLIENT_Y]), until, stamp, now,
-    )  # fmt: skip
+        state, i, kind, topic, point, message.publisher, message.target, x, y, until, stamp, now
+    )
     if e >= 0:
         cancel_prunes(state, i, topic, point, message.target, now)
     return e
@@ -207,41 +165,43 @@ def put_received(state, i, message, kind, until, stamp):
 @apart
 def store_entry(state, rules, i, message, out):
     """Store an ADVERT, INTEREST or PRUNE: this cell is the home of its point."""
-    now, topic, point = message.at, message.topic, message.args[POINT]
-    transferred = message["flags"] & TRANSFERRED
-    until = message.reals[UNTIL] if transferred else now + rules.lifetime_s
-    stamp = message.reals[STAMP]
-    if message.kind == ADVERT:
-        known = find_entry(state, i, ADVERT, topic, point, message.publisher, NONE, now)
+    now, topic, point = message.at, message.topic, message.args[messages.POINT]
+    transferred = message["flags"] & messages.TRANSFERRED
+    until = message.reals[messages.UNTIL] if transferred else now + rules.lifetime_s
+    stamp = message.reals[messages.STAMP]
+    if message.kind == messages.ADVERT:
+        known = find_entry(state, i, messages.ADVERT, topic, point, message.publisher, NONE, now)
         stamp = now if known < 0 else state.store.stamp[i, known]
     e = put_received(state, i, message, message.kind, until, stamp)
     if e < 0:
         return
     # [geo §2.2] "The rendezvous cell only needs to do this for the first subscriber"; we repeat it
     # when the publisher renews, because the report is soft state as well.
-    if message.kind == ADVERT and not transferred:
+    if message.kind == messages.ADVERT and not transferred:
         state.store.reported[i, e] = _NOTHING
     reports = report_changes(state, rules, i, topic, point, now, out)
-    replicate(state, rules, i, e, NOTIFIED if reports > 0 else np.uint8(0), EVERYONE, out)
+    replicate(state, rules, i, e, messages.NOTIFIED if reports > 0 else np.uint8(0), EVERYONE, out)
 
 
 @apart
 def store_replica(state, rules, i, message, out):
     """Store an entry of another member of the cell."""
-    if message.args[CELL_X] != state.cell[i, 0] or message.args[CELL_Y] != state.cell[i, 1]:
+    x, y = message.args[messages.CELL_X], message.args[messages.CELL_Y]
+    if x != state.cell[i, 0] or y != state.cell[i, 1]:
         return
-    now, topic, point = message.at, message.topic, message.args[POINT]
+    now, topic, point = message.at, message.topic, message.args[messages.POINT]
     if not is_replica(state, rules, i, state.node_id[i], topic, point):
         return
-    kind = np.uint8(message.args[ENTRY_KIND])
-    e = put_received(state, i, message, kind, message.reals[UNTIL], message.reals[STAMP])
+    kind = np.uint8(message.args[messages.ENTRY_KIND])
+    until, stamp = message.reals[messages.UNTIL], message.reals[messages.STAMP]
+    e = put_received(state, i, message, kind, until, stamp)
     if e < 0:
         return
-    if kind == ADVERT:
-        state.store.reported[i, e] = message["flags"] & IS_WANTED
+    if kind == messages.ADVERT:
+        state.store.reported[i, e] = message["flags"] & messages.IS_WANTED
     elif state.present[i] == 0:
         return
-    elif message["flags"] & NOTIFIED == 0 and kind == INTEREST:
+    elif message["flags"] & messages.NOTIFIED == 0 and kind == messages.INTEREST:
         # The sender had nothing to report to a publisher; this member may have.
         report_changes(state, rules, i, topic, point, now, out)
     else:
@@ -253,11 +213,11 @@ def adopt_reports(state, rules, i, topic, point, now, out):
     """Record what another member has reported to the publishers."""
     store = state.store
     for e in range(store.kind.shape[1]):
-        if is_advert(state, i, e, topic, point, now):
+        if is_entry(state, i, e, messages.ADVERT, topic, point, now):
             wanted = has_subscriber(state, i, topic, point, store.publisher[i, e], now)
             if wanted and store.reported[i, e] == _UNWANTED:
                 # This member's UNWANTED may overtake the other's WANTED: correct it.
-                report_to_publisher(state, rules, i, WANTED, e, out)
+                report_to_publisher(state, rules, i, messages.WANTED, e, out)
             elif wanted or store.reported[i, e] == _WANTED:
                 store.reported[i, e] = _WANTED if wanted else _NOTHING
 
@@ -265,24 +225,25 @@ def adopt_reports(state, rules, i, topic, point, now, out):
 @apart
 def notify(state, rules, i, message, out):
     """[geo §2.2] "forward each of the notifications it gets to the interested subscribers"."""
-    now, topic, point, publisher = message.at, message.topic, message.args[POINT], message.publisher
+    now, topic, point = message.at, message.topic, message.args[messages.POINT]
+    publisher = message.publisher
     wait = state.fresh_until[i] - now
-    known = find_entry(state, i, ADVERT, topic, point, publisher, NONE, now)
+    known = find_entry(state, i, messages.ADVERT, topic, point, publisher, NONE, now)
     # A cell that received the publisher's advertisement only recently has just become its home:
     # the subscriptions are in flight, or are being replicated to its members.
     since = state.store.stamp[i, known] if known >= 0 else now
-    if not message["flags"] & WAITED:
+    if not message["flags"] & messages.WAITED:
         wait = max(wait, since + rules.join_listen_s - now)
     if wait > 0.0:
-        o = copy_of(message, NOTIFY, state.node_id[i], out)
+        o = copy_of(message, messages.NOTIFY, state.node_id[i], out)
         o.at = wait
-        o["flags"] = WAITED  # routed again from here
+        o["flags"] = messages.WAITED  # routed again from here
         return
     store = state.store
     for e in range(store.kind.shape[1]):
         if subscribes(state, i, e, topic, point, publisher, now):
-            o = copy_of(message, NOTIFY_CLIENT, state.node_id[i], out)
+            o = copy_of(message, messages.NOTIFY_CLIENT, state.node_id[i], out)
             o["flags"] = 0
             o.target = store.subscriber[i, e]
-            o.args[GOAL_X], o.args[GOAL_Y] = store.x[i, e], store.y[i, e]
+            o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = store.x[i, e], store.y[i, e]
             dispatch(state, rules, i, o, out)

@@ -40,35 +40,16 @@ ENTRY = np.dtype(
     ],
     align=True,
 )
-# A home perimeter that passes through this node's cell.
+# A home perimeter that passes through this node's cell; x, y: column and row of the home.
 TRAVERSAL = np.dtype(
-    [
-        ("until", "<f8"),
-        ("topic", "<i4"),
-        ("point", "<i4"),
-        ("x", "<i4"),  # column of the home
-        ("y", "<i4"),
-    ],
-    align=True,
+    [("until", "<f8"), ("topic", "<i4"), ("point", "<i4"), ("x", "<i4"), ("y", "<i4")], align=True
 )
 # An event that a subscriber received: the point with the fewest hops so far, and those hops.
-RECEIVED = np.dtype(
-    [
-        ("event", "<i4"),  # -1: none yet
-        ("hops", "<u2"),
-        ("point", "<u1"),
-    ],
-    align=True,
-)
-# The points that a subscriber pruned for a publisher.
+# event -1: none yet.
+RECEIVED = np.dtype([("event", "<i4"), ("hops", "<u2"), ("point", "<u1")], align=True)
+# The points that a subscriber pruned for a publisher, one bit each.
 PRUNED = np.dtype(
-    [
-        ("until", "<f8"),
-        ("topic", "<i4"),
-        ("publisher", "<i4"),
-        ("points", "<u4"),  # one bit each
-    ],
-    align=True,
+    [("until", "<f8"), ("topic", "<i4"), ("publisher", "<i4"), ("points", "<u4")], align=True
 )
 _ACCEPTED = 4  # accepted hops that a node remembers, for each hop in flight
 

@@ -2,14 +2,9 @@
 
 import numpy as np
 
-from halfway.core.compiled import apart
+from halfway.core.compiled import apart, inlined
 from halfway.core.prng import pick, random_bits
-from halfway.protocols.georendezvous.cells import (
-    cell_of,
-    closer,
-    direction_between,
-    point_position,
-)
+from halfway.protocols.georendezvous.cells import cell_of, closer, direction_between, point_position
 
 NONE = np.int32(-1)
 NOWHERE = np.int64(-1)
@@ -156,19 +151,21 @@ def direction_towards(state, i, dx, dy):
     return best
 
 
+@inlined
+def is_entry(state, i, e, kind, topic, point, now):
+    """Whether a place of the store has a live entry of a kind for a point."""
+    store = state.store
+    key = store.topic[i, e] == topic and store.point[i, e] == point
+    return key and store.kind[i, e] == kind and store.until[i, e] > now
+
+
 @apart
 def find_entry(state, i, kind, topic, point, publisher, subscriber, now):
     """The place of an entry in the store; -1 if it is not there, or has expired."""
     store = state.store
     for e in range(store.kind.shape[1]):
-        if (
-            store.until[i, e] > now
-            and store.kind[i, e] == kind
-            and store.topic[i, e] == topic
-            and store.point[i, e] == point
-            and store.publisher[i, e] == publisher
-            and store.subscriber[i, e] == subscriber
-        ):
+        same = store.publisher[i, e] == publisher and store.subscriber[i, e] == subscriber
+        if same and is_entry(state, i, e, kind, topic, point, now):
             return e
     return NOWHERE
 
