@@ -118,12 +118,7 @@ def _check(given: Waxman, seed: int) -> None:
     refuse(m < 1, "m", m, "at least 1")
     refuse(not 2 * m <= n < 2**31, "n", n, f"at least 2 m = {2 * m} (and fewer than 2^31)")
     refuse(not 1 <= side <= _MOST_SIDE, "side", side, f"from 1 to {_MOST_SIDE}")
-    refuse(
-        n > side * side,
-        "n",
-        n,
-        f"at most side^2 = {side * side}, the places in the plane",
-    )
+    refuse(n > side * side, "n", n, f"at most side^2 = {side * side}, the places in the plane")
     refuse(not 0 < given.alpha <= 1, "alpha", given.alpha, "a number above 0 and at most 1")
     refuse(not 0 < given.beta < math.inf, "beta", given.beta, "a positive, finite number")
     refuse(not 1 <= given.square <= side, "square", given.square, f"from 1 to the side, {side}")
