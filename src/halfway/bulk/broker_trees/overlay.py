@@ -80,7 +80,8 @@ class Overlay:
     joined: int = 0  # numbers given so far
 
     def __post_init__(self) -> None:
-        _check(self.rules)
+        check_known("reading", self.rules.reading, get_args(PathReading))
+        check_known("fallback", self.rules.fallback, get_args(Fallback))
 
     @cached_property
     def closed(self) -> Closed:
@@ -118,9 +119,7 @@ class Overlay:
 
     def route(self, rows: Rows) -> UnderlayPath | None:
         """The path along these rows; None without rows."""
-        if not len(rows):
-            return None
-        return UnderlayPath(rows, places_on(self.underlay.network, rows))
+        return UnderlayPath(rows, places_on(self.underlay.network, rows)) if len(rows) else None
 
     def children(self, number: int) -> list[int]:
         """Numbers of the brokers whose parent this is, ascending."""
@@ -180,13 +179,14 @@ def tops(overlay: Overlay) -> dict[int, int]:
 
 def tops_unmodified(overlay: Overlay) -> dict[int, int]:
     """Return the same for unmodified SIENA."""
-    next_up = {}
-    for number, broker in overlay.brokers.items():
-        if overlay.is_up(number):
-            direct = broker.direct
-            led = direct is not None and direct.is_open(overlay.closed)
-            next_up[number] = broker.parent if led and overlay.is_up(broker.parent) else NO_BROKER
-    return _climbed(next_up)
+    up = [broker for number, broker in overlay.brokers.items() if overlay.is_up(number)]
+    return _climbed({b.number: b.parent if is_served(overlay, b) else NO_BROKER for b in up})
+
+
+def is_served(overlay: Overlay, broker: Broker) -> bool:
+    """Whether a broker's parent is up and its direct path works."""
+    direct = broker.direct
+    return overlay.is_up(broker.parent) and direct is not None and direct.is_open(overlay.closed)
 
 
 def _climbed(next_up: dict[int, int]) -> dict[int, int]:
@@ -207,7 +207,7 @@ def has_second(broker: Broker) -> bool:
         return False
     inner, others = broker.direct.rows[1:-1], broker.second.rows
     # Paths without a common inner node share a link only where both are that link.
-    return not np.isin(inner, others).any() and not (len(inner) == 0 and len(others) == 2)
+    return not np.isin(inner, others).any() and (len(inner) > 0 or len(others) != 2)
 
 
 def has_upper(overlay: Overlay, broker: Broker) -> bool:
@@ -251,10 +251,7 @@ def meets_premise(overlay: Overlay, broker: Broker) -> bool:
     return not (np.isin(x.rows[1:], z.rows[1:]).any() or np.isin(y.rows[1:], z.rows[1:]).any())
 
 
-def _check(rules: Rules) -> None:
-    if rules.reading not in get_args(PathReading):
-        what = f"reading = '{rules.reading}': expected one of {', '.join(get_args(PathReading))}"
-        raise Problem(what)
-    if rules.fallback not in get_args(Fallback):
-        what = f"fallback = '{rules.fallback}': expected one of {', '.join(get_args(Fallback))}"
-        raise Problem(what)
+def check_known(name: str, value: str, known: tuple[str, ...]) -> None:
+    """Raise Problem for the value of an option that is not a known one."""
+    if value not in known:
+        raise Problem(f"{name} = '{value}': expected one of {', '.join(known)}")
