@@ -7,14 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.bulk.broker_trees.join import nearest
-from halfway.bulk.broker_trees.overlay import (
-    NO_BROKER,
-    Overlay,
-    check_known,
-    connected,
-    tops,
-    tops_unmodified,
-)
+from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, check_known, connected, tops
 from halfway.bulk.broker_trees.repair import repair
 from halfway.problem import Problem
 from halfway.world.underlays.routes import all_open, shortest
@@ -137,7 +130,7 @@ def _arrived(overlay: Overlay, system: TreeSystem, content: Content, events: sli
     if events.start >= events.stop:
         return 0
     top = np.full(content.wanted.shape[1], NO_BROKER)
-    highest = tops(overlay) if system == "underlay-siena" else tops_unmodified(overlay)
+    highest = tops(overlay, aware=system == "underlay-siena")
     top[list(highest)] = list(highest.values())
     together = (top[:, None] == top[None, :]) & (top[:, None] != NO_BROKER)
     return int((content.wanted[events] * together[content.publisher[events]]).sum())

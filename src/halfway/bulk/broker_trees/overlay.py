@@ -167,29 +167,24 @@ def connected(overlay: Overlay) -> set[int]:
     return {number for number, top in tops(overlay).items() if top == overlay.root}
 
 
-def tops(overlay: Overlay) -> dict[int, int]:
-    """Return the highest broker that each live one reaches: brokers that share it are connected."""
-    next_up = {}
-    for number, broker in overlay.brokers.items():
-        if overlay.is_up(number):
-            path = next_hop_up(overlay, broker)
-            next_up[number] = NO_BROKER if path is None else path[0]
-    return _climbed(next_up)
-
-
-def tops_unmodified(overlay: Overlay) -> dict[int, int]:
-    """Return the same for unmodified SIENA."""
-    up = [broker for number, broker in overlay.brokers.items() if overlay.is_up(number)]
-    return _climbed({b.number: b.parent if is_served(overlay, b) else NO_BROKER for b in up})
-
-
 def is_served(overlay: Overlay, broker: Broker) -> bool:
     """Whether a broker's parent is up and its direct path works."""
     direct = broker.direct
     return overlay.is_up(broker.parent) and direct is not None and direct.is_open(overlay.closed)
 
 
-def _climbed(next_up: dict[int, int]) -> dict[int, int]:
+def tops(overlay: Overlay, *, aware: bool = True) -> dict[int, int]:
+    """Return the highest broker that each live one reaches: brokers that share it are connected.
+
+    Unless `aware` of the underlay, brokers use the direct paths alone, as in unmodified SIENA.
+    """
+    next_up: dict[int, int] = {}
+    for number, broker in overlay.brokers.items():
+        if overlay.is_up(number) and aware:
+            hop = next_hop_up(overlay, broker)
+            next_up[number] = NO_BROKER if hop is None else hop[0]
+        elif overlay.is_up(number):
+            next_up[number] = broker.parent if is_served(overlay, broker) else NO_BROKER
     found: dict[int, int] = {}
     for number in next_up:
         chain, here = [number], number
