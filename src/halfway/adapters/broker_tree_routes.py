@@ -8,12 +8,12 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.broker_trees.join import avoided, join, link_avoided
+from halfway.bulk.broker_trees.join import avoided, beside, join, link_avoided
 from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, Rules
 from halfway.protocols.broker_trees.source_routes import NodePath, Routes, routes
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components
-from halfway.world.underlays.routes import Tree, path, route, shortest, shortest_from
+from halfway.world.underlays.routes import Rows, Tree, path, shortest, shortest_from
 from halfway.world.underlays.underlay import Underlay
 
 Int32s = npt.NDArray[np.int32]
@@ -46,22 +46,21 @@ def routes_of(overlay: Overlay, clients: Int32s, known_brokers: int = 1) -> Rout
     network = overlay.underlay.network
     rows = np.array([overlay[k].row for k in range(overlay.joined)], np.int32)
     trees = shortest_from(network, overlay.hop, rows)
-    direct: dict[tuple[int, int], NodePath] = {}
-    for a, b in combinations(range(len(rows)), 2):
-        direct[a, b] = path(trees[a], int(rows[b]))
+    pairs = combinations(range(len(rows)), 2)
+    direct = {(a, b): path(trees[a], int(rows[b])) for a, b in pairs}
     for k, broker in overlay.brokers.items():
         for other, taken in ((broker.parent, broker.direct), (broker.grandparent, broker.upper)):
             if other != NO_BROKER and taken is not None:
                 direct.pop((min(k, other), max(k, other)), None)
                 direct[k, other] = taken.rows
-    second: dict[tuple[int, int], NodePath] = {}
+    second: dict[tuple[int, int], Rows] = {}
     for a, b in _possible_parents(overlay):
         own = overlay[a].second
         if b == overlay[a].parent and own is not None:
             second[a, b] = own.rows
         else:
             leading = direct[a, b] if (a, b) in direct else direct[b, a][::-1]
-            second[a, b] = _beside(overlay, leading)
+            second[a, b] = beside(overlay, leading)
     second = {pair: names for pair, names in second.items() if len(names)}
     first = _nearest_brokers(trees, rows, clients)
     known = {
@@ -77,16 +76,7 @@ def _possible_parents(overlay: Overlay) -> list[tuple[int, int]]:
     return pairs + [(a, b) for a in top for b in top if a > b]
 
 
-def _beside(overlay: Overlay, names: NodePath) -> NodePath:
-    """The shortest path between the ends of a path that shares nothing else with it."""
-    taken = overlay.route(np.asarray(names, np.int32))
-    assert taken is not None
-    with avoided(overlay, taken.rows[1:-1]), link_avoided(overlay, taken):
-        ends = int(taken.rows[0]), int(taken.rows[-1])
-        return route(overlay.underlay.network, overlay.hop, *ends, overlay.closed)
-
-
-def _nearest_brokers(trees: list[Tree], rows: Int32s, clients: Int32s) -> dict[int, NodePath]:
+def _nearest_brokers(trees: list[Tree], rows: Int32s, clients: Int32s) -> dict[int, Rows]:
     hops = np.stack([tree.weight[clients] for tree in trees])
     nearest = hops.argmin(axis=0)
     taken = set(rows.tolist())
@@ -97,16 +87,14 @@ def _nearest_brokers(trees: list[Tree], rows: Int32s, clients: Int32s) -> dict[i
     }
 
 
-def _paths_to_brokers(overlay: Overlay, rows: Int32s, first: NodePath, most: int) -> list[NodePath]:
+def _paths_to_brokers(overlay: Overlay, rows: Int32s, first: Rows, most: int) -> list[NodePath]:
     """A client's paths to at most `most` brokers, given the path to its nearest one."""
     if most == 1:
         return [first]
-    network, taken = overlay.underlay.network, overlay.route(np.asarray(first, np.int32))
-    assert taken is not None
-    own = int(taken.rows[0])
-    with avoided(overlay, taken.rows[1:]), link_avoided(overlay, taken):
+    network, own = overlay.underlay.network, int(first[0])
+    with avoided(overlay, first[1:]), link_avoided(overlay, first):
         past = shortest(network, overlay.hop, own, overlay.closed)
-    found = {int(taken.rows[-1]): first}
+    found: dict[int, NodePath] = {int(first[-1]): first}
     for tree in (past, shortest(network, overlay.hop, own, overlay.closed)):
         for k in np.argsort(tree.weight[rows], kind="stable"):
             row = int(rows[k])

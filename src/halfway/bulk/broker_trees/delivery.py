@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.bulk.broker_trees.join import nearest
-from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, connected, tops, tops_unmodified
+from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, check_known, connected, tops
 from halfway.bulk.broker_trees.repair import repair
 from halfway.problem import Problem
 from halfway.world.underlays.routes import all_open, shortest
@@ -27,9 +27,9 @@ def draw_faults(overlay: Overlay, where: FaultModel, count: int, seed: int) -> l
 
     Raises Problem if there are too few elements.
     """
-    network = overlay.underlay.network
+    check_known("where", where, get_args(FaultModel))
+    network, owner = overlay.underlay.network, overlay.underlay.owner
     root = overlay[overlay.root].row
-    owner = overlay.underlay.owner
     links = np.column_stack((owner, network.who)).astype(np.int64)[owner < network.who]
     nodes = np.flatnonzero(np.arange(network.n) != root)
     if where == "links":
@@ -39,10 +39,8 @@ def draw_faults(overlay: Overlay, where: FaultModel, count: int, seed: int) -> l
     elif where == "brokers":
         rows = np.array([b.row for b in overlay.brokers.values() if b.row != root])
         some = np.column_stack((rows, rows))
-    elif where == "used":
-        some = _used(overlay, root)
     else:
-        raise Problem(f"where = '{where}': expected one of {', '.join(get_args(FaultModel))}")
+        some = _used(overlay, root)
     if count > len(some):
         raise Problem(f"{count} faults, but only {len(some)} elements can fail")
     order = np.random.default_rng(seed).permutation(len(some))[:count]
@@ -77,8 +75,7 @@ def delivered_share(
     Clients of a dead broker stay there, so that both systems lose their notifications, or move
     with the next repair. The overlay is changed. Raises Problem for an unknown system.
     """
-    if system not in get_args(TreeSystem):
-        raise Problem(f"system = '{system}': expected one of {', '.join(get_args(TreeSystem))}")
+    check_known("system", system, get_args(TreeSystem))
     total = int(content.wanted.sum())
     if total == 0:
         return 1.0
@@ -132,10 +129,8 @@ def fail_element(overlay: Overlay, fault: Element) -> None:
 def _arrived(overlay: Overlay, system: TreeSystem, content: Content, events: slice) -> int:
     if events.start >= events.stop:
         return 0
-    brokers = content.wanted.shape[1]
-    top = np.full(brokers, NO_BROKER)
-    highest_of = tops if system == "underlay-siena" else tops_unmodified
-    for number, highest in highest_of(overlay).items():
-        top[number] = highest
+    top = np.full(content.wanted.shape[1], NO_BROKER)
+    highest = tops(overlay, aware=system == "underlay-siena")
+    top[list(highest)] = list(highest.values())
     together = (top[:, None] == top[None, :]) & (top[:, None] != NO_BROKER)
     return int((content.wanted[events] * together[content.publisher[events]]).sum())

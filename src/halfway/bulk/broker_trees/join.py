@@ -1,15 +1,16 @@
 """[uas §4, Algorithm 1] Join: a broker finds its parent, its alternate and its grandparent."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from halfway.bulk.broker_trees.overlay import NO_BROKER, Broker, Overlay, UnderlayPath, connected
 from halfway.problem import Problem
 from halfway.world.underlays.disjoint import disjoint_pair
-from halfway.world.underlays.routes import Rows, Tree, path, route, shortest
+from halfway.world.underlays.routes import Flags, Rows, Tree, path, places_on, route, shortest
 
 
 def join(overlay: Overlay, row: int) -> int:
@@ -28,7 +29,6 @@ def join(overlay: Overlay, row: int) -> int:
         if parent == NO_BROKER:
             label = overlay.underlay.network.label(row)
             raise Problem(f"node {label} reaches no broker that reaches the root")
-        overlay.brokers[broker.number] = broker
         attach(overlay, broker, parent, tree)
     overlay.brokers[broker.number] = broker
     overlay.joined += 1
@@ -86,12 +86,9 @@ def choose_second(overlay: Overlay, broker: Broker, tree: Tree | None = None) ->
     direct = broker.direct
     if direct is None or not direct.is_open(overlay.closed) or not overlay.is_up(broker.parent):
         return
-    if overlay.rules.reading == "tested":
-        _choose_tested(overlay, broker, tree)
-    else:
-        _choose_around(overlay, broker)
+    _choose_alternate(overlay, broker, direct, tree)
     if broker.second is None and overlay.rules.bare_path:
-        _choose_bare(overlay, broker)
+        _choose_bare(overlay, broker, direct)
 
 
 def candidates(overlay: Overlay, broker: Broker) -> list[int]:
@@ -104,20 +101,36 @@ def candidates(overlay: Overlay, broker: Broker) -> list[int]:
     )
 
 
-def _choose_tested(overlay: Overlay, broker: Broker, tree: Tree | None) -> None:
-    # [uas §3.1] the legs are the routers' own routes; they are disjoint only by chance.
-    network = overlay.underlay.network
-    if tree is None:
-        tree = shortest(network, overlay.hop, broker.row, overlay.closed)
-    inner = _inner(broker.direct)
-    parent = overlay[broker.parent].row
+def _choose_alternate(
+    overlay: Overlay, broker: Broker, direct: UnderlayPath, first: Tree | None
+) -> None:
+    """Set `second` by the nearest candidate; `first`: shortest paths from the broker, if known."""
+    network, reading = overlay.underlay.network, overlay.rules.reading
+    inner, parent = direct.rows[1:-1], overlay[broker.parent].row
     some = candidates(overlay, broker)
-    for number in sorted(some, key=lambda number: (tree.weight[overlay[number].row], number)):
-        leg, link = path(tree, overlay[number].row), _link_to_parent(overlay, broker, number)
+    if not some:
+        return
+    # [uas §3.1] tested: the legs are the routers' own routes; they are disjoint only by chance.
+    if reading != "tested":
+        with avoided(overlay, [*inner, parent]):
+            first = shortest(network, overlay.hop, broker.row, overlay.closed)
+    elif first is None:
+        first = shortest(network, overlay.hop, broker.row, overlay.closed)
+    if reading == "free":
+        with avoided(overlay, [*inner, broker.row]):
+            last = shortest(network, overlay.hop, parent, overlay.closed)
+    near = first.weight
+    for number in sorted(some, key=lambda number: (near[overlay[number].row], number)):
+        leg = path(first, overlay[number].row)
+        if reading == "free":
+            link = path(last, overlay[number].row)[::-1].copy()
+        else:
+            link = _link_to_parent(overlay, broker, number)
         if not len(leg) or not len(link) or parent in leg or broker.row in link:
             continue
         if not np.isin(inner, np.concatenate((leg, link))).any():
-            _set_second(overlay, broker, number, leg, link)
+            broker.alternate, broker.bend = number, len(leg) - 1
+            broker.second = overlay.route(np.concatenate((leg, link[1:])))
             return
 
 
@@ -130,38 +143,9 @@ def _link_to_parent(overlay: Overlay, broker: Broker, alternate: int) -> Rows:
     return link.rows[::-1].copy() if upwards else link.rows
 
 
-def _choose_around(overlay: Overlay, broker: Broker) -> None:
-    network = overlay.underlay.network
-    inner, parent = _inner(broker.direct), overlay[broker.parent]
-    some = candidates(overlay, broker)
-    some = [number for number in some if overlay[number].row not in inner]
-    if not some:
-        return
-    with avoided(overlay, [*inner, parent.row]):
-        first = shortest(network, overlay.hop, broker.row, overlay.closed)
-    last = None
-    if overlay.rules.reading == "free":
-        with avoided(overlay, [*inner, broker.row]):
-            last = shortest(network, overlay.hop, parent.row, overlay.closed)
-    for number in sorted(some, key=lambda number: (first.weight[overlay[number].row], number)):
-        leg = path(first, overlay[number].row)
-        if last is None:
-            link = _link_to_parent(overlay, broker, number)
-        else:
-            link = path(last, overlay[number].row)[::-1].copy()
-        if len(leg) and len(link) and broker.row not in link and not np.isin(inner, link).any():
-            _set_second(overlay, broker, number, leg, link)
-            return
-
-
-def _choose_bare(overlay: Overlay, broker: Broker) -> None:
-    network, direct = overlay.underlay.network, broker.direct
-    assert direct is not None
-    ends = (broker.row, overlay[broker.parent].row)
-    with avoided(overlay, direct.rows[1:-1]), link_avoided(overlay, direct):
-        beside = route(network, overlay.hop, *ends, overlay.closed)
-    if len(beside):
-        broker.second = overlay.route(beside)
+def _choose_bare(overlay: Overlay, broker: Broker, direct: UnderlayPath) -> None:
+    broker.second = overlay.route(beside(overlay, direct.rows))
+    if broker.second is not None:
         return
     # We may move x as well, because the shortest path can block every second one. Where the
     # underlay has cut nodes or bridges, the two share these and nothing else.
@@ -172,19 +156,16 @@ def _choose_bare(overlay: Overlay, broker: Broker) -> None:
 
 def _least_shared(overlay: Overlay, direct: UnderlayPath) -> tuple[Rows, Rows] | None:
     """Two paths between the ends of a route that share only what every path between them takes."""
-    stops = [int(direct.rows[0])]
+    network, stops = overlay.underlay.network, [int(direct.rows[0])]
     for row in direct.rows[1:-1].tolist():
         with avoided(overlay, [row]):
-            detour = route(
-                overlay.underlay.network, overlay.hop, stops[0], int(direct.rows[-1]),
-                overlay.closed,
-            )  # fmt: skip
+            detour = route(network, overlay.hop, stops[0], int(direct.rows[-1]), overlay.closed)
         if not len(detour):
             stops.append(row)
     stops.append(int(direct.rows[-1]))
     one, two = [direct.rows[:1]], [direct.rows[:1]]
     for a, b in pairwise(stops):
-        pair = disjoint_pair(overlay.underlay.network, overlay.hop, a, b, overlay.closed)
+        pair = disjoint_pair(network, overlay.hop, a, b, overlay.closed)
         bridge = np.array([a, b], np.int32)  # no cut node between them and no two paths: one link
         one.append((bridge if pair is None else pair[0])[1:])
         two.append((bridge if pair is None else pair[1])[1:])
@@ -215,40 +196,32 @@ def choose_upper(overlay: Overlay, broker: Broker, tree: Tree | None = None) -> 
     broker.upper = overlay.route(rows)
 
 
-@contextmanager
-def avoided(overlay: Overlay, rows: list[int] | Rows) -> Iterator[None]:
+def beside(overlay: Overlay, rows: Rows) -> Rows:
+    """The shortest path between the ends of a path that shares nothing else with it."""
+    with avoided(overlay, rows[1:-1]), link_avoided(overlay, rows):
+        ends = int(rows[0]), int(rows[-1])
+        return route(overlay.underlay.network, overlay.hop, *ends, overlay.closed)
+
+
+def avoided(overlay: Overlay, rows: list[int] | Rows) -> AbstractContextManager[None]:
     """Close some rows of the underlay for a search."""
-    flags = overlay.closed.rows
-    some = np.asarray(rows, np.int64)
-    before = flags[some].copy()
-    flags[some] = True
-    try:
-        yield
-    finally:
-        flags[some] = before
+    return _closed(overlay.closed.rows, np.asarray(rows, np.int64))
+
+
+def link_avoided(overlay: Overlay, rows: Rows) -> AbstractContextManager[None]:
+    """Close the link under a path of one hop for a search."""
+    one_hop = rows if len(rows) == 2 else rows[:0]
+    return _closed(overlay.closed.places, places_on(overlay.underlay.network, one_hop))
 
 
 @contextmanager
-def link_avoided(overlay: Overlay, direct: UnderlayPath) -> Iterator[None]:
-    """Close the link of a path of one hop for a search."""
-    flags = overlay.closed.places
-    some = direct.places if direct.hops == 1 else direct.places[:0]
-    before = flags[some].copy()
+def _closed(flags: Flags, some: npt.NDArray[np.integer]) -> Iterator[None]:
+    before = flags[some]
     flags[some] = True
     try:
         yield
     finally:
         flags[some] = before
-
-
-def _inner(direct: UnderlayPath | None) -> Rows:
-    assert direct is not None
-    return direct.rows[1:-1]
-
-
-def _set_second(overlay: Overlay, broker: Broker, number: int, leg: Rows, link: Rows) -> None:
-    broker.alternate, broker.bend = number, len(leg) - 1
-    broker.second = overlay.route(np.concatenate((leg, link[1:])))
 
 
 def _check_row(overlay: Overlay, row: int) -> None:

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
+from halfway.bulk.broker_trees.overlay import check_known
 from halfway.bulk.broker_trees.queues import DOWN, ROUTES, UP, Indices, QueuedPaths, Stress
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
@@ -59,17 +60,19 @@ def passage(paths: QueuedPaths, content: Content, balance: Balance, window_s: fl
     clients below. Brokers forward without delay. Raises Problem for an unknown balance and a
     window that is not positive.
     """
-    if balance not in BALANCES:
-        raise Problem(f"balance = '{balance}': expected one of {', '.join(BALANCES)}")
+    check_known("balance", balance, BALANCES)
     if not 0 < window_s < np.inf:
         raise Problem(f"window_s = {window_s}: expected a positive, finite number")
     below = wanted_below(paths.parent, content.wanted)
-    first_child, child = _children(paths.parent)
-    uses = np.zeros(len(paths.unloaded_s), np.int64)
+    child = np.argsort(paths.parent, kind="stable")
+    first_child = np.searchsorted(paths.parent[child], np.arange(len(child) + 1))
     slots = 1 << 12
     while True:
-        uses[:] = 0
-        flight = _flight(slots)
+        uses = np.zeros(len(paths.unloaded_s), np.int64)
+        flight = _Flight(
+            np.zeros(slots, np.int64), np.zeros(slots, np.int64), np.zeros(slots, np.int64),
+            np.empty(slots + 1), np.empty(slots + 1, np.int32), np.arange(slots, dtype=np.int32),
+        )  # fmt: skip
         total, count, full = _drive(
             paths, first_child, child, content.at * window_s, content.publisher, content.wanted,
             below, BALANCES.index(balance), flight, uses,
@@ -79,23 +82,15 @@ def passage(paths: QueuedPaths, content: Content, balance: Balance, window_s: fl
         slots *= 4
 
 
-def _flight(slots: int) -> _Flight:
-    return _Flight(
-        np.zeros(slots, np.int64),
-        np.zeros(slots, np.int64),
-        np.zeros(slots, np.int64),
-        np.empty(slots + 1),
-        np.empty(slots + 1, np.int32),
-        np.arange(slots, dtype=np.int32),
-    )
-
-
 def wanted_below(parent: Indices, wanted: Indices) -> npt.NDArray[np.bool_]:
     """[events, brokers] whether any client at a broker or below it wants the event."""
-    below = wanted > 0
-    for broker in _from_the_leaves(parent):
-        if parent[broker] >= 0:
-            below[:, parent[broker]] |= below[:, broker]
+    own = wanted > 0
+    below = own.copy()
+    for broker in range(len(parent)):
+        above = parent[broker]
+        while above >= 0:
+            below[:, above] |= own[:, broker]
+            above = parent[above]
     return below
 
 
@@ -115,22 +110,6 @@ def loads(passed: Passage, on: Stress, message_bytes: float) -> Loads:
 
 def _carried(uses: Indices, first: Indices, which: Indices, many: int) -> npt.NDArray[np.float64]:
     return np.bincount(which, np.repeat(uses, np.diff(first)), many).astype(np.float64)
-
-
-def _children(parent: Indices) -> tuple[Indices, Indices]:
-    order = np.argsort(parent, kind="stable")
-    first = np.searchsorted(parent[order], np.arange(len(parent) + 1))
-    return first.astype(np.int64), order.astype(np.int64)
-
-
-def _from_the_leaves(parent: Indices) -> list[int]:
-    depth = np.zeros(len(parent), np.int64)
-    for broker in range(len(parent)):
-        above = parent[broker]
-        while above >= 0:
-            depth[broker] += 1
-            above = parent[above]
-    return np.argsort(-depth, kind="stable").tolist()  # type: ignore[no-any-return]
 
 
 @inlined
@@ -168,9 +147,7 @@ def _enqueued(paths, flight, free_at, slot, now, count):
 
 
 @kernel
-def _drive(
-    paths, first_child, child, at, publisher, wanted, below, balance, flight, uses
-):  # fmt: skip
+def _drive(paths, first_child, child, at, publisher, wanted, below, balance, flight, uses):
     # Returns the sum of latencies, the notifications, and whether the slots were too few.
     paths, flight = borrowed(paths), borrowed(flight)
     parent = paths.parent

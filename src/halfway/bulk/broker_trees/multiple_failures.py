@@ -9,6 +9,7 @@ at its end, and so on up to the root. With t = 1 this is x, y and z.
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from halfway.bulk.broker_trees.join import avoided
@@ -44,19 +45,15 @@ def ladder(overlay: Overlay, number: int, t: int) -> Ladder:
     """
     if t < 1:
         raise Problem(f"t = {t}: expected at least 1")
+    network, row = overlay.underlay.network, overlay[number].row
     rungs: list[Rung] = []
     passed: list[int] = []
-    for i, ancestor in enumerate(overlay.ancestors(number)):
-        if i > t:
-            break
-        target = overlay[ancestor].row
+    for i, ancestor in enumerate(islice(overlay.ancestors(number), t + 1)):
+        wanted, target = t + 1 - i, overlay[ancestor].row
         with avoided(overlay, passed):
-            found = disjoint_paths(
-                overlay.underlay.network, overlay.hop, overlay[number].row, target, t + 1 - i,
-                overlay.closed,
-            )  # fmt: skip
+            found = disjoint_paths(network, overlay.hop, row, target, wanted, overlay.closed)
         routes = tuple(route for rows in found if (route := overlay.route(rows)) is not None)
-        rungs.append(Rung(ancestor, t + 1 - i, routes))
+        rungs.append(Rung(ancestor, wanted, routes))
         passed.append(target)
     return tuple(rungs)
 

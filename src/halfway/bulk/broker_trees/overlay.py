@@ -80,7 +80,8 @@ class Overlay:
     joined: int = 0  # numbers given so far
 
     def __post_init__(self) -> None:
-        _check(self.rules)
+        check_known("reading", self.rules.reading, get_args(PathReading))
+        check_known("fallback", self.rules.fallback, get_args(Fallback))
 
     @cached_property
     def closed(self) -> Closed:
@@ -118,9 +119,7 @@ class Overlay:
 
     def route(self, rows: Rows) -> UnderlayPath | None:
         """The path along these rows; None without rows."""
-        if not len(rows):
-            return None
-        return UnderlayPath(rows, places_on(self.underlay.network, rows))
+        return UnderlayPath(rows, places_on(self.underlay.network, rows)) if len(rows) else None
 
     def children(self, number: int) -> list[int]:
         """Numbers of the brokers whose parent this is, ascending."""
@@ -168,28 +167,24 @@ def connected(overlay: Overlay) -> set[int]:
     return {number for number, top in tops(overlay).items() if top == overlay.root}
 
 
-def tops(overlay: Overlay) -> dict[int, int]:
-    """Return the highest broker that each live one reaches: brokers that share it are connected."""
-    next_up = {}
+def is_served(overlay: Overlay, broker: Broker) -> bool:
+    """Whether a broker's parent is up and its direct path works."""
+    direct = broker.direct
+    return overlay.is_up(broker.parent) and direct is not None and direct.is_open(overlay.closed)
+
+
+def tops(overlay: Overlay, *, aware: bool = True) -> dict[int, int]:
+    """Return the highest broker that each live one reaches: brokers that share it are connected.
+
+    Unless `aware` of the underlay, brokers use the direct paths alone, as in unmodified SIENA.
+    """
+    next_up: dict[int, int] = {}
     for number, broker in overlay.brokers.items():
-        if overlay.is_up(number):
-            path = next_hop_up(overlay, broker)
-            next_up[number] = NO_BROKER if path is None else path[0]
-    return _climbed(next_up)
-
-
-def tops_unmodified(overlay: Overlay) -> dict[int, int]:
-    """Return the same for unmodified SIENA."""
-    next_up = {}
-    for number, broker in overlay.brokers.items():
-        if overlay.is_up(number):
-            direct = broker.direct
-            led = direct is not None and direct.is_open(overlay.closed)
-            next_up[number] = broker.parent if led and overlay.is_up(broker.parent) else NO_BROKER
-    return _climbed(next_up)
-
-
-def _climbed(next_up: dict[int, int]) -> dict[int, int]:
+        if overlay.is_up(number) and aware:
+            hop = next_hop_up(overlay, broker)
+            next_up[number] = NO_BROKER if hop is None else hop[0]
+        elif overlay.is_up(number):
+            next_up[number] = broker.parent if is_served(overlay, broker) else NO_BROKER
     found: dict[int, int] = {}
     for number in next_up:
         chain, here = [number], number
@@ -207,7 +202,7 @@ def has_second(broker: Broker) -> bool:
         return False
     inner, others = broker.direct.rows[1:-1], broker.second.rows
     # Paths without a common inner node share a link only where both are that link.
-    return not np.isin(inner, others).any() and not (len(inner) == 0 and len(others) == 2)
+    return not np.isin(inner, others).any() and (len(inner) > 0 or len(others) != 2)
 
 
 def has_upper(overlay: Overlay, broker: Broker) -> bool:
@@ -251,10 +246,7 @@ def meets_premise(overlay: Overlay, broker: Broker) -> bool:
     return not (np.isin(x.rows[1:], z.rows[1:]).any() or np.isin(y.rows[1:], z.rows[1:]).any())
 
 
-def _check(rules: Rules) -> None:
-    if rules.reading not in get_args(PathReading):
-        what = f"reading = '{rules.reading}': expected one of {', '.join(get_args(PathReading))}"
-        raise Problem(what)
-    if rules.fallback not in get_args(Fallback):
-        what = f"fallback = '{rules.fallback}': expected one of {', '.join(get_args(Fallback))}"
-        raise Problem(what)
+def check_known(name: str, value: str, known: tuple[str, ...]) -> None:
+    """Raise Problem for the value of an option that is not a known one."""
+    if value not in known:
+        raise Problem(f"{name} = '{value}': expected one of {', '.join(known)}")

@@ -5,9 +5,8 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.broker_trees.overlay import NO_BROKER, Broker, Overlay
-from halfway.problem import Problem
-from halfway.world.underlays.routes import Rows
+from halfway.bulk.broker_trees.overlay import NO_BROKER, Broker, Overlay, check_known
+from halfway.world.underlays.routes import Rows, places_on
 
 # Where messages queue. overlay: once per overlay link, whose "delay and bandwidth are calculated
 # over the physical path" [uas §5] (sum and least); underlay: at every link of that path.
@@ -24,9 +23,7 @@ class QueuedPaths(NamedTuple):
     """Brokers by index (in order of number) with their routes, and the queues on each."""
 
     parent: Indices  # [brokers] index; -1 at the root
-    first: (
-        Indices  # [4 brokers + 1] route r passes the queues queue[first[r]:first[r+1]]; may be none
-    )
+    first: Indices  # [4 brokers + 1] route r passes queue[first[r]:first[r+1]]; may be none
     queue: Indices
     service_s: Doubles  # [queues] seconds that a message occupies the queue
     delay_s: Doubles  # [queues] seconds of travel after the queue
@@ -57,23 +54,28 @@ def queued_paths(
 
     Raises Problem for an unknown `queueing`.
     """
-    if queueing not in get_args(Queueing):
-        raise Problem(f"queueing = '{queueing}': expected one of {', '.join(get_args(Queueing))}")
-    numbers = sorted(overlay.brokers)
+    check_known("queueing", queueing, get_args(Queueing))
+    underlay, numbers = overlay.underlay, sorted(overlay.brokers)
     index = {number: k for k, number in enumerate(numbers)}
     known: dict[bytes, int] = {}
     service: list[float] = []
     delay: list[float] = []
-    routes: list[list[int]] = []
-    for number in numbers:
-        for legs in _routes(overlay[number], aware):
-            routes.append(
-                [
-                    _numbered(known, service, delay, piece, overlay, message_bits)
-                    for leg in legs
-                    for piece in _pieces(leg, queueing)
-                ]
-            )
+
+    def queue_before(rows: Rows) -> int:
+        """The number of the queue before a path; a known path keeps its number."""
+        key = rows.tobytes()
+        if key not in known:
+            places = places_on(underlay.network, rows)
+            known[key] = len(service)
+            service.append(message_bits / float(underlay.bandwidth_bps[places].min()))
+            delay.append(float(underlay.delay_s[places].sum()))
+        return known[key]
+
+    routes = [
+        [queue_before(piece) for leg in legs for piece in _pieces(leg, queueing)]
+        for number in numbers
+        for legs in _routes(overlay[number], aware)
+    ]
     first, queue = _compressed(routes)
     service_s, delay_s = np.array(service), np.array(delay)
     unloaded = np.array([sum(service_s[q] + delay_s[q] for q in some) for some in routes])
@@ -132,29 +134,9 @@ def _pieces(leg: _Leg, queueing: Queueing) -> list[Rows]:
     return [leg.rows[k : k + 2] for k in range(len(leg.rows) - 1)]
 
 
-def _numbered(
-    known: dict[bytes, int],
-    service: list[float],
-    delay: list[float],
-    rows: Rows,
-    overlay: Overlay,
-    message_bits: float,
-) -> int:
-    """The number of the queue before a path; a known path keeps its number."""
-    key = rows.tobytes()
-    if key not in known:
-        route = overlay.route(rows)
-        assert route is not None
-        known[key] = len(service)
-        service.append(message_bits / float(overlay.underlay.bandwidth_bps[route.places].min()))
-        delay.append(float(overlay.underlay.delay_s[route.places].sum()))
-    return known[key]
-
-
 def _wires(overlay: Overlay, rows: Rows) -> list[int]:
-    route = overlay.route(rows)
-    assert route is not None
-    return overlay.underlay.link[route.places].tolist()  # type: ignore[no-any-return]
+    places = places_on(overlay.underlay.network, rows)
+    return overlay.underlay.link[places].tolist()  # type: ignore[no-any-return]
 
 
 def _compressed(lists: list[list[int]]) -> tuple[Indices, Indices]:

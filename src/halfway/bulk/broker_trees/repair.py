@@ -6,8 +6,8 @@ Operations run one at a time: the paper's transactions in a given order.
 from collections.abc import Iterator
 
 from halfway.bulk.broker_trees.join import attach, choose_second, choose_upper, nearest, retry_below
-from halfway.bulk.broker_trees.overlay import NO_BROKER, Broker, Overlay, connected
-from halfway.world.underlays.routes import shortest
+from halfway.bulk.broker_trees.overlay import NO_BROKER, Broker, Overlay, connected, is_served
+from halfway.world.underlays.routes import Tree, shortest
 
 
 def leave(overlay: Overlay, number: int) -> None:
@@ -22,10 +22,8 @@ def leave(overlay: Overlay, number: int) -> None:
         _succeed(overlay, children)
         del overlay.brokers[number]
     else:
-        above = next(
-            (each for each in overlay.ancestors(number) if overlay.is_up(each)),
-            overlay[number].parent,
-        )
+        alive = filter(overlay.is_up, overlay.ancestors(number))
+        above = next(alive, overlay[number].parent)
         for child in children:
             attach(overlay, overlay[child], above)
         del overlay.brokers[number]
@@ -35,10 +33,7 @@ def leave(overlay: Overlay, number: int) -> None:
 def _succeed(overlay: Overlay, children: list[int]) -> None:
     # We make the root's first live child its successor, which the others join, because the paper
     # leaves the root's death open; every child of the root knows the others from its Join.
-    successor = next((child for child in children if overlay.is_up(child)), NO_BROKER)
-    if successor == NO_BROKER and children:
-        successor = children[0]
-    overlay.root = successor
+    overlay.root = successor = next(filter(overlay.is_up, children), (*children, NO_BROKER)[0])
     if successor == NO_BROKER:
         return
     root = overlay[successor]
@@ -61,29 +56,21 @@ def repair(overlay: Overlay) -> None:
             leave(overlay, number)
     for number in sorted(overlay.brokers):
         broker = overlay[number]
-        if number != overlay.root and overlay.is_up(number) and not _is_served(overlay, broker):
+        if number != overlay.root and overlay.is_up(number) and not is_served(overlay, broker):
             _join_again(overlay, broker)
     renew_paths(overlay)
-
-
-def _is_served(overlay: Overlay, broker: Broker) -> bool:
-    direct = broker.direct
-    return overlay.is_up(broker.parent) and direct is not None and direct.is_open(overlay.closed)
 
 
 def _join_again(overlay: Overlay, broker: Broker) -> None:
     tree = shortest(overlay.underlay.network, overlay.hop, broker.row, overlay.closed)
     for parent in _fallback_parents(overlay, broker, tree):
-        if (
-            overlay.is_up(parent)
-            and not overlay.is_below(parent, broker.number)
-            and tree.parent[overlay[parent].row] >= 0
-        ):
+        valid = overlay.is_up(parent) and not overlay.is_below(parent, broker.number)
+        if valid and tree.parent[overlay[parent].row] >= 0:
             attach(overlay, broker, parent, tree)
             return
 
 
-def _fallback_parents(overlay: Overlay, broker: Broker, tree: object) -> Iterator[int]:
+def _fallback_parents(overlay: Overlay, broker: Broker, tree: Tree) -> Iterator[int]:
     """Yield the brokers to try as the next parent, in order.
 
     [uas §4.1] the grandparent or the alternate. We add the old parent by a new route, because the
@@ -94,15 +81,11 @@ def _fallback_parents(overlay: Overlay, broker: Broker, tree: object) -> Iterato
     two = [grandparent, broker.alternate]
     # Candidates must reach the root, or a broker could join one that waits for it.
     served = connected(overlay)
-    yield from (
-        number
-        for number in (two if overlay.rules.fallback == "grandparent" else two[::-1])
-        if number in served
-    )
-    if broker.parent in served:
-        yield broker.parent
+    if overlay.rules.fallback == "alternate":
+        two.reverse()
+    yield from (number for number in (*two, broker.parent) if number in served)
     others = sorted(n for n in served if not overlay.is_below(n, broker.number))
-    yield nearest(overlay, tree, others)  # type: ignore[arg-type]
+    yield nearest(overlay, tree, others)
 
 
 def renew_paths(overlay: Overlay) -> None:
@@ -132,8 +115,5 @@ def _second_is_gone(overlay: Overlay, broker: Broker) -> bool:
         return True
     if broker.alternate == NO_BROKER:
         return False
-    return (
-        not overlay.is_up(broker.alternate)
-        or broker.alternate not in overlay.neighbours(broker.parent)
-        or overlay.is_below(broker.alternate, broker.number)
-    )
+    near = overlay.is_up(broker.alternate) and broker.alternate in overlay.neighbours(broker.parent)
+    return not near or overlay.is_below(broker.alternate, broker.number)

@@ -7,24 +7,16 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.broker_trees.overlay import (
-    Broker,
-    Overlay,
-    UnderlayPath,
-    guarantee,
-    level,
-    meets_premise,
-    tops,
-)
+from halfway.bulk.broker_trees.overlay import Broker, Overlay, guarantee, level, meets_premise, tops
 from halfway.core.compiled import kernel
 from halfway.world.underlays.routes import route, shortest
 
 Cause = Literal[
-    "the underlay is cut",  # from the root: no overlay could help
-    "the parent is cut off",  # the underlay leads to the root, but not to the parent
-    "the grandparent is cut off",  # the parent failed; the underlay does not lead to the next
     "no second path",  # the underlay has one to the parent, the overlay does not
     "no path past the parent",  # the underlay has one to the grandparent, the overlay does not
+    "the parent is cut off",  # the underlay leads to the root, but not to the parent
+    "the grandparent is cut off",  # the parent failed; the underlay does not lead to the next
+    "the underlay is cut",  # from the root: no overlay could help
 ]
 _PATHS = 3  # paths a broker: x, y, z
 
@@ -51,8 +43,8 @@ class SingleFailures:
 class Census(NamedTuple):
     """Numbers of brokers by guarantee."""
 
-    own: tuple[int, int, int, int]  # by level 0…3, the root among those of 3
-    whole: tuple[int, int, int, int]  # likewise, the brokers above taken into account
+    own: tuple[int, ...]  # by level 0…3, the root among those of 3
+    whole: tuple[int, ...]  # likewise, the brokers above taken into account
     premise: int  # brokers that meet the premise of the paper's lemma
     brokers: int
 
@@ -62,12 +54,8 @@ def census(overlay: Overlay) -> Census:
     own = Counter(level(overlay, number) for number in overlay.brokers)
     whole = Counter(guarantee(overlay, number) for number in overlay.brokers)
     premise = sum(meets_premise(overlay, broker) for broker in overlay.brokers.values())
-    return Census(
-        (own[0], own[1], own[2], own[3]),
-        (whole[0], whole[1], whole[2], whole[3]),
-        premise,
-        len(overlay.brokers),
-    )
+    counts = [tuple(levels[k] for k in range(4)) for levels in (own, whole)]
+    return Census(counts[0], counts[1], premise, len(overlay.brokers))
 
 
 def single_failures(overlay: Overlay) -> SingleFailures:
@@ -139,7 +127,7 @@ def _path_table(overlay: Overlay) -> _PathTable:
     index = {number: k for k, number in enumerate(numbers)}
     target = np.full(_PATHS * len(numbers), -1, np.int64)
     lies: list[npt.NDArray[np.int64]] = []
-    nodes = overlay.underlay.network.n
+    nodes, link = overlay.underlay.network.n, overlay.underlay.link.astype(np.int64)
     for k, number in enumerate(numbers):
         broker = overlay[number]
         ends = (broker.parent, broker.parent, broker.grandparent)
@@ -147,7 +135,7 @@ def _path_table(overlay: Overlay) -> _PathTable:
         for w, (end, path) in enumerate(zip(ends, some, strict=True)):
             if path is not None and end in index:
                 target[_PATHS * k + w] = index[end]
-                on = _elements(path, nodes, overlay)
+                on = np.unique(np.concatenate((path.rows, link[path.places] + nodes)))
                 lies.append(np.column_stack((on, np.full(len(on), _PATHS * k + w))))
     pairs = np.concatenate(lies) if lies else np.empty((0, 2), np.int64)
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
@@ -155,11 +143,6 @@ def _path_table(overlay: Overlay) -> _PathTable:
     first = np.searchsorted(pairs[:, 0], np.arange(elements + 1)).astype(np.int64)
     rows = np.array([overlay[number].row for number in numbers], np.int64)
     return _PathTable(rows, target, index[overlay.root], first, pairs[:, 1].astype(np.int64))
-
-
-def _elements(route: UnderlayPath, nodes: int, overlay: Overlay) -> npt.NDArray[np.int64]:
-    links = overlay.underlay.link[route.places].astype(np.int64) + nodes
-    return np.unique(np.concatenate((route.rows.astype(np.int64), links)))
 
 
 @kernel

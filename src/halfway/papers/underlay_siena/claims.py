@@ -8,25 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from halfway.papers.published import published
-from halfway.papers.underlay_siena.points import (
-    BALANCES,
-    BROKERS,
-    CALM_S,
-    EVENT_COUNTS,
-    EVENTS,
-    FAULTS,
-    RUSH_S,
-    VARIANTS,
-    WHERE,
-    repairs,
-)
+from halfway.papers.underlay_siena import points
+from halfway.papers.underlay_siena.points import BALANCES, EVENT_COUNTS, EVENTS, FAULTS, RUSH_S
 from halfway.pipeline.judge import judge_number, judge_order, judge_range
 from halfway.pipeline.measure import around, difference, ratio
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.study import Summaries, Summary
 from halfway.pipeline.verdict import Opinion, Verdict
 
-HERE = Path(__file__).parent
 _row = partial(Verdict, "underlay-siena")
 COMPARABLE = (0.75, 1.25)  # our interpretation of "comparable" standard deviations
 DENOMINATORS = {"overlay": "overlay links", "used": "used wires", "physical": "all wires"}
@@ -34,29 +23,32 @@ DENOMINATORS = {"overlay": "overlay links", "used": "used wires", "physical": "a
 
 def judge_table_2(found: Summaries) -> Iterator[Verdict]:
     """[uas Table 2] the parameters as printed, counted in the runs."""
-    for row in published(HERE / "table-2.csv"):
+    for row in published(Path(__file__).with_name("table-2.csv")):
         seen = found.find(row.metric)
         estimate = (seen.mean, seen.mean_low, seen.mean_high)
         yield _row(
             "table-2", {}, row.metric, row.value, *estimate, seen.networks, "as printed",
             *judge_number(row.value, *estimate, relative=0.0, rounding=row.rounding),
         )  # fmt: skip
-    seen = found.find("dispersion of clients")
+    seen, expected = found.find("dispersion of clients"), 1 - 1 / points.BROKERS
     estimate = (seen.mean, seen.mean_low, seen.mean_high)
     yield _row(
         "table-2", {}, "variance / mean of clients over brokers", "uniform", *estimate,
         seen.networks, "each client at a uniform broker: 1 − 1 / brokers is expected",
-        *judge_range(1 - 1 / BROKERS, 1 - 1 / BROKERS, *estimate, rounding=0.05),
+        *judge_range(expected, expected, *estimate, rounding=0.05),
     )  # fmt: skip
 
 
 def judge_lemma(found: Summaries) -> Iterator[Verdict]:
     """[uas §4.2] premise and conclusion, counted over every single failure."""
-    for reading, remedy in VARIANTS:
+    for reading, remedy in points.VARIANTS:
         at = partial(found.find, reading=reading, remedy=remedy)
         cell: dict[str, Scalar] = {"reading": reading, "remedy": remedy}
         name = f"{reading}; {'as printed' if remedy == 'none' else f'remedy: {remedy}'}"
-        for metric, claim in (("premise", "every broker"), ("guaranteed", "every broker")):
+        for metric, what in (
+            ("premise", "share with x, y, z disjoint in pairs"),
+            ("guaranteed", "share with x and y, and z past the parent, all the way up"),
+        ):
             seen = at(metric)
             whole = seen.minimum == 1.0
             opinion: Opinion = "agrees" if whole else "differs"
@@ -65,12 +57,8 @@ def judge_lemma(found: Summaries) -> Iterator[Verdict]:
                 opinion = "agrees" if whole else "impossible as printed"
                 reason += "; the root's children have no grandparent, and "
                 reason += f"{100 * at('two links').mean:.0f} % of the nodes have only two links"
-            what = {
-                "premise": "share with x, y, z disjoint in pairs",
-                "guaranteed": "share with x and y, and z past the parent, all the way up",
-            }[metric]
             yield _row(
-                "lemma", cell, what, claim, seen.mean, seen.mean_low, seen.mean_high,
+                "lemma", cell, what, "every broker", seen.mean, seen.mean_low, seen.mean_high,
                 seen.networks, name, opinion, reason,
             )  # fmt: skip
         seen, harmful, every = at("losses"), at("harmful"), at("failures")
@@ -84,8 +72,8 @@ def judge_lemma(found: Summaries) -> Iterator[Verdict]:
 
 def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
     """[uas §5] delivery is higher in underlay-aware SIENA; the gap grows with the faults."""
-    for where in WHERE:
-        for repair in repairs(where):
+    for where in points.WHERE:
+        for repair in points.repairs(where):
             gaps = []
             for faults in FAULTS:
                 at = partial(found.find, "delivered", where=where, faults=faults)
@@ -112,30 +100,25 @@ def _widening(
     few: tuple[Summary, Summary], many: tuple[Summary, Summary]
 ) -> tuple[float, float, float]:
     """The gap with few faults minus that with many, paired, and its 95 % interval."""
-
-    def gap(pair: tuple[Summary, Summary]) -> tuple[float, np.ndarray]:
-        plain, aware = pair
-        return aware.mean - plain.mean, np.subtract(aware.boot_mean, plain.boot_mean)
-
-    (small, small_boot), (large, large_boot) = gap(few), gap(many)
-    value = small - large
-    return value, *around(value, small_boot - large_boot, few[0].networks)
+    small, large = (
+        np.subtract((aware.mean, *aware.boot_mean), (plain.mean, *plain.boot_mean))
+        for plain, aware in (few, many)
+    )
+    value, *boot = (small - large).tolist()
+    return value, *around(value, boot, few[0].networks)
 
 
 def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
     """[uas §5] latency grows with the events in SIENA; the second paths reduce it."""
-    models = [("selective", CALM_S), ("selective", RUSH_S), ("everybody", RUSH_S)]
-    for interest, window in models:
+    for interest, window in points.MODELS:
         at = partial(found.find, "latency", interest=interest, window_s=window, queueing="overlay")
         name = f"{_pace(window)}, {interest}, a queue for each overlay link"
-        growth = ratio(
-            at(events=EVENT_COUNTS[0], balance="direct"), at(events=EVENTS, balance="direct"),
-            "mean",
-        )  # fmt: skip
+        few, many = (at(events=n, balance="direct") for n in (EVENT_COUNTS[0], EVENTS))
+        growth = ratio(few, many, "mean")
         yield _row(
             "figure-6", {"interest": interest, "window_s": window},
             f"latency of SIENA, {EVENT_COUNTS[0]} / {EVENTS} events", "increases", *growth,
-            at(events=EVENTS, balance="direct").networks, name, *judge_order(*growth),
+            many.networks, name, *judge_order(*growth),
         )  # fmt: skip
         for events in EVENT_COUNTS:
             yield from _latencies(found, events, interest, window, "overlay")
@@ -146,20 +129,18 @@ def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
 def _latencies(
     found: Summaries, events: int, interest: str, window: float, queueing: str
 ) -> Iterator[Verdict]:
-    at = partial(
-        found.find, "latency", events=events, interest=interest, window_s=window,
-        queueing=queueing,
-    )  # fmt: skip
+    cell: dict[str, Scalar] = {
+        "events": events, "interest": interest, "window_s": window, "queueing": queueing,
+    }  # fmt: skip
+    at = partial(found.find, "latency", **cell)
     where = "overlay link" if queueing == "overlay" else "link of the underlay"
     plain = at(balance="direct")
     for balance in BALANCES:
         share = ratio(at(balance=balance), plain, "mean")
         opinion, reason = judge_order(*share)
         yield _row(
-            "figure-6",
-            {"events": events, "interest": interest, "window_s": window, "queueing": queueing,
-             "balance": balance},
-            "mean latency, underlay-aware / unmodified", "reduced", *share, plain.networks,
+            "figure-6", {**cell, "balance": balance}, "mean latency, underlay-aware / unmodified",
+            "reduced", *share, plain.networks,
             f"{balance}; {_pace(window)}, {interest}, a queue for each {where}", opinion,
             f"unmodified {plain.mean:.2f} ms; {reason}",
         )  # fmt: skip

@@ -1,6 +1,7 @@
 """The declaration of paper 5: figures, scales, interpretations and plots."""
 
 from halfway.papers.underlay_siena import claims, points
+from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.study import Figure, Paper, Plot, Scale
 
 UNDERLAY = (
@@ -46,10 +47,12 @@ INTERVALS = (
 REPLICATES: dict[Scale, int] = {"quick": 4, "paper": 20}  # [uas §5] "twenty simulation runs"
 
 
-def _rush_bars(metric: str, title: str) -> Plot:
-    return Plot(
-        "bars", metric, "events", "interest", "events", title, colour="balance", statistic="mean"
-    )
+def _bars(metric: str, x: str, panel: str, title: str, colour: str, **where: Scalar) -> Plot:
+    return Plot("bars", metric, x, panel, x, title, colour=colour, where=where, statistic="mean")
+
+
+def _rush_bars(metric: str, title: str) -> tuple[Plot]:
+    return (_bars(metric, "events", "interest", title, "balance"),)
 
 
 PAPER = Paper(
@@ -70,36 +73,26 @@ PAPER = Paper(
             "figure-5", "Notifications delivered against the number of faults",
             points.figure_5, REPLICATES, claims.judge_figure_5,
             (UNDERLAY, OVERLAY, CLIENTS, FAILURES, REPAIR, INTERVALS),
-            plots=(
-                Plot(
-                    "bars", "delivered", "faults", "where", "faults",
-                    "notifications delivered (%)", colour="repair", statistic="mean",
-                ),
-            ),
+            (_bars("delivered", "faults", "where", "notifications delivered (%)", "repair"),),
         ),
         Figure(
             "figure-6", "Delivery latency against the number of events",
             points.figure_6, REPLICATES, claims.judge_figure_6,
             (UNDERLAY, OVERLAY, CLIENTS, QUEUES, BALANCE, INTERVALS),
-            plots=(
-                Plot(
-                    "bars", "latency", "events", "window_s", "events",
-                    "mean latency of a notification (ms)", colour="balance",
-                    where={"interest": "selective", "queueing": "overlay"}, statistic="mean",
-                ),
-            ),
+            (_bars("latency", "events", "window_s", "mean latency of a notification (ms)",
+                   "balance", interest="selective", queueing="overlay"),),
         ),
         Figure(
             "figure-7", "Average load of links against the number of events",
             points.figure_7, REPLICATES, claims.judge_figure_7,
             (UNDERLAY, OVERLAY, CLIENTS, QUEUES, BALANCE, INTERVALS),
-            plots=(_rush_bars("overlay load", "mean load of an overlay link (kB)"),),
+            _rush_bars("overlay load", "mean load of an overlay link (kB)"),
         ),
         Figure(
             "figure-8", "Standard deviation of the loads of links against the number of events",
             points.figure_7, REPLICATES, claims.judge_figure_8,
             (UNDERLAY, OVERLAY, CLIENTS, QUEUES, BALANCE, INTERVALS),
-            plots=(_rush_bars("overlay deviation", "deviation of overlay links' loads (kB)"),),
+            _rush_bars("overlay deviation", "deviation of overlay links' loads (kB)"),
         ),
     ),
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """The measurements of paper 5: brokers join an overlay, then elements fail or events pass."""
 
 from functools import lru_cache
+from typing import get_args
 
 import numpy as np
 
@@ -10,27 +11,17 @@ from halfway.bulk.broker_trees.load import loads as loads_of
 from halfway.bulk.broker_trees.load import passage
 from halfway.bulk.broker_trees.overlay import Overlay, PathReading, Rules
 from halfway.bulk.broker_trees.queues import queued_paths, stress
-from halfway.bulk.broker_trees.single_failures import causes, census, single_failures
+from halfway.bulk.broker_trees.single_failures import Cause, causes, census, single_failures
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.underlays.underlay import Underlay
 from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.content import Content, content
 
 MESSAGE_BYTES = 50  # [uas Table 2]
-# remedy -> (retry, bare path)
-REMEDIES = {
-    "none": (False, False),
-    "retry": (True, False),
-    "bare path": (False, True),
+REMEDIES = {  # remedy -> (retry, bare path)
+    "none": (False, False), "retry": (True, False), "bare path": (False, True),
     "both": (True, True),
-}
-_CAUSES = (
-    "no second path",
-    "no path past the parent",
-    "the parent is cut off",
-    "the grandparent is cut off",
-    "the underlay is cut",
-)
+}  # fmt: skip
 
 
 @lru_cache(maxsize=2)
@@ -109,7 +100,7 @@ def lemma(run: Run) -> Observations:
     }
     observed |= {f"level {k}": levels.own[k] / below_root for k in range(3)}
     observed["level 3"] = (levels.own[3] - 1) / below_root
-    observed |= {f"losses: {cause}": why[cause] for cause in _CAUSES}  # type: ignore[index]
+    observed |= {f"losses: {cause}": why[cause] for cause in get_args(Cause)}
     return {metric: np.array([value], np.float64) for metric, value in observed.items()}
 
 

@@ -15,23 +15,15 @@ TAU = 0.01  # of the run; the paper leaves τ open
 EVENT_COUNTS = (1000, 4000, 7000, 10_000)  # [uas §5] "from 1000 to 10000"
 BALANCES = ("halves", "least-wait", "earliest")
 CALM_S, RUSH_S = 10.0, 0.1  # seconds in which all events are published: without and with queues
-# interpretation of the paths, remedy
-VARIANTS = (
-    ("tested", "none"),
-    ("around", "none"),
-    ("free", "none"),
-    ("around", "retry"),
-    ("around", "bare path"),
-    ("tested", "both"),
-    ("around", "both"),
-)
+MODELS = (("selective", CALM_S), ("selective", RUSH_S), ("everybody", RUSH_S))
+VARIANTS = (  # interpretation of the paths, remedy
+    ("tested", "none"), ("around", "none"), ("free", "none"), ("around", "retry"),
+    ("around", "bare path"), ("tested", "both"), ("around", "both"),
+)  # fmt: skip
 
 _OVERLAY: dict[str, Scalar] = {
-    "n": NODES,
-    "brokers": BROKERS,
-    "reading": "around",
-    "remedy": "both",
-}
+    "n": NODES, "brokers": BROKERS, "reading": "around", "remedy": "both",
+}  # fmt: skip
 _CONTENT: dict[str, Scalar] = {"clients": CLIENTS, "interest": "selective"}
 
 
@@ -43,15 +35,9 @@ def table_2(_scale: Scale) -> list[Point]:
 
 def lemma(_scale: Scale) -> list[Point]:
     """[uas §4.2] one point for each interpretation and remedy."""
-    return [
-        Point(
-            f"{_ROOM}:lemma",
-            {**_OVERLAY, "reading": reading, "remedy": remedy, "system": "underlay-siena"},
-            NETWORK,
-            1500.0,
-        )
-        for reading, remedy in VARIANTS
-    ]
+    given = [{**_OVERLAY, "reading": reading, "remedy": remedy} for reading, remedy in VARIANTS]
+    system = {"system": "underlay-siena"}
+    return [Point(f"{_ROOM}:lemma", {**some, **system}, NETWORK, 1500.0) for some in given]
 
 
 def figure_5(_scale: Scale) -> list[Point]:
@@ -84,11 +70,7 @@ def figure_6(_scale: Scale) -> list[Point]:
     queued: list[tuple[int, str, float, str]] = [
         (events, interest, window, "overlay")
         for events in EVENT_COUNTS
-        for interest, window in (
-            ("selective", CALM_S),
-            ("selective", RUSH_S),
-            ("everybody", RUSH_S),
-        )
+        for interest, window in MODELS
     ]
     queued += [(EVENTS, interest, RUSH_S, "underlay") for interest in ("selective", "everybody")]
     return [point for given in queued for point in _balanced(*given)]

@@ -27,19 +27,18 @@ class Children(NamedTuple):
 
 def no_children(brokers: int, slots: int) -> Children:
     """Return room for `slots` children and as many grandchildren at each broker."""
-
-    def free() -> npt.NDArray[np.int32]:
-        return np.full((brokers, slots), NONE)
-
-    silence = np.zeros((brokers, slots, 2), np.int32), np.zeros((brokers, slots), np.int32)
-    return Children(free(), silence[0], free(), free(), silence[1], np.zeros(brokers, np.int64))
+    shape = brokers, slots
+    return Children(
+        np.full(shape, NONE), np.zeros((*shape, 2), np.int32), np.full(shape, NONE),
+        np.full(shape, NONE), np.zeros(shape, np.int32), np.zeros(brokers, np.int64),
+    )  # fmt: skip
 
 
 @apart
-def child_slot(children, i, node_id):
-    """The slot of a child; -1 if it is not one."""
-    for s in range(children.child.shape[1]):
-        if children.child[i, s] == node_id:
+def slot_of(node_ids, i, node_id):
+    """The slot of an id in a broker's row; of NONE the first free slot; -1: there is none."""
+    for s in range(node_ids.shape[1]):
+        if node_ids[i, s] == node_id:
             return s
     return -1
 
@@ -47,18 +46,16 @@ def child_slot(children, i, node_id):
 @kernel
 def add_child(children, i, node_id):
     """Add a child, heard just now; returns its slot, -1 if there is no room."""
-    free = -1
-    for s in range(children.child.shape[1] - 1, -1, -1):
-        if children.child[i, s] == node_id:
-            return s
-        if children.child[i, s] == NONE:
-            free = s
-    if free < 0:
+    s = slot_of(children.child, i, node_id)
+    if s >= 0:
+        return s
+    s = slot_of(children.child, i, NONE)
+    if s < 0:
         children.refused[i] += 1
-        return -1
-    children.child[i, free] = node_id
-    reset_silence(children, i, free)
-    return free
+    else:
+        children.child[i, s] = node_id
+        reset_silence(children, i, s)
+    return s
 
 
 @apart
@@ -70,7 +67,7 @@ def reset_silence(children, i, slot):
 @apart
 def remove_child(children, i, node_id):
     """Remove a child; returns whether it was one."""
-    s = child_slot(children, i, node_id)
+    s = slot_of(children.child, i, node_id)
     if s >= 0:
         children.child[i, s] = NONE
     return s >= 0
@@ -88,18 +85,14 @@ def first_child(children, i, but):
 @kernel
 def add_grandchild(children, i, node_id, via):
     """Add a grandchild, heard just now; it may have changed its parent to `via`."""
-    free = -1
-    for s in range(children.grandchild.shape[1] - 1, -1, -1):
-        if children.grandchild[i, s] == node_id:
-            children.via[i, s], children.grandchild_silence[i, s] = via, 0
-            return
-        if children.grandchild[i, s] == NONE:
-            free = s
-    if free < 0:
+    s = slot_of(children.grandchild, i, node_id)
+    if s < 0:
+        s = slot_of(children.grandchild, i, NONE)
+    if s < 0:
         children.refused[i] += 1
-    else:
-        children.grandchild[i, free], children.via[i, free] = node_id, via
-        children.grandchild_silence[i, free] = 0
+        return
+    children.grandchild[i, s], children.via[i, s] = node_id, via
+    children.grandchild_silence[i, s] = 0
 
 
 @apart

@@ -11,11 +11,9 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart
 from halfway.core.prng import low_half, mixed
-from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s
+from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, NodePath
 from halfway.protocols.broker_trees.subscription_table import FREE, remove_slot
 from halfway.protocols.event_window import empty_window
-
-NO_CLIENTS = np.zeros(0, np.int32)
 
 
 class ClientState(NamedTuple):
@@ -34,8 +32,9 @@ class ClientState(NamedTuple):
 
 
 def client_state(
-    node_ids: Int32s, clients: Int32s, places: int, each: int, window: int, brokers: int, slots: int
-) -> ClientState:
+    node_ids: Int32s, clients: NodePath, places: int, each: int, window: int, brokers: int,
+    slots: int,
+) -> ClientState:  # fmt: skip
     """Return the state of those of `clients` (node ids) that are among these nodes.
 
     places: room for subscriptions at a node; each: bound on client numbers at a node. Without any
@@ -60,10 +59,10 @@ def client_state(
 @apart
 def remember(clients, c, f, client):
     """Remember a client's subscription; whether there is room for it."""
+    if is_subscribed(clients, c, f, client):
+        return True
     free = -1
     for s in range(clients.filter.shape[1]):
-        if clients.filter[c, s] == f and clients.client[c, s] == client:
-            return True
         if clients.filter[c, s] == FREE:
             free = s
     if free < 0 or not 0 <= client < clients.delivered.shape[1]:

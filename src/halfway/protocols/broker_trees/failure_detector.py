@@ -13,13 +13,7 @@ from halfway.core.compiled import apart
 from halfway.core.prng import low_half, mixed
 from halfway.protocols.broker_trees import parents
 from halfway.protocols.broker_trees import underlay_messages as kinds
-from halfway.protocols.broker_trees.children import (
-    NONE,
-    add_child,
-    age,
-    first_child,
-    reset_silence,
-)
+from halfway.protocols.broker_trees.children import NONE, add_child, age, first_child, reset_silence
 from halfway.protocols.broker_trees.clients import next_tick, start_ticks
 from halfway.protocols.broker_trees.messages import ORIGIN, ROUTE, SUBSCRIBE_UP, UNSUBSCRIBE_UP
 from halfway.protocols.broker_trees.source_routes import (

@@ -12,10 +12,10 @@ from halfway.protocols.broker_trees import underlay_messages as kinds
 from halfway.protocols.broker_trees.children import (
     NONE,
     add_child,
-    child_slot,
     first_child,
     remove_child,
     reset_silence,
+    slot_of,
 )
 from halfway.protocols.broker_trees.messages import ORIGIN, ROUTE
 from halfway.protocols.broker_trees.source_routes import (
@@ -27,7 +27,7 @@ from halfway.protocols.broker_trees.source_routes import (
     send_along,
     use_path,
 )
-from halfway.protocols.broker_trees.subscription_table import FREE, forward_uncovered, remove_all
+from halfway.protocols.broker_trees.subscription_table import FREE, forward_uncovered, remove
 from halfway.protocols.broker_trees.underlay_messages import DIRECT, SECOND
 
 LEFT = np.int32(-2)  # the parent of a broker that left
@@ -112,7 +112,7 @@ def on_accept(state, rules, sender, message, out):
     """Take the sender as the parent if this broker asked for one, or if its own leaves."""
     b, source, up = sender.broker, message.args[ORIGIN], state.parent[sender.broker]
     # Two roots may have asked each other: the lower id stays root.
-    both = up == NO_NODE and sender.own < source and child_slot(state.children, b, source) >= 0
+    both = up == NO_NODE and sender.own < source and slot_of(state.children.child, b, source) >= 0
     replaced = up != NO_NODE and message.args[kinds.REPLACED] == up
     wanted = state.asked[b] > 0 or replaced or source == state.predecessor[b]
     if source == up:
@@ -138,7 +138,7 @@ def change_parent(state, rules, sender, parent, now, out):
     for s in range(table.filter.shape[1]):
         table.forwarded[b, s] = 0
     if remove_child(state.children, b, parent):  # a former root joins its successor
-        remove_all(table, filters, sender, parent, NO_NODE, NO_NODE, out)
+        remove(table, filters, sender, FREE, parent, NO_NODE, NO_NODE, out)
     state.parent[b], state.predecessor[b] = parent, NO_NODE
     count_move(state, b, now)
     forward_uncovered(table, filters, sender, parent, out)
@@ -165,7 +165,7 @@ def lose_child(state, filters, sender, child, out):
     b = sender.broker
     if remove_child(state.children, b, child):
         use_path(sender, child, NO_ROUTE)
-        remove_all(state.table, filters, sender, child, NO_NODE, state.parent[b], out)
+        remove(state.table, filters, sender, FREE, child, NO_NODE, state.parent[b], out)
 
 
 @apart

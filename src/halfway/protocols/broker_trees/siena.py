@@ -17,31 +17,17 @@ from halfway.core.handler import handles
 from halfway.core.message import APP
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import messages
+from halfway.protocols.broker_trees import messages, source_routes
 from halfway.protocols.broker_trees.messages import CLIENT
-from halfway.protocols.broker_trees.source_routes import (
-    NO_NODE,
-    ActivePaths,
-    Int32s,
-    Sender,
-    direct_paths,
-    forward,
-    handle_hop,
-    hops_of_tree,
-    is_in_transit,
-    send,
-    send_along,
-    track_new,
-    with_reliable_hops,
-)
+from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, Sender
 from halfway.protocols.broker_trees.subscription_table import (
+    FREE,
     Catalogue,
     SubscriptionTable,
     empty_table,
     insert,
     notify,
     remove,
-    remove_all,
 )
 from halfway.protocols.reliable_hop import ReliableHops, restart_timers
 
@@ -70,7 +56,7 @@ class SienaState(NamedTuple):
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
     parent: Int32s  # [brokers] the parent's id; NO_NODE at the root
     table: SubscriptionTable
-    active: ActivePaths  # no room: this tree has no other paths
+    active: source_routes.ActivePaths  # no room: this tree has no other paths
     hops: ReliableHops
     lost: npt.NDArray[np.int64]  # [n] messages without a path, and hops that failed for good
 
@@ -99,16 +85,16 @@ def state(
     index, mine = broker_rows(node_ids, brokers)
     return SienaState(
         node_ids, index, parents.astype(np.int32)[mine], empty_table(len(mine), slots),
-        direct_paths(len(mine), 0), hops_of_tree(node_ids, retries),
+        source_routes.direct_paths(len(mine), 0), source_routes.hops_of_tree(node_ids, retries),
         np.zeros(len(node_ids), np.int64),
     )  # fmt: skip
 
 
 def most_emissions(state: SienaState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
-    # Each entry is forwarded to the parent and withdrawn at most once; an event goes to each, and
-    # up.
-    return with_reliable_hops(2 * int(state.table.filter.shape[1]) + 2, rules.retries)
+    # Each entry is forwarded and withdrawn at most once; an event goes to each, and up.
+    most = 2 * int(state.table.filter.shape[1]) + 2
+    return source_routes.with_reliable_hops(most, rules.retries)
 
 
 @apart
@@ -119,7 +105,7 @@ def receive_at_client(routes, own, message, out):
             o = emit(out, messages.DELIVERED, 0.0, APP)
             o.event, o.topic, o.target = message.event, message.topic, message.args[CLIENT]
     elif message.kind <= messages.DETACH:
-        o = send_along(routes, routes.home[own, 0], message.kind, own, out)
+        o = source_routes.send_along(routes, routes.home[own, 0], message.kind, own, out)
         o.event, o.topic, o.args[CLIENT] = message.event, message.topic, message.args[CLIENT]
 
 
@@ -137,12 +123,12 @@ def receive_at_broker(table, catalogue, sender, up, message, out):
     elif message.kind == messages.UNSUBSCRIBE_UP:
         remove(table, filters, sender, f, source, NO_NODE, up, out)
     elif message.kind == messages.DETACH:
-        remove_all(table, filters, sender, source, client, up, out)
+        remove(table, filters, sender, FREE, source, client, up, out)
     elif message.kind == messages.PUBLISH or message.kind == messages.NOTIFY:
         if message.kind == messages.PUBLISH:
             source = NO_NODE
         if up != NO_NODE and up != source:
-            o = send(sender, messages.NOTIFY, up, out)
+            o = source_routes.send(sender, messages.NOTIFY, up, out)
             o.event, o.topic = message.event, message.topic
         notify(table, catalogue, sender, message, source, out)
 
@@ -152,10 +138,10 @@ def handle(state, rules, neighbourhood, i, message, out):
     """Let a node of SIENA's tree receive one message."""
     catalogue, before = rules.catalogue, out.tally[0]
     own, b = state.node_id[i], state.broker_index[i]
-    if handle_hop(state.hops, state.lost, rules, i, message, out):
+    if source_routes.handle_hop(state.hops, state.lost, rules, i, message, out):
         return
-    if is_in_transit(catalogue.routes, message):
-        forward(catalogue.routes, message, out)
+    if source_routes.is_in_transit(catalogue.routes, message):
+        source_routes.forward(catalogue.routes, message, out)
     elif message.kind == messages.START:
         restart_timers(state.hops, rules, i, out)
         return
@@ -165,4 +151,4 @@ def handle(state, rules, neighbourhood, i, message, out):
         sender = Sender(catalogue.routes, state.active, own, b)
         receive_at_broker(state.table, catalogue, sender, state.parent[b], message, out)
     if rules.retries > 0:
-        track_new(state.hops, rules, i, message, before, out)
+        source_routes.track_new(state.hops, rules, i, message, before, out)

@@ -14,19 +14,8 @@ import numpy.typing as npt
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import APP
 from halfway.core.outbox import emit
+from halfway.protocols import reliable_hop
 from halfway.protocols.broker_trees.messages import NO_PATH, ORIGIN, ROUTE, STEP
-from halfway.protocols.reliable_hop import (
-    ACK,
-    ACK_TIMEOUT,
-    NONE,
-    ReliableHops,
-    accepted_before,
-    complete,
-    overdue,
-    release,
-    reliable_hops,
-    track,
-)
 
 NO_NODE = np.int32(-1)
 NO_ROUTE = np.int32(-1)
@@ -107,9 +96,10 @@ def direct_paths(brokers: int, places: int) -> ActivePaths:
     return ActivePaths(np.full((brokers, places), NO_NODE), np.full((brokers, places), NO_ROUTE))
 
 
-def hops_of_tree(node_ids: Int32s, retries: int) -> ReliableHops:
+def hops_of_tree(node_ids: Int32s, retries: int) -> reliable_hop.ReliableHops:
     """Return tables of reliable hops for these nodes; without retries they have no room."""
-    return reliable_hops(node_ids, _IN_FLIGHT if retries else 0, _ACCEPTED if retries else 1)
+    room = (_IN_FLIGHT, _ACCEPTED) if retries else (0, 1)
+    return reliable_hop.reliable_hops(node_ids, *room)
 
 
 def with_reliable_hops(emissions: int, retries: int) -> int:
@@ -193,17 +183,17 @@ def handle_hop(hops, lost, rules, i, message, out):
 
     Counts in `lost` the hops that failed for good and the records without a path.
     """
-    if message.kind == ACK:
-        complete(hops, i, message)
-    elif message.kind == ACK_TIMEOUT:
-        place = overdue(hops, rules, i, message, out)
-        if place != NONE:
+    if message.kind == reliable_hop.ACK:
+        reliable_hop.complete(hops, i, message)
+    elif message.kind == reliable_hop.ACK_TIMEOUT:
+        place = reliable_hop.overdue(hops, rules, i, message, out)
+        if place != reliable_hop.NONE:
             lost[i] += 1
-            release(hops, i, place)
+            reliable_hop.release(hops, i, place)
     elif message.kind == NO_PATH:
         lost[i] += 1
     else:
-        return accepted_before(hops, i, message, out)
+        return reliable_hop.accepted_before(hops, i, message, out)
     return True
 
 
@@ -212,6 +202,7 @@ def track_new(hops, rules, i, message, before, out):
     """Track all records for other nodes emitted since the outbox had `before` free slots."""
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         record = out.pool[out.free[np.uint32(stacked)]]
-        if record.next != APP and record.next != hops.node_id[i] and record.kind != ACK:
+        leaves = record.next != APP and record.next != hops.node_id[i]
+        if leaves and record.kind != reliable_hop.ACK:
             record.hops = message.hops
-            track(hops, rules, i, record, out)
+            reliable_hop.track(hops, rules, i, record, out)

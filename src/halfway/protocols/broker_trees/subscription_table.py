@@ -48,13 +48,11 @@ class SubscriptionTable(NamedTuple):
 
 def empty_table(brokers: int, slots: int) -> SubscriptionTable:
     """Return tables without subscriptions."""
+    shape = brokers, slots
     return SubscriptionTable(
-        np.full((brokers, slots), FREE),
-        np.full((brokers, slots), NO_NODE),
-        np.full((brokers, slots), NO_NODE),
-        np.zeros((brokers, slots), np.uint8),
-        np.zeros(brokers, np.int64),
-    )
+        np.full(shape, FREE), np.full(shape, NO_NODE), np.full(shape, NO_NODE),
+        np.zeros(shape, np.uint8), np.zeros(brokers, np.int64),
+    )  # fmt: skip
 
 
 @inlined
@@ -76,8 +74,7 @@ def is_covered_upstream(table, filters, i, f):
 @apart
 def subscribe_upstream(table, filters, sender, slot, up, out):
     """Forward a new entry to the parent unless it is covered; withdraw what it covers."""
-    i = sender.broker
-    f = table.filter[i, slot]
+    i, f = sender.broker, table.filter[sender.broker, slot]
     if is_covered_upstream(table, filters, i, f):
         return
     send_filter(sender, SUBSCRIBE_UP, f, up, out)
@@ -101,10 +98,8 @@ def insert(table, filters, sender, f, via, client, up, out):
     if free < 0:
         table.refused[i] += 1
         return
-    table.filter[i, free] = f
-    table.via[i, free] = via
-    table.client[i, free] = client
-    table.forwarded[i, free] = 0
+    table.filter[i, free], table.forwarded[i, free] = f, 0
+    table.via[i, free], table.client[i, free] = via, client
     if up != NO_NODE:
         subscribe_upstream(table, filters, sender, free, up, out)
 
@@ -115,12 +110,8 @@ def is_maximal(table, filters, i, slot):
     f = table.filter[i, slot]
     for s in range(table.filter.shape[1]):
         g = table.filter[i, s]
-        if (
-            g != FREE
-            and s != slot
-            and covers(filters, g, f)
-            and (s < slot or not covers(filters, f, g))
-        ):
+        other = g != FREE and s != slot
+        if other and covers(filters, g, f) and (s < slot or not covers(filters, f, g)):
             return False
     return True
 
@@ -131,12 +122,9 @@ def forward_uncovered(table, filters, sender, up, out):
     i = sender.broker
     for s in range(table.filter.shape[1]):
         f = table.filter[i, s]
-        if (
-            f != FREE
-            and table.forwarded[i, s] == 0
-            and is_maximal(table, filters, i, s)
-            and not is_covered_upstream(table, filters, i, f)
-        ):
+        if f == FREE or table.forwarded[i, s] == 1 or not is_maximal(table, filters, i, s):
+            continue
+        if not is_covered_upstream(table, filters, i, f):
             table.forwarded[i, s] = 1
             send_filter(sender, SUBSCRIBE_UP, f, up, out)
 
@@ -146,8 +134,7 @@ def remove_slot(table, filters, sender, slot, up, out):
     """Remove an entry; entries that only it covered are forwarded before it is withdrawn."""
     i = sender.broker
     f, was_forwarded = table.filter[i, slot], table.forwarded[i, slot] == 1
-    table.filter[i, slot] = FREE
-    table.forwarded[i, slot] = 0
+    table.filter[i, slot], table.forwarded[i, slot] = FREE, 0
     if not was_forwarded or up == NO_NODE:
         return
     for s in range(table.filter.shape[1]):
@@ -160,32 +147,24 @@ def remove_slot(table, filters, sender, slot, up, out):
 
 @apart
 def remove(table, filters, sender, f, via, client, up, out):
-    """Remove one subscription, if there is such an entry."""
+    """Remove one subscription of a client or child; all of them, where f is FREE."""
     i = sender.broker
     for s in range(table.filter.shape[1]):
-        if table.filter[i, s] == f and table.via[i, s] == via and table.client[i, s] == client:
-            remove_slot(table, filters, sender, s, up, out)
-
-
-@apart
-def remove_all(table, filters, sender, via, client, up, out):
-    """Remove every subscription of one client or child."""
-    i = sender.broker
-    for s in range(table.filter.shape[1]):
-        if table.filter[i, s] != FREE and table.via[i, s] == via and table.client[i, s] == client:
+        held = table.filter[i, s]
+        if held == FREE or f not in (FREE, held):
+            continue
+        if table.via[i, s] == via and table.client[i, s] == client:
             remove_slot(table, filters, sender, s, up, out)
 
 
 @apart
 def is_repeated(table, filters, i, slot, values):
     """Whether an earlier slot sends the same event to the same child or client."""
+    via, client = table.via[i, slot], table.client[i, slot]
     for s in range(slot):
-        if (
-            table.filter[i, s] != FREE
-            and table.via[i, s] == table.via[i, slot]
-            and table.client[i, s] == table.client[i, slot]
-            and matches(filters, table.filter[i, s], values)
-        ):
+        f = table.filter[i, s]
+        same = f != FREE and table.via[i, s] == via and table.client[i, s] == client
+        if same and matches(filters, f, values):
             return True
     return False
 

@@ -18,30 +18,12 @@ from halfway.core.handler import handles
 from halfway.core.options import count, seconds
 from halfway.protocols.broker_trees import clients as client_nodes
 from halfway.protocols.broker_trees import failure_detector as detector
-from halfway.protocols.broker_trees import messages, siena
+from halfway.protocols.broker_trees import messages, siena, source_routes
 from halfway.protocols.broker_trees import parents as tree
 from halfway.protocols.broker_trees import underlay_messages as kinds
 from halfway.protocols.broker_trees.children import Children, add_child, add_grandchild, no_children
-from halfway.protocols.broker_trees.client_state import (
-    NO_CLIENTS,
-    ClientState,
-    client_state,
-    expire,
-    renew,
-)
-from halfway.protocols.broker_trees.source_routes import (
-    NO_NODE,
-    ActivePaths,
-    Int32s,
-    Sender,
-    direct_paths,
-    forward,
-    handle_hop,
-    hops_of_tree,
-    is_in_transit,
-    track_new,
-    with_reliable_hops,
-)
+from halfway.protocols.broker_trees.client_state import ClientState, client_state, expire, renew
+from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, NodePath, Sender
 from halfway.protocols.broker_trees.subscription_table import (
     Catalogue,
     SubscriptionTable,
@@ -98,7 +80,7 @@ class UnderlaySienaState(NamedTuple):
     moved_s: npt.NDArray[np.float64]  # [brokers] time of the last change
     children: Children
     table: SubscriptionTable
-    active: ActivePaths
+    active: source_routes.ActivePaths
     seen: Int32s  # [brokers, window] newest events that passed
     clients: ClientState
     hops: ReliableHops
@@ -116,7 +98,7 @@ def state(
     child_slots: int,
     window: int,
     retries: int = 0,
-    clients: Int32s = NO_CLIENTS,
+    clients: NodePath = (),
     client_slots: int = 1,
     clients_each: int = 1,
 ) -> UnderlaySienaState:
@@ -151,9 +133,10 @@ def state(
         node_ids, index, up[mine], above[mine], each(root), each(successors[0]),
         each(successors[1]), each(-1), depth[mine], np.zeros((here, 2), np.int32),
         np.full(here, np.inf), each(0), each(0), np.full(here, -1.0), below,
-        empty_table(here, slots), direct_paths(here, child_slots + 1), empty_window(here, window),
+        empty_table(here, slots), source_routes.direct_paths(here, child_slots + 1),
+        empty_window(here, window),
         client_state(node_ids, clients, client_slots, clients_each, window, here, slots),
-        hops_of_tree(node_ids, retries), np.zeros(len(node_ids), np.int64),
+        source_routes.hops_of_tree(node_ids, retries), np.zeros(len(node_ids), np.int64),
     )  # fmt: skip
 
 
@@ -161,7 +144,7 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
     """The most records that one call of `handle` emits."""
     at_broker = 2 * int(state.table.filter.shape[1]) + int(state.children.child.shape[1])
     most = max(at_broker, int(state.clients.filter.shape[1])) + 8
-    return with_reliable_hops(most, rules.retries)
+    return source_routes.with_reliable_hops(most, rules.retries)
 
 
 @apart
@@ -215,10 +198,10 @@ def handle(state, rules, neighbourhood, i, message, out):
     routes, before, own = rules.catalogue.routes, out.tally[0], state.node_id[i]
     b, c = state.broker_index[i], state.clients.client_index[i]
     sender = Sender(routes, state.active, own, b)
-    if handle_hop(state.hops, state.lost, rules, i, message, out):
+    if source_routes.handle_hop(state.hops, state.lost, rules, i, message, out):
         return
-    if is_in_transit(routes, message):
-        forward(routes, message, out)
+    if source_routes.is_in_transit(routes, message):
+        source_routes.forward(routes, message, out)
     elif message.kind == messages.START:
         restart_timers(state.hops, rules, i, out)
         before = out.tally[0]
@@ -234,4 +217,4 @@ def handle(state, rules, neighbourhood, i, message, out):
     else:
         receive_at_live_broker(state, rules, sender, message, out)
     if rules.retries > 0:
-        track_new(state.hops, rules, i, message, before, out)
+        source_routes.track_new(state.hops, rules, i, message, before, out)

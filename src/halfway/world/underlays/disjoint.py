@@ -12,18 +12,8 @@ import numpy as np
 from halfway.core.compiled import inlined, kernel
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
-from halfway.world.underlays.routes import (
-    Closed,
-    Doubles,
-    Flags,
-    RowHeap,
-    Rows,
-    all_open,
-    check_end,
-    check_weights,
-    popped,
-    risen,
-)
+from halfway.world.underlays import routes
+from halfway.world.underlays.routes import Closed, Doubles, Flags, Rows
 
 _u4 = np.uint32
 
@@ -41,13 +31,9 @@ def disjoint_pair(
 
 
 def disjoint_paths(
-    network: Network,
-    weight: Doubles,
-    source: int,
-    target: int,
-    most: int,
+    network: Network, weight: Doubles, source: int, target: int, most: int,
     closed: Closed | None = None,
-) -> list[Rows]:
+) -> list[Rows]:  # fmt: skip
     """As many paths as exist, up to `most`, with no node in common but both ends.
 
     They have the least total weight of so many, the lightest is first. There are fewer than `most`
@@ -58,34 +44,29 @@ def disjoint_paths(
 
 
 def disjoint_legs(
-    network: Network,
-    weight: Doubles,
-    source: int,
-    wanted: Mapping[int, int],
+    network: Network, weight: Doubles, source: int, wanted: Mapping[int, int],
     closed: Closed | None = None,
-) -> list[Rows]:
+) -> list[Rows]:  # fmt: skip
     """Paths from one source, with no other node in common but ends, to several targets.
 
     wanted: target -> number of paths that end there; no path passes through a target on its way
     to another. Returns as many paths as exist, of the least total weight of so many, the lightest
     first; compare their number with the sum of `wanted`.
     """
-    shut = all_open(network) if closed is None else closed
-    check_weights(network, weight, shut)
-    check_end(network, source, shut)
+    n, shut = network.n, routes.all_open(network) if closed is None else closed
+    routes.check_weights(network, weight, shut)
+    routes.check_end(network, source, shut)
     flow = _Flow(
-        np.zeros(len(network.who), np.bool_),
-        np.zeros(network.n, np.bool_),
-        np.zeros(network.n, np.bool_),
-        np.zeros(network.n, np.int32),
-    )
+        np.zeros(len(network.who), np.bool_), np.zeros(n, np.bool_),
+        np.zeros(n, np.bool_), np.zeros(n, np.int32),
+    )  # fmt: skip
     for target, paths in wanted.items():
-        check_end(network, target, shut)
+        routes.check_end(network, target, shut)
         if target == source:
             raise Problem(f"target = {target}: expected a row but the source", where=network.name)
         if paths < 0:
             raise Problem(f"{paths} paths to row {target}: expected 0 or more")
-        flow.room[target], flow.ends[target] = min(paths, network.n), True
+        flow.room[target], flow.ends[target] = min(paths, n), True
     _augment(network.start, network.who, weight, shut, source, flow)
     found = _followed(network, weight, source, flow.on)
     return [rows for _, rows in sorted(found, key=lambda pair: (pair[0], pair[1].tolist()))]
@@ -121,7 +102,7 @@ class _Search(NamedTuple):
     prev: Rows  # the entry or exit before
     via: Rows  # the place of the link between, if there is one
     done: Flags
-    heap: RowHeap
+    heap: routes.RowHeap
 
 
 class _Flow(NamedTuple):
@@ -141,12 +122,9 @@ def _augment(start, who, weight, closed, source, flow):
     potential = np.zeros(2 * n + 1)
     size = who.shape[0] + 2 * n + 2
     search = _Search(
-        np.empty(2 * n + 1),
-        np.empty(2 * n + 1, np.int32),
-        np.empty(2 * n + 1, np.int32),
-        np.empty(2 * n + 1, np.bool_),
-        RowHeap(np.empty(size), np.empty(size, np.int32)),
-    )
+        np.empty(2 * n + 1), np.empty(2 * n + 1, np.int32), np.empty(2 * n + 1, np.int32),
+        np.empty(2 * n + 1, np.bool_), routes.RowHeap(np.empty(size), np.empty(size, np.int32)),
+    )  # fmt: skip
     for _ in range(flow.room.sum()):
         _seek(start, who, weight, closed, source, flow, potential, search)
         if not search.done[sink]:
@@ -164,7 +142,7 @@ def _reach(search, count, potential, u, v, weight, place):
     reached = search.found[u] + max(weight + potential[u] - potential[v], 0.0)
     if reached < search.found[v] and not search.done[v]:
         search.found[v], search.prev[v], search.via[v] = reached, u, place
-        risen(search.heap.key, search.heap.row, count, reached, v)
+        routes.risen(search.heap.key, search.heap.row, count, reached, v)
         count += _u4(1)
     return count
 
@@ -180,12 +158,12 @@ def _seek(start, who, weight, closed, source, flow, potential, search):
     sink, first = _u4(2 * room.shape[0]), _u4(2 * source + 1)
     found[:], done[:] = np.inf, False
     found[first], prev[first] = 0.0, -1
-    risen(keys, rows, _u4(0), 0.0, first)
+    routes.risen(keys, rows, _u4(0), 0.0, first)
     count = _u4(1)
     while count > _u4(0):
         u = _u4(rows[0])
         count -= _u4(1)
-        popped(keys, rows, count)
+        routes.popped(keys, rows, count)
         if done[u]:
             continue
         done[u] = True
@@ -213,7 +191,7 @@ def _seek(start, who, weight, closed, source, flow, potential, search):
             if done[v] or np.int64(j) == source:
                 continue
             found[v], prev[v], via[v] = reached, u, place
-            risen(keys, rows, count, reached, v)
+            routes.risen(keys, rows, count, reached, v)
             count += _u4(1)
 
 

@@ -17,7 +17,8 @@ Rows = npt.NDArray[np.int32]
 
 def distances(network: Network, source: int) -> Rows:
     """[n] hops of a shortest path from row `source`; -1 where there is none."""
-    _check_row(network, source)
+    if not 0 <= source < network.n:
+        raise Problem(f"row = {source}: expected 0…{network.n - 1}", where=network.name)
     hops, queue = np.full(network.n, -1, np.int32), np.empty(network.n, np.int32)
     _spread(network.start, network.who, source, hops, queue)
     return hops
@@ -65,16 +66,11 @@ def diameter(network: Network) -> int:
     return int(_longest(network.start, network.who))
 
 
-def _check_row(network: Network, row: int) -> None:
-    if not 0 <= row < network.n:
-        raise Problem(f"row = {row}: expected 0…{network.n - 1}", where=network.name)
-
-
 def _checked_targets(n: int, permutations: npt.NDArray[np.integer]) -> Rows:
     targets = np.atleast_2d(np.asarray(permutations))
     if targets.shape[1] != n or (targets.size and not 0 <= targets.min() <= targets.max() < n):
-        what = f"targets of shape {targets.shape}: expected rows 0…{n - 1}, one for each node"
-        raise Problem(what)
+        given = f"targets of shape {targets.shape}"
+        raise Problem(f"{given}: expected rows 0…{n - 1}, one for each node")
     return np.ascontiguousarray(targets, np.int32)
 
 

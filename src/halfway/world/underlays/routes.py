@@ -3,6 +3,7 @@
 These functions see the whole network; protocols must not import them.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -57,24 +58,16 @@ def shortest(network: Network, weight: Doubles, source: int, closed: Closed | No
     weight [m] by place, 0 or more and finite. Raises Problem for a source that is out of range or
     closed, and for other weights.
     """
-    shut = all_open(network) if closed is None else closed
-    check_weights(network, weight, shut)
-    check_end(network, source, shut)
-    found = _room(network)
-    _from_one(network.start, network.who, weight, shut, source, -1, *found, heap_of(network))
-    return Tree(source, found[0], found[1])
+    return shortest_from(network, weight, [source], closed)[0]
 
 
 def shortest_from(
-    network: Network,
-    weight: Doubles,
-    sources: npt.NDArray[np.integer],
-    closed: Closed | None = None,
+    network: Network, weight: Doubles, sources: Iterable[int], closed: Closed | None = None
 ) -> list[Tree]:
     """`shortest` from each of many sources."""
     shut = all_open(network) if closed is None else closed
     check_weights(network, weight, shut)
-    heap, trees = heap_of(network), []
+    heap, trees = _heap(network), []
     for source in map(int, sources):
         check_end(network, source, shut)
         found = _room(network)
@@ -95,7 +88,7 @@ def route(
     check_end(network, source, shut)
     check_end(network, target, shut)
     found = _room(network)
-    _from_one(network.start, network.who, weight, shut, source, target, *found, heap_of(network))
+    _from_one(network.start, network.who, weight, shut, source, target, *found, _heap(network))
     return _walked_back(found[1], target)  # type: ignore[no-any-return]
 
 
@@ -136,18 +129,14 @@ def check_end(network: Network, row: int, closed: Closed) -> None:
         raise Problem(f"row {row} is closed: no route begins or ends there", where=network.name)
 
 
-def heap_of(network: Network, more: int = 0) -> RowHeap:
-    """Return a heap for all entries of one search: one for each place, and the source."""
-    size = len(network.who) + 1 + more
+def _heap(network: Network) -> RowHeap:
+    size = len(network.who) + 1  # one entry for each place, and the source
     return RowHeap(np.empty(size), np.empty(size, np.int32))
 
 
 def _room(network: Network) -> tuple[Doubles, Rows, Flags]:
-    return (
-        np.full(network.n, np.inf),
-        np.full(network.n, -1, np.int32),
-        np.zeros(network.n, np.bool_),
-    )
+    n = network.n
+    return np.full(n, np.inf), np.full(n, -1, np.int32), np.zeros(n, np.bool_)
 
 
 @inlined

@@ -29,17 +29,18 @@ class Underlay:
     bandwidth_bps: Doubles  # [m] bits a second; positive, infinite where unknown
 
     def __post_init__(self) -> None:
+        who, where = self.network.who, self.network.name
         for name, value in (("delay_s", self.delay_s), ("bandwidth_bps", self.bandwidth_bps)):
-            if value.shape != self.network.who.shape:
-                what = f"{name} of shape {value.shape}: expected ({len(self.network.who)},)"
-                raise Problem(what, where=self.network.name)
+            if value.shape != who.shape:
+                what = f"{name} of shape {value.shape}: expected ({len(who)},)"
+                raise Problem(what, where=where)
             if not np.array_equal(value, value[self.opposite]):
                 what = f"{name}: expected the same value in both directions of every link"
-                raise Problem(what, where=self.network.name)
+                raise Problem(what, where=where)
         if not (np.isfinite(self.delay_s).all() and (self.delay_s >= 0).all()):
-            raise Problem("delay_s: expected finite numbers of 0 or more", where=self.network.name)
+            raise Problem("delay_s: expected finite numbers of 0 or more", where=where)
         if not (self.bandwidth_bps > 0).all():
-            raise Problem("bandwidth_bps: expected positive numbers", where=self.network.name)
+            raise Problem("bandwidth_bps: expected positive numbers", where=where)
 
     @cached_property
     def owner(self) -> Places:
@@ -78,7 +79,9 @@ def underlay_of(
     count. Rows are in the order of `network_of`, `labels` are the list's.
     """
     network = network_of(listed, name, largest=largest)
-    ends = _rows_of(network, listed)
+    assert network.labels is not None
+    row = {str(label): i for i, label in enumerate(network.labels)}  # -1 below: left out
+    ends = np.array([row.get(label, -1) for label in listed.labels], np.int64)[listed.ends]
     greatest = -by_place(network, ends, -np.nan_to_num(bandwidth_bps, nan=0.0, posinf=np.inf))
     greatest[greatest == 0] = np.inf
     return Underlay(network, by_place(network, ends, delay_s), greatest)
@@ -102,10 +105,3 @@ def by_place(network: Network, ends: Ends, value: Doubles) -> Doubles:
         np.minimum.at(found, place[there], given[there])
         listed[place[there]] = True
     return np.where(listed, found, np.nan)
-
-
-def _rows_of(network: Network, listed: LinkList) -> Ends:
-    """[links, 2] the ends of a list's links as rows of the network made of it; -1 if left out."""
-    assert network.labels is not None
-    row = {str(label): i for i, label in enumerate(network.labels)}
-    return np.array([row.get(label, -1) for label in listed.labels], np.int64)[listed.ends]

@@ -13,21 +13,8 @@ import numpy as np
 from halfway.core.prng import seeded
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
-from halfway.world.underlays.underlay import (
-    SPEED_OF_LIGHT_KM_S,
-    Doubles,
-    Ends,
-    Underlay,
-    underlay_of,
-)
-from halfway.world.underlays.waxman_growth import (
-    draw_exponential,
-    draw_heavy_tailed,
-    draw_uniform,
-    grow,
-    place_heavy_tailed,
-    place_randomly,
-)
+from halfway.world.underlays import waxman_growth
+from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Underlay, underlay_of
 
 PLACEMENTS = ("random", "heavy-tailed")
 BANDWIDTHS = ("constant", "uniform", "heavy-tailed", "exponential")
@@ -72,39 +59,38 @@ def waxman(parameters: Waxman, seed: int) -> Underlay:
     states = [np.uint64(seeded(np.uint64(seed), name)) for name in (_PLACES, _LINKS, _SPEEDS)]
     position = np.empty((n, 2))
     if parameters.placement == "random":
-        place_randomly(position, parameters.side, states[_PLACES])
+        waxman_growth.place_randomly(position, parameters.side, states[_PLACES])
     else:
-        place_heavy_tailed(position, parameters.side, parameters.square, states[_PLACES])
+        waxman_growth.place_heavy_tailed(
+            position, parameters.side, parameters.square, states[_PLACES]
+        )
     ends = np.empty((n * m, 2), np.int64)
-    links = int(grow(position, m, parameters.reach(), states[_LINKS], ends))
+    links = int(waxman_growth.grow(position, m, parameters.reach(), states[_LINKS], ends))
     bandwidth_bps = _bandwidths(parameters, links, states[_SPEEDS])
-    return _laid_out(position, ends[:links], bandwidth_bps, f"Waxman n = {n}, m = {m}")
+    offset = position[ends[:links, 0]] - position[ends[:links, 1]]
+    length_km = np.sqrt(offset[:, 0] * offset[:, 0] + offset[:, 1] * offset[:, 1])
+    listed = LinkList([str(i) for i in range(n)], ends[:links], position, {})
+    delay_s = length_km / SPEED_OF_LIGHT_KM_S
+    return underlay_of(listed, delay_s, bandwidth_bps, f"Waxman n = {n}, m = {m}")
 
 
 def uniform_bandwidths(links: int, seed: int, least_mbps: float, most_mbps: float) -> Doubles:
     """[links] bits a second, uniform from least to most (in Mb/s) [uas Table 2 and its text]."""
     speed_mbps = np.empty(links)
     word = np.uint64(seeded(np.uint64(seed), _SPEEDS))
-    draw_uniform(speed_mbps, least_mbps, most_mbps, word)
+    waxman_growth.draw_uniform(speed_mbps, least_mbps, most_mbps, word)
     return speed_mbps * _MEGA
-
-
-def _laid_out(position: Doubles, ends: Ends, bandwidth_bps: Doubles, name: str) -> Underlay:
-    offset = position[ends[:, 0]] - position[ends[:, 1]]
-    length_km = np.sqrt(offset[:, 0] * offset[:, 0] + offset[:, 1] * offset[:, 1])
-    listed = LinkList([str(i) for i in range(len(position))], ends, position, {})
-    return underlay_of(listed, length_km / SPEED_OF_LIGHT_KM_S, bandwidth_bps, name)
 
 
 def _bandwidths(given: Waxman, links: int, word: np.uint64) -> Doubles:
     # We draw "uniform" from least to most, as BRITE in C++; in Java it is least + most * U.
     speed_mbps = np.full(links, given.least_mbps, np.float64)
     if given.bandwidth == "uniform":
-        draw_uniform(speed_mbps, given.least_mbps, given.most_mbps, word)
+        waxman_growth.draw_uniform(speed_mbps, given.least_mbps, given.most_mbps, word)
     elif given.bandwidth == "heavy-tailed":
-        draw_heavy_tailed(speed_mbps, given.least_mbps, given.most_mbps, word)
+        waxman_growth.draw_heavy_tailed(speed_mbps, given.least_mbps, given.most_mbps, word)
     elif given.bandwidth == "exponential":
-        draw_exponential(speed_mbps, given.least_mbps, word)
+        waxman_growth.draw_exponential(speed_mbps, given.least_mbps, word)
     return speed_mbps * _MEGA
 
 
@@ -118,12 +104,7 @@ def _check(given: Waxman, seed: int) -> None:
     refuse(m < 1, "m", m, "at least 1")
     refuse(not 2 * m <= n < 2**31, "n", n, f"at least 2 m = {2 * m} (and fewer than 2^31)")
     refuse(not 1 <= side <= _MOST_SIDE, "side", side, f"from 1 to {_MOST_SIDE}")
-    refuse(
-        n > side * side,
-        "n",
-        n,
-        f"at most side^2 = {side * side}, the places in the plane",
-    )
+    refuse(n > side * side, "n", n, f"at most side^2 = {side * side}, the places in the plane")
     refuse(not 0 < given.alpha <= 1, "alpha", given.alpha, "a number above 0 and at most 1")
     refuse(not 0 < given.beta < math.inf, "beta", given.beta, "a positive, finite number")
     refuse(not 1 <= given.square <= side, "square", given.square, f"from 1 to the side, {side}")
