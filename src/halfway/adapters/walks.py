@@ -50,11 +50,7 @@ class WalkAdapter(Adapter):
             buffer_size=max(rules.buffer_size, 1),
         )
         return SystemInstance(
-            state,
-            rules,
-            self.module.most_emissions(state, rules),
-            KINDS,
-            shortfalls=_shortfalls,
+            state, rules, self.module.most_emissions(state, rules), KINDS, shortfalls=_shortfalls
         )
 
     def _rules(self, until_s: float, most_pairs: int) -> Rules:

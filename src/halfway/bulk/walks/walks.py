@@ -59,12 +59,7 @@ class Walkers:
         self.most_steps = MOST_STEPS_PER_NODE * network.n
 
     def meetings(
-        self,
-        pairs: npt.NDArray[np.int64],
-        *,
-        seed: int,
-        k: int = 1,
-        reading: Reading = "heard",
+        self, pairs: npt.NDArray[np.int64], *, seed: int, k: int = 1, reading: Reading = "heard"
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Steps of both walks together [P] and meeting rows [P] (-1: none) for pairs [P, 2].
 

@@ -94,9 +94,7 @@ def broking(run: Run) -> Observations:
     }
 
 
-def delivered(
-    made: Simulation,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
+def delivered(made: Simulation) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
     """Events, rows and delays (seconds) of all deliveries, in order of time."""
     none = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     columns: Any = zip(none, *(made.deliveries.delivery_log or []), strict=True)
