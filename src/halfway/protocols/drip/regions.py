@@ -5,18 +5,9 @@ import numpy as np
 from halfway.core.compiled import apart, embedded
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
+from halfway.protocols.drip import messages
 from halfway.protocols.drip.elections import call_election
 from halfway.protocols.drip.events import write_digest
-from halfway.protocols.drip.messages import (
-    BEACON,
-    BEACON_SEQUENCE,
-    DIGEST,
-    DIGEST_WORDS,
-    OTHER_BROKER,
-    REPLACES,
-    REPORT,
-    SENT_AT,
-)
 from halfway.protocols.drip.registrations import register, send_quits
 from halfway.protocols.drip.routes import (
     has_border_neighbour,
@@ -32,12 +23,12 @@ from halfway.protocols.drip.state import NO_NODE
 def send_beacon(state, i, now, out):
     """[drip §IV-B] "its node ID, region ID, sequence number, source time-stamp"."""
     state.node[i].beacon_sequence += 1
-    o = emit(out, BEACON, 0.0, EVERYONE)
+    o = emit(out, messages.BEACON, 0.0, EVERYONE)
     o.target = state.node_id[i]  # also the id of the region
     o.topic = state.node[i].local_broker
-    o.args[BEACON_SEQUENCE] = state.node[i].beacon_sequence
-    o.args[REPLACES] = state.node[i].replaces
-    o.reals[SENT_AT] = now
+    o.args[messages.BEACON_SEQUENCE] = state.node[i].beacon_sequence
+    o.args[messages.REPLACES] = state.node[i].replaces
+    o.reals[messages.SENT_AT] = now
     # We add which events are held here, because a broker that offers events must know what is
     # missing.
     write_digest(state, i, o)
@@ -46,13 +37,13 @@ def send_beacon(state, i, now, out):
 @embedded
 def repeat_beacon(state, i, message, out):
     """Repeat a beacon, with the local broker of this node."""
-    o = emit(out, BEACON, 0.0, EVERYONE)
+    o = emit(out, messages.BEACON, 0.0, EVERYONE)
     o.target = message.target
     o.topic = state.node[i].local_broker
     o.event = message.event
     for a in range(8):
         o.args[a] = message.args[a]
-    o.reals[SENT_AT] = message.reals[SENT_AT]
+    o.reals[messages.SENT_AT] = message.reals[messages.SENT_AT]
 
 
 @embedded
@@ -64,10 +55,10 @@ def list_broker(state, i, message):
     a list of smallest delays ever seen would never follow a broker that moves away.
     """
     # We count microseconds, because no clock is finer: equal paths have equal delays.
-    delay = np.floor((message.at - message.reals[SENT_AT]) * 1e6 + 0.5)
+    delay = np.floor((message.at - message.reals[messages.SENT_AT]) * 1e6 + 0.5)
     at = place_of_broker(state, i, message.target)
     if at >= 0:
-        if message.args[BEACON_SEQUENCE] <= state.nearest[i, at].sequence:
+        if message.args[messages.BEACON_SEQUENCE] <= state.nearest[i, at].sequence:
             return False
     else:
         at = 0
@@ -82,13 +73,13 @@ def list_broker(state, i, message):
             return False
         state.nearest[i, at].node_id = message.target
         state.nearest[i, at].border_neighbour = NO_NODE
-    state.nearest[i, at].sequence = message.args[BEACON_SEQUENCE]
+    state.nearest[i, at].sequence = message.args[messages.BEACON_SEQUENCE]
     state.nearest[i, at].delay = delay
     state.nearest[i, at].heard_at = message.at
     state.nearest[i, at].via = message.source
     state.nearest[i, at].digest_base = message.event
-    for w in range(DIGEST_WORDS):
-        state.nearest[i, at].digest[w] = message.args[DIGEST + w]
+    for w in range(messages.DIGEST_WORDS):
+        state.nearest[i, at].digest[w] = message.args[messages.DIGEST + w]
     return True
 
 
@@ -116,7 +107,7 @@ def hand_over(state, rules, neighbourhood, i, broker, now, out):
 def step_down_for(state, i, message):
     """Stop being a successor, if the lost broker is back or another successor has a lower id."""
     replaced = state.node[i].replaces
-    rival = message.args[REPLACES] == replaced and message.target < state.node_id[i]
+    rival = message.args[messages.REPLACES] == replaced and message.target < state.node_id[i]
     if rival or message.target == replaced:
         state.node[i].is_broker = 0
         state.node[i].replaces = NO_NODE
@@ -176,8 +167,8 @@ def send_report(state, rules, neighbourhood, i, now, out):
     second = nearest_but(state, i, first)
     if second < 0 or not has_border_neighbour(state, rules, neighbourhood, i, second, now):
         return
-    o = send(state, rules, neighbourhood, i, REPORT, state.node[i].local_broker, now, out)
+    o = send(state, rules, neighbourhood, i, messages.REPORT, state.node[i].local_broker, now, out)
     o.event = state.nearest[i, second].digest_base
-    o.args[OTHER_BROKER] = state.nearest[i, second].node_id
-    for w in range(DIGEST_WORDS):
-        o.args[DIGEST + w] = state.nearest[i, second].digest[w]
+    o.args[messages.OTHER_BROKER] = state.nearest[i, second].node_id
+    for w in range(messages.DIGEST_WORDS):
+        o.args[messages.DIGEST + w] = state.nearest[i, second].digest[w]
