@@ -5,17 +5,10 @@ import numpy as np
 from halfway.core.compiled import apart, embedded
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
-from halfway.protocols.drip import messages
+from halfway.protocols.drip import messages, routes
 from halfway.protocols.drip.elections import call_election
 from halfway.protocols.drip.events import write_digest
 from halfway.protocols.drip.registrations import register, send_quits
-from halfway.protocols.drip.routes import (
-    has_border_neighbour,
-    is_nearer,
-    nearest_but,
-    place_of_broker,
-    send,
-)
 from halfway.protocols.drip.state import NO_NODE
 
 
@@ -56,7 +49,7 @@ def list_broker(state, i, message):
     """
     # We count microseconds, because no clock is finer: equal paths have equal delays.
     delay = np.floor((message.at - message.reals[messages.SENT_AT]) * 1e6 + 0.5)
-    at = place_of_broker(state, i, message.target)
+    at = routes.place_of_broker(state, i, message.target)
     if at >= 0:
         if message.args[messages.BEACON_SEQUENCE] <= state.nearest[i, at].sequence:
             return False
@@ -65,7 +58,7 @@ def list_broker(state, i, message):
         for s in range(state.nearest.shape[1]):
             if state.nearest[i, at].node_id == NO_NODE:
                 break
-            if state.nearest[i, s].node_id == NO_NODE or is_nearer(state, i, at, s):
+            if state.nearest[i, s].node_id == NO_NODE or routes.is_nearer(state, i, at, s):
                 at = s
         # We break ties by node id, because the order of arrival is chance.
         last = state.nearest[i, at]
@@ -88,7 +81,7 @@ def attach(state, rules, neighbourhood, i, now, out):
     """[drip §IV-B] "always chooses the broker with the min(Delay)"; handover if that is another."""
     if state.node[i].is_broker == 1:
         return
-    s = nearest_but(state, i, -1)
+    s = routes.nearest_but(state, i, -1)
     if s < 0 or state.nearest[i, s].node_id == state.node[i].local_broker:
         return
     hand_over(state, rules, neighbourhood, i, state.nearest[i, s].node_id, now, out)
@@ -117,7 +110,7 @@ def step_down_for(state, i, message):
 @embedded
 def on_beacon(state, rules, neighbourhood, i, message, out):
     """List a broker, attach to the nearest one, and repeat the beacon."""
-    s = place_of_broker(state, i, message.topic)
+    s = routes.place_of_broker(state, i, message.topic)
     if s >= 0 and message.topic != NO_NODE:
         state.nearest[i, s].border_neighbour = message.source
         state.nearest[i, s].border_at = message.at
@@ -140,7 +133,7 @@ def drop_expired(state, rules, neighbourhood, i, now, out):
         node_id = state.nearest[i, s].node_id
         expired = node_id != NO_NODE and state.nearest[i, s].heard_at + rules.expiry_s < now
         local_expired |= expired and node_id == state.node[i].local_broker
-        if expired and nearest_but(state, i, s) >= 0:
+        if expired and routes.nearest_but(state, i, s) >= 0:
             state.nearest[i, s].node_id = NO_NODE
     if (
         local_expired
@@ -157,17 +150,19 @@ def drop_expired(state, rules, neighbourhood, i, now, out):
 @apart
 def send_report(state, rules, neighbourhood, i, now, out):
     """[drip §V-B] A bridge node's report: its two nearest brokers, and a neighbour beyond."""
-    first = nearest_but(state, i, -1)
+    first = routes.nearest_but(state, i, -1)
     if (
         state.node[i].is_broker == 1
         or first < 0
         or state.nearest[i, first].node_id != state.node[i].local_broker
     ):
         return
-    second = nearest_but(state, i, first)
-    if second < 0 or not has_border_neighbour(state, rules, neighbourhood, i, second, now):
+    second = routes.nearest_but(state, i, first)
+    if second < 0 or not routes.has_border_neighbour(state, rules, neighbourhood, i, second, now):
         return
-    o = send(state, rules, neighbourhood, i, messages.REPORT, state.node[i].local_broker, now, out)
+    o = routes.send(
+        state, rules, neighbourhood, i, messages.REPORT, state.node[i].local_broker, now, out
+    )
     o.event = state.nearest[i, second].digest_base
     o.args[messages.OTHER_BROKER] = state.nearest[i, second].node_id
     for w in range(messages.DIGEST_WORDS):

@@ -9,16 +9,7 @@ from halfway.core.compiled import inlined, kernel
 from halfway.core.message import APP, START
 from halfway.core.outbox import emit
 from halfway.core.prng import joined
-from halfway.protocols.reliable_hop import (
-    ACK,
-    ACK_TIMEOUT,
-    NONE,
-    accepted_before,
-    complete,
-    overdue,
-    release,
-    restart_timers,
-)
+from halfway.protocols import reliable_hop
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import forward, publish, send_buffered
 from halfway.protocols.walks.launch import (
@@ -62,12 +53,12 @@ def receive(trails, rules, neighbourhood, i, message, out):
     is the next step of a walk that just arrived.
     """
     if message.kind == messages.STEP:
-        return not step_arrived(trails, rules, neighbourhood, i, message, out), NONE
-    if message.kind == ACK_TIMEOUT:
-        place = overdue(trails.hops, rules, i, message, out)
-        return place != NONE and can_redraw(trails, neighbourhood, i, place), place
+        return not step_arrived(trails, rules, neighbourhood, i, message, out), reliable_hop.NONE
+    if message.kind == reliable_hop.ACK_TIMEOUT:
+        place = reliable_hop.overdue(trails.hops, rules, i, message, out)
+        return place != reliable_hop.NONE and can_redraw(trails, neighbourhood, i, place), place
     receive_other(trails, rules, neighbourhood, i, message, out)
-    return False, NONE
+    return False, reliable_hop.NONE
 
 
 @kernel
@@ -75,7 +66,7 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
     """A STEP: True if the walk ends here, or goes to a neighbour that advertised the other."""
     walk, generation = message.args[messages.WALK_ID], message.args[messages.GENERATION]
     other, now = walk ^ 1, message.at
-    if accepted_before(trails.hops, i, message, out) or is_outrun(trails, i, message):
+    if reliable_hop.accepted_before(trails.hops, i, message, out) or is_outrun(trails, i, message):
         return True
     leave_trail(trails, rules, i, walk, generation, message.source, now, out)
     trails.walks[i, walk].steps = message.args[messages.STEPS]
@@ -120,7 +111,7 @@ def can_redraw(trails, neighbourhood, i, place):
         # A path has no alternative to a next node that is gone: MATCH and DATA are lost, and the
         # initiators' next launches make another path.
         trails.counts[i, LOST] += 1
-        release(trails.hops, i, place)
+        reliable_hop.release(trails.hops, i, place)
         return False
     if trails.advertiser[i, walk ^ 1] == failed.next:
         trails.advertiser[i, walk ^ 1] = messages.NEVER
@@ -129,7 +120,7 @@ def can_redraw(trails, neighbourhood, i, place):
     stuck = degree == 0 or trails.redraws[i, place] >= degree
     if over or stuck:
         trails.counts[i, DIED] += not over
-        release(trails.hops, i, place)
+        reliable_hop.release(trails.hops, i, place)
         return False
     return True
 
@@ -197,14 +188,14 @@ def receive_other(trails, rules, neighbourhood, i, message, out):
         trails.advertiser[i, message.args[messages.WALK_ID]] = message.source
         trails.walks[i, message.args[messages.WALK_ID]].advertised_at = message.at
     elif message.kind == messages.MATCH:
-        if not accepted_before(trails.hops, i, message, out):
+        if not reliable_hop.accepted_before(trails.hops, i, message, out):
             match_arrived(trails, rules, i, message, out)
     elif message.kind == messages.DATA:
-        if not accepted_before(trails.hops, i, message, out):
+        if not reliable_hop.accepted_before(trails.hops, i, message, out):
             other = message.args[messages.OTHER]
             forward(trails, rules, i, message.topic, message.event, other, message.hops, out)
-    elif message.kind == ACK:
-        complete(trails.hops, i, message)
+    elif message.kind == reliable_hop.ACK:
+        reliable_hop.complete(trails.hops, i, message)
     elif message.kind == messages.PUBLISH:
         publish(trails, rules, i, message, out)
     elif message.kind == messages.LAUNCH:
@@ -214,5 +205,5 @@ def receive_other(trails, rules, neighbourhood, i, message, out):
     elif message.kind == messages.RESUME:
         resume(trails, rules, neighbourhood, i, message, out)
     elif message.kind == START:
-        restart_timers(trails.hops, rules, i, out)
+        reliable_hop.restart_timers(trails.hops, rules, i, out)
         plan_resume(trails, rules, i, 0, out)
