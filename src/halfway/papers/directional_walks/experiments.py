@@ -1,23 +1,19 @@
 """Figures of paper 1 (directional walks): points, scales, interpretations and plots."""
 
-from pathlib import Path
 from typing import Any, Literal
 
 from halfway.papers.directional_walks import claims
+from halfway.papers.directional_walks.claims import HERE, SIZES, SIZES_LOAD, WALKS
 from halfway.papers.published import published
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale
 
-HERE = Path(__file__).parent
 MEETINGS = "halfway.papers.directional_walks.measurements:meetings"
 LOADS = "halfway.papers.directional_walks.measurements:loads"
 
 RADIUS = 0.04  # [drw §4] unit square, not a torus
 NETWORK = ("n", "radius")
-WALKS = ("directional-walk", "random-walk")
-SIZES = (1500, 2000, 2500, 3000)  # [drw §4] Figure 6
 SIZES_BOXES = (*SIZES, 3500, 4000)  # Figure 5
-SIZES_LOAD = (*SIZES, 3500)  # Figures 7 and 8
 RATIOS = (1, 10, 100)  # [drw §4.2] steps of one walk while the other makes one
 PAIRS = 100
 
