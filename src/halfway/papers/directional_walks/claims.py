@@ -68,15 +68,14 @@ def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
                 *factor, pure.networks, "heard", *judge_range(6, 10, *factor),
             )  # fmt: skip
         boxes = [row.upper_quartile - row.lower_quartile for row in (directed, pure)]
+        judged: Judged = ("differs", "the box is not even half as long")
+        if 2 * boxes[0] < boxes[1]:
+            judged = ("agrees", f"the box is {boxes[1] / boxes[0]:.1f} times shorter")
         yield _row(
             "figure-5", {"n": n}, "interquartile range of steps, directional / random",
             "much more concentrated", boxes[0] / boxes[1], None, None, pure.networks,
             "heard; 'much more' is a box less than half as long",
-            *(
-                ("agrees", f"the box is {boxes[1] / boxes[0]:.1f} times shorter")
-                if 2 * boxes[0] < boxes[1]
-                else ("differs", "the box is not even half as long")
-            ),
+            *judged,
         )  # fmt: skip
     for system in WALKS:
         settling = _settling(*(at(n=n, system=system) for n in (1500, 2000, 3500, 4000)))
@@ -94,11 +93,8 @@ def _settling(early: Summary, less: Summary, late: Summary, least: Summary) -> _
     spans = math.log(sizes[1] / sizes[0]), math.log(sizes[3] / sizes[2])
     medians = [row.median for row in (early, less, late, least)]
     boots = [np.log(row.boot_median) for row in (early, less, late, least)]
-    value = (
-        math.log(medians[3] / medians[2])
-        / spans[1]
-        / (math.log(medians[1] / medians[0]) / spans[0])
-    )
+    falls = math.log(medians[1] / medians[0]), math.log(medians[3] / medians[2])
+    value = falls[1] / spans[1] / (falls[0] / spans[0])
     boot = (boots[3] - boots[2]) / spans[1] / ((boots[1] - boots[0]) / spans[0])
     return value, *around(value, boot, early.networks)
 

@@ -15,8 +15,6 @@ from halfway.protocols.reliable_hop import NONE, release
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.state import DIED, LAUNCHED, REDRAWN, is_matched, track_hop
 
-_FOREVER = math.inf
-
 
 @kernel
 def send_step(trails, rules, i, walk, random, steps, after, towards, came_from, redraws, out):
@@ -107,7 +105,7 @@ def launch(trails, rules, neighbourhood, i, walk, unanswered, now, out):
 @kernel
 def start_timer(trails, rules, i, kind, after, walk, unanswered, now, out):
     """Start a timer for the launch just made, unless it is infinite or ends too late."""
-    if after < _FOREVER and now + after <= rules.until_s:
+    if after < math.inf and now + after <= rules.until_s:
         o = emit(out, kind, after, trails.node_id[i])
         o.topic = walk >> 1
         o.args[messages.WALK_ID] = walk
@@ -134,7 +132,7 @@ def launch_again(trails, rules, neighbourhood, i, message, out):
 def plan_resume(trails, rules, i, walk, out):
     """After a crash, which ended all timers: schedule RESUME for the node's next own walk."""
     # One timer after the other, because the walks may be more than the records of one call.
-    if rules.relaunch_s == _FOREVER and rules.refresh_s == _FOREVER:
+    if rules.relaunch_s == math.inf and rules.refresh_s == math.inf:
         return
     for w in range(walk, trails.back.shape[1]):
         if trails.back[i, w] == trails.node_id[i]:
@@ -149,7 +147,7 @@ def resume(trails, rules, neighbourhood, i, message, out):
     """Launch a walk again as if its timer had ended; without refreshes, only an unanswered one."""
     walk = message.args[messages.WALK_ID]
     answered = is_matched(trails, i, walk, trails.walks[i, walk].generation)
-    due = rules.refresh_s < _FOREVER or not answered
+    due = rules.refresh_s < math.inf or not answered
     if due and message.at <= rules.until_s:
         trails.counts[i, LAUNCHED] += 1
         launch(trails, rules, neighbourhood, i, walk, np.int32(0), message.at, out)
