@@ -16,6 +16,8 @@ from halfway.protocols.walks.messages import KINDS, LAUNCH, OPTIONS, PUBLISH, Ru
 from halfway.protocols.walks.state import DIED, EVICTED, KNOWN_HOPS, LOST
 from halfway.world.workload.demand import Demand, Publications
 
+_Pairs = Mapping[tuple[int, int], range]  # (topic, publisher's row) -> its pairs
+
 _FEW = 8  # hops that every node has room for
 _MOST_BYTES = 1e9  # of the tables of hops of all nodes
 # Of a hop: its record, three integers beside it, and the hops known to be accepted.
@@ -32,7 +34,7 @@ class WalkAdapter(Adapter):
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         super().__init__(module, values)
-        self._of: dict[tuple[int, int], range] = {}  # (topic, publisher) -> its pairs
+        self._of: dict[tuple[int, int], range] = {}
         self._pairs: npt.NDArray[np.int32] = np.zeros((0, 2), np.int32)
 
     def instance(self, context: RunContext) -> SystemInstance:
@@ -40,21 +42,14 @@ class WalkAdapter(Adapter):
         self._number(context.demand)
         # A publisher has a buffer for each of its pairs.
         most = max((len(own) for own in self._of.values()), default=0)
-        rules = self._rules(context.seconds, most)
+        rules, topics = self._rules(context.seconds, most), max(len(self._pairs), 1)
         state = self.module.state(
-            context.node_ids,
-            context.most_neighbours,
-            max(len(self._pairs), 1),
-            context.seed,
+            context.node_ids, context.most_neighbours, topics, context.seed,
             places=places(context, rules, self._pairs, self._of),
             buffer_size=max(rules.buffer_size, 1),
-        )
+        )  # fmt: skip
         return SystemInstance(
-            state,
-            rules,
-            self.module.most_emissions(state, rules),
-            KINDS,
-            shortfalls=_shortfalls,
+            state, rules, self.module.most_emissions(state, rules), KINDS, shortfalls=_shortfalls
         )
 
     def _rules(self, until_s: float, most_pairs: int) -> Rules:
@@ -99,18 +94,12 @@ class WalkAdapter(Adapter):
         return commands(some.t[each], some.row[each], PUBLISH, pair, event=some.event[each])
 
 
-def places(
-    context: RunContext,
-    rules: Rules,
-    pairs: npt.NDArray[np.int32],
-    of: Mapping[tuple[int, int], range],
-) -> int:
+def places(context: RunContext, rules: Rules, pairs: npt.NDArray[np.int32], of: _Pairs) -> int:
     """Hops that the busiest node has in flight at a time; 0 where hops are not acknowledged.
 
-    pairs [P, 2]: rows of publisher and subscriber; of: (topic, publisher's row) -> its pairs. A
-    node launches all its walks at once, sends each of its events to every subscriber, and forwards
-    the walks of others. Where that would take too much memory the number is less, and further hops
-    are unacknowledged.
+    pairs [P, 2]: rows of publisher and subscriber. A node launches all its walks at once, sends
+    each of its events to every subscriber, and forwards the walks of others. Where that would take
+    too much memory the number is less, and further hops are unacknowledged.
     """
     if rules.retries == 0:
         return 0
@@ -125,9 +114,7 @@ def places(
     return max(min(need, fit), _FEW)
 
 
-def _most_published(
-    context: RunContext, longest_s: float, of: Mapping[tuple[int, int], range]
-) -> int:
+def _most_published(context: RunContext, longest_s: float, of: _Pairs) -> int:
     """The most events times subscribers that one publisher has within so many seconds."""
     some = context.demand.begun_again().take(context.seconds, _EVENTS)
     roles = zip(some.topic.tolist(), some.row.tolist(), strict=True)

@@ -180,23 +180,27 @@ def meeting_at(trails, graph, stamp, w, y):
 
 
 @inlined
-def begin_pair(trails, graph, a, b, advertise):
-    """Start a pair; both initiators carry their own trail. Returns the pair's stamp."""
+def begin_pair(trails, graph, a, b, seed, topic, advertise):
+    """Start a pair; both initiators carry their own trail.
+
+    Returns the pair's stamp, and the random state and the first link of each walk.
+    """
     trails.stamp[0] += np.uint32(1)
     stamp = trails.stamp[0]
     leave_trail(trails, graph, stamp, 0, a, a, np.uint32(0), advertise)
     leave_trail(trails, graph, stamp, 1, b, b, np.uint32(0), advertise)
-    return stamp
+    random_a = advanced(seeded(seeded(seed, a), 2 * topic))
+    random_b = advanced(seeded(seeded(seed, b), 2 * topic + 1))
+    start_a, start_b = first_link(graph, a, random_a), first_link(graph, b, random_b)
+    return stamp, (random_a, start_a), (random_b, start_b)
 
 
 @inlined
 def meet(memory, trails, graph, a, b, seed, topic, k, advertise, most_steps):
     """Walk from a and b, one step to k, until they meet. (node or -1, total steps)."""
-    stamp = begin_pair(trails, graph, a, b, advertise)
-    random_a = advanced(seeded(seeded(seed, a), 2 * topic))
-    random_b = advanced(seeded(seeded(seed, b), 2 * topic + 1))
+    start = begin_pair(trails, graph, a, b, seed, topic, advertise)
+    stamp, (random_a, e_a), (random_b, e_b) = start
     x_a, x_b = np.uint32(a), np.uint32(b)
-    e_a, e_b = first_link(graph, x_a, random_a), first_link(graph, x_b, random_b)
     passed_a, passed_b = np.uint32(1), np.uint32(1)
     steps = 0
     while steps < most_steps:
@@ -222,19 +226,6 @@ def meet(memory, trails, graph, a, b, seed, topic, k, advertise, most_steps):
             z = next_position(memory, graph, stamp, 1, e_b, x_b, mixed(random_b))
             x_b, e_b = y, np.uint32(graph.start[y] + z)
     return np.int64(-1), steps
-
-
-@kernel
-def begin(trails, graph, a, b, seed, topic, advertise):
-    """Start one pair, for a driver that steps by itself. (stamp, random states, links)."""
-    stamp = begin_pair(trails, graph, a, b, advertise)
-    random_a = advanced(seeded(seeded(seed, a), 2 * topic))
-    random_b = advanced(seeded(seeded(seed, b), 2 * topic + 1))
-    return (
-        stamp,
-        (random_a, random_b),
-        (first_link(graph, a, random_a), first_link(graph, b, random_b)),
-    )
 
 
 @kernel

@@ -59,12 +59,7 @@ class Walkers:
         self.most_steps = MOST_STEPS_PER_NODE * network.n
 
     def meetings(
-        self,
-        pairs: npt.NDArray[np.int64],
-        *,
-        seed: int,
-        k: int = 1,
-        reading: Reading = "heard",
+        self, pairs: npt.NDArray[np.int64], *, seed: int, k: int = 1, reading: Reading = "heard"
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Steps of both walks together [P] and meeting rows [P] (-1: none) for pairs [P, 2].
 
@@ -92,26 +87,22 @@ class Walkers:
         return load, int(unmet)
 
     def pair(
-        self,
-        source: int,
-        target: int,
-        *,
-        seed: int,
-        topic: int = 0,
-        k: int = 1,
-        reading: Reading = "heard",
-        most_steps: int | None = None,
-    ) -> Meeting:
+        self, source: int, target: int, *, seed: int, topic: int = 0, k: int = 1,
+        reading: Reading = "heard", most_steps: int | None = None,
+    ) -> Meeting:  # fmt: skip
         """One pair step by step, with its trails; the same walks as pair `topic` of `meetings`."""
         self._check(k)
         checked_pairs(self.network, np.array([[source, target]]))
         advertise = reading == "heard"
         limit = self.most_steps if most_steps is None else most_steps
         ends = (np.uint32(source), np.uint32(target))
-        stamp, randoms, links = kernels.begin(
+        stamp, *starts = kernels.begin_pair(
             self._trails, self._graph, *ends, np.uint64(seed), topic, advertise
         )
-        walks = [_Walk(w, ends[w], np.uint64(randoms[w]), np.uint32(links[w])) for w in (0, 1)]
+        walks = [
+            _Walk(w, ends[w], np.uint64(random), np.uint32(link))
+            for w, (random, link) in enumerate(starts)
+        ]
         met, turn = -1, 0
         while met < 0 and sum(walk.steps for walk in walks) < limit:
             walk = walks[0 if turn % (k + 1) == 0 else 1]
@@ -150,10 +141,8 @@ class Walkers:
 
     def _check(self, k: int) -> None:
         if k < 1:
-            raise Problem(
-                f"k = {k}: expected at least 1",
-                remedy="give the steps of one walk to one of the other",
-            )
+            remedy = "give the steps of one walk to one of the other"
+            raise Problem(f"k = {k}: expected at least 1", remedy=remedy)
 
 
 def checked_pairs(network: Network, pairs: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -188,16 +177,9 @@ class _Walk:
 
 
 def walk_pair(
-    network: Network,
-    source: int,
-    target: int,
-    *,
-    system: WalkSystem = "directional-walk",
-    reading: Reading = "heard",
-    k: int = 1,
-    seed: int = 0,
-    most_steps: int | None = None,
-) -> Meeting:
+    network: Network, source: int, target: int, *, system: WalkSystem = "directional-walk",
+    reading: Reading = "heard", k: int = 1, seed: int = 0, most_steps: int | None = None,
+) -> Meeting:  # fmt: skip
     """Run the walks of a publisher and a subscriber on a network until they meet.
 
     Raises Problem if the rows are the same, k < 1, or a node has no neighbour.

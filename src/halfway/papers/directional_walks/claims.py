@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from halfway.papers.published import Published, published
-from halfway.pipeline.judge import judge_number, judge_order, judge_range
-from halfway.pipeline.measure import Statistic, around, ratio
+from halfway.pipeline.judge import Judged, judge_number, judge_order, judge_range
+from halfway.pipeline.measure import around, ratio
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.study import Summaries, Summary
-from halfway.pipeline.verdict import Opinion, Verdict
+from halfway.pipeline.verdict import Verdict
 
 HERE = Path(__file__).parent
 _row = partial(Verdict, "directional-walks")
@@ -25,17 +25,21 @@ PRINTED_PERMUTATIONS = 100  # [drw Fig. 9] 10 networks x 10 permutations
 CLOSE, GOOD = 0.10, 0.25  # our interpretation of "very close" and "good at balancing"
 FAR = 1.5  # a printed mean this many times the measured one is not an error of reading
 
-SIZES = (1500, 2000, 2500, 3000)
-SIZES_LOAD = (*SIZES, 3500)
+SIZES = (1500, 2000, 2500, 3000)  # [drw §4] Figure 6
+SIZES_LOAD = (*SIZES, 3500)  # Figures 7 and 8
 WALKS = ("directional-walk", "random-walk")
-STATISTICS: tuple[Statistic, ...] = ("median", "mean")
+PATH_READINGS = {
+    **dict.fromkeys(WALKS, "heard"),
+    "shortest-path": "true shortest paths, ties at random",
+    "breadth-first-tree": "paths in one breadth-first tree with a random root",
+}
 
 
 def judge_networks(found: Summaries) -> Iterator[Verdict]:
     """[drw §4] mean numbers of neighbours as printed, and how rare connected draws are."""
     for n, printed in zip(SIZES, (7.5, 10.0, 12.5, 15.0), strict=True):
         seen = found.find("degree", n=n)
-        estimate = (seen.mean, seen.mean_low, seen.mean_high)
+        estimate = _statistic(seen, "mean")
         yield _row(
             "section-4", {"n": n}, "mean degree", printed, *estimate, seen.networks,
             "nodes near the border have fewer neighbours than n π r²",
@@ -57,22 +61,21 @@ def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
     at = partial(found.find, "steps", k=1, reading="heard")
     for n in (*SIZES, 3500, 4000):
         pure, directed = at(n=n, system="random-walk"), at(n=n, system="directional-walk")
-        for statistic in STATISTICS:
+        for statistic in ("median", "mean"):
             factor = ratio(pure, directed, statistic)
             yield _row(
                 "figure-5", {"n": n}, f"{statistic} steps, random / directional", "6-10",
                 *factor, pure.networks, "heard", *judge_range(6, 10, *factor),
             )  # fmt: skip
         boxes = [row.upper_quartile - row.lower_quartile for row in (directed, pure)]
+        judged: Judged = ("differs", "the box is not even half as long")
+        if 2 * boxes[0] < boxes[1]:
+            judged = ("agrees", f"the box is {boxes[1] / boxes[0]:.1f} times shorter")
         yield _row(
             "figure-5", {"n": n}, "interquartile range of steps, directional / random",
             "much more concentrated", boxes[0] / boxes[1], None, None, pure.networks,
             "heard; 'much more' is a box less than half as long",
-            *(
-                ("agrees", f"the box is {boxes[1] / boxes[0]:.1f} times shorter")
-                if 2 * boxes[0] < boxes[1]
-                else ("differs", "the box is not even half as long")
-            ),
+            *judged,
         )  # fmt: skip
     for system in WALKS:
         settling = _settling(*(at(n=n, system=system) for n in (1500, 2000, 3500, 4000)))
@@ -90,11 +93,8 @@ def _settling(early: Summary, less: Summary, late: Summary, least: Summary) -> _
     spans = math.log(sizes[1] / sizes[0]), math.log(sizes[3] / sizes[2])
     medians = [row.median for row in (early, less, late, least)]
     boots = [np.log(row.boot_median) for row in (early, less, late, least)]
-    value = (
-        math.log(medians[3] / medians[2])
-        / spans[1]
-        / (math.log(medians[1] / medians[0]) / spans[0])
-    )
+    falls = math.log(medians[1] / medians[0]), math.log(medians[3] / medians[2])
+    value = falls[1] / spans[1] / (falls[0] / spans[0])
     boot = (boots[3] - boots[2]) / spans[1] / ((boots[1] - boots[0]) / spans[0])
     return value, *around(value, boot, early.networks)
 
@@ -134,44 +134,34 @@ def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
     for row, system in _columns("figure-7"):
         seen = found.find("load", n=row.cell["n"], system=system)
         estimate = _statistic(seen, row.metric.split()[0])
-        opinion, reason = judge_number(
+        judged = _impossible(found, row, system) or judge_number(
             row.value, *estimate, relative=LOAD_TOLERANCE, rounding=row.rounding
         )
-        if system == "shortest-path" and (why := _impossible(found, row.cell)):
-            opinion, reason = "impossible as printed", why
         yield _row(
             "figure-7", {**row.cell, "system": system}, row.metric, row.value, *estimate,
-            seen.networks, _path_reading(system), opinion, reason,
+            seen.networks, PATH_READINGS[system], *judged,
         )  # fmt: skip
 
 
 def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
     """[drw §4.3] largest and smallest loads as printed."""
     for row, system in _columns("figure-8"):
-        cell = {**row.cell, "system": system}
+        reading = f"{PATH_READINGS[system]}; of all nodes, permutations, networks"
         if row.metric == "minimum load":
             seen = found.find("load", n=row.cell["n"], system=system)
-            least = seen.minimum
-            opinion, reason = judge_number(
-                row.value, least, least, least, relative=0.0, rounding=0.0
-            )
-            yield _row(
-                "figure-8", cell, row.metric, row.value, least, None, None, seen.networks,
-                f"{_path_reading(system)}; of all nodes, permutations, networks", opinion, reason,
-            )  # fmt: skip
-            continue
-        seen = found.find("largest load", n=row.cell["n"], system=system)
-        opinion, reason = _judged_maximum(row, seen)
-        if system == "shortest-path" and (why := _impossible(found, row.cell)):
-            opinion, reason = "impossible as printed", why
+            load = seen.minimum
+            judged = judge_number(row.value, load, load, load, relative=0.0, rounding=0.0)
+        else:
+            seen = found.find("largest load", n=row.cell["n"], system=system)
+            load, reading = seen.maximum, f"{reading}: no interval"
+            judged = _impossible(found, row, system) or _judged_maximum(row, seen)
         yield _row(
-            "figure-8", cell, row.metric, row.value, seen.maximum, None, None, seen.networks,
-            f"{_path_reading(system)}; of all nodes, permutations, networks: no interval",
-            opinion, reason,
+            "figure-8", {**row.cell, "system": system}, row.metric, row.value, load, None, None,
+            seen.networks, reading, *judged,
         )  # fmt: skip
 
 
-def _judged_maximum(row: Published, seen: Summary) -> tuple[Opinion, str]:
+def _judged_maximum(row: Published, seen: Summary) -> Judged:
     """Judge a maximum: it depends on one bottleneck of one network, drawn once on each side."""
     off = f"{seen.maximum / row.value - 1:+.1%} from the printed value".replace("%", " %")
     span = f"the permutations' own maxima run from {seen.minimum:.0f} to {seen.maximum:.0f}"
@@ -185,15 +175,16 @@ def _judged_maximum(row: Published, seen: Summary) -> tuple[Opinion, str]:
     return "differs", f"{off}; {span}"
 
 
-def _columns(figure: str) -> list[tuple[Published, str]]:
-    """A table's printed values by column, each with the system to compare with."""
-    rows = [
-        (row, system)
-        for row in published(HERE / f"{figure}.csv")
-        for system in _stand_ins(str(row.cell["system"]))
-    ]
-    order = (*WALKS, "shortest-path", "breadth-first-tree")
-    return sorted(rows, key=lambda pair: order.index(pair[1]))
+def _columns(figure: str) -> Iterator[tuple[Published, str]]:
+    """A table's printed values by column, each with the system to compare with.
+
+    The centralised column may mean either of two systems.
+    """
+    for system in PATH_READINGS:
+        column = "shortest-path" if system == "breadth-first-tree" else system
+        for row in published(HERE / f"{figure}.csv"):
+            if row.cell["system"] == column:
+                yield row, system
 
 
 def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
@@ -217,7 +208,7 @@ def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
             share = (seen.mean / n, seen.mean_low / n, seen.mean_high / n)
             yield _row(
                 "figure-9", {"n": n, "system": system}, "largest load / n", "close to half",
-                *share, seen.networks, _path_reading(system),
+                *share, seen.networks, PATH_READINGS[system],
                 *judge_range(0.4, 0.6, *share, rounding=0.05),
             )  # fmt: skip
 
@@ -228,35 +219,25 @@ def _statistic(seen: Summary, name: str) -> _Estimate:
     return seen.mean, seen.mean_low, seen.mean_high
 
 
-def _stand_ins(system: str) -> tuple[str, ...]:
-    """The systems that a column may mean: two for the centralised one."""
-    return (system, "breadth-first-tree") if system == "shortest-path" else (system,)
-
-
-def _path_reading(system: str) -> str:
-    return {
-        "shortest-path": "true shortest paths, ties at random",
-        "breadth-first-tree": "paths in one breadth-first tree with a random root",
-    }.get(system, "heard")
-
-
-def _impossible(found: Summaries, cell: dict[str, Scalar]) -> str:
-    """Why a printed column cannot be shortest paths; empty if its mean load is about theirs.
+def _impossible(found: Summaries, row: Published, system: str) -> Judged | None:
+    """Why a printed column cannot be shortest paths; None if its mean load is about theirs.
 
     A mean load is the mean number of nodes on a path, and a shortest path has the fewest nodes
     between its ends: the measured value is that of such a column, up to the choice of networks.
     """
-    seen = found.find("load", n=cell["n"], system="shortest-path")
+    if system != "shortest-path":
+        return None
+    seen = found.find("load", n=row.cell["n"], system="shortest-path")
     means = {
-        row.cell["system"]: row.value
-        for row in published(HERE / "figure-7.csv")
-        if row.metric == "mean load" and row.cell["n"] == cell["n"]
+        other.cell["system"]: other.value
+        for other in published(HERE / "figure-7.csv")
+        if other.metric == "mean load" and other.cell["n"] == row.cell["n"]
     }
     printed, walks = means["shortest-path"], means["directional-walk"]
     if printed <= FAR * seen.mean_high:
-        return ""
+        return None
     own = f", and the paper's own walks have {walks:g}" if printed > walks else ""
-    return (
+    return "impossible as printed", (
         f"its mean load is a path of {printed:g} nodes; shortest paths have {seen.mean:.0f}{own}: "
         "the column is another system's"
     )

@@ -1,22 +1,19 @@
 """Figures of paper 1 (directional walks): points, scales, interpretations and plots."""
 
-from pathlib import Path
+from typing import Any, Literal
 
 from halfway.papers.directional_walks import claims
+from halfway.papers.directional_walks.claims import HERE, SIZES, SIZES_LOAD, WALKS
 from halfway.papers.published import published
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale
 
-HERE = Path(__file__).parent
 MEETINGS = "halfway.papers.directional_walks.measurements:meetings"
 LOADS = "halfway.papers.directional_walks.measurements:loads"
 
 RADIUS = 0.04  # [drw §4] unit square, not a torus
 NETWORK = ("n", "radius")
-WALKS = ("directional-walk", "random-walk")
-SIZES = (1500, 2000, 2500, 3000)  # [drw §4] Figure 6
 SIZES_BOXES = (*SIZES, 3500, 4000)  # Figure 5
-SIZES_LOAD = (*SIZES, 3500)  # Figures 7 and 8
 RATIOS = (1, 10, 100)  # [drw §4.2] steps of one walk while the other makes one
 PAIRS = 100
 
@@ -47,25 +44,17 @@ INTERVALS = (
 def meeting_point(n: int, system: str, k: int, reading: str) -> Point:
     """Pairs of walks on a network of n nodes."""
     parameters: dict[str, Scalar] = {
-        "n": n,
-        "radius": RADIUS,
-        "system": system,
-        "k": k,
-        "reading": reading,
-        "pairs": PAIRS,
-    }
+        "n": n, "radius": RADIUS, "system": system, "k": k, "reading": reading, "pairs": PAIRS,
+    }  # fmt: skip
     return Point(MEETINGS, parameters, NETWORK, _meeting_cost_ms(n, system, k))
 
 
 def load_point(n: int, system: str, permutations: int) -> Point:
     """Permutations routed on a network of n nodes."""
     parameters: dict[str, Scalar] = {
-        "n": n,
-        "radius": RADIUS,
-        "system": system,
-        "reading": "heard",
+        "n": n, "radius": RADIUS, "system": system, "reading": "heard",
         "permutations": permutations,
-    }
+    }  # fmt: skip
     one_pair = _meeting_cost_ms(n, system, 1) / PAIRS if system in WALKS else 0.02
     return Point(LOADS, parameters, NETWORK, 2.0 + one_pair * n * permutations)
 
@@ -110,9 +99,14 @@ def _printed(
     )
 
 
+def _plot(form: Literal["boxplot", "bars"], metric: str, y_title: str, **given: Any) -> Plot:
+    """A plot over the number of nodes, a panel for each system."""
+    return Plot(form, metric, "n", "system", "nodes", y_title, **given)
+
+
 MANY: dict[Scale, int] = {"quick": 12, "paper": 100}
 FEW: dict[Scale, int] = {"quick": 4, "paper": 10}
-HEARD_AT_EQUAL_SPEED: dict[str, Scalar] = {"k": 1, "reading": "heard"}
+STEPS_TITLE = "steps of both walks until they meet"
 
 PAPER = Paper(
     name="directional-walks",
@@ -122,20 +116,12 @@ PAPER = Paper(
     year=2013,
     figures=(
         Figure(
-            "section-4",
-            "The networks: mean degree, and how rare a connected draw is",
-            _networks,
-            MANY,
-            claims.judge_networks,
-            (UNIFORM, INTERVALS),
+            "section-4", "The networks: mean degree, and how rare a connected draw is",
+            _networks, MANY, claims.judge_networks, (UNIFORM, INTERVALS),
         ),
         Figure(
-            "figure-4",
-            "Two walks meeting, and the loop-erased path between their initiators",
-            lambda _scale: [],
-            {"quick": 1, "paper": 1},
-            lambda _found: [],
-            (HEARD,),
+            "figure-4", "Two walks meeting, and the loop-erased path between their initiators",
+            lambda _scale: [], {"quick": 1, "paper": 1}, lambda _found: [], (HEARD,),
             drawing=Drawing(
                 _figure_4_svg,
                 "Two directional walks on a network of the paper's kind, and the path built where "
@@ -145,41 +131,22 @@ PAPER = Paper(
         Figure(
             "figure-5",
             "Time to intersection against the number of nodes, both walks at equal speed",
-            _figure_5,
-            MANY,
-            claims.judge_figure_5,
-            (UNIFORM, HEARD, STEPS, INTERVALS),
-            plots=(
-                Plot(
-                    "boxplot",
-                    "steps",
-                    "n",
-                    "system",
-                    "nodes",
-                    "steps of both walks until they meet",
-                    where=HEARD_AT_EQUAL_SPEED,
-                    log=True,
+            _figure_5, MANY, claims.judge_figure_5, (UNIFORM, HEARD, STEPS, INTERVALS),
+            (
+                _plot(
+                    "boxplot", "steps", STEPS_TITLE, where={"k": 1, "reading": "heard"}, log=True,
                     published=_printed("figure-6", "median steps", k=1),
                 ),
             ),
         ),
         Figure(
-            "figure-6",
-            "Impact of asynchrony: one walk makes k steps while the other makes one",
-            lambda _scale: _steps_of("heard"),
-            MANY,
-            claims.judge_figure_6,
+            "figure-6", "Impact of asynchrony: one walk makes k steps while the other makes one",
+            lambda _scale: _steps_of("heard"), MANY, claims.judge_figure_6,
             (UNIFORM, HEARD, STEPS, INTERVALS),
-            plots=(
+            (
                 Plot(
-                    "boxplot",
-                    "steps",
-                    "k",
-                    "system",
-                    "steps of one walk while the other makes one",
-                    "steps of both walks until they meet",
-                    colour="n",
-                    log=True,
+                    "boxplot", "steps", "k", "system",
+                    "steps of one walk while the other makes one", STEPS_TITLE, "n", log=True,
                     published=_printed("figure-6", "median steps", x="k", colour="n"),
                 ),
             ),
@@ -187,61 +154,33 @@ PAPER = Paper(
         Figure(
             "figure-6-stepped-on",
             "Figure 6 in the other interpretation: only the trail itself is met",
-            lambda _scale: _steps_of("stepped-on"),
-            MANY,
-            claims.judge_figure_6_stepped_on,
+            lambda _scale: _steps_of("stepped-on"), MANY, claims.judge_figure_6_stepped_on,
             (UNIFORM, STEPPED_ON, STEPS, INTERVALS),
         ),
         Figure(
-            "figure-7",
-            "Median and mean load of a node when a permutation is routed",
-            _figure_load,
-            FEW,
-            claims.judge_figure_7,
-            (UNIFORM, HEARD, ROUTED, INTERVALS),
-            plots=(
-                Plot(
-                    "bars",
-                    "load",
-                    "n",
-                    "system",
-                    "nodes",
-                    "mean paths through a node",
-                    statistic="mean",
+            "figure-7", "Median and mean load of a node when a permutation is routed",
+            _figure_load, FEW, claims.judge_figure_7, (UNIFORM, HEARD, ROUTED, INTERVALS),
+            (
+                _plot(
+                    "bars", "load", "mean paths through a node", statistic="mean",
                     published=_printed("figure-7", "mean load"),
                 ),
             ),
         ),
         Figure(
-            "figure-8",
-            "Largest and smallest load of a node when a permutation is routed",
-            _figure_load,
-            FEW,
-            claims.judge_figure_8,
-            (UNIFORM, HEARD, ROUTED, INTERVALS),
-            plots=(
-                Plot(
-                    "bars",
-                    "load",
-                    "n",
-                    "system",
-                    "nodes",
-                    "largest load of any node",
-                    statistic="maximum",
+            "figure-8", "Largest and smallest load of a node when a permutation is routed",
+            _figure_load, FEW, claims.judge_figure_8, (UNIFORM, HEARD, ROUTED, INTERVALS),
+            (
+                _plot(
+                    "bars", "load", "largest load of any node", statistic="maximum",
                     published=_printed("figure-8", "maximum load"),
                 ),
             ),
         ),
         Figure(
-            "figure-9",
-            "Loads of all nodes for the ways of building paths",
-            _figure_load,
-            FEW,
-            claims.judge_figure_9,
-            (UNIFORM, HEARD, ROUTED, INTERVALS),
-            plots=(
-                Plot("boxplot", "load", "n", "system", "nodes", "paths through a node", log=True),
-            ),
+            "figure-9", "Loads of all nodes for the ways of building paths",
+            _figure_load, FEW, claims.judge_figure_9, (UNIFORM, HEARD, ROUTED, INTERVALS),
+            (_plot("boxplot", "load", "paths through a node", log=True),),
         ),
     ),
-)
+)  # fmt: skip

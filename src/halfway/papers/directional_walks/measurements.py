@@ -9,11 +9,7 @@ from halfway.bulk.walks.walks import Walkers, WalkSystem
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import ConnectedDraw, connected_unit_disk
-from halfway.world.underlays.paths import (
-    breadth_first_tree,
-    shortest_path_loads,
-    tree_path_loads,
-)
+from halfway.world.underlays.paths import breadth_first_tree, shortest_path_loads, tree_path_loads
 from halfway.world.workload.pairs import derangements, distinct_pairs
 
 

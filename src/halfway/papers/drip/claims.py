@@ -6,7 +6,7 @@ from functools import partial
 from halfway.pipeline.judge import Judged, judge_order
 from halfway.pipeline.measure import ratio
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.study import Summaries
+from halfway.pipeline.study import Summaries, Summary
 from halfway.pipeline.verdict import Verdict
 
 _row = partial(Verdict, "drip")
@@ -14,6 +14,7 @@ _row = partial(Verdict, "drip")
 BROKERS, COPIES = (10, 20, 30, 40), (1, 2, 4)
 NEAREST_3A, NEAREST_3B = 4, 5  # [drip §VI-B] "with l = 4"; "l is set to 5"
 CONTENDED, CONTENDED_COPIES = 10, (1, 4)  # k and m where the radio is contended
+_NAME_SF = "mean {}, DRIP / SF"
 _RARE = 0.02  # a share of pairs below this is timing, not a trend
 _DELAYS = (
     ("waited", "lost events count as 60 s"),
@@ -30,9 +31,19 @@ _MODEL = {
 }
 
 
+def _less(
+    figure: str, cell: dict[str, Scalar], metric: str, claim: str, less: Summary, more: Summary,
+    reading: str,
+) -> Verdict:  # fmt: skip
+    """The verdict on a claim that one mean is below another, by their ratio."""
+    share = ratio(less, more, "mean")
+    return _row(
+        figure, cell, metric, claim, *share, less.networks, reading, *judge_order(*share)
+    )  # fmt: skip
+
+
 def judge_coverage(found: Summaries) -> Iterator[Verdict]:
     """[drip §VI-B] "as m increases, broker coverage is growing too"; it falls as k grows."""
-    row = partial(_row, "figure-3a")
     for metric, reading in (
         ("coverage", "brokers with a copy when a subscriber gets it"),
         ("union", "brokers that ever had a copy, by event"),
@@ -40,19 +51,13 @@ def judge_coverage(found: Summaries) -> Iterator[Verdict]:
         at = partial(found.find, metric, system="drip", l=NEAREST_3A)
         words = f"{_MODEL['ideal']}; {reading}"
         for k in BROKERS:
+            name = f"{metric}, m = 1 / m = {COPIES[-1]}"
             one, many = at(k=k, m=COPIES[0]), at(k=k, m=COPIES[-1])
-            share = ratio(one, many, "mean")
-            yield row(
-                {"k": k}, f"{metric}, m = 1 / m = {COPIES[-1]}", "growing with m", *share,
-                one.networks, words, *judge_order(*share),
-            )  # fmt: skip
+            yield _less("figure-3a", {"k": k}, name, "growing with m", one, many, words)
         for m in COPIES:
+            name = f"{metric}, k = {BROKERS[-1]} / k = {BROKERS[0]}"
             few, many = at(k=BROKERS[0], m=m), at(k=BROKERS[-1], m=m)
-            share = ratio(many, few, "mean")
-            yield row(
-                {"m": m}, f"{metric}, k = {BROKERS[-1]} / k = {BROKERS[0]}", "generally reduced",
-                *share, few.networks, words, *judge_order(*share),
-            )  # fmt: skip
+            yield _less("figure-3a", {"m": m}, name, "generally reduced", many, few, words)
 
 
 def judge_delay(found: Summaries) -> Iterator[Verdict]:
@@ -62,12 +67,9 @@ def judge_delay(found: Summaries) -> Iterator[Verdict]:
         words = f"{_MODEL['ideal']}; {reading}"
         yield from _against_sf(found, "figure-3b", metric, words, BROKERS, COPIES, {})
         for m in COPIES:
+            name = f"mean {metric}, k = {BROKERS[0]} / k = {BROKERS[-1]}"
             few, many = (at(system="drip", k=k, m=m) for k in (BROKERS[0], BROKERS[-1]))
-            share = ratio(few, many, "mean")
-            yield _row(
-                "figure-3b", {"m": m}, f"mean {metric}, k = {BROKERS[0]} / k = {BROKERS[-1]}",
-                "goes up with k", *share, few.networks, words, *judge_order(*share),
-            )  # fmt: skip
+            yield _less("figure-3b", {"m": m}, name, "goes up with k", few, many, words)
     yield from _ratios(found, "figure-3b", "ideal")
 
 
@@ -80,13 +82,10 @@ def judge_limited(found: Summaries) -> Iterator[Verdict]:
         at = partial(found.find, share=share, rate=rate)
         for m in LIMITED_COPIES:
             for metric, reading in _DELAYS:
+                cell: dict[str, Scalar] = {"share": share, "rate": rate, "m": m}
                 drip, sf = at(metric, system="drip", m=m), at(metric, system="sf")
-                cost = ratio(drip, sf, "mean")
-                yield _row(
-                    "limited", {"share": share, "rate": rate, "m": m},
-                    f"mean {metric}, DRIP / SF", "less time", *cost, drip.networks,
-                    f"{_MODEL['limited']}; {reading}", *judge_order(*cost),
-                )  # fmt: skip
+                words = f"{_MODEL['limited']}; {reading}"
+                yield _less("limited", cell, _NAME_SF.format(metric), "less time", drip, sf, words)
     yield from _ratios(found, "limited", "limited")
 
 
@@ -99,13 +98,23 @@ def judge_contended(found: Summaries) -> Iterator[Verdict]:
             yield from _against_sf(
                 found, "contended", metric, words, (CONTENDED,), CONTENDED_COPIES, load
             )
-            capable, drawn = (found.find(metric, system=s, m=1, **load) for s in ("drip", "random"))
-            cost = ratio(capable, drawn, "mean")
-            yield _row(
-                "contended", {"k": CONTENDED, **load}, f"mean {metric}, most capable / random",
-                "less delay", *cost, capable.networks, words, *judge_order(*cost),
-            )  # fmt: skip
+            yield _selection(found, "contended", metric, words, {"k": CONTENDED, **load}, m=1)
     yield from _ratios(found, "contended", "contention")
+
+
+def judge_selection(found: Summaries) -> Iterator[Verdict]:
+    """[drip §VI-B] "DRIP incurs less delivery delay" than brokers drawn at random."""
+    for metric, reading in _DELAYS:
+        for k in BROKERS:
+            yield _selection(found, "figure-4", metric, f"{_MODEL['ideal']}; {reading}", {"k": k})
+
+
+def _selection(
+    found: Summaries, figure: str, metric: str, words: str, cell: dict[str, Scalar], **where: Scalar
+) -> Verdict:
+    name = f"mean {metric}, most capable / random"
+    capable, drawn = (found.find(metric, system=s, **cell, **where) for s in ("drip", "random"))
+    return _less(figure, cell, name, "less delay", capable, drawn, words)
 
 
 def _against_sf(
@@ -115,18 +124,12 @@ def _against_sf(
     at = partial(found.find, metric, l=NEAREST_3B, **load)
     for k in brokers:
         sf = at(system="sf", k=k)
-        for m in copies:
-            share = ratio(at(system="drip", k=k, m=m), sf, "mean")
-            yield _row(
-                figure, {"k": k, "m": m, **load}, f"mean {metric}, DRIP / SF", "less time", *share,
-                sf.networks, words, *judge_order(*share),
-            )  # fmt: skip
-        one, many = (at(system="drip", k=k, m=m) for m in (copies[0], copies[-1]))
-        share = ratio(many, one, "mean")
-        yield _row(
-            figure, {"k": k, **load}, f"mean {metric}, m = {copies[-1]} / m = 1", "decreases",
-            *share, one.networks, words, *judge_order(*share),
-        )  # fmt: skip
+        drip = [at(system="drip", k=k, m=m) for m in copies]
+        for m, seen in zip(copies, drip, strict=True):
+            cell = {"k": k, "m": m, **load}
+            yield _less(figure, cell, _NAME_SF.format(metric), "less time", seen, sf, words)
+        name = f"mean {metric}, m = {copies[-1]} / m = 1"
+        yield _less(figure, {"k": k, **load}, name, "decreases", drip[-1], drip[0], words)
 
 
 def _ratios(found: Summaries, figure: str, radio: str) -> Iterator[Verdict]:
@@ -139,18 +142,6 @@ def _ratios(found: Summaries, figure: str, radio: str) -> Iterator[Verdict]:
             row.networks, _MODEL[radio], "not comparable",
             "the paper prints no ratios for its delays",
         )  # fmt: skip
-
-
-def judge_selection(found: Summaries) -> Iterator[Verdict]:
-    """[drip §VI-B] "DRIP incurs less delivery delay" than brokers drawn at random."""
-    for metric, reading in _DELAYS:
-        for k in BROKERS:
-            capable, drawn = (found.find(metric, system=s, k=k) for s in ("drip", "random"))
-            share = ratio(capable, drawn, "mean")
-            yield _row(
-                "figure-4", {"k": k}, f"mean {metric}, most capable / random", "less delay", *share,
-                capable.networks, f"{_MODEL['ideal']}; {reading}", *judge_order(*share),
-            )  # fmt: skip
 
 
 def judge_pairs(found: Summaries) -> Iterator[Verdict]:
@@ -169,6 +160,5 @@ def judge_pairs(found: Summaries) -> Iterator[Verdict]:
 
 def judge_rarely(share: float, pairs: int, *, against: bool) -> Judged:
     """The verdict of a share of pairs on a claim that needs it large (`against`), or small."""
-    rare = share < _RARE
-    holds = rare != against
+    holds = (share < _RARE) != against
     return ("agrees" if holds else "differs"), f"later in {round(share * pairs)} of {pairs} pairs"

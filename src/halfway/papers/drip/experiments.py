@@ -44,7 +44,6 @@ FEW = (
     "none for 5 s; beacons, reports and subscriptions are not limited; an event has one subscriber "
     "on average if a share of 0.1 of the nodes subscribes, and five with the paper's 0.5"
 )
-REST_S = 5.0
 NETWORK = ("n", "seconds")
 
 
@@ -57,20 +56,14 @@ def _point(scale: Scale, measurement: str, **given: Scalar) -> Point:
     return Point(measurement, parameters, NETWORK, 7.0 * seconds * runs)
 
 
-def _figure_3a(scale: Scale) -> list[Point]:
+def _figure_3a(scale: Scale, nearest: int = NEAREST_3A) -> list[Point]:
     return [
-        _point(scale, BROKING, system="drip", k=k, m=m, l=NEAREST_3A)
-        for k in BROKERS
-        for m in COPIES
+        _point(scale, BROKING, system="drip", k=k, m=m, l=nearest) for k in BROKERS for m in COPIES
     ]
 
 
 def _figure_3b(scale: Scale) -> list[Point]:
-    drip = [
-        _point(scale, BROKING, system="drip", k=k, m=m, l=NEAREST_3B)
-        for k in BROKERS
-        for m in COPIES
-    ]
+    drip = _figure_3a(scale, NEAREST_3B)
     return drip + [_point(scale, BROKING, system="sf", k=k, m=1, l=NEAREST_3B) for k in BROKERS]
 
 
@@ -94,7 +87,7 @@ def _limited(scale: Scale) -> list[Point]:
     return [
         _point(
             scale, BROKING, system=system, k=claims.LIMITED, l=claims.LIMITED_NEAREST, m=m,
-            share=share, rate=rate, handed=1, rest=REST_S,
+            share=share, rate=rate, handed=1, rest=5.0,
         )
         for share, rate in claims.LOADS
         for system, m in systems

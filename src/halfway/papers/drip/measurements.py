@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.sim.environment.mobility import Motion
-from halfway.sim.radio.declarations import CsmaRadio, IdealRadio, Radio
+from halfway.sim.radio.declarations import CsmaRadio, IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.mobility.random_waypoint import random_waypoint
 from halfway.world.workload.number_intervals import NumberIntervals
@@ -43,26 +43,19 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
         "by_capability": system != "random",
         **{option: given[name] for name, option in LIMITS.items() if name in given},
     }  # fmt: skip
+    # A power of two, at least 1.5 times the expected number of events.
+    events = int(1.5 * (demand.rate * (demand.end_s - demand.start_s)))
+    # [drip §VI-A] "The IEEE 802.11 protocol": 1 Mb/s cannot carry the reports.
+    contended = run["radio"] == "contention"
+    radio = CsmaRadio(medium="wifi-a") if contended else IdealRadio(delay_s=0.001)
     made = Simulation(
         "drip", motion=Motion(legs, RANGE_M, window_s=LINKS_S), workload=demand,
         # One seed for all points of a network: the same phases, so that only copies differ.
         seed=run.network_seed, seconds=seconds, discovery_delay_s=run["hello_s"],
-        window=_window(demand),
-        options=options, radio=_radio(run["radio"]), stretch=False,
+        window=min(1 << events.bit_length(), WINDOW), options=options, radio=radio, stretch=False,
     )  # fmt: skip
     made.deliveries.delivery_log = []
     return made
-
-
-def _window(demand: NumberIntervals) -> int:
-    """A power of two, at least 1.5 times the expected number of events."""
-    mean = demand.rate * (demand.end_s - demand.start_s)
-    return min(1 << int(1.5 * mean).bit_length(), WINDOW)
-
-
-def _radio(name: str) -> Radio:
-    # [drip §VI-A] "The IEEE 802.11 protocol": 1 Mb/s cannot carry the reports.
-    return CsmaRadio(medium="wifi-a") if name == "contention" else IdealRadio(delay_s=0.001)
 
 
 def broking(run: Run) -> Observations:
@@ -79,7 +72,7 @@ def broking(run: Run) -> Observations:
     event, _, delay = delivered(made)
     brokers = made.instance.state.node.is_broker == 1
     lost = np.full(out.expected - out.delivered, DEADLINE_S)
-    published = published_at(made)
+    published = made.demand.begun_again().take(np.inf, WINDOW).t  # [events] seconds
     covered, union = coverage(made, event, published[event] + delay, brokers)
     return {
         "delay": delay,
@@ -94,19 +87,12 @@ def broking(run: Run) -> Observations:
     }
 
 
-def delivered(
-    made: Simulation,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
+def delivered(made: Simulation) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
     """Events, rows and delays (seconds) of all deliveries, in order of time."""
     none = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     columns: Any = zip(none, *(made.deliveries.delivery_log or []), strict=True)
     event, row, delay = (np.concatenate(column) for column in columns)
     return event, row, delay
-
-
-def published_at(made: Simulation) -> Floats:
-    """[events] the time of each publication."""
-    return made.demand.begun_again().take(np.inf, WINDOW).t
 
 
 def coverage(

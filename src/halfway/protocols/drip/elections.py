@@ -3,14 +3,7 @@
 from halfway.core.compiled import apart, embedded
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
-from halfway.protocols.drip.messages import (
-    AWAITS_WINNER,
-    BEST_CANDIDATE,
-    CANDIDATE,
-    CAPABILITY,
-    ELECTION_CALL,
-    ELECTION_END,
-)
+from halfway.protocols.drip import messages
 from halfway.protocols.drip.routes import nearest_but
 from halfway.protocols.drip.state import NO_NODE
 
@@ -57,9 +50,9 @@ def rank(state, i, node_id, capability):
 def announce_candidate(state, i, node_id, capability, wait, out):
     """[drip §IV-A] "all nodes broadcast their existing information including their ξ"."""
     if rank(state, i, node_id, capability):
-        o = emit(out, CANDIDATE, wait, EVERYONE)
+        o = emit(out, messages.CANDIDATE, wait, EVERYONE)
         o.target = node_id
-        o.reals[CAPABILITY] = capability
+        o.reals[messages.CAPABILITY] = capability
 
 
 @apart
@@ -94,17 +87,17 @@ def call_election(state, rules, i, lost, node_id, capability, out):
         state.node[i].electing_for = lost
         state.node[i].best_candidate = state.node_id[i]
         state.node[i].best_capability = state.node[i].capability
-        o = emit(out, ELECTION_END, rules.election_s, state.node_id[i])
+        o = emit(out, messages.ELECTION_END, rules.election_s, state.node_id[i])
         o.target = lost
     elif not beats_best(state, i, capability, node_id):
         return
     if beats_best(state, i, capability, node_id):
         state.node[i].best_candidate = node_id
         state.node[i].best_capability = capability
-    o = emit(out, ELECTION_CALL, 0.0, EVERYONE)
+    o = emit(out, messages.ELECTION_CALL, 0.0, EVERYONE)
     o.target = lost
-    o.args[BEST_CANDIDATE] = state.node[i].best_candidate
-    o.reals[CAPABILITY] = state.node[i].best_capability
+    o.args[messages.BEST_CANDIDATE] = state.node[i].best_candidate
+    o.reals[messages.CAPABILITY] = state.node[i].best_capability
 
 
 @embedded
@@ -119,7 +112,10 @@ def on_election_call(state, rules, i, message, out):
     """Join an election, if the lost broker was the local one."""
     local = message.target in (state.node[i].local_broker, state.node[i].electing_for)
     if state.node[i].is_broker == 0 and local:
-        node_id, capability = message.args[BEST_CANDIDATE], message.reals[CAPABILITY]
+        node_id, capability = (
+            message.args[messages.BEST_CANDIDATE],
+            message.reals[messages.CAPABILITY],
+        )
         call_election(state, rules, i, message.target, node_id, capability, out)
 
 
@@ -128,11 +124,14 @@ def on_election_end(state, rules, i, message, out):
     """The most capable node succeeds the lost broker; the others await its beacon."""
     if state.node[i].electing_for != message.target:
         return
-    if state.node[i].best_candidate == state.node_id[i] or message.args[AWAITS_WINNER] == 1:
+    if (
+        state.node[i].best_candidate == state.node_id[i]
+        or message.args[messages.AWAITS_WINNER] == 1
+    ):
         state.node[i].electing_for = NO_NODE
     else:  # the winner may fail before its first beacon: another election can begin then
-        o = emit(out, ELECTION_END, rules.expiry_s, state.node_id[i])
+        o = emit(out, messages.ELECTION_END, rules.expiry_s, state.node_id[i])
         o.target = message.target
-        o.args[AWAITS_WINNER] = 1
+        o.args[messages.AWAITS_WINNER] = 1
     if state.node[i].best_candidate == state.node_id[i] and state.node[i].is_broker == 0:
         become_broker(state, i, message.target)

@@ -6,16 +6,7 @@ from halfway.core.compiled import apart, embedded
 from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, mixed, seeded, uniform
-from halfway.protocols.drip.messages import (
-    DELIVERED,
-    DIGEST,
-    DIGEST_WORDS,
-    FLOOD,
-    ROUND,
-    SEEN,
-    SEEN_BASE,
-    SEEN_WORDS,
-)
+from halfway.protocols.drip import messages
 from halfway.protocols.drip.registrations import subscribes
 from halfway.protocols.drip.state import DELETED, NO_NODE
 
@@ -34,7 +25,7 @@ def notify_application(state, i, event, topic, out):
     place = event & (state.events.shape[1] - 1)
     if event > state.events[i, place].seen and subscribes(state, i, topic):
         state.events[i, place].seen = event
-        o = emit(out, DELIVERED, 0.0, APP)
+        o = emit(out, messages.DELIVERED, 0.0, APP)
         o.topic = topic
         o.event = event
 
@@ -42,11 +33,11 @@ def notify_application(state, i, event, topic, out):
 @apart
 def flood_region(state, i, place, out):
     """[drip §V-A] "the broker node will flood the event only in its Voronoi region"."""
-    o = emit(out, FLOOD, 0.0, EVERYONE)
+    o = emit(out, messages.FLOOD, 0.0, EVERYONE)
     o.target = state.node_id[i]
     o.topic = state.events[i, place].topic
     o.event = state.events[i, place].held
-    o.args[ROUND] = state.events[i, place].rounds
+    o.args[messages.ROUND] = state.events[i, place].rounds
     state.events[i, place].rounds += 1
 
 
@@ -57,7 +48,7 @@ def on_flood(state, rules, i, message, out):
         return
     event = np.int64(message.event)
     place = event & (state.events.shape[1] - 1)
-    mark = np.int64(message.target) * ROUNDS + message.args[ROUND]
+    mark = np.int64(message.target) * ROUNDS + message.args[messages.ROUND]
     # Rounds ascend, and two may be in progress at a time: an older one is never repeated.
     last = state.events[i, place].flood_mark
     again = state.events[i, place].repeated == event and last // ROUNDS == message.target
@@ -69,11 +60,11 @@ def on_flood(state, rules, i, message, out):
     notify_application(state, i, event, message.topic, out)
     # Drawn by event and node id, not from the node's random state: floods change nothing else.
     part = uniform(mixed(advanced(seeded(np.uint64(event), state.node_id[i]))))
-    o = emit(out, FLOOD, rules.flood_jitter_s * part, EVERYONE)
+    o = emit(out, messages.FLOOD, rules.flood_jitter_s * part, EVERYONE)
     o.target = message.target
     o.topic = message.topic
     o.event = message.event
-    o.args[ROUND] = message.args[ROUND]
+    o.args[messages.ROUND] = message.args[messages.ROUND]
 
 
 @apart
@@ -129,15 +120,15 @@ def store_event(state, rules, i, event, topic, role, now, out):
 @apart
 def write_digest(state, i, o):
     """Write which of the newest events broker row i holds, or held, into a record."""
-    base = max(state.node[i].newest_event - 32 * DIGEST_WORDS + 1, 0)
+    base = max(state.node[i].newest_event - 32 * messages.DIGEST_WORDS + 1, 0)
     o.event = base
-    for w in range(DIGEST_WORDS):
+    for w in range(messages.DIGEST_WORDS):
         word = np.uint32(0)
         for bit in range(32):
             event = base + 32 * w + bit
             if state.events[i, event & (state.events.shape[1] - 1)].held == event:
                 word |= np.uint32(1) << np.uint32(bit)
-        o.args[DIGEST + w] = np.int32(word)
+        o.args[messages.DIGEST + w] = np.int32(word)
 
 
 @embedded
@@ -146,9 +137,9 @@ def is_in_digest(message, event):
     bit = np.int64(event) - message.event
     if bit < 0:
         return True
-    if bit >= 32 * DIGEST_WORDS:
+    if bit >= 32 * messages.DIGEST_WORDS:
         return False
-    return (message.args[DIGEST + (bit >> 5)] >> (bit & 31)) & 1 == 1
+    return (message.args[messages.DIGEST + (bit >> 5)] >> (bit & 31)) & 1 == 1
 
 
 @apart
@@ -161,10 +152,10 @@ def flood_missed(state, rules, i, message, out):
         topic = state.events[i, place].topic
         if state.events[i, place].held != event or state.events[i, place].role <= DELETED:
             continue
-        bit = event - message.args[SEEN_BASE]
+        bit = event - message.args[messages.SEEN_BASE]
         seen = bit < 0
-        if bit >= 0 and bit < 32 * SEEN_WORDS:
-            seen = (np.int64(message.reals[SEEN + (bit >> 5)]) >> (bit & 31)) & 1 == 1
+        if bit >= 0 and bit < 32 * messages.SEEN_WORDS:
+            seen = (np.int64(message.reals[messages.SEEN + (bit >> 5)]) >> (bit & 31)) & 1 == 1
         matches = message.topic <= topic <= message.event
         if matches and not seen and flooded < rules.batch:
             flood_region(state, i, place, out)

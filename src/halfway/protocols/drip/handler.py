@@ -22,25 +22,12 @@ from halfway.core.message import START
 from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
+from halfway.protocols.drip import elections, registrations
 from halfway.protocols.drip import messages as kinds
 from halfway.protocols.drip.copies import note_relays, transfer_events
-from halfway.protocols.drip.elections import (
-    announce_candidate,
-    on_bootstrap_end,
-    on_election_call,
-    on_election_end,
-)
 from halfway.protocols.drip.events import flood_missed, note_event, on_flood, store_event
 from halfway.protocols.drip.messages import CAPABILITY, OTHER_BROKER, ROLE, STARTS
 from halfway.protocols.drip.regions import drop_expired, on_beacon, send_beacon, send_report
-from halfway.protocols.drip.registrations import (
-    exchange_subscriptions,
-    keep_interval,
-    on_quit,
-    on_register,
-    on_subscription,
-    register,
-)
 from halfway.protocols.drip.routes import forward, note_route, send
 from halfway.protocols.drip.state import NO_NODE, SOURCE, DripState, blank_state
 
@@ -115,7 +102,9 @@ def on_start(state, rules, i, message, out):
         if not rules.by_capability and state.node[i].starts == 1:
             state.node[i].capability = uniform(random_bits(state, i))
         wait = 0.1 * rules.election_s * uniform(random_bits(state, i))
-        announce_candidate(state, i, state.node_id[i], state.node[i].capability, wait, out)
+        elections.announce_candidate(
+            state, i, state.node_id[i], state.node[i].capability, wait, out
+        )
         emit(out, kinds.BOOTSTRAP_END, rules.election_s, state.node_id[i])
     # Anywhere within an interval, so that nodes are not in phase.
     wait = rules.beacon_interval_s * uniform(random_bits(state, i))
@@ -140,13 +129,13 @@ def on_tick(state, rules, neighbourhood, i, message, out):
         state.node[i].version == 0
         or state.node[i].registered_at + rules.registration_interval_s <= now
     ):
-        register(state, rules, neighbourhood, i, now, out)
+        registrations.register(state, rules, neighbourhood, i, now, out)
 
 
 @apart
 def meet(state, rules, neighbourhood, i, broker, message, out):
     """Send a broker that can be reached what it may not know."""
-    exchange_subscriptions(state, rules, neighbourhood, i, broker, message.at, out)
+    registrations.exchange_subscriptions(state, rules, neighbourhood, i, broker, message.at, out)
     transfer_events(state, rules, neighbourhood, i, broker, message, message.at, out)
 
 
@@ -156,12 +145,12 @@ def on_routed(state, rules, neighbourhood, i, kind, message, out):
     if kind == kinds.REPORT:
         meet(state, rules, neighbourhood, i, message.args[OTHER_BROKER], message, out)
     elif kind == kinds.REGISTER:
-        if on_register(state, i, message) >= 0:
+        if registrations.on_register(state, i, message) >= 0:
             flood_missed(state, rules, i, message, out)
     elif kind == kinds.QUIT:
-        on_quit(state, i, message)
+        registrations.on_quit(state, i, message)
     elif kind == kinds.SUBSCRIPTION:
-        on_subscription(state, i, message)
+        registrations.on_subscription(state, i, message)
     elif kind == kinds.EVENT:
         role = np.int64(message.args[ROLE])  # one type of number: `store_event` is compiled once
         store_event(state, rules, i, message.event, message.topic, role, message.at, out)
@@ -188,19 +177,19 @@ def on_publish(state, rules, neighbourhood, i, message, out):
 def on_rare(state, rules, neighbourhood, i, kind, message, out):
     """Process a record of elections, a start event, or a subscription."""
     if kind == kinds.CANDIDATE:
-        announce_candidate(state, i, message.target, message.reals[CAPABILITY], 0.0, out)
+        elections.announce_candidate(state, i, message.target, message.reals[CAPABILITY], 0.0, out)
     elif kind == kinds.BOOTSTRAP_END:
-        on_bootstrap_end(state, i)
+        elections.on_bootstrap_end(state, i)
     elif kind == kinds.ELECTION_CALL:
-        on_election_call(state, rules, i, message, out)
+        elections.on_election_call(state, rules, i, message, out)
     elif kind == kinds.ELECTION_END:
-        on_election_end(state, rules, i, message, out)
+        elections.on_election_end(state, rules, i, message, out)
     elif kind == START:
         on_start(state, rules, i, message, out)
     elif kind == kinds.SUBSCRIBE:
-        new = keep_interval(state, i, message.topic, message.event)
+        new = registrations.keep_interval(state, i, message.topic, message.event)
         if new and state.node[i].local_broker != NO_NODE:
-            register(state, rules, neighbourhood, i, message.at, out)
+            registrations.register(state, rules, neighbourhood, i, message.at, out)
 
 
 @embedded

@@ -5,26 +5,10 @@ import numpy as np
 from halfway.core.compiled import apart, embedded
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
+from halfway.protocols.drip import messages, routes
 from halfway.protocols.drip.elections import call_election
 from halfway.protocols.drip.events import write_digest
-from halfway.protocols.drip.messages import (
-    BEACON,
-    BEACON_SEQUENCE,
-    DIGEST,
-    DIGEST_WORDS,
-    OTHER_BROKER,
-    REPLACES,
-    REPORT,
-    SENT_AT,
-)
 from halfway.protocols.drip.registrations import register, send_quits
-from halfway.protocols.drip.routes import (
-    has_border_neighbour,
-    is_nearer,
-    nearest_but,
-    place_of_broker,
-    send,
-)
 from halfway.protocols.drip.state import NO_NODE
 
 
@@ -32,12 +16,12 @@ from halfway.protocols.drip.state import NO_NODE
 def send_beacon(state, i, now, out):
     """[drip §IV-B] "its node ID, region ID, sequence number, source time-stamp"."""
     state.node[i].beacon_sequence += 1
-    o = emit(out, BEACON, 0.0, EVERYONE)
+    o = emit(out, messages.BEACON, 0.0, EVERYONE)
     o.target = state.node_id[i]  # also the id of the region
     o.topic = state.node[i].local_broker
-    o.args[BEACON_SEQUENCE] = state.node[i].beacon_sequence
-    o.args[REPLACES] = state.node[i].replaces
-    o.reals[SENT_AT] = now
+    o.args[messages.BEACON_SEQUENCE] = state.node[i].beacon_sequence
+    o.args[messages.REPLACES] = state.node[i].replaces
+    o.reals[messages.SENT_AT] = now
     # We add which events are held here, because a broker that offers events must know what is
     # missing.
     write_digest(state, i, o)
@@ -46,13 +30,13 @@ def send_beacon(state, i, now, out):
 @embedded
 def repeat_beacon(state, i, message, out):
     """Repeat a beacon, with the local broker of this node."""
-    o = emit(out, BEACON, 0.0, EVERYONE)
+    o = emit(out, messages.BEACON, 0.0, EVERYONE)
     o.target = message.target
     o.topic = state.node[i].local_broker
     o.event = message.event
     for a in range(8):
         o.args[a] = message.args[a]
-    o.reals[SENT_AT] = message.reals[SENT_AT]
+    o.reals[messages.SENT_AT] = message.reals[messages.SENT_AT]
 
 
 @embedded
@@ -64,17 +48,17 @@ def list_broker(state, i, message):
     a list of smallest delays ever seen would never follow a broker that moves away.
     """
     # We count microseconds, because no clock is finer: equal paths have equal delays.
-    delay = np.floor((message.at - message.reals[SENT_AT]) * 1e6 + 0.5)
-    at = place_of_broker(state, i, message.target)
+    delay = np.floor((message.at - message.reals[messages.SENT_AT]) * 1e6 + 0.5)
+    at = routes.place_of_broker(state, i, message.target)
     if at >= 0:
-        if message.args[BEACON_SEQUENCE] <= state.nearest[i, at].sequence:
+        if message.args[messages.BEACON_SEQUENCE] <= state.nearest[i, at].sequence:
             return False
     else:
         at = 0
         for s in range(state.nearest.shape[1]):
             if state.nearest[i, at].node_id == NO_NODE:
                 break
-            if state.nearest[i, s].node_id == NO_NODE or is_nearer(state, i, at, s):
+            if state.nearest[i, s].node_id == NO_NODE or routes.is_nearer(state, i, at, s):
                 at = s
         # We break ties by node id, because the order of arrival is chance.
         last = state.nearest[i, at]
@@ -82,13 +66,13 @@ def list_broker(state, i, message):
             return False
         state.nearest[i, at].node_id = message.target
         state.nearest[i, at].border_neighbour = NO_NODE
-    state.nearest[i, at].sequence = message.args[BEACON_SEQUENCE]
+    state.nearest[i, at].sequence = message.args[messages.BEACON_SEQUENCE]
     state.nearest[i, at].delay = delay
     state.nearest[i, at].heard_at = message.at
     state.nearest[i, at].via = message.source
     state.nearest[i, at].digest_base = message.event
-    for w in range(DIGEST_WORDS):
-        state.nearest[i, at].digest[w] = message.args[DIGEST + w]
+    for w in range(messages.DIGEST_WORDS):
+        state.nearest[i, at].digest[w] = message.args[messages.DIGEST + w]
     return True
 
 
@@ -97,7 +81,7 @@ def attach(state, rules, neighbourhood, i, now, out):
     """[drip §IV-B] "always chooses the broker with the min(Delay)"; handover if that is another."""
     if state.node[i].is_broker == 1:
         return
-    s = nearest_but(state, i, -1)
+    s = routes.nearest_but(state, i, -1)
     if s < 0 or state.nearest[i, s].node_id == state.node[i].local_broker:
         return
     hand_over(state, rules, neighbourhood, i, state.nearest[i, s].node_id, now, out)
@@ -116,7 +100,7 @@ def hand_over(state, rules, neighbourhood, i, broker, now, out):
 def step_down_for(state, i, message):
     """Stop being a successor, if the lost broker is back or another successor has a lower id."""
     replaced = state.node[i].replaces
-    rival = message.args[REPLACES] == replaced and message.target < state.node_id[i]
+    rival = message.args[messages.REPLACES] == replaced and message.target < state.node_id[i]
     if rival or message.target == replaced:
         state.node[i].is_broker = 0
         state.node[i].replaces = NO_NODE
@@ -126,7 +110,7 @@ def step_down_for(state, i, message):
 @embedded
 def on_beacon(state, rules, neighbourhood, i, message, out):
     """List a broker, attach to the nearest one, and repeat the beacon."""
-    s = place_of_broker(state, i, message.topic)
+    s = routes.place_of_broker(state, i, message.topic)
     if s >= 0 and message.topic != NO_NODE:
         state.nearest[i, s].border_neighbour = message.source
         state.nearest[i, s].border_at = message.at
@@ -149,7 +133,7 @@ def drop_expired(state, rules, neighbourhood, i, now, out):
         node_id = state.nearest[i, s].node_id
         expired = node_id != NO_NODE and state.nearest[i, s].heard_at + rules.expiry_s < now
         local_expired |= expired and node_id == state.node[i].local_broker
-        if expired and nearest_but(state, i, s) >= 0:
+        if expired and routes.nearest_but(state, i, s) >= 0:
             state.nearest[i, s].node_id = NO_NODE
     if (
         local_expired
@@ -166,18 +150,20 @@ def drop_expired(state, rules, neighbourhood, i, now, out):
 @apart
 def send_report(state, rules, neighbourhood, i, now, out):
     """[drip §V-B] A bridge node's report: its two nearest brokers, and a neighbour beyond."""
-    first = nearest_but(state, i, -1)
+    first = routes.nearest_but(state, i, -1)
     if (
         state.node[i].is_broker == 1
         or first < 0
         or state.nearest[i, first].node_id != state.node[i].local_broker
     ):
         return
-    second = nearest_but(state, i, first)
-    if second < 0 or not has_border_neighbour(state, rules, neighbourhood, i, second, now):
+    second = routes.nearest_but(state, i, first)
+    if second < 0 or not routes.has_border_neighbour(state, rules, neighbourhood, i, second, now):
         return
-    o = send(state, rules, neighbourhood, i, REPORT, state.node[i].local_broker, now, out)
+    o = routes.send(
+        state, rules, neighbourhood, i, messages.REPORT, state.node[i].local_broker, now, out
+    )
     o.event = state.nearest[i, second].digest_base
-    o.args[OTHER_BROKER] = state.nearest[i, second].node_id
-    for w in range(DIGEST_WORDS):
-        o.args[DIGEST + w] = state.nearest[i, second].digest[w]
+    o.args[messages.OTHER_BROKER] = state.nearest[i, second].node_id
+    for w in range(messages.DIGEST_WORDS):
+        o.args[messages.DIGEST + w] = state.nearest[i, second].digest[w]

@@ -8,19 +8,7 @@ of a node that moves from A to B and back to A may arrive in any order.
 import numpy as np
 
 from halfway.core.compiled import apart, embedded
-from halfway.protocols.drip.messages import (
-    KEY,
-    MOST_NEAREST,
-    NEAREST,
-    QUIT,
-    REGISTER,
-    SEEN,
-    SEEN_BASE,
-    SEEN_WORDS,
-    SENDER,
-    SUBSCRIPTION,
-    VERSION,
-)
+from halfway.protocols.drip import messages
 from halfway.protocols.drip.routes import is_nearer, send
 from halfway.protocols.drip.state import CONTACTS, NO_NODE
 
@@ -69,13 +57,13 @@ def place_in_register(state, i, key):
 @apart
 def update(state, i, p, message):
     """Write a REGISTER or a SUBSCRIPTION to place p; False if a newer version is there."""
-    if message.args[VERSION] <= state.register[i, p].version:
+    if message.args[messages.VERSION] <= state.register[i, p].version:
         return False
-    state.register[i, p].version = message.args[VERSION]
+    state.register[i, p].version = message.args[messages.VERSION]
     state.register[i, p].low = message.topic
     state.register[i, p].high = message.event
-    for a in range(MOST_NEAREST):
-        state.register[i, p].nearest[a] = message.args[NEAREST + a]
+    for a in range(messages.MOST_NEAREST):
+        state.register[i, p].nearest[a] = message.args[messages.NEAREST + a]
     state.register[i, p].known_by = 0
     # A subscriber of this region would have registered the newer version here.
     state.register[i, p].local = 0
@@ -86,10 +74,10 @@ def update(state, i, p, message):
 @apart
 def on_register(state, i, message):
     """Register a subscription of this region. Its place, or -1 if it is not new."""
-    p = place_in_register(state, i, message.args[KEY])
+    p = place_in_register(state, i, message.args[messages.KEY])
     if p == NONE or not update(state, i, p, message):
         return np.int64(NONE)
-    if message.args[VERSION] > state.register[i, p].quit:
+    if message.args[messages.VERSION] > state.register[i, p].quit:
         state.register[i, p].local = 1
         return p
     return np.int64(NONE)
@@ -98,9 +86,9 @@ def on_register(state, i, message):
 @apart
 def on_quit(state, i, message):
     """[drip §V-A] "a Quit message to its previous local broker, which would delete"."""
-    p = place_in_register(state, i, message.args[KEY])
+    p = place_in_register(state, i, message.args[messages.KEY])
     if p != NONE:
-        version = message.args[VERSION]
+        version = message.args[messages.VERSION]
         state.register[i, p].quit = max(state.register[i, p].quit, version)
         # We keep it as another region's, because other brokers would send it back at once.
         if state.register[i, p].version <= version:
@@ -110,13 +98,13 @@ def on_quit(state, i, message):
 @apart
 def on_subscription(state, i, message):
     """Update the register from another broker, which need not be sent the same in return."""
-    p = place_in_register(state, i, message.args[KEY])
+    p = place_in_register(state, i, message.args[messages.KEY])
     if p == NONE:
         return
     update(state, i, p, message)
-    if message.args[VERSION] == state.register[i, p].version:
+    if message.args[messages.VERSION] == state.register[i, p].version:
         for c in range(CONTACTS):
-            if state.contacts[i, c].broker == message.args[SENDER]:
+            if state.contacts[i, c].broker == message.args[messages.SENDER]:
                 state.register[i, p].known_by |= bit_of(c)
 
 
@@ -126,9 +114,9 @@ def send_quits(state, rules, neighbourhood, i, broker, now, out):
     own = state.intervals.shape[1]
     for k in range(own):
         if state.intervals[i, k].low <= state.intervals[i, k].high:
-            o = send(state, rules, neighbourhood, i, QUIT, broker, now, out)
-            o.args[VERSION] = state.node[i].version
-            o.args[KEY] = state.node_id[i] * own + k
+            o = send(state, rules, neighbourhood, i, messages.QUIT, broker, now, out)
+            o.args[messages.VERSION] = state.node[i].version
+            o.args[messages.KEY] = state.node_id[i] * own + k
 
 
 @apart
@@ -136,7 +124,7 @@ def write_nearest(state, i, o):
     """Write the brokers nearest to row i into a record; a broker is nearest to itself."""
     count = 0
     if state.node[i].is_broker == 1:
-        o.args[NEAREST] = state.node_id[i]
+        o.args[messages.NEAREST] = state.node_id[i]
         count = 1
     places = state.nearest.shape[1]
     for s in range(places):
@@ -144,7 +132,7 @@ def write_nearest(state, i, o):
         for t in range(places):
             rank += state.nearest[i, t].node_id != NO_NODE and t != s and is_nearer(state, i, t, s)
         if state.nearest[i, s].node_id != NO_NODE and rank < places:
-            o.args[NEAREST + rank] = state.nearest[i, s].node_id
+            o.args[messages.NEAREST + rank] = state.nearest[i, s].node_id
 
 
 @apart
@@ -153,26 +141,35 @@ def register(state, rules, neighbourhood, i, now, out):
     own, slots = state.intervals.shape[1], state.events.shape[1]
     state.node[i].version += 1
     state.node[i].registered_at = now
-    base = max(state.node[i].newest_event - 32 * SEEN_WORDS + 1, 0)
+    base = max(state.node[i].newest_event - 32 * messages.SEEN_WORDS + 1, 0)
     for k in range(own):
         if state.intervals[i, k].low <= state.intervals[i, k].high:
-            o = send(state, rules, neighbourhood, i, REGISTER, state.node[i].local_broker, now, out)
+            o = send(
+                state,
+                rules,
+                neighbourhood,
+                i,
+                messages.REGISTER,
+                state.node[i].local_broker,
+                now,
+                out,
+            )
             o.topic = state.intervals[i, k].low
             o.event = state.intervals[i, k].high
-            o.args[VERSION] = state.node[i].version
-            o.args[SEEN_BASE] = base
-            o.args[KEY] = state.node_id[i] * own + k
-            for a in range(MOST_NEAREST):
-                o.args[NEAREST + a] = NO_NODE
+            o.args[messages.VERSION] = state.node[i].version
+            o.args[messages.SEEN_BASE] = base
+            o.args[messages.KEY] = state.node_id[i] * own + k
+            for a in range(messages.MOST_NEAREST):
+                o.args[messages.NEAREST + a] = NO_NODE
             write_nearest(state, i, o)
             # We state which events were seen, because a node that moves may have missed floods.
-            for w in range(SEEN_WORDS):
+            for w in range(messages.SEEN_WORDS):
                 word = np.int64(0)
                 for bit in range(32):
                     event = base + 32 * w + bit
                     if state.events[i, event & (slots - 1)].seen == event:
                         word |= np.int64(1) << bit
-                o.reals[SEEN + w] = np.float64(word)
+                o.reals[messages.SEEN + w] = np.float64(word)
 
 
 @embedded
@@ -225,12 +222,12 @@ def exchange_subscriptions(state, rules, neighbourhood, i, broker, now, out):
             return
         sent += 1
         state.register[i, p].known_by |= bit_of(c)
-        o = send(state, rules, neighbourhood, i, SUBSCRIPTION, broker, now, out)
+        o = send(state, rules, neighbourhood, i, messages.SUBSCRIPTION, broker, now, out)
         o.topic = state.register[i, p].low
         o.event = state.register[i, p].high
-        o.args[VERSION] = state.register[i, p].version
-        o.args[SENDER] = state.node_id[i]
-        o.args[KEY] = state.register[i, p].key
-        for a in range(MOST_NEAREST):
-            o.args[NEAREST + a] = state.register[i, p].nearest[a]
+        o.args[messages.VERSION] = state.register[i, p].version
+        o.args[messages.SENDER] = state.node_id[i]
+        o.args[messages.KEY] = state.register[i, p].key
+        for a in range(messages.MOST_NEAREST):
+            o.args[messages.NEAREST + a] = state.register[i, p].nearest[a]
     state.contacts[i, c].changes = state.node[i].changes

@@ -12,12 +12,6 @@ _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 
 
 @embedded
-def is_neighbour(neighbourhood, i, node_id):
-    """Whether that node is a neighbour of row i."""
-    return place_of(neighbourhood, i, node_id) >= 0
-
-
-@embedded
 def place_of_broker(state, i, broker):
     """The place of a broker in row i's list of the nearest ones, or -1."""
     for s in range(state.nearest.shape[1]):
@@ -52,7 +46,7 @@ def has_border_neighbour(state, rules, neighbourhood, i, s, now):
     return (
         fresh
         and state.nearest[i, s].border_neighbour != NO_NODE
-        and is_neighbour(neighbourhood, i, state.nearest[i, s].border_neighbour)
+        and place_of(neighbourhood, i, state.nearest[i, s].border_neighbour) >= 0
     )
 
 
@@ -79,7 +73,7 @@ def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
     """
     s = place_of_broker(state, i, broker)
     known = s >= 0 and state.nearest[i, s].via != excluded
-    if known and is_neighbour(neighbourhood, i, state.nearest[i, s].via):
+    if known and place_of(neighbourhood, i, state.nearest[i, s].via) >= 0:
         return state.nearest[i, s].via
     return NO_NODE
 
@@ -91,7 +85,7 @@ def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
     [drip §V-B] "it first finds one bridge node B and contacts it. Then B relays the message to its
     1-hop foreign neighbor C"
     """
-    if is_neighbour(neighbourhood, i, broker):
+    if place_of(neighbourhood, i, broker) >= 0:
         return broker
     if state.node[i].local_broker == broker:
         return next_hop_by_beacon(state, neighbourhood, i, broker, excluded)
@@ -104,7 +98,7 @@ def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
     for r in range(ROUTES):
         fresh = state.routes[i, r].at + rules.expiry_s >= now
         known = fresh and state.routes[i, r].to == broker and state.routes[i, r].via != excluded
-        if known and is_neighbour(neighbourhood, i, state.routes[i, r].via):
+        if known and place_of(neighbourhood, i, state.routes[i, r].via) >= 0:
             return state.routes[i, r].via
     return NO_NODE
 

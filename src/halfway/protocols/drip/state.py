@@ -113,17 +113,9 @@ class DripState(NamedTuple):
 
 
 def blank_state(
-    node_ids: npt.NDArray[np.int32],
-    capability: npt.NDArray[np.float64],
-    *,
-    brokers: int,
-    nearest: int,
-    copies: int,
-    window: int,
-    own: int,
-    intervals: int,
-    seed: int,
-) -> DripState:
+    node_ids: npt.NDArray[np.int32], capability: npt.NDArray[np.float64], *, brokers: int,
+    nearest: int, copies: int, window: int, own: int, intervals: int, seed: int,
+) -> DripState:  # fmt: skip
     """Nodes before their start event, with empty tables.
 
     capability [n]; brokers, nearest, copies: of the rules. window: events in flight at a time,

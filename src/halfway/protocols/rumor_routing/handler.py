@@ -27,23 +27,6 @@ from halfway.core.prng import random_bits, uniform
 from halfway.protocols.application import PUBLISH, SUBSCRIBE, emit_event, notify_application
 from halfway.protocols.event_window import is_new
 from halfway.protocols.rumor_routing import messages
-from halfway.protocols.rumor_routing.messages import (
-    AGENT,
-    ANSWER,
-    ATTACHED,
-    ATTEMPT,
-    DATA,
-    DISTANCE,
-    NUMBER,
-    QUERY,
-    QUERY_TIMEOUT,
-    RESUME,
-    SECOND_DISTANCE,
-    SECOND_TOPIC,
-    STARTS,
-    STEPS_LEFT,
-    UNANSWERED,
-)
 from halfway.protocols.rumor_routing.state import (
     NONE,
     RumorState,
@@ -90,22 +73,22 @@ def most_emissions(state: RumorState, rules: Rules) -> int:
 def send_agent(state, neighbourhood, i, message, second, steps_left, out):
     """Send an agent a random step on, with the paths to its topic and to a second one, if any."""
     step = random_step(state, neighbourhood, i, message)
-    o = emit_walker(message, AGENT, steps_left, step, out)
-    o.args[DISTANCE] = state.distance[i, message.topic]
-    o.args[SECOND_TOPIC] = second
-    o.args[SECOND_DISTANCE] = 0 if second == NONE else state.distance[i, second]
+    o = emit_walker(message, messages.AGENT, steps_left, step, out)
+    o.args[messages.DISTANCE] = state.distance[i, message.topic]
+    o.args[messages.SECOND_TOPIC] = second
+    o.args[messages.SECOND_DISTANCE] = 0 if second == NONE else state.distance[i, second]
 
 
 @inlined
 def on_agent(state, neighbourhood, i, message, out):
     """Exchange shorter paths between agent and node; then the agent continues, if it may."""
-    learn_path(state, i, message.topic, message.args[DISTANCE] + 1, message.source)
-    second = message.args[SECOND_TOPIC]
+    learn_path(state, i, message.topic, message.args[messages.DISTANCE] + 1, message.source)
+    second = message.args[messages.SECOND_TOPIC]
     if second == NONE:
         second = nearest_but(state, i, message.topic)
     else:
-        learn_path(state, i, second, message.args[SECOND_DISTANCE] + 1, message.source)
-    left = message.args[STEPS_LEFT] - 1
+        learn_path(state, i, second, message.args[messages.SECOND_DISTANCE] + 1, message.source)
+    left = message.args[messages.STEPS_LEFT] - 1
     if left >= 0 and not has_no_neighbour(neighbourhood, i):
         send_agent(state, neighbourhood, i, message, second, left, out)
 
@@ -135,10 +118,10 @@ def start_query(state, rules, neighbourhood, i, message, attempt, out):
             state, neighbourhood, i, message, state.node_id[i], number, rules.query_steps - 1, out
         )
     state.querying[i, message.topic] = 1
-    o = emit(out, QUERY_TIMEOUT, rules.query_timeout_s, state.node_id[i])
+    o = emit(out, messages.QUERY_TIMEOUT, rules.query_timeout_s, state.node_id[i])
     o.topic = message.topic
-    o.args[ATTEMPT] = attempt
-    o.args[STARTS] = state.starts[i]
+    o.args[messages.ATTEMPT] = attempt
+    o.args[messages.STARTS] = state.starts[i]
 
 
 @inlined
@@ -147,7 +130,7 @@ def resume_from(state, i, topic, out):
     # One timer after another, because one call cannot emit as many records as there are topics.
     for other in range(topic, state.querying.shape[1]):
         if state.querying[i, other] == 1:
-            o = emit(out, RESUME, 0.0, state.node_id[i])
+            o = emit(out, messages.RESUME, 0.0, state.node_id[i])
             o.topic = other
             return
 
@@ -158,17 +141,17 @@ def send_query(state, neighbourhood, i, message, subscriber, number, steps_left,
     next_hop = state.next_hop[i, message.topic]
     if next_hop == NONE:
         next_hop = random_step(state, neighbourhood, i, message)
-    o = emit_walker(message, QUERY, steps_left, next_hop, out)
+    o = emit_walker(message, messages.QUERY, steps_left, next_hop, out)
     o.target = subscriber
-    o.args[NUMBER] = number
+    o.args[messages.NUMBER] = number
 
 
 @inlined
 def on_query(state, neighbourhood, i, message, out):
     """Answer a query if this node is a witness; otherwise it continues, if it may."""
-    number = message.args[NUMBER]
+    number = message.args[messages.NUMBER]
     keep_trail(state, i, message.target, number, message.source)
-    left = message.args[STEPS_LEFT] - 1
+    left = message.args[messages.STEPS_LEFT] - 1
     if state.distance[i, message.topic] == 0:
         send_answer(state, i, message, message.target, number, state.latest[i, message.topic], out)
     elif left >= 0 and not has_no_neighbour(neighbourhood, i):
@@ -183,23 +166,25 @@ def send_answer(state, i, message, subscriber, number, event, out):
         return
     back = state.trail_back[i, place]
     add_branch(state, i, message.topic, back)
-    o = emit(out, ANSWER, 0.0, back)
+    o = emit(out, messages.ANSWER, 0.0, back)
     o.topic = message.topic
     o.event = event
     o.target = subscriber
-    o.args[NUMBER] = number
+    o.args[messages.NUMBER] = number
 
 
 @inlined
 def on_answer(state, i, message, out):
     """Forward an answer; at its subscriber it ends, and its event is the first one."""
     if message.target != state.node_id[i]:
-        send_answer(state, i, message, message.target, message.args[NUMBER], message.event, out)
+        send_answer(
+            state, i, message, message.target, message.args[messages.NUMBER], message.event, out
+        )
         return
     state.querying[i, message.topic] = 0
     if state.attached[i, message.topic] == 0:
         state.attached[i, message.topic] = 1
-        emit_event(message, ATTACHED, 0.0, APP, out)
+        emit_event(message, messages.ATTACHED, 0.0, APP, out)
     forward_event(state, i, message, out)
 
 
@@ -213,19 +198,19 @@ def forward_event(state, i, message, out):
         to = state.branch_to[i, place]
         on_branch = state.branch_topic[i, place] == message.topic
         if on_branch and (message.kind == PUBLISH or to != message.source):
-            emit_event(message, DATA, 0.0, to, out)
+            emit_event(message, messages.DATA, 0.0, to, out)
 
 
 @inlined
 def due_attempt(state, rules, i, message, out):
     """The number of the query that is due at a QUERY_TIMEOUT; -1 if none."""
-    topic, attempt = message.topic, message.args[ATTEMPT] + 1
-    if state.querying[i, topic] == 0 or message.args[STARTS] != state.starts[i]:
+    topic, attempt = message.topic, message.args[messages.ATTEMPT] + 1
+    if state.querying[i, topic] == 0 or message.args[messages.STARTS] != state.starts[i]:
         return -1  # answered, or repeated since the node came back
     if state.attached[i, topic] == 0 and state.distance[i, topic] != 0:
         if attempt <= rules.retries:
             return attempt
-        emit_event(message, UNANSWERED, 0.0, APP, out)
+        emit_event(message, messages.UNANSWERED, 0.0, APP, out)
     state.querying[i, topic] = 0
     return -1
 
@@ -234,22 +219,22 @@ def due_attempt(state, rules, i, message, out):
 def handle(state, rules, neighbourhood, i, message, out):
     """Let a node of rumor routing receive one message."""
     attempt = -1  # of the query that this call sends; sent in one place, because it compiles long
-    if message.kind == DATA:
+    if message.kind == messages.DATA:
         forward_event(state, i, message, out)
-    elif message.kind == AGENT:
+    elif message.kind == messages.AGENT:
         on_agent(state, neighbourhood, i, message, out)
-    elif message.kind == QUERY:
+    elif message.kind == messages.QUERY:
         on_query(state, neighbourhood, i, message, out)
-    elif message.kind == ANSWER:
+    elif message.kind == messages.ANSWER:
         on_answer(state, i, message, out)
     elif message.kind == PUBLISH:
         on_publish(state, rules, neighbourhood, i, message, out)
-    elif message.kind == QUERY_TIMEOUT:
+    elif message.kind == messages.QUERY_TIMEOUT:
         attempt = due_attempt(state, rules, i, message, out)
     elif message.kind == SUBSCRIBE:
         state.subscribed[i, message.topic] = 1
         attempt = -1 if state.distance[i, message.topic] == 0 else 0
-    elif message.kind == RESUME:
+    elif message.kind == messages.RESUME:
         attempt = 0
         resume_from(state, i, message.topic + 1, out)
     elif message.kind == START:

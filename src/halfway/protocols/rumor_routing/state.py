@@ -39,13 +39,9 @@ class RumorState(NamedTuple):
 
 
 def blank_state(
-    node_ids: npt.NDArray[np.int32],
-    window: int,
-    topics: int,
-    seed: int,
-    trails: int = 32,
-    branches: int = 32,
-) -> RumorState:
+    node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int,
+    trails: int = 32, branches: int = 32,
+) -> RumorState:  # fmt: skip
     """Nodes that know no path; `trails` and `branches` are the capacities of these tables.
 
     window: events in flight at a time; an older one is not forwarded any more. When a full table

@@ -40,7 +40,11 @@ def forward(trails, rules, i, topic, event, other, hops, out):
     back = trails.back[i, 2 * topic + 1]
     if back != NEVER and trails.walks[i, 2 * topic + 1].generation >= other:
         if back == trails.node_id[i]:
-            deliver(trails, i, topic, event, hops, out)
+            if is_among_the_newest(trails.delivered, i, topic, event):
+                o = emit(out, DELIVERED, 0.0, APP)
+                o.hops = hops
+                o.topic = topic
+                o.event = event
             return
         towards = back
     else:
@@ -55,16 +59,6 @@ def forward(trails, rules, i, topic, event, other, hops, out):
     o.hops = hops
     o.args[OTHER] = other
     track_hop(trails, rules, i, o, out)
-
-
-@inlined
-def deliver(trails, i, topic, event, hops, out):
-    """Deliver an event to the application of the subscriber, once."""
-    if is_among_the_newest(trails.delivered, i, topic, event):
-        o = emit(out, DELIVERED, 0.0, APP)
-        o.hops = hops
-        o.topic = topic
-        o.event = event
 
 
 @kernel

@@ -15,8 +15,7 @@ from halfway.protocols.walks.messages import NEVER
 from halfway.protocols.walks.rendezvous import receive
 from halfway.protocols.walks.state import Trails, trails_of
 
-KINDS, OPTIONS = messages.KINDS, messages.OPTIONS
-Rules = messages.Rules
+KINDS, OPTIONS, Rules = messages.KINDS, messages.OPTIONS, messages.Rules
 
 _EXCLUDED = np.float32(np.inf)
 
@@ -37,13 +36,9 @@ State = DirectionalState
 
 
 def state(
-    node_ids: npt.NDArray[np.int32],
-    degree: int,
-    topics: int,
-    seed: int,
-    marks: int | None = None,
-    **sizes: int,
-) -> DirectionalState:
+    node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int,
+    marks: int | None = None, **sizes: int,
+) -> DirectionalState:  # fmt: skip
     """Nodes that no walk has passed; `degree` is the largest, `marks` the raised weights of a node.
 
     sizes: `places`, `window` and `buffer_size` of `trails_of`.

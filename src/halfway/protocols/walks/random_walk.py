@@ -15,8 +15,7 @@ from halfway.protocols.walks.messages import NEVER
 from halfway.protocols.walks.rendezvous import receive
 from halfway.protocols.walks.state import Trails, trails_of
 
-KINDS, OPTIONS = messages.KINDS, messages.OPTIONS
-Rules = messages.Rules
+KINDS, OPTIONS, Rules = messages.KINDS, messages.OPTIONS, messages.Rules
 
 
 class RandomState(NamedTuple):

@@ -9,16 +9,8 @@ from halfway.core.compiled import inlined, kernel
 from halfway.core.message import APP, START
 from halfway.core.outbox import emit
 from halfway.core.prng import joined
-from halfway.protocols.reliable_hop import (
-    ACK,
-    ACK_TIMEOUT,
-    NONE,
-    accepted_before,
-    complete,
-    overdue,
-    release,
-    restart_timers,
-)
+from halfway.protocols import reliable_hop
+from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import forward, publish, send_buffered
 from halfway.protocols.walks.launch import (
     launch,
@@ -27,26 +19,6 @@ from halfway.protocols.walks.launch import (
     plan_resume,
     resume,
     send_step,
-)
-from halfway.protocols.walks.messages import (
-    DATA,
-    GENERATION,
-    LAUNCH,
-    MATCH,
-    MATCHED,
-    NEVER,
-    OTHER,
-    PUBLISH,
-    RANDOM_HIGH,
-    RANDOM_LOW,
-    REFRESH,
-    RELAUNCH,
-    RESUME,
-    STEP,
-    STEPS,
-    TRAIL,
-    WALK_ID,
-    Rules,
 )
 from halfway.protocols.walks.state import (
     DIED,
@@ -59,7 +31,7 @@ from halfway.protocols.walks.state import (
 )
 
 
-def most_emissions(trails: Trails, rules: Rules) -> int:
+def most_emissions(trails: Trails, rules: messages.Rules) -> int:
     """The most records that one call of a walk system's `handle` emits."""
     acknowledgement = 1 if rules.retries > 0 else 0
     hop = 1 + acknowledgement  # with its timer
@@ -80,36 +52,36 @@ def receive(trails, rules, neighbourhood, i, message, out):
     Returns whether a step must be chosen now, and the place of the hop that it replaces; -1 if it
     is the next step of a walk that just arrived.
     """
-    if message.kind == STEP:
-        return not step_arrived(trails, rules, neighbourhood, i, message, out), NONE
-    if message.kind == ACK_TIMEOUT:
-        place = overdue(trails.hops, rules, i, message, out)
-        return place != NONE and can_redraw(trails, neighbourhood, i, place), place
+    if message.kind == messages.STEP:
+        return not step_arrived(trails, rules, neighbourhood, i, message, out), reliable_hop.NONE
+    if message.kind == reliable_hop.ACK_TIMEOUT:
+        place = reliable_hop.overdue(trails.hops, rules, i, message, out)
+        return place != reliable_hop.NONE and can_redraw(trails, neighbourhood, i, place), place
     receive_other(trails, rules, neighbourhood, i, message, out)
-    return False, NONE
+    return False, reliable_hop.NONE
 
 
 @kernel
 def step_arrived(trails, rules, neighbourhood, i, message, out):
     """A STEP: True if the walk ends here, or goes to a neighbour that advertised the other."""
-    walk, generation = message.args[WALK_ID], message.args[GENERATION]
+    walk, generation = message.args[messages.WALK_ID], message.args[messages.GENERATION]
     other, now = walk ^ 1, message.at
-    if accepted_before(trails.hops, i, message, out) or is_outrun(trails, i, message):
+    if reliable_hop.accepted_before(trails.hops, i, message, out) or is_outrun(trails, i, message):
         return True
     leave_trail(trails, rules, i, walk, generation, message.source, now, out)
-    trails.walks[i, walk].steps = message.args[STEPS]
+    trails.walks[i, walk].steps = message.args[messages.STEPS]
     if has_trail(trails, rules, i, other, now):
         meet(trails, rules, i, walk, out)
         return True
     # [drw §3] "It then stops the dissemination". We end the other walk where it reaches a node of
     # its trail that a MATCH passed, or at its own meeting, because no message can stop it at once.
-    if is_matched(trails, i, walk, generation) or message.args[STEPS] >= rules.most_steps:
+    if is_matched(trails, i, walk, generation) or message.args[messages.STEPS] >= rules.most_steps:
         return True
     towards, advertised_at = trails.advertiser[i, other], trails.walks[i, other].advertised_at
-    if rules.advertise and towards != NEVER and now - advertised_at <= rules.refresh_s:
+    if rules.advertise and towards != messages.NEVER and now - advertised_at <= rules.refresh_s:
         # The hop onto the neighbour that carries the other trail counts as a step.
-        random = joined(message.args[RANDOM_LOW], message.args[RANDOM_HIGH])
-        steps, after = message.args[STEPS] + 1, rules.step_delay_s[walk & 1]
+        random = joined(message.args[messages.RANDOM_LOW], message.args[messages.RANDOM_HIGH])
+        steps, after = message.args[messages.STEPS] + 1, rules.step_delay_s[walk & 1]
         send_step(trails, rules, i, walk, random, steps, after, towards, message.source, 0, out)
         return True
     if neighbourhood.first[i] == neighbourhood.last[i]:
@@ -123,32 +95,32 @@ def is_outrun(trails, i, message):
     """Whether a later launch of the walk passed here, or this one with as many steps already."""
     # A step whose acknowledgements were all lost is made twice, and the walk forks. A fork ends
     # where it reaches the other's trail with fewer steps behind it.
-    walk, generation = message.args[WALK_ID], message.args[GENERATION]
+    walk, generation = message.args[messages.WALK_ID], message.args[messages.GENERATION]
     known = trails.walks[i, walk]
-    if trails.back[i, walk] == NEVER or generation > known.generation:
+    if trails.back[i, walk] == messages.NEVER or generation > known.generation:
         return False
-    return generation < known.generation or message.args[STEPS] <= known.steps
+    return generation < known.generation or message.args[messages.STEPS] <= known.steps
 
 
 @kernel
 def can_redraw(trails, neighbourhood, i, place):
     """Whether a failed hop is a STEP for which another neighbour is chosen; else release it."""
     failed = trails.hops.record[i, place]
-    walk, generation = failed.args[WALK_ID], failed.args[GENERATION]
-    if failed.kind != STEP:
+    walk, generation = failed.args[messages.WALK_ID], failed.args[messages.GENERATION]
+    if failed.kind != messages.STEP:
         # A path has no alternative to a next node that is gone: MATCH and DATA are lost, and the
         # initiators' next launches make another path.
         trails.counts[i, LOST] += 1
-        release(trails.hops, i, place)
+        reliable_hop.release(trails.hops, i, place)
         return False
     if trails.advertiser[i, walk ^ 1] == failed.next:
-        trails.advertiser[i, walk ^ 1] = NEVER
+        trails.advertiser[i, walk ^ 1] = messages.NEVER
     degree = neighbourhood.last[i] - neighbourhood.first[i]
     over = generation < trails.walks[i, walk].generation or is_matched(trails, i, walk, generation)
     stuck = degree == 0 or trails.redraws[i, place] >= degree
     if over or stuck:
         trails.counts[i, DIED] += not over
-        release(trails.hops, i, place)
+        reliable_hop.release(trails.hops, i, place)
         return False
     return True
 
@@ -172,16 +144,16 @@ def report_meeting(trails, rules, i, walk, hops, generation, other, out):
     here = trails.back[i, walk] == trails.node_id[i]
     if here and is_better(trails, i, walk, generation, other):
         remember_meeting(trails, i, walk, trails.node_id[i], generation, other)
-        o = emit(out, MATCHED, 0.0, APP)
-    elif not here and trails.back[i, walk] != NEVER:
-        o = emit(out, MATCH, 0.0, trails.back[i, walk])
+        o = emit(out, messages.MATCHED, 0.0, APP)
+    elif not here and trails.back[i, walk] != messages.NEVER:
+        o = emit(out, messages.MATCH, 0.0, trails.back[i, walk])
     else:
         return
     o.topic = walk >> 1
-    o.args[WALK_ID] = walk
-    o.args[STEPS] = hops
-    o.args[GENERATION] = generation
-    o.args[OTHER] = other
+    o.args[messages.WALK_ID] = walk
+    o.args[messages.STEPS] = hops
+    o.args[messages.GENERATION] = generation
+    o.args[messages.OTHER] = other
     if not here:
         track_hop(trails, rules, i, o, out)
 
@@ -197,11 +169,11 @@ def remember_meeting(trails, i, walk, towards, generation, other):
 @kernel
 def match_arrived(trails, rules, i, message, out):
     """A MATCH: remember the next node towards the meeting and pass it on, if it is better."""
-    walk = message.args[WALK_ID]
-    generation, other = message.args[GENERATION], message.args[OTHER]
+    walk = message.args[messages.WALK_ID]
+    generation, other = message.args[messages.GENERATION], message.args[messages.OTHER]
     if not is_better(trails, i, walk, generation, other):
         return  # the other walk had a meeting of its own; the first one reported stays
-    report_meeting(trails, rules, i, walk, message.args[STEPS] + 1, generation, other, out)
+    report_meeting(trails, rules, i, walk, message.args[messages.STEPS] + 1, generation, other, out)
     remember_meeting(trails, i, walk, message.source, generation, other)
     if walk & 1 == 0 and trails.back[i, walk] == trails.node_id[i]:
         send_buffered(trails, rules, i, walk >> 1, out)
@@ -210,28 +182,28 @@ def match_arrived(trails, rules, i, message, out):
 @kernel
 def receive_other(trails, rules, neighbourhood, i, message, out):
     """Handle every kind but STEP and ACK_TIMEOUT."""
-    if message.kind == TRAIL:
+    if message.kind == messages.TRAIL:
         # The paper does not choose among several. We keep the last advertiser, because the loads
         # then fit best.
-        trails.advertiser[i, message.args[WALK_ID]] = message.source
-        trails.walks[i, message.args[WALK_ID]].advertised_at = message.at
-    elif message.kind == MATCH:
-        if not accepted_before(trails.hops, i, message, out):
+        trails.advertiser[i, message.args[messages.WALK_ID]] = message.source
+        trails.walks[i, message.args[messages.WALK_ID]].advertised_at = message.at
+    elif message.kind == messages.MATCH:
+        if not reliable_hop.accepted_before(trails.hops, i, message, out):
             match_arrived(trails, rules, i, message, out)
-    elif message.kind == DATA:
-        if not accepted_before(trails.hops, i, message, out):
-            other = message.args[OTHER]
+    elif message.kind == messages.DATA:
+        if not reliable_hop.accepted_before(trails.hops, i, message, out):
+            other = message.args[messages.OTHER]
             forward(trails, rules, i, message.topic, message.event, other, message.hops, out)
-    elif message.kind == ACK:
-        complete(trails.hops, i, message)
-    elif message.kind == PUBLISH:
+    elif message.kind == reliable_hop.ACK:
+        reliable_hop.complete(trails.hops, i, message)
+    elif message.kind == messages.PUBLISH:
         publish(trails, rules, i, message, out)
-    elif message.kind == LAUNCH:
-        launch(trails, rules, neighbourhood, i, message.args[WALK_ID], 0, message.at, out)
-    elif message.kind in (RELAUNCH, REFRESH):
+    elif message.kind == messages.LAUNCH:
+        launch(trails, rules, neighbourhood, i, message.args[messages.WALK_ID], 0, message.at, out)
+    elif message.kind in (messages.RELAUNCH, messages.REFRESH):
         launch_again(trails, rules, neighbourhood, i, message, out)
-    elif message.kind == RESUME:
+    elif message.kind == messages.RESUME:
         resume(trails, rules, neighbourhood, i, message, out)
     elif message.kind == START:
-        restart_timers(trails.hops, rules, i, out)
+        reliable_hop.restart_timers(trails.hops, rules, i, out)
         plan_resume(trails, rules, i, 0, out)

@@ -59,14 +59,9 @@ class Trails(NamedTuple):
 
 
 def trails_of(
-    node_ids: npt.NDArray[np.int32],
-    topics: int,
-    seed: int,
-    *,
-    places: int = 8,
-    window: int = 16,
-    buffer_size: int = 8,
-) -> Trails:
+    node_ids: npt.NDArray[np.int32], topics: int, seed: int, *,
+    places: int = 8, window: int = 16, buffer_size: int = 8,
+) -> Trails:  # fmt: skip
     """The state of nodes that no walk has passed.
 
     places: hops in flight that a node tracks; further hops are unacknowledged, and counted.
