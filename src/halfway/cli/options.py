@@ -147,12 +147,6 @@ Swept = Annotated[
     list[str] | None,
     typer.Option("--sweep", metavar="FIELD=A,B,…", help="Compare at each value; repeatable."),
 ]
-TableOut = Annotated[
-    Path,
-    typer.Option(
-        "--out", metavar="DIR", help="Folder of results; finished runs there are not repeated."
-    ),
-]
 Mapped = Annotated[
     bool, typer.Option("--map/--no-map", help="Add a map that plays one run of each system.")
 ]

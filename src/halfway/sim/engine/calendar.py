@@ -48,15 +48,10 @@ def queue(slots: int) -> Queue:
     tally = np.zeros(10, np.int64)
     tally[BUCKET], tally[RUN] = ALL_NEAR, NONE
     return Queue(
-        tally,
-        np.array([1.0, LAST_BUCKET]),
-        heap(slots),
-        heap(slots),
+        tally, np.array([1.0, LAST_BUCKET]), heap(slots), heap(slots),
         np.full(buckets, NONE, np.uint32),
-        np.empty(slots),
-        np.empty(slots, np.int64),
-        np.empty(slots, np.uint32),
-    )
+        np.empty(slots), np.empty(slots, np.int64), np.empty(slots, np.uint32),
+    )  # fmt: skip
 
 
 def enlarged(old: Queue, slots: int) -> Queue:
