@@ -4,17 +4,15 @@ import numpy as np
 
 from halfway.core.compiled import inlined, kernel
 from halfway.sim.engine import calendar
-from halfway.sim.engine.calendar import NONE, bucket_of, place, pull_from_far
+from halfway.sim.engine.calendar import ALL_NEAR, MAX_SCALE, NONE, bucket_of, place, pull_from_far
 
 
 @inlined
 def rescale(queue, scale, now):
     """Set the number of buckets per second, no finer than doubles around `now` can differ."""
     if now < np.inf:
-        scale = min(
-            scale, calendar.FINEST / max(abs(now), 1.0 / calendar.MAX_SCALE), calendar.MAX_SCALE
-        )
-        queue.scale[0] = max(scale, 1.0 / calendar.MAX_SCALE)
+        scale = min(scale, calendar.FINEST / max(abs(now), 1.0 / MAX_SCALE), MAX_SCALE)
+        queue.scale[0] = max(scale, 1.0 / MAX_SCALE)
         queue.scale[1] = calendar.LAST_BUCKET / queue.scale[0]
 
 
@@ -22,16 +20,13 @@ def rescale(queue, scale, now):
 def spread_if_worth_it(queue):
     """Spread a large near heap over buckets, unless that was done recently."""
     tally, near = queue.tally, queue.near
-    if (
-        tally[calendar.BUCKET] != calendar.ALL_NEAR
-        and tally[calendar.POPPED] < tally[calendar.ADAPT_AT]
-    ):
+    if tally[calendar.BUCKET] != ALL_NEAR and tally[calendar.POPPED] < tally[calendar.ADAPT_AT]:
         return
     latest = near.at[0]
     for i in range(near.size[0]):
         if near.at[i] < np.inf:
             latest = max(latest, near.at[i])
-    spread = max(latest - near.at[0], 1.0 / calendar.MAX_SCALE) if latest > near.at[0] else 0.0
+    spread = max(latest - near.at[0], 1.0 / MAX_SCALE) if latest > near.at[0] else 0.0
     respread(queue, near.size[0] / spread if spread > 0.0 else queue.scale[0])
 
 

@@ -17,9 +17,8 @@ SLOT = np.int64((1 << SLOT_BITS) - 1)
 NONE = np.uint32(0xFFFF_FFFF)
 
 # Places in `tally`.
-ENTRIES, ORDER, IN_RING, BUCKET, RUN, POPPED, AVOIDABLE, EMPTY_PASSED, PUSHED_FAR, ADAPT_AT = range(
-    10
-)
+ENTRIES, ORDER, IN_RING, BUCKET, RUN = range(5)
+POPPED, AVOIDABLE, EMPTY_PASSED, PUSHED_FAR, ADAPT_AT = range(5, 10)
 
 ALL_NEAR = np.int64(1 << 62)  # as current bucket: so few entries that one heap has them all
 FEW_ENTRIES, CROWDED = 8, 32  # so few; and a heap that is worth spreading over buckets

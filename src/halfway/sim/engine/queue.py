@@ -8,7 +8,7 @@ import numpy as np
 from halfway.core.compiled import inlined
 from halfway.sim.engine import calendar
 from halfway.sim.engine.bucket_width import adapt, rescale, spread_if_worth_it
-from halfway.sim.engine.calendar import NONE, bucket_of, earlier, place, pull_from_far
+from halfway.sim.engine.calendar import NONE, RUN, bucket_of, earlier, place, pull_from_far
 from halfway.sim.engine.heap import heap_pop, heap_push
 
 
@@ -30,20 +30,18 @@ def push(queue, at, order, slot):
 @inlined
 def peek_time(queue):
     """Find the earliest entry and return its time (seconds). The queue must not be empty."""
-    if queue.tally[calendar.RUN] == NONE and queue.near.size[0] == 0:
+    if queue.tally[RUN] == NONE and queue.near.size[0] == 0:
         advance(queue)
     elif queue.near.size[0] > calendar.CROWDED:
         spread_if_worth_it(queue)
-    return (
-        queue.at[np.uint32(queue.tally[calendar.RUN])] if run_is_first(queue) else queue.near.at[0]
-    )
+    return queue.at[np.uint32(queue.tally[RUN])] if run_is_first(queue) else queue.near.at[0]
 
 
 @inlined
 def peek_slot(queue):
     """Return the slot of the earliest entry, after `peek_time`."""
     if run_is_first(queue):
-        return np.uint32(queue.tally[calendar.RUN])
+        return np.uint32(queue.tally[RUN])
     return np.uint32(queue.near.key[0] & calendar.SLOT)
 
 
@@ -53,7 +51,7 @@ def pop(queue):
     queue.tally[calendar.ENTRIES] -= 1
     queue.tally[calendar.POPPED] += 1
     if run_is_first(queue):
-        queue.tally[calendar.RUN] = queue.after[np.uint32(queue.tally[calendar.RUN])]
+        queue.tally[RUN] = queue.after[np.uint32(queue.tally[RUN])]
     else:
         heap_pop(queue.near)
 
@@ -66,7 +64,7 @@ def comes_first(queue, at, order):
     may still be pushed.
     """
     key = np.int64(order) << calendar.SLOT_BITS
-    run = queue.tally[calendar.RUN]
+    run = queue.tally[RUN]
     if run != NONE and not earlier(at, key, queue.at[np.uint32(run)], queue.key[np.uint32(run)]):
         return False
     if queue.near.size[0] > 0:
@@ -77,7 +75,7 @@ def comes_first(queue, at, order):
 @inlined
 def run_is_first(queue):
     """Whether the earliest entry is that of the sorted run, and not that of the near heap."""
-    run = queue.tally[calendar.RUN]
+    run = queue.tally[RUN]
     if run == NONE or queue.near.size[0] == 0:
         return run != NONE
     slot = np.uint32(run)
@@ -90,7 +88,7 @@ def advance(queue):
     tally, far = queue.tally, queue.far
     if tally[calendar.POPPED] >= tally[calendar.ADAPT_AT]:
         adapt(queue)
-        if tally[calendar.RUN] != NONE or queue.near.size[0] > 0:
+        if tally[RUN] != NONE or queue.near.size[0] > 0:
             return
     if tally[calendar.IN_RING] == 0:
         tally[calendar.BUCKET] = calendar.ALL_NEAR
@@ -118,7 +116,7 @@ def load_bucket(queue, spot):
     queue.ring[spot] = NONE
     kept = queue.after[last]
     queue.after[last] = NONE
-    queue.tally[calendar.RUN] = kept
+    queue.tally[RUN] = kept
     queue.tally[calendar.IN_RING] -= 1
     slot = queue.after[kept]
     while slot != NONE:
