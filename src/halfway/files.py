@@ -1,6 +1,7 @@
 """Atomic writes of files: a temporary file in the same folder, then a rename."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from halfway.problem import Problem
@@ -21,19 +22,9 @@ def write_whole(path: Path, content: str | bytes) -> None:
             os.fsync(file.fileno())
         beside.replace(path)
     except OSError as error:
-        _forget(beside)
-        raise Problem(
-            f"could not be written: {(error.strerror or str(error)).lower()}",
-            where=str(path),
-            remedy="choose a writable folder with free space",
-        ) from error
-    except BaseException:
-        _forget(beside)
-        raise
-
-
-def _forget(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError:
-        return
+        what = f"could not be written: {(error.strerror or str(error)).lower()}"
+        remedy = "choose a writable folder with free space"
+        raise Problem(what, where=str(path), remedy=remedy) from error
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)

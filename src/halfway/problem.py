@@ -1,5 +1,7 @@
 """`Problem`: the error class for everything that a user can fix. Every package may raise it."""
 
+from functools import partial
+
 
 class Problem(Exception):  # noqa: N818 - a problem of the user's input, not an error of the program
     """An error that the user can fix: what happened, where, and what to do.
@@ -14,8 +16,4 @@ class Problem(Exception):  # noqa: N818 - a problem of the user's input, not an 
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only arguments do not survive the default pickling, and Spark pickles errors.
-        return _problem, (type(self), self.what, self.where, self.remedy)
-
-
-def _problem(sort: type[Problem], what: str, where: str, remedy: str) -> Problem:
-    return sort(what, where=where, remedy=remedy)
+        return partial(type(self), where=self.where, remedy=self.remedy), (self.what,)

@@ -2,27 +2,13 @@
 
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from halfway.cli.options import (
-    AsJson,
-    Baseline,
-    Changed,
-    Mapped,
-    Master,
-    Most,
-    OwnSystems,
-    Replicates,
-    RootSeed,
-    ScenarioFile,
-    Swept,
-    Systems,
-    TableOut,
-    UntilTight,
-)
+from halfway.cli import options
 from halfway.cli.screen import RUNS_FAILED, assignments, console, interruptible, spinner, warn
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 
@@ -34,20 +20,20 @@ PAGE = "comparison.html"
 
 
 def compare(
-    scenario: ScenarioFile,
-    systems: Systems = None,
-    system: OwnSystems = None,
-    replicates: Replicates = REPLICATES,
-    baseline: Baseline = None,
-    until: UntilTight = None,
-    most: Most = MAX_REPLICATES,
-    changes: Changed = None,
-    sweep: Swept = None,
-    seed: RootSeed = None,
-    out: TableOut = Path("halfway-comparison"),
-    master: Master = None,
-    mapped: Mapped = True,
-    as_json: AsJson = False,
+    scenario: options.ScenarioFile,
+    systems: options.Systems = None,
+    system: options.OwnSystems = None,
+    replicates: options.Replicates = REPLICATES,
+    baseline: options.Baseline = None,
+    until: options.UntilTight = None,
+    most: options.Most = MAX_REPLICATES,
+    changes: options.Changed = None,
+    sweep: options.Swept = None,
+    seed: options.RootSeed = None,
+    out: options.Out = Path("halfway-comparison"),
+    master: options.Master = None,
+    mapped: options.Mapped = True,
+    as_json: options.AsJson = False,
 ) -> None:
     """Compare systems on a scenario: same networks, same workload, same faults.
 
@@ -79,7 +65,7 @@ def compare(
         )  # fmt: skip
     for name, why in request.unsupported.items():
         warn(f"{name} cannot run here: {why}")
-    completed = _completed(request, out, master, seed, mapped=mapped, quiet=as_json)
+    completed = _completed(request, out, master, seed, mapped, as_json)
     if as_json:
         from halfway.report.comparison.terminal import cells_jsonl
 
@@ -94,13 +80,7 @@ def compare(
 
 
 def _completed(
-    request: "Request",
-    out: Path,
-    master: str | None,
-    seed: int | None,
-    *,
-    mapped: bool,
-    quiet: bool,
+    request: "Request", out: Path, master: str | None, seed: int | None, mapped: bool, quiet: bool
 ) -> "Completed":
     """Make the runs, show progress, and write the files to the folder."""
     from halfway.comparison.compare import compare as run
@@ -113,16 +93,13 @@ def _completed(
     store = Store(out / "runs")
     bar = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
     with interruptible(out), ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
-        completed = run(
-            request, store, master, display, seed,
-            compiling=lambda done, of: display.count("compiling", "systems compiled", done, of),
-        )  # fmt: skip
+        compiling = partial(display.count, "compiling", "systems compiled")
+        completed = run(request, store, master, display, seed, compiling=compiling)
         write_results(out, completed.results)
         recorded = []
         if mapped:
-            recorded = record_replays(
-                request, completed, lambda done, of: display.count("tracing", "maps", done, of)
-            )
+            tracing = partial(display.count, "tracing", "maps")
+            recorded = record_replays(request, completed, tracing)
         display.phase("writing the page")
         command = shlex.join(["halfway", *sys.argv[1:]])
         write_comparison_page(completed.results, recorded, out / PAGE, command)

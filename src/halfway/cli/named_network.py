@@ -1,6 +1,7 @@
 """The network of `halfway walk`: read from a file or drawn, and the two ends of the walk."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,8 @@ def named_network(name: str, *, radius: float | None, largest: bool, **reading: 
     """
     if name.startswith(DRAWN):
         if radius is not None or any(value not in (None, [], True) for value in reading.values()):
-            raise Problem(
-                "a drawn network takes no options of files", where=name, remedy="remove them"
-            )
+            what = "a drawn network takes no options of files"
+            raise Problem(what, where=name, remedy="remove them")
         return _drawn(name)
     found = read_network(name, largest=largest and radius is None, **reading)
     if radius is None:
@@ -49,16 +49,13 @@ def ends(
     known = [row for row in given if row is not None]
     home = component[known[0]] if known else np.bincount(component).argmax()
     if len(known) == _ENDS and component[known[0]] != component[known[1]]:
-        raise Problem(
-            f"'{source}' and '{target}' are in different components: their walks cannot meet",
-            where=network.name,
-            remedy="name two nodes of one component; --largest keeps only the largest",
-        )
+        what = f"'{source}' and '{target}' are in different components: their walks cannot meet"
+        remedy = "name two nodes of one component; --largest keeps only the largest"
+        raise Problem(what, where=network.name, remedy=remedy)
     rows = np.flatnonzero(component == home)
     if len(rows) < _ENDS:
-        raise Problem(
-            "expected two linked nodes", where=network.name, remedy="use a larger network"
-        )
+        what = "expected two linked nodes"
+        raise Problem(what, where=network.name, remedy="use a larger network")
     within = [None if row is None else int(np.searchsorted(rows, row)) for row in given]
     a, b = _drawn_ends(within[0], within[1], len(rows), seed)
     if a == b:
@@ -78,31 +75,25 @@ def _drawn_ends(a: int | None, b: int | None, n: int, seed: int) -> tuple[int, i
 
 def _drawn(name: str) -> Network:
     given: dict[str, str] = {}
+    misread = partial(Problem, where=name, remedy=f"try {_SPEC}")
     for part in name.removeprefix(DRAWN).split(","):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or key not in ("n", "r", "seed") or key in given:
-            raise Problem(
-                f"'{part}': expected n=…, r=… or seed=…", where=name, remedy=f"try {_SPEC}"
-            )
+            raise misread(f"'{part}': expected n=…, r=… or seed=…")
         given[key] = value
     if "n" not in given or "r" not in given:
-        raise Problem("expected both n=… and r=…", where=name, remedy=f"try {_SPEC}")
+        raise misread("expected both n=… and r=…")
     try:
         n, r, seed = int(given["n"]), float(given["r"]), int(given.get("seed", "1"))
     except ValueError:
-        raise Problem(
-            "expected whole numbers n and seed, and a number r", where=name, remedy=f"try {_SPEC}"
-        ) from None
+        raise misread("expected whole numbers n and seed, and a number r") from None
     return connected_unit_disk(n, r, seed).network
 
 
 def _linked(found: Network, radius: float, name: str) -> Network:
     if found.position is None:
-        raise Problem(
-            "--radius needs positions, which the file does not have",
-            where=name,
-            remedy="name a table of id, x, y with --positions",
-        )
+        what = "--radius needs positions, which the file does not have"
+        raise Problem(what, where=name, remedy="name a table of id, x, y with --positions")
     linked = unit_disk(found.position, radius, name=f"{found.name}, r = {radius:g}")
     # `unit_disk` labels nodes by their row among the positions: restore the user's ids.
     places = range(found.n) if linked.labels is None else linked.labels

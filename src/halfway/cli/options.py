@@ -19,8 +19,7 @@ def _scenario_seed(number: int | None) -> int | None:
 
 
 What = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="PAPER[/FIGURE]", help="One or more; default: all."),
+    list[str] | None, typer.Argument(metavar="PAPER[/FIGURE]", help="One or more; default: all.")
 ]
 ScaleName = Annotated[
     Literal["quick", "paper"],
@@ -43,8 +42,7 @@ RootSeed = Annotated[
     ),
 ]
 WalkSeed = Annotated[
-    int,
-    typer.Option(metavar="N", callback=_seed, help="Same seed, same input: same result."),
+    int, typer.Option(metavar="N", callback=_seed, help="Same seed, same input: same result.")
 ]
 NetworkName = Annotated[
     str, typer.Argument(metavar="NETWORK", help="GraphML, CSV or link list; or unit-disk:n=…,r=…")
@@ -148,12 +146,6 @@ Most = Annotated[int, typer.Option(metavar="N", min=1, help="Most replicates tha
 Swept = Annotated[
     list[str] | None,
     typer.Option("--sweep", metavar="FIELD=A,B,…", help="Compare at each value; repeatable."),
-]
-TableOut = Annotated[
-    Path,
-    typer.Option(
-        "--out", metavar="DIR", help="Folder of results; finished runs there are not repeated."
-    ),
 ]
 Mapped = Annotated[
     bool, typer.Option("--map/--no-map", help="Add a map that plays one run of each system.")

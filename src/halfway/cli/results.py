@@ -47,11 +47,8 @@ def results(
     if found.damage:
         first, many = found.damage[0], len(found.damage)
         files = "1 file is damaged:" if many == 1 else f"{many} files are damaged, the first:"
-        raise Problem(
-            f"{files} {first.file} {first.what}",
-            where=found.folder,
-            remedy="move the batch of a damaged file out of the folder, and repeat its command",
-        )
+        remedy = "move the batch of a damaged file out of the folder, and repeat its command"
+        raise Problem(f"{files} {first.file} {first.what}", where=found.folder, remedy=remedy)
     if found.errors:
         raise typer.Exit(RUNS_FAILED)
 

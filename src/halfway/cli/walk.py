@@ -6,24 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from halfway.cli.options import (
-    AsJson,
-    BothWays,
-    From,
-    Largest,
-    NetworkName,
-    Over,
-    PlotFile,
-    Positions,
-    QualityBackColumn,
-    QualityColumn,
-    Radius,
-    To,
-    WalkReading,
-    WalkSeed,
-    WalkSteps,
-    WalkSystemName,
-)
+from halfway.cli import options
 from halfway.cli.screen import spinner, warn
 
 if TYPE_CHECKING:
@@ -32,22 +15,22 @@ if TYPE_CHECKING:
 
 
 def walk(
-    network: NetworkName,
-    source: From = None,
-    target: To = None,
-    system: WalkSystemName = "directional-walk",
-    reading: WalkReading = "heard",
-    k: WalkSteps = 1,
-    seed: WalkSeed = 1,
-    plot: PlotFile = None,
-    largest: Largest = False,
-    positions: Positions = None,
-    radius: Radius = None,
-    quality: QualityColumn = None,
-    quality_back: QualityBackColumn = None,
-    over: Over = None,
-    both_ways: BothWays = True,
-    as_json: AsJson = False,
+    network: options.NetworkName,
+    source: options.From = None,
+    target: options.To = None,
+    system: options.WalkSystemName = "directional-walk",
+    reading: options.WalkReading = "heard",
+    k: options.WalkSteps = 1,
+    seed: options.WalkSeed = 1,
+    plot: options.PlotFile = None,
+    largest: options.Largest = False,
+    positions: options.Positions = None,
+    radius: options.Radius = None,
+    quality: options.QualityColumn = None,
+    quality_back: options.QualityBackColumn = None,
+    over: options.Over = None,
+    both_ways: options.BothWays = True,
+    as_json: options.AsJson = False,
 ) -> None:
     """Run a publisher's and a subscriber's walk on a network until they meet.
 

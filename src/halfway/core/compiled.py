@@ -78,7 +78,6 @@ class _Caches:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._cache_in: dict[str, Any] = {}
-        self._main = self._of(())
 
     def _of(self, signature: Any) -> Any:
         folder = _folder_of(getattr(signature, "args", signature)) or CACHE_FOLDER
@@ -98,16 +97,6 @@ class _Caches:
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store the machine code of a signature."""
         self._of(sig).save_overload(sig, data)
-
-    @property
-    def cache_path(self) -> Any:
-        """The folder of machine code that depends on types of this package only."""
-        return self._main.cache_path
-
-    def flush(self) -> None:
-        """Empty the caches."""
-        for cache in self._cache_in.values():
-            cache.flush()
 
 
 def _folder_of(types: Iterable[Any]) -> str | None:

@@ -11,6 +11,7 @@ A protocol declares each kind once; the number is what compiled code compares:
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
+from functools import partialmethod
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -95,46 +96,23 @@ class Kinds:
     def __init__(self) -> None:
         self._kinds: dict[int, Kind] = {}
 
-    def command(
-        self,
-        number: int,
-        name: str,
-        meaning: str,
-        fields: str = "",
-        args: Mapping[str, int] = _NOTHING,
-    ) -> np.uint8:
-        """Declare a kind that applications send to their node; returns its number."""
-        return self._add(Kind(number, name, Channel.COMMAND, meaning, _words(fields), args))
-
-    def network(
-        self, number: int, name: str, meaning: str, fields: str = "",
+    def declare(
+        self, channel: Channel, number: int, name: str, meaning: str, fields: str = "",
         args: Mapping[str, int] = _NOTHING, reals: Mapping[str, int] = _NOTHING,
         on_map: MapRole | Step | Meets | None = None,
     ) -> np.uint8:  # fmt: skip
-        """Declare a kind that nodes send to each other; returns its number."""
-        words = _words(fields)
-        return self._add(Kind(number, name, Channel.NETWORK, meaning, words, args, reals, on_map))
+        """Declare a kind of that channel; returns its number. fields: separated by blanks."""
+        words = tuple(fields.split())
+        return self._add(Kind(number, name, channel, meaning, words, args, reals, on_map))
 
-    def timer(
-        self, number: int, name: str, meaning: str, fields: str = "",
-        args: Mapping[str, int] = _NOTHING, reals: Mapping[str, int] = _NOTHING,
-    ) -> np.uint8:  # fmt: skip
-        """Declare a kind that a node sends to itself; returns its number."""
-        words = _words(fields)
-        return self._add(Kind(number, name, Channel.TIMER, meaning, words, args, reals))
-
-    def report(
-        self, number: int, name: str, meaning: str, fields: str = "",
-        args: Mapping[str, int] = _NOTHING, on_map: MapRole | Step | Meets | None = None,
-    ) -> np.uint8:  # fmt: skip
-        """Declare a kind that a node sends to its application; returns its number."""
-        words = _words(fields)
-        return self._add(Kind(number, name, Channel.REPORT, meaning, words, args, on_map=on_map))
+    command = partialmethod(declare, Channel.COMMAND)
+    network = partialmethod(declare, Channel.NETWORK)
+    timer = partialmethod(declare, Channel.TIMER)
+    report = partialmethod(declare, Channel.REPORT)
 
     def start(self) -> np.uint8:
         """Declare that nodes receive the start event; returns its number."""
-        meaning = "the node starts, or comes back from a crash"
-        return self._add(Kind(int(START), "start", Channel.COMMAND, meaning))
+        return self.command(int(START), "start", "the node starts, or comes back from a crash")
 
     def include(self, other: "Kinds") -> None:
         """Declare all kinds of another table as well."""
@@ -184,7 +162,3 @@ class Kinds:
                 raise ValueError(f"{what}: expected distinct places below {_SIZE[array]}")
         self._kinds[kind.number] = kind
         return np.uint8(kind.number)
-
-
-def _words(fields: str) -> tuple[str, ...]:
-    return tuple(fields.split())

@@ -56,7 +56,8 @@ def prepared(scenario: Scenario) -> Prepared:
         network, motion = network_of(scenario)
     n = network.n if network is not None else motion.n if motion is not None else 0
     with _located("workload"):
-        return Prepared(network, motion, demand_of(scenario, n))
+        plain = msgspec.structs.asdict(scenario.workload)
+        return Prepared(network, motion, Drawn(n=n, seed=scenario.seed, **plain))
 
 
 def simulation_on(
@@ -119,12 +120,6 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
         case Recorded() as file:
             traces = _from(read_motion(file.path), file.begin_s)
             return None, Motion(traces.legs, file.radius, traces.presence)
-
-
-def demand_of(scenario: Scenario, n: int) -> Drawn:
-    """The workload of a scenario among n nodes."""
-    plain = msgspec.structs.asdict(scenario.workload)
-    return Drawn(n=n, seed=scenario.seed, **plain)
 
 
 @contextlib.contextmanager

@@ -11,14 +11,8 @@ import msgspec
 from halfway.adapters.interface import System, check_option
 from halfway.adapters.registry import TABLE, unknown
 from halfway.problem import Problem
-from halfway.scenario.schema import (
-    LEAST_DELAY_S,
-    LEAST_SPEED,
-    FromFile,
-    Recorded,
-    Scenario,
-    Waypoint,
-)
+from halfway.scenario import schema
+from halfway.scenario.schema import FromFile, Recorded, Scenario, Waypoint
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 
 
@@ -158,13 +152,13 @@ def _check_together(scenario: Scenario, own: Mapping[str, System]) -> None:
     ):
         what = "radio.ratio_columns: expected radio.ratios as well"
         raise Problem(what, remedy="name the table in `ratios`")
-    if isinstance(scenario.network, Waypoint | Recorded) and 0.0 < delay_s < LEAST_DELAY_S:
-        expected = f"expected 0, or at least {LEAST_DELAY_S:g} for moving nodes"
+    if isinstance(scenario.network, Waypoint | Recorded) and 0.0 < delay_s < schema.LEAST_DELAY_S:
+        expected = f"expected 0, or at least {schema.LEAST_DELAY_S:g} for moving nodes"
         raise Problem(f"discovery_delay_s = {delay_s:g}: {expected}")
     if isinstance(scenario.network, Waypoint):
         for speed in scenario.network.speed:
-            if 0.0 < speed < LEAST_SPEED:
-                what = f"network.speed: {speed:g}: expected 0, or at least {LEAST_SPEED:g}"
+            if 0.0 < speed < schema.LEAST_SPEED:
+                what = f"network.speed: {speed:g}: expected 0, or at least {schema.LEAST_SPEED:g}"
                 raise Problem(what)
 
 

@@ -67,9 +67,7 @@ class Recorded(_Part, frozen=True, kw_only=True, tag_field="kind", tag="recorded
 
     path: str
     radius: Length
-    begin_s: Annotated[float, Meta(ge=0.0, le=1e9)] = (
-        0.0  # time of the file that is time 0 of the run
-    )
+    begin_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0  # the file's time at time 0 of the run
 
 
 class Workload(_Part, frozen=True, kw_only=True):

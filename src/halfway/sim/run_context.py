@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from halfway.adapters.interface import RunContext
-from halfway.core.compiled import kernel
 from halfway.core.prng import seeded
 from halfway.problem import Problem
 from halfway.sim.environment.environment import Environment
@@ -19,22 +18,18 @@ NODES, FAULTS, RADIO = 1, 2, 3
 
 
 def environment_and_context(
-    network: Network | None,
-    motion: Motion | None,
-    demand: Demand,
-    faults: Sequence[Fault],
-    *,
-    seconds: float,
-    seed: int,
-    discovery_delay_s: float,
-    window: int,
-) -> tuple[Environment, RunContext]:
+    network: Network | None, motion: Motion | None, demand: Demand, faults: Sequence[Fault], *,
+    seconds: float, seed: int, discovery_delay_s: float, window: int,
+) -> tuple[Environment, RunContext]:  # fmt: skip
     """Return the environment and the context of a run. Raises Problem if they do not fit."""
     environment = Environment(
         network, motion, faults,
         seed=stream(seed, FAULTS), seconds=seconds, discovery_delay_s=discovery_delay_s,
     )  # fmt: skip
-    _check_rows(demand, environment.n)
+    for rows in (*demand.publishers, *demand.subscribers):
+        if len(rows) and rows[-1] >= environment.n:
+            expected = f"expected a row below {environment.n} (nodes)"
+            raise Problem(f"workload: row {rows[-1]}: {expected}")
     reach = None if motion is None else motion.radius
     return environment, RunContext(
         environment.n, environment.max_degree(), demand, window, seconds, stream(seed, NODES),
@@ -42,17 +37,6 @@ def environment_and_context(
     )  # fmt: skip
 
 
-def _check_rows(demand: Demand, n: int) -> None:
-    for rows in (*demand.publishers, *demand.subscribers):
-        if len(rows) and rows[-1] >= n:
-            raise Problem(f"workload: row {rows[-1]}: expected a row below {n} (nodes)")
-
-
 def stream(seed: int, number: int) -> int:
     """Return the seed of one random stream of a run."""
-    return int(_seeded(np.uint64(seed), number))
-
-
-@kernel
-def _seeded(seed, number):
-    return seeded(seed, number)
+    return int(seeded(np.uint64(seed), number))

@@ -31,6 +31,7 @@ from halfway.world.faults import Fault
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand
 
+Condition = Callable[["Simulation"], bool]
 _APPLICATIONS = 4096  # capacity of the log of records for applications
 _JOURNAL = 65_536  # records that wait to be written to a trace
 _STOP_EVERY = 1_000  # records between two calls of the condition to stop
@@ -105,13 +106,10 @@ class Simulation:
         moving = motion is not None
         self.radio = self.declared.made(self.environment.start, moving, stream(seed, RADIO))
         self.power = checked(power or Power())
-        self.deliveries = DeliveryAccounting(
-            self.demand, n, window, self.instance.hops_from_publisher
-        )
-        self.at = self._posted_to = 0.0
-        self._publications = PublicationFeed(
-            self.demand, self.deliveries, self.environment, stretch
-        )
+        counts_hops = self.instance.hops_from_publisher
+        deliveries = DeliveryAccounting(self.demand, n, window, counts_hops)
+        self._publications = PublicationFeed(self.demand, deliveries, self.environment, stretch)
+        self.deliveries, self.at, self._posted_to = deliveries, 0.0, 0.0
         self._trace = None if trace is None else Trace(trace, self.instance.kinds.names)
         self._records = None if journal is None else KeptRecords(journal)
         buffer = _JOURNAL if trace is not None or journal else 0
@@ -125,7 +123,7 @@ class Simulation:
         until: float | None = None,
         *,
         records: int | None = None,
-        stop: Callable[["Simulation"], bool] | None = None,
+        stop: Condition | None = None,
     ) -> Outcome:
         """Run to the end, or up to a time, a count or a condition; call it again to continue.
 
@@ -200,24 +198,19 @@ class Simulation:
 
     def _kept(self) -> KeptRecords:
         if self._records is None:
-            raise Problem(
-                "no records were kept", remedy="build the simulation with journal=0 or more"
-            )
+            remedy = "build the simulation with journal=0 or more"
+            raise Problem("no records were kept", remedy=remedy)
         return self._records
 
-    def _run_piece(
-        self, end: float, limit: int, stop: Callable[["Simulation"], bool] | None
-    ) -> bool:
+    def _run_piece(self, end: float, limit: int, stop: Condition | None) -> bool:
         """Run up to a time, for which all publications are posted; False to stop there."""
         until = end if end == self.seconds else float(np.nextafter(end, -np.inf))
         while True:
             delivered = int(self.engine.counters.events[0])
             further = _INTERRUPT_EVERY if stop is None else _STOP_EVERY
-            counted = self._drive(until, min(limit, delivered + further))
-            if counted:
-                self.at = max(self.at, min(float(_next_at(self.engine)), end))
-            else:
-                self.at = end
+            counted, queue = self._drive(until, min(limit, delivered + further)), self.engine.queue
+            next_at = float(peek_time(queue)) if counted and queue.tally[0] > 0 else end
+            self.at = max(self.at, min(next_at, end)) if counted else end
             if int(self.engine.counters.events[0]) >= limit or (stop and stop(self)):
                 return False
             if not counted:
@@ -228,7 +221,7 @@ class Simulation:
         environment, instance = self.environment, self.instance
         slots = instance.most_emissions
         if not instance.unicast:
-            slots *= environment.max_receivers() * self.declared.copies(environment.max_degree())
+            slots *= environment.max_receivers * self.declared.copies(environment.max_degree())
         if 0 < len(self.engine.journal.row) < 2 * slots:
             self.engine = self.engine._replace(journal=new_log(4 * slots))
         while True:
@@ -248,7 +241,6 @@ class Simulation:
         """Make room for so many more records in flight."""
         while self.engine.out.tally[0] < free:
             self.engine = grown(self.engine)
-        self.radio = self.declared.grown(self.radio, len(self.engine.out.free))
 
     def _empty_logs(self) -> None:
         """Take the engine's logs: deliveries to the accounting, records to trace and journal."""
@@ -276,14 +268,7 @@ class Simulation:
             self.post(commands(np.zeros(len(up)), up, START, -1))
         start_up = self._adapter.start_up_commands(self.demand)
         self.post(start_up)
-        return StartUp(start_up, self.environment.initially_down())
-
-
-@kernel
-def _next_at(engine):
-    if engine.queue.tally[0] == 0:
-        return np.inf
-    return peek_time(engine.queue)
+        return StartUp(start_up, self.environment.initially_down)
 
 
 @kernel

@@ -3,42 +3,24 @@
 import numpy as np
 
 from halfway.core.compiled import inlined, kernel
-from halfway.sim.engine.calendar import (
-    ADAPT_AT,
-    ALL_NEAR,
-    AVOIDABLE,
-    BUCKET,
-    EMPTY_PASSED,
-    ENTRIES,
-    FINEST,
-    IN_RING,
-    LAST_BUCKET,
-    MAX_SCALE,
-    NONE,
-    POPPED,
-    PUSHED_FAR,
-    RUN,
-    SLOT,
-    bucket_of,
-    place,
-    pull_from_far,
-)
+from halfway.sim.engine import calendar
+from halfway.sim.engine.calendar import ALL_NEAR, MAX_SCALE, NONE, bucket_of, place, pull_from_far
 
 
 @inlined
 def rescale(queue, scale, now):
     """Set the number of buckets per second, no finer than doubles around `now` can differ."""
     if now < np.inf:
-        scale = min(scale, FINEST / max(abs(now), 1.0 / MAX_SCALE), MAX_SCALE)
+        scale = min(scale, calendar.FINEST / max(abs(now), 1.0 / MAX_SCALE), MAX_SCALE)
         queue.scale[0] = max(scale, 1.0 / MAX_SCALE)
-        queue.scale[1] = LAST_BUCKET / queue.scale[0]
+        queue.scale[1] = calendar.LAST_BUCKET / queue.scale[0]
 
 
 @kernel
 def spread_if_worth_it(queue):
     """Spread a large near heap over buckets, unless that was done recently."""
     tally, near = queue.tally, queue.near
-    if tally[BUCKET] != ALL_NEAR and tally[POPPED] < tally[ADAPT_AT]:
+    if tally[calendar.BUCKET] != ALL_NEAR and tally[calendar.POPPED] < tally[calendar.ADAPT_AT]:
         return
     latest = near.at[0]
     for i in range(near.size[0]):
@@ -52,10 +34,10 @@ def spread_if_worth_it(queue):
 def adapt(queue):
     """Narrow or widen the buckets if the last entries spent too much in heaps or empty buckets."""
     tally = queue.tally
-    taken, crowd = tally[POPPED], tally[AVOIDABLE]
-    idle = tally[PUSHED_FAR] + tally[EMPTY_PASSED] // 8
+    taken, crowd = tally[calendar.POPPED], tally[calendar.AVOIDABLE]
+    idle = tally[calendar.PUSHED_FAR] + tally[calendar.EMPTY_PASSED] // 8
     if 2 * max(crowd, idle) < taken:
-        tally[POPPED:ADAPT_AT] = 0
+        tally[calendar.POPPED : calendar.ADAPT_AT] = 0
     else:
         respread(queue, queue.scale[0] * (4.0 if crowd > idle else 0.25))
 
@@ -71,32 +53,32 @@ def respread(queue, scale):
         earliest = min(earliest, queue.at[slot])
         slot = queue.after[slot]
     rescale(queue, scale, earliest)
-    tally[BUCKET] = bucket_of(queue, earliest)
-    tally[ADAPT_AT] = tally[ENTRIES] + (queue.ring.shape[0] >> 3)
+    tally[calendar.BUCKET] = bucket_of(queue, earliest)
+    tally[calendar.ADAPT_AT] = tally[calendar.ENTRIES] + (queue.ring.shape[0] >> 3)
     slot = chain
     while slot != NONE:
         following = queue.after[slot]
         place(queue, queue.at[slot], queue.key[slot], slot)
         slot = following
     pull_from_far(queue)
-    tally[POPPED:ADAPT_AT] = 0
+    tally[calendar.POPPED : calendar.ADAPT_AT] = 0
 
 
 @kernel
 def gathered(queue):
     """Remove all entries but the far ones as one linked list; return its first slot."""
     tally, near = queue.tally, queue.near
-    chain = np.uint32(tally[RUN])
-    tally[RUN] = NONE
+    chain = np.uint32(tally[calendar.RUN])
+    tally[calendar.RUN] = NONE
     for i in range(near.size[0]):
-        slot = np.uint32(near.key[i] & SLOT)
+        slot = np.uint32(near.key[i] & calendar.SLOT)
         queue.at[slot] = near.at[i]
         queue.key[slot] = near.key[i]
         queue.after[slot] = chain
         chain = slot
     near.size[0] = 0
-    number = tally[BUCKET] + queue.ring.shape[0] - 1
-    while tally[IN_RING] > 0:
+    number = tally[calendar.BUCKET] + queue.ring.shape[0] - 1
+    while tally[calendar.IN_RING] > 0:
         spot = np.uint32(number & (queue.ring.shape[0] - 1))
         last = queue.ring[spot]
         if last != NONE:
@@ -106,7 +88,7 @@ def gathered(queue):
             chain = first
             slot = first
             while True:
-                tally[IN_RING] -= 1
+                tally[calendar.IN_RING] -= 1
                 if slot == last:
                     break
                 slot = queue.after[slot]

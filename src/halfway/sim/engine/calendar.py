@@ -17,9 +17,8 @@ SLOT = np.int64((1 << SLOT_BITS) - 1)
 NONE = np.uint32(0xFFFF_FFFF)
 
 # Places in `tally`.
-ENTRIES, ORDER, IN_RING, BUCKET, RUN, POPPED, AVOIDABLE, EMPTY_PASSED, PUSHED_FAR, ADAPT_AT = range(
-    10
-)
+ENTRIES, ORDER, IN_RING, BUCKET, RUN = range(5)
+POPPED, AVOIDABLE, EMPTY_PASSED, PUSHED_FAR, ADAPT_AT = range(5, 10)
 
 ALL_NEAR = np.int64(1 << 62)  # as current bucket: so few entries that one heap has them all
 FEW_ENTRIES, CROWDED = 8, 32  # so few; and a heap that is worth spreading over buckets
@@ -48,15 +47,10 @@ def queue(slots: int) -> Queue:
     tally = np.zeros(10, np.int64)
     tally[BUCKET], tally[RUN] = ALL_NEAR, NONE
     return Queue(
-        tally,
-        np.array([1.0, LAST_BUCKET]),
-        heap(slots),
-        heap(slots),
+        tally, np.array([1.0, LAST_BUCKET]), heap(slots), heap(slots),
         np.full(buckets, NONE, np.uint32),
-        np.empty(slots),
-        np.empty(slots, np.int64),
-        np.empty(slots, np.uint32),
-    )
+        np.empty(slots), np.empty(slots, np.int64), np.empty(slots, np.uint32),
+    )  # fmt: skip
 
 
 def enlarged(old: Queue, slots: int) -> Queue:

@@ -7,17 +7,9 @@ it. Changes of the world at a time come before the records that are due at that 
 
 import numpy as np
 
+from halfway.core import driver
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import embedded, kernel
-from halfway.core.driver import (
-    ANY_INCARNATION,
-    TO_APPLICATION,
-    TO_NETWORK,
-    TO_SELF,
-    destination,
-    is_alive,
-    stamp,
-)
 from halfway.core.handler import handle
 from halfway.core.message import COMMAND_ARG, START
 from halfway.core.neighbourhood import place_of
@@ -46,8 +38,8 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
         record.at += now
         engine.flight.incarnation[slot] = engine.incarnation[row]
         # In the simulator a node's id is its row.
-        to = stamp(record, row, engine.incarnation[row], hops)
-        if to == TO_NETWORK and not waits:
+        to = driver.stamp(record, row, engine.incarnation[row], hops)
+        if to == driver.TO_NETWORK and not waits:
             depart(engine, radio, reach, slot)
         else:
             engine.flight.phase[slot] = HELD
@@ -77,14 +69,14 @@ def handle_due(engine, radio, reach, slot):
         return arrive(engine, radio, reach, slot, FRESH)
     message = engine.out.pool[slot]
     sender = np.uint32(message.source)
-    if not is_alive(engine.flight.incarnation[slot], engine.incarnation[sender]):
+    if not driver.is_alive(engine.flight.incarnation[slot], engine.incarnation[sender]):
         return DONE, LAST
-    to = destination(message)
-    if to == TO_APPLICATION:
+    to = driver.destination(message)
+    if to == driver.TO_APPLICATION:
         engine.counters.events[0] += 1
         append_record(engine.applications, message, sender)
         return DONE, LAST
-    if to == TO_SELF:
+    if to == driver.TO_SELF:
         return np.int64(sender), LAST
     depart(engine, radio, reach, slot)
     return QUEUED, LAST
@@ -110,7 +102,7 @@ def post(engine, at, row, kind, topic, arg, event):
 
     It is lost if the node is down then. The pool must have a free slot.
     """
-    queue_command(engine, at, row, ANY_INCARNATION, kind, topic, arg, event)
+    queue_command(engine, at, row, driver.ANY_INCARNATION, kind, topic, arg, event)
 
 
 @embedded

@@ -66,10 +66,8 @@ def compact(
 
     Only for lists of the simulator, whose node ids are rows.
     """
-    first, count = (
-        neighbourhood.first.astype(np.int64),
-        neighbourhood.last.astype(np.int64) - neighbourhood.first,
-    )
+    first = neighbourhood.first.astype(np.int64)
+    count = neighbourhood.last.astype(np.int64) - neighbourhood.first
     places = _places(first, count)
     rows = np.repeat(np.arange(len(first)), count)
     works = up[rows] & up[neighbourhood.who[places]]

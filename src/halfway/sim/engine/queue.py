@@ -6,44 +6,25 @@ An entry is a transmission, not a reception: its receivers are looked up when it
 import numpy as np
 
 from halfway.core.compiled import inlined
+from halfway.sim.engine import calendar
 from halfway.sim.engine.bucket_width import adapt, rescale, spread_if_worth_it
-from halfway.sim.engine.calendar import (
-    ADAPT_AT,
-    ALL_NEAR,
-    AVOIDABLE,
-    BUCKET,
-    CROWDED,
-    EMPTY_PASSED,
-    ENTRIES,
-    FEW_ENTRIES,
-    IN_RING,
-    NONE,
-    ORDER,
-    POPPED,
-    RUN,
-    SLOT,
-    SLOT_BITS,
-    bucket_of,
-    earlier,
-    place,
-    pull_from_far,
-)
+from halfway.sim.engine.calendar import NONE, RUN, bucket_of, earlier, place, pull_from_far
 from halfway.sim.engine.heap import heap_pop, heap_push
 
 
 @inlined
 def reserved(queue, count):
     """Reserve `count` order numbers, one a receiver of a transmission; return the first."""
-    order = queue.tally[ORDER]
-    queue.tally[ORDER] += count
+    order = queue.tally[calendar.ORDER]
+    queue.tally[calendar.ORDER] += count
     return order
 
 
 @inlined
 def push(queue, at, order, slot):
     """Insert an entry; entries of the same time keep their order."""
-    queue.tally[ENTRIES] += 1
-    place(queue, at, (np.int64(order) << SLOT_BITS) | np.int64(slot), np.uint32(slot))
+    queue.tally[calendar.ENTRIES] += 1
+    place(queue, at, (np.int64(order) << calendar.SLOT_BITS) | np.int64(slot), np.uint32(slot))
 
 
 @inlined
@@ -51,7 +32,7 @@ def peek_time(queue):
     """Find the earliest entry and return its time (seconds). The queue must not be empty."""
     if queue.tally[RUN] == NONE and queue.near.size[0] == 0:
         advance(queue)
-    elif queue.near.size[0] > CROWDED:
+    elif queue.near.size[0] > calendar.CROWDED:
         spread_if_worth_it(queue)
     return queue.at[np.uint32(queue.tally[RUN])] if run_is_first(queue) else queue.near.at[0]
 
@@ -61,14 +42,14 @@ def peek_slot(queue):
     """Return the slot of the earliest entry, after `peek_time`."""
     if run_is_first(queue):
         return np.uint32(queue.tally[RUN])
-    return np.uint32(queue.near.key[0] & SLOT)
+    return np.uint32(queue.near.key[0] & calendar.SLOT)
 
 
 @inlined
 def pop(queue):
     """Remove the earliest entry, after `peek_time`."""
-    queue.tally[ENTRIES] -= 1
-    queue.tally[POPPED] += 1
+    queue.tally[calendar.ENTRIES] -= 1
+    queue.tally[calendar.POPPED] += 1
     if run_is_first(queue):
         queue.tally[RUN] = queue.after[np.uint32(queue.tally[RUN])]
     else:
@@ -82,13 +63,13 @@ def comes_first(queue, at, order):
     False does not mean no: the later buckets are not searched, because entries that are due earlier
     may still be pushed.
     """
-    key = np.int64(order) << SLOT_BITS
+    key = np.int64(order) << calendar.SLOT_BITS
     run = queue.tally[RUN]
     if run != NONE and not earlier(at, key, queue.at[np.uint32(run)], queue.key[np.uint32(run)]):
         return False
     if queue.near.size[0] > 0:
         return earlier(at, key, queue.near.at[0], queue.near.key[0])
-    return run != NONE or bucket_of(queue, at) <= queue.tally[BUCKET]
+    return run != NONE or bucket_of(queue, at) <= queue.tally[calendar.BUCKET]
 
 
 @inlined
@@ -105,23 +86,23 @@ def run_is_first(queue):
 def advance(queue):
     """Make the next bucket that is not empty the current one."""
     tally, far = queue.tally, queue.far
-    if tally[POPPED] >= tally[ADAPT_AT]:
+    if tally[calendar.POPPED] >= tally[calendar.ADAPT_AT]:
         adapt(queue)
         if tally[RUN] != NONE or queue.near.size[0] > 0:
             return
-    if tally[IN_RING] == 0:
-        tally[BUCKET] = ALL_NEAR
-        if far.size[0] > FEW_ENTRIES:
+    if tally[calendar.IN_RING] == 0:
+        tally[calendar.BUCKET] = calendar.ALL_NEAR
+        if far.size[0] > calendar.FEW_ENTRIES:
             rescale(queue, queue.scale[0], far.at[0])
-            tally[BUCKET] = bucket_of(queue, far.at[0])
+            tally[calendar.BUCKET] = bucket_of(queue, far.at[0])
     else:
         mask = queue.ring.shape[0] - 1
-        number = tally[BUCKET] + 1
-        limit = bucket_of(queue, far.at[0]) if far.size[0] > 0 else ALL_NEAR
+        number = tally[calendar.BUCKET] + 1
+        limit = bucket_of(queue, far.at[0]) if far.size[0] > 0 else calendar.ALL_NEAR
         while number < limit and queue.ring[np.uint32(number & mask)] == NONE:
             number += 1
-        tally[EMPTY_PASSED] += number - tally[BUCKET]
-        tally[BUCKET] = number
+        tally[calendar.EMPTY_PASSED] += number - tally[calendar.BUCKET]
+        tally[calendar.BUCKET] = number
         load_bucket(queue, np.uint32(number & mask))
     pull_from_far(queue)
 
@@ -136,16 +117,16 @@ def load_bucket(queue, spot):
     kept = queue.after[last]
     queue.after[last] = NONE
     queue.tally[RUN] = kept
-    queue.tally[IN_RING] -= 1
+    queue.tally[calendar.IN_RING] -= 1
     slot = queue.after[kept]
     while slot != NONE:
-        queue.tally[IN_RING] -= 1
+        queue.tally[calendar.IN_RING] -= 1
         following = queue.after[slot]
         if earlier(queue.at[kept], queue.key[kept], queue.at[slot], queue.key[slot]):
             queue.after[kept] = slot
             kept = slot
         else:
-            queue.tally[AVOIDABLE] += queue.at[kept] != queue.at[slot]
+            queue.tally[calendar.AVOIDABLE] += queue.at[kept] != queue.at[slot]
             heap_push(queue.near, queue.at[slot], queue.key[slot])
         slot = following
     queue.after[kept] = NONE

@@ -61,14 +61,9 @@ class Engine(NamedTuple):
 
 
 def new_engine(
-    n: int,
-    slots: int,
-    applications: int,
-    journal: int = 0,
-    *,
-    cuts: int = 0,
-    bytes_of: npt.ArrayLike = BYTES_ON_AIR,
-) -> Engine:
+    n: int, slots: int, applications: int, journal: int = 0, *,
+    cuts: int = 0, bytes_of: npt.ArrayLike = BYTES_ON_AIR,
+) -> Engine:  # fmt: skip
     """Return an idle engine for n nodes, all up.
 
     slots: records in flight. applications, journal: capacity of the logs.
@@ -76,22 +71,13 @@ def new_engine(
     bytes_of: the size of records on the air, one for all or [256] by kind.
     """
     size = np.asarray(bytes_of, np.int64)
+    shapes = (n, 2), (n if size.ndim else 0, 2), 256, 256, 1
     return Engine(
-        outbox(slots),
-        queue(slots),
-        _flight(slots),
-        np.zeros(n, np.uint32),
-        np.zeros(cuts, np.uint8),
-        np.broadcast_to(size, 256).copy(),
-        Counters(
-            np.zeros((n, 2), np.int64),
-            np.zeros((n if size.ndim else 0, 2), np.int64),
-            *(np.zeros(kinds, np.int64) for kinds in (256, 256, 1)),
-        ),
-        new_log(applications),
-        new_log(journal),
-        np.zeros(1),
-    )
+        outbox(slots), queue(slots), _flight(slots),
+        np.zeros(n, np.uint32), np.zeros(cuts, np.uint8), np.broadcast_to(size, 256).copy(),
+        Counters(*(np.zeros(shape, np.int64) for shape in shapes)),
+        new_log(applications), new_log(journal), np.zeros(1),
+    )  # fmt: skip
 
 
 def grown(old: Engine) -> Engine:
@@ -110,12 +96,9 @@ def grown(old: Engine) -> Engine:
 
 def _flight(slots: int) -> Flight:
     return Flight(
-        np.zeros(slots, np.uint8),
-        np.zeros(slots, np.uint32),
-        np.zeros(slots),
-        np.zeros(slots, np.int64),
-        np.zeros(slots, np.uint32),
-    )
+        np.zeros(slots, np.uint8), np.zeros(slots, np.uint32), np.zeros(slots),
+        np.zeros(slots, np.int64), np.zeros(slots, np.uint32),
+    )  # fmt: skip
 
 
 def new_log(capacity: int) -> Log:

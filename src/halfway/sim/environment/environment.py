@@ -27,15 +27,9 @@ class Environment:
     """
 
     def __init__(
-        self,
-        network: Network | None,
-        motion: Motion | None,
-        faults: Sequence[Fault],
-        *,
-        seed: int,
-        seconds: float,
-        discovery_delay_s: float = 1.0,
-    ) -> None:
+        self, network: Network | None, motion: Motion | None, faults: Sequence[Fault], *,
+        seed: int, seconds: float, discovery_delay_s: float = 1.0,
+    ) -> None:  # fmt: skip
         if not discovery_delay_s >= 0.0:
             what = f"discovery_delay_s = {discovery_delay_s:g}: expected 0 or more (inf: never)"
             raise Problem(what)
@@ -56,27 +50,20 @@ class Environment:
         self.varies = motion is not None or len(faults) > 0
         self.is_static = motion is None
         # [m] 1 where a static link is broken; the engine writes it.
-        self.cut = np.zeros(
-            len(self.start.who) if network is not None and len(cuts.t) else 0, np.uint8
-        )
-        self.reach = (
-            self.start.neighbourhood() if motion is None else roomy(self.start.neighbourhood())
-        )
+        self.cut = np.zeros(len(self.start.who) if motion is None and len(cuts.t) else 0, np.uint8)
+        reach = self.start.neighbourhood()
+        self.reach = reach if motion is None else roomy(reach)
         self.neighbourhood = roomy(self.reach) if self.varies else self.reach
         learns = self.varies and discovery_delay_s < np.inf
         self._discovery = NeighbourDiscovery(self.reach, discovery_delay_s) if learns else None
-        self._initially_down = self._faults.initially_down()
+        self.initially_down = self._faults.initially_down
         # Times at which faults took nodes or links away; a list if the caller wants them.
         self.fault_times: list[npt.NDArray[np.float64]] | None = None
-        self._max_receivers = 1
+        self.max_receivers = 1  # a bound on the neighbours of any node until the window ends
         self.up = np.ones(self.n, bool)
         # Of the window: its begin, which nodes were up then, their downtime, and their changes.
         self._begin, self._turns = 0.0, list[tuple[float, int, bool]]()
         self._up_before, self._down_before = self.up.copy(), np.zeros(self.n)
-
-    def initially_down(self) -> npt.NDArray[np.int32]:
-        """Return the rows that are down from time 0 on."""
-        return self._initially_down
 
     def window_end(self, until: float) -> float:
         """Return the end of the window that begins now, `until` at most."""
@@ -99,9 +86,8 @@ class Environment:
         near = changes.kind == LINK_NEAR
         ends = np.concatenate((changes.a[near], changes.b[near]))
         degree = self.reach.last.astype(np.int64) - self.reach.first
-        self._max_receivers = int(
-            degree.max(initial=0) + np.bincount(ends, minlength=1).max(initial=0)
-        )
+        more = np.bincount(ends, minlength=1).max(initial=0)
+        self.max_receivers = max(int(degree.max(initial=0) + more), 1)
         self._record_downtime(changes)
         self.at = end
         if self._discovery is None:
@@ -112,10 +98,6 @@ class Environment:
         """Return the largest number of neighbours of a node; an estimate where links change."""
         largest = max(int(self.start.degree.max(initial=1)), 1)
         return min(self.n, 3 * largest + 16) if self.varies else largest
-
-    def max_receivers(self) -> int:
-        """Return a bound on the neighbours of any node until the window ends."""
-        return max(self._max_receivers, 1)
 
     def make_room(self) -> None:
         """Copy the lists, with more room in every row."""

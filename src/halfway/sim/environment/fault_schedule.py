@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from halfway.sim.engine.changes import merged
 from halfway.world.faults import Fault, LinkCut, Partition, schedule, turns_a_second
 from halfway.world.graphs.network import Network
 from halfway.world.mobility.motion import Presence
@@ -21,14 +21,9 @@ class FaultSchedule:
     """
 
     def __init__(
-        self,
-        faults: Sequence[Fault],
-        where: Network | int,
-        presence: Presence | None,
-        seed: int,
-        seconds: float,
-        window_s: float,
-    ) -> None:
+        self, faults: Sequence[Fault], where: Network | int, presence: Presence | None,
+        seed: int, seconds: float, window_s: float,
+    ) -> None:  # fmt: skip
         self._faults, self._where, self._seed, self._seconds = list(faults), where, seed, seconds
         n = where if isinstance(where, int) else where.n
         rate = turns_a_second(self._faults, n)
@@ -43,16 +38,14 @@ class FaultSchedule:
         self.end = 0.0
         self._drawn, self._next = part(self.cuts, slice(0, 0)), 0
         self._draw()
+        # The rows that are down from time 0 on.
+        first = (self._drawn.t == 0.0) & (self._drawn.kind == NODE_DOWN)
+        self.initially_down = np.asarray(self._drawn.a[first])
 
     def _draw(self) -> None:
         begin, self.end = self.end, min(self.end + self._span, self._seconds)
         drawn = schedule(self._faults, self._where, self._seed, self.end, begin)
         self._drawn, self._next = self._nested(drawn, begin), 0
-
-    def initially_down(self) -> npt.NDArray[np.int32]:
-        """Return the rows that are down from time 0 on. Call it before `take`."""
-        first = (self._drawn.t == 0.0) & (self._drawn.kind == NODE_DOWN)
-        return np.asarray(self._drawn.a[first])
 
     def take(self, end: float) -> FaultEvents:
         """Return the next faults before a time, which must not be after the end of the span."""
@@ -67,10 +60,8 @@ class FaultSchedule:
         """Merge faults and absences: a node is down while it has at least one cause."""
         if self._absent is None:
             return drawn
-        absent = part(self._absent, (self._absent.t >= begin) & (self._absent.t < self.end))
-        t = np.concatenate((drawn.t, absent.t))
-        kind = np.concatenate((drawn.kind, absent.kind))
-        a, b = np.concatenate((drawn.a, absent.a)), np.concatenate((drawn.b, absent.b))
+        now = (self._absent.t >= begin) & (self._absent.t < self.end)
+        t, kind, a, b, _ = merged(drawn, part(self._absent, now))
         kept = []
         for k in np.lexsort((b, a, kind, t)).tolist():
             if kind[k] <= NODE_UP:

@@ -20,11 +20,9 @@ class Course(Protocol):
     @property
     def n(self) -> int:
         """Number of nodes."""
-        ...
 
     def legs(self, t0: float, t1: float) -> Legs:
         """Return legs that give the position of every node in [t0, t1]."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -73,9 +71,8 @@ class MovingLinks:
         links = self._grid.advance(end)
         if not isinstance(self._motion.course, Legs):
             links = self._next_window(links, end)
-        if self._pairs.is_empty:
-            return changes(links.t, np.where(links.up, LINK_NEAR, LINK_GONE), links.a, links.b)
-        return self._pairs.advance(links, cuts)
+        kind = np.where(links.up, LINK_NEAR, LINK_GONE)
+        return self._pairs.advance(changes(links.t, kind, links.a, links.b), cuts)
 
     def _grid_at(self, at: float) -> MovingGrid:
         legs = self._motion.legs(at, at + self.window_s)
@@ -93,11 +90,8 @@ class MovingLinks:
         t = np.full(len(code), np.nextafter(end, -np.inf))
         up = np.arange(len(code)) >= len(gone)
         a, b = (code // before.n).astype(np.int32), (code % before.n).astype(np.int32)
-        more = LinkChanges(t, a, b, up)
-        return LinkChanges(
-            np.concatenate((links.t, more.t)), np.concatenate((links.a, more.a)),
-            np.concatenate((links.b, more.b)), np.concatenate((links.up, more.up)),
-        )  # fmt: skip
+        pairs = zip(links, (t, a, b, up), strict=True)
+        return LinkChanges(*(np.concatenate(pair) for pair in pairs))
 
 
 def _codes(network: Network) -> npt.NDArray[np.int64]:
@@ -113,15 +107,14 @@ class _Pairs:
     def __init__(self, start: Network, cuts: FaultEvents) -> None:
         which = cuts.kind >= LINK_DOWN
         pairs = set(zip(cuts.a[which].tolist(), cuts.b[which].tolist(), strict=True))
-        self.is_empty = not pairs
         self._near = {(a, b): b in start.neighbours(a) for a, b in pairs}
         self._cut = dict.fromkeys(pairs, False)
 
-    def advance(self, links: LinkChanges, cuts: FaultEvents) -> Changes:
+    def advance(self, links: Changes, cuts: FaultEvents) -> Changes:
         """Return the changes of links: one exists while its ends are in reach and it is not cut."""
-        events = merged(
-            cuts, changes(links.t, np.where(links.up, LINK_NEAR, LINK_GONE), links.a, links.b)
-        )
+        if not self._cut:
+            return links
+        events = merged(cuts, links)
         kept = np.ones(len(events.t), bool)
         kind = events.kind.copy()
         columns = (events.kind.tolist(), events.a.tolist(), events.b.tolist())

@@ -10,6 +10,11 @@ from halfway.world.workload.demand import Demand, Publications
 
 Longs = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int32]
+
+# Of what a run counts: the attributes of its accounting, and the fields of its outcome.
+COUNTS = ("published", "unpublished", "expected", "delivered", "duplicates", "unsolicited", "late",
+          "caught_up")  # fmt: skip
 
 
 class DeliveryAccounting:
@@ -42,40 +47,34 @@ class DeliveryAccounting:
         self._entered = np.full(places, -1, np.int64)  # the same, unpublished events included
         self._at, self._topic = np.zeros(places), np.zeros(places, np.int32)
         self._publisher = np.full(places, -1, np.int32)
-        self._steps: dict[int, npt.NDArray[np.int32]] = {}  # open event -> distances of all rows
-        self._missed: dict[
-            int, npt.NDArray[np.int32]
-        ] = {}  # open event -> subscribers down at its time
+        self._steps: dict[int, Rows] = {}  # open event -> distances of all rows
+        self._missed: dict[int, Rows] = {}  # open event -> subscribers down at its time
         self._recorded = np.zeros(0, np.int64)  # (event, row) of open events, packed, ascending
         self._ahead: deque[tuple[float, int]] = deque()  # time and expected; -1: not published
 
     def publish(
-        self, k: int, publications: Publications, up: npt.NDArray[np.bool_],
-        steps: npt.NDArray[np.int32] | None,
-    ) -> bool:  # fmt: skip
+        self, k: int, publications: Publications, up: npt.NDArray[np.bool_], steps: Rows | None
+    ) -> bool:
         """Enter publication k; False if its publisher is down.
 
         steps [n]: hops of a shortest path from the publisher at that time; -1: no path.
         """
-        row, topic, event = (
-            int(publications.row[k]),
-            int(publications.topic[k]),
-            int(publications.event[k]),
-        )
+        row, topic = int(publications.row[k]), int(publications.topic[k])
+        event, at = int(publications.event[k]), float(publications.t[k])
         place = event % len(self._event)
         for kept in (self._steps, self._missed):
             kept.pop(int(self._event[place]), None)
-        self._entered[place], self._at[place] = event, publications.t[k]
+        self._entered[place], self._at[place] = event, at
         self._event[place] = event if up[row] else -1
         self._newest = event
         if not up[row]:
-            self._ahead.append((float(publications.t[k]), -1))
+            self._ahead.append((at, -1))
             return False
         rows = self._rows[topic]
         expected = int(up[rows].sum()) - int(self._subscribed[row, topic])
-        self._ahead.append((float(publications.t[k]), expected))
+        self._ahead.append((at, expected))
         if self.delivery_log is not None:
-            self.publication_log.append((event, float(publications.t[k]), expected))
+            self.publication_log.append((event, at, expected))
         self._topic[place], self._publisher[place] = topic, row
         missed = rows[~up[rows]]
         if len(missed):
@@ -92,10 +91,7 @@ class DeliveryAccounting:
             self.unpublished += expected < 0
             self.expected += max(expected, 0)
 
-    def deliver(
-        self, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
-        at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
-    ) -> None:  # fmt: skip
+    def deliver(self, event: Longs, row: Longs, at: Reals, hops: Longs) -> None:
         """Enter notifications: event ids, rows, times and hops, in order of time."""
         if not len(event):
             return
@@ -125,16 +121,13 @@ class DeliveryAccounting:
             self.hops.add(hops[new])
             self._add_stretch(event[new], row[new], hops[new])
 
-    def _record(self, code: npt.NDArray[np.int64]) -> None:
+    def _record(self, code: Longs) -> None:
         """Record (event, row) pairs, and drop those of closed events."""
         oldest = (self._newest - len(self._event) + 1) * self._n
         kept = self._recorded[self._recorded >= oldest]
         self._recorded = np.sort(np.concatenate((kept, code)))
 
-    def _add_stretch(
-        self, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
-        hops: npt.NDArray[np.int64],
-    ) -> None:  # fmt: skip
+    def _add_stretch(self, event: Longs, row: Longs, hops: Longs) -> None:
         steps = np.zeros(len(event))
         for one in self._steps.keys() & set(event.tolist()):
             mine = event == one

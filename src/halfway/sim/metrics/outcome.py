@@ -91,15 +91,12 @@ class Outcome:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain numbers, strings and dictionaries for JSON; None for what is not finite."""
-        flat = asdict(self)
-        for name, value in list(flat.items()):
-            if hasattr(value, "_asdict"):
-                flat[name] = value._asdict()
-        flat["energy_j"] = self.energy_j
-        return _plain(flat)  # type: ignore[no-any-return]
+        return _plain(asdict(self) | {"energy_j": self.energy_j})  # type: ignore[no-any-return]
 
 
 def _plain(value: Any) -> Any:
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, np.generic):

@@ -9,23 +9,16 @@ import numpy.typing as npt
 
 from halfway.adapters.interface import SystemInstance
 from halfway.sim.engine.records import RECEIVED, SENT, Counters, Engine
-from halfway.sim.metrics.deliveries import DeliveryAccounting
+from halfway.sim.metrics.deliveries import COUNTS, DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId, by_kind, load, spread
 from halfway.sim.radio.energy import Airtime, Power, spent
 
 
 def outcome(
-    run: RunId,
-    at: float,
-    *,
-    instance: SystemInstance,
-    engine: Engine,
-    deliveries: DeliveryAccounting,
-    airtime: Airtime,
-    radio_counts: Mapping[str, int],
-    power: Power,
-    up_s: npt.NDArray[np.float64],
-) -> Outcome:
+    run: RunId, at: float, *, instance: SystemInstance, engine: Engine,
+    deliveries: DeliveryAccounting, airtime: Airtime, radio_counts: Mapping[str, int],
+    power: Power, up_s: npt.NDArray[np.float64],
+) -> Outcome:  # fmt: skip
     """Return the outcome of a run up to a time (seconds).
 
     airtime, radio_counts: what its radio measured. up_s: [n] seconds that each node was up.
@@ -42,14 +35,7 @@ def outcome(
         seconds=at,
         seed=run.seed,
         records=int(counters.events[0]),
-        published=deliveries.published,
-        unpublished=deliveries.unpublished,
-        expected=deliveries.expected,
-        delivered=deliveries.delivered,
-        duplicates=deliveries.duplicates,
-        unsolicited=deliveries.unsolicited,
-        late=deliveries.late,
-        caught_up=deliveries.caught_up,
+        **{name: getattr(deliveries, name) for name in COUNTS},
         delivery_ratio=deliveries.delivery_ratio,
         latency_s=spread(deliveries.latency_s),
         hops=spread(deliveries.hops),

@@ -4,7 +4,7 @@ CSMA/CA on the unit disk: a node senses exactly the nodes in reach, and there is
 model, its interpretations and its validation are in docs/models/contention.md.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -83,8 +83,6 @@ class Csma(NamedTuple):
     tally: npt.NDArray[np.int64]  # [1] their number
 
 
-_REALS = ("bit_rate", "slot_s", "sifs_s", "difs_s", "sense_s", "header_bytes", "ack_bytes")
-_WHOLES = ("cw_min", "cw_max", "retries", "queue_limit")
 _BACKOFF = 0xB0FF  # the random stream of backoffs
 
 
@@ -101,13 +99,14 @@ def csma(n: int, seed: int, timing: Timing = WIFI_B) -> Csma:
     stream = np.uint64(seeded(np.uint64(seed), _BACKOFF))
     station["random_state"] = [seeded(stream, i) for i in range(n)]
     # Plain floats and integers, so that the engine is compiled once for all timings.
-    plain: dict[str, Any] = {name: float(getattr(timing, name)) for name in _REALS}
-    plain |= {name: int(getattr(timing, name)) for name in _WHOLES}
-    return Csma(Timing(**plain), station, np.zeros(n, np.int64), np.zeros(1, np.int64))
+    types = Timing.__annotations__.values()
+    plain = Timing._make(of(value) for of, value in zip(types, timing, strict=True))
+    return Csma(plain, station, np.zeros(n, np.int64), np.zeros(1, np.int64))
 
 
 def _check(timing: Timing) -> None:
     difs_least = timing.sifs_s + timing.slot_s
+    sensed = f"0 or more, below slot_s = {timing.slot_s}"
     for name, fits, expected in (
         ("bit_rate", 0 < timing.bit_rate < np.inf, "a finite number > 0"),
         ("slot_s", 0 < timing.slot_s < np.inf, "a finite number > 0"),
@@ -115,11 +114,7 @@ def _check(timing: Timing) -> None:
         ("ack_bytes", 0 < timing.ack_bytes < np.inf, "a finite number > 0"),
         # A countdown must not continue during an acknowledgement.
         ("difs_s", difs_least <= timing.difs_s < np.inf, f">= sifs_s + slot_s = {difs_least}"),
-        (
-            "sense_s",
-            0 <= timing.sense_s < timing.slot_s,
-            f"0 or more, below slot_s = {timing.slot_s}",
-        ),
+        ("sense_s", 0 <= timing.sense_s < timing.slot_s, sensed),
         ("cw_min", 0 <= timing.cw_min <= timing.cw_max, f"0 to cw_max = {timing.cw_max}"),
         ("cw_max", timing.cw_max < 2**31, "a number below 2^31"),
         ("retries", 0 <= timing.retries < np.inf, "0 or more"),

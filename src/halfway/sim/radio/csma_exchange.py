@@ -12,24 +12,8 @@ from halfway.core.message import EVERYONE
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED
 from halfway.sim.engine.queue import comes_first, push, reserved
 from halfway.sim.engine.records import count_received, count_sent, is_up
-from halfway.sim.radio.csma_backoff import (
-    ABORTED,
-    ACK_DUE,
-    DEAD,
-    DELIVERED,
-    NO_ACK,
-    SCHEDULED,
-    SENDING_ACK,
-    TRANSMITTING,
-    WAITING,
-    YIELDED,
-    dequeue,
-    draw_backoff,
-    enqueue,
-    is_flagged,
-    resume,
-    schedule,
-)
+from halfway.sim.radio import csma_backoff as backoff
+from halfway.sim.radio.csma_backoff import is_flagged, schedule
 from halfway.sim.radio.csma_sensing import begin, end
 
 
@@ -42,7 +26,7 @@ def airtime(radio, size):
 @embedded
 def depart(engine, radio, reach, slot):
     """Queue a record at its sender."""
-    enqueue(engine, radio, slot)
+    backoff.enqueue(engine, radio, slot)
 
 
 @embedded
@@ -53,10 +37,10 @@ def yields_once(engine, slot, now):
     """
     order = reserved(engine.queue, 1)
     # `comes_first` may be False although nothing else is due: one needless yield.
-    if is_flagged(engine, slot, YIELDED) or comes_first(engine.queue, now, order):
-        engine.flight.cursor[slot] &= ~YIELDED
+    if is_flagged(engine, slot, backoff.YIELDED) or comes_first(engine.queue, now, order):
+        engine.flight.cursor[slot] &= ~backoff.YIELDED
         return False
-    engine.flight.cursor[slot] |= YIELDED
+    engine.flight.cursor[slot] |= backoff.YIELDED
     push(engine.queue, now, order, slot)
     return True
 
@@ -65,22 +49,22 @@ def yields_once(engine, slot, now):
 def on_access(engine, radio, reach, i, slot, now):
     """The entry of a queue's head is due: transmit the frame, or postpone it."""
     station, cursor = radio.station, engine.flight.cursor
-    if is_flagged(engine, slot, DEAD):
+    if is_flagged(engine, slot, backoff.DEAD):
         return DONE, LAST
     if station[i].counting == 0:  # frozen: a new entry when the medium is silent again
-        cursor[slot] &= ~SCHEDULED
+        cursor[slot] &= ~backoff.SCHEDULED
         return QUEUED, LAST
     if station[i].access_at > now:
         schedule(engine, slot, station[i].access_at)
         return QUEUED, LAST
     if yields_once(engine, slot, now):
         return QUEUED, LAST
-    cursor[slot] &= ~SCHEDULED
+    cursor[slot] &= ~backoff.SCHEDULED
     station[i].counting = 0
     station[i].attempts += 1
     kind = engine.out.pool[slot].kind
     count_sent(engine, np.uint32(i), kind)
-    engine.flight.phase[slot] = TRANSMITTING
+    engine.flight.phase[slot] = backoff.TRANSMITTING
     begin(engine, radio, reach, i, slot, now)
     schedule(engine, slot, now + airtime(radio, radio.timing.header_bytes + engine.bytes_of[kind]))
     return QUEUED, LAST
@@ -89,21 +73,21 @@ def on_access(engine, radio, reach, i, slot, now):
 @embedded
 def on_frame_end(engine, radio, reach, i, slot, now):
     """A frame ends: deliver it and schedule its acknowledgement, if it needs one."""
-    if is_flagged(engine, slot, ABORTED):
+    if is_flagged(engine, slot, backoff.ABORTED):
         return DONE, LAST
     end(engine, radio, reach, i, slot, now, True)
     message = engine.out.pool[slot]
     if message.next == EVERYONE:
-        dequeue(engine, radio, i, now)
+        backoff.dequeue(engine, radio, i, now)
         return next_receiver(engine, radio, slot, np.int64(0))
     for k in range(radio.tally[0]):
         if radio.receivers[k] == message.next:
-            if is_flagged(engine, slot, DELIVERED):
+            if is_flagged(engine, slot, backoff.DELIVERED):
                 return schedule_ack(engine, radio, slot, now)
-            engine.flight.cursor[slot] |= DELIVERED
+            engine.flight.cursor[slot] |= backoff.DELIVERED
             count_received(engine, np.uint32(message.next), message.kind)
             return np.int64(message.next), np.int64(0)
-    engine.flight.phase[slot] = NO_ACK
+    engine.flight.phase[slot] = backoff.NO_ACK
     schedule(engine, slot, now + radio.timing.sifs_s + radio.timing.slot_s)
     return QUEUED, LAST
 
@@ -122,7 +106,7 @@ def next_receiver(engine, radio, slot, k):
 @embedded
 def schedule_ack(engine, radio, slot, now):
     """Schedule the acknowledgement of a received frame."""
-    engine.flight.phase[slot] = ACK_DUE
+    engine.flight.phase[slot] = backoff.ACK_DUE
     schedule(engine, slot, now + radio.timing.sifs_s)
     return QUEUED, LAST
 
@@ -134,10 +118,10 @@ def send_ack(engine, radio, reach, slot, now):
     if yields_once(engine, slot, now):
         return QUEUED, LAST
     if not is_up(engine, j) or radio.station[j].on_air >= 0:
-        engine.flight.phase[slot] = NO_ACK
+        engine.flight.phase[slot] = backoff.NO_ACK
         schedule(engine, slot, now + radio.timing.slot_s)
         return QUEUED, LAST
-    engine.flight.phase[slot] = SENDING_ACK
+    engine.flight.phase[slot] = backoff.SENDING_ACK
     radio.station[j].acks += 1
     begin(engine, radio, reach, j, slot, now)
     schedule(engine, slot, now + airtime(radio, radio.timing.ack_bytes))
@@ -148,17 +132,17 @@ def send_ack(engine, radio, reach, slot, now):
 def on_ack_end(engine, radio, reach, i, slot, now):
     """The acknowledgement ends: the frame is complete if its sender received it."""
     received = False
-    if is_flagged(engine, slot, ABORTED):
-        engine.flight.cursor[slot] &= ~ABORTED
+    if is_flagged(engine, slot, backoff.ABORTED):
+        engine.flight.cursor[slot] &= ~backoff.ABORTED
     else:
         j = np.int64(engine.out.pool[slot].next)
         end(engine, radio, reach, j, slot, now, True)
         for k in range(radio.tally[0]):
             received |= radio.receivers[k] == i
-    if is_flagged(engine, slot, DEAD):
+    if is_flagged(engine, slot, backoff.DEAD):
         return DONE, LAST
     if received:
-        dequeue(engine, radio, i, now)
+        backoff.dequeue(engine, radio, i, now)
         return DONE, LAST
     return retry(engine, radio, i, slot, now)
 
@@ -167,17 +151,17 @@ def on_ack_end(engine, radio, reach, i, slot, now):
 def retry(engine, radio, i, slot, now):
     """No acknowledgement: contend again with a wider window, or give up."""
     station = radio.station
-    if is_flagged(engine, slot, DEAD):
+    if is_flagged(engine, slot, backoff.DEAD):
         return DONE, LAST
     if station[i].attempts > radio.timing.retries:
         radio.station[i].unacknowledged += 1
-        dequeue(engine, radio, i, now)
+        backoff.dequeue(engine, radio, i, now)
         return DONE, LAST
     station[i].cw = min(2 * station[i].cw + 1, radio.timing.cw_max)
-    draw_backoff(station, i)
-    engine.flight.phase[slot] = WAITING
+    backoff.draw_backoff(station, i)
+    engine.flight.phase[slot] = backoff.WAITING
     # It has listened since the end of its own frame, so no other node is a slot ahead.
-    resume(engine, radio, i, station[i].silent_since, now)
+    backoff.resume(engine, radio, i, station[i].silent_since, now)
     return QUEUED, LAST
 
 
@@ -194,9 +178,9 @@ def continue_delivery(engine, radio, reach, slot, cursor):
 def on_ack_step(engine, radio, reach, i, slot, now):
     """A step after the frame: the acknowledgement begins, ends, or is missing."""
     phase = engine.flight.phase[slot]
-    if phase == ACK_DUE:
+    if phase == backoff.ACK_DUE:
         return send_ack(engine, radio, reach, slot, now)
-    if phase == SENDING_ACK:
+    if phase == backoff.SENDING_ACK:
         return on_ack_end(engine, radio, reach, i, slot, now)
     return retry(engine, radio, i, slot, now)
 
@@ -209,8 +193,8 @@ def arrive(engine, radio, reach, slot, cursor):
     if cursor != FRESH:
         return continue_delivery(engine, radio, reach, slot, cursor)
     phase = engine.flight.phase[slot]
-    if phase == WAITING:
+    if phase == backoff.WAITING:
         return on_access(engine, radio, reach, i, slot, now)
-    if phase == TRANSMITTING:
+    if phase == backoff.TRANSMITTING:
         return on_frame_end(engine, radio, reach, i, slot, now)
     return on_ack_step(engine, radio, reach, i, slot, now)

@@ -5,6 +5,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import asdict
 
 from halfway.problem import Problem
 from halfway.sim.engine.records import RECEIVED, SENT, Engine
@@ -25,11 +26,6 @@ class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def made(self, network: Network, moving: bool, seed: int) -> Any:
         """Return the radio of one run. Raises Problem for values that do not fit the network."""
         raise NotImplementedError
-
-    def grown(self, radio: Any, slots: int) -> Any:
-        """Return the same radio for a pool of so many slots."""
-        del slots
-        return radio
 
     def copies(self, max_degree: int) -> int:
         """Return the slots that one emission may need, at a node of at most that degree."""
@@ -112,10 +108,8 @@ class DistanceRadio(_CollisionFree, frozen=True, kw_only=True, tag="distance"):
     def made(self, network: Network, moving: bool, seed: int) -> Any:
         """Return the radio of one run. Raises Problem for moving nodes or unknown positions."""
         if moving:
-            raise Problem(
-                'radio.kind = "distance": expected a static network',
-                remedy='use radio kind "ideal" or "contention"',
-            )
+            what = 'radio.kind = "distance": expected a static network'
+            raise Problem(what, remedy='use radio kind "ideal" or "contention"')
         delay = _checked_delay(self.delay_s) + _travel_s(network, self.speed)
         return self.with_losses(distances(network, delay), network, moving, seed)
 
@@ -137,9 +131,8 @@ class CsmaRadio(_Declared, frozen=True, kw_only=True, tag="contention"):
     def made(self, network: Network, moving: bool, seed: int) -> Any:
         """Return the radio of one run."""
         del moving
-        names = ("bit_rate", "cw_min", "cw_max", "retries", "queue_limit")
-        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        return csma(network.n, seed, _MEDIA[self.medium]._replace(**given))
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        return csma(network.n, seed, _MEDIA[given.pop("medium")]._replace(**given))
 
     def airtime(self, radio: Any, engine: Engine, power: Power) -> Airtime:
         """Return the measured time: a node receives whenever it senses another transmission."""
@@ -174,9 +167,8 @@ class WiredRadio(_Declared, frozen=True, kw_only=True, tag="wired"):
         """Return the radio of one run. Raises Problem for moving nodes."""
         del seed
         if moving:
-            raise Problem(
-                'radio.kind = "wired": expected a static network', remedy='use radio kind "ideal"'
-            )
+            what = 'radio.kind = "wired": expected a static network'
+            raise Problem(what, remedy='use radio kind "ideal"')
         delay: Any = _checked_delay(self.delay_s)
         if self.speed != np.inf:
             delay = delay + _travel_s(network, self.speed)

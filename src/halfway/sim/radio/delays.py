@@ -12,13 +12,8 @@ import numpy.typing as npt
 from halfway.core.compiled import inlined
 from halfway.core.prng import advanced, mixed, seeded, uniform
 from halfway.problem import Problem
-from halfway.sim.radio.collision_free import (
-    LinkModel,
-    all_at_once,
-    declare_links,
-    delay_of,
-    next_turn,
-)
+from halfway.sim.radio import collision_free
+from halfway.sim.radio.collision_free import LinkModel, declare_links
 from halfway.world.graphs.network import Network
 
 _LOSS = 0x1055  # the random stream of losses
@@ -96,7 +91,7 @@ def _own_delay(radio, place):
 
 @inlined
 def _inner_delay(radio, place):
-    return delay_of(radio.radio, place)
+    return collision_free.delay_of(radio.radio, place)
 
 
 @inlined
@@ -111,7 +106,7 @@ def _by_delay(radio, first, cursor):
 
 @inlined
 def _inner_turn(radio, first, cursor):
-    return next_turn(radio.radio, first, cursor)
+    return collision_free.next_turn(radio.radio, first, cursor)
 
 
 @inlined
@@ -126,7 +121,7 @@ def _no(radio):
 
 @inlined
 def _inner_at_once(radio):
-    return all_at_once(radio.radio)
+    return collision_free.all_at_once(radio.radio)
 
 
 @inlined

@@ -38,11 +38,9 @@ class Wired(NamedTuple):
 
 
 def wired(
-    network: Network,
-    delay_s: npt.ArrayLike,
-    bandwidth: npt.ArrayLike = np.inf,
+    network: Network, delay_s: npt.ArrayLike, bandwidth: npt.ArrayLike = np.inf,
     limit_s: float = np.inf,
-) -> Wired:
+) -> Wired:  # fmt: skip
     """Return links with a delay (seconds) and a bandwidth (bit/s): one for all, or one each.
 
     Raises Problem for a negative or infinite delay, a bandwidth that is not positive, a negative
@@ -61,13 +59,9 @@ def wired(
     ):
         if not fits.all():
             raise Problem(f"radio.{name} = {worst[~fits].flat[0]}: expected {expected}")
-    return Wired(
-        np.broadcast_to(delay, links).copy(),
-        np.broadcast_to(rate, links).copy(),
-        float(limit_s),
-        np.zeros(links),
-        *(np.zeros(links, np.int64) for _ in range(2)),
-    )
+    delay, rate = (np.broadcast_to(values, links).copy() for values in (delay, rate))
+    breaks, dropped = np.zeros((2, links), np.int64)
+    return Wired(delay, rate, float(limit_s), np.zeros(links), breaks, dropped)
 
 
 @embedded

@@ -48,12 +48,10 @@ def rerun(path: Path, run: RunId, environment: Environment, instance: SystemInst
         while True:
             last = environment.at >= run.seconds
             ready = len(records) if last else int(np.searchsorted(records["at"], environment.at))
-            k = int(
-                _play(
-                    instance.state, instance.rules, environment.neighbourhood, window, out,
-                    records.view(np.recarray), rows, k, ready,
-                    environment.at if k < ready else np.inf,
-                )
+            end = environment.at if k < ready else np.inf
+            k = _play(
+                instance.state, instance.rules, environment.neighbourhood, window, out,
+                records.view(np.recarray), rows, k, ready, end,
             )  # fmt: skip
             if k < ready:
                 environment.make_room()

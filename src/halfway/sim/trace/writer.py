@@ -22,8 +22,7 @@ from halfway.sim.metrics.summary import state_digest
 _CHANGES = ("node down", "node up", "link down", "link up", "link gone", "link near",
             "forgotten", "known")  # fmt: skip
 WHAT = ("received", "reported", *_CHANGES)
-PLAIN = ("at", "kind", "flags", "hops", "source", "target", "next", "topic", "event",
-         "publisher", "sequence", "incarnation")  # fmt: skip
+PLAIN = (MESSAGE.names or ())[:-2]  # fields of the header
 
 _PARQUET = b"PAR1"  # the first bytes of a Parquet file
 
@@ -154,22 +153,10 @@ def _schema() -> Any:
         [
             ("at", pa.float64()),  # seconds
             ("what", words),  # received, reported, or the change of the world
-            (
-                "row",
-                pa.int32(),
-            ),  # of the node that received, whose application it is, or that changed
+            ("row", pa.int32()),  # that received, whose application it is, or that changed
             ("name", pa.dictionary(pa.int16(), pa.string())),  # name of the kind
-            ("kind", pa.uint8()),
-            ("flags", pa.uint8()),
-            ("hops", pa.uint16()),
-            ("source", pa.int32()),  # sender; or the other end of a link that changed
-            ("target", pa.int32()),
-            ("next", pa.int32()),
-            ("topic", pa.int32()),
-            ("event", pa.int32()),
-            ("publisher", pa.int32()),
-            ("sequence", pa.int32()),
-            ("incarnation", pa.uint64()),
+            # `source`: sender; or the other end of a link that changed
+            *((name, pa.from_numpy_dtype(MESSAGE[name])) for name in PLAIN[1:]),
             ("args", pa.list_(pa.int32(), 8)),
             ("reals", pa.list_(pa.float64(), 6)),
         ]

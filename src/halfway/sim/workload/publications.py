@@ -24,12 +24,9 @@ class PublicationFeed:
     """
 
     def __init__(
-        self,
-        demand: Demand,
-        deliveries: DeliveryAccounting,
-        environment: Environment,
+        self, demand: Demand, deliveries: DeliveryAccounting, environment: Environment,
         stretch: bool,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._demand, self._deliveries, self._environment = demand, deliveries, environment
         self._stretch, self._batch = stretch, min(_MAX_BATCH, deliveries.window)
         self._up = np.ones(environment.n, bool)
