@@ -24,9 +24,7 @@ Counts = npt.NDArray[np.int64]
 
 
 def estimate(
-    values: npt.ArrayLike,
-    networks: npt.ArrayLike,
-    replicates: int | None = None,
+    values: npt.ArrayLike, networks: npt.ArrayLike, replicates: int | None = None
 ) -> dict[str, Any]:
     """The fields of a `Summary` computed from the values; quartiles as numpy's percentiles.
 

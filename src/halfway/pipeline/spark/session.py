@@ -161,10 +161,7 @@ def _settings(master: str, folder: Path) -> dict[str, str]:
     settings = _SETTINGS | {"spark.master": master, "spark.python.daemon.module": _DAEMON}
     if not is_local(master):
         # Spark copies the archive to each executor's folder before it starts a Python there.
-        settings |= {
-            "spark.files": str(packed(folder)),
-            "spark.executorEnv.PYTHONPATH": ARCHIVE,
-        }
+        settings |= {"spark.files": str(packed(folder)), "spark.executorEnv.PYTHONPATH": ARCHIVE}
     parallel = _tasks(master)
     if parallel is None:
         return settings
