@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halfway.comparison.compare import Completed
 from halfway.comparison.compare import compare as run_comparison
@@ -10,8 +11,10 @@ from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 from halfway.comparison.metrics import LATENCY
 from halfway.comparison.request import read_request
 from halfway.comparison.results import COLUMNS, Results
-from halfway.pipeline import frames
 from halfway.pipeline.store.store import Store
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True)
@@ -26,17 +29,22 @@ class Comparison:
         """All results as plain data."""
         return self.completed.results
 
-    def frame(self) -> "frames.DataFrame":
+    def frame(self) -> "DataFrame":
         """A pandas frame, one row a cell: point, system, metric, mean, interval, difference."""
-        return frames.frame(self.results.rows(), [*self.results.points[0], *COLUMNS])
+        return self._frame(self.results.rows(), COLUMNS)
 
-    def runs(self) -> "frames.DataFrame":
+    def runs(self) -> "DataFrame":
         """A pandas frame, one row a run and metric: point, system, replicate, seed, value.
 
         A failed run has one row, with its error and without metric and value.
         """
         columns = ("system", "replicate", "seed", "metric", "value", "error")
-        return frames.frame(self._values(), [*self.results.points[0], *columns])
+        return self._frame(self._values(), columns)
+
+    def _frame(self, rows: Iterator[dict[str, object]], columns: Sequence[str]) -> "DataFrame":
+        from pandas import DataFrame
+
+        return DataFrame(list(rows), columns=[*self.results.points[0], *columns])
 
     def _values(self) -> Iterator[dict[str, object]]:
         for run in self.completed.runs:
@@ -78,13 +86,10 @@ def compare(
         scenario, systems, user_systems=user_systems, baseline=baseline, replicates=replicates,
         until=until, max_replicates=max_replicates,
         changes={field: _toml(value) for field, value in (changes or {}).items()},
-        sweeps={
-            field: ",".join(map(_toml, values)) for field, values in (sweep or {}).items()
-        },
+        sweeps={field: ",".join(map(_toml, values)) for field, values in (sweep or {}).items()},
     )  # fmt: skip
-    folder = Path(out)
-    store = Store(folder / "runs")
-    return Comparison(run_comparison(request, store, master, progress, seed), folder)
+    completed = run_comparison(request, Store(Path(out) / "runs"), master, progress, seed)
+    return Comparison(completed, Path(out))
 
 
 def _toml(value: object) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
-from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from halfway.pipeline.spark.shipping import use_unpacked_copy
@@ -48,7 +48,8 @@ class ResultSource(DataSource):
     def schema(self) -> StructType:
         """The columns, by the parameters of the folder's runs."""
         parameters = self._store().rows("parameters")["parameters"].unique().to_pylist()
-        return from_arrow_schema(tidy_schema(parameters, self._selected()))
+        selected = listed(self.options["parameters"]) if "parameters" in self.options else None
+        return from_arrow_schema(tidy_schema(parameters, selected))
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """The reader; each of its tasks reads a file."""
@@ -60,9 +61,6 @@ class ResultSource(DataSource):
         if "path" not in self.options:
             raise Problem("no folder given", remedy='.load("DIR") or .option("path", "DIR")')
         return results_in(Path(self.options["path"]))
-
-    def _selected(self) -> list[str] | None:
-        return listed(self.options["parameters"]) if "parameters" in self.options else None
 
 
 @dataclass
@@ -100,7 +98,7 @@ class FinishedRuns(DataSourceReader):
         """Yield the rows of the file's runs, a few runs at a time."""
         assert isinstance(partition, FileOfRuns)
         use_unpacked_copy()
-        schema, at = arrow_schema(self.schema), 0
+        schema, at = to_arrow_schema(self.schema, timezone="UTC"), 0
         selected = None if partition.rows is None else set(partition.rows)
         with pq.ParquetFile(partition.path) as opened:
             for batch in opened.iter_batches(_RUNS_AT_ONCE, columns=_READ):
@@ -137,7 +135,7 @@ class SimulatedRuns(DataSourceReader):
         use_unpacked_copy()
         from halfway.pipeline.spark.simulate import result
 
-        schema = arrow_schema(self.schema)
+        schema = to_arrow_schema(self.schema, timezone="UTC")  # Spark requires an exact match
         for row, sets in zip(partition.rows, partition.parameters, strict=True):
             made = result(row) if row["key"] else dict(row)
             for fields in sets:
@@ -182,13 +180,6 @@ def columns_schema(columns: Mapping[str, pa.DataType]) -> pa.Schema:
 def spark_columns(columns: Mapping[str, pa.DataType]) -> StructType:
     """All columns as a Spark schema, given those of the parameters."""
     return from_arrow_schema(columns_schema(columns))
-
-
-def arrow_schema(schema: StructType) -> pa.Schema:
-    """The Arrow schema of a Spark schema; Spark requires an exact match."""
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    return to_arrow_schema(schema, timezone="UTC")
 
 
 def tidy(rows: Sequence[Fields], schema: pa.Schema, parameters: Any) -> pa.RecordBatch:

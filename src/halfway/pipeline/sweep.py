@@ -77,10 +77,8 @@ def sweep(
         finished = store.finished_keys(errors=not retry_errors)
         wanted = [key not in finished for key in plan["key"].to_pylist()]
         pending = by_network(plan.filter(pa.array(wanted, pa.bool_())))
-        made, batches = (
-            pending.num_rows,
-            Batches(pending, cores_of(spark), batch_seconds, partitions),
-        )
+        made = pending.num_rows
+        batches = Batches(pending, cores_of(spark), batch_seconds, partitions)
         report(plan.num_rows - made, plan.num_rows)
         warm_up = warm_up_sweep(spark, pending) if made else WarmUp()
         while batches.left:
@@ -100,16 +98,10 @@ def sweep(
         report(plan.num_rows, plan.num_rows)
     errors, first = failed(store, plan)
     return SweepReport(
-        planned=plan.num_rows,
-        made=made,
-        errors=errors,
-        first_error=first,
-        wall_seconds=perf_counter() - begun,
-        cores=batches.cores,
-        seconds=dict(batches.seconds),
-        starting_seconds=warm_up.starting,
-        compiling_seconds=warm_up.compiling,
-    )
+        planned=plan.num_rows, made=made, errors=errors, first_error=first,
+        wall_seconds=perf_counter() - begun, cores=batches.cores, seconds=dict(batches.seconds),
+        starting_seconds=warm_up.starting, compiling_seconds=warm_up.compiling,
+    )  # fmt: skip
 
 
 def failed(store: Store, plan: pa.Table) -> tuple[int, str]:

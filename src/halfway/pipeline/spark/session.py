@@ -22,7 +22,7 @@ from pyspark import SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from halfway.pipeline.spark.java import Jvm, find_java, first_line, scratch_folder, start_jvm
+from halfway.pipeline.spark.java import Jvm, find_java, first_line, start_jvm
 from halfway.pipeline.spark.shipping import ARCHIVE, packed
 from halfway.problem import Problem
 
@@ -95,14 +95,7 @@ def checked_master(master: str) -> str:
             where=f"--master {master}",
             remedy="for example local[4], spark://host:7077, yarn or sc://host",
         )
-    _check_tasks(master)
-    if master.startswith(("spark://", "sc://")):
-        _check_reachable(master)
-    return master
-
-
-def _check_tasks(master: str) -> None:
-    """Refuse more tasks than this machine can run. Spark itself accepts any number."""
+    # Spark itself accepts any number of tasks.
     tasks, cpus = _tasks(master) or 0, os.cpu_count() or 1
     if tasks > (most := max(_MOST_TASKS, 4 * cpus)):
         raise Problem(
@@ -110,6 +103,9 @@ def _check_tasks(master: str) -> None:
             where=f"--master {master}",
             remedy="local[*] uses every core",
         )
+    if master.startswith(("spark://", "sc://")):
+        _check_reachable(master)
+    return master
 
 
 def _tasks(master: str) -> int | None:
@@ -180,10 +176,10 @@ def _settings(master: str, folder: Path) -> dict[str, str]:
 @contextlib.contextmanager
 def _classic(master: str) -> Iterator[SparkSession]:
     java = find_java()
-    if is_local(master):
+    if is_local(master) or "PYSPARK_PYTHON" not in os.environ:
         os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    with scratch_folder() as folder:
+    with tempfile.TemporaryDirectory(prefix="halfway-", ignore_cleanup_errors=True) as scratch:
+        folder = Path(scratch)
         jvm = start_jvm(java, _settings(master, folder), folder)
         try:
             yield _connected(jvm, master)

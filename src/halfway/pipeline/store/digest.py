@@ -18,9 +18,8 @@ def digest(store: Store, keys: set[str] | None = None) -> str:
     """
     table = store.rows("key", "status", "digest")
     if keys is not None:
-        table = table.filter(
-            pa.array([key in keys for key in table["key"].to_pylist()], pa.bool_())
-        )
+        wanted = [key in keys for key in table["key"].to_pylist()]
+        table = table.filter(pa.array(wanted, pa.bool_()))
     return lines_digest(*(column.to_pylist() for column in table.columns))
 
 
