@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from halfway.comparison.compare import Completed
 from halfway.comparison.compare import compare as run_comparison
@@ -11,10 +10,8 @@ from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 from halfway.comparison.metrics import LATENCY
 from halfway.comparison.request import read_request
 from halfway.comparison.results import COLUMNS, Results
+from halfway.pipeline import frames
 from halfway.pipeline.store.store import Store
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 
 @dataclass(frozen=True)
@@ -29,22 +26,17 @@ class Comparison:
         """All results as plain data."""
         return self.completed.results
 
-    def frame(self) -> "DataFrame":
+    def frame(self) -> "frames.DataFrame":
         """A pandas frame, one row a cell: point, system, metric, mean, interval, difference."""
-        return self._frame(self.results.rows(), COLUMNS)
+        return frames.frame(self.results.rows(), [*self.results.points[0], *COLUMNS])
 
-    def runs(self) -> "DataFrame":
+    def runs(self) -> "frames.DataFrame":
         """A pandas frame, one row a run and metric: point, system, replicate, seed, value.
 
         A failed run has one row, with its error and without metric and value.
         """
         columns = ("system", "replicate", "seed", "metric", "value", "error")
-        return self._frame(self._values(), columns)
-
-    def _frame(self, rows: Iterator[dict[str, object]], columns: Sequence[str]) -> "DataFrame":
-        from pandas import DataFrame
-
-        return DataFrame(list(rows), columns=[*self.results.points[0], *columns])
+        return frames.frame(self._values(), [*self.results.points[0], *columns])
 
     def _values(self) -> Iterator[dict[str, object]]:
         for run in self.completed.runs:

@@ -117,25 +117,16 @@ def audit(store: Store) -> Audit:
     table = pa.concat_tables(parts)
     runs = table.take(pa.array(chosen(*_columns(table, "key", "status")), pa.int64()))
     rows = runs.to_pylist()
+    digest = manifest.lines_digest(*_columns(runs, "key", "status", "digest"))
     return Audit(
-        folder=str(store.folder),
-        halfway=store.made_by(),
-        digest=""
-        if damage
-        else manifest.lines_digest(*_columns(runs, "key", "status", "digest")),
-        runs=len(rows),
-        errors=sum(row["status"] != "ok" for row in rows),
-        bytes=size,
-        first=min(times, default=""),
-        last=max(times, default=""),
-        batches=len(batches),
+        folder=str(store.folder), halfway=store.made_by(), digest="" if damage else digest,
+        runs=len(rows), errors=sum(row["status"] != "ok" for row in rows), bytes=size,
+        first=min(times, default=""), last=max(times, default=""), batches=len(batches),
         unfinished=tuple(batch.name for batch in every if batch not in batches),
         writer=store.last_writer(),
         studies=_studies(requests, {row["key"]: row["status"] for row in rows}),
-        measured=_measured(rows),
-        failures=_failures(rows),
-        damage=tuple(damage),
-    )
+        measured=_measured(rows), failures=_failures(rows), damage=tuple(damage),
+    )  # fmt: skip
 
 
 def _batch(store: Store, batch: Path, damage: list[Damage], times: list[str]) -> list[pa.Table]:

@@ -21,7 +21,7 @@ from halfway.problem import Problem
 
 Studied = tuple[Paper, Figure]
 FigureName = tuple[str, str]  # of a paper and its figure
-Plans = dict[FigureName, tuple[pa.Table, int]]  # and the number of replicates
+Planned = dict[FigureName, tuple[pa.Table, int]]  # and the number of replicates
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +53,7 @@ def reproduce(
     """
     root = ROOT_SEED if seed is None else seed
     store = store if isinstance(store, Store) else Store(store)
-    plans: Plans = {}
+    plans: Planned = {}
     for paper, figure in figures:
         count = figure.replicates[scale]
         plans[paper.name, figure.name] = plan(figure.points(scale), count, root), count
@@ -74,7 +74,7 @@ def reproduce(
     return Result(verdicts, found, readings, report, digest(store, set(whole["key"].to_pylist())))
 
 
-def _measured(spark: SparkSession, store: Store, plans: Plans) -> dict[FigureName, Summaries]:
+def _measured(spark: SparkSession, store: Store, plans: Planned) -> dict[FigureName, Summaries]:
     """Summaries of each figure over its own points and replicates; a shared one is made once."""
     wanted = []
     for count in sorted({count for _, count in plans.values()}):

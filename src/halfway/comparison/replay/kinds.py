@@ -22,7 +22,7 @@ class MapKinds:
 
     def __init__(self, kinds: Kinds, first_at: npt.NDArray[np.float64]) -> None:
         self._roles = {kind.number: kind.on_map for kind in kinds if kind.on_map is not None}
-        self._first_at = first_at  # [events] when each was published
+        self._first_at = first_at  # [events] when each was published; inf: left out
         self.delivered = kinds.number("delivered")
         roles = self._roles.items()
         self.steps = [(number, role) for number, role in roles if isinstance(role, Step)]

@@ -49,17 +49,17 @@ class Replay(NamedTuple):
 
 
 def replay_of(build: Callable[[Path], Simulation], motion: Motion | None) -> Replay:
-    """Run the simulation that `build` makes with the given trace file, and condense the trace.
-
-    motion: the motion that the simulation was built with.
-    """
+    """Run the simulation that `build` makes with this motion and the given trace file."""
     with TemporaryDirectory(prefix="halfway-") as folder:
         file = Path(folder) / "run.parquet"
         run = build(file)
         protocol = protocol_of(run)
         parents = _run_sampling(run, getattr(protocol, "MAP_PARENT", ""))
         world = world_of(run, motion)
-        kinds = MapKinds(run.instance.kinds, _published_at(world))
+        event = world.publications["event"].astype(np.int64)
+        published_at = np.full(int(event.max(initial=-1)) + 1, np.inf)  # inf: left out
+        published_at[event] = world.publications["t"]
+        kinds = MapKinds(run.instance.kinds, published_at)
         trace = condensed_trace(file, kinds)
     cells = _cells(run.instance.rules, getattr(protocol, "MAP_CELL_SIDE", ""))
     return _replay(run, world, kinds, trace, parents, cells)
@@ -145,11 +145,3 @@ def _cells(rules: Any, side: str) -> tuple[float, float, float]:
     """The corner that cells are counted from, and their side; 0s without cells."""
     low_x, low_y = (float(getattr(rules, name, 0.0)) for name in ("low_x", "low_y"))
     return low_x, low_y, float(getattr(rules, side)) if side else 0.0
-
-
-def _published_at(world: ReplayWorld) -> npt.NDArray[np.float64]:
-    """[events] the publication time of each event; inf for events that are left out."""
-    event = world.publications["event"].astype(np.int64)
-    at = np.full(int(event.max(initial=-1)) + 1, np.inf)
-    at[event] = world.publications["t"]
-    return at
