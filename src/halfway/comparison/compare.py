@@ -12,7 +12,7 @@ from halfway.comparison.metrics import METRICS
 from halfway.comparison.notes import methods_of, notes_of
 from halfway.comparison.plan import plain_of, point_of, seed_of
 from halfway.comparison.request import Request
-from halfway.comparison.results import ResultCell, Results
+from halfway.comparison.results import Results
 from halfway.comparison.statistics import FinishedRun
 from halfway.pipeline.plan.plan import ROOT_SEED, canonical, plan
 from halfway.pipeline.spark.session import local_cores, session_when_needed
@@ -74,25 +74,18 @@ def compare(
             replicates = min(more, request.max_replicates)
     errors, first = failed(store, table)
     wall_seconds = perf_counter() - begun
-    results = _results(request, runs, cells, replicates, errors, root, wall_seconds)
-    return Completed(results, runs, first, made)
-
-
-def _results(
-    request: Request, runs: Sequence[FinishedRun], cells: Sequence[ResultCell], replicates: int,
-    errors: int, seed: int, wall_seconds: float,
-) -> Results:  # fmt: skip
     names = tuple(one.name for one in request.systems)
     scenarios = [point.scenario for point in request.points]
-    return Results(
+    results = Results(
         title=request.scenario.title, scenario=plain_of(request.scenario), systems=names,
         baseline=request.baseline, points=tuple(dict(point.varies) for point in request.points),
         replicates=replicates, metrics=METRICS, cells=tuple(cells),
         curves=tuple(statistics.curves_of_runs(runs)), unsupported=dict(request.unsupported),
         notes=notes_of(scenarios, names, runs, cells, replicates, request.until),
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
-        digest=statistics.digest_of_runs(runs), wall_seconds=wall_seconds, seed=seed,
+        digest=statistics.digest_of_runs(runs), wall_seconds=wall_seconds, seed=root,
     )  # fmt: skip
+    return Completed(results, runs, first, made)
 
 
 def _finished_runs(request: Request, store: Store, table: pa.Table) -> list[FinishedRun]:

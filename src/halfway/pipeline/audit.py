@@ -117,10 +117,10 @@ def audit(store: Store) -> Audit:
     table = pa.concat_tables(parts)
     runs = table.take(pa.array(chosen(*_columns(table, "key", "status")), pa.int64()))
     rows = runs.to_pylist()
-    digest = manifest.lines_digest(*_columns(runs, "key", "status", "digest"))
+    digest = "" if damage else manifest.lines_digest(*_columns(runs, "key", "status", "digest"))
     return Audit(
-        folder=str(store.folder), halfway=store.made_by(), digest="" if damage else digest,
-        runs=len(rows), errors=sum(row["status"] != "ok" for row in rows), bytes=size,
+        folder=str(store.folder), halfway=store.made_by(), digest=digest, runs=len(rows),
+        errors=sum(row["status"] != "ok" for row in rows), bytes=size,
         first=min(times, default=""), last=max(times, default=""), batches=len(batches),
         unfinished=tuple(batch.name for batch in every if batch not in batches),
         writer=store.last_writer(),

@@ -108,8 +108,9 @@ class FinishedRuns(DataSourceReader):
                 at += batch.num_rows
                 for row in rows:
                     row["observations"] = {o["metric"]: o["values"] for o in row["observations"]}
+                given = [msgspec.json.decode(row["parameters"]) for row in rows]
                 if rows:
-                    yield tidy(rows, schema, lambda row: msgspec.json.decode(row["parameters"]))
+                    yield tidy(rows, given, schema)
 
 
 @dataclass
@@ -139,7 +140,7 @@ class SimulatedRuns(DataSourceReader):
         for row, sets in zip(partition.rows, partition.parameters, strict=True):
             made = result(row) if row["key"] else dict(row)
             for fields in sets:
-                yield tidy([made], schema, lambda _, fields=fields: fields)
+                yield tidy([made], [fields], schema)
 
 
 def cut(plan: pa.Table, columns: Mapping[str, Sequence[Fields]], count: int) -> list[PlannedRuns]:
@@ -182,15 +183,14 @@ def spark_columns(columns: Mapping[str, pa.DataType]) -> StructType:
     return from_arrow_schema(columns_schema(columns))
 
 
-def tidy(rows: Sequence[Fields], schema: pa.Schema, parameters: Any) -> pa.RecordBatch:
+def tidy(rows: Sequence[Fields], given: Sequence[Fields], schema: pa.Schema) -> pa.RecordBatch:
     """Result rows (`simulate.SCHEMA`, observations as a dict) -> one row per value.
 
-    parameters: function of a row that returns its parameters.
+    given: the parameters of each.
     """
     made = [_pieces(row) for row in rows]
     counts = np.array([len(value) for _, _, value, _ in made])
     run = np.repeat(np.arange(len(rows)), counts)
-    given = [parameters(row) for row in rows]
     columns: dict[str, Any] = {
         "metric": pa.array([m for metric, _, _, _ in made for m in metric], pa.string()),
         "unit": pa.array([u for _, unit, _, _ in made for u in unit], pa.int32()),
@@ -200,7 +200,9 @@ def tidy(rows: Sequence[Fields], schema: pa.Schema, parameters: Any) -> pa.Recor
     for field in schema:
         if field.name not in columns:
             source = rows if field.name in _RESERVED else given
-            cells = [_cell(row.get(field.name), field.type) for row in source]
+            cells = [row.get(field.name) for row in source]
+            if field.type == pa.string():
+                cells = [cell if cell is None else str(cell) for cell in cells]
             columns[field.name] = pa.array(cells, field.type).take(run)
     return pa.record_batch([columns[field.name] for field in schema], schema)
 
@@ -209,18 +211,12 @@ def _pieces(row: Fields) -> tuple[list[Any], list[Any], list[Any], str | None]:
     """[values] metric, unit and value of a run, and its error; one row of nulls if it failed."""
     if row["status"] != "ok":
         return [None], [None], [None], row["error"]
-    metrics: list[Any] = []
-    units: list[Any] = []
-    values: list[Any] = []
+    metrics, units, values = list[Any](), list[Any](), list[Any]()
     for metric, observed in row["observations"].items():
         metrics += [metric] * len(observed)
         units += range(len(observed))
         values += list(observed)
     return metrics, units, values, None
-
-
-def _cell(value: Any, kind: pa.DataType) -> Any:
-    return str(value) if kind == pa.string() and value is not None else value
 
 
 def column_type(kinds: set[type]) -> pa.DataType:

@@ -81,17 +81,16 @@ def sweep(
         batches = Batches(pending, cores_of(spark), batch_seconds, partitions)
         report(plan.num_rows - made, plan.num_rows)
         warm_up = warm_up_sweep(spark, pending) if made else WarmUp()
+
+        def report_batch(share: float) -> None:
+            report(done + int(share * batch.num_rows), plan.num_rows)
+
         while batches.left:
             batch, numbers = batches.next()
             done = plan.num_rows - batches.left - batch.num_rows
             report(done, plan.num_rows)
             target = store.next_batch()
-            run_batch(
-                spark, batch, numbers, target,
-                lambda share, done=done, size=batch.num_rows: report(  # type: ignore[misc]
-                    done + int(share * size), plan.num_rows
-                ),
-            )  # fmt: skip
+            run_batch(spark, batch, numbers, target, report_batch)
             with store.adding():
                 write_manifest(target, batch.num_rows)
             batches.learn(batch, target)

@@ -61,7 +61,9 @@ def replay_of(build: Callable[[Path], Simulation], motion: Motion | None) -> Rep
         published_at[event] = world.publications["t"]
         kinds = MapKinds(run.instance.kinds, published_at)
         trace = condensed_trace(file, kinds)
-    cells = _cells(run.instance.rules, getattr(protocol, "MAP_CELL_SIDE", ""))
+    rules, side = run.instance.rules, getattr(protocol, "MAP_CELL_SIDE", "")
+    low_x, low_y = (float(getattr(rules, name, 0.0)) for name in ("low_x", "low_y"))
+    cells = low_x, low_y, float(getattr(rules, side)) if side else 0.0
     return _replay(run, world, kinds, trace, parents, cells)
 
 
@@ -139,9 +141,3 @@ def _replay(
     until = run.seconds if trace.until is None else trace.until
     expected = tuple(world.expected(changes))
     return Replay(run.system, world, found, labels, meeting, cells, totals, until, expected)
-
-
-def _cells(rules: Any, side: str) -> tuple[float, float, float]:
-    """The corner that cells are counted from, and their side; 0s without cells."""
-    low_x, low_y = (float(getattr(rules, name, 0.0)) for name in ("low_x", "low_y"))
-    return low_x, low_y, float(getattr(rules, side)) if side else 0.0

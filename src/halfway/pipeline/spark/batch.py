@@ -18,12 +18,9 @@ _POLL_SECONDS = 0.2
 
 
 def run_batch(
-    spark: SparkSession,
-    rows: pa.Table,
-    numbers: npt.NDArray[np.int32],
-    target: Path,
+    spark: SparkSession, rows: pa.Table, numbers: npt.NDArray[np.int32], target: Path,
     on_progress: Callable[[float], None],
-) -> None:
+) -> None:  # fmt: skip
     """Simulate plan rows [rows] in the tasks `numbers` [rows] and write the results to `target`.
 
     on_progress: called with the share of finished tasks about five times a second, from this

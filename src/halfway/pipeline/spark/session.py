@@ -4,6 +4,7 @@ with session("local[2]") as spark: ...
 """
 
 import contextlib
+import functools
 import logging
 import os
 import re
@@ -77,14 +78,7 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
 def session_when_needed(master: str | None = None) -> Iterator[Callable[[], SparkSession]]:
     """A function that returns the session; its first call opens it."""
     with contextlib.ExitStack() as stack:
-        opened: list[SparkSession] = []
-
-        def spark() -> SparkSession:
-            if not opened:
-                opened.append(stack.enter_context(session(master)))
-            return opened[0]
-
-        yield spark
+        yield functools.cache(functools.partial(stack.enter_context, session(master)))
 
 
 def checked_master(master: str) -> str:

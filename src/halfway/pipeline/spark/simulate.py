@@ -67,12 +67,9 @@ def result(row: Mapping[str, Any]) -> dict[str, Any]:
         observed, status, error = {}, "error", one_line(fault)
     run.seconds["total"] = time.perf_counter() - begun
     return {name: row[name] for name, _ in RUN} | {
-        "status": status,
-        "error": error,
-        "seconds": list(run.seconds.items()),
-        "digest": digest_of(observed),
-        "observations": observed,
-    }
+        "status": status, "error": error, "seconds": list(run.seconds.items()),
+        "digest": digest_of(observed), "observations": observed,
+    }  # fmt: skip
 
 
 def checked(observed: Observations) -> dict[str, npt.NDArray[np.float64]]:
