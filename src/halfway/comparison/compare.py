@@ -65,10 +65,8 @@ def compare(
                 made += report.made
             runs = _finished_runs(request, store, table)
             cells = statistics.cells_of_runs(runs, METRICS, request.baseline, replicates)
-            if (
-                not statistics.too_wide(request.until, cells)
-                or replicates >= request.max_replicates
-            ):
+            wide = statistics.too_wide(request.until, cells)
+            if not wide or replicates >= request.max_replicates:
                 break
             more = max(replicates + 1, int(replicates * _GROWTH))
             replicates = min(more, request.max_replicates)

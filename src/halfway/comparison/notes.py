@@ -17,13 +17,9 @@ _JUDGED = {metric.name for metric in METRICS if metric.better}
 
 
 def notes_of(
-    scenarios: Sequence[Scenario],
-    systems: Sequence[str],
-    runs: Sequence[FinishedRun],
-    cells: Sequence[ResultCell],
-    replicates: int,
-    rule: StoppingRule | None = None,
-) -> tuple[str, ...]:
+    scenarios: Sequence[Scenario], systems: Sequence[str], runs: Sequence[FinishedRun],
+    cells: Sequence[ResultCell], replicates: int, rule: StoppingRule | None = None,
+) -> tuple[str, ...]:  # fmt: skip
     """The notes under the tables; scenarios: of all points, systems: those that ran."""
     return (
         *_on_delivery(cells), *_on_systems(scenarios, systems), *_on_counts(runs),

@@ -20,7 +20,7 @@ from halfway.problem import Problem
 
 _SMALL = pa.schema([f for f in SCHEMA if f.name not in ("seconds", "observations")])
 _ROWS_AT_ONCE = 256  # a run of the largest sweeps has about 100 kB of observations
-Rows = list[dict[str, Any]]
+RunRows = list[dict[str, Any]]
 
 
 class Damage(msgspec.Struct, frozen=True):
@@ -174,7 +174,7 @@ def _studies(requests: list[StudyRequest], statuses: dict[str, str]) -> tuple[St
     return tuple(found)
 
 
-def _measured(rows: Rows) -> tuple[Measured, ...]:
+def _measured(rows: RunRows) -> tuple[Measured, ...]:
     found = []
     for pair in sorted({(row["measurement"], row["version"]) for row in rows}):
         own = [row for row in rows if (row["measurement"], row["version"]) == pair]
@@ -184,8 +184,8 @@ def _measured(rows: Rows) -> tuple[Measured, ...]:
     return tuple(found)
 
 
-def _failures(rows: Rows) -> tuple[Failure, ...]:
-    groups: dict[tuple[str, str], Rows] = {}
+def _failures(rows: RunRows) -> tuple[Failure, ...]:
+    groups: dict[tuple[str, str], RunRows] = {}
     failed = [row for row in rows if row["status"] != "ok"]
     codes = codes_here(row["measurement"] for row in failed)
     for row in failed:

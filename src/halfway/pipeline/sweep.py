@@ -52,16 +52,10 @@ class SweepReport(msgspec.Struct, frozen=True):
 
 
 def sweep(
-    spark: SparkSession,
-    store: Store,
-    plan: pa.Table,
-    progress: Progress | None = None,
-    *,
-    partitions: int | None = None,
-    batch_seconds: float = 15.0,
-    retry_errors: bool = False,
+    spark: SparkSession, store: Store, plan: pa.Table, progress: Progress | None = None, *,
+    partitions: int | None = None, batch_seconds: float = 15.0, retry_errors: bool = False,
     studies: Plans | None = None,
-) -> SweepReport:
+) -> SweepReport:  # fmt: skip
     """Make every run of the plan that the store lacks; a killed driver loses at most one batch.
 
     partitions: tasks per batch, instead of tasks of about a second. Runs in error are finished,
