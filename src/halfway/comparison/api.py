@@ -78,13 +78,10 @@ def compare(
         scenario, systems, user_systems=user_systems, baseline=baseline, replicates=replicates,
         until=until, max_replicates=max_replicates,
         changes={field: _toml(value) for field, value in (changes or {}).items()},
-        sweeps={
-            field: ",".join(map(_toml, values)) for field, values in (sweep or {}).items()
-        },
+        sweeps={field: ",".join(map(_toml, values)) for field, values in (sweep or {}).items()},
     )  # fmt: skip
-    folder = Path(out)
-    store = Store(folder / "runs")
-    return Comparison(run_comparison(request, store, master, progress, seed), folder)
+    completed = run_comparison(request, Store(Path(out) / "runs"), master, progress, seed)
+    return Comparison(completed, Path(out))
 
 
 def _toml(value: object) -> str:

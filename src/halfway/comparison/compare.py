@@ -6,19 +6,14 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from halfway.comparison import statistics
 from halfway.comparison.compile_ahead import compile_first
 from halfway.comparison.metrics import METRICS
 from halfway.comparison.notes import methods_of, notes_of
 from halfway.comparison.plan import plain_of, point_of, seed_of
 from halfway.comparison.request import Request
-from halfway.comparison.results import ResultCell, Results
-from halfway.comparison.statistics import (
-    FinishedRun,
-    cells_of_runs,
-    curves_of_runs,
-    digest_of_runs,
-    too_wide,
-)
+from halfway.comparison.results import Results
+from halfway.comparison.statistics import FinishedRun
 from halfway.pipeline.plan.plan import ROOT_SEED, canonical, plan
 from halfway.pipeline.spark.session import local_cores, session_when_needed
 from halfway.pipeline.store.store import Store
@@ -55,62 +50,40 @@ def compare(
     root, replicates, made = ROOT_SEED if seed is None else seed, request.replicates, 0
     with session_when_needed(master) as spark:
         while True:
-            table = _planned(request, replicates, root)
+            # All systems of a point before the next point.
+            every = [(point, one) for point in request.points for one in request.systems]
+            points = [point_of(point.scenario, one) for point, one in every]
+            table = plan(points, replicates, root)
             # A finished comparison needs no Spark.
             if not set(table["key"].to_pylist()) <= store.finished_keys(errors=False):
                 if cores := local_cores(master):
-                    compile_first(request.points, request.systems, cores, compiling or _ignore)
+                    compile_first(request.points, request.systems, cores, compiling)
                 report = sweep(
                     spark(), store, table, progress, partitions=partitions, retry_errors=True,
                     studies={f"compare {request.scenario.title}": table},
                 )  # fmt: skip
                 made += report.made
             runs = _finished_runs(request, store, table)
-            cells = cells_of_runs(runs, METRICS, request.baseline, replicates)
-            if not too_wide(request.until, cells) or replicates >= request.max_replicates:
+            cells = statistics.cells_of_runs(runs, METRICS, request.baseline, replicates)
+            wide = statistics.too_wide(request.until, cells)
+            if not wide or replicates >= request.max_replicates:
                 break
             more = max(replicates + 1, int(replicates * _GROWTH))
             replicates = min(more, request.max_replicates)
     errors, first = failed(store, table)
     wall_seconds = perf_counter() - begun
-    results = _results(request, runs, cells, replicates, errors, root, wall_seconds)
-    return Completed(results, runs, first, made)
-
-
-def _results(
-    request: Request, runs: Sequence[FinishedRun], cells: Sequence[ResultCell], replicates: int,
-    errors: int, seed: int, wall_seconds: float,
-) -> Results:  # fmt: skip
     names = tuple(one.name for one in request.systems)
     scenarios = [point.scenario for point in request.points]
-    return Results(
-        title=request.scenario.title,
-        scenario=plain_of(request.scenario),
-        systems=names,
-        baseline=request.baseline,
-        points=tuple(dict(point.varies) for point in request.points),
-        replicates=replicates,
-        metrics=METRICS,
-        cells=tuple(cells),
-        curves=tuple(curves_of_runs(runs)),
-        unsupported=dict(request.unsupported),
+    results = Results(
+        title=request.scenario.title, scenario=plain_of(request.scenario), systems=names,
+        baseline=request.baseline, points=tuple(dict(point.varies) for point in request.points),
+        replicates=replicates, metrics=METRICS, cells=tuple(cells),
+        curves=tuple(statistics.curves_of_runs(runs)), unsupported=dict(request.unsupported),
         notes=notes_of(scenarios, names, runs, cells, replicates, request.until),
-        methods=methods_of(request.scenario, replicates, request.replicates),
-        errors=errors,
-        digest=digest_of_runs(runs),
-        wall_seconds=wall_seconds,
-        seed=seed,
-    )
-
-
-def _ignore(_done: int, _total: int) -> None:
-    pass
-
-
-def _planned(request: Request, replicates: int, seed: int) -> pa.Table:
-    """Every system at every point; all systems of a point before the next point."""
-    points = [point_of(point.scenario, one) for point in request.points for one in request.systems]
-    return plan(points, replicates, seed)
+        methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
+        digest=statistics.digest_of_runs(runs), wall_seconds=wall_seconds, seed=root,
+    )  # fmt: skip
+    return Completed(results, runs, first, made)
 
 
 def _finished_runs(request: Request, store: Store, table: pa.Table) -> list[FinishedRun]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from halfway.comparison.plan import SystemSource, point_of, scenario_of, source_of
 from halfway.core.compiled import CACHE_FOLDER
 from halfway.pipeline.plan.plan import plan
-from halfway.pipeline.spark.simulate import one_line
+from halfway.pipeline.plan.run import one_line
 from halfway.problem import Problem
 from halfway.scenario.build import prepared, simulation_on
 from halfway.scenario.schema import Recorded, Scenario, Waypoint
@@ -34,8 +34,9 @@ Progress = Callable[[int, int], None]  # systems compiled, of how many
 
 
 def compile_first(
-    points: Sequence[ScenarioPoint], systems: Sequence[SystemSource], cores: int, progress: Progress
-) -> None:
+    points: Sequence[ScenarioPoint], systems: Sequence[SystemSource], cores: int,
+    progress: Progress | None,
+) -> None:  # fmt: skip
     """Compile what no process of this machine has compiled yet, `cores` systems at a time.
 
     Raises Problem if a user system cannot be compiled, or fails at once. Failures of built-in
@@ -50,7 +51,8 @@ def compile_first(
     total, running = len(waiting), list[tuple[Path, SystemSource, subprocess.Popen[str]]]()
     try:
         while waiting or running:
-            progress(total - len(waiting) - len(running), total)
+            if progress is not None:
+                progress(total - len(waiting) - len(running), total)
             while waiting and len(running) < cores:
                 mark, (scenario, one) = waiting.popitem()
                 running.append((mark, one, _started(scenario, one)))

@@ -122,11 +122,9 @@ def _complete_events(
 
     Excludes events that no subscriber expects.
     """
-    published = deliveries.publication_log
-    asked = [(event, at, expected) for event, at, expected in published if expected > 0]
-    events = np.concatenate(
-        [np.zeros(0, np.int64), *(event for event, _, _ in deliveries.delivery_log or [])]
-    )
-    count = np.bincount(events, minlength=1 + max((event for event, _, _ in asked), default=0))
-    times = np.array([at for _, at, _ in asked], np.float64)
-    return times, np.array([count[event] >= expected for event, _, expected in asked], bool)
+    expected = [row for row in deliveries.publication_log if row[2] > 0]
+    delivered = (events for events, _, _ in deliveries.delivery_log or [])
+    events = np.concatenate([np.zeros(0, np.int64), *delivered])
+    count = np.bincount(events, minlength=1 + max((event for event, _, _ in expected), default=0))
+    times = np.array([at for _, at, _ in expected], np.float64)
+    return times, np.array([count[event] >= number for event, _, number in expected], bool)

@@ -7,38 +7,30 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from halfway.comparison.metrics import LATE, METRICS, SATURATED, SHORTFALL
+from halfway.comparison.metrics import LATE, METRICS, SATURATED, SHORTFALL, guard_of
 from halfway.comparison.results import ResultCell
 from halfway.comparison.statistics import COMPARABLE, FinishedRun, StoppingRule, too_wide
 from halfway.scenario.schema import FromFile, Recorded, Scenario
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 
 _JUDGED = {metric.name for metric in METRICS if metric.better}
-_LOSSES = ("delivery-ratio", "recovery-rate")  # shares that rare losses decide
-_TREES = ("siena", "underlay-siena")
 
 
 def notes_of(
-    scenarios: Sequence[Scenario],
-    systems: Sequence[str],
-    runs: Sequence[FinishedRun],
-    cells: Sequence[ResultCell],
-    replicates: int,
-    rule: StoppingRule | None = None,
-) -> tuple[str, ...]:
+    scenarios: Sequence[Scenario], systems: Sequence[str], runs: Sequence[FinishedRun],
+    cells: Sequence[ResultCell], replicates: int, rule: StoppingRule | None = None,
+) -> tuple[str, ...]:  # fmt: skip
     """The notes under the tables; scenarios: of all points, systems: those that ran."""
     return (
-        *_on_delivery(cells), *_on_drip(scenarios, systems), *_on_rumor_routing(scenarios, systems),
-        *_on_trees(systems), *_on_radio(scenarios), *_on_counts(runs), *_on_stopping(rule, cells),
-        *_on_few_values(cells), *_on_missing_values(cells, replicates),
+        *_on_delivery(cells), *_on_systems(scenarios, systems), *_on_counts(runs),
+        *_on_stopping(rule, cells), *_on_values(cells, replicates),
     )  # fmt: skip
 
 
 def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ...]:
     """How the numbers were made; first: the replicates before a stopping rule added any."""
-    hellos = "at once"
-    if scenario.discovery_delay_s != 0.0:
-        hellos = f"{scenario.discovery_delay_s:g} s after they happen"
+    delay_s = scenario.discovery_delay_s
+    hellos = f"{delay_s:g} s after they happen" if delay_s else "at once"
     added = (
         "Replicates were added until the intervals were narrow enough, which makes them slightly "
         "narrower than those of a fixed number of replicates.",
@@ -71,40 +63,30 @@ def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
             return
 
 
-def _on_drip(scenarios: Sequence[Scenario], systems: Sequence[str]) -> Iterator[str]:
+def _on_systems(scenarios: Sequence[Scenario], systems: Sequence[str]) -> Iterator[str]:
     options = [one.options.get("drip", {}) for one in scenarios]
     if "drip" in systems and not all(one.get("epidemic") for one in options):
         yield (
             "drip: an event goes to l brokers by design, and further only as brokers move. A "
             "delivery ratio around 0.3 is its design, not a loss."
         )
-
-
-def _on_rumor_routing(scenarios: Sequence[Scenario], systems: Sequence[str]) -> Iterator[str]:
-    if "rumor-routing" not in systems:
-        return
+    rumor_routing = "rumor-routing" in systems
     publishers = max(one.workload.publishers_each for one in scenarios)
-    if publishers > 1:
+    if rumor_routing and publishers > 1:
         yield (
             "rumor-routing: a query ends at one publisher of its topic, as in its paper; the "
             f"other publishers (up to {publishers} a topic) do not reach the subscriber."
         )
-    if any(_lossy(one) for one in scenarios):
+    if rumor_routing and any(_lossy(one) for one in scenarios):
         yield (
             "rumor-routing: agents and queries are not acknowledged, so a walk ends at its first "
             "loss."
         )
-
-
-def _on_trees(systems: Sequence[str]) -> Iterator[str]:
-    if trees := [name for name in _TREES if name in systems]:
+    if trees := [name for name in ("siena", "underlay-siena") if name in systems]:
         yield (
             f"{', '.join(trees)}: brokers start with their parents and all paths; no column counts "
             "the messages that would find them."
         )
-
-
-def _on_radio(scenarios: Sequence[Scenario]) -> Iterator[str]:
     if any(isinstance(one.radio, IdealRadio | DistanceRadio) for one in scenarios):
         yield (
             "A radio without contention has no overhearing: a unicast costs only its receiver. "
@@ -165,7 +147,7 @@ def _on_stopping(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> Iter
         )
 
 
-def _on_few_values(cells: Sequence[ResultCell]) -> Iterator[str]:
+def _on_values(cells: Sequence[ResultCell], replicates: int) -> Iterator[str]:
     rare: dict[str, dict[str, None]] = {}
     for cell in cells:
         if _depends_on_few(cell):
@@ -175,6 +157,11 @@ def _on_few_values(cells: Sequence[ResultCell]) -> Iterator[str]:
         yield (
             "Most replicates have the same value, so rare ones decide and the interval may be too "
             f"narrow: {where}. Use more replicates."
+        )
+    if partial := sorted({cell.system for cell in cells if 0 < cell.networks < replicates}):
+        yield (
+            "Some means cover only the replicates that have a value (something was delivered, a "
+            f"fault was recovered from): {', '.join(partial)}."
         )
 
 
@@ -188,21 +175,11 @@ def _depends_on_few(cell: ResultCell) -> bool:
         return False
     values = [value for value in cell.values if math.isfinite(value)]
     equal = Counter(values).most_common(1)[0][1]
-    return 2 * equal > len(values) and (equal < len(values) or cell.metric in _LOSSES)
-
-
-def _on_missing_values(cells: Sequence[ResultCell], replicates: int) -> Iterator[str]:
-    if partial := sorted({cell.system for cell in cells if 0 < cell.networks < replicates}):
-        yield (
-            "Some means cover only the replicates that have a value (something was delivered, a "
-            f"fault was recovered from): {', '.join(partial)}."
-        )
+    return 2 * equal > len(values) and (equal < len(values) or guard_of(cell.metric) is None)
 
 
 def _drawn(scenario: Scenario) -> str:
-    drawn = ["roles", "publications", "losses"]
-    if not isinstance(scenario.network, FromFile | Recorded):
-        drawn.insert(0, "network")
-    if scenario.faults:
-        drawn.append("faults")
+    fixed = isinstance(scenario.network, FromFile | Recorded)
+    drawn = [*(() if fixed else ("network",)), "roles", "publications", "losses"]
+    drawn += ["faults"] if scenario.faults else []
     return ", ".join(drawn[:-1]) + f" and {drawn[-1]}"

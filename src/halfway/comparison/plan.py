@@ -21,8 +21,6 @@ from halfway.scenario.reading import input_files, with_files
 from halfway.scenario.schema import Scenario
 
 MEASUREMENT = "halfway.comparison.plan:run"
-# Not in the scenario of a point: title and sweep change no run, the system's options are apart.
-_ASIDE = ("title", "options", "sweep")
 _COST_MS = 150.0  # a guess, which the first batch corrects
 _LAST: dict[tuple[str, int], Prepared] = {}  # of the last run: the next run often has the same
 
@@ -43,11 +41,10 @@ def point_of(scenario: Scenario, source: SystemSource) -> Point:
     # Files are named by their content, so that a copy elsewhere gets the same seeds.
     names = {file: name_of(file) for file in input_files(scenario)}
     plain = plain_of(with_files(scenario, names.__getitem__))
-    options = json.dumps(plain["options"].get(source.name, {}), sort_keys=True)
-    parameters: dict[str, Scalar] = {
-        "scenario": json.dumps({k: v for k, v in plain.items() if k not in _ASIDE}, sort_keys=True),
-        "system": source.name,
-    }
+    options = json.dumps(plain.pop("options").get(source.name, {}), sort_keys=True)
+    del plain["title"], plain["sweep"]  # they change no run
+    text = json.dumps(plain, sort_keys=True)
+    parameters: dict[str, Scalar] = {"scenario": text, "system": source.name}
     if names:
         parameters["inputs"] = json.dumps({name: file for file, name in names.items()})
     if options != "{}":

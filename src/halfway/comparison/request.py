@@ -19,7 +19,6 @@ from halfway.scenario.schema import Scenario
 from halfway.scenario.sweep import ScenarioPoint, read_sweep
 
 _MOST_REPLICATES = 100_000
-_SET_BY = {"seed": "--seed", "system": "--systems"}  # field -> the option that sets it
 _RULE = re.compile(r"half-width=((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)(%?)(?:,([a-z0-9-]+))?")
 
 
@@ -53,7 +52,7 @@ def read_request(
     systems: names (default: all); user_systems: files or modules of user systems; until:
     "half-width=2%" or "half-width=2%,energy". Raises Problem naming what is wrong.
     """
-    for field, option in _SET_BY.items():
+    for field, option in (("seed", "--seed"), ("system", "--systems")):
         if field in (changes or {}):
             what = f"--set {field}: a comparison sets this field in each run"
             raise Problem(what, remedy=f"use {option}")
@@ -77,10 +76,8 @@ def read_request(
     if reference not in supported:
         why = unsupported.get(reference, f"expected one of {', '.join(supported)}")
         raise Problem(f"baseline = {reference}: {why}", remedy="choose a baseline that runs here")
-    return Request(
-        base, points, list(supported.values()), reference, unsupported, replicates, rule,
-        max_replicates,
-    )  # fmt: skip
+    able = list(supported.values())
+    return Request(base, points, able, reference, unsupported, replicates, rule, max_replicates)
 
 
 def stopping_rule(until: str | None) -> StoppingRule | None:
@@ -112,18 +109,14 @@ def _sorted_out(
     unsupported: dict[str, str] = {}
     for point in points:
         context = build.run_context(point.scenario)
+        where = ", ".join(f"{field} = {value}" for field, value in point.varies.items())
         for one in systems:
             if one.name in unsupported:
                 continue
             if why := build.unsupported(one.system(), point.scenario, context):
-                unsupported[one.name] = _reason(why, point)
+                unsupported[one.name] = f"{why} (at {where})" if where else why
     supported = {one.name: one for one in systems if one.name not in unsupported}
     if not supported:
         name, why = next(iter(unsupported.items()))
         raise Problem(f"no system can run here; {name}: {why}")
     return supported, unsupported
-
-
-def _reason(why: str, point: ScenarioPoint) -> str:
-    where = ", ".join(f"{field} = {value}" for field, value in point.varies.items())
-    return f"{why} (at {where})" if where else why

@@ -13,22 +13,14 @@ from typing import Any
 import pyarrow as pa
 
 from halfway.comparison.defaults import REPLICATES
-from halfway.pipeline.source import (
-    PlannedRuns,
-    ResultSource,
-    SimulatedRuns,
-    column_type,
-    cut,
-    listed,
-    spark_columns,
-)
+from halfway.pipeline import source
 from halfway.problem import Problem
 
 _TASKS = 32  # by default; a worker that is done takes the next
 _KNOWN = {"path", "scenario", "systems", "system", "replicates", "seed", "partitions", "parameters"}
 
 
-class HalfwaySource(ResultSource):
+class HalfwaySource(source.ResultSource):
     """Option `scenario` (a TOML file) simulates it; without it, `path` names finished results.
 
     With `scenario`: `systems` ("gossip,flooding"; default all), `system` (files of user systems),
@@ -44,13 +36,15 @@ class HalfwaySource(ResultSource):
         from halfway.scenario.sweep import read_sweep
 
         options = _read(self.options)
-        sources = map(read_user_system, options["user_systems"])
-        of_user = {source.name: user_system(source) for source in sources}
+        own = map(read_user_system, options["user_systems"])
+        of_user = {one.name: user_system(one) for one in own}
         _, points = read_sweep(options["path"], options["changes"], options["sweeps"], of_user)
         columns: dict[str, pa.DataType] = {"system": pa.string()}
         for field in points[0].varies:
-            columns[_column(field)] = column_type({type(point.varies[field]) for point in points})
-        return spark_columns(columns)
+            columns[_column(field)] = source.column_type(
+                {type(point.varies[field]) for point in points}
+            )
+        return source.spark_columns(columns)
 
     def reader(self, schema: Any) -> Any:
         """The reader of a scenario, or of a folder."""
@@ -59,18 +53,18 @@ class HalfwaySource(ResultSource):
         return ScenarioRuns(schema, _read(self.options))
 
 
-class ScenarioRuns(SimulatedRuns):
+class ScenarioRuns(source.SimulatedRuns):
     """The runs of `halfway compare` on a scenario, with the same keys and seeds."""
 
     def __init__(self, schema: Any, options: dict[str, Any]) -> None:
         super().__init__(schema)
         self.options = options
 
-    def partitions(self) -> Sequence[PlannedRuns]:
+    def partitions(self) -> Sequence[source.PlannedRuns]:
         """The tasks of the plan, and one with the systems that cannot run."""
         from halfway.comparison.plan import point_of
         from halfway.comparison.request import read_request
-        from halfway.pipeline.plan.plan import ROOT_SEED, canonical, plan
+        from halfway.pipeline.plan.plan import canonical, plan
 
         options = self.options
         request = read_request(
@@ -87,14 +81,14 @@ class ScenarioRuns(SimulatedRuns):
                 points.append(point_of(point.scenario, one))
                 known = varies | {"system": one.name}
                 words.setdefault(canonical(points[-1].parameters), []).append(known)
-        seed = ROOT_SEED if options["seed"] is None else options["seed"]
-        found = cut(plan(points, options["replicates"], seed), words, options["partitions"])
-        unsupported = [({"key": None, "status": "error", "error": f"cannot run here: {why}"},
-                  {"system": name}) for name, why in request.unsupported.items()]  # fmt: skip
-        if unsupported:
-            found.append(
-                PlannedRuns([row for row, _ in unsupported], [[word] for _, word in unsupported])
-            )
+        found = source.cut(
+            plan(points, options["replicates"], options["seed"]), words, options["partitions"]
+        )
+        if request.unsupported:
+            reasons = [f"cannot run here: {why}" for why in request.unsupported.values()]
+            rows = [{"key": None, "status": "error", "error": reason} for reason in reasons]
+            systems = [[{"system": name}] for name in request.unsupported]
+            found.append(source.PlannedRuns(rows, systems))
         return found
 
 
@@ -105,6 +99,8 @@ def _column(field: str) -> str:
 
 def _read(options: Mapping[str, str]) -> dict[str, Any]:
     """Spark's options by their meaning; Spark passes their names in lower case."""
+    from halfway.pipeline.plan.plan import ROOT_SEED
+
     changes, sweeps = {}, {}
     for name, value in options.items():
         kind, _, field = name.partition(".")
@@ -117,10 +113,10 @@ def _read(options: Mapping[str, str]) -> dict[str, Any]:
             raise Problem(f"option {name}: expected one of {known}, set.FIELD, sweep.FIELD")
     return {
         "path": options["scenario"],
-        "systems": listed(options.get("systems", "")),
-        "user_systems": listed(options.get("system", "")),
+        "systems": source.listed(options.get("systems", "")),
+        "user_systems": source.listed(options.get("system", "")),
         "replicates": _number(options, "replicates", REPLICATES, 1),
-        "seed": _number(options, "seed", 0, 0) if "seed" in options else None,
+        "seed": _number(options, "seed", ROOT_SEED, 0),
         "partitions": _number(options, "partitions", _TASKS, 1),
         "changes": changes,
         "sweeps": sweeps,

@@ -63,12 +63,9 @@ def cells_of_runs(
 
 
 def cells_of(
-    point: int,
-    metric: Metric,
-    values: Mapping[str, Floats],
-    baseline: str,
+    point: int, metric: Metric, values: Mapping[str, Floats], baseline: str,
     shares: Mapping[str, Floats] | None = None,
-) -> list[ResultCell]:
+) -> list[ResultCell]:  # fmt: skip
     """The cells of one metric at one point; values: system -> [replicates], nan where it has none.
 
     Differences are taken network by network, where both systems have a value. shares: see
@@ -81,10 +78,12 @@ def cells_of(
         if system != baseline and baseline in values:
             difference = MeanInterval(*mean_interval(_paired(column, values[baseline])))
         finite = column[np.isfinite(column)]
-        mean = _clipped(metric, MeanInterval(*mean_interval(finite)))
+        mean, low, high = mean_interval(finite)
+        if metric.name in SHARES and not math.isnan(low):
+            low, high = max(low, 0.0), min(high, 1.0)
         cells.append(
-            ResultCell(point, system, metric.name, mean, len(finite), difference, system == best,
-                 tuple(column.tolist()))
+            ResultCell(point, system, metric.name, MeanInterval(mean, low, high), len(finite),
+                       difference, system == best, tuple(column.tolist()))
         )  # fmt: skip
     return cells
 
@@ -114,13 +113,9 @@ def best_system(
     name = max(values, key=lambda one: sign * float(np.nanmean(values[one])))
     if not np.isfinite(values[name]).all():
         return None
-    for other, column in values.items():
-        if other == name:
-            continue
-        _, low, _ = mean_interval(sign * _paired(values[name], column), level)
-        if not low > 0.0:
-            return None
-    return name
+    others = (column for other, column in values.items() if other != name)
+    lows = (mean_interval(sign * _paired(values[name], one), level)[1] for one in others)
+    return name if all(low > 0.0 for low in lows) else None
 
 
 def _comparable(shares: Mapping[str, Floats]) -> set[str]:
@@ -184,13 +179,6 @@ def digest_of_runs(runs: Sequence[FinishedRun]) -> str:
         line = f"{run.point} {run.system} {run.replicate} {run.seed} {run.status} {run.digest}\n"
         whole.update(line.encode())
     return whole.hexdigest()[:16]
-
-
-def _clipped(metric: Metric, interval: MeanInterval) -> MeanInterval:
-    """The interval, clipped to [0, 1] for shares."""
-    if metric.name not in SHARES or math.isnan(interval.low):
-        return interval
-    return MeanInterval(interval.value, max(interval.low, 0.0), min(interval.high, 1.0))
 
 
 def _paired(one: Floats, other: Floats) -> Floats:

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -11,21 +12,15 @@ import pyarrow.parquet as pq
 from halfway.pipeline.plan.run import unsigned
 from halfway.pipeline.rerun import codes_here, why_not
 from halfway.pipeline.spark.simulate import SCHEMA
+from halfway.pipeline.store import manifest
 from halfway.pipeline.store.digest import altered
-from halfway.pipeline.store.manifest import (
-    NAME,
-    changed_files,
-    lines_digest,
-    read_manifest,
-    timestamp,
-)
 from halfway.pipeline.store.store import Store, chosen, read_rows
 from halfway.pipeline.store.studies import StudyRequest, read_requests
 from halfway.problem import Problem
 
 _SMALL = pa.schema([f for f in SCHEMA if f.name not in ("seconds", "observations")])
-_CHECKED = ["key", "digest", "observations"]
 _ROWS_AT_ONCE = 256  # a run of the largest sweeps has about 100 kB of observations
+RunRows = list[dict[str, Any]]
 
 
 class Damage(msgspec.Struct, frozen=True):
@@ -122,34 +117,27 @@ def audit(store: Store) -> Audit:
     table = pa.concat_tables(parts)
     runs = table.take(pa.array(chosen(*_columns(table, "key", "status")), pa.int64()))
     rows = runs.to_pylist()
+    digest = "" if damage else manifest.lines_digest(*_columns(runs, "key", "status", "digest"))
     return Audit(
-        folder=str(store.folder),
-        halfway=store.made_by(),
-        digest="" if damage else lines_digest(*_columns(runs, "key", "status", "digest")),
-        runs=len(rows),
-        errors=sum(row["status"] != "ok" for row in rows),
-        bytes=size,
-        first=min(times, default=""),
-        last=max(times, default=""),
-        batches=len(batches),
+        folder=str(store.folder), halfway=store.made_by(), digest=digest, runs=len(rows),
+        errors=sum(row["status"] != "ok" for row in rows), bytes=size,
+        first=min(times, default=""), last=max(times, default=""), batches=len(batches),
         unfinished=tuple(batch.name for batch in every if batch not in batches),
         writer=store.last_writer(),
         studies=_studies(requests, {row["key"]: row["status"] for row in rows}),
-        measured=_measured(rows),
-        failures=_failures(rows),
-        damage=tuple(damage),
-    )
+        measured=_measured(rows), failures=_failures(rows), damage=tuple(damage),
+    )  # fmt: skip
 
 
 def _batch(store: Store, batch: Path, damage: list[Damage], times: list[str]) -> list[pa.Table]:
     """The small columns of a batch's files; adds to `damage` and `times`."""
     bad: dict[Path, str] = {}
-    when = timestamp((batch / "_SUCCESS").stat().st_mtime)
+    when = manifest.timestamp((batch / "_SUCCESS").stat().st_mtime)
     try:
-        if manifest := read_manifest(batch):
-            bad, when = dict(changed_files(batch, manifest)), manifest.finished
+        if written := manifest.read_manifest(batch):
+            bad, when = dict(manifest.changed_files(batch, written)), written.finished
     except (OSError, msgspec.MsgspecError) as error:
-        bad = {batch / NAME: f"cannot be read: {error}"}
+        bad = {batch / manifest.NAME: f"cannot be read: {error}"}
     times.append(when)
     found = []
     for file in sorted(batch.glob("*.parquet")):
@@ -165,7 +153,7 @@ def _batch(store: Store, batch: Path, damage: list[Damage], times: list[str]) ->
 
 def _altered(file: Path) -> list[str]:
     with pq.ParquetFile(file) as opened:
-        groups = opened.iter_batches(_ROWS_AT_ONCE, columns=_CHECKED)
+        groups = opened.iter_batches(_ROWS_AT_ONCE, columns=["key", "digest", "observations"])
         return [key for rows in groups for key in altered(rows)]
 
 
@@ -186,39 +174,28 @@ def _studies(requests: list[StudyRequest], statuses: dict[str, str]) -> tuple[St
     return tuple(found)
 
 
-def _measured(rows: list[dict[str, object]]) -> tuple[Measured, ...]:
+def _measured(rows: RunRows) -> tuple[Measured, ...]:
     found = []
-    pairs = sorted({(str(row["measurement"]), str(row["version"])) for row in rows})
-    for measurement, version in pairs:
-        own = [r for r in rows if (r["measurement"], r["version"]) == (measurement, version)]
+    for pair in sorted({(row["measurement"], row["version"]) for row in rows}):
+        own = [row for row in rows if (row["measurement"], row["version"]) == pair]
         points = Counter(row["parameters"] for row in own)
         errors = sum(row["status"] != "ok" for row in own)
-        most = max(points.values())
-        found.append(Measured(measurement, version, len(points), most, len(own), errors))
+        found.append(Measured(*pair, len(points), max(points.values()), len(own), errors))
     return tuple(found)
 
 
-def _failures(rows: list[dict[str, object]]) -> tuple[Failure, ...]:
-    groups: dict[tuple[str, str], list[dict[str, object]]] = {}
+def _failures(rows: RunRows) -> tuple[Failure, ...]:
+    groups: dict[tuple[str, str], RunRows] = {}
     failed = [row for row in rows if row["status"] != "ok"]
-    codes = codes_here(str(row["measurement"]) for row in failed)
+    codes = codes_here(row["measurement"] for row in failed)
     for row in failed:
-        groups.setdefault((str(row["error"]), why_not(row, codes)), []).append(row)
+        groups.setdefault((row["error"], why_not(row, codes)), []).append(row)
     found = []
     for (error, reason), own in groups.items():
-        first = min(own, key=lambda row: (str(row["parameters"]), int(str(row["replicate"]))))
-        found.append(
-            Failure(
-                error,
-                len(own),
-                str(first["measurement"]),
-                str(first["parameters"]),
-                int(str(first["replicate"])),
-                unsigned(int(str(first["network_seed"]))),
-                unsigned(int(str(first["random_seed"]))),
-                reason,
-            )
-        )
+        first = min(own, key=lambda row: (row["parameters"], row["replicate"]))
+        run = (first["measurement"], first["parameters"], first["replicate"])
+        network_seed, random_seed = unsigned(first["network_seed"]), unsigned(first["random_seed"])
+        found.append(Failure(error, len(own), *run, network_seed, random_seed, reason))
     return tuple(sorted(found, key=lambda failure: -failure.runs))
 
 

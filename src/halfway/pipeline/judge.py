@@ -9,14 +9,9 @@ Judged = tuple[Opinion, str]
 
 
 def judge_number(
-    published: float,
-    measured: float,
-    low: float,
-    high: float,
-    *,
-    relative: float,
-    rounding: float = 0.5,
-) -> Judged:
+    published: float, measured: float, low: float, high: float, *,
+    relative: float, rounding: float = 0.5,
+) -> Judged:  # fmt: skip
     """Compare a measured value with a printed one.
 
     Agrees if within `relative` (0.1 is ±10 %) of the printed value, or if the printed value, plus
@@ -26,7 +21,9 @@ def judge_number(
     """
     if math.isnan(measured):
         return "not comparable", "nothing was measured"
-    off = _off(published, measured)
+    off = f"{measured:+.4g} from a printed 0"
+    if published != 0:
+        off = f"{100 * (measured / published - 1):+.1f} % from the printed value"
     if abs(measured - published) <= relative * abs(published):
         return "agrees", f"{off}, inside ±{100 * relative:g} %"
     if math.isnan(low) or math.isnan(high):
@@ -52,14 +49,12 @@ def judge_range(
     printed = f"{least:g} to {most:g}"
     if least - rounding <= measured <= most + rounding:
         return "agrees", f"{measured:.4g} is within {printed}"
+    outside = f"{measured:.4g} is not in {printed}"
     if math.isnan(low) or math.isnan(high):
-        return "not comparable", f"{measured:.4g} is not in {printed}; one network, no interval"
+        return "not comparable", f"{outside}; one network, no interval"
     interval = f"[{low:.4g}, {high:.4g}]"
     if high >= least - rounding and low <= most + rounding:
-        return (
-            "agrees",
-            f"{measured:.4g} is not in {printed}, but our interval {interval} overlaps it",
-        )
+        return "agrees", f"{outside}, but our interval {interval} overlaps it"
     return "differs", f"{measured:.4g} {interval} is not in {printed}"
 
 
@@ -82,9 +77,3 @@ def judge_order(value: float, low: float, high: float, *, equal: float = 1.0) ->
     if value < equal:
         return "same trend", f"{shown}, does not exclude {equal:g}"
     return "not comparable", f"{shown}, does not differ significantly from {equal:g}"
-
-
-def _off(published: float, measured: float) -> str:
-    if published == 0:
-        return f"{measured:+.4g} from a printed 0"
-    return f"{100 * (measured / published - 1):+.1f} % from the printed value"

@@ -24,9 +24,7 @@ Counts = npt.NDArray[np.int64]
 
 
 def estimate(
-    values: npt.ArrayLike,
-    networks: npt.ArrayLike,
-    replicates: int | None = None,
+    values: npt.ArrayLike, networks: npt.ArrayLike, replicates: int | None = None
 ) -> dict[str, Any]:
     """The fields of a `Summary` computed from the values; quartiles as numpy's percentiles.
 
@@ -138,9 +136,7 @@ def difference(left: Summary, right: Summary, statistic: Statistic) -> tuple[flo
 
 
 def _parts(summary: Summary, statistic: Statistic) -> tuple[float, Floats]:
-    if statistic == "mean":
-        return summary.mean, np.asarray(summary.boot_mean)
-    return summary.median, np.asarray(summary.boot_median)
+    return getattr(summary, statistic), np.asarray(getattr(summary, f"boot_{statistic}"))
 
 
 @lru_cache(maxsize=32)

@@ -21,6 +21,7 @@ from halfway.problem import Problem
 
 Studied = tuple[Paper, Figure]
 FigureName = tuple[str, str]  # of a paper and its figure
+Planned = dict[FigureName, tuple[pa.Table, int]]  # and the number of replicates
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,56 +53,42 @@ def reproduce(
     """
     root = ROOT_SEED if seed is None else seed
     store = store if isinstance(store, Store) else Store(store)
-    plans = {
-        (paper.name, figure.name): plan(figure.points(scale), figure.replicates[scale], root)
-        for paper, figure in figures
-    }
-    counts = {(paper.name, figure.name): figure.replicates[scale] for paper, figure in figures}
-    whole = together(list(plans.values()))
-    studies = {f"{'/'.join(name)} ({scale})": table for name, table in plans.items() if len(table)}
+    plans: Planned = {}
+    for paper, figure in figures:
+        count = figure.replicates[scale]
+        plans[paper.name, figure.name] = plan(figure.points(scale), count, root), count
+    readings = {(paper.name, figure.name): figure.readings for paper, figure in figures}
+    whole = together([table for table, _ in plans.values()])
+    requested = ((name, table) for name, (table, _) in plans.items() if len(table))
+    studies = {f"{'/'.join(name)} ({scale})": table for name, table in requested}
     if not whole.num_rows:  # only drawings
         nothing = SweepReport(0, 0, 0, "", 0.0, 1, {}, 0.0, 0.0)
-        empty = {name: Summaries([]) for name in plans}
-        return Result([], empty, _readings(figures), nothing, "")
+        return Result([], {name: Summaries([]) for name in plans}, readings, nothing, "")
     with session(master) as spark:
         # The cause of an error may be fixed since.
         report = sweep(
             spark, store, whole, progress, partitions=partitions, retry_errors=True, studies=studies
         )
-        found = _measured(spark, store, plans, counts)
-    return Result(
-        verdicts=[v for studied in figures for v in _judged(studied, found, report)],
-        summaries=found,
-        readings=_readings(figures),
-        report=report,
-        digest=digest(store, set(whole["key"].to_pylist())),
-    )
+        found = _measured(spark, store, plans)
+    verdicts = [v for studied in figures for v in _judged(studied, found, report)]
+    return Result(verdicts, found, readings, report, digest(store, set(whole["key"].to_pylist())))
 
 
-def _readings(figures: Sequence[Studied]) -> dict[FigureName, tuple[str, ...]]:
-    return {(paper.name, figure.name): figure.readings for paper, figure in figures}
-
-
-def _measured(
-    spark: SparkSession,
-    store: Store,
-    plans: dict[FigureName, pa.Table],
-    counts: dict[FigureName, int],
-) -> dict[FigureName, Summaries]:
+def _measured(spark: SparkSession, store: Store, plans: Planned) -> dict[FigureName, Summaries]:
     """Summaries of each figure over its own points and replicates; a shared one is made once."""
     wanted = []
-    for count in sorted(set(counts.values())):
-        keys = together([table for name, table in plans.items() if counts[name] == count])["key"]
+    for count in sorted({count for _, count in plans.values()}):
+        keys = together([table for table, own in plans.values() if own == count])["key"]
         number = pa.array([count] * len(keys), pa.int32())
         wanted.append(pa.table({"key": keys, "replicates": number}))
     chosen = broadcast(spark.createDataFrame(pa.concat_tables(wanted)))
     with spark_errors(store.folder):
         found = summaries(store.runs(spark).join(chosen, "key"))
     measured = {}
-    for name, table in plans.items():
+    for name, (table, count) in plans.items():
         columns = (table[column].to_pylist() for column in ("measurement", "parameters"))
         points = dict.fromkeys(zip(*columns, strict=True))
-        rows = [row for point in points for row in found.get((*point, counts[name]), [])]
+        rows = [row for point in points for row in found.get((*point, count), [])]
         measured[name] = Summaries(rows)
     return measured
 

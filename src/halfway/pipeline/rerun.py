@@ -17,7 +17,6 @@ from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import Progress, SweepReport, sweep
 from halfway.problem import Problem
 
-_SEEDS = ("network_seed", "workload_seed", "random_seed")
 _STORED = [name for name in SCHEMA.names if name not in ("network", "cost_ms")]
 
 
@@ -29,7 +28,7 @@ def why_not(row: Mapping[str, Any], codes: Mapping[str, str]) -> str:
     code = codes[row["measurement"]]
     if not code:
         return f"{row['measurement'].partition(':')[0]} cannot be imported"
-    run = (row["replicate"], *(row[name] for name in _SEEDS))
+    run = (row["replicate"], row["network_seed"], row["workload_seed"], row["random_seed"])
     if key_of(row["measurement"], row["parameters"], run, code) != row["key"]:
         return f"it was made by other code (halfway {row['version']})"
     try:

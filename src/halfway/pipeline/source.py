@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
-from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from halfway.pipeline.spark.shipping import use_unpacked_copy
@@ -48,7 +48,8 @@ class ResultSource(DataSource):
     def schema(self) -> StructType:
         """The columns, by the parameters of the folder's runs."""
         parameters = self._store().rows("parameters")["parameters"].unique().to_pylist()
-        return from_arrow_schema(tidy_schema(parameters, self._selected()))
+        selected = listed(self.options["parameters"]) if "parameters" in self.options else None
+        return from_arrow_schema(tidy_schema(parameters, selected))
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """The reader; each of its tasks reads a file."""
@@ -60,9 +61,6 @@ class ResultSource(DataSource):
         if "path" not in self.options:
             raise Problem("no folder given", remedy='.load("DIR") or .option("path", "DIR")')
         return results_in(Path(self.options["path"]))
-
-    def _selected(self) -> list[str] | None:
-        return listed(self.options["parameters"]) if "parameters" in self.options else None
 
 
 @dataclass
@@ -100,7 +98,7 @@ class FinishedRuns(DataSourceReader):
         """Yield the rows of the file's runs, a few runs at a time."""
         assert isinstance(partition, FileOfRuns)
         use_unpacked_copy()
-        schema, at = arrow_schema(self.schema), 0
+        schema, at = to_arrow_schema(self.schema, timezone="UTC"), 0
         selected = None if partition.rows is None else set(partition.rows)
         with pq.ParquetFile(partition.path) as opened:
             for batch in opened.iter_batches(_RUNS_AT_ONCE, columns=_READ):
@@ -110,8 +108,9 @@ class FinishedRuns(DataSourceReader):
                 at += batch.num_rows
                 for row in rows:
                     row["observations"] = {o["metric"]: o["values"] for o in row["observations"]}
+                given = [msgspec.json.decode(row["parameters"]) for row in rows]
                 if rows:
-                    yield tidy(rows, schema, lambda row: msgspec.json.decode(row["parameters"]))
+                    yield tidy(rows, given, schema)
 
 
 @dataclass
@@ -137,11 +136,11 @@ class SimulatedRuns(DataSourceReader):
         use_unpacked_copy()
         from halfway.pipeline.spark.simulate import result
 
-        schema = arrow_schema(self.schema)
+        schema = to_arrow_schema(self.schema, timezone="UTC")  # Spark requires an exact match
         for row, sets in zip(partition.rows, partition.parameters, strict=True):
             made = result(row) if row["key"] else dict(row)
             for fields in sets:
-                yield tidy([made], schema, lambda _, fields=fields: fields)
+                yield tidy([made], [fields], schema)
 
 
 def cut(plan: pa.Table, columns: Mapping[str, Sequence[Fields]], count: int) -> list[PlannedRuns]:
@@ -184,22 +183,14 @@ def spark_columns(columns: Mapping[str, pa.DataType]) -> StructType:
     return from_arrow_schema(columns_schema(columns))
 
 
-def arrow_schema(schema: StructType) -> pa.Schema:
-    """The Arrow schema of a Spark schema; Spark requires an exact match."""
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    return to_arrow_schema(schema, timezone="UTC")
-
-
-def tidy(rows: Sequence[Fields], schema: pa.Schema, parameters: Any) -> pa.RecordBatch:
+def tidy(rows: Sequence[Fields], given: Sequence[Fields], schema: pa.Schema) -> pa.RecordBatch:
     """Result rows (`simulate.SCHEMA`, observations as a dict) -> one row per value.
 
-    parameters: function of a row that returns its parameters.
+    given: the parameters of each.
     """
     made = [_pieces(row) for row in rows]
     counts = np.array([len(value) for _, _, value, _ in made])
     run = np.repeat(np.arange(len(rows)), counts)
-    given = [parameters(row) for row in rows]
     columns: dict[str, Any] = {
         "metric": pa.array([m for metric, _, _, _ in made for m in metric], pa.string()),
         "unit": pa.array([u for _, unit, _, _ in made for u in unit], pa.int32()),
@@ -209,7 +200,9 @@ def tidy(rows: Sequence[Fields], schema: pa.Schema, parameters: Any) -> pa.Recor
     for field in schema:
         if field.name not in columns:
             source = rows if field.name in _RESERVED else given
-            cells = [_cell(row.get(field.name), field.type) for row in source]
+            cells = [row.get(field.name) for row in source]
+            if field.type == pa.string():
+                cells = [cell if cell is None else str(cell) for cell in cells]
             columns[field.name] = pa.array(cells, field.type).take(run)
     return pa.record_batch([columns[field.name] for field in schema], schema)
 
@@ -218,18 +211,12 @@ def _pieces(row: Fields) -> tuple[list[Any], list[Any], list[Any], str | None]:
     """[values] metric, unit and value of a run, and its error; one row of nulls if it failed."""
     if row["status"] != "ok":
         return [None], [None], [None], row["error"]
-    metrics: list[Any] = []
-    units: list[Any] = []
-    values: list[Any] = []
+    metrics, units, values = list[Any](), list[Any](), list[Any]()
     for metric, observed in row["observations"].items():
         metrics += [metric] * len(observed)
         units += range(len(observed))
         values += list(observed)
     return metrics, units, values, None
-
-
-def _cell(value: Any, kind: pa.DataType) -> Any:
-    return str(value) if kind == pa.string() and value is not None else value
 
 
 def column_type(kinds: set[type]) -> pa.DataType:

@@ -56,11 +56,8 @@ class Summaries:
 
     def select(self, metric: str, **parameters: Scalar) -> list[Summary]:
         """Every row with that metric whose parameters include the given ones."""
-        return [
-            row
-            for row in self.rows
-            if row.metric == metric and parameters.items() <= row.parameters.items()
-        ]
+        rows = (row for row in self.rows if row.metric == metric)
+        return [row for row in rows if parameters.items() <= row.parameters.items()]
 
 
 @dataclass(frozen=True)

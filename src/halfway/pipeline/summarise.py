@@ -16,12 +16,11 @@ Named = tuple[str, str, int]  # measurement, canonical parameters, replicates
 
 _NAMED = ["measurement", "parameters", "replicates", "metric"]
 _REALS = [name for name, kind in Summary.__annotations__.items() if kind is float]
-_BOOTS = ["boot_mean", "boot_median"]
 _SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("measurement", "parameters", "metric")]
     + [(name, pa.int32()) for name in ("replicates", "networks", "units")]
     + [(name, pa.float64()) for name in _REALS]
-    + [(name, pa.list_(pa.float64())) for name in _BOOTS]
+    + [(name, pa.list_(pa.float64())) for name in ("boot_mean", "boot_median")]
 )
 SPARK_SCHEMA = from_arrow_schema(_SCHEMA)
 
@@ -32,12 +31,9 @@ def summarised(runs: DataFrame) -> DataFrame:
     Grouped by point, number of replicates and metric. The shuffle moves one row per run and metric,
     not one per value. Excludes runs in error.
     """
-    narrow = runs.where("status = 'ok'").select(
-        "measurement", "parameters", "replicates", "replicate", F.explode("observations").alias("o")
-    )
-    cells = narrow.select(
-        "measurement", "parameters", "replicates", "replicate", "o.metric", "o.values"
-    )
+    run = ("measurement", "parameters", "replicates", "replicate")
+    narrow = runs.where("status = 'ok'").select(*run, F.explode("observations").alias("o"))
+    cells = narrow.select(*run, "o.metric", "o.values")
     return cells.groupBy(*_NAMED).applyInArrow(_summary, SPARK_SCHEMA)
 
 
@@ -56,9 +52,8 @@ def summaries(runs: DataFrame) -> dict[Named, list[Summary]]:
 
 def _summary(group: pa.Table) -> pa.Table:
     lists = group["values"].combine_chunks()
-    network = np.repeat(
-        group["replicate"].to_numpy(), np.asarray(lists.value_lengths()).astype(np.int64)
-    )
+    lengths = np.asarray(lists.value_lengths()).astype(np.int64)
+    network = np.repeat(group["replicate"].to_numpy(), lengths)
     first = {name: group[name][0].as_py() for name in _NAMED}
     values = np.asarray(lists.flatten())
     if not len(values):  # no observations on any network

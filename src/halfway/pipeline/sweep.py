@@ -52,16 +52,10 @@ class SweepReport(msgspec.Struct, frozen=True):
 
 
 def sweep(
-    spark: SparkSession,
-    store: Store,
-    plan: pa.Table,
-    progress: Progress | None = None,
-    *,
-    partitions: int | None = None,
-    batch_seconds: float = 15.0,
-    retry_errors: bool = False,
+    spark: SparkSession, store: Store, plan: pa.Table, progress: Progress | None = None, *,
+    partitions: int | None = None, batch_seconds: float = 15.0, retry_errors: bool = False,
     studies: Plans | None = None,
-) -> SweepReport:
+) -> SweepReport:  # fmt: skip
     """Make every run of the plan that the store lacks; a killed driver loses at most one batch.
 
     partitions: tasks per batch, instead of tasks of about a second. Runs in error are finished,
@@ -77,39 +71,30 @@ def sweep(
         finished = store.finished_keys(errors=not retry_errors)
         wanted = [key not in finished for key in plan["key"].to_pylist()]
         pending = by_network(plan.filter(pa.array(wanted, pa.bool_())))
-        made, batches = (
-            pending.num_rows,
-            Batches(pending, cores_of(spark), batch_seconds, partitions),
-        )
+        made = pending.num_rows
+        batches = Batches(pending, cores_of(spark), batch_seconds, partitions)
         report(plan.num_rows - made, plan.num_rows)
         warm_up = warm_up_sweep(spark, pending) if made else WarmUp()
+
+        def report_batch(share: float) -> None:
+            report(done + int(share * batch.num_rows), plan.num_rows)
+
         while batches.left:
             batch, numbers = batches.next()
             done = plan.num_rows - batches.left - batch.num_rows
             report(done, plan.num_rows)
             target = store.next_batch()
-            run_batch(
-                spark, batch, numbers, target,
-                lambda share, done=done, size=batch.num_rows: report(  # type: ignore[misc]
-                    done + int(share * size), plan.num_rows
-                ),
-            )  # fmt: skip
+            run_batch(spark, batch, numbers, target, report_batch)
             with store.adding():
                 write_manifest(target, batch.num_rows)
             batches.learn(batch, target)
         report(plan.num_rows, plan.num_rows)
     errors, first = failed(store, plan)
     return SweepReport(
-        planned=plan.num_rows,
-        made=made,
-        errors=errors,
-        first_error=first,
-        wall_seconds=perf_counter() - begun,
-        cores=batches.cores,
-        seconds=dict(batches.seconds),
-        starting_seconds=warm_up.starting,
-        compiling_seconds=warm_up.compiling,
-    )
+        planned=plan.num_rows, made=made, errors=errors, first_error=first,
+        wall_seconds=perf_counter() - begun, cores=batches.cores, seconds=dict(batches.seconds),
+        starting_seconds=warm_up.starting, compiling_seconds=warm_up.compiling,
+    )  # fmt: skip
 
 
 def failed(store: Store, plan: pa.Table) -> tuple[int, str]:

@@ -72,18 +72,16 @@ def warm_up_rows(pending: pa.Table) -> dict[str, dict[str, object]]:
     """Kind -> one plan row of it, cheapest first, up to a total cost and size."""
     rows: dict[str, dict[str, object]] = {}
     spent, size = 0.0, 0
-    order = np.argsort(pending["cost_ms"].to_numpy(), kind="stable")
     named = kinds(pending)
-    for i in order.tolist():
-        kernels = named[i]
-        if kernels in rows:
+    for i in np.argsort(pending["cost_ms"].to_numpy(), kind="stable").tolist():
+        if named[i] in rows:
             continue
         row = pending.slice(i, 1).to_pylist()[0]
         spent += row["cost_ms"]
         size += len(json.dumps(row)) + 2
         if (spent > _MOST_MS and rows) or size > _MOST_BYTES:
             break
-        rows[kernels] = row
+        rows[named[i]] = row
     return rows
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from halfway.adapters.interface import System
 from halfway.comparison.replay import tables
-from halfway.comparison.replay.kinds import MapKinds, map_cell_side, map_parent, protocol_of
+from halfway.comparison.replay.kinds import MapKinds, protocol_of
 from halfway.comparison.replay.trace import CondensedTrace, condensed_trace
 from halfway.comparison.replay.world import MOST_EVENTS, Columns, ReplayWorld, world_of
 from halfway.core.kinds import MapRole
@@ -49,19 +49,21 @@ class Replay(NamedTuple):
 
 
 def replay_of(build: Callable[[Path], Simulation], motion: Motion | None) -> Replay:
-    """Run the simulation that `build` makes with the given trace file, and condense the trace.
-
-    motion: the motion that the simulation was built with.
-    """
+    """Run the simulation that `build` makes with this motion and the given trace file."""
     with TemporaryDirectory(prefix="halfway-") as folder:
         file = Path(folder) / "run.parquet"
         run = build(file)
         protocol = protocol_of(run)
-        parents = _run_sampling(run, map_parent(protocol))
+        parents = _run_sampling(run, getattr(protocol, "MAP_PARENT", ""))
         world = world_of(run, motion)
-        kinds = MapKinds(run.instance.kinds, _published_at(world))
+        event = world.publications["event"].astype(np.int64)
+        published_at = np.full(int(event.max(initial=-1)) + 1, np.inf)  # inf: left out
+        published_at[event] = world.publications["t"]
+        kinds = MapKinds(run.instance.kinds, published_at)
         trace = condensed_trace(file, kinds)
-    cells = _cells(run.instance.rules, map_cell_side(protocol))
+    rules, side = run.instance.rules, getattr(protocol, "MAP_CELL_SIDE", "")
+    low_x, low_y = (float(getattr(rules, name, 0.0)) for name in ("low_x", "low_y"))
+    cells = low_x, low_y, float(getattr(rules, side)) if side else 0.0
     return _replay(run, world, kinds, trace, parents, cells)
 
 
@@ -80,25 +82,21 @@ def _run_sampling(run: Simulation, field: str) -> Columns:
         if t > 0.0:
             run.run(until=float(t))
         if field:
-            now = _parents(run.instance.state, field)
+            now = _parents(run.instance.state, field).copy()
             found += _tree_changes(float(t), before, now)
-            before = now.copy()
+            before = now
     return tables.merged(found, ("a", "b", "made"))
 
 
 def _tree_changes(
     t: float, before: npt.NDArray[np.int32] | None, now: npt.NDArray[np.int32]
 ) -> list[Columns]:
-    rows = np.arange(len(now), dtype=np.int32)
     old = np.full(len(now), -1, np.int32) if before is None else before
     changes = []
     for parent, made in ((old, 0), (now, 1)):
-        which = (old != now) & (parent >= 0)
-        count = int(which.sum())
-        changes.append({
-            "t": np.full(count, t), "a": rows[which], "b": parent[which].astype(np.int32),
-            "made": np.full(count, made, np.int32),
-        })  # fmt: skip
+        a = np.flatnonzero((old != now) & (parent >= 0)).astype(np.int32)
+        times, kind = np.full(len(a), t), np.full(len(a), made, np.int32)
+        changes.append({"t": times, "a": a, "b": parent[a], "made": kind})
     return changes
 
 
@@ -143,17 +141,3 @@ def _replay(
     until = run.seconds if trace.until is None else trace.until
     expected = tuple(world.expected(changes))
     return Replay(run.system, world, found, labels, meeting, cells, totals, until, expected)
-
-
-def _cells(rules: Any, side: str) -> tuple[float, float, float]:
-    """The corner that cells are counted from, and their side; 0s without cells."""
-    low_x, low_y = (float(getattr(rules, name, 0.0)) for name in ("low_x", "low_y"))
-    return low_x, low_y, float(getattr(rules, side)) if side else 0.0
-
-
-def _published_at(world: ReplayWorld) -> npt.NDArray[np.float64]:
-    """[events] the publication time of each event; inf for events that are left out."""
-    event = world.publications["event"].astype(np.int64)
-    at = np.full(int(event.max(initial=-1)) + 1, np.inf)
-    at[event] = world.publications["t"]
-    return at

@@ -9,7 +9,7 @@ from halfway.core.kinds import MapRole
 
 MOST_ROWS = 150_000  # of first receptions, and of steps of walks; later ones are left out
 # The role of a transmission.
-EVENT, WALK, OVERLAY, OTHER = 0, 1, 2, 3
+EVENT, WALK, OVERLAY, OTHER = range(4)
 _WHAT = {"node down": 0, "node up": 1, "link down": 2, "link up": 3}
 
 

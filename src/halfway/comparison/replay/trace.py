@@ -118,8 +118,6 @@ def _joined(parts: list[TraceRows]) -> TraceRows:
     if not parts:
         of = {name: np.zeros(0, np.int32) for name in _INTS}
         return TraceRows(np.zeros(0), np.zeros(0, np.int8), of, np.zeros((0, 8), np.int32), ())
-    if len(parts) == 1:
-        return parts[0]
     of = {name: np.concatenate([part.of[name] for part in parts]) for name in _INTS}
     t, what = np.concatenate([p.t for p in parts]), np.concatenate([p.what for p in parts])
     return TraceRows(t, what, of, np.concatenate([p.args for p in parts]), parts[0].words)

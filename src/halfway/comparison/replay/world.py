@@ -74,9 +74,5 @@ def _frames(motion: Motion, seconds: float) -> npt.NDArray[np.float32]:
     """[frames, n, 2] positions at even times, the first at 0 and the last at the end."""
     by_size = max(2, _MOST_PLACES // motion.n)
     count = int(min(by_size, _MOST_FRAMES, max(2, np.ceil(seconds) + 1)))
-    times = np.linspace(0.0, seconds, count)
-    frames = np.empty((count, motion.n, 2), np.float32)
-    for k, t in enumerate(times):
-        legs = motion.legs(float(t), float(t))
-        frames[k] = positions(legs, float(t))
-    return frames
+    times = np.linspace(0.0, seconds, count).tolist()
+    return np.array([positions(motion.legs(t, t), t) for t in times], np.float32)

@@ -13,20 +13,18 @@ from halfway.pipeline.plan.provenance import code_digest
 from halfway.pipeline.plan.run import Point, Scalar
 
 ROOT_SEED = 2013  # the year of the first paper
-SCHEMA = pa.schema(
-    [
-        ("key", pa.string()),  # 32 hex digits
-        ("measurement", pa.string()),  # "package.module:function"
-        ("parameters", pa.string()),  # canonical JSON
-        ("replicate", pa.int32()),
-        ("network_seed", pa.int64()),  # the bits of a u64, as Spark has no unsigned types
-        ("workload_seed", pa.int64()),
-        ("random_seed", pa.int64()),
-        ("version", pa.string()),
-        ("network", pa.string()),  # 16 hex digits: equal where the network is
-        ("cost_ms", pa.float64()),
-    ]
-)
+RUN = [  # the columns that a plan and its results share
+    ("key", pa.string()),  # 32 hex digits
+    ("measurement", pa.string()),  # "package.module:function"
+    ("parameters", pa.string()),  # canonical JSON
+    ("replicate", pa.int32()),
+    ("network_seed", pa.int64()),  # the bits of a u64, as Spark has no unsigned types
+    ("workload_seed", pa.int64()),
+    ("random_seed", pa.int64()),
+    ("version", pa.string()),
+]
+# network: 16 hex digits, equal where the network is
+SCHEMA = pa.schema([*RUN, ("network", pa.string()), ("cost_ms", pa.float64())])
 
 
 def plan(points: Sequence[Point], replicates: int, seed: int = ROOT_SEED) -> pa.Table:
@@ -38,7 +36,7 @@ def plan(points: Sequence[Point], replicates: int, seed: int = ROOT_SEED) -> pa.
     Raises ValueError if two points differ only in their declared network parameters.
     """
     codes = {path: code_digest(path) for path in {point.measurement for point in points}}
-    seeds: dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = {}
+    seeds: dict[str, list[npt.NDArray[np.int64]]] = {}
     rows: dict[str, tuple[object, ...]] = {}
     networks: dict[tuple[str, str], tuple[str, ...]] = {}
     for point in points:
@@ -48,10 +46,8 @@ def plan(points: Sequence[Point], replicates: int, seed: int = ROOT_SEED) -> pa.
             raise ValueError(f"{parameters} is declared with networks {named} and {point.network}")
         place = canonical({name: point.parameters[name] for name in named})
         if place not in seeds:
-            seeds[place] = (
-                _seeds(seed, "network", place, replicates),
-                _seeds(seed, "workload", place, replicates),
-            )
+            axes = ("network", "workload")
+            seeds[place] = [_seeds(seed, axis, place, replicates) for axis in axes]
         network, workload = seeds[place]
         what = f"{point.measurement}\n{parameters}"
         # The label "dice" is part of the entropy: another one would change every published run.

@@ -58,6 +58,12 @@ class Run(msgspec.Struct):
         return self.parameters[name]
 
 
+def one_line(fault: BaseException) -> str:
+    """An exception as its type and message in one line of at most 500 characters."""
+    text = " ".join(f"{type(fault).__name__}: {fault}".split())
+    return text if len(text) <= 500 else f"{text[:499]}…"
+
+
 def unsigned(word: int) -> int:
     """The seed in [0, 2^64) stored in a column of signed 64-bit integers."""
     return word & ((1 << 64) - 1)

@@ -18,12 +18,9 @@ _POLL_SECONDS = 0.2
 
 
 def run_batch(
-    spark: SparkSession,
-    rows: pa.Table,
-    numbers: npt.NDArray[np.int32],
-    target: Path,
+    spark: SparkSession, rows: pa.Table, numbers: npt.NDArray[np.int32], target: Path,
     on_progress: Callable[[float], None],
-) -> None:
+) -> None:  # fmt: skip
     """Simulate plan rows [rows] in the tasks `numbers` [rows] and write the results to `target`.
 
     on_progress: called with the share of finished tasks about five times a second, from this
@@ -61,10 +58,7 @@ def context_of(spark: SparkSession) -> SparkContext | None:
 
 def _share(context: SparkContext, group: str) -> float:
     tracker = context.statusTracker()
-    stages = [
-        stage
-        for job in tracker.getJobIdsForGroup(group)
-        for stage in getattr(tracker.getJobInfo(job), "stageIds", ())
-    ]
+    jobs = map(tracker.getJobInfo, tracker.getJobIdsForGroup(group))
+    stages = [stage for job in jobs for stage in getattr(job, "stageIds", ())]
     last = tracker.getStageInfo(max(stages)) if stages else None  # the one before it shuffles
     return last.numCompletedTasks / last.numTasks if last and len(stages) > 1 else 0.0

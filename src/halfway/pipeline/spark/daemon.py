@@ -18,21 +18,8 @@ from halfway.pipeline.spark.shipping import use_unpacked_copy
 WARM_UP_ROWS = "HALFWAY_WARM_UP_ROWS"  # plan rows, as JSON, to run before the first fork
 WARM_UP_SECONDS = "HALFWAY_WARM_UP_SECONDS"  # the file for the seconds that this takes, if any
 # Not pandas: importing it costs 0.3 s, and our workers do not need it.
-_PRELOADED = (
-    "numpy",
-    "pyarrow",
-    "numba",
-    "msgspec",
-    "pyspark.worker",
-    "halfway.pipeline.spark.simulate",
-)
-
-
-def preload() -> None:
-    """Import what every worker needs. The workers report a missing module."""
-    for name in _PRELOADED:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
+_PRELOADED = (*("numpy", "pyarrow", "numba", "msgspec", "pyspark.worker"),
+              "halfway.pipeline.spark.simulate")  # fmt: skip
 
 
 def warm_up(rows: str, seconds_file: str = "") -> None:
@@ -56,7 +43,9 @@ def main() -> None:
     stdout = os.dup(1)
     os.dup2(2, 1)
     use_unpacked_copy()
-    preload()
+    for name in _PRELOADED:
+        with contextlib.suppress(ImportError):  # the workers report a missing module
+            importlib.import_module(name)
     if rows := os.environ.get(WARM_UP_ROWS):
         warm_up(rows, os.environ.get(WARM_UP_SECONDS, ""))
     sys.stdout.flush()

@@ -11,7 +11,6 @@ import re
 import shutil
 import struct
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -114,16 +113,6 @@ class Jvm:
             self.process.wait()
 
 
-@contextlib.contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """A new private folder for one JVM, deleted afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="halfway-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def start_jvm(java: Java, settings: Mapping[str, str], folder: Path) -> Jvm:
     """Start Spark's gateway JVM with these Spark settings; its output goes to a log in `folder`.
 
@@ -132,16 +121,18 @@ def start_jvm(java: Java, settings: Mapping[str, str], folder: Path) -> Jvm:
     connection = folder / "gateway"  # the JVM writes its port and secret to this file
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
-            _command(java, settings, folder),
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            env=_environment(java, settings, connection),
+            _command(java, settings, folder), stdin=subprocess.PIPE, stdout=log,
+            stderr=subprocess.STDOUT, env=_environment(java, settings, connection),
             start_new_session=True,  # Ctrl-C reaches this process only, which closes the JVM
-        )
+        )  # fmt: skip
     jvm = Jvm(process, folder, 0, "")
     try:
-        _await(process, connection, folder / "log")
+        deadline = time.monotonic() + _START_SECONDS
+        while not connection.exists():
+            if process.poll() is not None or time.monotonic() > deadline:
+                what = f"Spark's Java did not start: {first_line(folder / 'log')}"
+                raise Problem(what, where=str(java.executable))
+            time.sleep(0.02)
         words = connection.read_bytes()
         (jvm.port,) = struct.unpack(">i", words[:4])
         jvm.secret = words[8:].decode()
@@ -150,17 +141,6 @@ def start_jvm(java: Java, settings: Mapping[str, str], folder: Path) -> Jvm:
         jvm.close()
         raise
     return jvm
-
-
-def _await(process: subprocess.Popen[bytes], connection: Path, log: Path) -> None:
-    deadline = time.monotonic() + _START_SECONDS
-    while not connection.exists():
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise Problem(
-                f"Spark's Java did not start: {first_line(log)}",
-                where=str(process.args[0]),  # type: ignore[index]
-            )
-        time.sleep(0.02)
 
 
 def first_line(log: Path) -> str:
@@ -194,14 +174,14 @@ def _command(java: Java, settings: Mapping[str, str], folder: Path) -> list[str]
 
 
 def _environment(java: Java, settings: Mapping[str, str], connection: Path) -> dict[str, str]:
-    removed = {"SPARK_REMOTE", "SPARK_CONNECT_MODE", "PYSPARK_SUBMIT_ARGS"}
-    environment = {name: value for name, value in os.environ.items() if name not in removed}
-    environment |= {
+    environment = os.environ | {
         "SPARK_HOME": str(_spark_home()),
         "SPARK_SCALA_VERSION": "2.13",  # the only one of Spark 4; a local cluster requires it
         "SPARK_CONNECT_MODE": "0",
         "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection),
     }
+    for removed in ("SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS"):
+        environment.pop(removed, None)
     if java.origin != "PATH":
         environment["JAVA_HOME"] = str(java.executable.parent.parent)
     if settings.get("spark.driver.bindAddress") == "127.0.0.1":

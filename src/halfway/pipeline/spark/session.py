@@ -4,6 +4,7 @@ with session("local[2]") as spark: ...
 """
 
 import contextlib
+import functools
 import logging
 import os
 import re
@@ -22,7 +23,7 @@ from pyspark import SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from halfway.pipeline.spark.java import Jvm, find_java, first_line, scratch_folder, start_jvm
+from halfway.pipeline.spark.java import Jvm, find_java, first_line, start_jvm
 from halfway.pipeline.spark.shipping import ARCHIVE, packed
 from halfway.problem import Problem
 
@@ -77,14 +78,7 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
 def session_when_needed(master: str | None = None) -> Iterator[Callable[[], SparkSession]]:
     """A function that returns the session; its first call opens it."""
     with contextlib.ExitStack() as stack:
-        opened: list[SparkSession] = []
-
-        def spark() -> SparkSession:
-            if not opened:
-                opened.append(stack.enter_context(session(master)))
-            return opened[0]
-
-        yield spark
+        yield functools.cache(functools.partial(stack.enter_context, session(master)))
 
 
 def checked_master(master: str) -> str:
@@ -95,14 +89,7 @@ def checked_master(master: str) -> str:
             where=f"--master {master}",
             remedy="for example local[4], spark://host:7077, yarn or sc://host",
         )
-    _check_tasks(master)
-    if master.startswith(("spark://", "sc://")):
-        _check_reachable(master)
-    return master
-
-
-def _check_tasks(master: str) -> None:
-    """Refuse more tasks than this machine can run. Spark itself accepts any number."""
+    # Spark itself accepts any number of tasks.
     tasks, cpus = _tasks(master) or 0, os.cpu_count() or 1
     if tasks > (most := max(_MOST_TASKS, 4 * cpus)):
         raise Problem(
@@ -110,6 +97,9 @@ def _check_tasks(master: str) -> None:
             where=f"--master {master}",
             remedy="local[*] uses every core",
         )
+    if master.startswith(("spark://", "sc://")):
+        _check_reachable(master)
+    return master
 
 
 def _tasks(master: str) -> int | None:
@@ -161,10 +151,7 @@ def _settings(master: str, folder: Path) -> dict[str, str]:
     settings = _SETTINGS | {"spark.master": master, "spark.python.daemon.module": _DAEMON}
     if not is_local(master):
         # Spark copies the archive to each executor's folder before it starts a Python there.
-        settings |= {
-            "spark.files": str(packed(folder)),
-            "spark.executorEnv.PYTHONPATH": ARCHIVE,
-        }
+        settings |= {"spark.files": str(packed(folder)), "spark.executorEnv.PYTHONPATH": ARCHIVE}
     parallel = _tasks(master)
     if parallel is None:
         return settings
@@ -183,10 +170,10 @@ def _settings(master: str, folder: Path) -> dict[str, str]:
 @contextlib.contextmanager
 def _classic(master: str) -> Iterator[SparkSession]:
     java = find_java()
-    if is_local(master):
+    if is_local(master) or "PYSPARK_PYTHON" not in os.environ:
         os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    with scratch_folder() as folder:
+    with tempfile.TemporaryDirectory(prefix="halfway-", ignore_cleanup_errors=True) as scratch:
+        folder = Path(scratch)
         jvm = start_jvm(java, _settings(master, folder), folder)
         try:
             yield _connected(jvm, master)

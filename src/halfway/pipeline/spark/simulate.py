@@ -13,21 +13,16 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pyspark.sql.pandas.types import from_arrow_schema
 
-from halfway.pipeline.plan.run import Observations, Run, measurement, unsigned
+from halfway.pipeline.plan.plan import RUN
+from halfway.pipeline.plan.run import Observations, Run, measurement, one_line, unsigned
 from halfway.pipeline.spark.shipping import use_unpacked_copy
 
 OBSERVED = pa.list_(pa.struct([("metric", pa.string()), ("values", pa.list_(pa.float64()))]))
 SCHEMA = pa.schema(
     [
-        ("key", pa.string()),
-        ("measurement", pa.string()),
-        ("parameters", pa.string()),  # canonical JSON
-        ("replicate", pa.int32()),
-        ("network_seed", pa.int64()),
-        ("workload_seed", pa.int64()),
-        ("random_seed", pa.int64()),
-        ("version", pa.string()),
+        *RUN,
         ("status", pa.string()),  # "ok" or "error"
         ("error", pa.string()),  # one line, empty if ok
         ("seconds", pa.map_(pa.string(), pa.float64())),  # phase -> wall seconds, and "total"
@@ -35,23 +30,7 @@ SCHEMA = pa.schema(
         ("observations", OBSERVED),  # the unit's id is the value's index
     ]
 )
-SPARK_SCHEMA = (
-    "key string, measurement string, parameters string, replicate int, network_seed bigint, "
-    "workload_seed bigint, random_seed bigint, version string, status string, error string, "
-    "seconds map<string,double>, digest string, "
-    "observations array<struct<metric:string,values:array<double>>>"
-)
-_COPIED = (
-    "key",
-    "measurement",
-    "parameters",
-    "replicate",
-    "network_seed",
-    "workload_seed",
-    "random_seed",
-    "version",
-)
-_LONGEST_ERROR = 500
+SPARK_SCHEMA = from_arrow_schema(SCHEMA)
 _MOST_HELD = 1 << 22  # values (32 MB) that a worker holds before it yields them
 
 
@@ -77,20 +56,20 @@ def simulate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def result(row: Mapping[str, Any]) -> dict[str, Any]:
     """One run as a result row. Any exception becomes a row with status "error"."""
     begun = time.perf_counter()
-    run = _run(row)
+    run = Run(
+        msgspec.json.decode(row["parameters"]), row["replicate"], unsigned(row["network_seed"]),
+        unsigned(row["workload_seed"]), unsigned(row["random_seed"]),
+    )  # fmt: skip
     try:
         observed = checked(measurement(row["measurement"])(run))
         status, error = "ok", ""
     except (Exception, SystemExit) as fault:  # a measurement must not end its worker
         observed, status, error = {}, "error", one_line(fault)
     run.seconds["total"] = time.perf_counter() - begun
-    return {name: row[name] for name in _COPIED} | {
-        "status": status,
-        "error": error,
-        "seconds": list(run.seconds.items()),
-        "digest": digest_of(observed),
-        "observations": observed,
-    }
+    return {name: row[name] for name, _ in RUN} | {
+        "status": status, "error": error, "seconds": list(run.seconds.items()),
+        "digest": digest_of(observed), "observations": observed,
+    }  # fmt: skip
 
 
 def checked(observed: Observations) -> dict[str, npt.NDArray[np.float64]]:
@@ -104,9 +83,8 @@ def checked(observed: Observations) -> dict[str, npt.NDArray[np.float64]]:
     for metric in sorted(observed):
         array = np.asarray(observed[metric])
         if array.dtype.kind not in "biuf" or array.ndim != 1:
-            raise TypeError(
-                f"{metric} is {array.dtype} of {array.ndim} axes, expected reals [units]"
-            )
+            found = f"{array.dtype} of {array.ndim} axes"
+            raise TypeError(f"{metric} is {found}, expected reals [units]")
         array = np.ascontiguousarray(array, "<f8")
         if not np.isfinite(array).all():
             unit = int(np.flatnonzero(~np.isfinite(array))[0])
@@ -123,23 +101,6 @@ def digest_of(observed: Mapping[str, npt.NDArray[np.float64]]) -> str:
         digest.update(f"{metric}\n{len(array)}\n".encode())
         digest.update(array.tobytes())
     return digest.hexdigest()
-
-
-def one_line(fault: BaseException) -> str:
-    """An exception as its type and message in one line."""
-    text = " ".join(f"{type(fault).__name__}: {fault}".split())
-    return text if len(text) <= _LONGEST_ERROR else text[: _LONGEST_ERROR - 1] + "…"
-
-
-def _run(row: Mapping[str, Any]) -> Run:
-    return Run(
-        parameters=msgspec.json.decode(row["parameters"]),
-        replicate=row["replicate"],
-        network_seed=unsigned(row["network_seed"]),
-        workload_seed=unsigned(row["workload_seed"]),
-        random_seed=unsigned(row["random_seed"]),
-        seconds={},
-    )
 
 
 def _batch(results: list[dict[str, Any]]) -> pa.RecordBatch:

@@ -18,9 +18,8 @@ def digest(store: Store, keys: set[str] | None = None) -> str:
     """
     table = store.rows("key", "status", "digest")
     if keys is not None:
-        table = table.filter(
-            pa.array([key in keys for key in table["key"].to_pylist()], pa.bool_())
-        )
+        wanted = [key in keys for key in table["key"].to_pylist()]
+        table = table.filter(pa.array(wanted, pa.bool_()))
     return lines_digest(*(column.to_pylist() for column in table.columns))
 
 
@@ -28,10 +27,8 @@ def altered(rows: pa.RecordBatch) -> list[str]:
     """Keys of the runs (key, digest, observations) whose observations do not match their digest."""
     found = []
     for i in range(rows.num_rows):
-        observed = {
-            item["metric"].as_py(): np.asarray(item["values"].values, "<f8")
-            for item in rows["observations"][i]
-        }
+        items = ((item["metric"], item["values"]) for item in rows["observations"][i])
+        observed = {metric.as_py(): np.asarray(one.values, "<f8") for metric, one in items}
         if digest_of(observed) != rows["digest"][i].as_py():
             found.append(rows["key"][i].as_py())
     return found

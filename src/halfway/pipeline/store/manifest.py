@@ -42,25 +42,20 @@ def write_manifest(batch: Path, runs: int) -> BatchManifest:
 
     Raises Problem if the batch has another number of runs: the workers wrote to another disk.
     """
-    files = sorted(batch.glob("*.parquet"))
-    columns = ["key", "status", "digest"]
+    files, columns = sorted(batch.glob("*.parquet")), ["key", "status", "digest"]
     parts = [pq.read_table(file, columns=columns) for file in files]
     found = sum(part.num_rows for part in parts)
     if found != runs:
-        raise Problem(
-            f"the batch has {found} runs, expected {runs}",
-            where=str(batch),
-            remedy="use a folder that the driver and every worker can access",
-        )
+        what = f"the batch has {found} runs, expected {runs}"
+        remedy = "use a folder that the driver and every worker can access"
+        raise Problem(what, where=str(batch), remedy=remedy)
     table = pa.concat_tables(parts)
+    lists = [table[name].to_pylist() for name in columns]
+    checksums = {file.name: file_checksum(file) for file in files}
     manifest = BatchManifest(
-        halfway=halfway.__version__,
-        finished=timestamp(),
-        runs=found,
-        errors=table["status"].to_pylist().count("error"),
-        digest=lines_digest(*(table[name].to_pylist() for name in columns)),
-        files={file.name: file_checksum(file) for file in files},
-    )
+        halfway.__version__, timestamp(), found, lists[1].count("error"), lines_digest(*lists),
+        checksums,
+    )  # fmt: skip
     write_whole(batch / NAME, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
     return manifest
 

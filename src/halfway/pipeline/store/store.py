@@ -48,6 +48,7 @@ class Store:
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder).absolute()
+        self._mark = self.folder / "manifest.json"
         self.batches = self.folder / "batches"
         self.studies = self.folder / "studies"
         with self.reading():
@@ -58,25 +59,20 @@ class Store:
             return
         if not self.folder.is_dir():
             raise Problem("is a file, not a folder for results", where=str(self.folder))
-        manifest = self.folder / "manifest.json"
-        if not manifest.exists():
+        if not self._mark.exists():
             names = {path.name for path in self.folder.iterdir()} - _OWN_NAMES
             foreign = sorted(name for name in names if not name.startswith(".manifest.json."))
             # A writer that was killed before it wrote the manifest leaves no batch.
             if foreign or (self.batches.is_dir() and any(self.batches.iterdir())):
-                raise Problem(
-                    f"holds other files ({', '.join(foreign[:3] or ['batches'])}) and no results",
-                    where=str(self.folder),
-                    remedy="name a new or an empty folder",
-                )
+                what = f"holds other files ({', '.join(foreign[:3] or ['batches'])}) and no results"
+                remedy = "name a new or an empty folder"
+                raise Problem(what, where=str(self.folder), remedy=remedy)
             return
-        found = _manifest(manifest)
+        found = _manifest(self._mark)
         if found.format != FORMAT:
-            raise Problem(
-                f"is in format {found.format} of halfway {found.halfway}, expected {FORMAT}",
-                where=str(self.folder),
-                remedy="use that version of halfway, or name another folder",
-            )
+            what = f"is in format {found.format} of halfway {found.halfway}, expected {FORMAT}"
+            remedy = "use that version of halfway, or name another folder"
+            raise Problem(what, where=str(self.folder), remedy=remedy)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
@@ -90,10 +86,12 @@ class Store:
         with lock:
             self._take(lock)
             with self.adding():
-                if not (self.folder / "manifest.json").exists():
+                if not self._mark.exists():
                     content = msgspec.json.encode(FolderManifest(halfway.__version__))
-                    write_whole(self.folder / "manifest.json", content)
-                self.clean()
+                    write_whole(self._mark, content)
+                for batch in self.batches.iterdir():
+                    if not (batch / "_SUCCESS").exists():
+                        shutil.rmtree(batch, ignore_errors=True)
             yield
 
     def adding(self) -> contextlib.AbstractContextManager[None]:
@@ -106,9 +104,8 @@ class Store:
 
     def made_by(self) -> str:
         """The version that made the folder; "" if the folder does not exist yet."""
-        manifest = self.folder / "manifest.json"
         with self.reading():
-            return _manifest(manifest).halfway if manifest.exists() else ""
+            return _manifest(self._mark).halfway if self._mark.exists() else ""
 
     def last_writer(self) -> str:
         """Process and host of the last writer, dead or alive; "" if there was none."""
@@ -121,20 +118,12 @@ class Store:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.seek(0)
-            raise Problem(
-                f"{_holder(lock.read())} is writing to this folder",
-                where=str(self.folder),
-                remedy="wait until it ends, or name another folder",
-            ) from None
+            what = f"{_holder(lock.read())} is writing to this folder"
+            remedy = "wait until it ends, or name another folder"
+            raise Problem(what, where=str(self.folder), remedy=remedy) from None
         lock.truncate(0)
         lock.write(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
         lock.flush()
-
-    def clean(self) -> None:
-        """Delete unfinished batches. Only for the holder of the lock."""
-        for batch in self.batches.iterdir():
-            if not (batch / "_SUCCESS").exists():
-                shutil.rmtree(batch, ignore_errors=True)
 
     def next_batch(self) -> Path:
         """The folder of the next batch, which does not exist yet."""

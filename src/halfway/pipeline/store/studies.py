@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -37,8 +36,10 @@ def record_requests(folder: Path, plans: Plans) -> None:
     Only for the holder of the folder's lock.
     """
     for name, plan in plans.items():
-        when, version = timestamp(), halfway.__version__
-        request = StudyRequest(name, when, version, _points(plan), _replicates(plan))
+        columns = (plan[column].to_pylist() for column in ("measurement", "parameters"))
+        points = len(set(zip(*columns, strict=True)))
+        replicates = max(plan["replicate"].to_pylist(), default=-1) + 1
+        request = StudyRequest(name, timestamp(), halfway.__version__, points, replicates)
         metadata = {_METADATA: msgspec.json.encode(request)}
         target = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.parquet"
         schema = pa.schema([("key", pa.string())], metadata)
@@ -55,12 +56,3 @@ def read_requests(folder: Path) -> Iterator[StudyRequest]:
         request = msgspec.json.decode((table.schema.metadata or {})[_METADATA], type=StudyRequest)
         found.append(msgspec.structs.replace(request, keys=tuple(table["key"].to_pylist())))
     yield from sorted(found, key=lambda request: request.name)
-
-
-def _points(plan: pa.Table) -> int:
-    return len(set(zip(plan["measurement"].to_pylist(), plan["parameters"].to_pylist(),
-                       strict=True)))  # fmt: skip
-
-
-def _replicates(plan: pa.Table) -> int:
-    return int(np.max(plan["replicate"].to_numpy(), initial=-1)) + 1
