@@ -85,11 +85,7 @@ Fault = Crash | Churn | LinkCut | Partition
 
 
 def schedule(
-    faults: Sequence[Fault],
-    network: Network | int,
-    seed: int,
-    seconds: float,
-    since: float = 0.0,
+    faults: Sequence[Fault], network: Network | int, seed: int, seconds: float, since: float = 0.0
 ) -> FaultEvents:
     """Return the events of faults in [since, seconds); consecutive windows join to the whole.
 

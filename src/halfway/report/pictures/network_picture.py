@@ -84,9 +84,7 @@ def _rendered(network: Network, meeting: Meeting, title: str, form: str) -> byte
 
 
 def rendered(
-    network: Network,
-    paint: Callable[[Figure, Axes, npt.NDArray[np.float64]], None],
-    form: str,
+    network: Network, paint: Callable[[Figure, Axes, npt.NDArray[np.float64]], None], form: str
 ) -> bytes:
     """A picture of a network with the drawing of `paint` on it; deterministic bytes."""
     with mpl.rc_context():

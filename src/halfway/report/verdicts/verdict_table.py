@@ -30,10 +30,7 @@ def verdict_table(verdicts: Sequence[Verdict], width: int) -> Table:
     counted = networks_behind(verdicts) is None
     titles = [title for title in _TITLES if counted or title != "nets"]
     table = Table(
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, int(width >= _WIDE), 0, 0),
+        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, int(width >= _WIDE), 0, 0)
     )
     gap = 2 if width >= _WIDE else 1
     for title, wide in zip(titles, _widths(titles, rows, width, gap), strict=True):

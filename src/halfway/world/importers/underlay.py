@@ -12,12 +12,7 @@ from halfway.world.importers.brite import read_brite
 from halfway.world.importers.graphml import graphml_links
 from halfway.world.importers.link_table import LinkQuality, TextTable, links
 from halfway.world.importers.network import GRAPHML, stem, suffix, table_of
-from halfway.world.underlays.underlay import (
-    SPEED_OF_LIGHT_KM_S,
-    Doubles,
-    Underlay,
-    underlay_of,
-)
+from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Underlay, underlay_of
 from halfway.world.underlays.waxman import uniform_bandwidths
 
 EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG

@@ -122,10 +122,7 @@ def present(presence: Presence, t: float) -> npt.NDArray[np.bool_]:
 
 
 def _network(
-    a: npt.NDArray[np.int32],
-    b: npt.NDArray[np.int32],
-    position: npt.NDArray[np.float64],
-    name: str,
+    a: npt.NDArray[np.int32], b: npt.NDArray[np.int32], position: npt.NDArray[np.float64], name: str
 ) -> Network:
     ends, who = np.concatenate((a, b)), np.concatenate((b, a))
     order = np.lexsort((who, ends))

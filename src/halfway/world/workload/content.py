@@ -55,10 +55,7 @@ def content(brokers: int, clients: int, events: int, interest: Interest, seed: i
 
 
 def _matches(
-    subscribed: Filters,
-    values: npt.NDArray[np.float64],
-    home: npt.NDArray[np.int64],
-    brokers: int,
+    subscribed: Filters, values: npt.NDArray[np.float64], home: npt.NDArray[np.int64], brokers: int
 ) -> npt.NDArray[np.int64]:
     at_home = np.zeros((len(home), brokers), np.float32)
     at_home[np.arange(len(home)), home] = 1.0
