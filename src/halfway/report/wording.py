@@ -134,6 +134,12 @@ def grouped(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], list[Verdict]]
     return groups
 
 
+def span(values: Iterable[int]) -> str:
+    """Such as "3" and "3 to 10": the least and the greatest value."""
+    low, *_, high = sorted({*values}) * 2
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
 def count(number: int, word: str) -> str:
     """Such as "1 hop" and "1,200 hops"."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -10,7 +10,7 @@ from halfway.report.comparison.axes import Axis, label
 from halfway.report.comparison.system_marks import badge
 
 WIDTH, HEIGHT = 400.0, 260.0
-LEFT, RIGHT, TOP, BOTTOM = 52.0, 14.0, 12.0, 40.0
+LEFT, RIGHT, TOP, BOTTOM = 52.0, 386.0, 12.0, 220.0  # of the area between the axes
 
 
 def cell_of(results: Results, point: int, system: str, metric: str) -> ResultCell | None:
@@ -55,7 +55,7 @@ def ticks_across(
 def ticks_up(up: Axis, title: str) -> list[str]:
     """Lines and texts of a vertical axis."""
     parts = [
-        f'<path class="grid" d="M{LEFT:g} {up.at(tick):.1f}H{WIDTH - RIGHT:g}"/>'
+        f'<path class="grid" d="M{LEFT:g} {up.at(tick):.1f}H{RIGHT:g}"/>'
         f'<text class="tick-up" x="{LEFT - 7:g}" y="{up.at(tick) + 4:.1f}">{label(tick)}</text>'
         for tick in up.ticks
     ]

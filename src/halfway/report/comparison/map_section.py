@@ -11,6 +11,7 @@ from halfway.comparison.replay.replay import Replay
 from halfway.comparison.replay.world import ReplayWorld
 from halfway.report.comparison.packing import Packed, packed_replay, packed_world
 from halfway.report.comparison.system_marks import badge
+from halfway.report.document import section
 
 MOST_BYTES = 4_400_000  # of all replays together; the whole page stays below 5 MB
 _KEYS = (
@@ -38,14 +39,16 @@ def map_section(replays: Sequence[Replay], places: dict[str, int]) -> str:
     blobs = _blobs("world", packed_worlds) + _blobs("replay", packed)
     n = worlds[0].network.n
     seconds = max(world.seconds for world in worlds)
-    return (
-        '<section id="map" aria-labelledby="map-title"><h2 id="map-title">Replay of one run'
-        f'</h2><p class="lead">The first network of the comparison: {n:,} nodes, {seconds:g} s. '
+    inner = (
+        f'<p class="lead">The first network of the comparison: {n:,} nodes, {seconds:g} s. '
         "Every system meets the same nodes, publications and faults.</p>"
         '<noscript><p class="lead">The map needs JavaScript; the tables and plots do not.</p>'
-        f"</noscript>{_board(replays, places)}{_notes(packed_worlds, packed)}</section>"
-        f'<script type="application/json" id="replays">{_json(about)}</script>{blobs}'
+        f"</noscript>{_board(replays, places)}{_notes(packed_worlds, packed)}"
     )
+    # JSON that cannot close the element around it.
+    text = json.dumps(about, separators=(",", ":"), default=float).replace("</", "<\\/")
+    data = f'<script type="application/json" id="replays">{text}</script>{blobs}'
+    return section("map", "Replay of one run", inner) + data
 
 
 def _worlds(replays: Sequence[Replay]) -> tuple[list[ReplayWorld], list[int]]:
@@ -89,11 +92,6 @@ def _blobs(name: str, packed: Sequence[Packed]) -> str:
         f'<script type="text/plain" id="{name}-{k}">{one.blob}</script>'
         for k, one in enumerate(packed)
     )
-
-
-def _json(about: dict[str, Any]) -> str:
-    """JSON that cannot close the element around it."""
-    return json.dumps(about, separators=(",", ":"), default=float).replace("</", "<\\/")
 
 
 def _board(replays: Sequence[Replay], places: dict[str, int]) -> str:

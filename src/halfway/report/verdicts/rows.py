@@ -25,8 +25,7 @@ def table(verdicts: Sequence[Verdict], caption: str) -> str:
         for title in titles
     )
     rows = "".join(_row(verdict, names, marks, gauges) for verdict in verdicts)
-    counts = sorted({verdict.replicates for verdict in verdicts})
-    networks = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    networks = wording.span(verdict.replicates for verdict in verdicts)
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(caption)}">'
         '<table class="verdicts" role="table">'
