@@ -45,8 +45,8 @@ def by_hops(network: Network) -> npt.NDArray[np.float64]:
 def _distances(network: Network, pivots: int) -> npt.NDArray[np.float64]:
     """[n, pivots] hops from pivots far from each other; components get a large distance."""
     n = network.n
-    shape = (np.ones(len(network.who)), network.who, network.start.astype(np.int64))
-    graph = csr_array(shape, shape=(n, n))
+    rows = (np.ones(len(network.who)), network.who, network.start.astype(np.int64))
+    graph = csr_array(rows, shape=(n, n))
     columns, nearest, pivot = [], np.full(n, np.inf), int(np.argmax(network.degree))
     for _ in range(pivots):
         hops = dijkstra(graph, indices=pivot, unweighted=True)

@@ -60,7 +60,7 @@ def checked_format(file: Path) -> str:
 
 
 def draw_walk(network: Network, meeting: Meeting, file: Path, *, title: str = "") -> None:
-    """Draw two walks and the path between their initiators to `file` (png, svg or pdf by suffix).
+    """Draw two walks and the path between their initiators to `file` (png, svg or pdf).
 
     A network without positions gets a layout by hops. Raises Problem for another suffix or a file
     that cannot be written; an existing file is then kept.
@@ -78,7 +78,10 @@ def _rendered(network: Network, meeting: Meeting, title: str, form: str) -> byte
         _draw_trails(axes, place, meeting)
         _draw_path(axes, place, meeting)
         _draw_ends(axes, network, place, meeting)
-        _caption(figure, axes, network, meeting, title)
+        end = "meet after" if meeting.node >= 0 else "have not met after"
+        walks = f"{network.name}: two walks {end} {wording.count(meeting.steps, 'step')}"
+        handles = _legend(network, meeting)
+        caption(figure, axes, title or walks, handles, len(handles))
 
     return rendered(network, paint, form)
 
@@ -172,16 +175,14 @@ def _draw_ends(
         )
 
 
-def _caption(figure: Figure, axes: Axes, network: Network, meeting: Meeting, title: str) -> None:
-    met = meeting.node >= 0
-    if not title:
-        end = "meet after" if met else "have not met after"
-        title = f"{network.name}: two walks {end} {wording.count(meeting.steps, 'step')}"
+def caption(
+    figure: Figure, axes: Axes, title: str, handles: list[Any], columns: int, gap: float = 1.6
+) -> None:
+    """Write the title above a picture and the legend below it; gap: between columns, in ems."""
     figure.text(0.5, 0.968, title, ha="center", va="center", color=_INK, fontsize=12)
-    handles = _legend(network, meeting)
     axes.legend(
-        handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.005), ncols=len(handles),
-        frameon=False, handlelength=1.6, columnspacing=1.6, labelcolor=_INK, fontsize=9.5,
+        handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.005), ncols=columns,
+        frameon=False, handlelength=gap, columnspacing=gap, labelcolor=_INK, fontsize=9.5,
     )  # fmt: skip
 
 

@@ -41,10 +41,9 @@ def page(report: VerdictReport) -> str:
 
 
 def _head(report: VerdictReport, papers: Sequence[Paper], title: str) -> str:
+    byline = "; ".join(f"{paper.authors} ({paper.year})" for paper in papers)
     if len(papers) == 1:
         byline = f"{papers[0].authors}, {papers[0].year}"
-    else:
-        byline = "; ".join(f"{paper.authors} ({paper.year})" for paper in papers)
     facts = {
         "scale": report.scale,
         "networks per point": wording.span(
@@ -63,15 +62,14 @@ def _tally(verdicts: Sequence[Verdict]) -> str:
     counts = wording.tally(verdicts)
     if not counts:
         return ""
-    bar = "".join(
-        f'<span class="{SLUG[opinion]}" style="flex-grow:{count}"></span>'
-        for opinion, count in counts.items()
-    )
-    chips = "".join(
-        f'<button type="button" class="chip {SLUG[opinion]}" data-only="{SLUG[opinion]}" '
-        f'aria-pressed="false">{wording.SYMBOL[opinion]} {opinion} <b>{count}</b></button>'
-        for opinion, count in counts.items()
-    )
+    bar, chips = "", ""
+    for opinion, count in counts.items():
+        slug = SLUG[opinion]
+        bar += f'<span class="{slug}" style="flex-grow:{count}"></span>'
+        chips += (
+            f'<button type="button" class="chip {slug}" data-only="{slug}" aria-pressed="false">'
+            f"{wording.SYMBOL[opinion]} {opinion} <b>{count}</b></button>"
+        )
     return (
         f'<p class="tally">{wording.count(len(verdicts), "judged value")}; '
         "each figure has its own tally</p>"
@@ -86,31 +84,23 @@ def _anchor(paper: Paper, figure: Figure) -> str:
 
 
 def _contents(report: VerdictReport) -> str:
-    links = "".join(
-        f'<li><a href="#{_anchor(paper, figure)}">{escape(wording.heading(figure))}</a>'
-        f"<span>{_tally_line(report.of(paper, figure))}</span></li>"
-        for paper, figure in report.figures
-    )
+    links = ""
+    for paper, figure in report.figures:
+        verdicts = report.of(paper, figure)
+        short = wording.tally_line(verdicts) if verdicts else "picture only"
+        link = f'<a href="#{_anchor(paper, figure)}">{escape(wording.heading(figure))}</a>'
+        links += f"<li>{link}<span>{short}</span></li>"
     return f'<nav aria-label="Figures"><ul>{links}</ul></nav>'
-
-
-def _tally_line(verdicts: Sequence[Verdict]) -> str:
-    return wording.tally_line(verdicts) if verdicts else "picture only"
 
 
 def _paper(report: VerdictReport, paper: Paper, several: bool) -> str:
     heading = (
         f'<h2 class="paper">{escape(paper.title)}</h2>'
         f'<p class="byline">{escape(paper.authors)}, {paper.year}</p>'
-        if several
-        else ""
     )
-    figures = "".join(
-        _figure(report, paper, figure)
-        for owner, figure in report.figures
-        if owner.name == paper.name
-    )
-    return f"{heading}{figures}"
+    own = [figure for owner, figure in report.figures if owner.name == paper.name]
+    figures = "".join(_figure(report, paper, figure) for figure in own)
+    return heading + figures if several else figures
 
 
 def _figure(report: VerdictReport, paper: Paper, figure: Figure) -> str:
@@ -119,10 +109,10 @@ def _figure(report: VerdictReport, paper: Paper, figure: Figure) -> str:
     anchor = _anchor(paper, figure)
     name = f"<small><code>{escape(paper.name)}/{escape(figure.name)}</code></small>"
     parts = []
-    if figure.drawing is not None:
-        svg = embedded(figure.drawing.svg(), f"{anchor}-drawing", figure.drawing.caption)
-        caption = escape(figure.drawing.caption)
-        parts.append(f'<figure class="drawing">{svg}<figcaption>{caption}</figcaption></figure>')
+    if drawing := figure.drawing:
+        svg = embedded(drawing.svg(), f"{anchor}-drawing", drawing.caption)
+        caption = f"<figcaption>{escape(drawing.caption)}</figcaption>"
+        parts.append(f'<figure class="drawing">{svg}{caption}</figure>')
     parts += [
         _plot(f"{anchor}-{index}", plot, summaries) for index, plot in enumerate(figure.plots)
     ]
@@ -181,8 +171,6 @@ def _making(report: VerdictReport) -> str:
         '<table class="times"><caption>Time of all cores by phase</caption><thead><tr>'
         '<th scope="col">phase</th><th scope="col">time</th><th scope="col">share</th></tr>'
         f"</thead><tbody>{rows}</tbody></table>"
-        if rows
-        else ""
     )
     inner = (
         f"<pre><code>{escape(report.command)}</code></pre>"
@@ -191,6 +179,6 @@ def _making(report: VerdictReport) -> str:
         "machine, with any number of cores. "
         "The rows of all tables are in <code>verdicts.csv</code>, <code>verdicts.jsonl</code> and "
         "<code>summaries.csv</code> in the folder of this page.</p>"
-        f"{times}"
+        f"{times if rows else ''}"
     )
     return section("making", "How this page was made", inner)
