@@ -47,8 +47,8 @@ def ticks_across(
         )
     if title:
         middle = (across.first + across.last) / 2
-        title = f'<text class="title" x="{middle:.1f}" y="{bottom + 33:.1f}">{escape(title)}</text>'
-        parts.append(title)
+        where = f'x="{middle:.1f}" y="{bottom + 33:.1f}"'
+        parts.append(f'<text class="title" {where}>{escape(title)}</text>')
     return parts
 
 

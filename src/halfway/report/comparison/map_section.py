@@ -125,8 +125,8 @@ def _board(replays: Sequence[Replay], places: dict[str, int]) -> str:
 
 def _legend(replays: Sequence[Replay]) -> str:
     """The meaning of the signs that occur."""
-    labels = list(dict.fromkeys(label for replay in replays for label in replay.labels))
-    meetings = list(dict.fromkeys(replay.meeting for replay in replays if replay.meeting))
+    labels = dict.fromkeys(label for replay in replays for label in replay.labels)
+    meetings = dict.fromkeys(replay.meeting for replay in replays if replay.meeting)
     changes = [replay.tables["changes"]["what"] for replay in replays]
     kinds = {int(what) for some in changes for what in np.unique(some)}
     has = {name for replay in replays for name, table in replay.tables.items() if len(table["t"])}
@@ -137,10 +137,7 @@ def _legend(replays: Sequence[Replay]) -> str:
         ("square missed", "a subscriber that never receives it"),
         ("diamond", "the publisher"),
         ("ring other", "other messages"),
-        *(
-            (f"stroke walk-{k % 2}", label)
-            for k, label in enumerate(labels)
-        ),
+        *((f"stroke walk-{k % 2}", label) for k, label in enumerate(labels)),
         *([("sign-met", ", or ".join(meetings))] if "met" in has else []),
         *([("stroke tree", "a link of the overlay")] if "links" in has else []),
         *([("broker", "a broker; its region has its colour and hatching")]

@@ -46,17 +46,14 @@ def _interval_row(
     weight = ' class="name best-name"' if cell.best else ' class="name"'
     known = [value for value in cell.values if math.isfinite(value)]
     seen = [value for value in known if not across.log or value > 0.0]
-    jitter = [((k * 7) % 5 - 2) * 1.6 for k in range(len(seen))]
     dots = "".join(
-        f'<circle cx="{across.at(value):.1f}" cy="{y + shift:.1f}" r="2"/>'
-        for value, shift in zip(seen, jitter, strict=True)
+        f'<circle cx="{across.at(value):.1f}" cy="{y + ((k * 7) % 5 - 2) * 1.6:.1f}" r="2"/>'
+        for k, value in enumerate(seen)
     )
-    mean = cell.mean
-    span = (
-        f'<path class="whisker" d="M{across.at(mean.low):.1f} {y:.1f}H{across.at(mean.high):.1f}"/>'
-        if math.isfinite(mean.low) and math.isfinite(mean.high)
-        else ""
-    )
+    mean, span = cell.mean, ""
+    if math.isfinite(mean.low) and math.isfinite(mean.high):
+        low, high = across.at(mean.low), across.at(mean.high)
+        span = f'<path class="whisker" d="M{low:.1f} {y:.1f}H{high:.1f}"/>'
     count = wording.count(cell.networks, "replicate")
     tip = f"{name}: {wording.number(mean.value)}{frame.interval_text(mean)}, {count}"
     baseline = " (baseline)" if cell.system == results.baseline else ""

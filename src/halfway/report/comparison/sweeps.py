@@ -54,9 +54,8 @@ def _sweep(results: Results, metric: Metric, name: str, points: Sequence[int], w
     up = axis(heights, frame.BOTTOM, frame.TOP)
     ends = min(xs), max([*xs, min(xs) + 1e-9])
     across = Axis(*ends, frame.LEFT + 12, frame.RIGHT - 12, log, tuple(texts))
-    parts = frame.ticks_across(across, frame.TOP, frame.BOTTOM, name, texts) + frame.ticks_up(
-        up, ""
-    )
+    parts = frame.ticks_across(across, frame.TOP, frame.BOTTOM, name, texts)
+    parts += frame.ticks_up(up, "")
     parts += [_sweep_line(place, line, across, up) for place, line in lines]
     words = "; ".join(
         f"{results.systems[place]}: "
@@ -88,9 +87,9 @@ def _sweep_line(
 
 def _settings(values: Sequence[Scalar]) -> tuple[list[float], dict[float, str], bool]:
     """Positions, their texts, and whether the axis is logarithmic; words get their index."""
-    xs: list[float] = []
-    for place, value in enumerate(values):
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        xs.append(float(value) if is_number else float(place))
+    xs = [
+        float(place if isinstance(value, bool | str) else value)
+        for place, value in enumerate(values)
+    ]
     texts = {x: wording.scalar(value) for x, value in zip(xs, values, strict=True)}
     return xs, texts, min(xs) > 0.0 and max(xs) > 30.0 * min(xs)

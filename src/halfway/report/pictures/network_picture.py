@@ -49,11 +49,8 @@ def checked_format(file: Path) -> str:
     """The picture format of a file's suffix. Raises Problem for another suffix or no folder."""
     suffix = file.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
-        raise Problem(
-            f"'{file.suffix or file.name}' is not a picture format",
-            where=str(file),
-            remedy="end the name in .png, .svg or .pdf",
-        )
+        what = f"'{file.suffix or file.name}' is not a picture format"
+        raise Problem(what, where=str(file), remedy="end the name in .png, .svg or .pdf")
     if not file.absolute().parent.is_dir():
         raise Problem("there is no such folder", where=str(file.parent), remedy="create it first")
     return suffix

@@ -25,7 +25,6 @@ from halfway.world.underlays.underlay import (
 )
 from halfway.world.underlays.waxman import BANDWIDTHS, PLACEMENTS, Waxman
 
-FORMS = ("java", "c++")
 _WAXMAN = ("1", "3")  # router level and AS level; both have the same numbers
 _INCREMENTAL = 1.0
 _NUMBERS = 11  # numbers on the model's line
@@ -83,8 +82,8 @@ def write_brite(path: str | Path, underlay: Underlay, model: Waxman, form: str =
     keeps all digits, "c++" two decimals and no delays. Raises Problem if positions are unknown or
     the file cannot be written.
     """
-    if form not in FORMS:
-        raise Problem(f"form = '{form}': expected one of {', '.join(FORMS)}")
+    if form not in ("java", "c++"):
+        raise Problem(f"form = '{form}': expected one of java, c++")
     network = underlay.network
     if network.position is None:
         raise Problem("a .brite file requires the position of every node", where=network.name)
@@ -213,8 +212,7 @@ def _model(line: str) -> Waxman | None:
     n, side, square, placed, *middle, spread, least, most = given
     # Only the Java edition gives the model's name after its number.
     m, alpha, beta, growth = middle if "-" in head[2] else (*middle[1:], middle[0])
-    known = placed in (1, 2) and spread in (1, 2, 3, 4) and growth == _INCREMENTAL
-    if not known:
+    if placed not in (1, 2) or spread not in (1, 2, 3, 4) or growth != _INCREMENTAL:
         return None
     return Waxman(
         int(n), int(m), alpha, beta, int(side), int(square),

@@ -184,9 +184,8 @@ def _collect(pieces, i, start, who, rank, label, radius, other, begin, end):
 
 
 @inlined
-def _record(changing, count, t, a, b, up):
-    changing.t[count], changing.a[count] = t, a
-    changing.b[count], changing.up[count] = b, up
+def _record(out, count, t, a, b, up):
+    out.t[count], out.a[count], out.b[count], out.up[count] = t, a, b, up
     return count + 1
 
 
