@@ -21,12 +21,10 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         f"{outcome.system} on {outcome.nodes:,} nodes for {outcome.seconds:g} s "
         f"({outcome.records:,} records delivered; seed {outcome.seed})"
     )
-    console.print(_metrics(outcome), highlight=False)
-    console.print(_spreads(outcome), highlight=False)
-    console.print(_kinds(outcome), highlight=False)
-    console.print(
-        f"digest {outcome.digest}: equal for equal seeds, on any machine", highlight=False
-    )
+    for table in (_metrics(outcome), _spreads(outcome), _kinds(outcome)):
+        console.print(table, highlight=False)
+    digest = f"digest {outcome.digest}: equal for equal seeds, on any machine"
+    console.print(digest, highlight=False)
 
 
 def _metrics(outcome: Outcome) -> Table:

@@ -118,9 +118,7 @@ def _distributions(results: Results) -> str:
 def _sweeps(results: Results) -> str:
     if not sweeps.varied(results):
         return ""
-    panels = "".join(
-        panel for metric in results.metrics for panel in sweeps.panels(results, metric)
-    )
+    panels = "".join(one for metric in results.metrics for one in sweeps.panels(results, metric))
     note = '<p class="note">Lines connect means; bands are 95 % intervals.</p>'
     return section("sweeps", "Sweeps", f'{note}<div class="panels">{panels}</div>')
 

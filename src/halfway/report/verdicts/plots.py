@@ -151,12 +151,12 @@ def _tip(plot: Plot, row: Summary) -> str:
 
 def _words(plot: Plot, rows: Sequence[Summary]) -> str:
     """The text of a panel for screen readers: every centre, in order."""
+    statistic = "median" if plot.form == "boxplot" else plot.statistic
     values = [
         f"{wording.cell({k: v for k, v in row.parameters.items() if k in (plot.x, plot.colour)})}: "
-        f"{wording.number(row.median if plot.form == 'boxplot' else getattr(row, plot.statistic))}"
+        f"{wording.number(getattr(row, statistic))}"
         for row in rows
     ]
-    statistic = "median" if plot.form == "boxplot" else plot.statistic
     return f"{plot.form} of {plot.y_title} by {plot.x_title}; {statistic} at " + "; ".join(values)
 
 

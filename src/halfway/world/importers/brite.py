@@ -46,7 +46,6 @@ class _Lines(NamedTuple):
     """The lines of one block of a .brite file, with line numbers."""
 
     path: Path
-    head: tuple[int, str]
     body: list[tuple[int, list[str]]]
 
 
@@ -164,7 +163,7 @@ def _block(path: Path, lines: list[tuple[int, str]], name: str) -> _Lines:
         raise Problem(what, where=f"{path}:{number}")
     if not body:
         raise Problem(f"no line follows '{name}:'", where=f"{path}:{number}")
-    return _Lines(path, lines[first], body)
+    return _Lines(path, body)
 
 
 def _links(edges: _Lines, index: dict[str, int]) -> tuple[Ends, Doubles, Doubles, int]:

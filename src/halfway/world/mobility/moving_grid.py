@@ -18,6 +18,7 @@ from halfway.world.mobility.motion import Legs, Presence, always, check_legs, po
 
 _ROUNDING = 1.0 + 1e-6  # search pieces slightly farther away than necessary
 _SPACINGS_A_PIECE = 2.0  # matters where few are in range; 0 to 4 took the same time there
+Rows = npt.NDArray[np.int32]
 
 
 class MovingGrid:
@@ -108,9 +109,7 @@ def present(presence: Presence, t: float) -> npt.NDArray[np.bool_]:
     return there
 
 
-def _network(
-    a: npt.NDArray[np.int32], b: npt.NDArray[np.int32], position: npt.NDArray[np.float64], name: str
-) -> Network:
+def _network(a: Rows, b: Rows, position: npt.NDArray[np.float64], name: str) -> Network:
     ends, who = np.concatenate((a, b)), np.concatenate((b, a))
     order = np.lexsort((who, ends))
     start = np.concatenate(([0], np.cumsum(np.bincount(ends, minlength=len(position)))))
@@ -154,9 +153,7 @@ def _room(changes: int) -> LinkChanges:
 
 def _near(
     middle: npt.NDArray[np.float64], reach: float
-) -> tuple[
-    npt.NDArray[np.int32], npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.int32]
-]:
+) -> tuple[Rows, npt.NDArray[np.uint32], Rows, Rows]:
     """Return compressed rows of near pieces, the row of each piece, and the piece of each row."""
     rank = np.empty(len(middle), np.int32)
     if not len(middle):

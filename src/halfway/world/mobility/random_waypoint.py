@@ -78,7 +78,10 @@ class Wandering:
         self._begin()
 
     def _begin(self) -> None:
-        self._ahead, self._until = _at_the_start(self._model, self.n, self._seed), 0.0
+        n, last = self.n, np.tile([0.0, -1.0, 0.0, 0.0, 0.0, 0.0], (self.n, 1))
+        self._ahead = _Ahead(np.empty(n, np.uint64), last, np.zeros(n), np.empty((n, 5)))
+        _draw_starts(self._model, np.uint64(self._seed), self._ahead)
+        self._until = 0.0
 
     def legs(self, t0: float, t1: float) -> Legs:
         """Return the legs in [t0, t1], in seconds; no leg starts at or after `seconds`."""
@@ -217,13 +220,6 @@ class _Ahead(NamedTuple):
     last: npt.NDArray[np.float64]  # [n, 6] t0, t1, x0, y0, x1, y1; t1 < t0 before the first
     t: npt.NDArray[np.float64]  # [n] seconds, start of the next leg
     leg: npt.NDArray[np.float64]  # [n, 5] x0, y0, x1, y1 of the next leg, and its duration
-
-
-def _at_the_start(model: _Waypoint, n: int, seed: int) -> _Ahead:
-    last = np.tile([0.0, -1.0, 0.0, 0.0, 0.0, 0.0], (n, 1))
-    ahead = _Ahead(np.empty(n, np.uint64), last, np.zeros(n), np.empty((n, 5)))
-    _draw_starts(model, np.uint64(seed), ahead)
-    return ahead
 
 
 @kernel
