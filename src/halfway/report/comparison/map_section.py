@@ -95,14 +95,12 @@ def _blobs(name: str, packed: Sequence[Packed]) -> str:
 
 
 def _board(replays: Sequence[Replay], places: dict[str, int]) -> str:
-    buttons = "".join(
-        f'<button type="button" data-system="{k}" aria-pressed="false">'
-        f"{badge(places.get(replay.system, k))} {escape(replay.system)}</button>"
-        for k, replay in enumerate(replays)
-    )
+    buttons = ""
     if len(replays) > 1:
-        every = '<button type="button" data-system="-1" aria-pressed="true">all systems</button>'
-        buttons = every + buttons
+        buttons = '<button type="button" data-system="-1" aria-pressed="true">all systems</button>'
+    for k, replay in enumerate(replays):
+        name = f"{badge(places.get(replay.system, k))} {escape(replay.system)}"
+        buttons += f'<button type="button" data-system="{k}" aria-pressed="false">{name}</button>'
     keys = "".join(f"<span><kbd>{key}</kbd> {what}</span>" for key, what in _KEYS)
     return (
         '<div class="board" hidden tabindex="0" role="group" aria-label="Map of a run">'
@@ -165,12 +163,10 @@ def _notes(worlds: Sequence[Packed], packed: Sequence[Packed]) -> str:
         if world.about["events_left_out"]:
             notes.append(f"{world.about['events_left_out']:,} later events are left out.")
     for one in packed:
-        left = "; ".join(
-            _LEFT_OUT[name].format(kept=kept, all=every)
-            for name, (kept, every) in one.about["left_out"].items()
-        )
+        left_out = one.about["left_out"].items()
+        left = [_LEFT_OUT[name].format(kept=kept, all=every) for name, (kept, every) in left_out]
         if left:
-            notes.append(f"{one.about['system']}: {left}.")
+            notes.append(f"{one.about['system']}: {'; '.join(left)}.")
         if one.about["until"] < one.about["seconds"]:
             notes.append(f"{one.about['system']}: recorded until {one.about['until']:.3g} s.")
     items = "".join(f"<li>{escape(note)}</li>" for note in dict.fromkeys(notes))

@@ -3,7 +3,6 @@
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.figure import Figure
@@ -11,6 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from halfway.bulk.georendezvous.routes import CellRoutes, Route
+from halfway.report.pictures.layout import Doubles
 from halfway.report.pictures.network_picture import caption, rendered
 
 _INK, _EMPTY, _CELL = "#1c2733", "#ffffff", "#dbe9f4"
@@ -31,7 +31,7 @@ def draw_route(
     form: svg, png or pdf.
     """
 
-    def paint(figure: Figure, axes: Axes, _place: npt.NDArray[np.float64]) -> None:
+    def paint(figure: Figure, axes: Axes, _place: Doubles) -> None:
         _draw_cells(axes, cells)
         _mark(axes, cells, route.home, _HOME)
         _draw_route(axes, cells, route, goal)
@@ -63,7 +63,7 @@ def draw_paths(
     through: for each point the routes from the publisher to its home and on to the subscriber.
     """
 
-    def paint(figure: Figure, axes: Axes, _place: npt.NDArray[np.float64]) -> None:
+    def paint(figure: Figure, axes: Axes, _place: Doubles) -> None:
         _draw_cells(axes, cells)
         for p, legs in enumerate(through):
             _mark(axes, cells, legs[0].home, _HOME)

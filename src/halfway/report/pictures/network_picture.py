@@ -8,7 +8,6 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -21,7 +20,7 @@ from halfway.bulk.walks.walks import Meeting
 from halfway.files import write_whole
 from halfway.problem import Problem
 from halfway.report import wording
-from halfway.report.pictures.layout import positions
+from halfway.report.pictures.layout import Doubles, positions
 from halfway.world.graphs.network import Network
 
 FORMATS = ("png", "svg", "pdf")
@@ -71,7 +70,7 @@ def walk_svg(network: Network, meeting: Meeting, *, title: str = "") -> str:
 
 
 def _rendered(network: Network, meeting: Meeting, title: str, form: str) -> bytes:
-    def paint(figure: Figure, axes: Axes, place: npt.NDArray[np.float64]) -> None:
+    def paint(figure: Figure, axes: Axes, place: Doubles) -> None:
         _draw_trails(axes, place, meeting)
         _draw_path(axes, place, meeting)
         _draw_ends(axes, network, place, meeting)
@@ -83,9 +82,7 @@ def _rendered(network: Network, meeting: Meeting, title: str, form: str) -> byte
     return rendered(network, paint, form)
 
 
-def rendered(
-    network: Network, paint: Callable[[Figure, Axes, npt.NDArray[np.float64]], None], form: str
-) -> bytes:
+def rendered(network: Network, paint: Callable[[Figure, Axes, Doubles], None], form: str) -> bytes:
     """A picture of a network with the drawing of `paint` on it; deterministic bytes."""
     with mpl.rc_context():
         mpl.rcdefaults()  # the user's style would change the bytes
@@ -105,7 +102,7 @@ def rendered(
     return _LONG_NUMBER.sub(r"\1", data.decode()).encode() if form == "svg" else data
 
 
-def _size(place: npt.NDArray[np.float64]) -> tuple[float, float]:
+def _size(place: Doubles) -> tuple[float, float]:
     """Width and height in inches, in the network's proportions, with room for title and legend."""
     wide, high = np.maximum(np.ptp(place, axis=0), 1e-9)
     width, height = 8.0, float(np.clip(8.0 * high / wide, 3.0, 8.0))
@@ -114,7 +111,7 @@ def _size(place: npt.NDArray[np.float64]) -> tuple[float, float]:
     return width, height + 1.0
 
 
-def _draw_network(axes: Axes, network: Network, place: npt.NDArray[np.float64]) -> None:
+def _draw_network(axes: Axes, network: Network, place: Doubles) -> None:
     ends = np.repeat(np.arange(network.n), network.degree)
     once = ends < network.who
     pairs = np.stack([ends[once], network.who[once]], axis=1)
@@ -129,7 +126,7 @@ def _draw_network(axes: Axes, network: Network, place: npt.NDArray[np.float64]) 
     axes.autoscale_view()
 
 
-def _draw_trails(axes: Axes, place: npt.NDArray[np.float64], meeting: Meeting) -> None:
+def _draw_trails(axes: Axes, place: Doubles, meeting: Meeting) -> None:
     for trail, colour, order in zip(meeting.trails, _WALK, (4, 3), strict=True):
         rows = place[np.asarray(trail, dtype=np.int64)]
         faint = float(np.clip(1.15 - np.log10(max(len(rows), 1)) / 4.5, 0.35, 0.9))
@@ -139,7 +136,7 @@ def _draw_trails(axes: Axes, place: npt.NDArray[np.float64], meeting: Meeting) -
         )  # fmt: skip
 
 
-def _draw_path(axes: Axes, place: npt.NDArray[np.float64], meeting: Meeting) -> None:
+def _draw_path(axes: Axes, place: Doubles, meeting: Meeting) -> None:
     """Draw the path with an outline, each leg in the colour of its walk."""
     if len(meeting.path) == 0:
         return
@@ -152,9 +149,7 @@ def _draw_path(axes: Axes, place: npt.NDArray[np.float64], meeting: Meeting) -> 
         axes.plot(*leg.T, color=colour, linewidth=2.2, zorder=7, **style)
 
 
-def _draw_ends(
-    axes: Axes, network: Network, place: npt.NDArray[np.float64], meeting: Meeting
-) -> None:
+def _draw_ends(axes: Axes, network: Network, place: Doubles, meeting: Meeting) -> None:
     for trail, colour in zip(meeting.trails, _WALK, strict=True):
         row = int(trail[0])
         x, y = place[row]
@@ -167,9 +162,8 @@ def _draw_ends(
         )  # fmt: skip
     if meeting.node >= 0:
         x, y = place[meeting.node]
-        axes.scatter(
-            x, y, marker="*", s=330, color=_STAR, edgecolors=_INK, linewidths=1.1, zorder=10
-        )
+        star: dict[str, Any] = {"marker": "*", "color": _STAR, "edgecolors": _INK}
+        axes.scatter(x, y, s=330, linewidths=1.1, zorder=10, **star)
 
 
 def caption(

@@ -27,7 +27,6 @@ from halfway.world.underlays.waxman import BANDWIDTHS, PLACEMENTS, Waxman
 
 _WAXMAN = ("1", "3")  # router level and AS level; both have the same numbers
 _INCREMENTAL = 1.0
-_NUMBERS = 11  # numbers on the model's line
 _NODE = ("id", "x", "y")
 _EDGE = ("id", "from", "to", "length", "delay", "bandwidth")
 _DIRECTION = 9  # index of the field that is U or D
@@ -206,7 +205,7 @@ def _model(line: str) -> Waxman | None:
         given = [float(word) for word in head[3].split()]
     except ValueError:
         return None
-    if len(given) != _NUMBERS:
+    if len(given) != 11:
         return None
     n, side, square, placed, *middle, spread, least, most = given
     # Only the Java edition gives the model's name after its number.

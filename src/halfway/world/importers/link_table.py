@@ -14,7 +14,6 @@ from halfway.world.graphs.compressed import LinkList
 from halfway.world.importers.file_content import text
 
 _COMMENTS = ("#", "%")
-_TWO = 2
 # Usual names of position columns (x, y), in lower case.
 _POSITION_COLUMNS = (
     ("x", "y"), ("x_m", "y_m"), ("longitude", "latitude"), ("lon", "lat"), ("lng", "lat"),
@@ -114,8 +113,8 @@ def blank_table(path: Path) -> TextTable:
     columns = [str(number + 1) for number in range(len(rows[0][1]))]
     table = TextTable(path, columns, rows)
     for line, row in rows:
-        if not _TWO <= len(row) <= max(len(columns), _TWO):
-            what = f"the line has {len(row)} columns: expected 2 to {max(len(columns), _TWO)}"
+        if not 2 <= len(row) <= max(len(columns), 2):
+            what = f"the line has {len(row)} columns: expected 2 to {max(len(columns), 2)}"
             raise table.problem(what, line)
     return table
 
@@ -125,7 +124,7 @@ def links(
     only: Mapping[str, str],
 ) -> LinkList:  # fmt: skip
     """Return the nodes and links of a table; every id in a read line is a node, linked or not."""
-    if len(table.columns) < _TWO:
+    if len(table.columns) < 2:
         what = f"one column ({table.columns[0][:40]}): expected two ends of a link"
         raise Problem(what, where=str(table.path))
     source = 0 if ends[0] is None else table.column(ends[0])

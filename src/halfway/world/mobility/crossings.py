@@ -243,8 +243,7 @@ def joined(pieces, start, who, rank, label, radius, now, until, old_a, old_b, ne
                 o += 1
             if same or not previous:
                 b = other[k]
-                step = _replay(other, begin, end, k, m, i, until, was_open, out, count)
-                k, count, stays = step
+                k, count, stays = _replay(other, begin, end, k, m, i, until, was_open, out, count)
                 if stays:
                     new_a[opened], new_b[opened] = i, b
                     opened += 1
