@@ -1,6 +1,34 @@
 """The frame of a self-contained HTML document, used by all pages."""
 
+from collections.abc import Mapping
 from html import escape
+from importlib.resources import files
+
+
+def asset(folder: str, name: str) -> str:
+    """The text of a style sheet or script in a folder of the report."""
+    return files(f"halfway.report.{folder}").joinpath(name).read_text(encoding="utf-8")
+
+
+def header(
+    brand: str, title: str, byline: str, facts: Mapping[str, str], alarm: str, inner: str = ""
+) -> str:
+    """The header of a page. facts: name -> HTML; alarm: a text on failed runs, or ""."""
+    listed = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items())
+    errors = f'<p class="alarm">{alarm}</p>' if alarm else ""
+    return (
+        f'<header><p class="brand">Halfway · {brand}</p><h1>{escape(title)}</h1>'
+        f'<p class="byline">{escape(byline)}</p>{errors}{inner}'
+        f'<dl class="facts">{listed}</dl></header>'
+    )
+
+
+def section(name: str, title: str, inner: str) -> str:
+    """A section with a heading; title and inner are HTML."""
+    return (
+        f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{title}</h2>'
+        f"{inner}</section>"
+    )
 
 
 def document(title: str, style: str, body: str, script: str) -> str:

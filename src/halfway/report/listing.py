@@ -58,14 +58,9 @@ def _nearest(what: str, figures: Iterable[str]) -> str:
 
 def systems(papers: Iterable[Paper]) -> list[str]:
     """The systems of all figures, in the order of the papers."""
-    found = dict.fromkeys(
-        str(point.parameters["system"])
-        for paper in papers
-        for figure in paper.figures
-        for point in figure.points("quick")
-        if "system" in point.parameters
-    )
-    return list(found)
+    figures = [figure for paper in papers for figure in paper.figures]
+    points = [point.parameters for figure in figures for point in figure.points("quick")]
+    return list(dict.fromkeys(str(point["system"]) for point in points if "system" in point))
 
 
 def runs(figure: Figure, scale: Scale) -> int:

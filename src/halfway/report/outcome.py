@@ -21,12 +21,10 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         f"{outcome.system} on {outcome.nodes:,} nodes for {outcome.seconds:g} s "
         f"({outcome.records:,} records delivered; seed {outcome.seed})"
     )
-    console.print(_metrics(outcome), highlight=False)
-    console.print(_spreads(outcome), highlight=False)
-    console.print(_kinds(outcome), highlight=False)
-    console.print(
-        f"digest {outcome.digest}: equal for equal seeds, on any machine", highlight=False
-    )
+    for table in (_metrics(outcome), _spreads(outcome), _kinds(outcome)):
+        console.print(table, highlight=False)
+    digest = f"digest {outcome.digest}: equal for equal seeds, on any machine"
+    console.print(digest, highlight=False)
 
 
 def _metrics(outcome: Outcome) -> Table:
@@ -58,12 +56,9 @@ def _metrics(outcome: Outcome) -> Table:
     if outcome.unsolicited:
         why = "notifications of applications without a subscription"
         rows.append(("unsolicited", f"{outcome.unsolicited:,}", why))
-    for name, count in outcome.radio.items():
-        rows.append((name, f"{count:,}", "counted by the radio"))
-    for name, count in outcome.shortfalls.items():
-        rows.append(
-            (name, f"{count:,}", "counted by the protocol; notifications may have been lost")
-        )
+    rows += [(name, f"{count:,}", "counted by the radio") for name, count in outcome.radio.items()]
+    why = "counted by the protocol; notifications may have been lost"
+    rows += [(name, f"{count:,}", why) for name, count in outcome.shortfalls.items()]
     for row in rows:
         table.add_row(*row)
     return table
@@ -71,13 +66,9 @@ def _metrics(outcome: Outcome) -> Table:
 
 def _spreads(outcome: Outcome) -> Table:
     table = _table("notifications", "mean", "p50", "p95", "p99", "max")
-    spreads = (
-        ("latency [s]", outcome.latency_s),
-        ("hops", outcome.hops),
-        ("stretch", outcome.stretch),
-    )
-    for name, spread in spreads:
-        table.add_row(name, *map(_short, spread))
+    table.add_row("latency [s]", *map(_short, outcome.latency_s))
+    table.add_row("hops", *map(_short, outcome.hops))
+    table.add_row("stretch", *map(_short, outcome.stretch))
     return table
 
 

@@ -1,18 +1,9 @@
 """The progress of a long command on stderr: a bar on a terminal, a few plain lines in a log."""
 
-from types import TracebackType
 from typing import TextIO
 
+from rich import progress
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 _LINES = 5  # plain lines per phase
 
@@ -35,12 +26,7 @@ class ProgressDisplay:
             self._print(self._phase)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         if self._bar:
             self._bar.stop()
 
@@ -72,15 +58,15 @@ class ProgressDisplay:
         print(f"halfway: {line}", file=self._stream, flush=True)
 
 
-def _bar(console: Console) -> Progress:
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=None),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+def _bar(console: Console) -> progress.Progress:
+    return progress.Progress(
+        progress.SpinnerColumn(),
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(bar_width=None),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left"),
+        progress.TimeRemainingColumn(),
         console=console,
         transient=True,
         expand=True,

@@ -1,7 +1,6 @@
 """The output of `halfway results`: contents, integrity and failed runs of a result folder."""
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
 
 from rich import box
 from rich.console import Console
@@ -10,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from halfway.pipeline.audit import Audit, Failure, Measured, Study
+from halfway.report import wording
 
 _INDENT = (0, 0, 0, 2)
 _MOST = 10  # errors, and damaged files, listed one by one; --json has all
@@ -63,17 +63,16 @@ def _seed(failure: Failure) -> int:
 
 
 def _print_failures(out: Console, failures: Sequence[Failure]) -> None:
-    for failure in islice(failures, _MOST):
-        runs = "1 run" if failure.runs == 1 else f"{failure.runs:,} runs"
+    for failure in failures[:_MOST]:
+        runs = wording.count(failure.runs, "run")
         out.print(Text.assemble(("failed", "red bold"), f"  {runs}: {failure.error}"))
         first = (
             f"first {failure.measurement} {_cut(failure.parameters)} "
             f"replicate {failure.replicate}, seed {_seed(failure)}"
         )
         out.print(Padding(Text(first, style="dim"), _INDENT))
-        if failure.cannot_rerun:
-            why = f"--rerun-failed cannot repeat it: {failure.cannot_rerun}"
-            out.print(Padding(Text(why), _INDENT))
+        if why := failure.cannot_rerun:
+            out.print(Padding(Text(f"--rerun-failed cannot repeat it: {why}"), _INDENT))
     if (left := len(failures) - _MOST) > 0:
         out.print(Text(f"{left:,} more errors: --json lists all", style="dim"))
 
@@ -85,7 +84,7 @@ def _print_rest(out: Console, found: Audit) -> None:
             f"not counted: batches/{batches}, unfinished ({found.writer} was interrupted, or is "
             "still writing); the same command repeats them"
         )
-    for damage in islice(found.damage, _MOST):
+    for damage in found.damage[:_MOST]:
         out.print(Text.assemble(("damaged", "red bold"), f"  {damage.file} {damage.what}"))
     if (left := len(found.damage) - _MOST) > 0:
         out.print(Text(f"{left:,} more damaged files: --json lists all", style="dim"))

@@ -1,8 +1,6 @@
 """The result of `halfway walk`: one pair of walks, as a few lines or as one JSON object."""
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 
 from halfway.bulk.walks.walks import Meeting
 from halfway.report import wording
@@ -34,38 +32,24 @@ class Walked(msgspec.Struct, frozen=True):
 
 
 def walked(
-    network: Network,
-    meeting: Meeting,
-    shortest_hops: int,
-    *,
-    system: str,
-    reading: str,
-    k: int,
-    seed: int,
-    picture: str | None = None,
-) -> Walked:
+    network: Network, meeting: Meeting, shortest_hops: int, *,
+    system: str, reading: str, k: int, seed: int, picture: str | None = None,
+) -> Walked:  # fmt: skip
     """Describe a meeting of two walks with the node ids of the network's file."""
     met = meeting.node >= 0
     length = len(meeting.path) - 1 if met else None
     return Walked(
-        network=network.name,
-        nodes=network.n,
-        links=network.links,
-        system=system,
-        reading=reading,
-        k=k,
-        seed=seed,
+        network=network.name, nodes=network.n, links=network.links,
+        system=system, reading=reading, k=k, seed=seed,
         source=network.label(int(meeting.trails[0][0])),
         target=network.label(int(meeting.trails[1][0])),
-        steps=meeting.steps,
-        steps_each=meeting.steps_each,
+        steps=meeting.steps, steps_each=meeting.steps_each,
         meeting=network.label(meeting.node) if met else None,
-        path=_labels(network, meeting.path),
-        path_hops=length,
-        shortest_hops=shortest_hops,
+        path=[network.label(int(row)) for row in meeting.path],
+        path_hops=length, shortest_hops=shortest_hops,
         stretch=None if length is None else length / shortest_hops,
         picture=picture,
-    )
+    )  # fmt: skip
 
 
 def walked_json(pair: Walked) -> str:
@@ -83,24 +67,15 @@ def lines(pair: Walked) -> list[str]:
         ("steps", f"{pair.steps:,} ({first:,} + {second:,})"),
         ("meeting", pair.meeting or "none within the step limit"),
     ]
-    if pair.path_hops is not None and pair.stretch is not None:
-        rows += [
-            ("path", f"{_hops(pair.path_hops)}, loop-erased: {_shortened(pair.path)}"),
-            ("shortest", f"{_hops(pair.shortest_hops)}; stretch {pair.stretch:.2f}"),
-        ]
-    else:
-        rows.append(("shortest", _hops(pair.shortest_hops)))
+    shortest = wording.count(pair.shortest_hops, "hop")
+    if pair.path_hops is not None:
+        hops = wording.count(pair.path_hops, "hop")
+        rows.append(("path", f"{hops}, loop-erased: {_shortened(pair.path)}"))
+        shortest += f"; stretch {pair.stretch:.2f}"
+    rows.append(("shortest", shortest))
     if pair.picture:
         rows.append(("picture", pair.picture))
     return [f"{word:<9}{text}" for word, text in rows]
-
-
-def _labels(network: Network, rows: npt.NDArray[np.int64]) -> list[str]:
-    return [network.label(int(row)) for row in rows]
-
-
-def _hops(number: int) -> str:
-    return wording.count(number, "hop")
 
 
 def _shortened(path: list[str]) -> str:

@@ -64,11 +64,8 @@ def words(parameters: Mapping[str, Scalar]) -> str:
 
 def numbers(parameters: Mapping[str, Scalar]) -> str:
     """The other values of a cell ("n=1500 k=10")."""
-    return " ".join(
-        f"{name}={scalar(value)}"
-        for name, value in parameters.items()
-        if not isinstance(value, str)
-    )
+    values = {name: value for name, value in parameters.items() if not isinstance(value, str)}
+    return " ".join(f"{name}={scalar(value)}" for name, value in values.items())
 
 
 def cell(parameters: Mapping[str, Scalar]) -> str:
@@ -98,19 +95,15 @@ def tally_line(verdicts: Sequence[Verdict]) -> str:
     agree = counts.pop("agrees", 0)
     first = f"{agree} of {len(verdicts)} {'agrees' if agree == 1 == len(verdicts) else 'agree'}"
     plural: dict[Opinion, str] = {"differs": "differ"}
-    others = [
-        f"{count} {plural.get(opinion, opinion) if count > 1 else opinion}"
-        for opinion, count in counts.items()
-    ]
-    return " · ".join([first, *others])
+    for opinion, count in counts.items():
+        first += f" · {count} {plural.get(opinion, opinion) if count > 1 else opinion}"
+    return first
 
 
 def interpretation_labels(verdicts: Iterable[Verdict]) -> dict[str, str]:
     """Interpretation -> its letter (a, b, …) in a table of several; empty if there is only one."""
-    found = list(dict.fromkeys(verdict.reading for verdict in verdicts))
-    if len(found) <= 1:
-        return {}
-    return {interpretation: _letter(index) for index, interpretation in enumerate(found)}
+    found = dict.fromkeys(verdict.reading for verdict in verdicts)
+    return {one: _letter(index) for index, one in enumerate(found)} if len(found) > 1 else {}
 
 
 def interpretation_tallies(verdicts: Sequence[Verdict]) -> dict[str, str]:
@@ -132,6 +125,12 @@ def grouped(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], list[Verdict]]
     for verdict in verdicts:
         groups.setdefault((verdict.paper, verdict.figure), []).append(verdict)
     return groups
+
+
+def span(values: Iterable[int]) -> str:
+    """Such as "3" and "3 to 10": the least and the greatest value."""
+    low, *_, high = sorted({*values}) * 2
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def count(number: int, word: str) -> str:

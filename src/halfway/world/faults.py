@@ -11,16 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
+from halfway.world import outages
 from halfway.world.graphs.network import Network
-from halfway.world.outages import (
-    FaultEvents,
-    Outages,
-    churn_outages,
-    drawn_rows,
-    events,
-    outages,
-    random_state_of,
-)
+from halfway.world.outages import FaultEvents, Outages
 
 _LARGEST = 1e100
 _MOST_CUTS = 10_000_000  # pairs that a partition may cut where there is no network
@@ -85,11 +78,7 @@ Fault = Crash | Churn | LinkCut | Partition
 
 
 def schedule(
-    faults: Sequence[Fault],
-    network: Network | int,
-    seed: int,
-    seconds: float,
-    since: float = 0.0,
+    faults: Sequence[Fault], network: Network | int, seed: int, seconds: float, since: float = 0.0
 ) -> FaultEvents:
     """Return the events of faults in [since, seconds); consecutive windows join to the whole.
 
@@ -108,16 +97,17 @@ def schedule(
     found: list[Outages] = []
     for index, fault in enumerate(faults):
         where = f"fault {index} ({fault.__struct_config__.tag})"
+        word = outages.random_state_of(seed, index)
         match fault:
             case Crash():
-                found.append(_crash(fault, network, n, random_state_of(seed, index), where))
+                found.append(_crash(fault, network, n, word, where))
             case Churn():
-                found.append(_churn(fault, n, random_state_of(seed, index), seconds, since, where))
+                found.append(_churn(fault, n, word, seconds, since, where))
             case LinkCut():
                 found.append(_link_cut(fault, network, n, where))
             case Partition():
                 found.append(_partition(fault, network, n, where))
-    return events(found, seconds, since)
+    return outages.events(found, seconds, since)
 
 
 def turns_a_second(faults: Sequence[Fault], n: int) -> float:
@@ -135,7 +125,7 @@ def _crash(fault: Crash, network: Network | int, n: int, word: np.uint64, where:
     else:
         assert fault.node is not None
         chosen = np.array(_rows([fault.node], network, n, "node", where), np.int32)
-    return outages(chosen, np.full(len(chosen), -1, np.int32), fault.at, fault.for_)
+    return outages.outages(chosen, np.full(len(chosen), -1, np.int32), fault.at, fault.for_)
 
 
 def _churn(
@@ -153,7 +143,7 @@ def _churn(
     if expected > _MOST_OUTAGES:
         what = f"about {expected:.3g} outages: expected at most {_MOST_OUTAGES:,}"
         raise Problem(what, where=where, remedy="use a longer mean_up_s or mean_down_s")
-    return churn_outages(chosen, word, *means, float(min(until, seconds)), since)
+    return outages.churn_outages(chosen, word, *means, float(min(until, seconds)), since)
 
 
 def _link_cut(fault: LinkCut, network: Network | int, n: int, where: str) -> Outages:
@@ -164,7 +154,8 @@ def _link_cut(fault: LinkCut, network: Network | int, n: int, where: str) -> Out
         raise Problem(f"a = b = {fault.a}: expected two different nodes", where=where)
     if isinstance(network, Network) and high not in network.neighbours(low):
         raise Problem(f"a = {fault.a}, b = {fault.b}: expected two linked nodes", where=where)
-    return outages(np.array([low], np.int32), np.array([high], np.int32), fault.at, fault.for_)
+    a, b = np.array([[low], [high]], np.int32)
+    return outages.outages(a, b, fault.at, fault.for_)
 
 
 def _partition(fault: Partition, network: Network | int, n: int, where: str) -> Outages:
@@ -179,14 +170,14 @@ def _partition(fault: Partition, network: Network | int, n: int, where: str) -> 
     if isinstance(network, Network):
         a = np.repeat(np.arange(n, dtype=np.int32), network.degree)
         cut = (a < network.who) & (left[a] != left[network.who])
-        return outages(a[cut], network.who[cut], fault.at, fault.for_)
+        return outages.outages(a[cut], network.who[cut], fault.at, fault.for_)
     one, other = np.flatnonzero(left), np.flatnonzero(~left)
     if len(one) * len(other) > _MOST_CUTS:
         what = f"{len(one)} nodes cut from {len(other)}: expected at most {_MOST_CUTS:,} pairs"
         raise Problem(what, where=where, remedy="use a network with links, or fewer nodes")
     one, other = np.repeat(one, len(other)), np.tile(other, len(one))
     a, b = np.minimum(one, other).astype(np.int32), np.maximum(one, other).astype(np.int32)
-    return outages(a, b, fault.at, fault.for_)
+    return outages.outages(a, b, fault.at, fault.for_)
 
 
 def _left_of(
@@ -196,10 +187,8 @@ def _left_of(
     if not all(abs(value) < _LARGEST for value in line) or (x0, y0) == (x1, y1):
         raise Problem(f"line = {line}: expected two different, finite points", where=where)
     if isinstance(network, int) or network.position is None:
-        remedy = "list the nodes of one side instead"
-        raise Problem(
-            f"line = {line}: expected a network with positions", where=where, remedy=remedy
-        )
+        what = f"line = {line}: expected a network with positions"
+        raise Problem(what, where=where, remedy="list the nodes of one side instead")
     x, y = network.position.T
     return np.asarray((x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) > 0.0)
 
@@ -218,14 +207,12 @@ def _rows(
     if isinstance(network, int) or network.labels is None:
         return [_as_row(node, n, name, where) for node in nodes]
     known = {str(label): row for row, label in enumerate(network.labels.tolist())}
+    labels = [str(node) for node in nodes]
     try:
         # For an unknown label, `network.row` raises Problem with some known labels.
-        return [
-            known[label] if (label := str(node)) in known else network.row(label) for node in nodes
-        ]
+        return [known[one] if one in known else network.row(one) for one in labels]
     except Problem as problem:
-        what = f"{name}: {problem.what}"
-        raise Problem(what, where=where, remedy=problem.remedy) from None
+        raise Problem(f"{name}: {problem.what}", where=where, remedy=problem.remedy) from None
 
 
 def _as_row(node: Node, n: int, name: str, where: str) -> int:
@@ -238,4 +225,4 @@ def _as_row(node: Node, n: int, name: str, where: str) -> int:
 def _drawn(share: float, n: int, word: np.uint64, where: str) -> npt.NDArray[np.int32]:
     if not 0.0 <= share <= 1.0:
         raise Problem(f"share = {share:g}: expected 0 to 1", where=where)
-    return drawn_rows(round(share * n), n, word)
+    return outages.drawn_rows(round(share * n), n, word)

@@ -10,7 +10,7 @@ from halfway.report.comparison.axes import Axis, label
 from halfway.report.comparison.system_marks import badge
 
 WIDTH, HEIGHT = 400.0, 260.0
-LEFT, RIGHT, TOP, BOTTOM = 52.0, 14.0, 12.0, 40.0
+LEFT, RIGHT, TOP, BOTTOM = 52.0, 386.0, 12.0, 220.0  # of the area between the axes
 
 
 def cell_of(results: Results, point: int, system: str, metric: str) -> ResultCell | None:
@@ -47,15 +47,15 @@ def ticks_across(
         )
     if title:
         middle = (across.first + across.last) / 2
-        title = f'<text class="title" x="{middle:.1f}" y="{bottom + 33:.1f}">{escape(title)}</text>'
-        parts.append(title)
+        where = f'x="{middle:.1f}" y="{bottom + 33:.1f}"'
+        parts.append(f'<text class="title" {where}>{escape(title)}</text>')
     return parts
 
 
 def ticks_up(up: Axis, title: str) -> list[str]:
     """Lines and texts of a vertical axis."""
     parts = [
-        f'<path class="grid" d="M{LEFT:g} {up.at(tick):.1f}H{WIDTH - RIGHT:g}"/>'
+        f'<path class="grid" d="M{LEFT:g} {up.at(tick):.1f}H{RIGHT:g}"/>'
         f'<text class="tick-up" x="{LEFT - 7:g}" y="{up.at(tick) + 4:.1f}">{label(tick)}</text>'
         for tick in up.ticks
     ]

@@ -11,6 +11,7 @@ from halfway.comparison.replay.replay import Replay
 from halfway.comparison.replay.world import ReplayWorld
 from halfway.report.comparison.packing import Packed, packed_replay, packed_world
 from halfway.report.comparison.system_marks import badge
+from halfway.report.document import section
 
 MOST_BYTES = 4_400_000  # of all replays together; the whole page stays below 5 MB
 _KEYS = (
@@ -38,14 +39,16 @@ def map_section(replays: Sequence[Replay], places: dict[str, int]) -> str:
     blobs = _blobs("world", packed_worlds) + _blobs("replay", packed)
     n = worlds[0].network.n
     seconds = max(world.seconds for world in worlds)
-    return (
-        '<section id="map" aria-labelledby="map-title"><h2 id="map-title">Replay of one run'
-        f'</h2><p class="lead">The first network of the comparison: {n:,} nodes, {seconds:g} s. '
+    inner = (
+        f'<p class="lead">The first network of the comparison: {n:,} nodes, {seconds:g} s. '
         "Every system meets the same nodes, publications and faults.</p>"
         '<noscript><p class="lead">The map needs JavaScript; the tables and plots do not.</p>'
-        f"</noscript>{_board(replays, places)}{_notes(packed_worlds, packed)}</section>"
-        f'<script type="application/json" id="replays">{_json(about)}</script>{blobs}'
+        f"</noscript>{_board(replays, places)}{_notes(packed_worlds, packed)}"
     )
+    # JSON that cannot close the element around it.
+    text = json.dumps(about, separators=(",", ":"), default=float).replace("</", "<\\/")
+    data = f'<script type="application/json" id="replays">{text}</script>{blobs}'
+    return section("map", "Replay of one run", inner) + data
 
 
 def _worlds(replays: Sequence[Replay]) -> tuple[list[ReplayWorld], list[int]]:
@@ -91,20 +94,13 @@ def _blobs(name: str, packed: Sequence[Packed]) -> str:
     )
 
 
-def _json(about: dict[str, Any]) -> str:
-    """JSON that cannot close the element around it."""
-    return json.dumps(about, separators=(",", ":"), default=float).replace("</", "<\\/")
-
-
 def _board(replays: Sequence[Replay], places: dict[str, int]) -> str:
-    buttons = "".join(
-        f'<button type="button" data-system="{k}" aria-pressed="false">'
-        f"{badge(places.get(replay.system, k))} {escape(replay.system)}</button>"
-        for k, replay in enumerate(replays)
-    )
+    buttons = ""
     if len(replays) > 1:
-        every = '<button type="button" data-system="-1" aria-pressed="true">all systems</button>'
-        buttons = every + buttons
+        buttons = '<button type="button" data-system="-1" aria-pressed="true">all systems</button>'
+    for k, replay in enumerate(replays):
+        name = f"{badge(places.get(replay.system, k))} {escape(replay.system)}"
+        buttons += f'<button type="button" data-system="{k}" aria-pressed="false">{name}</button>'
     keys = "".join(f"<span><kbd>{key}</kbd> {what}</span>" for key, what in _KEYS)
     return (
         '<div class="board" hidden tabindex="0" role="group" aria-label="Map of a run">'
@@ -127,8 +123,8 @@ def _board(replays: Sequence[Replay], places: dict[str, int]) -> str:
 
 def _legend(replays: Sequence[Replay]) -> str:
     """The meaning of the signs that occur."""
-    labels = list(dict.fromkeys(label for replay in replays for label in replay.labels))
-    meetings = list(dict.fromkeys(replay.meeting for replay in replays if replay.meeting))
+    labels = dict.fromkeys(label for replay in replays for label in replay.labels)
+    meetings = dict.fromkeys(replay.meeting for replay in replays if replay.meeting)
     changes = [replay.tables["changes"]["what"] for replay in replays]
     kinds = {int(what) for some in changes for what in np.unique(some)}
     has = {name for replay in replays for name, table in replay.tables.items() if len(table["t"])}
@@ -139,10 +135,7 @@ def _legend(replays: Sequence[Replay]) -> str:
         ("square missed", "a subscriber that never receives it"),
         ("diamond", "the publisher"),
         ("ring other", "other messages"),
-        *(
-            (f"stroke walk-{k % 2}", label)
-            for k, label in enumerate(labels)
-        ),
+        *((f"stroke walk-{k % 2}", label) for k, label in enumerate(labels)),
         *([("sign-met", ", or ".join(meetings))] if "met" in has else []),
         *([("stroke tree", "a link of the overlay")] if "links" in has else []),
         *([("broker", "a broker; its region has its colour and hatching")]
@@ -170,12 +163,10 @@ def _notes(worlds: Sequence[Packed], packed: Sequence[Packed]) -> str:
         if world.about["events_left_out"]:
             notes.append(f"{world.about['events_left_out']:,} later events are left out.")
     for one in packed:
-        left = "; ".join(
-            _LEFT_OUT[name].format(kept=kept, all=every)
-            for name, (kept, every) in one.about["left_out"].items()
-        )
+        left_out = one.about["left_out"].items()
+        left = [_LEFT_OUT[name].format(kept=kept, all=every) for name, (kept, every) in left_out]
         if left:
-            notes.append(f"{one.about['system']}: {left}.")
+            notes.append(f"{one.about['system']}: {'; '.join(left)}.")
         if one.about["until"] < one.about["seconds"]:
             notes.append(f"{one.about['system']}: recorded until {one.about['until']:.3g} s.")
     items = "".join(f"<li>{escape(note)}</li>" for note in dict.fromkeys(notes))

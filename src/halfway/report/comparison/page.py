@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 
 import halfway
@@ -14,7 +13,7 @@ from halfway.pipeline.plan.run import Scalar
 from halfway.report import wording
 from halfway.report.comparison import plots, sweeps, tables
 from halfway.report.comparison.map_section import map_section
-from halfway.report.document import document
+from halfway.report.document import asset, document, header, section
 
 _SCRIPTS = (
     "decode.js", "world.js", "run.js", "view.js", "transmissions.js", "walks.js", "regions.js",
@@ -40,17 +39,9 @@ def comparison_page(results: Results, replays: Sequence[Replay], command: str = 
         _head(results), _contents(results, bool(played)), "<main>", _results(results), played,
         _distributions(results), _sweeps(results), _making(results, command), "</main>",
     ])  # fmt: skip
-    script = "\n".join(_asset(name) for name in _SCRIPTS) if played else ""
-    style = f"{_shared_style()}{_asset('comparison.css')}"
+    script = "\n".join(asset("comparison", name) for name in _SCRIPTS) if played else ""
+    style = asset("verdicts", "page.css") + asset("comparison", "comparison.css")
     return document(results.title, style, body, f'"use strict";(() => {{\n{script}\n}})();')
-
-
-def _asset(name: str) -> str:
-    return files("halfway.report.comparison").joinpath(name).read_text(encoding="utf-8")
-
-
-def _shared_style() -> str:
-    return files("halfway.report.verdicts").joinpath("page.css").read_text(encoding="utf-8")
 
 
 def _head(results: Results) -> str:
@@ -62,19 +53,10 @@ def _head(results: Results) -> str:
         "version": f"Halfway {halfway.__version__}",
         "digest": f"<code>{escape(results.digest) or 'none'}</code>",
     }
-    listed = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items())
-    errors = (
-        f'<p class="alarm">{wording.count(results.errors, "run")} failed; they are kept, '
-        "and no value includes them.</p>"
-        if results.errors
-        else ""
-    )
-    return (
-        '<header><p class="brand">Halfway · comparison of systems</p>'
-        f"<h1>{escape(results.title)}</h1>"
-        '<p class="byline">The same networks, load and faults for every system.</p>'
-        f'{errors}<dl class="facts">{listed}</dl></header>'
-    )
+    failed = wording.count(results.errors, "run")
+    alarm = f"{failed} failed; they are kept, and no value includes them." if results.errors else ""
+    byline = "The same networks, load and faults for every system."
+    return header("comparison of systems", results.title, byline, facts, alarm)
 
 
 def _contents(results: Results, played: bool) -> str:
@@ -100,17 +82,16 @@ def _results(results: Results) -> str:
         "that is significantly better than every other system of comparable delivery."
     )
     notes = f"<h3>Notes</h3>{_list(results.notes)}" if results.notes else ""
-    return (
-        '<section id="results" aria-labelledby="results-title">'
-        '<h2 id="results-title">Results</h2>'
+    inner = (
         '<p class="choice"><label><input type="checkbox" id="paired"> '
         f"paired differences to {escape(results.baseline)}</label></p>"
         f'{shown}<p class="note">{key}</p>{notes}'
         "<details><summary>How the numbers were made</summary>"
         f"{_list(results.methods)}</details>"
         "<details><summary>Definitions of the metrics</summary>"
-        f"{tables.definitions(results.metrics)}</details></section>"
+        f"{tables.definitions(results.metrics)}</details>"
     )
+    return section("results", "Results", inner)
 
 
 def _list(texts: Sequence[str]) -> str:
@@ -129,36 +110,27 @@ def _distributions(results: Results) -> str:
             is_open = " open" if place == 0 else ""
             inner = f"<details{is_open}><summary>{escape(name)}</summary>{inner}</details>"
         parts.append(inner)
-    return (
-        '<section id="distributions" aria-labelledby="distributions-title">'
-        '<h2 id="distributions-title">Intervals and distributions</h2>'
-        '<p class="note">Dots are replicates, marks are means, lines are 95 % '
-        f"intervals.</p>{''.join(parts)}</section>"
-    )
+    note = "Dots are replicates, marks are means, lines are 95 % intervals."
+    inner = f'<p class="note">{note}</p>{"".join(parts)}'
+    return section("distributions", "Intervals and distributions", inner)
 
 
 def _sweeps(results: Results) -> str:
     if not sweeps.varied(results):
         return ""
-    panels = "".join(
-        panel for metric in results.metrics for panel in sweeps.panels(results, metric)
-    )
-    return (
-        '<section id="sweeps" aria-labelledby="sweeps-title"><h2 id="sweeps-title">Sweeps</h2>'
-        '<p class="note">Lines connect means; bands are 95 % intervals.</p>'
-        f'<div class="panels">{panels}</div></section>'
-    )
+    panels = "".join(one for metric in results.metrics for one in sweeps.panels(results, metric))
+    note = '<p class="note">Lines connect means; bands are 95 % intervals.</p>'
+    return section("sweeps", "Sweeps", f'{note}<div class="panels">{panels}</div>')
 
 
 def _making(results: Results, command: str) -> str:
     scenario = json.dumps(results.scenario, indent=2, default=str, ensure_ascii=False)
     how = f"<pre><code>{escape(command)}</code></pre>" if command else ""
-    return (
-        '<section id="making" aria-labelledby="making-title">'
-        '<h2 id="making-title">How this page was made</h2>'
+    inner = (
         f"{how}<p>Wall time {wording.duration(results.wall_seconds)}. The same scenario, code and "
         "version of numba give the same digest on any machine, with any number of cores. The seeds "
         f"of all replicates derive from {results.seed}.</p>"
         "<details><summary>The scenario with its defaults</summary>"
-        f"<pre><code>{escape(scenario)}</code></pre></details></section>"
+        f"<pre><code>{escape(scenario)}</code></pre></details>"
     )
+    return section("making", "How this page was made", inner)

@@ -5,23 +5,8 @@ from html import escape
 
 from halfway.comparison.results import Curve, Metric, ResultCell, Results
 from halfway.report import wording
+from halfway.report.comparison import frame
 from halfway.report.comparison.axes import Axis, axis
-from halfway.report.comparison.frame import (
-    BOTTOM,
-    HEIGHT,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    cell_of,
-    has_value,
-    interval_text,
-    legend,
-    panel,
-    svg,
-    ticks_across,
-    ticks_up,
-)
 from halfway.report.comparison.system_marks import colour, dashes, mark
 
 _ROW = 25.0  # height of a system in a plot of intervals
@@ -33,23 +18,24 @@ def intervals(results: Results, point: int, metric: Metric) -> str:
     cells = [
         (place, cell)
         for place, system in enumerate(results.systems)
-        if (cell := cell_of(results, point, system, metric.name)) is not None and has_value(cell)
+        if (cell := frame.cell_of(results, point, system, metric.name)) is not None
+        and frame.has_value(cell)
     ]
     if not cells:
         return ""
     left, top = 130.0, 6.0
     bottom = top + _ROW * len(cells)
     values = [v for _, cell in cells for v in (*cell.values, cell.mean.low, cell.mean.high)]
-    across = axis([*values, *(cell.mean.value for _, cell in cells)], left, WIDTH - RIGHT)
-    parts = ticks_across(across, top, bottom)
+    across = axis([*values, *(cell.mean.value for _, cell in cells)], left, frame.RIGHT)
+    parts = frame.ticks_across(across, top, bottom)
     for row, (place, cell) in enumerate(cells):
         parts += _interval_row(results, place, cell, across, top + _ROW * (row + 0.5))
     words = "; ".join(
-        f"{cell.system} {wording.number(cell.mean.value)}{interval_text(cell.mean)}"
+        f"{cell.system} {wording.number(cell.mean.value)}{frame.interval_text(cell.mean)}"
         for _, cell in cells
     )
     title = f"{metric.heading}{', logarithmic' if across.log else ''}"
-    return panel(title, metric.definition, svg(bottom + 30, f"{title}: {words}", parts))
+    return frame.panel(title, metric.definition, frame.svg(bottom + 30, f"{title}: {words}", parts))
 
 
 def _interval_row(
@@ -60,19 +46,16 @@ def _interval_row(
     weight = ' class="name best-name"' if cell.best else ' class="name"'
     known = [value for value in cell.values if math.isfinite(value)]
     seen = [value for value in known if not across.log or value > 0.0]
-    jitter = [((k * 7) % 5 - 2) * 1.6 for k in range(len(seen))]
     dots = "".join(
-        f'<circle cx="{across.at(value):.1f}" cy="{y + shift:.1f}" r="2"/>'
-        for value, shift in zip(seen, jitter, strict=True)
+        f'<circle cx="{across.at(value):.1f}" cy="{y + ((k * 7) % 5 - 2) * 1.6:.1f}" r="2"/>'
+        for k, value in enumerate(seen)
     )
-    mean = cell.mean
-    span = (
-        f'<path class="whisker" d="M{across.at(mean.low):.1f} {y:.1f}H{across.at(mean.high):.1f}"/>'
-        if math.isfinite(mean.low) and math.isfinite(mean.high)
-        else ""
-    )
+    mean, span = cell.mean, ""
+    if math.isfinite(mean.low) and math.isfinite(mean.high):
+        low, high = across.at(mean.low), across.at(mean.high)
+        span = f'<path class="whisker" d="M{low:.1f} {y:.1f}H{high:.1f}"/>'
     count = wording.count(cell.networks, "replicate")
-    tip = f"{name}: {wording.number(mean.value)}{interval_text(mean)}, {count}"
+    tip = f"{name}: {wording.number(mean.value)}{frame.interval_text(mean)}, {count}"
     baseline = " (baseline)" if cell.system == results.baseline else ""
     return [
         f'<text x="4" y="{y + 4:.1f}"{weight}>{name}{star}</text>',
@@ -92,10 +75,12 @@ def latencies(results: Results, point: int) -> str:
     ]
     if not curves:
         return ""
-    across = axis([t for _, curve in curves for t in curve.seconds], LEFT, WIDTH - RIGHT, log=True)
-    up = Axis(0.0, 1.0, HEIGHT - BOTTOM, TOP, False, (0.0, 0.25, 0.5, 0.75, 1.0))
-    parts = ticks_across(across, TOP, HEIGHT - BOTTOM, "latency [s], logarithmic")
-    parts += ticks_up(up, "share delivered")
+    across = axis(
+        [t for _, curve in curves for t in curve.seconds], frame.LEFT, frame.RIGHT, log=True
+    )
+    up = Axis(0.0, 1.0, frame.BOTTOM, frame.TOP, False, (0.0, 0.25, 0.5, 0.75, 1.0))
+    parts = frame.ticks_across(across, frame.TOP, frame.BOTTOM, "latency [s], logarithmic")
+    parts += frame.ticks_up(up, "share delivered")
     parts += [_curve(place, curve, across, up) for place, curve in curves]
     words = "; ".join(
         f"{curve.system}: p50 {wording.number(curve.seconds[50])} s, "
@@ -103,8 +88,10 @@ def latencies(results: Results, point: int) -> str:
         for _, curve in curves
     )
     note = "Delivered notifications: quantiles of each run, averaged over replicates."
-    keys = legend([(place, curve.system) for place, curve in curves])
-    return panel("latency [s]", note, keys + svg(HEIGHT, f"Latencies. {words}", parts))
+    keys = frame.legend([(place, curve.system) for place, curve in curves])
+    return frame.panel(
+        "latency [s]", note, keys + frame.svg(frame.HEIGHT, f"Latencies. {words}", parts)
+    )
 
 
 def _curve(place: int, curve: Curve, across: Axis, up: Axis) -> str:

@@ -6,22 +6,8 @@ from collections.abc import Sequence
 from halfway.comparison.results import Metric, ResultCell, Results
 from halfway.pipeline.plan.run import Scalar
 from halfway.report import wording
+from halfway.report.comparison import frame
 from halfway.report.comparison.axes import Axis, axis
-from halfway.report.comparison.frame import (
-    BOTTOM,
-    HEIGHT,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    cell_of,
-    has_value,
-    legend,
-    panel,
-    svg,
-    ticks_across,
-    ticks_up,
-)
 from halfway.report.comparison.system_marks import colour, dashes, mark
 
 
@@ -54,19 +40,22 @@ def _sweep(results: Results, metric: Metric, name: str, points: Sequence[int], w
     lines = [
         (place, [(x, cell) for x, cell in zip(xs, cells, strict=True) if cell is not None])
         for place, system in enumerate(results.systems)
-        if any(cells := [cell_of(results, point, system, metric.name) for point in points])
+        if any(cells := [frame.cell_of(results, point, system, metric.name) for point in points])
     ]
-    lines = [(place, line) for place, line in lines if any(has_value(cell) for _, cell in line)]
+    lines = [
+        (place, line) for place, line in lines if any(frame.has_value(cell) for _, cell in line)
+    ]
     if not lines:
         return ""
     heights = [
         v for _, line in lines for _, cell in line
         for v in (cell.mean.low, cell.mean.high, cell.mean.value)
     ]  # fmt: skip
-    up = axis(heights, HEIGHT - BOTTOM, TOP)
+    up = axis(heights, frame.BOTTOM, frame.TOP)
     ends = min(xs), max([*xs, min(xs) + 1e-9])
-    across = Axis(*ends, LEFT + 12, WIDTH - RIGHT - 12, log, tuple(texts))
-    parts = ticks_across(across, TOP, HEIGHT - BOTTOM, name, texts) + ticks_up(up, "")
+    across = Axis(*ends, frame.LEFT + 12, frame.RIGHT - 12, log, tuple(texts))
+    parts = frame.ticks_across(across, frame.TOP, frame.BOTTOM, name, texts)
+    parts += frame.ticks_up(up, "")
     parts += [_sweep_line(place, line, across, up) for place, line in lines]
     words = "; ".join(
         f"{results.systems[place]}: "
@@ -74,14 +63,16 @@ def _sweep(results: Results, metric: Metric, name: str, points: Sequence[int], w
         for place, line in lines
     )
     title = metric.heading + (f", {where}" if where else "")
-    keys = legend([(place, results.systems[place]) for place, _ in lines])
-    return panel(title, metric.definition, keys + svg(HEIGHT, f"{title}: {words}", parts))
+    keys = frame.legend([(place, results.systems[place]) for place, _ in lines])
+    return frame.panel(
+        title, metric.definition, keys + frame.svg(frame.HEIGHT, f"{title}: {words}", parts)
+    )
 
 
 def _sweep_line(
     place: int, line: Sequence[tuple[float, ResultCell]], across: Axis, up: Axis
 ) -> str:
-    there = sorted(((x, cell) for x, cell in line if has_value(cell)), key=lambda one: one[0])
+    there = sorted(((x, cell) for x, cell in line if frame.has_value(cell)), key=lambda one: one[0])
     banded = [(x, cell.mean) for x, cell in there if math.isfinite(cell.mean.half_width)]
     upper = [f"{across.at(x):.1f} {up.at(mean.high):.1f}" for x, mean in banded]
     lower = [f"{across.at(x):.1f} {up.at(mean.low):.1f}" for x, mean in reversed(banded)]
@@ -96,9 +87,9 @@ def _sweep_line(
 
 def _settings(values: Sequence[Scalar]) -> tuple[list[float], dict[float, str], bool]:
     """Positions, their texts, and whether the axis is logarithmic; words get their index."""
-    xs: list[float] = []
-    for place, value in enumerate(values):
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        xs.append(float(value) if is_number else float(place))
+    xs = [
+        float(place if isinstance(value, bool | str) else value)
+        for place, value in enumerate(values)
+    ]
     texts = {x: wording.scalar(value) for x, value in zip(xs, values, strict=True)}
     return xs, texts, min(xs) > 0.0 and max(xs) > 30.0 * min(xs)

@@ -9,13 +9,7 @@ from halfway.report import wording
 from halfway.report.comparison.frame import cell_of
 from halfway.report.comparison.system_marks import badge
 
-_BETTER = {
-    "more": '<span class="way" title="more is better">↑<span class="unseen"> more is better'
-    "</span></span>",
-    "less": '<span class="way" title="less is better">↓<span class="unseen"> less is better'
-    "</span></span>",
-    "": "",
-}
+_ARROWS = {"more": "↑", "less": "↓"}
 
 
 def table(results: Results, point: int, caption: str) -> str:
@@ -53,9 +47,12 @@ def definitions(metrics: Sequence[Metric]) -> str:
 
 
 def _head(metric: Metric) -> str:
+    way = f"{metric.better} is better"
+    arrow = _ARROWS.get(metric.better, "")
+    way = f'<span class="way" title="{way}">{arrow}<span class="unseen"> {way}</span></span>'
     return (
         f'<th scope="col" class="n" title="{escape(metric.definition)}">{escape(metric.heading)} '
-        f"{_BETTER[metric.better]}</th>"
+        f"{way if arrow else ''}</th>"
     )
 
 
@@ -70,13 +67,10 @@ def _row(results: Results, point: int, place: int, system: str, metrics: Sequenc
 def _cell(cell: ResultCell | None, metric: Metric) -> str:
     if cell is None or not math.isfinite(cell.mean.value):
         return f'<td class="n none">{wording.NOTHING}</td>'
-    star = (
-        '<span class="star" title="best: significantly better than every comparable system">★'
-        '<span class="unseen"> best</span></span>'
-        if cell.best
-        else ""
-    )
-    kind = "n best" if cell.best else "n"
+    star, kind = "", "n"
+    if cell.best:
+        title, kind = "best: significantly better than every comparable system", "n best"
+        star = f'<span class="star" title="{title}">★<span class="unseen"> best</span></span>'
     return (
         f'<td class="{kind}" title="{wording.count(cell.networks, "replicate")}">{star}'
         f"{wording.number(cell.mean.value)}{_span(cell.mean)}{_difference(cell, metric)}</td>"
@@ -103,12 +97,10 @@ def _difference(cell: ResultCell, metric: Metric) -> str:
     gap = cell.difference
     if gap is None or not math.isfinite(gap.value):
         return '<span class="difference none">–</span>'
-    significant = math.isfinite(gap.half_width) and (gap.low > 0.0 or gap.high < 0.0)
     word = "not significant"
-    if significant and metric.better:
+    if math.isfinite(gap.half_width) and (gap.low > 0.0 or gap.high < 0.0):
         word = "better" if (gap.value > 0) == (metric.better == "more") else "worse"
-    elif significant:
-        word = "different"
+        word = word if metric.better else "different"
     places = max(wording.decimals(gap.value), _places(gap.half_width))
     ends = f"{_signed(gap.low, places)} to {_signed(gap.high, places)}"
     if not math.isfinite(gap.half_width):  # both have a value in one replicate only
@@ -124,6 +116,4 @@ def _signed(value: float, places: int) -> str:
     if not math.isfinite(value):
         return wording.NOTHING
     text = f"{abs(value):.{places}f}"
-    if not float(text):
-        return "0"
-    return f"{'+' if value > 0 else '−'}{text}"
+    return f"{'+' if value > 0 else '−'}{text}" if float(text) else "0"

@@ -1,7 +1,5 @@
 """The results of a comparison as terminal tables, CSV, JSON lines and JSON."""
 
-import csv
-import io
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +13,8 @@ from rich.text import Text
 
 from halfway.comparison.results import COLUMNS, MeanInterval, Metric, ResultCell, Results
 from halfway.comparison.statistics import margin
-from halfway.files import write_whole
 from halfway.report import wording
+from halfway.report.verdicts.tables import csv_text, write_all
 
 # Each table fits into 80 columns; its headings are broken to this width.
 _GROUPS = (
@@ -72,9 +70,9 @@ def _print_group(
         heading = fill(metric.heading, _HEADING, break_on_hyphens=False)
         table.add_column(heading, justify="right", no_wrap=True)
     for system in results.systems:
-        row = [Text(system, style="bold" if system == results.baseline else "")]
+        name = Text(system, style="bold" if system == results.baseline else "")
         values = (_shown(cells[system, metric.name], results.replicates) for metric in shown)
-        table.add_row(*row, *values)
+        table.add_row(name, *values)
     out.print(table)
 
 
@@ -99,13 +97,7 @@ def with_margin(interval: MeanInterval) -> str:
 
 def cells_csv(results: Results) -> str:
     """One row a cell: what the sweep varies, and `COLUMNS`; missing values are empty."""
-    varies = list(results.points[0])
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*varies, *COLUMNS])
-    for row in results.rows():
-        writer.writerow([_plain(row[name]) for name in (*varies, *COLUMNS)])
-    return text.getvalue()
+    return csv_text([*results.points[0], *COLUMNS], results.rows())
 
 
 def cells_jsonl(results: Results) -> str:
@@ -123,10 +115,4 @@ def write_results(folder: Path, results: Results) -> tuple[Path, ...]:
         "comparison.jsonl": cells_jsonl(results),
         "comparison.json": msgspec.json.encode(results).decode() + "\n",
     }
-    for name, content in contents.items():
-        write_whole(folder / name, content)
-    return tuple(folder / name for name in contents)
-
-
-def _plain(value: object) -> object:
-    return "" if isinstance(value, float) and not math.isfinite(value) else value
+    return write_all(folder, contents)

@@ -3,7 +3,6 @@
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.figure import Figure
@@ -11,7 +10,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from halfway.bulk.georendezvous.routes import CellRoutes, Route
-from halfway.report.pictures.network_picture import rendered
+from halfway.report.pictures.layout import Doubles
+from halfway.report.pictures.network_picture import caption, rendered
 
 _INK, _EMPTY, _CELL = "#1c2733", "#ffffff", "#dbe9f4"
 _GREEDY, _PERIMETER, _TOUR, _HOME = "#0072B2", "#D55E00", "#CC79A7", "#F0C419"
@@ -31,8 +31,7 @@ def draw_route(
     form: svg, png or pdf.
     """
 
-    def paint(figure: Figure, axes: Axes, place: npt.NDArray[np.float64]) -> None:
-        del place
+    def paint(figure: Figure, axes: Axes, _place: Doubles) -> None:
         _draw_cells(axes, cells)
         _mark(axes, cells, route.home, _HOME)
         _draw_route(axes, cells, route, goal)
@@ -46,7 +45,7 @@ def draw_route(
             Line2D([], [], marker="X", linestyle="", color=_INK, label="rendezvous point"),
             Line2D([], [], marker="s", linestyle="", color=_HOME, label="home cell"),
         ]  # fmt: skip
-        _caption(figure, axes, title, handles)
+        caption(figure, axes, title, handles, columns=3)
 
     return rendered(cells.network, paint, form)
 
@@ -64,8 +63,7 @@ def draw_paths(
     through: for each point the routes from the publisher to its home and on to the subscriber.
     """
 
-    def paint(figure: Figure, axes: Axes, place: npt.NDArray[np.float64]) -> None:
-        del place
+    def paint(figure: Figure, axes: Axes, _place: Doubles) -> None:
         _draw_cells(axes, cells)
         for p, legs in enumerate(through):
             _mark(axes, cells, legs[0].home, _HOME)
@@ -83,7 +81,7 @@ def draw_paths(
             Line2D([], [], color=_GREEDY, linewidth=3.6, label="shortest path, kept"),
             Line2D([], [], color=_PERIMETER, linewidth=1.3, label="pruned"),
         ]
-        _caption(figure, axes, title, handles)
+        caption(figure, axes, title, handles, columns=3)
 
     return rendered(cells.network, paint, form)
 
@@ -140,11 +138,3 @@ def _square(cells: CellRoutes, cell: GridCell) -> Rectangle:
 
 def _centre(cells: CellRoutes, cell: GridCell) -> tuple[float, float]:
     return (cell[0] + 0.5) * cells.side, (cell[1] + 0.5) * cells.side
-
-
-def _caption(figure: Figure, axes: Axes, title: str, handles: list[Line2D]) -> None:
-    figure.text(0.5, 0.968, title, ha="center", va="center", color=_INK, fontsize=12)
-    axes.legend(
-        handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.005), ncols=3,
-        frameon=False, handlelength=1.6, columnspacing=1.6, labelcolor=_INK, fontsize=9.5,
-    )  # fmt: skip

@@ -11,8 +11,10 @@ _PIVOTS = 60
 _POLISHED = 600  # maximum number of nodes for stress majorisation over all pairs
 _ROUNDS = 60
 
+Doubles = npt.NDArray[np.float64]
 
-def positions(network: Network) -> npt.NDArray[np.float64]:
+
+def positions(network: Network) -> Doubles:
     """[n, 2] the network's positions if all are known, else a layout; deterministic."""
     own = network.position
     if own is not None and own.shape == (network.n, 2) and np.isfinite(own).all():
@@ -20,7 +22,7 @@ def positions(network: Network) -> npt.NDArray[np.float64]:
     return by_hops(network)
 
 
-def by_hops(network: Network) -> npt.NDArray[np.float64]:
+def by_hops(network: Network) -> Doubles:
     """[n, 2] a layout with distances close to those in hops: pivot MDS, refined for small n.
 
     Source: Brandes and Pich, "Eigensolver methods for progressive multidimensional scaling of
@@ -42,11 +44,11 @@ def by_hops(network: Network) -> npt.NDArray[np.float64]:
     return _polished(place, hops) if pivots == n else place
 
 
-def _distances(network: Network, pivots: int) -> npt.NDArray[np.float64]:
+def _distances(network: Network, pivots: int) -> Doubles:
     """[n, pivots] hops from pivots far from each other; components get a large distance."""
     n = network.n
-    shape = (np.ones(len(network.who)), network.who, network.start.astype(np.int64))
-    graph = csr_array(shape, shape=(n, n))
+    rows = (np.ones(len(network.who)), network.who, network.start.astype(np.int64))
+    graph = csr_array(rows, shape=(n, n))
     columns, nearest, pivot = [], np.full(n, np.inf), int(np.argmax(network.degree))
     for _ in range(pivots):
         hops = dijkstra(graph, indices=pivot, unweighted=True)
@@ -61,9 +63,7 @@ def _distances(network: Network, pivots: int) -> npt.NDArray[np.float64]:
     return distances
 
 
-def _polished(
-    place: npt.NDArray[np.float64], hops: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def _polished(place: Doubles, hops: Doubles) -> Doubles:
     """Stress majorisation with weights 1 / hops², so that near pairs count more."""
     weight = 1.0 / np.maximum(hops, 1.0) ** 2
     np.fill_diagonal(weight, 0.0)

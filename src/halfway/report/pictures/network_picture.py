@@ -8,7 +8,6 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -21,7 +20,7 @@ from halfway.bulk.walks.walks import Meeting
 from halfway.files import write_whole
 from halfway.problem import Problem
 from halfway.report import wording
-from halfway.report.pictures.layout import positions
+from halfway.report.pictures.layout import Doubles, positions
 from halfway.world.graphs.network import Network
 
 FORMATS = ("png", "svg", "pdf")
@@ -49,18 +48,15 @@ def checked_format(file: Path) -> str:
     """The picture format of a file's suffix. Raises Problem for another suffix or no folder."""
     suffix = file.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
-        raise Problem(
-            f"'{file.suffix or file.name}' is not a picture format",
-            where=str(file),
-            remedy="end the name in .png, .svg or .pdf",
-        )
+        what = f"'{file.suffix or file.name}' is not a picture format"
+        raise Problem(what, where=str(file), remedy="end the name in .png, .svg or .pdf")
     if not file.absolute().parent.is_dir():
         raise Problem("there is no such folder", where=str(file.parent), remedy="create it first")
     return suffix
 
 
 def draw_walk(network: Network, meeting: Meeting, file: Path, *, title: str = "") -> None:
-    """Draw two walks and the path between their initiators to `file` (png, svg or pdf by suffix).
+    """Draw two walks and the path between their initiators to `file` (png, svg or pdf).
 
     A network without positions gets a layout by hops. Raises Problem for another suffix or a file
     that cannot be written; an existing file is then kept.
@@ -74,20 +70,19 @@ def walk_svg(network: Network, meeting: Meeting, *, title: str = "") -> str:
 
 
 def _rendered(network: Network, meeting: Meeting, title: str, form: str) -> bytes:
-    def paint(figure: Figure, axes: Axes, place: npt.NDArray[np.float64]) -> None:
+    def paint(figure: Figure, axes: Axes, place: Doubles) -> None:
         _draw_trails(axes, place, meeting)
         _draw_path(axes, place, meeting)
         _draw_ends(axes, network, place, meeting)
-        _caption(figure, axes, network, meeting, title)
+        end = "meet after" if meeting.node >= 0 else "have not met after"
+        walks = f"{network.name}: two walks {end} {wording.count(meeting.steps, 'step')}"
+        handles = _legend(network, meeting)
+        caption(figure, axes, title or walks, handles, len(handles))
 
     return rendered(network, paint, form)
 
 
-def rendered(
-    network: Network,
-    paint: Callable[[Figure, Axes, npt.NDArray[np.float64]], None],
-    form: str,
-) -> bytes:
+def rendered(network: Network, paint: Callable[[Figure, Axes, Doubles], None], form: str) -> bytes:
     """A picture of a network with the drawing of `paint` on it; deterministic bytes."""
     with mpl.rc_context():
         mpl.rcdefaults()  # the user's style would change the bytes
@@ -107,7 +102,7 @@ def rendered(
     return _LONG_NUMBER.sub(r"\1", data.decode()).encode() if form == "svg" else data
 
 
-def _size(place: npt.NDArray[np.float64]) -> tuple[float, float]:
+def _size(place: Doubles) -> tuple[float, float]:
     """Width and height in inches, in the network's proportions, with room for title and legend."""
     wide, high = np.maximum(np.ptp(place, axis=0), 1e-9)
     width, height = 8.0, float(np.clip(8.0 * high / wide, 3.0, 8.0))
@@ -116,7 +111,7 @@ def _size(place: npt.NDArray[np.float64]) -> tuple[float, float]:
     return width, height + 1.0
 
 
-def _draw_network(axes: Axes, network: Network, place: npt.NDArray[np.float64]) -> None:
+def _draw_network(axes: Axes, network: Network, place: Doubles) -> None:
     ends = np.repeat(np.arange(network.n), network.degree)
     once = ends < network.who
     pairs = np.stack([ends[once], network.who[once]], axis=1)
@@ -131,7 +126,7 @@ def _draw_network(axes: Axes, network: Network, place: npt.NDArray[np.float64]) 
     axes.autoscale_view()
 
 
-def _draw_trails(axes: Axes, place: npt.NDArray[np.float64], meeting: Meeting) -> None:
+def _draw_trails(axes: Axes, place: Doubles, meeting: Meeting) -> None:
     for trail, colour, order in zip(meeting.trails, _WALK, (4, 3), strict=True):
         rows = place[np.asarray(trail, dtype=np.int64)]
         faint = float(np.clip(1.15 - np.log10(max(len(rows), 1)) / 4.5, 0.35, 0.9))
@@ -141,7 +136,7 @@ def _draw_trails(axes: Axes, place: npt.NDArray[np.float64], meeting: Meeting) -
         )  # fmt: skip
 
 
-def _draw_path(axes: Axes, place: npt.NDArray[np.float64], meeting: Meeting) -> None:
+def _draw_path(axes: Axes, place: Doubles, meeting: Meeting) -> None:
     """Draw the path with an outline, each leg in the colour of its walk."""
     if len(meeting.path) == 0:
         return
@@ -154,9 +149,7 @@ def _draw_path(axes: Axes, place: npt.NDArray[np.float64], meeting: Meeting) -> 
         axes.plot(*leg.T, color=colour, linewidth=2.2, zorder=7, **style)
 
 
-def _draw_ends(
-    axes: Axes, network: Network, place: npt.NDArray[np.float64], meeting: Meeting
-) -> None:
+def _draw_ends(axes: Axes, network: Network, place: Doubles, meeting: Meeting) -> None:
     for trail, colour in zip(meeting.trails, _WALK, strict=True):
         row = int(trail[0])
         x, y = place[row]
@@ -169,21 +162,18 @@ def _draw_ends(
         )  # fmt: skip
     if meeting.node >= 0:
         x, y = place[meeting.node]
-        axes.scatter(
-            x, y, marker="*", s=330, color=_STAR, edgecolors=_INK, linewidths=1.1, zorder=10
-        )
+        star: dict[str, Any] = {"marker": "*", "color": _STAR, "edgecolors": _INK}
+        axes.scatter(x, y, s=330, linewidths=1.1, zorder=10, **star)
 
 
-def _caption(figure: Figure, axes: Axes, network: Network, meeting: Meeting, title: str) -> None:
-    met = meeting.node >= 0
-    if not title:
-        end = "meet after" if met else "have not met after"
-        title = f"{network.name}: two walks {end} {wording.count(meeting.steps, 'step')}"
+def caption(
+    figure: Figure, axes: Axes, title: str, handles: list[Any], columns: int, gap: float = 1.6
+) -> None:
+    """Write the title above a picture and the legend below it; gap: between columns, in ems."""
     figure.text(0.5, 0.968, title, ha="center", va="center", color=_INK, fontsize=12)
-    handles = _legend(network, meeting)
     axes.legend(
-        handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.005), ncols=len(handles),
-        frameon=False, handlelength=1.6, columnspacing=1.6, labelcolor=_INK, fontsize=9.5,
+        handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.005), ncols=columns,
+        frameon=False, handlelength=gap, columnspacing=gap, labelcolor=_INK, fontsize=9.5,
     )  # fmt: skip
 
 

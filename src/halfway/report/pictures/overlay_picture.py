@@ -8,17 +8,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from halfway.bulk.walk_overlay.overlay import WalkOverlay
-from halfway.report.pictures.network_picture import rendered
+from halfway.report.pictures.network_picture import caption, rendered
 
 _INK, _WALK, _GREEN, _YELLOW = "#1c2733", "#0072B2", "#009E73", "#F0C419"
 
 
 def overlay_svg(overlay: WalkOverlay, *, title: str = "") -> str:
     """An overlay on its network as SVG text; without positions the layout is by hops."""
-    return _drawn(overlay, title).decode()
 
-
-def _drawn(overlay: WalkOverlay, title: str) -> bytes:
     def paint(figure: Figure, axes: Axes, place: npt.NDArray[np.float64]) -> None:
         links = LineCollection(list(place[overlay.links]), colors=_WALK, linewidths=2.0, zorder=4)
         axes.add_collection(links)
@@ -30,13 +27,9 @@ def _drawn(overlay: WalkOverlay, title: str) -> bytes:
                 x, y, marker=form_of, s=size, color=colour, edgecolors=_INK,
                 linewidths=1.0, zorder=6,
             )  # fmt: skip
-        figure.text(0.5, 0.968, title, ha="center", va="center", color=_INK, fontsize=12)
-        axes.legend(
-            handles=_legend(overlay), loc="upper center", bbox_to_anchor=(0.5, -0.005), ncols=3,
-            frameon=False, labelcolor=_INK, fontsize=9.5,
-        )  # fmt: skip
+        caption(figure, axes, title, _legend(overlay), columns=3, gap=2.0)
 
-    return rendered(overlay.network, paint, "svg")
+    return rendered(overlay.network, paint, "svg").decode()
 
 
 def _marks(overlay: WalkOverlay) -> list[tuple[npt.NDArray[np.int64], str, str, float]]:

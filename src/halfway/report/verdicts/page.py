@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 
 from halfway.files import write_whole
 from halfway.pipeline.study import Figure, Paper, Plot, Summary
 from halfway.pipeline.verdict import Verdict
 from halfway.report import wording
-from halfway.report.document import document
+from halfway.report.document import asset, document, header, section
 from halfway.report.embedded import embedded
 from halfway.report.verdicts import plots
 from halfway.report.verdicts.rows import SLUG, table
@@ -35,50 +34,27 @@ def page(report: VerdictReport) -> str:
     """The HTML document as text."""
     papers = report.papers()
     title = papers[0].title if len(papers) == 1 else "Published and measured values"
-    body = "".join(
-        [
-            _head(report, papers, title),
-            _contents(report),
-            "<main>",
-            *(_paper(report, paper, len(papers) > 1) for paper in papers),
-            _making(report),
-            "</main>",
-        ]
-    )
-    return document(title, _asset("page.css"), body, _asset("page.js"))
-
-
-def _asset(name: str) -> str:
-    return files("halfway.report.verdicts").joinpath(name).read_text(encoding="utf-8")
+    shown = "".join(_paper(report, paper, len(papers) > 1) for paper in papers)
+    main = f"<main>{shown}{_making(report)}</main>"
+    body = f"{_head(report, papers, title)}{_contents(report)}{main}"
+    return document(title, asset("verdicts", "page.css"), body, asset("verdicts", "page.js"))
 
 
 def _head(report: VerdictReport, papers: Sequence[Paper], title: str) -> str:
+    byline = "; ".join(f"{paper.authors} ({paper.year})" for paper in papers)
     if len(papers) == 1:
         byline = f"{papers[0].authors}, {papers[0].year}"
-    else:
-        byline = "; ".join(f"{paper.authors} ({paper.year})" for paper in papers)
-    replicates = sorted({figure.replicates[report.scale] for _, figure in report.figures})
     facts = {
         "scale": report.scale,
-        "networks per point": _range(replicates),
+        "networks per point": wording.span(
+            figure.replicates[report.scale] for _, figure in report.figures
+        ),
         "version": f"Halfway {report.version}",
         "digest": f"<code>{escape(report.digest) or 'none'}</code>",
     }
-    listed = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items())
-    errors = (
-        f'<p class="alarm">{report.errors} runs failed and are not part of any value.</p>'
-        if report.errors
-        else ""
-    )
-    return (
-        '<header><p class="brand">Halfway · published and measured values</p>'
-        f'<h1>{escape(title)}</h1><p class="byline">{escape(byline)}</p>'
-        f'{errors}{_tally(report.verdicts)}<dl class="facts">{listed}</dl></header>'
-    )
-
-
-def _range(values: Sequence[int]) -> str:
-    return f"{values[0]}" if len(values) == 1 else f"{values[0]} to {values[-1]}"
+    alarm = f"{report.errors} runs failed and are not part of any value." if report.errors else ""
+    brand = "published and measured values"
+    return header(brand, title, byline, facts, alarm, _tally(report.verdicts))
 
 
 def _tally(verdicts: Sequence[Verdict]) -> str:
@@ -86,15 +62,14 @@ def _tally(verdicts: Sequence[Verdict]) -> str:
     counts = wording.tally(verdicts)
     if not counts:
         return ""
-    bar = "".join(
-        f'<span class="{SLUG[opinion]}" style="flex-grow:{count}"></span>'
-        for opinion, count in counts.items()
-    )
-    chips = "".join(
-        f'<button type="button" class="chip {SLUG[opinion]}" data-only="{SLUG[opinion]}" '
-        f'aria-pressed="false">{wording.SYMBOL[opinion]} {opinion} <b>{count}</b></button>'
-        for opinion, count in counts.items()
-    )
+    bar, chips = "", ""
+    for opinion, count in counts.items():
+        slug = SLUG[opinion]
+        bar += f'<span class="{slug}" style="flex-grow:{count}"></span>'
+        chips += (
+            f'<button type="button" class="chip {slug}" data-only="{slug}" aria-pressed="false">'
+            f"{wording.SYMBOL[opinion]} {opinion} <b>{count}</b></button>"
+        )
     return (
         f'<p class="tally">{wording.count(len(verdicts), "judged value")}; '
         "each figure has its own tally</p>"
@@ -109,53 +84,42 @@ def _anchor(paper: Paper, figure: Figure) -> str:
 
 
 def _contents(report: VerdictReport) -> str:
-    links = "".join(
-        f'<li><a href="#{_anchor(paper, figure)}">{escape(wording.heading(figure))}</a>'
-        f"<span>{_short(report.of(paper, figure))}</span></li>"
-        for paper, figure in report.figures
-    )
+    links = ""
+    for paper, figure in report.figures:
+        verdicts = report.of(paper, figure)
+        short = wording.tally_line(verdicts) if verdicts else "picture only"
+        link = f'<a href="#{_anchor(paper, figure)}">{escape(wording.heading(figure))}</a>'
+        links += f"<li>{link}<span>{short}</span></li>"
     return f'<nav aria-label="Figures"><ul>{links}</ul></nav>'
-
-
-def _short(verdicts: Sequence[Verdict]) -> str:
-    return wording.tally_line(verdicts) if verdicts else "picture only"
 
 
 def _paper(report: VerdictReport, paper: Paper, several: bool) -> str:
     heading = (
         f'<h2 class="paper">{escape(paper.title)}</h2>'
         f'<p class="byline">{escape(paper.authors)}, {paper.year}</p>'
-        if several
-        else ""
     )
-    figures = "".join(
-        _figure(report, paper, figure)
-        for owner, figure in report.figures
-        if owner.name == paper.name
-    )
-    return f"{heading}{figures}"
+    own = [figure for owner, figure in report.figures if owner.name == paper.name]
+    figures = "".join(_figure(report, paper, figure) for figure in own)
+    return heading + figures if several else figures
 
 
 def _figure(report: VerdictReport, paper: Paper, figure: Figure) -> str:
     verdicts = report.of(paper, figure)
     summaries = report.summarised(paper, figure)
     anchor = _anchor(paper, figure)
-    parts = [
-        f'<section id="{anchor}" aria-labelledby="{anchor}-title">'
-        f'<h2 id="{anchor}-title">{escape(wording.heading(figure))}'
-        f" <small><code>{escape(paper.name)}/{escape(figure.name)}</code></small></h2>"
-    ]
-    if figure.drawing is not None:
-        svg = embedded(figure.drawing.svg(), f"{anchor}-drawing", figure.drawing.caption)
-        caption = escape(figure.drawing.caption)
-        parts.append(f'<figure class="drawing">{svg}<figcaption>{caption}</figcaption></figure>')
+    name = f"<small><code>{escape(paper.name)}/{escape(figure.name)}</code></small>"
+    parts = []
+    if drawing := figure.drawing:
+        svg = embedded(drawing.svg(), f"{anchor}-drawing", drawing.caption)
+        caption = f"<figcaption>{escape(drawing.caption)}</figcaption>"
+        parts.append(f'<figure class="drawing">{svg}{caption}</figure>')
     parts += [
         _plot(f"{anchor}-{index}", plot, summaries) for index, plot in enumerate(figure.plots)
     ]
     if verdicts:
         parts.append(table(verdicts, wording.heading(figure)))
     parts.append(_interpretations(figure, verdicts))
-    return "".join(parts) + "</section>"
+    return section(anchor, f"{escape(wording.heading(figure))} {name}", "".join(parts))
 
 
 def _plot(name: str, plot: Plot, summaries: Sequence[Summary]) -> str:
@@ -207,17 +171,14 @@ def _making(report: VerdictReport) -> str:
         '<table class="times"><caption>Time of all cores by phase</caption><thead><tr>'
         '<th scope="col">phase</th><th scope="col">time</th><th scope="col">share</th></tr>'
         f"</thead><tbody>{rows}</tbody></table>"
-        if rows
-        else ""
     )
-    return (
-        '<section id="making" aria-labelledby="making-title">'
-        '<h2 id="making-title">How this page was made</h2>'
+    inner = (
         f"<pre><code>{escape(report.command)}</code></pre>"
         f"<p>{wording.duration(report.elapsed)} of wall time. "
         "The same command and the same code, numba's version included, give the same digest on any "
         "machine, with any number of cores. "
         "The rows of all tables are in <code>verdicts.csv</code>, <code>verdicts.jsonl</code> and "
         "<code>summaries.csv</code> in the folder of this page.</p>"
-        f"{times}</section>"
+        f"{times if rows else ''}"
     )
+    return section("making", "How this page was made", inner)

@@ -34,14 +34,12 @@ class Panel:
 def selected(plot: Plot, summaries: Iterable[Summary]) -> list[Summary]:
     """The summaries of a plot, ordered by x."""
     wanted = plot.where.items()
+    axes = {plot.x, plot.panel}
     rows = [
-        row
-        for row in summaries
+        row for row in summaries
         if row.metric == plot.metric
-        and wanted <= row.parameters.items()
-        and plot.x in row.parameters
-        and plot.panel in row.parameters
-    ]
+        and wanted <= row.parameters.items() and axes <= row.parameters.keys()
+    ]  # fmt: skip
     return sorted(rows, key=lambda row: _order(row.parameters[plot.x]))
 
 
@@ -54,7 +52,7 @@ def panels(plot: Plot, summaries: Iterable[Summary]) -> list[Panel]:
     return [
         Panel(
             title=wording.scalar(name),
-            svg=_svg(_chart(plot, rows, name, domains[name])),
+            svg=_svg(_chart(plot, rows, name, domains[name], legend=False)),
             words=_words(plot, [row for row in rows if row.parameters[plot.panel] == name]),
             own_scale=differ,
         )
@@ -100,11 +98,9 @@ def _reach(plot: Plot, row: Summary) -> tuple[float, float]:
         return row.lower_whisker, row.upper_whisker
     if plot.statistic == "maximum":
         return row.maximum, row.maximum
-    return (
-        (row.median_low, row.median_high)
-        if plot.statistic == "median"
-        else (row.mean_low, row.mean_high)
-    )
+    if plot.statistic == "median":
+        return row.median_low, row.median_high
+    return row.mean_low, row.mean_high
 
 
 def _domains(
@@ -142,7 +138,8 @@ def _record(plot: Plot, row: Summary, floor: float) -> dict[str, Any]:
 
 
 def _tip(plot: Plot, row: Summary) -> str:
-    where = wording.cell({k: v for k, v in row.parameters.items() if k in _shown(plot)})
+    shown = (plot.x, plot.panel, plot.colour)
+    where = wording.cell({k: v for k, v in row.parameters.items() if k in shown})
     if plot.form == "boxplot":
         box = f"{wording.number(row.lower_quartile)} to {wording.number(row.upper_quartile)}"
         return (
@@ -152,18 +149,14 @@ def _tip(plot: Plot, row: Summary) -> str:
     return f"{where}: {plot.statistic} {wording.number(getattr(row, plot.statistic))}"
 
 
-def _shown(plot: Plot) -> set[str]:
-    return {name for name in (plot.x, plot.panel, plot.colour) if name is not None}
-
-
 def _words(plot: Plot, rows: Sequence[Summary]) -> str:
     """The text of a panel for screen readers: every centre, in order."""
+    statistic = "median" if plot.form == "boxplot" else plot.statistic
     values = [
         f"{wording.cell({k: v for k, v in row.parameters.items() if k in (plot.x, plot.colour)})}: "
-        f"{wording.number(row.median if plot.form == 'boxplot' else getattr(row, plot.statistic))}"
+        f"{wording.number(getattr(row, statistic))}"
         for row in rows
     ]
-    statistic = "median" if plot.form == "boxplot" else plot.statistic
     return f"{plot.form} of {plot.y_title} by {plot.x_title}; {statistic} at " + "; ".join(values)
 
 
@@ -181,11 +174,7 @@ def _published(plot: Plot, name: Scalar) -> list[dict[str, Any]]:
 
 
 def _chart(
-    plot: Plot,
-    rows: Sequence[Summary],
-    name: Scalar,
-    domain: tuple[float, float],
-    legend: bool = False,
+    plot: Plot, rows: Sequence[Summary], name: Scalar, domain: tuple[float, float], legend: bool
 ) -> Any:
     here = [row for row in rows if row.parameters[plot.panel] == name]
     series = [wording.scalar(v) for v in _values(rows, plot.colour)] if plot.colour else [""]
@@ -202,8 +191,7 @@ def _chart(
     }
     y = _height(plot, domain)
     records = [_record(plot, row, domain[0]) for row in here]
-    chart = alt.Chart(alt.Data(values=records), width=_WIDTH, height=_HEIGHT)
-    base = chart.encode(**place)
+    base = alt.Chart(alt.Data(values=records), width=_WIDTH, height=_HEIGHT).encode(**place)
     boxes = plot.form == "boxplot"
     layers = _boxes(base, shade, y) if boxes else _bars(base, shade, y, plot, domain[0])
     if printed := _published(plot, name):
@@ -259,6 +247,8 @@ def _svg(chart: Any) -> str:
         "titleFontWeight": "normal", "titlePadding": 8,
     }  # fmt: skip
     words = {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12}
+    bands = {"bandPaddingInner": 0.25, "bandPaddingOuter": 0.15}
+    bands["bandWithNestedOffsetPaddingInner"] = 0.3
     spec = chart.to_dict()
     spec["config"] = {
         "font": "Helvetica, Arial, sans-serif",
@@ -266,11 +256,7 @@ def _svg(chart: Any) -> str:
         "view": {"stroke": None},
         "axis": axis,
         "axisX": {"grid": False},
-        "scale": {
-            "bandPaddingInner": 0.25,
-            "bandPaddingOuter": 0.15,
-            "bandWithNestedOffsetPaddingInner": 0.3,
-        },
+        "scale": bands,
         "legend": words,
         "title": {"color": INK, "fontSize": 13, "anchor": "start", "offset": 14},
     }

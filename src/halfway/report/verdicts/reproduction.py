@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import halfway
 from halfway.pipeline.reproduce import Result
-from halfway.pipeline.study import Figure, Paper, Scale, Summaries, Summary
+from halfway.pipeline.study import Figure, Paper, Scale
 from halfway.report.verdicts.verdict_report import VerdictReport
 
 
@@ -16,17 +16,17 @@ def verdict_report(
     elapsed: float,
 ) -> VerdictReport:
     """The report of a finished `reproduce`; each figure with the summaries of its own points."""
+    summaries = {}
+    for paper, figure in figures:
+        name = paper.name, figure.name
+        own = [point.parameters for point in figure.points(scale)]
+        summaries[name] = [row for row in result.summaries[name].rows if row.parameters in own]
     work = result.report.wall_seconds * result.report.cores
     return VerdictReport(
         figures=figures,
         scale=scale,
         verdicts=result.verdicts,
-        summaries={
-            (paper.name, figure.name): _own(
-                figure, scale, result.summaries[paper.name, figure.name]
-            )
-            for paper, figure in figures
-        },
+        summaries=summaries,
         digest=result.digest,
         version=halfway.__version__,
         command=command,
@@ -35,8 +35,3 @@ def verdict_report(
         errors=result.report.errors,
         first_error=result.report.first_error,
     )
-
-
-def _own(figure: Figure, scale: Scale, found: Summaries) -> list[Summary]:
-    points = [point.parameters for point in figure.points(scale)]
-    return [row for row in found.rows if row.parameters in points]

@@ -25,8 +25,7 @@ def table(verdicts: Sequence[Verdict], caption: str) -> str:
         for title in titles
     )
     rows = "".join(_row(verdict, names, marks, gauges) for verdict in verdicts)
-    counts = sorted({verdict.replicates for verdict in verdicts})
-    networks = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    networks = wording.span(verdict.replicates for verdict in verdicts)
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(caption)}">'
         '<table class="verdicts" role="table">'
@@ -64,8 +63,7 @@ def _row(verdict: Verdict, names: Sequence[str], marks: Mapping[str, str], gauge
     reason = f'<span class="reason{quiet}">{why}</span>' if why else ""
     return (
         f'<tr role="row" data-verdict="{slug}">{cells}'
-        f'<td role="cell" class="metric">{escape(verdict.metric)}{mark}</td>{numbers}'
-        f"{gauge}"
+        f'<td role="cell" class="metric">{escape(verdict.metric)}{mark}</td>{numbers}{gauge}'
         f'<td role="cell" class="verdict"><span class="badge {slug}" title="{why}">'
         f"{wording.SYMBOL[verdict.verdict]} {verdict.verdict}</span>{reason}</td></tr>"
     )
@@ -83,9 +81,9 @@ def _parameter(verdict: Verdict, name: str) -> str:
 def _gauge(verdict: Verdict) -> str:
     """The interval and the measured value on a line around the published one."""
     published, measured = verdict.published, verdict.measured
-    if isinstance(published, str) or not published or measured is None:
+    if isinstance(published, str) or not published:
         return ""
-    if not math.isfinite(measured):
+    if measured is None or not math.isfinite(measured):
         return ""
     at = _place(measured, published)
     low, high = (
@@ -93,11 +91,8 @@ def _gauge(verdict: Verdict) -> str:
         for end in (verdict.low, verdict.high)
     )
     middle = _HEIGHT / 2
-    point = (
-        f'<circle cx="{at:.1f}" cy="{middle:g}" r="3.6"/>'
-        if 0 < at < _WIDTH
-        else _arrow(at > 0, middle)
-    )
+    dot = f'<circle cx="{at:.1f}" cy="{middle:g}" r="3.6"/>'
+    point = dot if 0 < at < _WIDTH else _arrow(at > 0, middle)
     return (
         f'<svg aria-hidden="true" class="{SLUG[verdict.verdict]}" width="{_WIDTH}" '
         f'height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}">'

@@ -3,18 +3,18 @@
 import csv
 import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import asdict
 
 from halfway.files import write_whole
 from halfway.pipeline.study import Summary
 from halfway.pipeline.verdict import Verdict
 
-VERDICT_FIELDS = Verdict.__struct_fields__
 # Without the bootstrap replicates, which are hundreds of numbers per row.
-SUMMARY_FIELDS = tuple(
+_SUMMARY_FIELDS = tuple(
     name for name in Summary.__struct_fields__ if name not in ("boot_mean", "boot_median")
 )
 
@@ -31,12 +31,12 @@ def verdicts_jsonl(verdicts: Iterable[Verdict]) -> str:
 
 def verdicts_csv(verdicts: Iterable[Verdict]) -> str:
     """The fields of Verdict with a header; `cell` is a JSON object, null is empty."""
-    return _csv(VERDICT_FIELDS, verdicts)
+    return csv_text(Verdict.__struct_fields__, map(asdict, verdicts))
 
 
 def summaries_csv(summaries: Iterable[Summary]) -> str:
     """The fields of Summary with a header; `parameters` is a JSON object. No bootstrap arrays."""
-    return _csv(SUMMARY_FIELDS, summaries)
+    return csv_text(_SUMMARY_FIELDS, map(asdict, summaries))
 
 
 def write_tables(
@@ -51,16 +51,22 @@ def write_tables(
         "verdicts.jsonl": verdicts_jsonl(verdicts),
         "summaries.csv": summaries_csv(summaries),
     }
+    return write_all(folder, contents)
+
+
+def write_all(folder: Path, contents: Mapping[str, str]) -> tuple[Path, ...]:
+    """Write files, name -> content, to `folder`; returns their paths."""
     for name, content in contents.items():
         write_whole(folder / name, content)
     return tuple(folder / name for name in contents)
 
 
-def _csv(fields: Sequence[str], rows: Iterable[msgspec.Struct]) -> str:
+def csv_text(fields: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+    """CSV of these fields, with a header: dicts as JSON; None, NaN and infinity are empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(fields)
-    writer.writerows([_plain(getattr(row, name)) for name in fields] for row in rows)
+    writer.writerows([_plain(row[name]) for name in fields] for row in rows)
     return text.getvalue()
 
 

@@ -13,13 +13,8 @@ from rich.text import Text
 from halfway.pipeline.study import Figure, Paper
 from halfway.pipeline.verdict import Opinion, Verdict
 from halfway.report import wording
+from halfway.report.verdicts import verdict_table
 from halfway.report.verdicts.verdict_report import VerdictReport
-from halfway.report.verdicts.verdict_table import (
-    STYLE,
-    networks_behind,
-    verdict_table,
-    verdict_text,
-)
 
 _INDENT = (0, 0, 0, 2)
 _PIPED = 100  # columns of output to a file
@@ -34,21 +29,20 @@ def console(stream: TextIO) -> Console:
 
 def print_figure(out: Console, paper: Paper, figure: Figure, verdicts: Sequence[Verdict]) -> None:
     """Print a figure: table, reasons of rows that do not agree, interpretations, tally."""
-    heading = Text.assemble(
-        (wording.heading(figure), "bold"), (f"  {paper.name}/{figure.name}", "dim")
-    )
+    name = (f"  {paper.name}/{figure.name}", "dim")
+    heading = Text.assemble((wording.heading(figure), "bold"), name)
     out.print(Padding(heading, (1, 0, 0, 0)))
     if not verdicts:
         out.print(Padding(Text("no judged values: see the picture on the page"), _INDENT))
     else:
-        out.print(verdict_table(verdicts, out.width))
+        out.print(verdict_table.verdict_table(verdicts, out.width))
         _print_reasons(out, verdicts)
         _print_interpretations(out, verdicts)
     for interpretation in figure.readings:
         out.print(Padding(Text.assemble(("interpretation: ", "dim"), interpretation), _INDENT))
     if verdicts:
         line = tally_text(verdicts)
-        if (networks := networks_behind(verdicts)) is not None:
+        if (networks := verdict_table.networks_behind(verdicts)) is not None:
             line.append(f" · {networks} networks per value", style="dim")
         out.print(Padding(line, _INDENT))
 
@@ -57,7 +51,7 @@ def tally_text(verdicts: Sequence[Verdict]) -> Text:
     """The tally line, with the number that agrees in colour."""
     line = Text(wording.tally_line(verdicts))
     first, *_ = line.plain.split(" · ")
-    line.stylize(f"{STYLE['agrees']} bold", 0, len(first))
+    line.stylize(f"{verdict_table.STYLE['agrees']} bold", 0, len(first))
     return line
 
 
@@ -72,14 +66,10 @@ def print_run(out: Console, report: VerdictReport, page: Path) -> None:
     spent = wording.duration(report.elapsed)
     parts = [f"{phase} {share:.0%}" for phase, _, share in wording.shares(report.seconds)]
     shared = ", time of all cores: " + " · ".join(parts) if parts else ", all runs were finished"
-    for label, text in (
-        ("digest", report.digest),
-        ("wall time", spent + shared),
-        ("page", str(page)),
-    ):
-        if not text:
-            continue
-        out.print(Text.assemble((f"{label:<10}", "dim"), text), soft_wrap=True)
+    facts = (("digest", report.digest), ("wall time", spent + shared), ("page", str(page)))
+    for label, text in facts:
+        if text:
+            out.print(Text.assemble((f"{label:<10}", "dim"), text), soft_wrap=True)
 
 
 def _print_reasons(out: Console, verdicts: Sequence[Verdict]) -> None:
@@ -90,7 +80,9 @@ def _print_reasons(out: Console, verdicts: Sequence[Verdict]) -> None:
     for (opinion, reason), rows in islice(reasons.items(), _MOST_REASONS):
         first = f"{wording.cell(rows[0].cell)} {rows[0].metric}".strip()
         where = first if len(rows) == 1 else f"{first} and {len(rows) - 1} more"
-        line = Text.assemble(verdict_text(opinion), f"  {where}: ", (reason, "italic"))
+        line = Text.assemble(
+            verdict_table.verdict_text(opinion), f"  {where}: ", (reason, "italic")
+        )
         out.print(Padding(line, _INDENT))
     if (left := len(reasons) - _MOST_REASONS) > 0:
         rest = f"{wording.count(left, 'more reason')}: verdicts.csv and the page have all"

@@ -29,14 +29,9 @@ def verdict_table(verdicts: Sequence[Verdict], width: int) -> Table:
     rows = _rows(verdicts)
     counted = networks_behind(verdicts) is None
     titles = [title for title in _TITLES if counted or title != "nets"]
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, int(width >= _WIDE), 0, 0),
-    )
-    gap = 2 if width >= _WIDE else 1
-    for title, wide in zip(titles, _widths(titles, rows, width, gap), strict=True):
+    pad = int(width >= _WIDE)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, pad, 0, 0))
+    for title, wide in zip(titles, _widths(titles, rows, width, 1 + pad), strict=True):
         right = title not in ("cell", "metric", "verdict")
         table.add_column(title, justify="right" if right else "left", overflow="fold", width=wide)
     for row in rows:

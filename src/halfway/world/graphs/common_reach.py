@@ -1,7 +1,6 @@
 """The common reach of a network: the distance within which all pairs of nodes are linked."""
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial import cKDTree
 
 from halfway.world.graphs.extent import farthest
@@ -20,6 +19,7 @@ def common_reach(network: Network) -> float:
     n, tree = network.n, cKDTree(position)
     rows = np.repeat(np.arange(n, dtype=np.int64), network.degree)
     links = rows * n + network.who  # ascending, as `who` is within a row
+    ended = np.append(links, -1)  # no pair equals the entry after the last link
     best = np.inf
     order = np.argsort(network.degree, kind="stable")
     for first in range(0, n, _ROWS_AT_ONCE):
@@ -28,17 +28,8 @@ def common_reach(network: Network) -> float:
         nearest = min(int(network.degree[some].max(initial=0)) + 2, n)
         gap, who = tree.query(position[some], k=nearest, distance_upper_bound=best)
         gap, who = gap.reshape(len(some), -1), who.reshape(len(some), -1)
-        unlinked = np.isfinite(gap) & (who != some[:, None])
-        unlinked &= ~_contains(links, some[:, None] * n + who)
+        pairs = some[:, None] * n + who
+        linked = ended[np.searchsorted(links, pairs)] == pairs
+        unlinked = np.isfinite(gap) & (who != some[:, None]) & ~linked
         best = min(best, float(gap[unlinked].min(initial=np.inf)))
     return best if np.isfinite(best) else 2.0 * farthest(position) + 1.0
-
-
-def _contains(
-    ascending: npt.NDArray[np.int64], some: npt.NDArray[np.int64]
-) -> npt.NDArray[np.bool_]:
-    place = np.searchsorted(ascending, some)
-    inside = place < len(ascending)
-    found = np.zeros(some.shape, bool)
-    found[inside] = ascending[place[inside]] == some[inside]
-    return found

@@ -32,9 +32,8 @@ def network_of(listed: LinkList, name: str, *, largest: bool = False) -> Network
     n = len(listed.labels)
     loops = int(np.count_nonzero(listed.ends[:, 0] == listed.ends[:, 1]))
     start, who = _rows(n, listed.ends)
-    left_out = dict(listed.left_out)
-    left_out["loops"] = loops
-    left_out["repeated links"] = len(listed.ends) - loops - len(who) // 2
+    repeated = len(listed.ends) - loops - len(who) // 2
+    left_out = {**listed.left_out, "loops": loops, "repeated links": repeated}
     labels = np.array(listed.labels, dtype=np.str_)
     network = Network(start, who, listed.position, labels, name)
     if largest:
@@ -52,10 +51,8 @@ def network_of(listed: LinkList, name: str, *, largest: bool = False) -> Network
 def near_order(network: Network) -> npt.NDArray[np.int64]:
     """Return the rows [n] ordered so that near nodes lie near: by cells, or else by links."""
     if network.position is None:
-        graph = csr_array(
-            (np.ones(len(network.who), np.int8), network.who, network.start.astype(np.int32)),
-            shape=(network.n, network.n),
-        )
+        rows = np.ones(len(network.who), np.int8), network.who, network.start.astype(np.int32)
+        graph = csr_array(rows, shape=(network.n, network.n))
         return reverse_cuthill_mckee(graph, symmetric_mode=True).astype(np.int64)  # type: ignore[no-any-return]
     x, y = network.position.T
     wide, high = np.ptp(x), np.ptp(y)
@@ -72,12 +69,10 @@ def reordered(network: Network, order: npt.NDArray[np.int64]) -> Network:
     end = np.repeat(np.arange(network.n), network.degree)
     start, who = _rows(network.n, np.column_stack((rank[end], rank[network.who])))
     return replace(
-        network,
-        start=start,
-        who=who,
+        network, start=start, who=who,
         position=None if network.position is None else network.position[order],
         labels=order.astype(np.int32) if network.labels is None else network.labels[order],
-    )
+    )  # fmt: skip
 
 
 def _rows(

@@ -18,11 +18,10 @@ def radius_of_degree(n: int, degree: float) -> float:
 
     Raises Problem where no radius up to 1 reaches that degree.
     """
-    if n < 2 or not 0 < degree <= (n - 1) * neighbour_probability(1.0):
-        raise Problem(
-            f"degree = {degree:g}: expected a positive mean degree that n = {n} nodes can have",
-            remedy=f"at most {max(n - 1, 0) * neighbour_probability(1.0):.4g} at radius 1",
-        )
+    most = max(n - 1, 0) * neighbour_probability(1.0)
+    if not 0 < degree <= most:
+        what = f"degree = {degree:g}: expected a positive mean degree that n = {n} nodes can have"
+        raise Problem(what, remedy=f"at most {most:.4g} at radius 1")
     low, high = 0.0, 1.0
     while low < (middle := (low + high) / 2) < high:
         if (n - 1) * neighbour_probability(middle) < degree:

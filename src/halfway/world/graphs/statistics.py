@@ -25,13 +25,9 @@ class DegreeStatistics(NamedTuple):
 def degree_statistics(network: Network) -> DegreeStatistics:
     """Return the least, mean, median and greatest degree, and the number of isolated nodes."""
     degree = network.degree
-    return DegreeStatistics(
-        int(degree.min()),
-        float(degree.mean()),
-        float(np.median(degree)),
-        int(degree.max()),
-        int(np.count_nonzero(degree == 0)),
-    )
+    least, most, isolated = degree.min(), degree.max(), np.count_nonzero(degree == 0)
+    middle = float(degree.mean()), float(np.median(degree))
+    return DegreeStatistics(int(least), *middle, int(most), int(isolated))
 
 
 def connected(network: Network) -> bool:
@@ -64,7 +60,7 @@ def subnetwork(network: Network, rows: npt.NDArray[np.integer]) -> Network:
         start=np.concatenate(([0], np.cumsum(degree))).astype(np.uint32),
         who=new_row[network.who[inside]],
         position=None if network.position is None else network.position[rows],
-        labels=(rows.astype(np.int32) if network.labels is None else network.labels[rows]),
+        labels=rows.astype(np.int32) if network.labels is None else network.labels[rows],
     )
 
 

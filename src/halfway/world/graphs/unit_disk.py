@@ -94,11 +94,9 @@ def _network(position: npt.NDArray[np.float64], radius: float, name: str) -> Net
     except MemoryError:
         k = _MOST_ENTRIES + 1
     if k > _MOST_ENTRIES:
-        raise Problem(
-            f"radius = {radius:g}: a unit disk graph of {len(position):,} points has too many "
-            "links for the memory",
-            remedy="use a smaller radius",
-        )
+        graph = f"a unit disk graph of {len(position):,} points"
+        what = f"radius = {radius:g}: {graph} has too many links for the memory"
+        raise Problem(what, remedy="use a smaller radius")
     return Network(start, who[:k], ordered, label, name)
 
 
@@ -138,15 +136,13 @@ def _check_odds(n: int, radius: float, most_draws: int) -> None:
     disk = min(math.pi * radius * radius, 1.0)
     isolated = n * (1.0 - disk) ** (n - 1)
     if isolated > math.log(most_draws) + _HOPELESS:
-        reason = f"about {isolated:.0f} nodes of every draw have no neighbour"
-        raise _unconnected(n, radius, reason)
+        why = f"about {isolated:.0f} nodes of every draw have no neighbour"
+        raise _unconnected(n, radius, why)
 
 
 def _unconnected(n: int, radius: float, reason: str) -> Problem:
     degree = (n - 1) * math.pi * radius * radius
     enough = math.sqrt((math.log(n) + 1.0) / (math.pi * n))
-    return Problem(
-        f"no connected unit disk graph for n = {n}, r = {radius:g} (mean degree {degree:.2g}): "
-        f"{reason}",
-        remedy=f"use a radius of about {max(enough, radius * 1.05):.2g} or more, or more nodes",
-    )
+    graph = f"unit disk graph for n = {n}, r = {radius:g} (mean degree {degree:.2g})"
+    remedy = f"use a radius of about {max(enough, radius * 1.05):.2g} or more, or more nodes"
+    return Problem(f"no connected {graph}: {reason}", remedy=remedy)

@@ -25,10 +25,8 @@ from halfway.world.underlays.underlay import (
 )
 from halfway.world.underlays.waxman import BANDWIDTHS, PLACEMENTS, Waxman
 
-FORMS = ("java", "c++")
 _WAXMAN = ("1", "3")  # router level and AS level; both have the same numbers
 _INCREMENTAL = 1.0
-_NUMBERS = 11  # numbers on the model's line
 _NODE = ("id", "x", "y")
 _EDGE = ("id", "from", "to", "length", "delay", "bandwidth")
 _DIRECTION = 9  # index of the field that is U or D
@@ -47,7 +45,6 @@ class _Lines(NamedTuple):
     """The lines of one block of a .brite file, with line numbers."""
 
     path: Path
-    head: tuple[int, str]
     body: list[tuple[int, list[str]]]
 
 
@@ -83,8 +80,8 @@ def write_brite(path: str | Path, underlay: Underlay, model: Waxman, form: str =
     keeps all digits, "c++" two decimals and no delays. Raises Problem if positions are unknown or
     the file cannot be written.
     """
-    if form not in FORMS:
-        raise Problem(f"form = '{form}': expected one of {', '.join(FORMS)}")
+    if form not in ("java", "c++"):
+        raise Problem(f"form = '{form}': expected one of java, c++")
     network = underlay.network
     if network.position is None:
         raise Problem("a .brite file requires the position of every node", where=network.name)
@@ -165,7 +162,7 @@ def _block(path: Path, lines: list[tuple[int, str]], name: str) -> _Lines:
         raise Problem(what, where=f"{path}:{number}")
     if not body:
         raise Problem(f"no line follows '{name}:'", where=f"{path}:{number}")
-    return _Lines(path, lines[first], body)
+    return _Lines(path, body)
 
 
 def _links(edges: _Lines, index: dict[str, int]) -> tuple[Ends, Doubles, Doubles, int]:
@@ -208,13 +205,12 @@ def _model(line: str) -> Waxman | None:
         given = [float(word) for word in head[3].split()]
     except ValueError:
         return None
-    if len(given) != _NUMBERS:
+    if len(given) != 11:
         return None
     n, side, square, placed, *middle, spread, least, most = given
     # Only the Java edition gives the model's name after its number.
     m, alpha, beta, growth = middle if "-" in head[2] else (*middle[1:], middle[0])
-    known = placed in (1, 2) and spread in (1, 2, 3, 4) and growth == _INCREMENTAL
-    if not known:
+    if placed not in (1, 2) or spread not in (1, 2, 3, 4) or growth != _INCREMENTAL:
         return None
     return Waxman(
         int(n), int(m), alpha, beta, int(side), int(square),

@@ -20,11 +20,9 @@ def content(path: Path) -> bytes:
     except EOFError:
         raise Problem("the compressed file is truncated", where=str(path)) from None
     except (gzip.BadGzipFile, zlib.error) as error:
-        what = f"not a valid gzip file ({error})"
-        raise Problem(what, where=str(path)) from None
+        raise Problem(f"not a valid gzip file ({error})", where=str(path)) from None
     except OSError as error:
-        what = f"cannot be read ({error.strerror or error})"
-        raise Problem(what, where=str(path)) from None
+        raise Problem(f"cannot be read ({error.strerror or error})", where=str(path)) from None
     except MemoryError:
         raise Problem("does not fit into memory", where=str(path)) from None
     if not data.strip():

@@ -70,10 +70,9 @@ class _Reader:
             self.parser.Parse(data, True)
         except expat.ExpatError as error:
             place = f"{self.path}:{error.lineno}:{error.offset + 1}"
+            what = f"not well-formed XML ({expat.ErrorString(error.code)})"
             if self.inside and error.code in _TRUNCATED:
                 what = f"the file is truncated inside <{self.inside[-1]}>"
-            else:
-                what = f"not well-formed XML ({expat.ErrorString(error.code)})"
             raise Problem(what, where=place) from None
         except (LookupError, ValueError) as error:  # an unknown encoding
             raise Problem(f"not readable XML ({error})", where=self.here()) from None

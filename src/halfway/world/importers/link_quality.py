@@ -32,18 +32,10 @@ def measured_success(
             if not (np.isnan(ratio) or 0.0 <= ratio <= 1.0):
                 raise table.problem(f"ratio = {ratio:g}: expected 0 to 1", line, column)
             if a is not None and b is not None:
-                k = _link_index(network, a, b)
-                if k >= 0:
-                    success[k] = ratio
+                success[network.start[a] : network.start[a + 1]][network.neighbours(a) == b] = ratio
     missing = np.flatnonzero(np.isnan(success))
     if len(missing):
         a = int(np.searchsorted(network.start, missing[0], side="right")) - 1
         pair = f"{network.label(a)} to {network.label(int(network.who[missing[0]]))}"
         raise Problem(f"no ratio of the link from {pair}", where=str(path))
     return success
-
-
-def _link_index(network: Network, a: int, b: int) -> int:
-    near = network.neighbours(a)
-    k = int(np.searchsorted(near, b))
-    return int(network.start[a]) + k if k < len(near) and near[k] == b else -1

@@ -14,15 +14,10 @@ from halfway.world.graphs.compressed import LinkList
 from halfway.world.importers.file_content import text
 
 _COMMENTS = ("#", "%")
-_TWO = 2
 # Usual names of position columns (x, y), in lower case.
 _POSITION_COLUMNS = (
-    ("x", "y"),
-    ("x_m", "y_m"),
-    ("longitude", "latitude"),
-    ("lon", "lat"),
-    ("lng", "lat"),
-)
+    ("x", "y"), ("x_m", "y_m"), ("longitude", "latitude"), ("lon", "lat"), ("lng", "lat"),
+)  # fmt: skip
 
 
 class LinkQuality(NamedTuple):
@@ -42,9 +37,8 @@ class TextTable:
     def column(self, name: str) -> int:
         """Return the index of a column; raises Problem with the existing columns."""
         if name not in self.columns:
-            there = ", ".join(self.columns)
-            what = f"no column '{name}'"
-            raise Problem(what, where=str(self.path), remedy=f"columns: {there}")
+            remedy = f"columns: {', '.join(self.columns)}"
+            raise Problem(f"no column '{name}'", where=str(self.path), remedy=remedy)
         return self.columns.index(name)
 
     def problem(self, what: str, line: int, column: int | None = None) -> Problem:
@@ -79,20 +73,15 @@ def csv_table(path: Path) -> TextTable:
     header = body.lstrip("\r\n").split("\n", 1)[0]
     separator = next((sign for sign in ",;\t" if sign in header), ",")
     reader = csv.reader(io.StringIO(body, newline=""), delimiter=separator, strict=True)
-    rows: list[tuple[int, list[str]]] = []
     try:
-        for row in reader:
-            if row:
-                rows.append((reader.line_num, row))
+        rows = [(reader.line_num, row) for row in reader if row]
     except csv.Error as error:
         raise Problem(f"{error}", where=f"{path}:{reader.line_num}") from None
     columns = [name.strip() for name in rows[0][1]]
     if all(_is_number(name) for name in columns):
-        raise Problem(
-            "the first line has only numbers: expected names of columns",
-            where=f"{path}:{rows[0][0]}",
-            remedy="add a header, or name the file .txt if blanks separate its columns",
-        )
+        what = "the first line has only numbers: expected names of columns"
+        remedy = "add a header, or name the file .txt if blanks separate its columns"
+        raise Problem(what, where=f"{path}:{rows[0][0]}", remedy=remedy)
     table = TextTable(path, columns, rows[1:])
     for line, row in table.rows:
         if len(row) != len(columns):
@@ -124,20 +113,18 @@ def blank_table(path: Path) -> TextTable:
     columns = [str(number + 1) for number in range(len(rows[0][1]))]
     table = TextTable(path, columns, rows)
     for line, row in rows:
-        if not _TWO <= len(row) <= max(len(columns), _TWO):
-            what = f"the line has {len(row)} columns: expected 2 to {max(len(columns), _TWO)}"
+        if not 2 <= len(row) <= max(len(columns), 2):
+            what = f"the line has {len(row)} columns: expected 2 to {max(len(columns), 2)}"
             raise table.problem(what, line)
     return table
 
 
 def links(
-    table: TextTable,
-    ends: tuple[str | None, str | None],
-    quality: LinkQuality,
+    table: TextTable, ends: tuple[str | None, str | None], quality: LinkQuality,
     only: Mapping[str, str],
-) -> LinkList:
+) -> LinkList:  # fmt: skip
     """Return the nodes and links of a table; every id in a read line is a node, linked or not."""
-    if len(table.columns) < _TWO:
+    if len(table.columns) < 2:
         what = f"one column ({table.columns[0][:40]}): expected two ends of a link"
         raise Problem(what, where=str(table.path))
     source = 0 if ends[0] is None else table.column(ends[0])
@@ -175,13 +162,11 @@ def _over(
     enough = all if quality.both_ways else any
     if len(quality.columns) != 1:
         return [
-            pair
-            for pair, found in zip(pairs, values, strict=True)
+            pair for pair, found in zip(pairs, values, strict=True)
             if not found or enough(value > quality.threshold for value in found)
-        ]
-    exceeding = {
-        pair for pair, (value,) in zip(pairs, values, strict=True) if value > quality.threshold
-    }
+        ]  # fmt: skip
+    valued = zip(pairs, values, strict=True)
+    exceeding = {pair for pair, (value,) in valued if value > quality.threshold}
     one_way = not quality.both_ways
     return sorted({(min(a, b), max(a, b)) for a, b in exceeding if one_way or (b, a) in exceeding})
 
@@ -190,12 +175,8 @@ def _none_over(table: TextTable, values: list[list[float]], quality: LinkQuality
     known = [value for found in values for value in found if not math.isnan(value)]
     best = f"the greatest is {max(known):g}" if known else "all are empty"
     ways = " both ways" if quality.both_ways else ""
-    columns = ", ".join(quality.columns)
-    return Problem(
-        f"no link has {columns} > {quality.threshold:g}{ways}; {best}",
-        where=str(table.path),
-        remedy="lower the threshold",
-    )
+    what = f"no link has {', '.join(quality.columns)} > {quality.threshold:g}{ways}; {best}"
+    return Problem(what, where=str(table.path), remedy="lower the threshold")
 
 
 def positions(table: TextTable, wanted: Sequence[str]) -> dict[str, tuple[float, float]]:
@@ -222,5 +203,5 @@ def _position_columns(table: TextTable, wanted: Sequence[str]) -> tuple[int, int
     for x_name, y_name in _POSITION_COLUMNS:
         if x_name in lower and y_name in lower:
             return 0, lower.index(x_name), lower.index(y_name)
-    there = ", ".join(table.columns)
-    raise Problem("no columns x, y or lon, lat", where=str(table.path), remedy=f"columns: {there}")
+    remedy = f"columns: {', '.join(table.columns)}"
+    raise Problem("no columns x, y or lon, lat", where=str(table.path), remedy=remedy)

@@ -22,7 +22,6 @@ from halfway.world.importers.link_table import (
 GRAPHML = (".graphml", ".xml")
 _CSV = (".csv",)
 _BLANKS = (".txt", ".tsv", ".tab", ".dat", ".edges", ".edgelist", ".links", ".intra")
-_MOST_QUALITIES = 2
 
 
 def read_network(
@@ -59,11 +58,8 @@ def read_network(
     kind = suffix(where)
     if kind in GRAPHML:
         if source or target or chosen.columns or only:
-            raise Problem(
-                "GraphML has no columns",
-                where=str(where),
-                remedy="leave out source, target, quality and only",
-            )
+            remedy = "leave out source, target, quality and only"
+            raise Problem("GraphML has no columns", where=str(where), remedy=remedy)
         listed = graphml(where)
     else:
         listed = links(table_of(where), (source, target), chosen, only or {})
@@ -112,7 +108,7 @@ def _names(columns: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _check(path: Path, quality: LinkQuality, threshold: float | None) -> None:
-    if len(quality.columns) > _MOST_QUALITIES:
+    if len(quality.columns) > 2:
         what = f"{len(quality.columns)} quality columns: expected one, or two (there and back)"
         raise Problem(what, where=str(path))
     if threshold is None:
@@ -120,8 +116,5 @@ def _check(path: Path, quality: LinkQuality, threshold: float | None) -> None:
     if not math.isfinite(threshold):
         raise Problem(f"threshold = {threshold}: expected a finite number", where=str(path))
     if not quality.columns:
-        raise Problem(
-            f"threshold = {threshold:g}: expected a quality column",
-            where=str(path),
-            remedy="choose the quality column",
-        )
+        what = f"threshold = {threshold:g}: expected a quality column"
+        raise Problem(what, where=str(path), remedy="choose the quality column")

@@ -12,12 +12,7 @@ from halfway.world.importers.brite import read_brite
 from halfway.world.importers.graphml import graphml_links
 from halfway.world.importers.link_table import LinkQuality, TextTable, links
 from halfway.world.importers.network import GRAPHML, stem, suffix, table_of
-from halfway.world.underlays.underlay import (
-    SPEED_OF_LIGHT_KM_S,
-    Doubles,
-    Underlay,
-    underlay_of,
-)
+from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Underlay, underlay_of
 from halfway.world.underlays.waxman import uniform_bandwidths
 
 EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
@@ -58,10 +53,9 @@ def read_underlay(
         return _from_graphml(where, largest)
     table = table_of(where)
     listed = links(table, (None, None), _ALL, {})
-    delay_s = np.full(len(listed.ends), hop_s)
+    delay_s, bandwidth_bps = (np.full(len(listed.ends), value) for value in (hop_s, np.nan))
     if delay_ms is not None:
         delay_s = _column(table, delay_ms) * _MILLI
-    bandwidth_bps = np.full(len(listed.ends), np.nan)
     if bandwidth_mbps is not None:
         bandwidth_bps = _column(table, bandwidth_mbps) * _MEGA
     return underlay_of(listed, delay_s, bandwidth_bps, stem(where), largest=largest)
@@ -75,31 +69,26 @@ def with_drawn_bandwidths(
     A draw depends on the link's number among all links, so known bandwidths do not shift it.
     """
     drawn = uniform_bandwidths(underlay.network.links, seed, least_mbps, most_mbps)
-    unknown = np.isinf(underlay.bandwidth_bps)
-    return replace(
-        underlay, bandwidth_bps=np.where(unknown, drawn[underlay.link], underlay.bandwidth_bps)
-    )
+    known = underlay.bandwidth_bps
+    return replace(underlay, bandwidth_bps=np.where(np.isinf(known), drawn[underlay.link], known))
 
 
 def great_circle_km(a: Doubles, b: Doubles) -> Doubles:
-    """Return great circle distances [links] of points [links, 2] in degrees, to whole metres.
+    """Return great circle distances [links] of points [links, 2] (longitude, latitude) in degrees.
 
-    Points are (longitude, latitude).
-    Whole metres, because sines differ between machines in their last bit.
+    To whole metres, because sines differ between machines in their last bit.
     """
     (east_a, north_a), (east_b, north_b) = np.radians(a).T, np.radians(b).T
     chord = np.sin((north_b - north_a) / 2) ** 2
     chord += np.cos(north_a) * np.cos(north_b) * np.sin((east_b - east_a) / 2) ** 2
     length_km = 2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.clip(chord, 0.0, 1.0)))
-    rounded: Doubles = np.round(length_km * _METRES_IN_KM) / _METRES_IN_KM
-    return rounded
+    return np.asarray(np.round(length_km * _METRES_IN_KM) / _METRES_IN_KM)
 
 
 def plane_km(a: Doubles, b: Doubles) -> Doubles:
     """Return the plane distances [links] of points [links, 2] in kilometres."""
     x, y = (a - b).T
-    length_km: Doubles = np.sqrt(x * x + y * y)
-    return length_km
+    return np.asarray(np.sqrt(x * x + y * y))
 
 
 def _from_graphml(path: Path, largest: bool) -> Underlay:
@@ -121,11 +110,8 @@ def _with_all_positions(listed: LinkList, path: Path) -> Doubles:
         near[b].append(a)
     known = [not math.isnan(x + y) for x, y in position.tolist()]
     if not any(known):
-        raise Problem(
-            "no node has a position: delays are unknown",
-            where=str(path),
-            remedy="add the node keys Longitude and Latitude, or x and y in kilometres",
-        )
+        remedy = "add the node keys Longitude and Latitude, or x and y in kilometres"
+        raise Problem("no node has a position: delays are unknown", where=str(path), remedy=remedy)
     while ring := [i for i in range(len(near)) if not known[i] and any(known[j] for j in near[i])]:
         for i in ring:
             position[i] = position[[j for j in near[i] if known[j]]].mean(axis=0)

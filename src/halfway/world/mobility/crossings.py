@@ -184,9 +184,8 @@ def _collect(pieces, i, start, who, rank, label, radius, other, begin, end):
 
 
 @inlined
-def _record(changing, count, t, a, b, up):
-    changing.t[count], changing.a[count] = t, a
-    changing.b[count], changing.up[count] = b, up
+def _record(out, count, t, a, b, up):
+    out.t[count], out.a[count], out.b[count], out.up[count] = t, a, b, up
     return count + 1
 
 
@@ -244,8 +243,7 @@ def joined(pieces, start, who, rank, label, radius, now, until, old_a, old_b, ne
                 o += 1
             if same or not previous:
                 b = other[k]
-                step = _replay(other, begin, end, k, m, i, until, was_open, out, count)
-                k, count, stays = step
+                k, count, stays = _replay(other, begin, end, k, m, i, until, was_open, out, count)
                 if stays:
                     new_a[opened], new_b[opened] = i, b
                     opened += 1

@@ -18,6 +18,7 @@ from halfway.world.mobility.motion import Legs, Presence, always, check_legs, po
 
 _ROUNDING = 1.0 + 1e-6  # search pieces slightly farther away than necessary
 _SPACINGS_A_PIECE = 2.0  # matters where few are in range; 0 to 4 took the same time there
+Rows = npt.NDArray[np.int32]
 
 
 class MovingGrid:
@@ -58,37 +59,25 @@ class MovingGrid:
         Applied to the previous `links()`, the changes give the new `links()`.
         """
         if not self.at <= until < math.inf:
-            raise Problem(
-                f"until = {until:g}: expected a finite time, at least {self.at:g} s, to advance to"
-            )
-        found = [_none()]
+            what = f"until = {until:g}: expected a finite time, at least {self.at:g} s"
+            raise Problem(f"{what}, to advance to")
+        found = [_room(0)]
         while self.at < until:
             end = min(self.at + self.slice, until)
             # Times may be so large that adding a slice does not change them.
             end = end if end > self.at else until
             found.append(self._slice(end))
             self.at = end
-        return LinkChanges(
-            np.concatenate([part.t for part in found]),
-            np.concatenate([part.a for part in found]),
-            np.concatenate([part.b for part in found]),
-            np.concatenate([part.up for part in found]),
-        )
+        return LinkChanges(*map(np.concatenate, zip(*found, strict=True)))
 
     def _slice(self, end: float) -> LinkChanges:
-        count = -1
-        while count < 0:
-            paths = (self.legs, self.presence, self._cursors)
-            count = cut(*paths, self.piece, self.at, end, self._pieces)
-            if count < 0:
-                self._pieces = room(self.legs.n, 2 * len(self._pieces.node))
+        paths = (self.legs, self.presence, self._cursors, self.piece, self.at, end)
+        while (count := cut(*paths, self._pieces)) < 0:
+            self._pieces = room(self.legs.n, 2 * len(self._pieces.node))
         who, start, rank, label = _near(self._pieces.middle[:count], self.radius + self.piece)
         links = len(who) // 2 + 1
         new = np.empty(links, np.int32), np.empty(links, np.int32)
-        most = 2 * links + len(self._open[0])
-        changing = LinkChanges(
-            np.empty(most), np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, bool)
-        )
+        changing = _room(2 * links + len(self._open[0]))
         args = (self._pieces, start, who, rank, label, self.radius, self.at, end)
         changes, opened = joined(*args, *self._open, *new, changing)
         self._open = new[0][:opened].copy(), new[1][:opened].copy()
@@ -103,8 +92,7 @@ def network_at(legs: Legs, radius: float, t: float, presence: Presence | None = 
     there = np.arange(legs.n, dtype=np.int32)
     if presence is not None:
         there = there[present(presence, t)]
-    none = np.empty(0, np.int32)
-    a, b = none, none
+    a, b = np.empty((2, 0), np.int32)
     if len(there):
         near = unit_disk(position[there], radius)
         assert near.labels is not None
@@ -121,12 +109,7 @@ def present(presence: Presence, t: float) -> npt.NDArray[np.bool_]:
     return there
 
 
-def _network(
-    a: npt.NDArray[np.int32],
-    b: npt.NDArray[np.int32],
-    position: npt.NDArray[np.float64],
-    name: str,
-) -> Network:
+def _network(a: Rows, b: Rows, position: npt.NDArray[np.float64], name: str) -> Network:
     ends, who = np.concatenate((a, b)), np.concatenate((b, a))
     order = np.lexsort((who, ends))
     start = np.concatenate(([0], np.cumsum(np.bincount(ends, minlength=len(position)))))
@@ -163,16 +146,14 @@ def _sizes(legs: Legs, radius: float) -> tuple[float, float]:
     return piece, min(piece * moving / path, leg)
 
 
-def _none() -> LinkChanges:
-    rows = np.empty(0, np.int32)
-    return LinkChanges(np.empty(0), rows, rows, np.empty(0, bool))
+def _room(changes: int) -> LinkChanges:
+    a, b = np.empty((2, changes), np.int32)
+    return LinkChanges(np.empty(changes), a, b, np.empty(changes, bool))
 
 
 def _near(
     middle: npt.NDArray[np.float64], reach: float
-) -> tuple[
-    npt.NDArray[np.int32], npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.int32]
-]:
+) -> tuple[Rows, npt.NDArray[np.uint32], Rows, Rows]:
     """Return compressed rows of near pieces, the row of each piece, and the piece of each row."""
     rank = np.empty(len(middle), np.int32)
     if not len(middle):

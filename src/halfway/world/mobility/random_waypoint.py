@@ -28,16 +28,10 @@ class _Waypoint(NamedTuple):
 
 
 def random_waypoint(
-    n: int,
-    width: float,
-    height: float,
-    *,
-    speed: tuple[float, float],
-    pause: tuple[float, float] = (0.0, 0.0),
-    seconds: float,
-    seed: int,
+    n: int, width: float, height: float, *,
+    speed: tuple[float, float], pause: tuple[float, float] = (0.0, 0.0), seconds: float, seed: int,
     start: Literal["stationary", "uniform"] = "stationary",
-) -> Legs:
+) -> Legs:  # fmt: skip
     """Draw random waypoint paths: straight to a uniform point of [0, width] x [0, height], pause.
 
     Each leg draws its speed, and then its pause, uniformly from (low, high). The random state of
@@ -67,17 +61,10 @@ class Wandering:
     """
 
     def __init__(
-        self,
-        n: int,
-        width: float,
-        height: float,
-        *,
-        speed: tuple[float, float],
-        pause: tuple[float, float] = (0.0, 0.0),
-        seconds: float,
-        seed: int,
-        start: Literal["stationary", "uniform"] = "stationary",
-    ) -> None:
+        self, n: int, width: float, height: float, *,
+        speed: tuple[float, float], pause: tuple[float, float] = (0.0, 0.0), seconds: float,
+        seed: int, start: Literal["stationary", "uniform"] = "stationary",
+    ) -> None:  # fmt: skip
         _check_waypoint(n, width, height, speed, pause, seconds, seed, start)
         (slow, fast), (short, long) = speed, pause
         trip = _mean_distance(width, height) * _mean_slowness(slow, fast)
@@ -91,7 +78,10 @@ class Wandering:
         self._begin()
 
     def _begin(self) -> None:
-        self._ahead, self._until = _at_the_start(self._model, self.n, self._seed), 0.0
+        n, last = self.n, np.tile([0.0, -1.0, 0.0, 0.0, 0.0, 0.0], (self.n, 1))
+        self._ahead = _Ahead(np.empty(n, np.uint64), last, np.zeros(n), np.empty((n, 5)))
+        _draw_starts(self._model, np.uint64(self._seed), self._ahead)
+        self._until = 0.0
 
     def legs(self, t0: float, t1: float) -> Legs:
         """Return the legs in [t0, t1], in seconds; no leg starts at or after `seconds`."""
@@ -127,44 +117,33 @@ def _mean_slowness(slow: float, fast: float) -> float:
     return math.log(fast / low) / (fast - low)
 
 
+def _expect(holds: bool, what: str, remedy: str = "") -> None:
+    if not holds:
+        raise Problem(what, where="random waypoint", remedy=remedy)
+
+
 def _check_waypoint(
-    n: int,
-    width: float,
-    height: float,
-    speed: tuple[float, float],
-    pause: tuple[float, float],
-    seconds: float,
-    seed: int,
-    start: str,
-) -> None:
-    where = "random waypoint"
-    if not 1 <= n < 2**31:
-        raise Problem(f"n = {n}: expected 1 to 2^31 - 1 nodes", where=where)
+    n: int, width: float, height: float, speed: tuple[float, float], pause: tuple[float, float],
+    seconds: float, seed: int, start: str,
+) -> None:  # fmt: skip
+    _expect(1 <= n < 2**31, f"n = {n}: expected 1 to 2^31 - 1 nodes")
     for name, length in (("width", width), ("height", height)):
-        if not _SMALLEST <= length < LARGEST:
-            what = f"{name} = {length:g}: expected a finite length >= {_SMALLEST:g}"
-            raise Problem(what, where=where)
-    if start not in ("stationary", "uniform"):
-        raise Problem(f"start = '{start}': expected 'stationary' or 'uniform'", where=where)
-    if not (0.0 <= speed[0] <= speed[1] < LARGEST and speed[1] > 0.0):
-        what = f"speed = ({speed[0]:g}, {speed[1]:g}): expected 0 <= low <= high, high > 0"
-        raise Problem(what, where=where)
+        what = f"{name} = {length:g}: expected a finite length >= {_SMALLEST:g}"
+        _expect(_SMALLEST <= length < LARGEST, what)
+    what = f"start = '{start}': expected 'stationary' or 'uniform'"
+    _expect(start in ("stationary", "uniform"), what)
+    what = f"speed = ({speed[0]:g}, {speed[1]:g}): expected 0 <= low <= high, high > 0"
+    _expect(0.0 <= speed[0] <= speed[1] < LARGEST and speed[1] > 0.0, what)
     for one in speed:
-        if 0.0 < one < _SMALLEST:
-            what = f"speed = {one:g}: expected 0, or at least {_SMALLEST:g}"
-            raise Problem(what, where=where)
-    if start == "stationary" and not speed[0] > 0.0:
-        what = (
-            "speed: expected low > 0 for a stationary start, as the mean speed would fall for ever"
+        _expect(
+            not 0.0 < one < _SMALLEST, f"speed = {one:g}: expected 0, or at least {_SMALLEST:g}"
         )
-        raise Problem(what, where=where, remedy="use low > 0, or start = 'uniform'")
-    if not 0.0 <= pause[0] <= pause[1] < LARGEST:
-        what = f"pause = ({pause[0]:g}, {pause[1]:g}): expected 0 <= low <= high"
-        raise Problem(what, where=where)
-    if not 0.0 < seconds < LARGEST:
-        raise Problem(f"seconds = {seconds:g}: expected a positive, finite time", where=where)
-    if not 0 <= seed < 2**64:
-        raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1", where=where)
+    what = "speed: expected low > 0 for a stationary start, as the mean speed would fall for ever"
+    _expect(start == "uniform" or speed[0] > 0.0, what, "use low > 0, or start = 'uniform'")
+    what = f"pause = ({pause[0]:g}, {pause[1]:g}): expected 0 <= low <= high"
+    _expect(0.0 <= pause[0] <= pause[1] < LARGEST, what)
+    _expect(0.0 < seconds < LARGEST, f"seconds = {seconds:g}: expected a positive, finite time")
+    _expect(0 <= seed < 2**64, f"seed = {seed}: expected an integer from 0 to 2^64 - 1")
 
 
 @inlined
@@ -241,13 +220,6 @@ class _Ahead(NamedTuple):
     last: npt.NDArray[np.float64]  # [n, 6] t0, t1, x0, y0, x1, y1; t1 < t0 before the first
     t: npt.NDArray[np.float64]  # [n] seconds, start of the next leg
     leg: npt.NDArray[np.float64]  # [n, 5] x0, y0, x1, y1 of the next leg, and its duration
-
-
-def _at_the_start(model: _Waypoint, n: int, seed: int) -> _Ahead:
-    last = np.tile([0.0, -1.0, 0.0, 0.0, 0.0, 0.0], (n, 1))
-    ahead = _Ahead(np.empty(n, np.uint64), last, np.zeros(n), np.empty((n, 5)))
-    _draw_starts(model, np.uint64(seed), ahead)
-    return ahead
 
 
 @kernel

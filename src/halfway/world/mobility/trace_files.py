@@ -45,9 +45,8 @@ def read_motion(path: str | Path) -> Traces:
         return read_tracks(where)
     if kind in _SETDEST:
         return read_setdest(where)
-    known = ", ".join((*_CSV, *_SETDEST))
-    what = f"unknown suffix '{kind}'"
-    raise Problem(what, where=str(path), remedy=f"expected {known}, or one of these with .gz")
+    remedy = f"expected {', '.join((*_CSV, *_SETDEST))}, or one of these with .gz"
+    raise Problem(f"unknown suffix '{kind}'", where=str(path), remedy=remedy)
 
 
 def read_tracks(path: str | Path, columns: Sequence[str] = ("node", "t_s", "x_m", "y_m")) -> Traces:

@@ -50,18 +50,8 @@ def content(brokers: int, clients: int, events: int, interest: Interest, seed: i
         for some, lows in zip(chosen, corner, strict=True)
     ]
     subscribed = filters(subscriptions)
-    wanted = _matches(subscribed, values, home, brokers)
-    return Content(home, subscribed, values, publisher, at, wanted)
-
-
-def _matches(
-    subscribed: Filters,
-    values: npt.NDArray[np.float64],
-    home: npt.NDArray[np.int64],
-    brokers: int,
-) -> npt.NDArray[np.int64]:
-    at_home = np.zeros((len(home), brokers), np.float32)
-    at_home[np.arange(len(home)), home] = 1.0
+    at_home = np.zeros((clients, brokers), np.float32)
+    at_home[np.arange(clients), home] = 1.0
     # Sums of ones are exact in single precision up to 2^24 clients.
-    matched: npt.NDArray[np.float32] = matching(subscribed, values).astype(np.float32) @ at_home
-    return matched.astype(np.int64)
+    wanted = (matching(subscribed, values).astype(np.float32) @ at_home).astype(np.int64)
+    return Content(home, subscribed, values, publisher, at, wanted)

@@ -1,6 +1,6 @@
 """Topic workloads (demand): subscriptions and publications, from lists or drawn incrementally."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -88,7 +88,7 @@ class Listed:
 
     def begun_again(self) -> "Listed":
         """Return the same demand before its first publication."""
-        return Listed(self.subscriptions, self.publications)
+        return replace(self)
 
 
 @dataclass
@@ -124,21 +124,19 @@ class Drawn:
             raise Problem(f"{what}: expected 'regular' or 'poisson', and 0 to 2^64 - 1")
         if not 1 <= self.width <= self.topics:
             raise Problem(f"width = {self.width}: expected 1 to topics = {self.topics}")
-        roles = self.publishers_each + self.subscribers_each
+        publishing, subscribing = self.publishers_each, self.subscribers_each
+        roles = publishing + subscribing
         if roles > self.n:
-            raise Problem(
-                f"publishers_each = {self.publishers_each}, subscribers_each = "
-                f"{self.subscribers_each}: expected at most n = {self.n} distinct nodes together",
-            )  # fmt: skip
+            what = f"publishers_each = {publishing}, subscribers_each = {subscribing}"
+            raise Problem(f"{what}: expected at most n = {self.n} distinct nodes together")
         if not 0 <= self.events < 2**31:
             raise Problem(f"events = {self.events}: expected 0 to 2^31 - 1")
         if not 0.0 < self.every_s < _LARGEST or not 0.0 <= self.start_s < _LARGEST:
             what = f"every_s = {self.every_s:g}, start_s = {self.start_s:g}"
             raise Problem(f"{what}: expected finite times, every_s > 0 and start_s >= 0")
         order = [_order(self.n, np.uint64(self.seed), topic) for topic in range(self.topics)]
-        self.publishers = [np.sort(rows[: self.publishers_each]) for rows in order]
-        subscribing = [rows[self.publishers_each : roles] for rows in order]
-        self.subscribers = _widened(subscribing, self.width)
+        self.publishers = [np.sort(rows[:publishing]) for rows in order]
+        self.subscribers = _widened([rows[publishing:roles] for rows in order], self.width)
         self._taken = 0
         self._due = self.start_s + (self._gap(0) if self.arrivals == "poisson" else 0.0)
 
@@ -168,10 +166,7 @@ class Drawn:
 
     def begun_again(self) -> "Drawn":
         """Return the same demand before its first publication."""
-        return Drawn(
-            self.n, self.topics, self.publishers_each, self.subscribers_each, self.events,
-            self.every_s, self.start_s, self.arrivals, self.seed, self.width,
-        )  # fmt: skip
+        return replace(self)
 
 
 def _rows_by_topic(topics: int, pairs: list[tuple[int, int]]) -> list[npt.NDArray[np.int32]]:

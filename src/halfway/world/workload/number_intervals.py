@@ -3,7 +3,7 @@
 After Huang & Garcia-Molina (MDM 2003) as Yuan & Wu 2009 use it. Topic v means the number v+1.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -50,8 +50,7 @@ class NumberIntervals:
         self.capability = power_law(self.n, self.seed)
         self._upto = np.cumsum(self.capability)
         self.low, self.high = _intervals(self)
-        every_row = np.arange(self.n, dtype=np.int32)
-        self.publishers = [every_row] * self.topics
+        self.publishers = [np.arange(self.n, dtype=np.int32)] * self.topics
         self.subscribers = [
             np.flatnonzero((self.low <= v) & (v <= self.high)).astype(np.int32)
             for v in range(self.topics)
@@ -80,10 +79,7 @@ class NumberIntervals:
 
     def begun_again(self) -> "NumberIntervals":
         """Return the same demand before its first publication."""
-        return NumberIntervals(
-            self.n, self.rate, self.start_s, self.end_s, self.share, self.numbers, self.length,
-            self.variance, self.seed,
-        )  # fmt: skip
+        return replace(self)
 
 
 def power_law(n: int, seed: int) -> npt.NDArray[np.float64]:
