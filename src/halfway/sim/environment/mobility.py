@@ -90,8 +90,8 @@ class MovingLinks:
         t = np.full(len(code), np.nextafter(end, -np.inf))
         up = np.arange(len(code)) >= len(gone)
         a, b = (code // before.n).astype(np.int32), (code % before.n).astype(np.int32)
-        pairs = zip(links, (t, a, b, up), strict=True)
-        return LinkChanges(*(np.concatenate(pair) for pair in pairs))
+        more = LinkChanges(t, a, b, up)
+        return LinkChanges(*map(np.concatenate, zip(links, more, strict=True)))
 
 
 def _codes(network: Network) -> npt.NDArray[np.int64]:
