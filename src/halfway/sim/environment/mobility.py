@@ -1,7 +1,7 @@
 """Mobility during a run: the links of moving nodes, window by window, less those that are cut."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -90,8 +90,8 @@ class MovingLinks:
         t = np.full(len(code), np.nextafter(end, -np.inf))
         up = np.arange(len(code)) >= len(gone)
         a, b = (code // before.n).astype(np.int32), (code % before.n).astype(np.int32)
-        more = LinkChanges(t, a, b, up)
-        return LinkChanges(*map(np.concatenate, zip(links, more, strict=True)))
+        columns: Any = zip(links, (t, a, b, up), strict=True)
+        return LinkChanges(*map(np.concatenate, columns))
 
 
 def _codes(network: Network) -> npt.NDArray[np.int64]:
