@@ -34,7 +34,7 @@ class NeighbourDiscovery:
         self._waiting = changes([], [], [], [])
 
     def advance(self, world: Changes, end: float) -> Changes:
-        """Return discovery's KNOWN and FORGOTTEN before `end`, of changes in this or past windows."""
+        """Return discovery's KNOWN and FORGOTTEN before `end`, of this and earlier windows."""
         learnt = self._learnt(world)
         delayed = changes(learnt.t + self._delay_s, learnt.kind, learnt.a, learnt.b)
         pending = merged(self._waiting, delayed)
