@@ -18,7 +18,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 class MapKinds:
-    """The kinds of a protocol by their role on the map."""
+    """The message kinds of a protocol by their role on the replay map."""
 
     def __init__(self, kinds: Kinds, first_at: npt.NDArray[np.float64]) -> None:
         self._roles = {kind.number: kind.on_map for kind in kinds if kind.on_map is not None}
@@ -29,16 +29,16 @@ class MapKinds:
         self.meetings = [(number, role) for number, role in roles if isinstance(role, Meets)]
 
     def with_role(self, *roles: MapRole) -> list[int]:
-        """The kinds that have one of these roles."""
+        """The message kinds that have one of these roles on the replay map."""
         return [number for number, role in self._roles.items() if role in roles]
 
     def every_reception(self) -> list[int]:
-        """The kinds of which the map needs every reception: steps, meetings, links."""
+        """The message kinds of which a map needs every reception: steps, meetings, links."""
         walks = [number for number, _ in (*self.steps, *self.meetings)]
         return [*walks, *self.with_role(MapRole.LINK, MapRole.CUT)]
 
     def carry(self, kind: npt.NDArray[Any], event: npt.NDArray[Any], t: npt.NDArray[Any]) -> Mask:
-        """Which records carry an event one hop further; columns of received records.
+        """Which records have kinds that carry an event a hop further; columns of received ones.
 
         Without roles: all that name an event after its publication.
         """
@@ -50,7 +50,7 @@ class MapKinds:
 
 
 def protocol_of(run: Simulation) -> ModuleType:
-    """The module of a simulation's protocol, which may define names for the map.
+    """The module of a simulation's protocol, which may define message kinds for the map.
 
     MAP_PARENT: the state's field with each row's parent in a tree (below 0: none). MAP_CELL_SIDE:
     the rule that has the side of a cell.
