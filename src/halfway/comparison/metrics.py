@@ -13,9 +13,9 @@ from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
 
-LATENCY = "latency-quantiles"  # [101] of a run, for the curves
+LATENCY = "latency-quantiles"  # [101] quantiles of a run, for the latency curves
 SHARES = ("delivery-ratio", "load-gini", "recovery-rate")  # between 0 and 1
-# Observed beside the metrics, where above 0; a note under the tables reports them.
+# Counts observed beside the metrics, where above 0; a note under the tables reports them.
 LATE, SATURATED, SHORTFALL = "late", "saturated", "shortfall: "
 
 # Each metric, and where a run's outcome has it; None: it is not in the outcome.

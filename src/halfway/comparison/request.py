@@ -23,7 +23,7 @@ _RULE = re.compile(r"half-width=((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)(%?)
 
 
 class Request(NamedTuple):
-    """The request of a comparison. `systems` can run at every point; `unsupported` are the others."""
+    """A comparison's request. `systems` can run at every point; `unsupported` are the others."""
 
     scenario: Scenario  # as in the file
     points: Sequence[ScenarioPoint]

@@ -51,7 +51,7 @@ class ResultCell(msgspec.Struct, frozen=True):
     system: str
     metric: str
     mean: MeanInterval  # over the networks on which it has a value
-    networks: int  # the number of these
+    networks: int  # number of networks on which it has a value
     difference: MeanInterval | None  # system - baseline on the same networks; None for the baseline
     best: bool  # its paired difference to every other system excludes 0, in the better direction
     values: tuple[float, ...]  # one a network, in the order of replicates; nan where it has none

@@ -61,7 +61,7 @@ class ScenarioRuns(source.SimulatedRuns):
         self.options = options
 
     def partitions(self) -> Sequence[source.PlannedRuns]:
-        """The data source's tasks of a scenario: the plan's, and one for systems that cannot run."""
+        """The data source's tasks for a scenario: its plan's, and one for unsupported systems."""
         from halfway.comparison.plan import point_of
         from halfway.comparison.request import read_request
         from halfway.pipeline.plan.plan import canonical, plan

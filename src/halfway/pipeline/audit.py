@@ -35,7 +35,7 @@ class Failure(msgspec.Struct, frozen=True):
 
     error: str  # type and message, in one line
     runs: int
-    measurement: str  # this and the following fields: of the first of them
+    measurement: str  # this and the following fields: those of the first failed run
     parameters: str  # canonical JSON
     replicate: int
     network_seed: int
@@ -62,9 +62,9 @@ class Study(msgspec.Struct, frozen=True):
     halfway: str  # version
     points: int
     replicates: int
-    runs: int  # that it needs
-    made: int  # of them, errors included
-    errors: int  # of these
+    runs: int  # number of runs that the study needs
+    made: int  # number of these runs made, errors included
+    errors: int  # number of these runs that failed
 
 
 class Audit(msgspec.Struct, frozen=True):

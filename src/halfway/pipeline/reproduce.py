@@ -61,7 +61,7 @@ def reproduce(
     whole = together([table for table, _ in plans.values()])
     requested = ((name, table) for name, (table, _) in plans.items() if len(table))
     studies = {f"{'/'.join(name)} ({scale})": table for name, table in requested}
-    if not whole.num_rows:  # only drawings
+    if not whole.num_rows:  # the figures are drawings only
         nothing = SweepReport(0, 0, 0, "", 0.0, 1, {}, 0.0, 0.0)
         return Result([], {name: Summaries([]) for name in plans}, readings, nothing, "")
     with session(master) as spark:

@@ -93,7 +93,7 @@ class NodePower(_Part, frozen=True, kw_only=True):
 
 
 class Scenario(_Part, frozen=True, kw_only=True):
-    """The fields of a scenario file. Times in seconds; lengths in units of the network or movement."""
+    """A scenario file's fields. Times in seconds; lengths in units of the network or movement."""
 
     network: UnitDisk | FromFile | Backbone | Waypoint | Recorded
     system: str = "flooding"

@@ -50,12 +50,18 @@ class MapKinds:
 
 
 def protocol_of(run: Simulation) -> ModuleType:
-    """The module of a simulation's protocol, which may define message kinds for the map.
-
-    MAP_PARENT: the state's field with each row's parent in a tree (below 0: none). MAP_CELL_SIDE:
-    the rule that has the side of a cell.
-    """
+    """The module of a simulation's protocol, which may define MAP_PARENT and MAP_CELL_SIDE."""
     # A user system is one module, and its state is defined there.
     built_in = run.system in TABLE
     name = TABLE[run.system].module if built_in else type(run.instance.state).__module__
     return importlib.import_module(name)
+
+
+def map_parent(protocol: ModuleType) -> str:
+    """The map's name of the state field with each row's parent in a tree (below 0: none), or ""."""
+    return str(getattr(protocol, "MAP_PARENT", ""))
+
+
+def map_cell_side(protocol: ModuleType) -> str:
+    """The map's name of the rule that has the side of a cell; "" for none."""
+    return str(getattr(protocol, "MAP_CELL_SIDE", ""))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from halfway.adapters.interface import System
 from halfway.comparison.replay import tables
-from halfway.comparison.replay.kinds import MapKinds, protocol_of
+from halfway.comparison.replay.kinds import MapKinds, map_cell_side, map_parent, protocol_of
 from halfway.comparison.replay.trace import CondensedTrace, condensed_trace
 from halfway.comparison.replay.world import MOST_EVENTS, Columns, ReplayWorld, world_of
 from halfway.core.kinds import MapRole
@@ -54,14 +54,14 @@ def replay_of(build: Callable[[Path], Simulation], motion: Motion | None) -> Rep
         file = Path(folder) / "run.parquet"
         run = build(file)
         protocol = protocol_of(run)
-        parents = _run_sampling(run, getattr(protocol, "MAP_PARENT", ""))
+        parents = _run_sampling(run, map_parent(protocol))
         world = world_of(run, motion)
         event = world.publications["event"].astype(np.int64)
         published_at = np.full(int(event.max(initial=-1)) + 1, np.inf)  # inf: left out
         published_at[event] = world.publications["t"]
         kinds = MapKinds(run.instance.kinds, published_at)
         trace = condensed_trace(file, kinds)
-    rules, side = run.instance.rules, getattr(protocol, "MAP_CELL_SIDE", "")
+    rules, side = run.instance.rules, map_cell_side(protocol)
     low_x, low_y = (float(getattr(rules, name, 0.0)) for name in ("low_x", "low_y"))
     cells = low_x, low_y, float(getattr(rules, side)) if side else 0.0
     return _replay(run, world, kinds, trace, parents, cells)

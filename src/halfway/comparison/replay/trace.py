@@ -53,7 +53,7 @@ class CondensedTrace(NamedTuple):
     """The condensed trace: the rows of a run's trace that a map needs."""
 
     sent: TraceRows  # the first reception of each transmission, thinned to MOST_SENT
-    all_sent: int  # transmissions before that
+    all_sent: int  # transmissions before thinning
     announced: TraceRows  # first receptions of kinds that announce brokers or home cells
     hops: TraceRows  # each node's first reception of each event
     receptions: TraceRows  # of kinds that are steps, meetings, links

@@ -29,7 +29,7 @@ class ReplayWorld(NamedTuple):
     reach: float | None  # of moving nodes
     publications: Columns  # t, row, topic, event; the first MOST_EVENTS
     subscriptions: Columns  # row, topic
-    events_left_out: int  # publications beyond those
+    events_left_out: int  # publications after the first MOST_EVENTS
 
     def expected(self, changes: Columns) -> list[npt.NDArray[np.int32]]:
         """In the replay's world, each publication's expected receivers, as a run counts them.

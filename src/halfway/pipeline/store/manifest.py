@@ -33,7 +33,7 @@ class BatchManifest(msgspec.Struct, frozen=True):
     finished: str  # UTC, ISO 8601, whole seconds
     runs: int
     errors: int
-    digest: str  # of its sorted (key, status, run digest)
+    digest: str  # of the batch's sorted (key, status, run digest)
     files: dict[str, FileChecksum]
 
 

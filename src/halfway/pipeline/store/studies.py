@@ -49,7 +49,7 @@ def record_requests(folder: Path, plans: Plans) -> None:
 
 
 def read_requests(folder: Path) -> Iterator[StudyRequest]:
-    """A folder's requested studies, by name. Raises OSError or an Arrow error for a damaged file."""
+    """Read the requested studies, by name. Raises OSError or an Arrow error for a damaged file."""
     found = []
     for file in folder.glob("*.parquet"):
         table = pq.read_table(file)
