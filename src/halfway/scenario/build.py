@@ -108,7 +108,7 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
                 positions_from=file.positions, largest=file.largest,
             ), None  # fmt: skip
         case Backbone() as model:
-            square = min(Waxman().square, model.side)  # the square of a placement that is unused here
+            square = min(Waxman().square, model.side)  # the placement's square, unused here
             given = Waxman(model.n, model.m, beta=model.beta, side=model.side, square=square)
             return waxman(given, scenario.seed).network, None
         case Waypoint() as model:

@@ -38,7 +38,7 @@ class MapKinds:
         return [*walks, *self.with_role(MapRole.LINK, MapRole.CUT)]
 
     def carry(self, kind: npt.NDArray[Any], event: npt.NDArray[Any], t: npt.NDArray[Any]) -> Mask:
-        """Which records have kinds that carry an event a hop further; columns of received ones.
+        """Which received records (columns) carry an event one hop further, by their message kind.
 
         Without roles: all that name an event after its publication.
         """
@@ -58,10 +58,10 @@ def protocol_of(run: Simulation) -> ModuleType:
 
 
 def map_parent(protocol: ModuleType) -> str:
-    """The map's name of the state field with each row's parent in a tree (below 0: none), or ""."""
+    """The state's field that a map reads each row's parent from (below 0: none); "" for none."""
     return str(getattr(protocol, "MAP_PARENT", ""))
 
 
 def map_cell_side(protocol: ModuleType) -> str:
-    """The map's name of the rule that has the side of a cell; "" for none."""
+    """The rule that a map reads the side of a cell from; "" for none."""
     return str(getattr(protocol, "MAP_CELL_SIDE", ""))
