@@ -129,7 +129,7 @@ def ratio(above: Summary, below: Summary, statistic: Statistic) -> tuple[float, 
 
 
 def difference(left: Summary, right: Summary, statistic: Statistic) -> tuple[float, float, float]:
-    """Estimate `left - right` and its 95 % interval, paired by network; nan with one network."""
+    """Estimate `left - right`, paired by network, and its 95 % interval: nan with one network."""
     a, boot_a = _parts(left, statistic)
     b, boot_b = _parts(right, statistic)
     return a - b, *around(a - b, boot_a - boot_b, min(left.networks, right.networks))
