@@ -22,7 +22,7 @@ def empty_window(n: int, window: int) -> npt.NDArray[np.int32]:
 
 
 @inlined
-def is_new(seen, i, event):
+def record_if_new(seen, i, event):
     """Whether row i receives an event for the first time; from now on it has received it."""
     place = np.uint32(event) & np.uint32(seen.shape[1] - 1)
     if event <= seen[i, place]:
@@ -32,7 +32,7 @@ def is_new(seen, i, event):
 
 
 @inlined
-def is_among_the_newest(newest, i, topic, event):
+def record_among_newest(newest, i, topic, event):
     """Whether row i receives an event of a topic for the first time; from now on it has.
 
     newest [n, topics, window]: the window's largest ids of each topic, each plus 1; 0: none. An id

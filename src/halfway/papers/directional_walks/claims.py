@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from halfway.papers.published import Published, published
 from halfway.pipeline.judge import Judged, judge_number, judge_order, judge_range
 from halfway.pipeline.measure import around, ratio
 from halfway.pipeline.plan.run import Scalar
+from halfway.pipeline.published import Published, published
 from halfway.pipeline.study import Summaries, Summary
 from halfway.pipeline.verdict import Verdict
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from halfway.papers.published import published
 from halfway.papers.underlay_siena import points
 from halfway.papers.underlay_siena.points import BALANCES, EVENT_COUNTS, EVENTS, FAULTS, RUSH_S
 from halfway.pipeline.judge import judge_number, judge_order, judge_range
 from halfway.pipeline.measure import around, difference, ratio
 from halfway.pipeline.plan.run import Scalar
+from halfway.pipeline.published import published
 from halfway.pipeline.study import Summaries, Summary
 from halfway.pipeline.verdict import Opinion, Verdict
 

@@ -26,7 +26,7 @@ from halfway.protocols.broker_trees.client_state import (
 from halfway.protocols.broker_trees.messages import CLIENT, ORIGIN
 from halfway.protocols.broker_trees.source_routes import NO_ROUTE, send_along
 from halfway.protocols.broker_trees.subscription_table import FREE
-from halfway.protocols.event_window import is_new
+from halfway.protocols.event_window import record_if_new
 
 
 @apart
@@ -107,7 +107,7 @@ def receive_from_broker(clients, routes, c, own, message, out):
     kind, client, f = message.kind, message.args[CLIENT], message.topic
     if kind == messages.NOTIFY:
         known = 0 <= client < clients.delivered.shape[1]
-        if known and is_new(clients.delivered[c], client, message.event):
+        if known and record_if_new(clients.delivered[c], client, message.event):
             o = emit(out, messages.DELIVERED, 0.0, APP)
             o.event, o.topic, o.target = message.event, f, client
         return

@@ -193,7 +193,7 @@ def handle_hop(hops, lost, rules, i, message, out):
     elif message.kind == NO_PATH:
         lost[i] += 1
     else:
-        return reliable_hop.accepted_before(hops, i, message, out)
+        return reliable_hop.acknowledge_if_asked(hops, i, message, out)
     return True
 
 

@@ -29,7 +29,7 @@ from halfway.protocols.broker_trees.subscription_table import (
     SubscriptionTable,
     empty_table,
 )
-from halfway.protocols.event_window import empty_window, is_new
+from halfway.protocols.event_window import empty_window, record_if_new
 from halfway.protocols.reliable_hop import ReliableHops, restart_timers
 
 KINDS = kinds.KINDS
@@ -186,7 +186,9 @@ def receive_at_live_broker(state, rules, sender, message, out):
         return
     if kind > messages.DELIVERED:
         receive_maintenance(state, rules, sender, message, out)
-    elif kind not in (messages.PUBLISH, messages.NOTIFY) or is_new(state.seen, b, message.event):
+    elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(
+        state.seen, b, message.event
+    ):
         siena.receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
         if kind == messages.SUBSCRIBE and message.args[messages.STEP] > 0:
             renew(state.clients, state.table, b, message.args[messages.ORIGIN])

@@ -57,7 +57,7 @@ def most_emissions(state: CellState, rules: Rules) -> int:
 
 
 @apart
-def passed_to_replica(state, rules, i, message, out):
+def pass_to_replica(state, rules, i, message, out):
     """Whether a message to a home went on to another member, which stores the key."""
     topic, point = message.topic, message.args[messages.POINT]
     if rules.replicas == ALL or to_client(message.kind):
@@ -76,7 +76,7 @@ def passed_to_replica(state, rules, i, message, out):
 def arrived(state, rules, i, message, out):
     """A routed message at its destination."""
     kind, topic, point = message.kind, message.topic, message.args[messages.POINT]
-    if passed_to_replica(state, rules, i, message, out):
+    if pass_to_replica(state, rules, i, message, out):
         return
     if kind in (messages.ADVERT, messages.INTEREST, messages.PRUNE):
         store_entry(state, rules, i, message, out)
@@ -151,7 +151,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     """Let a node of GeoRendezvous receive one message."""
     kind = message.kind
     if messages.ADVERT <= kind <= messages.NOTIFY_CLIENT or kind == messages.REPLICATE:
-        if reliable_hop.accepted_before(state.hops, i, message, out):
+        if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
             return
         here = to_client(kind) and message.target == state.node_id[i]
         if kind == messages.REPLICATE:

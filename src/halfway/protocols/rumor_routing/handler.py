@@ -25,7 +25,7 @@ from halfway.core.options import count, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
 from halfway.protocols.application import PUBLISH, SUBSCRIBE, emit_event, notify_application
-from halfway.protocols.event_window import is_new
+from halfway.protocols.event_window import record_if_new
 from halfway.protocols.rumor_routing import messages
 from halfway.protocols.rumor_routing.state import (
     NONE,
@@ -191,7 +191,7 @@ def on_answer(state, i, message, out):
 @inlined
 def forward_event(state, i, message, out):
     """Deliver an event that is new here, and send it on to all branches of its topic."""
-    if not is_new(state.seen, i, message.event):
+    if not record_if_new(state.seen, i, message.event):
         return
     notify_application(state, i, message, out)
     for place in range(min(state.branches[i], state.branch_topic.shape[1])):

@@ -5,7 +5,7 @@ import numpy as np
 from halfway.core.compiled import inlined, kernel
 from halfway.core.message import AFRESH, APP
 from halfway.core.outbox import emit
-from halfway.protocols.event_window import is_among_the_newest
+from halfway.protocols.event_window import record_among_newest
 from halfway.protocols.walks.messages import DATA, DELIVERED, NEVER, OTHER, UNMATCHED
 from halfway.protocols.walks.state import BUFFERED, EVENT, EVICTED, LOST, TOPIC, track_hop
 
@@ -40,7 +40,7 @@ def forward(trails, rules, i, topic, event, other, hops, out):
     back = trails.back[i, 2 * topic + 1]
     if back != NEVER and trails.walks[i, 2 * topic + 1].generation >= other:
         if back == trails.node_id[i]:
-            if is_among_the_newest(trails.delivered, i, topic, event):
+            if record_among_newest(trails.delivered, i, topic, event):
                 o = emit(out, DELIVERED, 0.0, APP)
                 o.hops = hops
                 o.topic = topic

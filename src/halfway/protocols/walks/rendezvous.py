@@ -66,7 +66,9 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
     """A STEP: True if the walk ends here, or goes to a neighbour that advertised the other."""
     walk, generation = message.args[messages.WALK_ID], message.args[messages.GENERATION]
     other, now = walk ^ 1, message.at
-    if reliable_hop.accepted_before(trails.hops, i, message, out) or is_outrun(trails, i, message):
+    if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out) or is_outrun(
+        trails, i, message
+    ):
         return True
     leave_trail(trails, rules, i, walk, generation, message.source, now, out)
     trails.walks[i, walk].steps = message.args[messages.STEPS]
@@ -188,10 +190,10 @@ def receive_other(trails, rules, neighbourhood, i, message, out):
         trails.advertiser[i, message.args[messages.WALK_ID]] = message.source
         trails.walks[i, message.args[messages.WALK_ID]].advertised_at = message.at
     elif message.kind == messages.MATCH:
-        if not reliable_hop.accepted_before(trails.hops, i, message, out):
+        if not reliable_hop.acknowledge_if_asked(trails.hops, i, message, out):
             match_arrived(trails, rules, i, message, out)
     elif message.kind == messages.DATA:
-        if not reliable_hop.accepted_before(trails.hops, i, message, out):
+        if not reliable_hop.acknowledge_if_asked(trails.hops, i, message, out):
             other = message.args[messages.OTHER]
             forward(trails, rules, i, message.topic, message.event, other, message.hops, out)
     elif message.kind == reliable_hop.ACK:
