@@ -24,7 +24,7 @@ def cells_of(n: int, degree: float, seed: int) -> CellRoutes:
 
 
 def detours(run: Run) -> Observations:
-    """[geo §4, Fig. 3a-c] Publisher and subscriber through GeoRendezvous's points; a unit is a pair.
+    """[geo §4, Fig. 3a-c] Publisher and subscriber via GeoRendezvous's points; a unit is a pair.
 
     path, direct: hops through the best point tried, and without one. overhead: the network's mean
     of the first over its mean of the second. pairwise: each pair's own. empty: share of the points

@@ -74,7 +74,7 @@ def add_relay(state, i, place, broker):
 
 @embedded
 def write_relays(state, i, place, o):
-    """Write the source's relays into a DRIP event copy: relays whichever broker gives them theirs."""
+    """Write the source's relays into a DRIP event copy, whichever broker gives the copy."""
     for r in range(MOST_RELAYS):
         there = r < state.relays.shape[2]
         o.args[RELAYS + r] = state.relays[i, place, r] if there else NO_NODE
