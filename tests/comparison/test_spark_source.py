@@ -42,7 +42,7 @@ def _planned(source: HalfwaySource) -> list[tuple[dict[str, object], dict[str, o
     return [
         (row, words)
         for task in reader.partitions()
-        for row, known in zip(task.rows, task.words, strict=True)
+        for row, known in zip(task.rows, task.parameters, strict=True)
         for words in known
     ]
 

@@ -81,7 +81,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         ".": set(),
         "pictures": {"."},
         "verdicts": {"."},
-        "comparison": {".", "pictures", "verdicts"},
+        "comparison": {".", "pictures"},
     },
     "papers": {
         ".": {"directional_walks", "walk_overlay", "georendezvous", "drip", "underlay_siena"},

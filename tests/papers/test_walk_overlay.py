@@ -300,9 +300,9 @@ def test_the_filters_in_bulk_are_those_of_the_messages() -> None:
     down, up = (passes(words, CATALOGUE, KEY, size) for words in (below, above))
     matched = matching(wanted, CATALOGUE)
     for event in range(0, len(CATALOGUE.event_topic), 5):
-        before = int(history.engine.counters.heard_kind[EVENT])
+        before = int(history.engine.counters.received_kind[EVENT])
         delivered, due = history.published(0, event)
         assert delivered == due
         count, reached = tree.transmissions(0, down[:, [event]], up[:, [event]])
-        assert int(history.engine.counters.heard_kind[EVENT]) - before == count[0]
+        assert int(history.engine.counters.received_kind[EVENT]) - before == count[0]
         assert not (matched[:, event] & ~reached[:, 0]).any()

@@ -78,6 +78,7 @@ class _Caches:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._cache_in: dict[str, Any] = {}
+        self.cache_path = self._of(()).cache_path  # for the statistics of numba
 
     def _of(self, signature: Any) -> Any:
         folder = _folder_of(getattr(signature, "args", signature)) or CACHE_FOLDER

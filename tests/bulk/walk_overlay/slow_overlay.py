@@ -1,7 +1,7 @@
 """Algorithms 1 and 2 of paper 2 with sets: the slow oracle of the bulk driver."""
 
 from halfway.world.graphs.network import Network
-from tests.protocols.slow_world import Dice
+from tests.protocols.slow_world import RandomState
 
 
 class SlowWalk:
@@ -12,7 +12,9 @@ class SlowWalk:
         self.back = {row: row}
         self.left: set[int] = set()  # nodes whose neighbours are in N(DRW)
         self.heads = [row] * branches
-        self.random_state = [Dice(Dice(seed, row).word, branch) for branch in range(branches)]
+        self.random_state = [
+            RandomState(RandomState(seed, row).word, branch) for branch in range(branches)
+        ]
         self.going = [True] * branches
         self.steps = 0
         self.met: tuple[int, int] | None = None

@@ -100,14 +100,14 @@ def chain() -> History:
 def test_events_cross_only_links_with_a_subscriber_behind_them() -> None:
     history = chain()
     history.subscribe(2, 0)
-    before = int(history.engine.counters.heard_kind[EVENT])
+    before = int(history.engine.counters.received_kind[EVENT])
     assert history.published(0, 0) == ([2], [2])
-    assert int(history.engine.counters.heard_kind[EVENT]) - before == 2
+    assert int(history.engine.counters.received_kind[EVENT]) - before == 2
     flood = History(line(6), 1, RULES._replace(filtered=False))
     flood.begin(0, 5)
     flood.subscribe(2, 0)
     assert flood.published(0, 0) == ([2], [2])
-    assert flood.engine.counters.heard_kind[EVENT] == 5
+    assert flood.engine.counters.received_kind[EVENT] == 5
 
 
 def test_unsubscribing_restores_the_filters() -> None:
@@ -125,9 +125,9 @@ def test_unsubscribing_restores_the_filters() -> None:
 def test_a_subscription_that_changes_no_filter_costs_no_message() -> None:
     history = chain()
     history.subscribe(5, 1)
-    before = int(history.engine.counters.heard_kind[CHUNK])
+    before = int(history.engine.counters.received_kind[CHUNK])
     history.subscribe(5, 1)
-    assert int(history.engine.counters.heard_kind[CHUNK]) == before
+    assert int(history.engine.counters.received_kind[CHUNK]) == before
 
 
 def test_a_new_walk_repairs_the_overlay_after_a_broker_dies() -> None:

@@ -121,8 +121,8 @@ def test_only_the_root_of_a_fragment_names_its_successor() -> None:
 def test_a_link_that_is_not_acknowledged_is_requested_again() -> None:
     history = chain()
     history.state.links.ready[0, 0] = 0
-    before = int(history.engine.counters.heard_kind[LINK])
+    before = int(history.engine.counters.received_kind[LINK])
     history.post(CHECK_LINKS, 0)
     history.settle()
-    assert int(history.engine.counters.heard_kind[LINK]) == before + 1
+    assert int(history.engine.counters.received_kind[LINK]) == before + 1
     assert history.is_a_tree()

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from halfway.core.message import APP, EVERYONE, START
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN, LINK_GONE, LINK_NEAR
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
-from tests.protocols.slow_world import Dice
+from tests.protocols.slow_world import RandomState
 
 Links = list[set[int]]  # by row
 
@@ -65,7 +65,7 @@ class SlowRadio:
 
     delay: float | dict[tuple[int, int], float]
     success: float | dict[tuple[int, int], float] = 1.0
-    random_state: Dice | None = None
+    random_state: RandomState | None = None
 
     def delay_of(self, a: int, b: int) -> float | None:
         """Seconds from one row to another; None where there is never a link."""

@@ -19,7 +19,7 @@ from halfway.sim.engine.records import RECEIVED, SENT, Engine, grown, new_engine
 from halfway.sim.radio.delays import Distances, Ideal, Lossy, distances, lossy
 from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links, line
-from tests.protocols.slow_world import Dice
+from tests.protocols.slow_world import RandomState
 
 WAIT = 0.25
 Received = tuple[float, int, int, int]  # (time, row, event, kind)
@@ -49,7 +49,7 @@ def slow_flood(
     network: Network, delay: Any, success: Any, seed: int, events: int, down: set[int]
 ) -> tuple[list[Received], dict[int, int]]:
     """The same with one queue entry a reception, and how often each row transmitted."""
-    random_state, sent = Dice(seed, 0x1055), dict.fromkeys(range(network.n), 0)
+    random_state, sent = RandomState(seed, 0x1055), dict.fromkeys(range(network.n), 0)
     received: list[Received] = []
     seen: set[tuple[int, int]] = set()
     due: list[tuple[float, int, int, int, int, int]] = []

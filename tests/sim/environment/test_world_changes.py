@@ -11,7 +11,7 @@ from halfway.protocols import flooding
 from halfway.sim.engine.records import RECEIVED, SENT
 from halfway.sim.radio.delays import Ideal, distances, lossy
 from halfway.world.graphs.network import Network
-from tests.protocols.slow_world import Dice
+from tests.protocols.slow_world import RandomState
 from tests.sim.engine import toy
 from tests.sim.engine.slow_engine import Emission, Record, SlowEngine, SlowRadio
 from tests.sim.environment.changing import Pieces, Result, World, pieces, run, worlds
@@ -50,7 +50,7 @@ def radios(draw: st.DrawFn, network: Network, kind: str) -> tuple[Any, SlowRadio
         fast = distances(network, delay)
         slow = SlowRadio(dict(zip(links, delay.tolist(), strict=True)))
     if "lossy" in kind:
-        slow.random_state = Dice(seed, LOSSES)
+        slow.random_state = RandomState(seed, LOSSES)
         if "one" in kind:
             slow.success = float(np.float32(draw(st.sampled_from([0.0, 0.7, 1.0]))))
             fast = lossy(fast, slow.success, None, seed)

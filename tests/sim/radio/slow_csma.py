@@ -13,7 +13,7 @@ from itertools import count
 from math import inf
 from typing import Any
 
-from tests.protocols.slow_world import Dice
+from tests.protocols.slow_world import RandomState
 
 Span = list[float]  # [from, until)
 
@@ -43,7 +43,7 @@ class Sending:
 class Node:
     """The state of one node."""
 
-    random_state: Dice
+    random_state: RandomState
     up: list[Span] = field(default_factory=lambda: [[-inf, inf]])
     incarnation: int = 0
     queue: list[Frame] = field(default_factory=list)
@@ -61,9 +61,9 @@ class SlowCsma:
     """The medium, the script's two rules, and the world's changes."""
 
     def __init__(self, n: int, links: set[tuple[int, int]], timing: Any, seed: int, wait: float):
-        word = Dice(seed, 0xB0FF).word
+        word = RandomState(seed, 0xB0FF).word
         self.timing, self.wait, self.now = timing, wait, 0.0
-        self.nodes = [Node(Dice(word, name)) for name in range(n)]
+        self.nodes = [Node(RandomState(word, name)) for name in range(n)]
         self.links: dict[frozenset[int], list[Span]] = {}
         for a, b in links:
             self.links[frozenset((a, b))] = [[-inf, inf]]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from halfway.adapters.interface import System
 from halfway.comparison.replay import tables
-from halfway.comparison.replay.kinds import MapKinds, protocol_of
+from halfway.comparison.replay.kinds import MapKinds, map_cell_side, map_parent, protocol_of
 from halfway.comparison.replay.trace import CondensedTrace, condensed_trace
 from halfway.comparison.replay.world import MOST_EVENTS, Columns, ReplayWorld, world_of
 from halfway.core.kinds import MapRole
@@ -23,7 +23,7 @@ _SAMPLES = 60  # of the parents of a tree, over a run
 
 
 class Replay(NamedTuple):
-    """One run of a system. Tables are columns of one length, in order of time (seconds).
+    """The replay of one run. Tables are columns of one length, in order of time (seconds).
 
     sent: t, source, to (-1: all neighbours), role (0 event, 1 walk, 2 overlay, 3 other), event
     reached: t, row, source, event: the first reception of each event by each node
@@ -49,19 +49,19 @@ class Replay(NamedTuple):
 
 
 def replay_of(build: Callable[[Path], Simulation], motion: Motion | None) -> Replay:
-    """Run the simulation that `build` makes with this motion and the given trace file."""
+    """The replay of the simulation that `build` makes with this motion and the given trace file."""
     with TemporaryDirectory(prefix="halfway-") as folder:
         file = Path(folder) / "run.parquet"
         run = build(file)
         protocol = protocol_of(run)
-        parents = _run_sampling(run, getattr(protocol, "MAP_PARENT", ""))
+        parents = _run_sampling(run, map_parent(protocol))
         world = world_of(run, motion)
         event = world.publications["event"].astype(np.int64)
         published_at = np.full(int(event.max(initial=-1)) + 1, np.inf)  # inf: left out
         published_at[event] = world.publications["t"]
         kinds = MapKinds(run.instance.kinds, published_at)
         trace = condensed_trace(file, kinds)
-    rules, side = run.instance.rules, getattr(protocol, "MAP_CELL_SIDE", "")
+    rules, side = run.instance.rules, map_cell_side(protocol)
     low_x, low_y = (float(getattr(rules, name, 0.0)) for name in ("low_x", "low_y"))
     cells = low_x, low_y, float(getattr(rules, side)) if side else 0.0
     return _replay(run, world, kinds, trace, parents, cells)
@@ -74,7 +74,7 @@ def replay_of_scenario(scenario: Scenario, system: str | System | None = None) -
 
 
 def _run_sampling(run: Simulation, field: str) -> Columns:
-    """Run to the end; t, a, b, made of the tree of the state's parents, if there is one."""
+    """Run a replay's simulation; t, a, b, made of the tree of the state's parents, if any."""
     found: list[Columns] = []
     before: npt.NDArray[np.int32] | None = None
     times = np.linspace(0.0, run.seconds, _SAMPLES + 1) if field else np.array([run.seconds])
@@ -101,7 +101,7 @@ def _tree_changes(
 
 
 def _parents(state: Any, field: str) -> npt.NDArray[np.int32]:
-    """[n] the parent of each row, below 0 for none.
+    """[n] the parent of each row in a replay's tree, below 0 for none.
 
     If the field has a place for each broker instead of each row, the state's `broker_index` [n] has
     each row's place, -1 for a node that is not a broker.

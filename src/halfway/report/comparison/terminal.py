@@ -14,7 +14,7 @@ from rich.text import Text
 from halfway.comparison.results import COLUMNS, MeanInterval, Metric, ResultCell, Results
 from halfway.comparison.statistics import margin
 from halfway.report import wording
-from halfway.report.verdicts.tables import csv_text, write_all
+from halfway.report.output_files import csv_text, write_all
 
 # Each table fits into 80 columns; its headings are broken to this width.
 _GROUPS = (
@@ -110,9 +110,8 @@ def write_results(folder: Path, results: Results) -> tuple[Path, ...]:
 
     Raises Problem if a file cannot be written; an existing file of that name then stays as it was.
     """
-    contents = {
+    return write_all(folder, {
         "comparison.csv": cells_csv(results),
         "comparison.jsonl": cells_jsonl(results),
         "comparison.json": msgspec.json.encode(results).decode() + "\n",
-    }
-    return write_all(folder, contents)
+    })  # fmt: skip

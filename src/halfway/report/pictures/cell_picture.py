@@ -51,13 +51,9 @@ def draw_route(
 
 
 def draw_paths(
-    cells: CellRoutes,
-    through: list[tuple[Route, Route]],
-    best: int,
-    *,
-    title: str = "",
-    form: str = "svg",
-) -> bytes:
+    cells: CellRoutes, through: list[tuple[Route, Route]], best: int, *,
+    title: str = "", form: str = "svg",
+) -> bytes:  # fmt: skip
     """[geo Fig. 2] The paths publisher - home - subscriber through all points; marks the shortest.
 
     through: for each point the routes from the publisher to its home and on to the subscriber.

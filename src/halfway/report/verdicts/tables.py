@@ -1,17 +1,14 @@
 """Verdicts and summaries as CSV and JSON lines, for other programs."""
 
-import csv
-import io
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import asdict
 
-from halfway.files import write_whole
 from halfway.pipeline.study import Summary
 from halfway.pipeline.verdict import Verdict
+from halfway.report.output_files import csv_text, write_all
 
 # Without the bootstrap replicates, which are hundreds of numbers per row.
 _SUMMARY_FIELDS = tuple(
@@ -46,33 +43,8 @@ def write_tables(
 
     Raises Problem if one cannot be written; an existing file of that name is then unchanged.
     """
-    contents = {
+    return write_all(folder, {
         "verdicts.csv": verdicts_csv(verdicts),
         "verdicts.jsonl": verdicts_jsonl(verdicts),
         "summaries.csv": summaries_csv(summaries),
-    }
-    return write_all(folder, contents)
-
-
-def write_all(folder: Path, contents: Mapping[str, str]) -> tuple[Path, ...]:
-    """Write files, name -> content, to `folder`; returns their paths."""
-    for name, content in contents.items():
-        write_whole(folder / name, content)
-    return tuple(folder / name for name in contents)
-
-
-def csv_text(fields: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
-    """CSV of these fields, with a header: dicts as JSON; None, NaN and infinity are empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(fields)
-    writer.writerows([_plain(row[name]) for name in fields] for row in rows)
-    return text.getvalue()
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, dict):
-        return msgspec.json.encode(value).decode()
-    if isinstance(value, float) and not math.isfinite(value):
-        return ""
-    return value
+    })  # fmt: skip
