@@ -206,7 +206,8 @@ def has_second(broker: Broker) -> bool:
 
 
 def has_upper(overlay: Overlay, broker: Broker) -> bool:
-    """Whether an overlay's z avoids the parent; below the root, whose death is omitted, always."""
+    """Whether z of an overlay's broker avoids the parent; below the root, whose death the paper
+    omits, always."""
     if broker.parent == overlay.root:
         return True
     if broker.upper is None or broker.parent not in overlay.brokers:

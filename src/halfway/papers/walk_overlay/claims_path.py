@@ -171,7 +171,8 @@ def _densities(found: Summaries) -> Iterator[Verdict]:
 
 
 def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
-    """Judge the spread of the active path: "DRWs present a more reliable performance"."""
+    """Judge the active path's spread: "DRWs present a more reliable performance": fewer outliers, a
+    smaller spread"""
     at = partial(found.find, "active", n=n)
     shares = [
         float(np.mean([at(system=s, initiators=count).outliers for count in COUNTS[n]]))

@@ -60,7 +60,8 @@ def judge_section_4(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_stopping(found: Summaries) -> Iterator[Verdict]:
-    """Judge our rule for walks: give up after c mean numbers of steps. Compare it with e^-c."""
+    """Judge our rule for walks: give up after c mean numbers of steps. Compare its error with
+    e^-c."""
     for n, system, there, c in product(SIZES, WALKS, JOINED, MULTIPLES):
         at = partial(found.find, n=n, system=system, initiators=there)
         late, spent = at(f"late after {c} means"), at(f"spent after {c} means")

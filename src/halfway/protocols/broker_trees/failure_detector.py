@@ -101,7 +101,8 @@ def ping(state, sender, path, r, out):
 
 @apart
 def check_parent(state, rules, sender, now, out):
-    """PING the parent's paths [uas §4.1]: direct, else second; after τ or if both die, move."""
+    """Check the PINGs to the parent [uas §4.1]: the direct path, else the second; after τ, or if
+    both are dead, another parent."""
     b, own, routes = sender.broker, sender.own, sender.routes
     up, above = state.parent[b], state.grandparent[b]
     second = second_path(routes, own, up)
@@ -127,7 +128,8 @@ def check_parent(state, rules, sender, now, out):
 
 @apart
 def check_children(state, rules, sender, out):
-    """Check the children's PINGs: one silent on one path: use the other; on both: replace it."""
+    """Check the children's PINGs: reach one silent on one path by the other; replace one silent on
+    both."""
     b, own, children = sender.broker, sender.own, state.children
     most, filters = rules.missed_pings + 1, rules.catalogue.filters
     for s in range(children.child.shape[1]):

@@ -184,7 +184,7 @@ def adopt(state, filters, sender, failed, replaced, out):
 
 @apart
 def leave_tree(state, sender, out):
-    """[uas Algorithm 2] leave the parent and the tree as the application asks; the root stays."""
+    """[uas Algorithm 2] leave the parent and the tree, as the application asks; the root stays."""
     b = sender.broker
     up = state.parent[b]
     if up != NO_NODE:

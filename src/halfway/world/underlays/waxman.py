@@ -75,7 +75,8 @@ def waxman(parameters: Waxman, seed: int) -> Underlay:
 
 
 def uniform_bandwidths(links: int, seed: int, least_mbps: float, most_mbps: float) -> Doubles:
-    """[links] Waxman bandwidths in bits a second, uniform from least to most Mb/s [uas Table 2]."""
+    """[links] Waxman bandwidths in bits a second, uniform from least to most (in Mb/s) [uas Table 2
+    and its text]."""
     speed_mbps = np.empty(links)
     word = np.uint64(seeded(np.uint64(seed), _SPEEDS))
     waxman_growth.draw_uniform(speed_mbps, least_mbps, most_mbps, word)
