@@ -36,8 +36,8 @@ def record_among_newest(newest, i, topic, event):
     """Whether row i receives an event of a topic for the first time; from now on it has.
 
     newest [n, topics, window]: the window's largest ids of each topic, each plus 1; 0: none. An id
-    below all those of a full window counts as received. Unlike `record_if_new`, it is exact for ids with
-    gaps as well, such as those of one topic among many, and reads the whole window.
+    below all those of a full window counts as received. Unlike `record_if_new`, it is exact for ids
+    with gaps as well, such as those of one topic among many, and reads the whole window.
     """
     key = np.uint32(np.uint32(event) + np.uint32(1))
     least = 0
