@@ -79,7 +79,7 @@ class _Flooded:
         if self.job.hashed:
             self.order_hash.add(self.env.now, i, event, kind)
 
-    def is_new(self, i: int, event: int) -> bool:
+    def record_if_new(self, i: int, event: int) -> bool:
         """Whether node i receives the event for the first time."""
         heard, self.seen[i][event] = self.seen[i][event], 1
         return not heard
@@ -96,7 +96,7 @@ def with_callbacks(job: Job) -> tuple[int, int]:
         if kind == REPEAT:
             for g in range(start[i], start[i + 1]):
                 timeout(delay[g], (who[g], event, FLOOD)).callbacks.append(hear)
-        elif world.is_new(i, event):
+        elif world.record_if_new(i, event):
             timeout(job.wait, (i, event, REPEAT)).callbacks.append(hear)
 
     for event, row in enumerate(job.publishers):
@@ -113,7 +113,7 @@ def with_processes(job: Job) -> tuple[int, int]:
     def hear(after: float, i: int, event: int, kind: int) -> Generator[Any, None, None]:
         yield env.timeout(after)
         world.count(i, event, kind)
-        if world.is_new(i, event):
+        if world.record_if_new(i, event):
             yield env.timeout(job.wait)
             world.count(i, event, REPEAT)
             for g in range(job.start[i], job.start[i + 1]):

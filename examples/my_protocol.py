@@ -27,7 +27,7 @@ from halfway.protocols.application import (
     no_subscriptions,
     notify_application,
 )
-from halfway.protocols.event_window import empty_window, is_new
+from halfway.protocols.event_window import empty_window, record_if_new
 
 KINDS = Kinds()
 KINDS.include(application.KINDS)
@@ -81,7 +81,7 @@ def most_emissions(state: State, rules: Rules) -> int:
 def handle(state, rules, neighbourhood, i, message, out):
     """Let node i receive one message. This is compiled: use loops, numbers and arrays only."""
     if message.kind in (COPY, PUBLISH):
-        if is_new(state.seen, i, message.event):
+        if record_if_new(state.seen, i, message.event):
             neighbours = neighbourhood.last[i] - neighbourhood.first[i]
             chosen = uniform(random_bits(state, i)) * neighbours < rules.repeats
             if chosen or message.kind == PUBLISH:

@@ -8,7 +8,7 @@ from halfway.problem import Problem
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write `content` (text as UTF-8) to `path`; a reader sees either the old or the new file.
+    """Write a file atomically (text as UTF-8); a reader sees either the old or the new content.
 
     Raises Problem if the write fails (full disk, unwritable folder); the old file is kept.
     """

@@ -44,12 +44,12 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "walks": {"."},
         "walk_overlay": {"."},
         "georendezvous": {"."},
-        "drip": {"."},
+        "drip": set(),
         "broker_trees": {"."},
     },
     "world": {
         ".": {"graphs"},
-        "graphs": {"."},
+        "graphs": set(),
         "underlays": {"graphs", "."},
         "importers": {"graphs", "underlays"},
         "mobility": {"graphs", "importers"},
@@ -70,7 +70,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "trace": {"engine", "environment", "metrics"},
         ".": {"engine", "radio", "environment", "metrics", "workload", "trace"},
     },
-    "comparison": {".": {"replay"}, "replay": {"."}},
+    "comparison": {".": set(), "replay": {"."}},
     "pipeline": {
         "plan": set(),
         "spark": {"plan"},
@@ -85,11 +85,11 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
     },
     "papers": {
         ".": {"directional_walks", "walk_overlay", "georendezvous", "drip", "underlay_siena"},
-        "directional_walks": {"."},
-        "walk_overlay": {"."},
-        "georendezvous": {"."},
-        "drip": {"."},
-        "underlay_siena": {"."},
+        "directional_walks": set(),
+        "walk_overlay": set(),
+        "georendezvous": set(),
+        "drip": set(),
+        "underlay_siena": set(),
     },
 }
 # room -> the libraries it may use beside Python's own.
@@ -200,6 +200,7 @@ def unused_rights(root: Path) -> list[str]:
     for source, used in _imports(root):
         here, folder = _place_of_file(source.path)
         met.setdefault(here, set()).update((_room_of(used, root), used.top))
+        met.setdefault(f"{here}/{folder}", set())
         there = _place_of_import(used, root)
         if there is not None and there[0] == here and there[1] != folder:
             met.setdefault(f"{here}/{folder}", set()).add(there[1])

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.core.compiled import kernel
-from halfway.protocols.event_window import empty_window, is_among_the_newest, is_new
+from halfway.protocols.event_window import empty_window, record_among_newest, record_if_new
 
 LAST = 2**31 - 1
 ids = st.lists(st.integers(0, 40) | st.integers(LAST - 40, LAST), max_size=60)
@@ -15,14 +15,14 @@ ids = st.lists(st.integers(0, 40) | st.integers(LAST - 40, LAST), max_size=60)
 def are_new(seen, events, found):  # type: ignore[no-untyped-def]
     """Which of the events are new, one after the other."""
     for k in range(events.shape[0]):
-        found[k] = is_new(seen, 0, events[k])
+        found[k] = record_if_new(seen, 0, events[k])
 
 
 @kernel
 def are_among_the_newest(newest, events, found):  # type: ignore[no-untyped-def]
     """The same, of one topic."""
     for k in range(events.shape[0]):
-        found[k] = is_among_the_newest(newest, 0, 0, events[k])
+        found[k] = record_among_newest(newest, 0, 0, events[k])
 
 
 @given(ids, st.integers(1, 20))

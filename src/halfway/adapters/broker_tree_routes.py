@@ -20,13 +20,14 @@ Int32s = npt.NDArray[np.int32]
 
 
 def largest_component(network: Network) -> Int32s:
-    """Rows of the largest component, ascending."""
+    """Rows of the largest component, which broker tree routes stay in, ascending."""
     component = components(network)
     return np.flatnonzero(component == np.bincount(component).argmax()).astype(np.int32)
 
 
 def drawn_overlay(network: Network, brokers: int, seed: int) -> Overlay:
-    """Brokers on distinct uniform nodes of the largest component, joined in order of drawing."""
+    """The drawn overlay of a broker tree's routes: brokers on distinct uniform nodes of the largest
+    component, joined in order of drawing."""
     # Delays and bandwidths do not matter for routes of fewest hops.
     some = np.ones(len(network.who))
     overlay = Overlay(Underlay(network, some, some), Rules())
@@ -36,7 +37,7 @@ def drawn_overlay(network: Network, brokers: int, seed: int) -> Overlay:
 
 
 def routes_of(overlay: Overlay, clients: Int32s, known_brokers: int = 1) -> Routes:
-    """Return every path that a run may need; brokers by number, clients' nodes by row.
+    """Return every route that a broker tree may need; brokers by number, clients' nodes by row.
 
     A client's broker is the nearest in hops, of equally near ones the first that joined; without a
     reachable broker there is no path. Of up to `known_brokers` brokers that a client knows, the
@@ -88,7 +89,7 @@ def _nearest_brokers(trees: list[Tree], rows: Int32s, clients: Int32s) -> dict[i
 
 
 def _paths_to_brokers(overlay: Overlay, rows: Int32s, first: Rows, most: int) -> list[NodePath]:
-    """A client's paths to at most `most` brokers, given the path to its nearest one."""
+    """A client's paths to at most `most` brokers of the tree, given the path to its nearest one."""
     if most == 1:
         return [first]
     network, own = overlay.underlay.network, int(first[0])

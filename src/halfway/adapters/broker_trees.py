@@ -20,7 +20,8 @@ from halfway.world.workload.demand import Demand
 
 
 class SienaAdapter(Adapter):
-    """Brokers are on uniform nodes, drawn by the run; a node's broker is the nearest in hops.
+    """The adapter of the Siena broker tree: brokers on uniform nodes, drawn by the run; a node's
+    broker is the nearest in hops.
 
     A node subscribes to intervals, the runs of neighbouring topics. Both trees have the same
     brokers, parents and direct paths.
@@ -31,7 +32,7 @@ class SienaAdapter(Adapter):
         self._filter: dict[tuple[int, int], int] = {}  # (first, last topic) -> the filter's id
 
     def unsupported(self, context: RunContext) -> str:
-        """Why the tree cannot run there: moving nodes, or fewer nodes than brokers."""
+        """Why the broker tree cannot run there: moving nodes, or fewer nodes than brokers."""
         if context.reach is not None:
             return "routers know the routes of the underlay only where nodes do not move"
         room, brokers = len(largest_component(context.start)), int(self.values["brokers"])
@@ -40,7 +41,7 @@ class SienaAdapter(Adapter):
         return ""
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The tree on a network."""
+        """The instance of the broker tree on a network."""
         module, demand = self.module, context.demand
         wanted = list(intervals(demand))
         distinct = list(dict.fromkeys((first, last) for _, first, last in wanted))
@@ -63,14 +64,14 @@ class SienaAdapter(Adapter):
         )  # fmt: skip
 
     def state(self, context: RunContext, overlay: Overlay, catalogue: Catalogue, slots: int) -> Any:
-        """The state of all nodes, with room for so many subscriptions a broker."""
+        """The state of all nodes of a broker tree, with room for so many subscriptions a broker."""
         del catalogue
         brokers, parents = _brokers(overlay)
         retries = int(self.values["retries"])
         return self.module.state(context.node_ids, brokers, parents, slots, retries)
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """What had no path, and what brokers had no room for."""
+        """What had no path in the broker tree, and what its brokers had no room for."""
         return {
             "messages without a path": int(state.lost.sum()),
             "subscriptions without room": int(state.table.refused.sum()),
@@ -78,7 +79,7 @@ class SienaAdapter(Adapter):
         }
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """One subscription for each interval."""
+        """The start-up commands of a broker tree: one subscription for each interval."""
         some = list(intervals(demand))
         rows = np.array([row for row, _, _ in some], np.int32)
         wanted = [self._filter[first, last] for _, first, last in some]
@@ -86,16 +87,16 @@ class SienaAdapter(Adapter):
 
 
 class UnderlaySienaAdapter(SienaAdapter):
-    """The same for the tree whose brokers monitor each other."""
+    """The adapter of the underlay broker tree, whose brokers monitor each other."""
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The tree on a network; it pings until the end of the run."""
+        """The instance of the monitored tree of brokers; it pings until the end of the run."""
         found = super().instance(context)
         return found._replace(rules=found.rules._replace(until_s=context.seconds))
 
     def state(self, context: RunContext, overlay: Overlay, catalogue: Catalogue, slots: int) -> Any:
-        """The state likewise, with room for as many children as brokers. Clients' nodes monitor
-        their broker if they know another one."""
+        """The state of the monitored broker tree, with room for as many children as brokers.
+        Clients' nodes monitor their broker if they know another one."""
         home = catalogue.routes.home
         monitoring = np.flatnonzero(home[:, 0] != NO_ROUTE if home.shape[1] > 1 else [])
         per_row = np.bincount([0, *(row for row, _, _ in intervals(context.demand))])
@@ -106,7 +107,8 @@ class UnderlaySienaAdapter(SienaAdapter):
         )  # fmt: skip
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """Children and clients' subscriptions without room as well."""
+        """Shortfalls of the monitored broker tree: children and clients' subscriptions without room
+        as well."""
         return {
             **super().shortfalls(state),
             "children without room": int(state.children.refused.sum()),
@@ -118,7 +120,7 @@ ADAPTERS = {"siena": SienaAdapter, "underlay-siena": UnderlaySienaAdapter}
 
 
 def _brokers(overlay: Overlay) -> tuple[Int32s, Int32s]:
-    """Node ids of the brokers by number, and of their parents."""
+    """Node ids of the tree's brokers by number, and of their parents."""
     brokers = np.array([overlay[k].row for k in range(overlay.joined)], np.int32)
     up = np.array([overlay[k].parent for k in range(overlay.joined)], np.int32)
     return brokers, np.where(up == NO_BROKER, NO_BROKER, brokers[up]).astype(np.int32)

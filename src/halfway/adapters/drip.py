@@ -16,7 +16,8 @@ from halfway.world.workload.number_intervals import power_law
 
 
 class DripAdapter(Adapter):
-    """Subscriptions are the runs of neighbouring topics that a node subscribes to.
+    """The adapter of DRIP: subscriptions are the runs of neighbouring topics that a node subscribes
+    to.
 
     Capabilities are the demand's (`capability` [n]), or else a power law drawn from the seed.
     """
@@ -32,7 +33,7 @@ class DripAdapter(Adapter):
             )
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The system on a network."""
+        """The instance of DRIP on a network."""
         module, demand, values = self.module, context.demand, self.values
         rules = module.Rules(**values, until_s=context.seconds)
         per_row = np.zeros(context.n, np.int64)
@@ -52,14 +53,15 @@ class DripAdapter(Adapter):
         )  # fmt: skip
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """One command for each interval: `topic` is its first topic, `event` its last."""
+        """DRIP's start-up commands, one for each interval: `topic` is its first topic, `event` its
+        last."""
         found: npt.NDArray[np.int32] = np.array(list(intervals(demand)), np.int32).reshape(-1, 3)
         zero, kind = np.zeros(len(found)), self.module.KINDS.number("subscribe")
         return commands(zero, found[:, 0], kind, found[:, 1], event=found[:, 2])
 
 
 def _shortfalls(state: DripState) -> dict[str, int]:
-    """Records that were dropped before they reached their broker."""
+    """DRIP's shortfalls: records that were dropped before they reached their broker."""
     return {"messages without a way on": int(state.node["lost"].sum())}
 
 

@@ -19,7 +19,8 @@ _CONNECTED = 0.9  # share of the nodes that one component of touching cells must
 
 
 class GeorendezvousAdapter(Adapter):
-    """Cells as large as the reach within which all nodes hear each other allows [geo §2.1]."""
+    """The adapter of GeoRendezvous, with cells as large as the reach within which all nodes hear
+    each other allows [geo §2.1]."""
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         super().__init__(module, values)
@@ -27,7 +28,7 @@ class GeorendezvousAdapter(Adapter):
         rules(1.0, **self.values)  # type: ignore[arg-type]  # refuse bad combinations now
 
     def unsupported(self, context: RunContext) -> str:
-        """Cells need positions, and a reach that connects them."""
+        """Why GeoRendezvous cannot run there: cells need positions, and a reach that joins them."""
         if context.start.position is None:
             return "its cells need node positions, and this network has no positions"
         layout = layout_of(context, self._margin)
@@ -43,7 +44,7 @@ class GeorendezvousAdapter(Adapter):
         return ""
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The system on a network."""
+        """The instance of GeoRendezvous on a network."""
         layout = layout_of(context, self._margin)
         assert layout is not None  # or it is unsupported
         scalars = rules(layout.reach, context.seed, layout.area, **self.values)
@@ -54,7 +55,8 @@ class GeorendezvousAdapter(Adapter):
         return instance_of(state, scalars)
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Advertisements and subscriptions, after all nodes have listened and sent a beacon.
+        """GeoRendezvous's advertisements and subscriptions, after all nodes have listened and sent
+        a beacon.
 
         They are spread over half of the listening time, for radios that share a medium.
         """
@@ -69,7 +71,7 @@ class GeorendezvousAdapter(Adapter):
 
 
 def instance_of(state: handler.State, scalars: handler.Rules) -> SystemInstance:
-    """The system with a given state and rules."""
+    """The instance of GeoRendezvous with a given state and rules."""
     most = handler.most_emissions(state, scalars)
     return SystemInstance(state, scalars, most, handler.KINDS, shortfalls=_shortfalls)
 

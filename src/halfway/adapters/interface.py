@@ -22,7 +22,7 @@ from halfway.world.workload.demand import Demand, Publications
 
 
 class Commands(NamedTuple):
-    """What applications command their nodes, column by column; in the order of posting."""
+    """What an adapter commands its nodes, column by column; in the order of posting."""
 
     at: npt.NDArray[np.float64]  # seconds
     row: npt.NDArray[np.int32]
@@ -33,7 +33,7 @@ class Commands(NamedTuple):
 
 
 def commands(at: Any, row: Any, kind: Any, topic: Any, walk: Any = 0, event: Any = -1) -> Commands:
-    """Commands from columns, or from single values that hold for all."""
+    """An adapter's commands from columns, or from single values that hold for all."""
     columns = np.broadcast_arrays(at, row, kind, topic, walk, event)
     whole = [np.array(column, np.int32) for column in columns[1:]]
     when, kinds = np.array(columns[0], np.float64), whole[1].astype(np.uint8)
@@ -41,12 +41,12 @@ def commands(at: Any, row: Any, kind: Any, topic: Any, walk: Any = 0, event: Any
 
 
 def part(of: Commands, which: slice | npt.NDArray[np.bool_]) -> Commands:
-    """Some of the commands, in their order."""
+    """Some of an adapter's commands, in their order."""
     return Commands._make(column[which] for column in of)
 
 
 def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
-    """One command of `kind` for each subscriber of each topic."""
+    """An adapter's commands of `kind`, one for each subscriber of each topic."""
     rows = np.concatenate([np.zeros(0, np.int32), *demand.subscribers])
     topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.subscribers])
     return commands(np.full(len(rows), at), rows, kind, topic)
@@ -57,7 +57,7 @@ def _no_shortfalls(_: Any) -> Mapping[str, int]:
 
 
 class SystemInstance(NamedTuple):
-    """A system on a network, ready to run."""
+    """A system's instance, sized by its adapter for a network and ready to run."""
 
     state: Any
     rules: Any
@@ -70,7 +70,7 @@ class SystemInstance(NamedTuple):
 
 
 class RunContext(NamedTuple):
-    """What an adapter may know of a run when it sizes its system.
+    """The run context: what an adapter may know of a run when it sizes its system.
 
     The network and the reach are for what its paper grants: positions, a radio's range, or the
     routes of an underlay. Whatever else a node learns, it learns by messages.
@@ -87,47 +87,49 @@ class RunContext(NamedTuple):
 
     @property
     def node_ids(self) -> npt.NDArray[np.int32]:
-        """[n] the id of each row's node."""
+        """[n] the id of each row's node in an adapter's run context."""
         return np.arange(self.n, dtype=np.int32)
 
 
 class Unsupported(Problem):
-    """A system that cannot run in an environment; `what` gives the reason."""
+    """An adapter's error: a system cannot run in an environment; `what` gives the reason."""
 
 
 class Adapter:
-    """How applications speak to one system. The defaults are those of a system by topic."""
+    """The adapter's interface: how applications speak to one system. The defaults are those of a
+    system by topic."""
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         self.module, self.values = module, dict(values)
 
     def unsupported(self, context: RunContext) -> str:
-        """Why the system cannot run there, as the end of a sentence; "" where it can."""
+        """Why the adapter's system cannot run there, as the end of a sentence; "" where it can."""
         del context
         return ""
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The system on a network."""
+        """The instance of the adapter's system on a network."""
         raise NotImplementedError
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """The commands at time 0: one for each subscriber of each topic."""
+        """The adapter's commands at time 0: one for each subscriber of each topic."""
         return subscriptions(demand, self.module.KINDS.number("subscribe"))
 
     def publish_commands(self, publications: Publications) -> Commands:
-        """One command for each publication."""
+        """The adapter's commands of publication: one for each publication."""
         some, kind = publications, self.module.KINDS.number("publish")
         return commands(some.t, some.row, kind, some.topic, event=some.event)
 
 
 class BroadcastAdapter(Adapter):
-    """Systems whose `Rules` are their options, and whose `state` needs no sizing beyond a window.
+    """The adapter of systems whose `Rules` are their options, and whose `state` needs no sizing
+    beyond a window.
 
     Flooding, gossip, anti-entropy, rumor routing, and most protocols of users.
     """
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The system on a network."""
+        """The instance of a broadcast system on a network."""
         module, values = self.module, dict(self.values)
         if "until_s" in module.Rules._fields:
             values["until_s"] = context.seconds
@@ -153,14 +155,15 @@ class System:
 
     @property
     def options(self) -> Mapping[str, Option]:
-        """What a user may set; imports the protocol."""
+        """The options of a system with an adapter, which a user may set; imports the protocol."""
         if self.declared is not None:
             return self.declared
         found: Mapping[str, Option] = importlib.import_module(self.module).OPTIONS
         return found
 
     def with_options(self, given: Mapping[str, Value]) -> Adapter:
-        """The adapter with those options; Problem naming option, value and range for a bad one."""
+        """A system's adapter with those options; Problem naming option, value and range for a bad
+        one."""
         for name, value in given.items():
             check_option(self, name, value)
         values = {
@@ -171,7 +174,7 @@ class System:
 
 
 def check_option(system: System, name: str, value: Value) -> None:
-    """Raise Problem where a system has no such option, or the option no such value."""
+    """Raise Problem where an adapter's system has no such option, or the option no such value."""
     if name not in system.options:
         known = ", ".join(system.options) or "none"
         raise Problem(

@@ -6,7 +6,7 @@ from halfway.world.workload.demand import Demand
 
 
 def intervals(demand: Demand) -> Iterator[tuple[int, int, int]]:
-    """(row, first, last) of each run of topics, in order of the last ones."""
+    """Subscription intervals (row, first, last) of runs of topics, in order of the last ones."""
     begun: dict[int, int] = {}
     for topic in range(demand.topics + 1):
         here = set(demand.subscribers[topic].tolist()) if topic < demand.topics else set()

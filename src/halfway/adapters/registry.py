@@ -23,7 +23,7 @@ _FORMER = {
 
 
 def named(name: str, where: str = "") -> System:
-    """The system of that name. Problem for an unknown one; `where` says who named it."""
+    """The registry's system of that name. Problem for an unknown one; `where` says who named it."""
     if name not in SYSTEMS:
         raise unknown(name, SYSTEMS, where)
     module = f"halfway.adapters.{SYSTEMS[name].split('.')[2]}"
@@ -34,7 +34,7 @@ def named(name: str, where: str = "") -> System:
 
 
 def unknown(name: str, known: Iterable[str], where: str = "") -> Problem:
-    """The error for a name that is not among the known systems."""
+    """The registry's error for a name that is not among the known systems."""
     if name in _FORMER:
         return Problem(f"'{name}' has a new name", where=where, remedy=f"use '{_FORMER[name]}'")
     remedy = f"use one of {', '.join(known)}"
@@ -42,7 +42,7 @@ def unknown(name: str, known: Iterable[str], where: str = "") -> Problem:
 
 
 class _Registry(Mapping[str, System]):
-    """All built-in systems by name; each is imported when it is asked for."""
+    """The registry of all built-in systems by name; each is imported when it is asked for."""
 
     def __getitem__(self, name: str) -> System:
         if name not in SYSTEMS:

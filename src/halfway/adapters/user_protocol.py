@@ -30,14 +30,14 @@ _LOW, _HIGH = -1e9, 1e9  # of an option without a range
 
 
 class UserSource(NamedTuple):
-    """A system's name and the whole text of its file."""
+    """The source of a user's protocol: a system's name and the whole text of its file."""
 
     name: str  # "my-protocol" for my_protocol.py
     text: str
 
 
 def read_user_system(given: str) -> UserSource:
-    """The source of the Python file at a path, or of the importable module of that name.
+    """Read a user's protocol from the Python file at a path, or the importable module of that name.
 
     Raises Problem for anything else, and for a file with the name of a built-in system.
     """
@@ -72,7 +72,7 @@ def _module_file(given: str, where: str) -> Path:
 
 
 def user_system(source: UserSource) -> System:
-    """The system of a source, imported. Raises Problem in one line if the face is incomplete."""
+    """The system of a user's protocol, imported. Raises Problem in one line if it is incomplete."""
     module = _imported(source)
     if missing := [name for name in FACE if not hasattr(module, name)]:
         raise Problem(
@@ -102,7 +102,7 @@ def _check_kinds(kinds: Any, adapter: type[Adapter], where: str) -> None:
 
 
 def _options(module: ModuleType, adapter: type[Adapter], where: str) -> Mapping[str, Option]:
-    """What a user may set: OPTIONS, or the fields of Rules that have a default."""
+    """The options of a user's protocol: OPTIONS, or the fields of Rules that have a default."""
     given: Mapping[str, Any] = getattr(module, "OPTIONS", None) or {
         field: value
         for field, value in module.Rules._field_defaults.items()
@@ -129,7 +129,7 @@ def _option(field: str, value: Any, where: str) -> Option:
 
 
 def _imported(source: UserSource) -> ModuleType:
-    """The module of a source, imported once per process."""
+    """The module of a user's protocol, imported once per process."""
     digest = hashlib.sha256(source.text.encode()).hexdigest()[:16]
     name = f"{source.name.replace('-', '_')}_{digest}"
     if name in sys.modules:
@@ -156,7 +156,7 @@ def _imported(source: UserSource) -> ModuleType:
 
 
 def _line(error: BaseException, path: Path) -> int:
-    """The line of the user's file that raised an error."""
+    """The line of the user's protocol file that raised an error."""
     if isinstance(error, SyntaxError):
         return error.lineno or 1
     lines = [

@@ -19,13 +19,15 @@ _MOST_BYTES = 4e9  # of all nodes' filters
 
 
 class WalkOverlayAdapter(Adapter):
-    """Every publisher and every subscriber is an initiator [dwo §V-B]: one walk for each node.
+    """The adapter of the walk overlay: every publisher and every subscriber is an initiator [dwo
+    §V-B], one walk for each node.
 
     The first two launch together, the others one after the other. Subscription number = topic.
     """
 
     def _values(self) -> dict[str, Any]:
-        """The options as numbers of their own types; inf for intervals that are never over."""
+        """The walk overlay's options as numbers of their own types; inf for intervals that are
+        never over."""
         values: dict[str, Value] = {
             name: type(option.default)(self.values[name])
             for name, option in self.module.OPTIONS.items()
@@ -35,18 +37,18 @@ class WalkOverlayAdapter(Adapter):
         return values
 
     def _size(self, demand: Demand) -> Size:
-        """The size of a filter that holds every topic with a subscriber."""
+        """The size of a walk overlay's filter that holds every topic with a subscriber."""
         wanted = sum(len(rows) > 0 for rows in demand.subscribers)
         return sized(max(wanted, 1), float(self.values["false_positives"]))
 
     def unsupported(self, context: RunContext) -> str:
-        """It runs everywhere, unless its filters are too large."""
+        """Why the walk overlay cannot run there: only where its filters are too large."""
         links = min(context.most_neighbours, int(self.values["links"]))
         size = 8.0 * context.n * links * self._size(context.demand).words
         return f"its filters would take {size / 1e9:.0f} GB" if size > _MOST_BYTES else ""
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The system on a network."""
+        """The instance of the walk overlay on a network."""
         values, module, demand = self._values(), self.module, context.demand
         size, key = self._size(demand), context.seed % 2**63
         rules = module.Rules(
@@ -81,7 +83,8 @@ class WalkOverlayAdapter(Adapter):
         )
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Subscriptions; the first two walks half a step apart, the others at their interval."""
+        """The walk overlay's subscriptions; its first two walks half a step apart, the others at
+        their interval."""
         values, walkers = self._values(), initiators(demand)
         turn = np.arange(len(walkers))
         half = 0.5 * (values["step_pause_s"] + values["bid_timeout_s"])
@@ -92,7 +95,7 @@ class WalkOverlayAdapter(Adapter):
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
-    """What the nodes' tables had no room for."""
+    """What the walk overlay nodes' tables had no room for."""
     members = state.members
     return {
         "unacknowledged hops": int(state.hops.counts[:, TABLE_FULL].sum()),
@@ -102,7 +105,8 @@ def _shortfalls(state: Any) -> dict[str, int]:
 
 
 def initiators(demand: Demand) -> npt.NDArray[np.int64]:
-    """Every row that publishes or subscribes, once: topic by topic, its publishers first."""
+    """Every initiator of the walk overlay, once: rows that publish or subscribe, topic by topic,
+    its publishers first."""
     found = dict.fromkeys(
         row
         for publishers, subscribers in zip(demand.publishers, demand.subscribers, strict=True)

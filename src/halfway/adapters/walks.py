@@ -26,7 +26,8 @@ _EVENTS = 4096  # events from which the rate of publications is measured
 
 
 class WalkAdapter(Adapter):
-    """Walks join one publisher to one subscriber [drw §3]: each pair of a topic has its own two.
+    """The adapter of the walk systems, whose walks join one publisher to one subscriber [drw §3]:
+    each pair of a topic has its own two.
 
     A topic of a demand is therefore as many topics of the protocol as it has pairs of a publisher
     and a subscriber, and an event is published once for each subscriber.
@@ -38,7 +39,7 @@ class WalkAdapter(Adapter):
         self._pairs: npt.NDArray[np.int32] = np.zeros((0, 2), np.int32)
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The system on a network."""
+        """The instance of a walk system on a network."""
         self._number(context.demand)
         # A publisher has a buffer for each of its pairs.
         most = max((len(own) for own in self._of.values()), default=0)
@@ -66,7 +67,7 @@ class WalkAdapter(Adapter):
         return Rules(**given, until_s=until_s)
 
     def _number(self, demand: Demand) -> None:
-        """Number the pairs of a publisher and a subscriber of one topic."""
+        """Number a walk system's pairs of a publisher and a subscriber of one topic."""
         pairs: list[tuple[int, int]] = []
         for topic, publishers in enumerate(demand.publishers):
             for publisher in publishers.tolist():
@@ -77,7 +78,8 @@ class WalkAdapter(Adapter):
         self._pairs = np.array(pairs, np.int32).reshape(-1, 2)
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Launch both walks of every pair, the subscriber's half a step later."""
+        """The walk adapter's start-up commands: launch both walks of every pair, the subscriber's
+        half a step later."""
         del demand
         pair = np.repeat(np.arange(len(self._pairs)), 2)
         side = np.tile([0, 1], len(self._pairs))
@@ -85,7 +87,7 @@ class WalkAdapter(Adapter):
         return commands(at, self._pairs.ravel(), LAUNCH, pair, walk=2 * pair + side)
 
     def publish_commands(self, publications: Publications) -> Commands:
-        """One command for each publication and each subscriber."""
+        """A walk system's commands: one for each publication and each subscriber."""
         some = publications
         roles = zip(some.topic.tolist(), some.row.tolist(), strict=True)
         own = [self._of[role] for role in roles]
@@ -95,7 +97,7 @@ class WalkAdapter(Adapter):
 
 
 def places(context: RunContext, rules: Rules, pairs: npt.NDArray[np.int32], of: _Pairs) -> int:
-    """Hops that the busiest node has in flight at a time; 0 where hops are not acknowledged.
+    """Walks' hops that the busiest node has in flight at a time; 0 where hops are not acknowledged.
 
     pairs [P, 2]: rows of publisher and subscriber. A node launches all its walks at once, sends
     each of its events to every subscriber, and forwards the walks of others. Where that would take
@@ -115,7 +117,8 @@ def places(context: RunContext, rules: Rules, pairs: npt.NDArray[np.int32], of: 
 
 
 def _most_published(context: RunContext, longest_s: float, of: _Pairs) -> int:
-    """The most events times subscribers that one publisher has within so many seconds."""
+    """The most events times subscribers that one publisher of a walk system has within so many
+    seconds."""
     some = context.demand.begun_again().take(context.seconds, _EVENTS)
     roles = zip(some.topic.tolist(), some.row.tolist(), strict=True)
     each, most = np.array([len(of[role]) for role in roles], np.int64), 0
@@ -128,7 +131,7 @@ def _most_published(context: RunContext, longest_s: float, of: _Pairs) -> int:
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
-    """Walks and messages without a next hop, and what nodes had no room for."""
+    """Walks and messages without a next hop, and what a walk system's nodes had no room for."""
     counts = state.trails.counts.sum(axis=0)
     return {
         "messages without a way on": int(counts[LOST]),

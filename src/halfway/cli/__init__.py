@@ -27,7 +27,7 @@ app = typer.Typer(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit status. User errors print no traceback."""
+    """Run the command line `halfway` and return the exit status. User errors print no traceback."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without ✓ shows ?

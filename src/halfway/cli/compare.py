@@ -82,7 +82,7 @@ def compare(
 def _completed(
     request: "Request", out: Path, master: str | None, seed: int | None, mapped: bool, quiet: bool
 ) -> "Completed":
-    """Make the runs, show progress, and write the files to the folder."""
+    """Make the runs of `halfway compare`, show progress, and write the files to the folder."""
     from halfway.comparison.compare import compare as run
     from halfway.comparison.replay.recording import record_replays
     from halfway.pipeline.store.store import Store

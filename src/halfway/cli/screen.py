@@ -19,11 +19,11 @@ RUNS_FAILED, USER_ERROR, INTERNAL_ERROR, INTERRUPTED = 1, 2, 70, 130
 
 
 class Interrupted(Exception):  # noqa: N818 - not an error
-    """Ctrl-C, with a message of the command."""
+    """Ctrl-C on the terminal, with a message of the interrupted command."""
 
 
 def report_error(error: BaseException) -> int:
-    """Print one line about an error on stderr; return the exit status."""
+    """Print a command's error as one line on stderr; return the exit status."""
     match error:
         case Problem():
             line, status = str(error), USER_ERROR
@@ -56,7 +56,7 @@ def report_error(error: BaseException) -> int:
 
 @contextmanager
 def interruptible(out: Path) -> Iterator[None]:
-    """On Ctrl-C, say that the folder keeps the finished runs."""
+    """On Ctrl-C on the terminal, report that the folder keeps the finished runs."""
     try:
         yield
     except KeyboardInterrupt:
@@ -65,7 +65,7 @@ def interruptible(out: Path) -> Iterator[None]:
 
 
 def assignments(given: list[str] | None, option: str) -> dict[str, str]:
-    """Options of the form FIELD=VALUE as a mapping; Problem for any other form."""
+    """Command-line options of the form FIELD=VALUE as a mapping; Problem for any other form."""
     found = {}
     for one in given or []:
         field, equals, value = one.partition("=")
@@ -89,12 +89,12 @@ def spinner(what: str) -> Iterator[None]:
 
 
 def console() -> "Console":
-    """The console on stdout that all reports use."""
+    """The terminal's console on stdout that all reports use."""
     from halfway.report.verdicts import terminal
 
     return terminal.console(sys.stdout)
 
 
 def warn(line: str) -> None:
-    """Print a line on stderr."""
+    """Print a warning of a command on stderr."""
     typer.echo(f"halfway: {line}", err=True)

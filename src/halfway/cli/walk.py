@@ -74,7 +74,7 @@ def walk(
 
 
 def _drawing(plot: Path | None) -> "Callable[[Network, Meeting], None]":
-    """The function that draws the picture, if any; its file is checked before the walks run."""
+    """The function that draws the picture of `halfway walk`, if any; its file is checked first."""
     if plot is None:
         return lambda _network, _meeting: None
     from halfway.report.pictures.network_picture import checked_format, draw_walk

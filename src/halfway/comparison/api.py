@@ -16,22 +16,22 @@ from halfway.pipeline.store.store import Store
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of `compare`: plain data, and the same data as frames."""
+    """The result of `halfway.compare` in Python: plain data, and the same data as pandas frames."""
 
     completed: Completed
     folder: Path  # holds the runs; the same comparison continues from there
 
     @property
     def results(self) -> Results:
-        """All results as plain data."""
+        """All results of a comparison from Python, as plain data."""
         return self.completed.results
 
     def frame(self) -> "frames.DataFrame":
-        """A pandas frame, one row a cell: point, system, metric, mean, interval, difference."""
+        """The cells as a pandas frame: point, system, metric, mean, interval, difference."""
         return frames.frame(self.results.rows(), [*self.results.points[0], *COLUMNS])
 
     def runs(self) -> "frames.DataFrame":
-        """A pandas frame, one row a run and metric: point, system, replicate, seed, value.
+        """The runs as a pandas frame, by metric: point, system, replicate, seed, value.
 
         A failed run has one row, with its error and without metric and value.
         """
@@ -67,7 +67,7 @@ def compare(
     master: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
-    """Compare systems on a scenario file, as `halfway compare` does.
+    """Compare systems on a scenario file from Python, as the command `halfway compare` does.
 
     systems: names (default: all); user_systems: files or modules with user systems; changes:
     {"workload.events": 20}; sweep: {"radio.success": [0.8, 1.0]}; until: "half-width=2%,energy".
@@ -85,7 +85,7 @@ def compare(
 
 
 def _toml(value: object) -> str:
-    """A value in the syntax of TOML."""
+    """A Python value of a comparison's change or sweep in the syntax of TOML."""
     match value:
         case bool():
             return str(value).lower()

@@ -41,7 +41,7 @@ def compare(
     compiling: Progress | None = None,
     partitions: int | None = None,
 ) -> Completed:
-    """Make the runs that the store lacks, and compute the results.
+    """Run a comparison: make the runs that the store lacks, and compute the results.
 
     compiling: receives the progress of compiling systems that never ran on this machine.
     Raises Problem if the store or the master does not work; finished runs are kept.
@@ -87,7 +87,7 @@ def compare(
 
 
 def _finished_runs(request: Request, store: Store, table: pa.Table) -> list[FinishedRun]:
-    """The planned runs in the store: by point, system and replicate."""
+    """The comparison's planned runs in the store, by point, system and replicate."""
     # A run belongs to every point that varies only an option of another system.
     places: dict[str, list[tuple[int, str]]] = {}
     for number, point in enumerate(request.points):

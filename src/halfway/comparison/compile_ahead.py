@@ -37,7 +37,7 @@ def compile_first(
     points: Sequence[ScenarioPoint], systems: Sequence[SystemSource], cores: int,
     progress: Progress | None,
 ) -> None:  # fmt: skip
-    """Compile what no process of this machine has compiled yet, `cores` systems at a time.
+    """Compile ahead the systems never compiled on this machine, `cores` at a time.
 
     Raises Problem if a user system cannot be compiled, or fails at once. Failures of built-in
     systems are left to the sweep, which keeps them as rows.
@@ -67,7 +67,7 @@ def compile_first(
 
 
 def _mark(scenario: Scenario, one: SystemSource) -> Path:
-    """The file that marks this system as compiled for such a radio and such nodes."""
+    """The file that marks a system as compiled ahead for such a radio and such nodes."""
     radio = scenario.radio
     losses = getattr(radio, "success", 1.0) < 1.0 or getattr(radio, "ratios", None) is not None
     static = not isinstance(scenario.network, Waypoint | Recorded)
@@ -98,7 +98,7 @@ def _check(mark: Path, one: SystemSource, process: "subprocess.Popen[str]") -> N
 
 
 def explained(fault: BaseException) -> str:
-    """An exception in one line; of a compiler error the innermost sentence, and its position."""
+    """A compile-ahead exception in one line; of a compiler error its last sentence and position."""
     text = str(fault)
     at = _AT.search(text)
     if not type(fault).__module__.startswith("numba") or at is None:
@@ -109,7 +109,7 @@ def explained(fault: BaseException) -> str:
 
 
 def main() -> None:
-    """Begin the run on stdin; print an error to stdout, if there is one."""
+    """Compile ahead one system: begin the run on stdin; print an error, if any, to stdout."""
     stdout = os.dup(1)
     os.dup2(2, 1)  # what a protocol prints goes to stderr
     row = json.load(sys.stdin)

@@ -13,9 +13,9 @@ from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
 
-LATENCY = "latency-quantiles"  # [101] of a run, for the curves
+LATENCY = "latency-quantiles"  # [101] quantiles of a run, for the latency curves
 SHARES = ("delivery-ratio", "load-gini", "recovery-rate")  # between 0 and 1
-# Observed beside the metrics, where above 0; a note under the tables reports them.
+# Counts observed beside the metrics, where above 0; a note under the tables reports them.
 LATE, SATURATED, SHORTFALL = "late", "saturated", "shortfall: "
 
 # Each metric, and where a run's outcome has it; None: it is not in the outcome.
@@ -73,14 +73,14 @@ METRICS = tuple(metric for metric, _ in _METRICS)
 
 
 def guard_of(metric: str) -> str | None:
-    """The share by which systems are comparable in a cost metric; None for the shares."""
+    """The share metric by which systems are comparable in a cost metric; None for the shares."""
     if metric in ("delivery-ratio", "recovery-rate"):
         return None
     return "recovery-rate" if metric == "recovery-time" else "delivery-ratio"
 
 
 def observations(simulation: Simulation) -> Observations:
-    """Run a simulation to its end and measure every metric; [1] each, or [0] without a value.
+    """Run a simulation and measure every comparison metric; [1] each, or [0] without a value.
 
     Also the latency quantiles, and the counts of late notifications and full tables.
     """
@@ -111,14 +111,14 @@ def _each(amount: float, outcome: Outcome) -> float:
 
 
 def _finite(value: float) -> npt.NDArray[np.float64]:
-    """[1] the value, or [0] if it is not finite."""
+    """[1] the value of a run's metric, or [0] if it is not finite."""
     return np.array([value] if np.isfinite(value) else [], np.float64)
 
 
 def _complete_events(
     deliveries: DeliveryAccounting,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """[events] publication times, ascending, and whether all expected subscribers were reached.
+    """A run's [events] publication times, ascending, and whether each reached all subscribers.
 
     Excludes events that no subscriber expects.
     """

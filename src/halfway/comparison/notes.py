@@ -20,7 +20,7 @@ def notes_of(
     scenarios: Sequence[Scenario], systems: Sequence[str], runs: Sequence[FinishedRun],
     cells: Sequence[ResultCell], replicates: int, rule: StoppingRule | None = None,
 ) -> tuple[str, ...]:  # fmt: skip
-    """The notes under the tables; scenarios: of all points, systems: those that ran."""
+    """The notes under a comparison's tables; scenarios: of all points, systems: those that ran."""
     return (
         *_on_delivery(cells), *_on_systems(scenarios, systems), *_on_counts(runs),
         *_on_stopping(rule, cells), *_on_values(cells, replicates),
@@ -28,7 +28,7 @@ def notes_of(
 
 
 def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ...]:
-    """How the numbers were made; first: the replicates before a stopping rule added any."""
+    """The notes on how the numbers were made; first: the replicates before a stopping rule."""
     delay_s = scenario.discovery_delay_s
     hellos = f"{delay_s:g} s after they happen" if delay_s else "at once"
     added = (
@@ -51,7 +51,7 @@ def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ..
 
 
 def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
-    """Where systems deliver unequal shares, what is measured of deliveries is not comparable."""
+    """The note that measures of deliveries are not comparable where systems deliver unequally."""
     ratios = [cell for cell in cells if cell.metric == "delivery-ratio" and cell.networks]
     for point in {cell.point for cell in ratios}:
         means = [cell.mean.value for cell in ratios if cell.point == point]
@@ -102,7 +102,7 @@ def _lossy(scenario: Scenario) -> bool:
 
 
 def _on_counts(runs: Sequence[FinishedRun]) -> Iterator[str]:
-    """What the runs counted beside the metrics."""
+    """The notes on what a comparison's runs counted beside the metrics."""
     if late := _listed(_totals(runs, LATE)):
         yield (
             f"Late notifications ({late}) came after `window` newer events and do not count as "
@@ -122,7 +122,7 @@ def _on_counts(runs: Sequence[FinishedRun]) -> Iterator[str]:
 
 
 def _totals(runs: Sequence[FinishedRun], name: str) -> Mapping[str, float]:
-    """System -> the total of a count over all its runs, where it is above 0."""
+    """System -> the total of a noted count over all its runs, where it is above 0."""
     totals: dict[str, float] = {}
     for run in runs:
         for value in run.observed.get(name, ()):
@@ -131,7 +131,7 @@ def _totals(runs: Sequence[FinishedRun], name: str) -> Mapping[str, float]:
 
 
 def _listed(totals: Mapping[str, float]) -> str:
-    """Such as "gossip: 12, drip: 3"; "" for none."""
+    """The systems' counts in a note, such as "gossip: 12, drip: 3"; "" for none."""
     return ", ".join(f"{system}: {total:,.0f}" for system, total in totals.items())
 
 
@@ -166,7 +166,7 @@ def _on_values(cells: Sequence[ResultCell], replicates: int) -> Iterator[str]:
 
 
 def _depends_on_few(cell: ResultCell) -> bool:
-    """Whether most replicates have the same value of a metric that is judged.
+    """Whether to note that most replicates have the same value of a metric that is judged.
 
     A value that all replicates share is constant by design (a table's size), except for shares: a
     rare loss may have been missed.

@@ -26,18 +26,18 @@ _LAST: dict[tuple[str, int], Prepared] = {}  # of the last run: the next run oft
 
 
 class SystemSource(NamedTuple):
-    """A system to compare: a built-in one by its name, or a user system by its source text."""
+    """A planned point's system: a built-in one by its name, or a user system by its source text."""
 
     name: str
     text: str = ""  # of the user's module; "" for a built-in system
 
     def system(self) -> System:
-        """The system; Problem in one line if the user's module does not define one."""
+        """The planned system; Problem in one line if the user's module does not define one."""
         return user_system(UserSource(*self)) if self.text else named(self.name)
 
 
 def point_of(scenario: Scenario, source: SystemSource) -> Point:
-    """One system on one scenario. All systems get the same networks on the same scenario."""
+    """The planned point of a system on a scenario. A scenario's systems get the same networks."""
     # Files are named by their content, so that a copy elsewhere gets the same seeds.
     names = {file: name_of(file) for file in input_files(scenario)}
     plain = plain_of(with_files(scenario, names.__getitem__))
@@ -55,7 +55,7 @@ def point_of(scenario: Scenario, source: SystemSource) -> Point:
 
 
 def scenario_of(parameters: Mapping[str, Scalar], network_seed: int) -> Scenario:
-    """The scenario of one run, with its options, its system and its own seed."""
+    """The scenario of one planned run, with its options, its system and its own seed."""
     plain = json.loads(str(parameters["scenario"]))
     system = str(parameters["system"])
     plain |= {"options": {system: json.loads(str(parameters.get("options", "{}")))}}
@@ -65,17 +65,17 @@ def scenario_of(parameters: Mapping[str, Scalar], network_seed: int) -> Scenario
 
 
 def seed_of(network_seed: int) -> int:
-    """The scenario's seed of a run: `halfway simulate --seed` with it repeats the run."""
+    """The scenario's seed of a planned run: `halfway simulate --seed` with it repeats the run."""
     return unsigned(network_seed) >> 1  # integers of TOML have 63 bits
 
 
 def source_of(parameters: Mapping[str, Scalar]) -> SystemSource:
-    """The system of a run."""
+    """The system of a planned run."""
     return SystemSource(str(parameters["system"]), str(parameters.get("source", "")))
 
 
 def plain_of(scenario: Scenario) -> dict[str, Any]:
-    """A scenario as plain values with every default, without what each run sets."""
+    """A scenario in a comparison's plan: plain values with defaults, without what a run sets."""
     plain: dict[str, Any] = msgspec.to_builtins(scenario)
     del plain["seed"], plain["system"]
     for fault in plain["faults"]:
@@ -85,7 +85,7 @@ def plain_of(scenario: Scenario) -> dict[str, Any]:
 
 
 def run(run: Run) -> Observations:
-    """Run one system on one scenario: a value for each metric, or none, and latency quantiles.
+    """Make a comparison's planned run: a value for each metric, or none, and latency quantiles.
 
     All randomness derives from the run's network seed, a stream for each part. So all systems of a
     replicate get the same network, movement, roles, publications and faults.

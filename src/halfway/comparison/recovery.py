@@ -13,7 +13,7 @@ def recovery(
     published: npt.NDArray[np.float64],
     complete: npt.NDArray[np.bool_],
 ) -> tuple[float, float]:
-    """Mean seconds from a fault to the first of three complete events, and the recovery rate.
+    """Recovery: mean seconds from a fault to the first of three complete events, and the rate.
 
     broken [faults]: instants at which nodes or links go down; published [events]: ascending times;
     complete [events]: whether an event reached all expected subscribers. A fault with fewer than

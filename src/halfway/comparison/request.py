@@ -23,7 +23,7 @@ _RULE = re.compile(r"half-width=((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)(%?)
 
 
 class Request(NamedTuple):
-    """What a comparison runs. `systems` can run at every point; `unsupported` are the others."""
+    """A comparison's request. `systems` can run at every point; `unsupported` are the others."""
 
     scenario: Scenario  # as in the file
     points: Sequence[ScenarioPoint]
@@ -47,7 +47,7 @@ def read_request(
     changes: Mapping[str, str] | None = None,
     sweeps: Mapping[str, str] | None = None,
 ) -> Request:
-    """The request for a scenario file, checked before anything runs.
+    """Read the request of a comparison on a scenario file, checked before anything runs.
 
     systems: names (default: all); user_systems: files or modules of user systems; until:
     "half-width=2%" or "half-width=2%,energy". Raises Problem naming what is wrong.
@@ -81,7 +81,7 @@ def read_request(
 
 
 def stopping_rule(until: str | None) -> StoppingRule | None:
-    """The rule in `half-width=2%[,metric]`; Problem for anything else."""
+    """The requested stopping rule in `half-width=2%[,metric]`; Problem for anything else."""
     if until is None:
         return None
     match = _RULE.fullmatch(until.replace(" ", ""))
@@ -105,7 +105,7 @@ def _chosen(systems: Sequence[str]) -> list[str]:
 def _sorted_out(
     points: Sequence[ScenarioPoint], systems: Sequence[SystemSource]
 ) -> tuple[dict[str, SystemSource], dict[str, str]]:
-    """The systems that can run at every point, and why the others cannot."""
+    """The requested systems that can run at every point, and why the others cannot."""
     unsupported: dict[str, str] = {}
     for point in points:
         context = build.run_context(point.scenario)

@@ -14,7 +14,7 @@ COLUMNS = ("system", "metric", "unit", "mean", "low", "high", "networks", "diffe
 
 
 class Metric(msgspec.Struct, frozen=True):
-    """A metric: at most one number for each run."""
+    """A metric in a comparison's results: at most one number for each run."""
 
     name: str  # "delivery-ratio", in files and options
     label: str  # "delivery ratio", in tables and plots
@@ -24,12 +24,12 @@ class Metric(msgspec.Struct, frozen=True):
 
     @property
     def heading(self) -> str:
-        """The label with its unit: "energy [J]"."""
+        """The metric's label in results, with its unit: "energy [J]"."""
         return f"{self.label} [{self.unit}]" if self.unit else self.label
 
 
 class MeanInterval(msgspec.Struct, frozen=True):
-    """A value and its 95 % interval; low and high are nan with fewer than two networks."""
+    """A result's mean and 95 % interval; low and high are nan with fewer than two networks."""
 
     value: float
     low: float
@@ -37,7 +37,7 @@ class MeanInterval(msgspec.Struct, frozen=True):
 
     @property
     def half_width(self) -> float:
-        """Half of the interval's width."""
+        """Half of the width of a result's interval."""
         return (self.high - self.low) / 2
 
 
@@ -45,20 +45,20 @@ _NO_INTERVAL = MeanInterval(math.nan, math.nan, math.nan)
 
 
 class ResultCell(msgspec.Struct, frozen=True):
-    """One metric of one system at one point, over networks."""
+    """A cell of a comparison's results: one metric of one system at one point, over networks."""
 
     point: int  # index in Results.points
     system: str
     metric: str
     mean: MeanInterval  # over the networks on which it has a value
-    networks: int  # the number of these
+    networks: int  # number of networks on which it has a value
     difference: MeanInterval | None  # system - baseline on the same networks; None for the baseline
     best: bool  # its paired difference to every other system excludes 0, in the better direction
     values: tuple[float, ...]  # one a network, in the order of replicates; nan where it has none
 
 
 class Curve(msgspec.Struct, frozen=True):
-    """The latency distribution of a system at a point: quantiles, averaged over networks."""
+    """A latency curve in the results of a system at a point: quantiles averaged over networks."""
 
     point: int
     system: str
@@ -86,14 +86,14 @@ class Results(msgspec.Struct, frozen=True):
     seed: int = ROOT_SEED  # the seeds of all replicates derive from it
 
     def cell(self, point: int, system: str, metric: str) -> ResultCell:
-        """The cell of a metric of a system at a point; KeyError if there is none."""
+        """The results' cell of a metric of a system at a point; KeyError if there is none."""
         for cell in self.cells:
             if (cell.point, cell.system, cell.metric) == (point, system, metric):
                 return cell
         raise KeyError((point, system, metric))
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """One row a cell: what the sweep varies, then `COLUMNS`; nan for missing values."""
+        """The results as rows, one a cell: what a sweep varies, then `COLUMNS`; nan if missing."""
         units = {metric.name: metric.unit for metric in self.metrics}
         for cell in self.cells:
             difference = cell.difference or _NO_INTERVAL

@@ -21,7 +21,7 @@ _KNOWN = {"path", "scenario", "systems", "system", "replicates", "seed", "partit
 
 
 class HalfwaySource(source.ResultSource):
-    """Option `scenario` (a TOML file) simulates it; without it, `path` names finished results.
+    """The data source `halfway`: option `scenario` (TOML) simulates, `path` names finished results.
 
     With `scenario`: `systems` ("gossip,flooding"; default all), `system` (files of user systems),
     `replicates` (10), `seed`, `partitions` (tasks), `set.FIELD` and `sweep.FIELD` (as on the
@@ -29,7 +29,7 @@ class HalfwaySource(source.ResultSource):
     """
 
     def schema(self) -> Any:
-        """Columns: system, and what a sweep varies, with _ for dots; or those of the folder."""
+        """The data source's columns: system, what a sweep varies (_ for dots), or the folder's."""
         if "scenario" not in self.options:
             return super().schema()
         from halfway.adapters.user_protocol import read_user_system, user_system
@@ -47,21 +47,21 @@ class HalfwaySource(source.ResultSource):
         return source.spark_columns(columns)
 
     def reader(self, schema: Any) -> Any:
-        """The reader of a scenario, or of a folder."""
+        """The data source's reader of a scenario's runs, or of a result folder."""
         if "scenario" not in self.options:
             return super().reader(schema)
         return ScenarioRuns(schema, _read(self.options))
 
 
 class ScenarioRuns(source.SimulatedRuns):
-    """The runs of `halfway compare` on a scenario, with the same keys and seeds."""
+    """The data source's reader of a scenario: runs, keys and seeds of `halfway compare`."""
 
     def __init__(self, schema: Any, options: dict[str, Any]) -> None:
         super().__init__(schema)
         self.options = options
 
     def partitions(self) -> Sequence[source.PlannedRuns]:
-        """The tasks of the plan, and one with the systems that cannot run."""
+        """The data source's tasks for a scenario: its plan's, and one for unsupported systems."""
         from halfway.comparison.plan import point_of
         from halfway.comparison.request import read_request
         from halfway.pipeline.plan.plan import canonical, plan
@@ -93,12 +93,12 @@ class ScenarioRuns(source.SimulatedRuns):
 
 
 def _column(field: str) -> str:
-    """`workload.events` as a column name that needs no quotes."""
+    """A swept scenario field as a Spark column that needs no quotes: `workload_events`."""
     return field.replace(".", "_")
 
 
 def _read(options: Mapping[str, str]) -> dict[str, Any]:
-    """Spark's options by their meaning; Spark passes their names in lower case."""
+    """The scenario data source's options; Spark passes the names of options in lower case."""
     from halfway.pipeline.plan.plan import ROOT_SEED
 
     changes, sweeps = {}, {}

@@ -22,7 +22,7 @@ COMPARABLE = 0.02  # systems this close to the best delivery ratio are compared 
 
 
 class FinishedRun(NamedTuple):
-    """One run of a comparison, from the store."""
+    """One finished run of a comparison, from the store, for its statistics."""
 
     point: int
     system: str
@@ -35,7 +35,7 @@ class FinishedRun(NamedTuple):
 
 
 class StoppingRule(NamedTuple):
-    """Add replicates until the interval of a metric is this narrow for all systems."""
+    """A stopping rule: add replicates until a metric's interval is this narrow for all systems."""
 
     half_width: float  # relative to the mean; absolute for shares
     metric: str = "delivery-ratio"
@@ -44,7 +44,7 @@ class StoppingRule(NamedTuple):
 def cells_of_runs(
     runs: Sequence[FinishedRun], metrics: Sequence[Metric], baseline: str, replicates: int
 ) -> list[ResultCell]:
-    """Cells of every point x metric x system, in that order; `runs` in order of point, system."""
+    """Statistics of every cell, point x metric x system in that order; `runs` likewise."""
     cells: list[ResultCell] = []
     for point, at_point in groupby(runs, key=lambda run: run.point):
         values = {}
@@ -66,7 +66,7 @@ def cells_of(
     point: int, metric: Metric, values: Mapping[str, Floats], baseline: str,
     shares: Mapping[str, Floats] | None = None,
 ) -> list[ResultCell]:  # fmt: skip
-    """The cells of one metric at one point; values: system -> [replicates], nan where it has none.
+    """Statistics of one metric's cells at a point; values: system -> [replicates], nan where none.
 
     Differences are taken network by network, where both systems have a value. shares: see
     `best_system`.
@@ -91,7 +91,7 @@ def cells_of(
 def best_system(
     metric: Metric, values: Mapping[str, Floats], shares: Mapping[str, Floats] | None = None
 ) -> str | None:
-    """The system that is significantly better than every comparable one; None if there is none.
+    """A comparison's system that is significantly better than every comparable one, or None.
 
     shares: system -> [replicates] the delivery ratio (for recovery time: the recovery rate), if
     costs are compared. A system whose share is lower than the highest by more than `COMPARABLE`
@@ -119,7 +119,7 @@ def best_system(
 
 
 def _comparable(shares: Mapping[str, Floats]) -> set[str]:
-    """The systems whose share is close to the highest; [replicates] each, nan where it has none."""
+    """The systems with a mean share close to the highest; [replicates] each, nan where missing."""
     known = {name: share for name, share in shares.items() if np.isfinite(share).any()}
     if not known:
         return set()
@@ -129,7 +129,7 @@ def _comparable(shares: Mapping[str, Floats]) -> set[str]:
 
 
 def half_width(cell: ResultCell, *, relative: bool) -> float:
-    """Half of the interval, relative to the mean if requested; inf if there is no interval."""
+    """A cell's interval half-width, relative to the mean if requested; inf without an interval."""
     half = margin(cell.mean)
     if math.isnan(half):
         return math.inf
@@ -139,12 +139,12 @@ def half_width(cell: ResultCell, *, relative: bool) -> float:
 
 
 def margin(interval: MeanInterval) -> float:
-    """The value after ±: the longer side of an interval."""
+    """The margin after ± of a cell's mean: the longer side of its interval."""
     return max(interval.high - interval.value, interval.value - interval.low)
 
 
 def too_wide(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> list[ResultCell]:
-    """The cells whose interval is wider than the rule's.
+    """The cells whose interval is wider than the stopping rule's.
 
     A system without any value of the metric is not among them: replicates cannot help it.
     """
@@ -164,13 +164,13 @@ def curves_of_runs(runs: Sequence[FinishedRun]) -> Iterator[Curve]:
 
 
 def curve(quantiles: Sequence[Floats]) -> tuple[float, ...]:
-    """[101] quantiles averaged over networks; () where nothing was delivered."""
+    """The latency curve, [101] quantiles averaged over networks; () where nothing was delivered."""
     known = [one for one in quantiles if len(one)]
     return tuple(np.mean(known, axis=0).tolist()) if known else ()
 
 
 def digest_of_runs(runs: Sequence[FinishedRun]) -> str:
-    """16 hex digits over all runs' digests: equal on any machine and with any partitions.
+    """The digest of a comparison's runs, 16 hex digits: equal on any machine and partitions.
 
     Unlike `pipeline.digest` it excludes paths of input files and the version of the code.
     """

@@ -1,1 +1,1 @@
-"""What a protocol may import: records, outbox, neighbourhood, random numbers, compile cache."""
+"""The core that a protocol may import: records, outbox, neighbourhood, PRNG, compile cache."""

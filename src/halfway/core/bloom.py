@@ -19,19 +19,19 @@ _1 = np.uint32(1)
 
 
 class Size(NamedTuple):
-    """The size of a Bloom filter."""
+    """The size of a Bloom filter: its bits, and its hashes for an item."""
 
     bits: int  # a multiple of 32
     hashes: int  # bits set for an item
 
     @property
     def words(self) -> int:
-        """32-bit words of the filter."""
+        """The number of 32-bit words of a Bloom filter."""
         return self.bits // WORD_BITS
 
 
 def sized(items: int, false_positives: float) -> Size:
-    """The smallest filter, in whole words, with at most that share of false positives.
+    """Return the size of the smallest Bloom filter with at most that share of false positives.
 
     items: distinct items expected. Raises Problem for 0 items, or a share outside (0, 1).
     """
@@ -47,7 +47,7 @@ def sized(items: int, false_positives: float) -> Size:
 
 
 def with_bits(items: int, bits: int) -> Size:
-    """A filter of `bits` bits, with the best number of hashes for its items.
+    """Return the size of a Bloom filter of `bits` bits, with the best number of hashes.
 
     Raises Problem unless bits is a positive multiple of 32 that fits a 32-bit index.
     """
@@ -57,14 +57,14 @@ def with_bits(items: int, bits: int) -> Size:
 
 
 def expected_false_positives(size: Size, items: float) -> float:
-    """The share of absent items that a filter with `items` items admits."""
+    """Return the share of absent items that a Bloom filter with `items` items admits."""
     filled = 1.0 - math.exp(-size.hashes * items / size.bits)
     return float(filled**size.hashes)
 
 
 @inlined
 def insert(words, item, bits, hashes):
-    """Set the bits of an item in a row of words."""
+    """Set the bits of an item in a Bloom filter, a row of words."""
     for _ in range(hashes):
         item = advanced(item)
         position = pick(mixed(item), bits)
@@ -73,7 +73,7 @@ def insert(words, item, bits, hashes):
 
 @inlined
 def may_hold(words, item, bits, hashes):
-    """Whether all bits of an item are set: always if it was inserted, rarely if not."""
+    """Whether a Bloom filter has all bits of an item: always if inserted, rarely if not."""
     for _ in range(hashes):
         item = advanced(item)
         position = pick(mixed(item), bits)

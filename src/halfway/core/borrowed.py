@@ -15,7 +15,7 @@ from numba.extending import intrinsic, overload
 
 
 def borrowed(value: Any) -> Any:
-    """Return the same tuple; in compiled code its arrays have no owner."""
+    """Return the tuple borrowed: the same tuple, whose arrays have no owner in compiled code."""
     return value
 
 

@@ -63,7 +63,7 @@ _APART: dict[str, str] = {}  # module -> the folder of all machine code that kno
 
 
 def keep_apart(module: str, folder: Path) -> None:
-    """Cache machine code that depends on types of that module in a folder of its own.
+    """Cache machine code that depends on types of a user's module in a separate compile cache.
 
     Numba's index of a function has the types that it was compiled for. An index that refers to a
     missing type cannot be read, and an edited handler of a type of the same name is not noticed.
@@ -73,7 +73,7 @@ def keep_apart(module: str, folder: Path) -> None:
 
 
 class _Caches:
-    """The cache object of a compiled function: a numba cache for each folder."""
+    """The compile cache of one compiled function: a numba cache for each folder."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -92,16 +92,16 @@ class _Caches:
         return self._cache_in[folder]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the machine code of a signature; None if it has to be compiled."""
+        """Load the machine code of a signature from the compile cache; None if it is missing."""
         return self._of(sig).load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Store the machine code of a signature."""
+        """Store the machine code of a signature in the compile cache."""
         self._of(sig).save_overload(sig, data)
 
 
 def _folder_of(types: Iterable[Any]) -> str | None:
-    """Return the folder for code that depends on these types; None for the main folder."""
+    """Return the compile cache folder for code that depends on these types; None: the main one."""
     for one in types:
         made = getattr(one, "instance_class", None)
         if made is not None and made.__module__ in _APART:
@@ -114,19 +114,19 @@ def _folder_of(types: Iterable[Any]) -> str | None:
 
 def _njit(function: F, **options: Any) -> F:
     made: Any = numba.njit(**options)(function)
-    if _HASHED and made is not function:  # it is, where numba is disabled
+    if _HASHED and made is not function:  # the same where numba is disabled
         made._cache = _Caches(function)  # as `cache=True`, with our own cache
     compiled: F = made
     return compiled
 
 
 def kernel(function: F) -> F:
-    """Compile on first call, cached on disk across processes. For loops called from Python."""
+    """Compile a kernel on first call, cached on disk across processes: loops called from Python."""
     return _njit(function, error_model="numpy")
 
 
 def inlined(function: F) -> F:
-    """Like `kernel`, inlined into each caller. For the decisions of a protocol.
+    """Compile a function like a `kernel`, inlined into each caller: a protocol's decisions.
 
     Without inlining, the call makes an event cost 36 ns instead of 12-14 ns.
     """
@@ -134,7 +134,7 @@ def inlined(function: F) -> F:
 
 
 def embedded(function: F) -> F:
-    """Like `inlined`, for functions that only compiled code calls: compiles a third faster.
+    """Compile a function like `inlined`, for compiled callers only: compiles a third faster.
 
     It has no wrapper for Python, which would unpack every array of every argument.
     """
@@ -143,7 +143,7 @@ def embedded(function: F) -> F:
 
 
 def apart(function: F) -> F:
-    """Like `embedded`, but a call: compiled once, never inlined into its callers.
+    """Compile a function like `embedded`, but once and never inlined into its callers.
 
     For the parts of a large handler, and for long functions with many callers. In numba a callee
     inherits `forceinline` from the function that has it compiled, so all kernels below a handler

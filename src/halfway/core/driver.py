@@ -12,7 +12,7 @@ from halfway.core.message import AFRESH, APP, COUNTED_ON
 # Where a stamped record goes when its delay is over.
 TO_APPLICATION, TO_SELF, TO_NETWORK = 0, 1, 2
 
-MAX_HOPS = 65_534  # the hop count stays there
+MAX_HOPS = 65_534  # the hop count does not exceed it
 
 # A command of an application belongs to no incarnation: its node only has to be up.
 ANY_INCARNATION = np.uint32(0xFFFFFFFF)
@@ -20,7 +20,7 @@ ANY_INCARNATION = np.uint32(0xFFFFFFFF)
 
 @embedded
 def destination(record):
-    """Return where a stamped record goes: to the application, to its node (a timer), or out."""
+    """Return where a driver delivers a stamped record: to the application, its node, or out."""
     if record.next == APP:
         return TO_APPLICATION
     if record.next == record.source:
@@ -30,7 +30,7 @@ def destination(record):
 
 @embedded
 def stamp(record, node_id, incarnation, hops):
-    """Complete an emitted record with its sender and its hop count; return its destination.
+    """Stamp an emitted record, as a driver does: sender and hop count; return its destination.
 
     hops: those of the message that the handler was handling.
     """
@@ -48,13 +48,13 @@ def stamp(record, node_id, incarnation, hops):
 
 @embedded
 def is_running(incarnation):
-    """Whether a node is up, from its incarnation."""
+    """Whether a driver's node is up, from its incarnation."""
     return incarnation & np.uint32(1) == 0
 
 
 @embedded
 def is_alive(emitted_in, incarnation):
-    """Whether a record that waits at its node still counts, from the node's incarnation now.
+    """Whether a driver still handles a record that waits at its node, from the incarnation now.
 
     Timers and delayed records of an earlier incarnation are void, even if the node is up again.
     """

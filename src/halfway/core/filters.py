@@ -19,7 +19,7 @@ Bounds = tuple[float, float]
 
 
 class Filters(NamedTuple):
-    """Filter f has the constraints first[f]:first[f+1], attributes ascending, each at most once.
+    """Content filters: f has constraints first[f]:first[f+1], attributes ascending, at most once.
 
     An event without the attribute (NaN) fails the constraint; no constraint takes every event.
     """
@@ -31,7 +31,7 @@ class Filters(NamedTuple):
 
 
 def filters(wanted: Sequence[Mapping[int, Bounds | Sequence[Bounds]]]) -> Filters:
-    """Return filters from attribute -> (low, high), or several such intervals that must all hold.
+    """Return content filters from attribute -> (low, high), or several intervals that all hold.
 
     Raises Problem for a bound that is not a number and for a negative attribute.
     """
@@ -50,12 +50,12 @@ def filters(wanted: Sequence[Mapping[int, Bounds | Sequence[Bounds]]]) -> Filter
 
 
 def below(value: float) -> float:
-    """The greatest double less than a value: the end of the interval that `x < value` means."""
+    """The greatest double below a value: where a content filter's interval for `x < value` ends."""
     return float(np.nextafter(value, -np.inf))
 
 
 def above(value: float) -> float:
-    """The least double greater than a value: the start of the interval that `x > value` means."""
+    """The least double above a value: where a content filter's interval for `x > value` begins."""
     return float(np.nextafter(value, np.inf))
 
 
@@ -73,7 +73,7 @@ def _intersection(f: int, attribute: int, given: Bounds | Sequence[Bounds]) -> t
 
 @inlined
 def matches(filters, f, values):
-    """Whether an event's values [attributes] (NaN where it has none) pass every constraint of f."""
+    """Whether an event's values [attributes] (NaN: it has none) pass all of content filter f."""
     for c in range(filters.first[f], filters.first[f + 1]):
         a = filters.attribute[c]
         if a >= values.shape[0] or not filters.low[c] <= values[a] <= filters.high[c]:
@@ -83,7 +83,7 @@ def matches(filters, f, values):
 
 @inlined
 def is_empty(filters, f):
-    """Whether no event passes filter f."""
+    """Whether content filter f admits no event."""
     for c in range(filters.first[f], filters.first[f + 1]):
         if filters.low[c] > filters.high[c]:
             return True
@@ -92,7 +92,7 @@ def is_empty(filters, f):
 
 @inlined
 def covers(filters, f, g):
-    """[Carzaniga et al., §3.3] whether every event that passes g passes f as well. Exact."""
+    """[Carzaniga et al., §3.3] whether every event that content filter g passes passes f. Exact."""
     if is_empty(filters, g):
         return True
     k, last = filters.first[g], filters.first[g + 1]
@@ -110,7 +110,7 @@ def covers(filters, f, g):
 
 @kernel
 def matching(filters, values):
-    """bool [events, filters]: whether an event (values [events, attributes]) passes a filter."""
+    """bool [events, filters]: whether a content filter passes values [events, attributes]."""
     found = np.empty((values.shape[0], filters.first.shape[0] - 1), np.bool_)
     filters, values = borrowed(filters), borrowed(values)
     for e in range(found.shape[0]):
@@ -121,7 +121,7 @@ def matching(filters, values):
 
 @kernel
 def covering(filters):
-    """bool [filters, filters]: [f, g] where f covers g."""
+    """bool [filters, filters]: [f, g] where content filter f covers g."""
     many = filters.first.shape[0] - 1
     found = np.empty((many, many), np.bool_)
     for f in range(many):

@@ -14,7 +14,7 @@ _HANDLERS: dict[type, Callable[..., None]] = {}
 
 
 def handle(state: Any, rules: Any, neighbourhood: Any, i: int, message: Any, out: Any) -> None:
-    """Handle `message` at row `i` of `state`, and emit records into `out`.
+    """Call the handler of a state's type: handle `message` at row `i`, and emit into `out`.
 
     Called from compiled code this is the protocol's own function, inlined. Called from Python it
     is the same machine code. Raises KeyError for a state type without a handler.

@@ -26,7 +26,7 @@ _NOTHING: Mapping[str, int] = MappingProxyType({})
 
 
 class Channel(Enum):
-    """Where records of a kind come from, and who receives them."""
+    """The channel of a message kind: where its records come from, and who receives them."""
 
     COMMAND = "command"  # from the application, or the driver, to its own node
     NETWORK = "network"  # from a node to a neighbour, or to all of them
@@ -35,7 +35,7 @@ class Channel(Enum):
 
 
 class Step(NamedTuple):
-    """The kind is a walk's step onto the node that receives it."""
+    """The map role of a message kind that is a walk's step onto the node that receives it."""
 
     labels: tuple[str, ...]  # names of such walks on the map
     number: int = -1  # the place in `args` whose remainder picks a label; -1: always the first
@@ -43,14 +43,14 @@ class Step(NamedTuple):
 
 
 class Meets(NamedTuple):
-    """The kind reports that walks have met, or that a walk has arrived."""
+    """The map role of a message kind that reports that walks met, or that a walk arrived."""
 
     label: str = "walks met"
     fresh: int = -1  # the place in `args` that is 0 on the first hop from the meeting; -1: none
 
 
 class MapRole(Enum):
-    """What the replay map draws for a kind."""
+    """The map role of a message kind: what the replay map draws for it."""
 
     EVENT_HOP = "brings an event one hop further"
     LINK = "makes sender and receiver overlay neighbours"
@@ -60,7 +60,7 @@ class MapRole(Enum):
 
 
 class Kind(NamedTuple):
-    """One message kind. `fields` are the header fields it fills, `args` and `reals` its places.
+    """One message kind: header `fields` that it fills, and its places in `args` and `reals`.
 
     A place has a name and its first index. A name that ends in [3] is a vector of three places; one
     that ends in [k] is a vector that ends before the next place, or with the array.
@@ -76,7 +76,7 @@ class Kind(NamedTuple):
     on_map: MapRole | Step | Meets | None = None
 
     def places(self, array: str) -> dict[str, range]:
-        """The indices of each place of the array "args" or "reals", by name without its length."""
+        """The indices of a message kind's places in "args" or "reals", by name without length."""
         firsts: Mapping[str, int] = getattr(self, array)
         found = {}
         for name, first in firsts.items():
@@ -91,7 +91,7 @@ class Kind(NamedTuple):
 
 
 class Kinds:
-    """The kinds of one protocol by number, in the order of their declaration."""
+    """The message kinds of one protocol by number, in the order of their declaration."""
 
     def __init__(self) -> None:
         self._kinds: dict[int, Kind] = {}
@@ -101,7 +101,7 @@ class Kinds:
         args: Mapping[str, int] = _NOTHING, reals: Mapping[str, int] = _NOTHING,
         on_map: MapRole | Step | Meets | None = None,
     ) -> np.uint8:  # fmt: skip
-        """Declare a kind of that channel; returns its number. fields: separated by blanks."""
+        """Declare a message kind of that channel; return its number. fields: split at blanks."""
         words = tuple(fields.split())
         return self._add(Kind(number, name, channel, meaning, words, args, reals, on_map))
 
@@ -111,26 +111,26 @@ class Kinds:
     report = partialmethod(declare, Channel.REPORT)
 
     def start(self) -> np.uint8:
-        """Declare that nodes receive the start event; returns its number."""
+        """Declare the message kind of the start event for this protocol; return its number."""
         return self.command(int(START), "start", "the node starts, or comes back from a crash")
 
     def include(self, other: "Kinds") -> None:
-        """Declare all kinds of another table as well."""
+        """Declare all message kinds of another table as well."""
         for kind in other:
             self._add(kind)
 
     @property
     def names(self) -> dict[int, str]:
-        """Number -> name."""
+        """The names of the message kinds: number -> name."""
         return {kind.number: kind.name for kind in self}
 
     @property
     def starts(self) -> bool:
-        """Whether nodes of this protocol receive the start event."""
+        """Whether the message kinds of this protocol include the start event."""
         return int(START) in self._kinds
 
     def number(self, name: str) -> int:
-        """The number of the kind of that name. Raises KeyError if there is none."""
+        """The number of the message kind of that name. Raises KeyError if there is none."""
         for kind in self:
             if kind.name == name:
                 return kind.number

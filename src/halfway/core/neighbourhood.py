@@ -9,7 +9,7 @@ from halfway.core.compiled import inlined
 
 
 class Neighbourhood(NamedTuple):
-    """Neighbour lists by row, as node ids in ascending order.
+    """The neighbourhoods of all rows: neighbour lists as node ids in ascending order.
 
     Row i's neighbours are who[first[i]:last[i]]. The neighbour at position e reported its own list
     and its position: they are row place[e]. In the simulator the rows are the nodes. A live node is
@@ -27,7 +27,7 @@ class Neighbourhood(NamedTuple):
 
 @inlined
 def place_of(neighbourhood, i, node_id):
-    """Return the position of a node id in row i's list; -1 if it is not a neighbour."""
+    """Return the position of a node id in row i's neighbourhood; -1 if it is not a neighbour."""
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     while first < last:
         middle = (first + last) >> 1

@@ -6,7 +6,7 @@ Value = float | int | bool
 
 
 class Option(NamedTuple):
-    """One option. The type of `default` is the type of its values."""
+    """One option of a protocol. The type of `default` is the type of its values."""
 
     default: Value
     low: Value
@@ -15,20 +15,20 @@ class Option(NamedTuple):
 
 
 def seconds(default: float, meaning: str, low: float = 0.0) -> Option:
-    """An option that is a time in seconds, up to about 30 years."""
+    """An option of a protocol that is a time in seconds, up to about 30 years."""
     return Option(default, low, 1e9, f"seconds; {meaning}")
 
 
 def count(default: int, meaning: str, low: int = 0, high: int = 1_000_000) -> Option:
-    """An option that is a whole number."""
+    """An option of a protocol that is a whole number."""
     return Option(default, low, high, meaning)
 
 
 def switch(default: bool, meaning: str) -> Option:
-    """An option that is true or false."""
+    """An option of a protocol that is true or false."""
     return Option(default, False, True, meaning)
 
 
 def share(default: float, meaning: str) -> Option:
-    """An option that is a number from 0 to 1."""
+    """An option of a protocol that is a number from 0 to 1."""
     return Option(default, 0.0, 1.0, meaning)

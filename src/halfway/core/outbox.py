@@ -10,7 +10,7 @@ from halfway.core.message import COUNTED_ON, MESSAGE
 
 
 class Outbox(NamedTuple):
-    """A pool of records and a stack of its free slots.
+    """The outbox of a handler: a pool of records and a stack of its free slots.
 
     The last slot is never free: `emit` returns it when the stack is empty, and counts that.
     """
@@ -30,7 +30,7 @@ def outbox(slots: int) -> Outbox:
 
 @kernel
 def emit(out, kind, after, towards):
-    """Emit a blank record of a kind, to be sent after a delay (seconds); return it.
+    """Emit a blank record of a kind into an outbox, due after a delay (seconds); return it.
 
     towards: a neighbour's id, EVERYONE, APP, or the sender's own id (a timer). The caller fills in
     the rest, except the sender and the hop count, which the driver stamps; but see AFRESH.

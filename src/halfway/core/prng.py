@@ -23,13 +23,13 @@ _TO_UNIT_53 = 2.0**-53
 
 @inlined
 def advanced(word):
-    """Return the state after one draw."""
+    """Return the PRNG state after one draw."""
     return np.uint64(word + _GOLDEN)
 
 
 @inlined
 def mixed(word):
-    """Return the 64 random bits of a state."""
+    """Return the 64 random bits of a PRNG state."""
     word = (word ^ (word >> _30)) * _FIRST
     word = (word ^ (word >> _27)) * _SECOND
     return np.uint64(word ^ (word >> _31))
@@ -37,12 +37,12 @@ def mixed(word):
 
 @inlined
 def seeded(seed, stream):
-    """Return the first state of a stream (an integer id) under a seed."""
+    """Return the first PRNG state of a stream (an integer id) under a seed."""
     return mixed(seed ^ mixed(np.uint64(stream) + _GOLDEN))
 
 
 def random_states(node_ids: npt.NDArray[np.int32], seed: int) -> npt.NDArray[np.uint64]:
-    """Return the first random state of every node [n], a function of the seed and its id alone."""
+    """Return the first PRNG state of every node [n], a function of the seed and its id alone."""
     states = np.empty(len(node_ids), np.uint64)
     _fill(states, node_ids, np.uint64(seed))
     return states
@@ -56,42 +56,42 @@ def _fill(states, node_ids, seed):
 
 @inlined
 def random_bits(state, i):
-    """64 random bits from row i, `state.random_state`, advanced by one draw."""
+    """Return 64 random bits from the PRNG of row i, `state.random_state`, advanced by one draw."""
     state.random_state[i] = advanced(state.random_state[i])
     return mixed(state.random_state[i])
 
 
 @inlined
 def pick(value, bound):
-    """Return an index in [0, bound) from the high half of a value; bias below bound / 2^32."""
+    """Return a random index in [0, bound) from a value's high half; bias below bound / 2^32."""
     return np.uint32(((value >> _32) * np.uint64(bound)) >> _32)
 
 
 @inlined
 def fraction(value):
-    """Return a number in [0, 1) from the low 24 bits of a value; independent of its `pick`."""
+    """Return a random number in [0, 1) from a value's low 24 bits; independent of its `pick`."""
     return np.float32(value & _LOW_24) * _TO_UNIT_24
 
 
 @inlined
 def uniform(value):
-    """Return a double in [0, 1) with 53 bits."""
+    """Return a random double in [0, 1) with 53 bits, from 64 random bits."""
     return np.float64(value >> _11) * _TO_UNIT_53
 
 
 @inlined
 def low_half(word):
-    """Return bits 0-31 of a state as an integer argument of a message."""
+    """Return bits 0-31 of a PRNG state as an integer argument of a message."""
     return np.int32(np.uint32(word & _LOW_WORD))
 
 
 @inlined
 def high_half(word):
-    """Return bits 32-63 of a state as an integer argument of a message."""
+    """Return bits 32-63 of a PRNG state as an integer argument of a message."""
     return np.int32(np.uint32(word >> _32))
 
 
 @inlined
 def joined(low, high):
-    """Return the state of which a message carried both halves."""
+    """Return the PRNG state of which a message carried both halves."""
     return (np.uint64(np.uint32(high)) << _32) | np.uint64(np.uint32(low))

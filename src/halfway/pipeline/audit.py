@@ -24,18 +24,18 @@ RunRows = list[dict[str, Any]]
 
 
 class Damage(msgspec.Struct, frozen=True):
-    """A file that has changed since it was written, or cannot be read."""
+    """A damaged file of a result folder: it has changed since it was written, or is unreadable."""
 
     file: str  # relative to the folder
     what: str
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Failed runs with the same error."""
+    """Failed runs of an audited result folder with the same error."""
 
     error: str  # type and message, in one line
     runs: int
-    measurement: str  # this and the following fields: of the first of them
+    measurement: str  # this and the following fields: those of the first failed run
     parameters: str  # canonical JSON
     replicate: int
     network_seed: int
@@ -44,7 +44,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """The runs of one measurement by one version."""
+    """The runs of an audited folder of one measurement by one version."""
 
     measurement: str
     halfway: str  # version
@@ -55,16 +55,16 @@ class Measured(msgspec.Struct, frozen=True):
 
 
 class Study(msgspec.Struct, frozen=True):
-    """A requested study and its progress."""
+    """A requested study of an audited result folder, and its progress."""
 
     name: str
     when: str  # UTC, ISO 8601
     halfway: str  # version
     points: int
     replicates: int
-    runs: int  # that it needs
-    made: int  # of them, errors included
-    errors: int  # of these
+    runs: int  # number of runs that the study needs
+    made: int  # number of these runs made, errors included
+    errors: int  # number of these runs that failed
 
 
 class Audit(msgspec.Struct, frozen=True):
@@ -88,7 +88,7 @@ class Audit(msgspec.Struct, frozen=True):
 
 
 def results_in(folder: Path) -> Store:
-    """The results in `folder`, or in its subfolder `runs`, as `--out` has them.
+    """The result folder to audit: `folder`, or its subfolder `runs`, as `--out` has it.
 
     Raises Problem if there are none.
     """
@@ -101,7 +101,7 @@ def results_in(folder: Path) -> Store:
 
 
 def audit(store: Store) -> Audit:
-    """Check each file against its batch's manifest, and each run against its digest.
+    """Audit a result folder: each file by its batch's manifest, each run by its digest.
 
     Raises Problem only if the folder as a whole cannot be read.
     """
@@ -130,7 +130,7 @@ def audit(store: Store) -> Audit:
 
 
 def _batch(store: Store, batch: Path, damage: list[Damage], times: list[str]) -> list[pa.Table]:
-    """The small columns of a batch's files; adds to `damage` and `times`."""
+    """The small columns of an audited batch's files; adds to `damage` and `times`."""
     bad: dict[Path, str] = {}
     when = manifest.timestamp((batch / "_SUCCESS").stat().st_mtime)
     try:
@@ -204,5 +204,5 @@ def _columns(table: pa.Table, *names: str) -> list[list[str]]:
 
 
 def audit_json(found: Audit) -> str:
-    """The audit as one line of JSON."""
+    """The audit of a result folder as one line of JSON."""
     return json.dumps(msgspec.to_builtins(found), ensure_ascii=False)

@@ -10,7 +10,7 @@ __all__ = ["DataFrame", "frame"]  # the former for annotations only
 
 
 def frame(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> "DataFrame":
-    """Return a frame with one row per mapping; it has these columns even without rows."""
+    """Return a pandas frame with one row per mapping; it has these columns even without rows."""
     from pandas import DataFrame
 
     return DataFrame(list(rows), columns=list(columns))

@@ -12,7 +12,7 @@ def judge_number(
     published: float, measured: float, low: float, high: float, *,
     relative: float, rounding: float = 0.5,
 ) -> Judged:  # fmt: skip
-    """Compare a measured value with a printed one.
+    """Judge a measured value against a paper's printed number.
 
     Agrees if within `relative` (0.1 is ±10 %) of the printed value, or if the printed value, plus
     or minus its rounding, lies inside our 95 % interval [low, high]; else differs. An interval
@@ -39,7 +39,7 @@ def judge_number(
 def judge_range(
     least: float, most: float, measured: float, low: float, high: float, *, rounding: float = 0.5
 ) -> Judged:
-    """Compare a measured value with a printed range.
+    """Judge a measured value against a paper's printed range.
 
     Agrees if the value lies in the range, plus or minus its rounding, or if our interval overlaps
     the range; else differs.
@@ -59,7 +59,7 @@ def judge_range(
 
 
 def judge_order(value: float, low: float, high: float, *, equal: float = 1.0) -> Judged:
-    """Check the claim "a is less than b" by the paired ratio a/b (or difference, with `equal=0`).
+    """Judge the order "a is less than b" by the paired ratio a/b (or difference, with `equal=0`).
 
     Agrees if the 95 % interval lies below equality, differs if above; same trend if only the
     estimate lies below. For "greater", pass b/a.

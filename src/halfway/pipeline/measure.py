@@ -26,7 +26,7 @@ Counts = npt.NDArray[np.int64]
 def estimate(
     values: npt.ArrayLike, networks: npt.ArrayLike, replicates: int | None = None
 ) -> dict[str, Any]:
-    """The fields of a `Summary` computed from the values; quartiles as numpy's percentiles.
+    """The bootstrap estimates of a `Summary` from its values; quartiles as numpy's percentiles.
 
     values [units], networks [units]: the replicate of each value, from 0; replicates: the planned
     number (default: as many as occur). The resamples depend on that number only, so points with
@@ -65,7 +65,7 @@ def estimate(
 
 
 def mean_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[float, float, float]:
-    """Mean of [networks] values, one per network, and its interval, longer on the skewed side.
+    """Estimate the mean of [networks] values and its interval, longer on the skewed side.
 
     Each side is the longer of Student's t interval and the same after Hall's transformation, which
     removes the skewness of the mean (Hall 1992, J. R. Stat. Soc. B 54, 221-228: his g1, with t's
@@ -92,7 +92,7 @@ def mean_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[float, fl
 
 
 def _unskewed(t: float, skewness: float, count: int) -> float:
-    """The inverse of Hall's g1: the x with x + γx²/3 + γ²x³/27 + γ/6n = t."""
+    """Hall's transformation g1 of a mean, inverted: the x with x + γx²/3 + γ²x³/27 + γ/6n = t."""
     if abs(skewness) < 1e-6:  # the cube root would lose every digit
         return t
     root = math.cbrt(1.0 + skewness * (t - skewness / (6.0 * count)))
@@ -100,7 +100,7 @@ def _unskewed(t: float, skewness: float, count: int) -> float:
 
 
 def around(value: float, boot: npt.ArrayLike, networks: int) -> tuple[float, float]:
-    """The 95 % interval around a value from its bootstrap replicates; nan with one network."""
+    """The 95 % interval around an estimate from its bootstrap replicates; nan with one network."""
     boot = np.asarray(boot, np.float64)
     drawn = boot[np.isfinite(boot)]  # a resample may miss every network that has a value
     if networks < 2 or len(drawn) < 2:
@@ -113,7 +113,7 @@ def around(value: float, boot: npt.ArrayLike, networks: int) -> tuple[float, flo
 
 
 def ratio(above: Summary, below: Summary, statistic: Statistic) -> tuple[float, float, float]:
-    """`above / below` with its 95 % interval, paired by network; the interval is on a log scale.
+    """Estimate `above / below` and its 95 % interval on a log scale, paired by network.
 
     nan where either is not positive, and the interval nan with one network.
     """
@@ -129,7 +129,7 @@ def ratio(above: Summary, below: Summary, statistic: Statistic) -> tuple[float, 
 
 
 def difference(left: Summary, right: Summary, statistic: Statistic) -> tuple[float, float, float]:
-    """`left - right` with its 95 % interval, paired by network; nan interval with one network."""
+    """Estimate `left - right`, paired by network, and its 95 % interval: nan with one network."""
     a, boot_a = _parts(left, statistic)
     b, boot_b = _parts(right, statistic)
     return a - b, *around(a - b, boot_a - boot_b, min(left.networks, right.networks))
@@ -141,14 +141,14 @@ def _parts(summary: Summary, statistic: Statistic) -> tuple[float, Floats]:
 
 @lru_cache(maxsize=32)
 def weights(networks: int) -> Floats:
-    """[BOOTSTRAP, networks] how often each resample draws each network; always the same."""
+    """[BOOTSTRAP, networks] how often each bootstrap resample draws each network; never varies."""
     random = np.random.default_rng([_SEED, networks])
     shares = np.full(networks, 1 / networks)
     return random.multinomial(networks, shares, BOOTSTRAP).astype(np.float64)
 
 
 def _resampled(value: Floats, network: Counts, planned: int) -> tuple[Floats, Floats]:
-    """[BOOTSTRAP] means and medians of the resamples.
+    """[BOOTSTRAP] means and medians of the bootstrap resamples.
 
     A resample is a weighted count of the unique values: one matrix product instead of sorting
     each of 400 resamples.
@@ -170,7 +170,7 @@ def _resampled(value: Floats, network: Counts, planned: int) -> tuple[Floats, Fl
 
 
 def _medians(unique: Floats, counts: Floats, sizes: Floats) -> Floats:
-    """[rows] medians of the values that occur `counts` [rows, values] times; nan for none."""
+    """[rows] medians of bootstrap resamples: `counts` [rows, values] of values; nan for none."""
     below = np.cumsum(counts, axis=1, out=counts)  # whole numbers, exact in doubles
     last = len(unique) - 1
     halves = ((sizes - 1) // 2, sizes // 2)  # the two middle ranks, equal for odd sizes

@@ -45,7 +45,7 @@ def reproduce(
     partitions: int | None = None,
     seed: int | None = None,
 ) -> Result:
-    """Make the missing runs, and judge the figures in their order.
+    """Reproduce declared figures: make the missing runs, and judge the figures in their order.
 
     progress: called with (finished runs, all runs) about five times a second, from this thread.
     seed: of networks, pairs and random numbers (default: `ROOT_SEED`). Raises Problem for a store
@@ -61,7 +61,7 @@ def reproduce(
     whole = together([table for table, _ in plans.values()])
     requested = ((name, table) for name, (table, _) in plans.items() if len(table))
     studies = {f"{'/'.join(name)} ({scale})": table for name, table in requested}
-    if not whole.num_rows:  # only drawings
+    if not whole.num_rows:  # the figures are drawings only
         nothing = SweepReport(0, 0, 0, "", 0.0, 1, {}, 0.0, 0.0)
         return Result([], {name: Summaries([]) for name in plans}, readings, nothing, "")
     with session(master) as spark:
@@ -75,7 +75,7 @@ def reproduce(
 
 
 def _measured(spark: SparkSession, store: Store, plans: Planned) -> dict[FigureName, Summaries]:
-    """Summaries of each figure over its own points and replicates; a shared one is made once."""
+    """Summaries of each reproduced figure over its own points and replicates; shared ones once."""
     wanted = []
     for count in sorted({count for _, count in plans.values()}):
         keys = together([table for table, own in plans.values() if own == count])["key"]

@@ -14,7 +14,7 @@ _FIRST_BATCH = 0.25  # of a normal batch, as the actual costs are not known yet
 
 
 class Batches:
-    """The batches of the pending runs, in the order of `by_network`.
+    """The schedule of a sweep: the batches of its pending runs, in the order of `by_network`.
 
     cores: tasks that run at once; batch_seconds: wall time of a batch; partitions: number of equal
     tasks per batch, instead of tasks of about a second.
@@ -29,11 +29,11 @@ class Batches:
 
     @property
     def left(self) -> int:
-        """The number of rows not yet in a batch."""
+        """The number of plan rows that the schedule has not yet put in a batch."""
         return int(self.pending.num_rows)
 
     def next(self) -> tuple[pa.Table, npt.NDArray[np.int32]]:
-        """The rows of the next batch and their task numbers."""
+        """The plan rows of the next scheduled batch and their task numbers."""
         cost = self.pending["cost_ms"].to_numpy() / 1000.0
         budget = self.budget * (1.0 if self.seconds else _FIRST_BATCH)
         size = max(1, int(np.searchsorted(np.cumsum(cost), budget + 1e-6, "right")))
@@ -44,7 +44,7 @@ class Batches:
         return batch, tasks(batch, equal or guided(float(cost[:size].sum()), self.cores))
 
     def learn(self, batch: pa.Table, target: Path) -> None:
-        """Add up the phases of a finished batch, and correct the costs of each kind of run."""
+        """Add a finished batch's phases to the schedule; correct the costs of each kind of run."""
         columns = ["key", "seconds"]
         files = [pq.read_table(file, columns=columns) for file in target.glob("*.parquet")]
         rows = pa.concat_tables(files).to_pylist()

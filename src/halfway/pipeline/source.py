@@ -34,7 +34,7 @@ Fields = Mapping[str, Any]  # the parameters of a run, or the columns of a row
 
 
 class ResultSource(DataSource):
-    """The data source of finished result folders: option `path`, or `load(path)`.
+    """The Spark data source of finished result folders: option `path`, or `load(path)`.
 
     Columns: key, measurement, one for each parameter, replicate, metric, unit, value, error. Option
     `parameters` selects parameters ("system,n"), as a long scenario may be one of them.
@@ -42,17 +42,17 @@ class ResultSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """The name for `spark.read.format`."""
+        """The data source's name for `spark.read.format`."""
         return "halfway"
 
     def schema(self) -> StructType:
-        """The columns, by the parameters of the folder's runs."""
+        """The data source's columns, by the parameters of the result folder's runs."""
         parameters = self._store().rows("parameters")["parameters"].unique().to_pylist()
         selected = listed(self.options["parameters"]) if "parameters" in self.options else None
         return from_arrow_schema(tidy_schema(parameters, selected))
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """The reader; each of its tasks reads a file."""
+        """The data source's reader; each of its tasks reads a Parquet file of runs."""
         return FinishedRuns(str(self._store().folder), schema)
 
     def _store(self) -> Any:
@@ -65,20 +65,20 @@ class ResultSource(DataSource):
 
 @dataclass
 class FileOfRuns(InputPartition):
-    """A Parquet file, and the rows to read (None: all)."""
+    """A Parquet file of runs for a data source's task, and the rows to read (None: all)."""
 
     path: str
     rows: list[int] | None
 
 
 class FinishedRuns(DataSourceReader):
-    """The reader of a folder's finished runs; it reads duplicate runs once."""
+    """The data source's reader of a result folder's finished runs; it reads duplicate runs once."""
 
     def __init__(self, folder: str, schema: StructType) -> None:
         self.folder, self.schema = folder, schema
 
     def partitions(self) -> Sequence[InputPartition]:
-        """One task per file."""
+        """The data source's tasks, one per Parquet file of runs."""
         from halfway.pipeline.store.store import Store, chosen, read_rows
 
         small = pa.schema([("key", pa.string()), ("status", pa.string())])
@@ -95,7 +95,7 @@ class FinishedRuns(DataSourceReader):
         return found
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of the file's runs, a few runs at a time."""
+        """Yield the data source's rows of a Parquet file of runs, a few runs at a time."""
         assert isinstance(partition, FileOfRuns)
         use_unpacked_copy()
         schema, at = to_arrow_schema(self.schema, timezone="UTC"), 0
@@ -115,14 +115,14 @@ class FinishedRuns(DataSourceReader):
 
 @dataclass
 class PlannedRuns(InputPartition):
-    """Rows of a plan, each with one or more sets of values for the parameter columns."""
+    """A data source's rows of a plan, each with one or more sets of parameter columns."""
 
     rows: list[dict[str, Any]]
     parameters: list[list[dict[str, Any]]]
 
 
 class SimulatedRuns(DataSourceReader):
-    """The reader that simulates a plan in its tasks; the driver sees neither plan nor results.
+    """A data source's reader that simulates a plan in its tasks; the driver sees none of it.
 
     Subclasses define `partitions`, which returns the plan as `PlannedRuns`.
     """
@@ -131,7 +131,7 @@ class SimulatedRuns(DataSourceReader):
         self.schema = schema
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Make the runs one by one; yield the rows of each."""
+        """Simulate a task's planned runs one by one; yield the data source's rows of each."""
         assert isinstance(partition, PlannedRuns)
         use_unpacked_copy()
         from halfway.pipeline.spark.simulate import result
@@ -144,7 +144,7 @@ class SimulatedRuns(DataSourceReader):
 
 
 def cut(plan: pa.Table, columns: Mapping[str, Sequence[Fields]], count: int) -> list[PlannedRuns]:
-    """Cut a plan into `count` tasks, the runs on one network in one task.
+    """Cut a plan into `count` tasks of a data source, the runs on one network in one task.
 
     columns: parameters (canonical JSON) -> the sets of values for the parameter columns.
     """
@@ -161,7 +161,7 @@ def cut(plan: pa.Table, columns: Mapping[str, Sequence[Fields]], count: int) -> 
 
 
 def tidy_schema(parameters: Iterable[str], selected: Sequence[str] | None = None) -> pa.Schema:
-    """The columns for runs with these parameters (JSON): the `selected` ones, or all, by name."""
+    """The data source's columns for these parameters (JSON): the `selected`, or all, by name."""
     kinds: dict[str, set[type]] = {}
     for one in parameters:
         for name, value in msgspec.json.decode(one).items():
@@ -171,7 +171,7 @@ def tidy_schema(parameters: Iterable[str], selected: Sequence[str] | None = None
 
 
 def columns_schema(columns: Mapping[str, pa.DataType]) -> pa.Schema:
-    """All columns, given those of the parameters. Raises Problem for a reserved name."""
+    """A data source's columns, given the parameters'. Raises Problem for a reserved name."""
     if taken := sorted(_RESERVED & set(columns)):
         raise Problem(f"parameter {taken[0]}: the name is that of another column",
                       remedy="select other parameters by the option `parameters`")  # fmt: skip
@@ -179,12 +179,12 @@ def columns_schema(columns: Mapping[str, pa.DataType]) -> pa.Schema:
 
 
 def spark_columns(columns: Mapping[str, pa.DataType]) -> StructType:
-    """All columns as a Spark schema, given those of the parameters."""
+    """All columns of a data source as a Spark schema, given those of the parameters."""
     return from_arrow_schema(columns_schema(columns))
 
 
 def tidy(rows: Sequence[Fields], given: Sequence[Fields], schema: pa.Schema) -> pa.RecordBatch:
-    """Result rows (`simulate.SCHEMA`, observations as a dict) -> one row per value.
+    """Result rows (`simulate.SCHEMA`, observations as a dict) -> a data source row per value.
 
     given: the parameters of each.
     """
@@ -208,7 +208,7 @@ def tidy(rows: Sequence[Fields], given: Sequence[Fields], schema: pa.Schema) -> 
 
 
 def _pieces(row: Fields) -> tuple[list[Any], list[Any], list[Any], str | None]:
-    """[values] metric, unit and value of a run, and its error; one row of nulls if it failed."""
+    """[values] data source row of a run: metric, unit, value, error; one of nulls if it failed."""
     if row["status"] != "ok":
         return [None], [None], [None], row["error"]
     metrics, units, values = list[Any](), list[Any](), list[Any]()
@@ -220,7 +220,7 @@ def _pieces(row: Fields) -> tuple[list[Any], list[Any], list[Any], str | None]:
 
 
 def column_type(kinds: set[type]) -> pa.DataType:
-    """The type of a column with values of these types."""
+    """The type of a data source's parameter column with values of these types."""
     if kinds == {bool}:
         return pa.bool_()
     if kinds == {int}:
@@ -229,5 +229,5 @@ def column_type(kinds: set[type]) -> pa.DataType:
 
 
 def listed(text: str) -> list[str]:
-    """Names separated by commas."""
+    """The names in a data source's option, separated by commas."""
     return [name.strip() for name in text.split(",") if name.strip()]

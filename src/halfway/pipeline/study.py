@@ -13,7 +13,7 @@ Scale = Literal["quick", "paper"]
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """One metric of one point over all its replicates; intervals are 95 %, networks as clusters."""
+    """A study's summary of a metric at a point; intervals are 95 %, networks as clusters."""
 
     parameters: dict[str, Scalar]
     metric: str
@@ -45,7 +45,7 @@ class Summaries:
     rows: Sequence[Summary]
 
     def find(self, metric: str, **parameters: Scalar) -> Summary:
-        """The one row with that metric whose parameters include the given ones.
+        """The study's one summary with that metric whose parameters include the given ones.
 
         Raises KeyError if there is none or more than one: a figure's declaration is then wrong.
         """
@@ -55,14 +55,14 @@ class Summaries:
         return found[0]
 
     def select(self, metric: str, **parameters: Scalar) -> list[Summary]:
-        """Every row with that metric whose parameters include the given ones."""
+        """Every summary of a study with that metric whose parameters include the given ones."""
         rows = (row for row in self.rows if row.metric == metric)
         return [row for row in rows if parameters.items() <= row.parameters.items()]
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot in the form of the paper's: boxes or bars of one metric, panels side by side."""
+    """A declared figure's plot in the paper's form: boxes or bars of a metric, in panels."""
 
     form: Literal["boxplot", "bars"]
     metric: str
@@ -80,7 +80,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture of one run instead of a statistic; `svg` draws it."""
+    """A declared figure's picture of one run instead of a statistic; `svg` draws it."""
 
     svg: Callable[[], str]
     caption: str
@@ -88,7 +88,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Figure:
-    """One table, figure or set of claims of a paper."""
+    """The declaration of one table, figure or set of claims of a paper."""
 
     name: str  # "figure-6"
     title: str
@@ -102,7 +102,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper and its reproduced figures."""
+    """The declaration of a paper and its reproduced figures."""
 
     name: str  # "directional-walks"
     title: str
@@ -111,5 +111,5 @@ class Paper:
     figures: tuple[Figure, ...]
 
     def figure(self, name: str) -> Figure | None:
-        """The figure of that name, or None."""
+        """The paper's declared figure of that name, or None."""
         return next((figure for figure in self.figures if figure.name == name), None)

@@ -26,7 +26,7 @@ SPARK_SCHEMA = from_arrow_schema(_SCHEMA)
 
 
 def summarised(runs: DataFrame) -> DataFrame:
-    """Runs with a column `replicates` (the planned number) -> summaries (`SPARK_SCHEMA`).
+    """Summarise runs with a column `replicates` (the planned number) as `SPARK_SCHEMA`.
 
     Grouped by point, number of replicates and metric. The shuffle moves one row per run and metric,
     not one per value. Excludes runs in error.
@@ -38,7 +38,7 @@ def summarised(runs: DataFrame) -> DataFrame:
 
 
 def summaries(runs: DataFrame) -> dict[Named, list[Summary]]:
-    """The summaries of runs with a column `replicates`, one per metric, metrics in order."""
+    """Summarise runs with a column `replicates` by Spark: one per metric, metrics in order."""
     found: dict[Named, list[Summary]] = {}
     for row in summarised(runs).toArrow().to_pylist():
         fields: dict[str, Any] = {name: row[name] for name in Summary.__struct_fields__}

@@ -23,7 +23,7 @@ _PHASES: dict[Phase, str] = {"run": "simulating", "network": "networks"}
 
 
 class SweepReport(msgspec.Struct, frozen=True):
-    """The number of runs of a sweep, its errors and times."""
+    """The report of a sweep: its number of runs, its errors and times."""
 
     planned: int
     made: int  # runs made now; the others were finished before
@@ -36,7 +36,7 @@ class SweepReport(msgspec.Struct, frozen=True):
     compiling_seconds: float  # of kernels, before the first run; all cores wait
 
     def shares(self) -> dict[str, float]:
-        """Fractions of the cores' time, which sum to 1; empty if nothing was run.
+        """Fractions of the cores' time in a sweep, which sum to 1; empty if nothing was run.
 
         The phases: simulating, networks, Python (the rest of the runs), compiling, starting Spark,
         and Spark: scheduling tasks, and cores that wait for the last task of a batch.
@@ -56,7 +56,7 @@ def sweep(
     partitions: int | None = None, batch_seconds: float = 15.0, retry_errors: bool = False,
     studies: Plans | None = None,
 ) -> SweepReport:  # fmt: skip
-    """Make every run of the plan that the store lacks; a killed driver loses at most one batch.
+    """Sweep a plan: make every run that the store lacks; a killed driver loses at most one batch.
 
     partitions: tasks per batch, instead of tasks of about a second. Runs in error are finished,
     unless `retry_errors`. studies: the plans that need these runs, by name of the study, to be
@@ -98,7 +98,7 @@ def sweep(
 
 
 def failed(store: Store, plan: pa.Table) -> tuple[int, str]:
-    """The number of the plan's runs that failed, and the first error in one line."""
+    """The number of a sweep's runs that failed, and the first error in one line."""
     planned = set(plan["key"].to_pylist())
     rows = store.rows("key", "status", "parameters", "replicate", "error").to_pylist()
     errors = [row for row in rows if row["status"] != "ok" and row["key"] in planned]

@@ -10,7 +10,7 @@ Opinion = Literal["agrees", "same trend", "differs", "impossible as printed", "n
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """One judged cell. `--json` prints exactly these fields, one object per line."""
+    """The verdict on a figure's cell. `--json` prints exactly these fields, one object per line."""
 
     paper: str
     figure: str

@@ -30,14 +30,14 @@ _KNOWN = "HALFWAY_KNOWN_KERNELS"
 
 
 class WarmUp(NamedTuple):
-    """Wall seconds of a warm-up."""
+    """Wall seconds of a sweep's warm-up."""
 
     starting: float = 0.0  # Spark and its Python daemon, without compiling
     compiling: float = 0.0  # kernels, or loading them from the cache, for all workers
 
 
 def warm_up_sweep(spark: SparkSession, pending: pa.Table) -> WarmUp:
-    """Make the `warm_up_rows` in the workers' daemon, and once as a batch.
+    """Warm up a sweep: make the `warm_up_rows` in the workers' daemon, and once as a batch.
 
     On a cluster only the daemons make them, each before its first task, as there is no scratch
     folder that all workers see. Does nothing if the daemon is not Halfway's (Spark Connect, a
@@ -69,7 +69,7 @@ def warm_up_sweep(spark: SparkSession, pending: pa.Table) -> WarmUp:
 
 
 def warm_up_rows(pending: pa.Table) -> dict[str, dict[str, object]]:
-    """Kind -> one plan row of it, cheapest first, up to a total cost and size."""
+    """The warm-up's rows: kind of run -> one plan row, cheapest first, to a total cost and size."""
     rows: dict[str, dict[str, object]] = {}
     spent, size = 0.0, 0
     named = kinds(pending)
@@ -86,7 +86,7 @@ def warm_up_rows(pending: pa.Table) -> dict[str, dict[str, object]]:
 
 
 def _start_daemon(spark: SparkSession) -> None:
-    """Start the daemon while the JVM loads the classes of the batch."""
+    """Start the workers' daemon while the JVM loads the classes of the warm-up batch."""
     with contextlib.suppress(Exception):
         spark.range(1, numPartitions=1).mapInArrow(_nothing, "id bigint").collect()
 

@@ -16,7 +16,7 @@ from halfway.core.message import EVERYONE
 from halfway.core.options import count, seconds
 from halfway.core.prng import random_bits, random_states, uniform
 from halfway.protocols import application
-from halfway.protocols.event_window import empty_window, is_new
+from halfway.protocols.event_window import empty_window, record_if_new
 
 KINDS = Kinds()
 KINDS.include(application.KINDS)
@@ -75,7 +75,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     # A node that restarts repeats nothing: its timers died with it.
     place = message.event % state.copies.shape[1]
     if message.kind in (COPY, application.PUBLISH):
-        if is_new(state.seen, i, message.event):
+        if record_if_new(state.seen, i, message.event):
             state.copies[i, place] = 0
             wait = rules.wait_s * uniform(random_bits(state, i))
             application.emit_event(message, DECIDE, wait, state.node_id[i], out)

@@ -22,8 +22,8 @@ def empty_window(n: int, window: int) -> npt.NDArray[np.int32]:
 
 
 @inlined
-def is_new(seen, i, event):
-    """Whether an event is new to row i's event window, which contains it from now on."""
+def record_if_new(seen, i, event):
+    """Record an event in row i's event window; True if it is new there."""
     place = np.uint32(event) & np.uint32(seen.shape[1] - 1)
     if event <= seen[i, place]:
         return False
@@ -32,12 +32,12 @@ def is_new(seen, i, event):
 
 
 @inlined
-def is_among_the_newest(newest, i, topic, event):
-    """Whether a topic's event is new to row i's event window, which contains it from now on.
+def record_among_newest(newest, i, topic, event):
+    """Record a topic's event in row i's event window; True if it is new there.
 
     newest [n, topics, window]: the window's largest ids of each topic, each plus 1; 0: none. An id
-    below all those of a full window counts as received. Unlike `is_new` this is exact for ids with
-    gaps as well, such as those of one topic among many, and reads the whole window.
+    below all those of a full window counts as received. Unlike `record_if_new`, it is exact for
+    ids with gaps as well, such as those of one topic among many, and reads the whole window.
     """
     key = np.uint32(np.uint32(event) + np.uint32(1))
     least = 0

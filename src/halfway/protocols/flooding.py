@@ -10,7 +10,7 @@ from halfway.core.kinds import Kinds, MapRole
 from halfway.core.message import EVERYONE
 from halfway.core.options import seconds
 from halfway.protocols import application
-from halfway.protocols.event_window import empty_window, is_new
+from halfway.protocols.event_window import empty_window, record_if_new
 
 KINDS = Kinds()
 KINDS.include(application.KINDS)
@@ -59,7 +59,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     # A node that restarts repeats nothing: its timers died with it, and it does not know which
     # events it had still to repeat. This baseline loses them.
     if message.kind in (FLOOD, application.PUBLISH):
-        if is_new(state.seen, i, message.event):
+        if record_if_new(state.seen, i, message.event):
             application.emit_event(message, REPEAT, rules.repeat_delay_s, state.node_id[i], out)
             application.notify_application(state, i, message, out)
     elif message.kind == REPEAT:

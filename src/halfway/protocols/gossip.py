@@ -24,7 +24,7 @@ from halfway.core.options import count, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, random_states, uniform
 from halfway.protocols import application
-from halfway.protocols.event_window import empty_window, is_new
+from halfway.protocols.event_window import empty_window, record_if_new
 
 KINDS = Kinds()
 KINDS.include(application.KINDS)
@@ -125,7 +125,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     # A node that restarts does not resume its rounds: its timers died with it. Gossip relies on
     # other nodes that send the same event.
     if message.kind in (PUSH, application.PUBLISH):
-        if is_new(state.seen, i, message.event):
+        if record_if_new(state.seen, i, message.event):
             if takes_part(state, rules, i, message) and rules.rounds > 0:
                 start_round_timer(state, rules, i, message, 0.0, 0, out)
             application.notify_application(state, i, message, out)

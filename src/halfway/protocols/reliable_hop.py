@@ -105,7 +105,7 @@ def receiver(record):
 
 
 @inlined
-def accepted_before(hops, i, message, out):
+def acknowledge_if_asked(hops, i, message, out):
     """Acknowledge a reliable hop if its sender asks for it; True if row i accepted it already."""
     return message.sequence != _FREE and acknowledge(hops, i, message, out)
 

@@ -27,7 +27,7 @@ from halfway.world.workload.demand import Drawn
 
 
 class Prepared(NamedTuple):
-    """What a scenario's seed draws or its files hold: the same for every system."""
+    """The prepared scenario: what its seed draws or its files hold, the same for every system."""
 
     network: Network | None  # static, or …
     motion: Motion | None  # … moving nodes
@@ -37,7 +37,7 @@ class Prepared(NamedTuple):
 def simulation_of(
     scenario: Scenario, *, system: str | System | None = None, trace: Path | None = None
 ) -> Simulation:
-    """The simulation that a scenario describes, of its own system or of another one.
+    """Build the simulation that a scenario describes, of its own system or of another one.
 
     The scenario's seed draws the network, the roles and everything else, each with a random stream
     of its own, so that another system runs on the same network with the same workload.
@@ -51,7 +51,7 @@ def simulation_of(
 
 
 def prepared(scenario: Scenario) -> Prepared:
-    """The network or the movement that a scenario names, and its workload there."""
+    """Build the network or the movement that a scenario names, and its workload there."""
     with _located("network"):
         network, motion = network_of(scenario)
     n = network.n if network is not None else motion.n if motion is not None else 0
@@ -63,7 +63,7 @@ def prepared(scenario: Scenario) -> Prepared:
 def simulation_on(
     ready: Prepared, scenario: Scenario, system: System, trace: Path | None = None
 ) -> Simulation:
-    """The simulation of a system on the prepared network or movement of that scenario."""
+    """Build the simulation of a system on the prepared network or movement of a scenario."""
     return Simulation(
         system, ready.network, motion=ready.motion, workload=ready.demand, radio=scenario.radio,
         faults=scenario.faults, seconds=scenario.seconds, seed=scenario.seed,
@@ -75,7 +75,7 @@ def simulation_on(
 
 
 def run_context(scenario: Scenario) -> RunContext:
-    """What adapters may know of a run of that scenario. Problem where no system can run at all."""
+    """The run context that a scenario gives adapters. Problem where no system can run at all."""
     ready = prepared(scenario)
     environment, context = environment_and_context(
         ready.network, ready.motion, ready.demand, scenario.faults,
@@ -87,7 +87,7 @@ def run_context(scenario: Scenario) -> RunContext:
 
 
 def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
-    """Why a system cannot run on a scenario of that context, or not with its options; else ""."""
+    """Why a system cannot be built on a scenario of that context, or with its options; else ""."""
     try:
         return system.with_options(scenario.options.get(system.name, {})).unsupported(context)
     except Problem as problem:
@@ -95,7 +95,7 @@ def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
 
 
 def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
-    """The network that a scenario names, or its moving nodes; the seed draws them."""
+    """Build the network that a scenario names, or its moving nodes; the seed draws them."""
     match scenario.network:
         case UnitDisk(n=n, radius=radius, degree=degree):
             if (radius is None) == (degree is None):
@@ -108,7 +108,7 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
                 positions_from=file.positions, largest=file.largest,
             ), None  # fmt: skip
         case Backbone() as model:
-            square = min(Waxman().square, model.side)  # of a placement that is unused here
+            square = min(Waxman().square, model.side)  # the placement's square, unused here
             given = Waxman(model.n, model.m, beta=model.beta, side=model.side, square=square)
             return waxman(given, scenario.seed).network, None
         case Waypoint() as model:
@@ -124,7 +124,7 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
 
 @contextlib.contextmanager
 def _located(table: str) -> Iterator[None]:
-    """Add the scenario's table to a Problem that names no place itself."""
+    """Add the scenario's table to a Problem of building it that names no place."""
     try:
         yield
     except Problem as problem:
@@ -134,7 +134,7 @@ def _located(table: str) -> Iterator[None]:
 
 
 def _from(traces: Traces, begin_s: float) -> Traces:
-    """The same movement with its time `begin_s` as time 0."""
+    """A scenario's recorded movement with its time `begin_s` as time 0."""
     legs, presence = traces.legs, traces.presence
     legs = Legs(legs.first, legs.t0 - begin_s, legs.t1 - begin_s, *legs[3:])
     presence = Presence(presence.first, presence.t0 - begin_s, presence.t1 - begin_s)

@@ -49,7 +49,7 @@ def plain_scenario(path: str | Path, changes: Mapping[str, str] | None = None) -
 
 
 def written(value: str, where: str) -> Any:
-    """The value of a text in TOML; bare words are strings."""
+    """The value of a scenario field's text in TOML; bare words are strings."""
     if len(f"{where}={value}".splitlines()) > 1:
         raise Problem(f"{where}: expected field and value on one line")
     try:
@@ -61,7 +61,7 @@ def written(value: str, where: str) -> Any:
 
 
 def put(plain: dict[str, Any], field: str, new: Any, where: str) -> None:
-    """Replace one value of a scenario; `where` names the option in errors."""
+    """Replace one value of a scenario as it is read; `where` names the option in errors."""
     *outer, last = re.findall(r"[^.\[\]]+", field) or [field]
     inner: Any = plain
     for name in outer:
@@ -76,7 +76,7 @@ def put(plain: dict[str, Any], field: str, new: Any, where: str) -> None:
 
 
 def _item(inner: Any, name: str, where: str) -> Any:
-    """An item of a list by its index; Problem where there is none."""
+    """An item of a scenario's list by its index; Problem where there is none."""
     if not isinstance(inner, list):
         raise _no_table(where)
     if not re.fullmatch("[0-9]{1,9}", name) or int(name) >= len(inner):
@@ -93,7 +93,7 @@ def _no_table(where: str) -> Problem:
 
 
 def input_files(scenario: Scenario) -> list[str]:
-    """The files that a scenario refers to."""
+    """The files that a scenario, as it was read, refers to."""
     network, radio = scenario.network, scenario.radio
     files = [network.path] if isinstance(network, FromFile | Recorded) else []
     if isinstance(network, FromFile) and network.positions is not None:
@@ -104,7 +104,7 @@ def input_files(scenario: Scenario) -> list[str]:
 
 
 def with_files(scenario: Scenario, other: Callable[[str], str]) -> Scenario:
-    """The scenario with other paths for its `input_files`."""
+    """The scenario, as it was read, with other paths for its `input_files`."""
     network, radio = scenario.network, scenario.radio
     if isinstance(network, FromFile | Recorded):
         network = msgspec.structs.replace(network, path=other(network.path))
@@ -118,7 +118,7 @@ def with_files(scenario: Scenario, other: Callable[[str], str]) -> Scenario:
 def checked(
     plain: dict[str, Any], where: Path, systems: Mapping[str, System] | None = None
 ) -> Scenario:
-    """The scenario of plain values; its paths are relative to the file `where`. Raises Problem."""
+    """Check a scenario's plain values; paths are relative to the file `where`. Raises Problem."""
     try:
         scenario = msgspec.convert(plain, Scenario)
     except msgspec.ValidationError as error:
@@ -133,7 +133,7 @@ def checked(
 
 
 def _check_together(scenario: Scenario, own: Mapping[str, System]) -> None:
-    """Check options of systems, and fields that depend on each other."""
+    """Check a scenario's options of systems, and fields that depend on each other."""
     for name, options in scenario.options.items():
         system = own.get(name) or TABLE.get(name)
         if system is None:
@@ -163,7 +163,7 @@ def _check_together(scenario: Scenario, own: Mapping[str, System]) -> None:
 
 
 def _explained(error: str, plain: dict[str, Any], where: Path) -> Problem:
-    """The Problem of a validation error, with the field's value."""
+    """The Problem of a scenario file's validation error, with the field's value."""
     what, _, at = error.partition(" - at `")
     field = at.rstrip("`").removeprefix("$").lstrip(".")
     value: Any = plain
@@ -182,7 +182,7 @@ def _explained(error: str, plain: dict[str, Any], where: Path) -> Problem:
 
 
 def _allowed(field: str, value: Any) -> list[str]:
-    """The names of a table's fields, or its kinds."""
+    """The names that a scenario's table allows: its fields, or its kinds."""
     fields = {spec.name: spec.type for spec in msgspec.structs.fields(Scenario)}
     top = re.split(r"[.\[]", field)[0]
     if not top:
@@ -197,7 +197,7 @@ def _allowed(field: str, value: Any) -> list[str]:
 
 
 def _parts(declared: Any) -> list[Any]:
-    """The structures of a field's type, out of unions and lists."""
+    """The structures of a scenario field's type, out of unions and lists."""
     inner = get_args(declared)
     if not inner:
         return [declared] if hasattr(declared, "__struct_config__") else []

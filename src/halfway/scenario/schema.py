@@ -20,11 +20,11 @@ Range = tuple[Annotated[float, Meta(ge=0.0, le=1e6)], Annotated[float, Meta(ge=0
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table of a scenario; it rejects unknown fields."""
+    """A table of a scenario file; it rejects unknown fields."""
 
 
 class UnitDisk(_Part, frozen=True, kw_only=True, tag_field="kind", tag="unit-disk"):
-    """Uniform points in the unit square, linked below a radius or for a mean degree."""
+    """A scenario's unit disk graph: uniform points, linked below a radius or for a mean degree."""
 
     n: Annotated[int, Meta(ge=2, le=_MOST_NODES)]
     radius: Annotated[float, Meta(gt=0.0, le=2.0)] | None = None
@@ -32,7 +32,7 @@ class UnitDisk(_Part, frozen=True, kw_only=True, tag_field="kind", tag="unit-dis
 
 
 class FromFile(_Part, frozen=True, kw_only=True, tag_field="kind", tag="file"):
-    """A network from a file: GraphML, CSV, or links separated by blanks."""
+    """A scenario's network from a file: GraphML, CSV, or links separated by blanks."""
 
     path: str
     quality: str = ""  # one column, or two separated by a comma
@@ -43,7 +43,7 @@ class FromFile(_Part, frozen=True, kw_only=True, tag_field="kind", tag="file"):
 
 
 class Backbone(_Part, frozen=True, kw_only=True, tag_field="kind", tag="waxman"):
-    """A wired network of BRITE's AS-level Waxman model, in kilometres."""
+    """A scenario's wired network of BRITE's AS-level Waxman model, in kilometres."""
 
     n: Annotated[int, Meta(ge=2, le=1_000_000)]
     m: Annotated[int, Meta(ge=1, le=100)] = 2
@@ -52,7 +52,7 @@ class Backbone(_Part, frozen=True, kw_only=True, tag_field="kind", tag="waxman")
 
 
 class Waypoint(_Part, frozen=True, kw_only=True, tag_field="kind", tag="random-waypoint"):
-    """Nodes that move from point to point in a rectangle, in metres and seconds."""
+    """A scenario's random waypoint nodes in a rectangle, in metres and seconds."""
 
     n: Annotated[int, Meta(ge=2, le=1_000_000)]
     width: Length
@@ -63,7 +63,7 @@ class Waypoint(_Part, frozen=True, kw_only=True, tag_field="kind", tag="random-w
 
 
 class Recorded(_Part, frozen=True, kw_only=True, tag_field="kind", tag="recorded"):
-    """Movement from a file: ns-2 setdest with its churn, or CSV tracks."""
+    """A scenario's movement from a file: ns-2 setdest with its churn, or CSV tracks."""
 
     path: str
     radius: Length
@@ -71,7 +71,7 @@ class Recorded(_Part, frozen=True, kw_only=True, tag_field="kind", tag="recorded
 
 
 class Workload(_Part, frozen=True, kw_only=True):
-    """Subscribers, publishers and publication times; the seed draws the roles."""
+    """A scenario's subscribers, publishers and publication times; the seed draws the roles."""
 
     topics: Annotated[int, Meta(ge=1, le=100_000)] = 1
     publishers_each: Count = 1
@@ -84,7 +84,7 @@ class Workload(_Part, frozen=True, kw_only=True):
 
 
 class NodePower(_Part, frozen=True, kw_only=True):
-    """Power of a node in watts, and the bit rate of radios without one."""
+    """A scenario's power of a node in watts, and the bit rate of radios without one."""
 
     tx_w: Annotated[float, Meta(ge=0.0, le=1e6)] = Power().tx_w
     rx_w: Annotated[float, Meta(ge=0.0, le=1e6)] = Power().rx_w
@@ -93,7 +93,7 @@ class NodePower(_Part, frozen=True, kw_only=True):
 
 
 class Scenario(_Part, frozen=True, kw_only=True):
-    """A scenario. Times in seconds; lengths in units of the network or the movement."""
+    """A scenario file's fields. Times in seconds; lengths in units of the network or movement."""
 
     network: UnitDisk | FromFile | Backbone | Waypoint | Recorded
     system: str = "flooding"

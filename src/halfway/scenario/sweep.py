@@ -18,7 +18,7 @@ _FIXED = {"seed", "system", "title", "sweep", ""}  # set by a comparison itself,
 
 
 class ScenarioPoint(NamedTuple):
-    """One point: the replaced fields with their values, and the resulting scenario."""
+    """One point of a scenario's sweep: the replaced fields' values, and the resulting scenario."""
 
     varies: dict[str, SweepValue]
     scenario: Scenario
@@ -30,7 +30,7 @@ def read_sweep(
     sweeps: Mapping[str, str] | None = None,
     systems: Mapping[str, System] | None = None,
 ) -> tuple[Scenario, list[ScenarioPoint]]:
-    """A scenario file, and the points of its table `sweep` in the order of a product.
+    """Read a scenario file, and the points of its table `sweep` in the order of a product.
 
     sweeps: field -> values separated by commas; they add to those of the file, or replace them. A
     file without a sweep is one point that varies nothing. Raises Problem naming the field.
@@ -56,7 +56,7 @@ def read_sweep(
 
 
 def _values(text: str, field: str) -> list[SweepValue]:
-    """Values separated by commas, as in TOML; bare words are strings."""
+    """A sweep's values separated by commas, as in TOML; bare words are strings."""
     found = written(f"[{text}]", f"--sweep {field}")
     if isinstance(found, str):
         found = [written(one.strip(), f"--sweep {field}") for one in text.split(",")]

@@ -21,7 +21,7 @@ def environment_and_context(
     network: Network | None, motion: Motion | None, demand: Demand, faults: Sequence[Fault], *,
     seconds: float, seed: int, discovery_delay_s: float, window: int,
 ) -> tuple[Environment, RunContext]:  # fmt: skip
-    """Return the environment and the context of a run. Raises Problem if they do not fit."""
+    """Return the environment and the run context of a run. Raises Problem if they do not fit."""
     environment = Environment(
         network, motion, faults,
         seed=stream(seed, FAULTS), seconds=seconds, discovery_delay_s=discovery_delay_s,
@@ -38,5 +38,5 @@ def environment_and_context(
 
 
 def stream(seed: int, number: int) -> int:
-    """Return the seed of one random stream of a run."""
+    """Return the seed of one random stream of a run, by its number in the run context."""
     return int(seeded(np.uint64(seed), number))

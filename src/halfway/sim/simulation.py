@@ -125,7 +125,7 @@ class Simulation:
         records: int | None = None,
         stop: Condition | None = None,
     ) -> Outcome:
-        """Run to the end, or up to a time, a count or a condition; call it again to continue.
+        """Run the simulation to the end, a time, a count or a condition; call it again to continue.
 
         until: seconds; records due at that time are left for the next call (except at the end).
         records: delivered in all, after which no further transmission arrives.
@@ -157,7 +157,7 @@ class Simulation:
         return self.outcome()
 
     def outcome(self) -> Outcome:
-        """Return the outcome of the run so far."""
+        """Return the outcome of the simulation so far."""
         return outcome(
             self.run_id, self.at, instance=self.instance, engine=self.engine,
             deliveries=self.deliveries, power=self.power,
@@ -168,32 +168,32 @@ class Simulation:
 
     @property
     def run_id(self) -> RunId:
-        """What identifies the run."""
+        """The id of the simulation's run."""
         return RunId(self.system, self.seed, self.environment.n, self.seconds)
 
     @property
     def state(self) -> Any:
-        """The state of all nodes now, one row each; not a copy."""
+        """The state of all nodes of the simulation now, one row each; not a copy."""
         return self.instance.state
 
     def post(self, some: Commands) -> None:
-        """Post commands to nodes. A node that is down at the time of a command does not get it."""
+        """Post commands to nodes of the simulation. A node that is down at that time gets none."""
         for first in range(0, len(some.at), _BATCH):
             batch = part(some, slice(first, first + _BATCH))
             self._grow(len(batch.at) + 1)
             _post_all(self.engine, batch)
 
     def kill(self, *rows: int) -> None:
-        """Take nodes down now and for good. The environment's uptime does not count it."""
+        """Take simulated nodes down now and for good. The environment's uptime ignores it."""
         down = np.array(rows, np.int64)
         self.engine.incarnation[down] |= np.uint32(1)  # odd while down
 
     def journal(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-        """Return the records received so far (MESSAGE) and their receivers, in order."""
+        """Return the records (MESSAGE) and receivers that the simulation kept so far, in order."""
         return self._kept().journal()
 
     def reports(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-        """Return the records to applications so far (MESSAGE) and their rows, in order."""
+        """Return the simulation's reports to applications so far (MESSAGE) and rows, in order."""
         return self._kept().reports()
 
     def _kept(self) -> KeptRecords:
@@ -203,7 +203,7 @@ class Simulation:
         return self._records
 
     def _run_piece(self, end: float, limit: int, stop: Condition | None) -> bool:
-        """Run up to a time, for which all publications are posted; False to stop there."""
+        """Run the simulation up to a time to which publications are posted; False to stop there."""
         until = end if end == self.seconds else float(np.nextafter(end, -np.inf))
         while True:
             delivered = int(self.engine.counters.events[0])
@@ -217,7 +217,7 @@ class Simulation:
                 return True
 
     def _drive(self, until: float, limit: int) -> bool:
-        """Run the engine up to a time, and make room for it. True if the count came first."""
+        """Run the simulation's engine up to a time, with room. True if the count came first."""
         environment, instance = self.environment, self.instance
         slots = instance.most_emissions
         if not instance.unicast:
@@ -238,12 +238,12 @@ class Simulation:
                 return bool(why == engines.COUNTED)
 
     def _grow(self, free: int) -> None:
-        """Make room for so many more records in flight."""
+        """Make room in the simulation's engine for so many more records in flight."""
         while self.engine.out.tally[0] < free:
             self.engine = grown(self.engine)
 
     def _empty_logs(self) -> None:
-        """Take the engine's logs: deliveries to the accounting, records to trace and journal."""
+        """Empty the simulation's logs: deliveries to the accounting, records to trace, journal."""
         if self.engine.out.tally[1] > 0:
             raise RuntimeError(f"{self.engine.out.tally[1]} emissions overflowed the outbox")
         reports, rows = drain(self.engine.applications)
@@ -262,7 +262,7 @@ class Simulation:
             self._records.add((received, receivers), (reports, rows))
 
     def _post_start_up(self) -> StartUp:
-        """Post the start events, then the start-up commands."""
+        """Post the simulation's start events, then its start-up commands."""
         if self.instance.kinds.starts:
             up = np.flatnonzero(self.environment.up)
             self.post(commands(np.zeros(len(up)), up, START, -1))

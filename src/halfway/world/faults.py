@@ -25,7 +25,7 @@ Node = int | str  # the label of a node in the network; its row where there are 
 
 class Crash(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
             tag="crash", tag_field="fault"):  # fmt: skip
-    """A crash of one node, or of a share of all nodes drawn by the seed, with optional recovery.
+    """A crash fault of one node, or of a share of nodes drawn by the seed, with optional recovery.
 
     Exactly round(share x n) nodes crash. Times in seconds; for_ None: no recovery.
     """
@@ -38,7 +38,7 @@ class Crash(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 class Churn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
             tag="churn", tag_field="fault"):  # fmt: skip
-    """Churn of a share of the nodes: alternating exponential times up and down, in seconds.
+    """A churn fault of a share of nodes: alternating exponential times up and down, in seconds.
 
     All nodes are up at first, so the share that is up falls from 1 towards up / (up + down) within
     a few mean times. From `until` on (None: the end) no node goes down; those down recover.
@@ -52,7 +52,7 @@ class Churn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 class LinkCut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
               tag="link-cut", tag_field="fault"):  # fmt: skip
-    """A cut of the link between two nodes, in both directions, with optional recovery (seconds)."""
+    """A cut fault of the link of two nodes, both directions, with optional recovery (seconds)."""
 
     a: Node
     b: Node
@@ -62,7 +62,7 @@ class LinkCut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 class Partition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
                 tag="partition", tag_field="fault"):  # fmt: skip
-    """A partition: a cut of every link between two sides of a line, or some nodes and the rest.
+    """A partition fault: cuts of all links between two sides of a line, or some nodes and the rest.
 
     line: the infinite straight line through (x0, y0) and (x1, y1), in the network's units. A node
     on the line belongs to its right, seen from (x0, y0) towards (x1, y1).
@@ -80,7 +80,7 @@ Fault = Crash | Churn | LinkCut | Partition
 def schedule(
     faults: Sequence[Fault], network: Network | int, seed: int, seconds: float, since: float = 0.0
 ) -> FaultEvents:
-    """Return the events of faults in [since, seconds); consecutive windows join to the whole.
+    """Return the faults' events in [since, seconds); consecutive windows join to the whole.
 
     network: one with links (and positions, for a partition by a line), or the number of nodes
         where links change over time; a cut of a pair then holds whenever the two are in range.
@@ -111,7 +111,7 @@ def schedule(
 
 
 def turns_a_second(faults: Sequence[Fault], n: int) -> float:
-    """Return the expected number of churn events (down or up) a second among n nodes."""
+    """Return the expected number of a churn fault's events (down or up) a second among n nodes."""
     churns = [fault for fault in faults if isinstance(fault, Churn)]
     return sum(2.0 * n * fault.share / (fault.mean_up_s + fault.mean_down_s) for fault in churns)
 
@@ -203,7 +203,7 @@ def _check_times(at: float, for_: float | None, where: str) -> None:
 def _rows(
     nodes: Iterable[Node], network: Network | int, n: int, name: str, where: str
 ) -> list[int]:
-    """Return the rows of nodes by their labels; in a network with labels, a number is a label."""
+    """Return the rows that a fault names by label; in a network with labels a number is a label."""
     if isinstance(network, int) or network.labels is None:
         return [_as_row(node, n, name, where) for node in nodes]
     known = {str(label): row for row, label in enumerate(network.labels.tolist())}

@@ -17,7 +17,7 @@ NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP = 0, 1, 2, 3
 
 
 class FaultEvents(NamedTuple):
-    """Changes of nodes and links to down or up, by (t, kind, a, b); all are up before the first."""
+    """Outages as events (down or up) of nodes and links, by (t, kind, a, b); all up at first."""
 
     t: npt.NDArray[np.float64]  # [events] seconds
     kind: npt.NDArray[np.uint8]  # NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP
@@ -26,12 +26,12 @@ class FaultEvents(NamedTuple):
 
 
 def part(of: FaultEvents, which: slice | npt.NDArray[np.bool_]) -> FaultEvents:
-    """Select fault events, in their order."""
+    """Select fault events of merged outages, in their order."""
     return FaultEvents(of.t[which], of.kind[which], of.a[which], of.b[which])
 
 
 class Outages(NamedTuple):
-    """Intervals [begin, end) in which a fault takes nodes or links down; end inf: no recovery."""
+    """Outages [begin, end), in which a fault takes nodes or links down; end inf: no recovery."""
 
     a: npt.NDArray[np.int32]
     b: npt.NDArray[np.int32]  # -1 for nodes
@@ -72,12 +72,12 @@ def events(held: Sequence[Outages], seconds: float, since: float = 0.0) -> Fault
 
 
 def random_state_of(seed: int, fault: int) -> np.uint64:
-    """Return the random state of a fault, from which those of its nodes are seeded."""
+    """Return the random state of a fault's outages, from which those of its nodes are seeded."""
     return np.uint64(_seeded(np.uint64(seed), fault))
 
 
 def drawn_rows(count: int, n: int, word: np.uint64) -> npt.NDArray[np.int32]:
-    """Draw `count` of n rows, ascending; a larger count contains the rows of a smaller one."""
+    """Draw `count` of n rows for outages, ascending; a larger count contains a smaller one's."""
     lot = np.empty(n, np.uint64)
     _draw_lots(word, lot)
     return np.sort(np.argsort(lot, kind="stable")[:count]).astype(np.int32)
@@ -118,7 +118,7 @@ def _draw_lots(word, lot):
 
 @inlined
 def exponential(word, mean):
-    """Draw an exponential time with a given mean: the next random state and the time."""
+    """Draw an exponential time between outages of a given mean: next random state, and time."""
     # We use von Neumann's comparisons, because the last bit of a logarithm differs between
     # machines. A run of falling uniforms of odd length yields its first.
     whole = 0.0

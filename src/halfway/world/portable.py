@@ -20,7 +20,7 @@ _TERMS = 12  # of the series of atanh: z^25 / 25 is below 2^-65 for |z| <= 0.172
 
 @inlined
 def exponential(x):
-    """Return e^x for x < 700, within two units in the last place; 0 below -745."""
+    """Return the portable e^x for x < 700, within two units in the last place; 0 below -745."""
     if x < _VANISHES:
         return 0.0
     k = math.floor(x * _LOG2_E + 0.5)
@@ -33,7 +33,7 @@ def exponential(x):
 
 @inlined
 def logarithm(x):
-    """Return the natural logarithm of a positive x."""
+    """Return the portable natural logarithm of a positive x."""
     part, k = math.frexp(x)
     if part < _SQRT_HALF:
         part, k = part * 2.0, k - 1

@@ -1,4 +1,4 @@
-"""[uas Fig. 5] The share of notifications that arrive while parts of the underlay fail."""
+"""Delivery of a bulk broker tree [uas Fig. 5] while parts of the underlay fail."""
 
 from itertools import pairwise
 from typing import Literal, get_args
@@ -23,7 +23,7 @@ Element = tuple[int, int]  # the two rows of a link; a node's row twice
 
 
 def draw_faults(overlay: Overlay, where: FaultModel, count: int, seed: int) -> list[Element]:
-    """Draw distinct elements that fail, in order; a smaller count is a prefix of a larger one.
+    """Draw distinct elements that fail before a delivery; fewer are a prefix of more.
 
     Raises Problem if there are too few elements.
     """
@@ -67,7 +67,7 @@ def delivered_share(
     repairs: bool = True,
     clients: ClientPolicy = "stay",
 ) -> float:
-    """Return the share of notifications that arrive, of all that brute force would deliver.
+    """Return the delivered share of notifications, of all that brute force would deliver.
 
     The faults occur one after another, evenly over the run, and stay. Unmodified SIENA never
     changes; the other system fails over at once and, with `repairs`, repairs the overlay a time
@@ -98,8 +98,9 @@ def delivered_share(
 
 
 def moved(overlay: Overlay, content: Content, rows: dict[int, int]) -> Content:
-    """Return the workload with all clients of dead brokers at another one: the nearest in hops to
-    the dead one (`rows`: its row) that reaches the root; without such a broker they stay."""
+    """Return the content workload under faults with all clients of dead brokers at another one: the
+    nearest in hops to the dead one (`rows`: its row) that reaches the root; without such a broker
+    they stay."""
     # We let these clients attach elsewhere, because the paper does not mention them.
     served = sorted(connected(overlay))
     goes = np.arange(content.wanted.shape[1])
@@ -118,7 +119,7 @@ def moved(overlay: Overlay, content: Content, rows: dict[int, int]) -> Content:
 
 
 def fail_element(overlay: Overlay, fault: Element) -> None:
-    """Mark an element as failed."""
+    """Mark an element of the underlay as failed before a delivery."""
     a, b = fault
     if a == b:
         overlay.set_row(a, down=True)

@@ -1,4 +1,4 @@
-"""[uas §4, Algorithm 1] Join: a broker finds its parent, its alternate and its grandparent."""
+"""Join [uas §4, Algorithm 1]: a bulk broker finds its parent, its alternate and its grandparent."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -14,7 +14,7 @@ from halfway.world.underlays.routes import Flags, Rows, Tree, path, places_on, r
 
 
 def join(overlay: Overlay, row: int) -> int:
-    """Add a broker on a node of the underlay; returns its number. The first becomes the root.
+    """Join a broker to the overlay on a node; returns its number. The first becomes the root.
 
     [uas §4] the parent is the nearest broker in IP hops; of equally near ones the first that
     joined. Raises Problem for a node that is down, has a broker, or reaches none.
@@ -38,7 +38,7 @@ def join(overlay: Overlay, row: int) -> int:
 
 
 def nearest(overlay: Overlay, tree: Tree, numbers: list[int]) -> int:
-    """Of some brokers, the one with fewest hops from the tree's source; NO_BROKER: none reached."""
+    """Of some brokers to join, the one with fewest hops from the tree's source; NO_BROKER: none."""
     found, least = NO_BROKER, np.inf
     for number in numbers:
         hops = tree.weight[overlay[number].row]
@@ -48,7 +48,7 @@ def nearest(overlay: Overlay, tree: Tree, numbers: list[int]) -> int:
 
 
 def attach(overlay: Overlay, broker: Broker, parent: int, tree: Tree | None = None) -> None:
-    """[uas §4, Algorithm 1] make a broker the child of `parent`, and search for y and z.
+    """[uas §4, Algorithm 1] make a joining broker the child of `parent`, and search for y and z.
 
     tree: shortest paths from the broker, if known. Raises RuntimeError for a parent below the
     broker, which would form a cycle.
@@ -71,14 +71,14 @@ def attach(overlay: Overlay, broker: Broker, parent: int, tree: Tree | None = No
 
 
 def retry_below(overlay: Overlay, parent: int) -> None:
-    """[remedy] search again for second paths of a broker's children that have none."""
+    """[remedy of the join] search again for second paths of children that have none."""
     for child in overlay.children(parent):
         if overlay[child].second is None:
             choose_second(overlay, overlay[child])
 
 
 def choose_second(overlay: Overlay, broker: Broker, tree: Tree | None = None) -> None:
-    """[uas §4] Find Alternate: the nearest neighbour of the parent with a path disjoint from x.
+    """[uas §4] Find Alternate of a join: the parent's nearest neighbour by a path disjoint of x.
 
     `tree` as in `attach`. `second` is None without such a neighbour and without remedy.
     """
@@ -92,8 +92,8 @@ def choose_second(overlay: Overlay, broker: Broker, tree: Tree | None = None) ->
 
 
 def candidates(overlay: Overlay, broker: Broker) -> list[int]:
-    """Live neighbours of the parent that may be an alternate, ascending: neither the broker
-    itself nor those below it, whose paths lead through it."""
+    """The candidates for a joining broker's alternate, ascending: live neighbours of the parent,
+    neither the broker itself nor those below it, whose paths lead through it."""
     return sorted(
         number
         for number in overlay.neighbours(broker.parent)
@@ -104,7 +104,7 @@ def candidates(overlay: Overlay, broker: Broker) -> list[int]:
 def _choose_alternate(
     overlay: Overlay, broker: Broker, direct: UnderlayPath, first: Tree | None
 ) -> None:
-    """Set `second` by the nearest candidate; `first`: shortest paths from the broker, if known."""
+    """Set a joining broker's `second` by the nearest candidate; `first`: its shortest paths."""
     network, reading = overlay.underlay.network, overlay.rules.reading
     inner, parent = direct.rows[1:-1], overlay[broker.parent].row
     some = candidates(overlay, broker)
@@ -135,7 +135,7 @@ def _choose_alternate(
 
 
 def _link_to_parent(overlay: Overlay, broker: Broker, alternate: int) -> Rows:
-    """The rows alternate … parent under the overlay link of two neighbours; none if it is down."""
+    """The rows alternate … parent under the overlay link for a join; none if it is down."""
     upwards = alternate == overlay[broker.parent].parent
     link = overlay[broker.parent if upwards else alternate].direct
     if link is None or not link.is_open(overlay.closed):
@@ -155,7 +155,7 @@ def _choose_bare(overlay: Overlay, broker: Broker, direct: UnderlayPath) -> None
 
 
 def _least_shared(overlay: Overlay, direct: UnderlayPath) -> tuple[Rows, Rows] | None:
-    """Two paths between the ends of a route that share only what every path between them takes."""
+    """Two paths of a joining broker that share only what every path between the ends takes."""
     network, stops = overlay.underlay.network, [int(direct.rows[0])]
     for row in direct.rows[1:-1].tolist():
         with avoided(overlay, [row]):
@@ -174,7 +174,7 @@ def _least_shared(overlay: Overlay, direct: UnderlayPath) -> tuple[Rows, Rows] |
 
 
 def choose_upper(overlay: Overlay, broker: Broker, tree: Tree | None = None) -> None:
-    """[uas §4] Find Node_disjointPath(P, C): a path to the grandparent that avoids the parent."""
+    """[uas §4] Find Node_disjointPath(P, C) of a join: to the grandparent without the parent."""
     broker.grandparent, broker.upper = NO_BROKER, None
     if broker.parent == NO_BROKER or overlay.closed.rows[broker.row]:
         return
@@ -197,19 +197,19 @@ def choose_upper(overlay: Overlay, broker: Broker, tree: Tree | None = None) -> 
 
 
 def beside(overlay: Overlay, rows: Rows) -> Rows:
-    """The shortest path between the ends of a path that shares nothing else with it."""
+    """The shortest path beside a joining broker's path, which shares only its ends."""
     with avoided(overlay, rows[1:-1]), link_avoided(overlay, rows):
         ends = int(rows[0]), int(rows[-1])
         return route(overlay.underlay.network, overlay.hop, *ends, overlay.closed)
 
 
 def avoided(overlay: Overlay, rows: list[int] | Rows) -> AbstractContextManager[None]:
-    """Close some rows of the underlay for a search."""
+    """Close some rows of the underlay for a joining broker's search of a path."""
     return _closed(overlay.closed.rows, np.asarray(rows, np.int64))
 
 
 def link_avoided(overlay: Overlay, rows: Rows) -> AbstractContextManager[None]:
-    """Close the link under a path of one hop for a search."""
+    """Close the link under a path of one hop for a joining broker's search of a second path."""
     one_hop = rows if len(rows) == 2 else rows[:0]
     return _closed(overlay.closed.places, places_on(overlay.underlay.network, one_hop))
 

@@ -1,4 +1,4 @@
-"""[uas Figs. 6-8] Events through a broker tree whose paths have queues: latency and link loads."""
+"""Load of a bulk broker tree [uas Figs. 6-8]: events through queues, latency and link loads."""
 
 from typing import Literal, NamedTuple, get_args
 
@@ -24,7 +24,7 @@ _u4 = np.uint32
 
 
 class Passage(NamedTuple):
-    """The result of a run of events."""
+    """The passage of a run's events through a loaded broker tree: latency and messages."""
 
     latency_s: float  # mean over notifications, from publishing to the client's broker
     notifications: int
@@ -32,7 +32,7 @@ class Passage(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """Mean and standard deviation of the loads of links, in kilobytes (1,000 bytes)."""
+    """Link loads of an event passage: mean and standard deviation, in kilobytes (1,000 bytes)."""
 
     overlay_mean: float
     overlay_deviation: float
@@ -43,7 +43,7 @@ class Loads(NamedTuple):
 
 
 class _Flight(NamedTuple):
-    """Messages in flight, by slot."""
+    """Messages in flight in a passage of events through a queued broker tree, by slot."""
 
     event: npt.NDArray[np.int64]  # [slots]
     route: npt.NDArray[np.int64]  # [slots]
@@ -54,7 +54,7 @@ class _Flight(NamedTuple):
 
 
 def passage(paths: QueuedPaths, content: Content, balance: Balance, window_s: float) -> Passage:
-    """Send every event of a workload through the tree within `window_s` seconds.
+    """Send every event of a workload through the loaded broker tree within `window_s` seconds.
 
     [Carzaniga et al. 2001, §4.2] an event goes up to the root, and down to brokers with matching
     clients below. Brokers forward without delay. Raises Problem for an unknown balance and a
@@ -83,7 +83,7 @@ def passage(paths: QueuedPaths, content: Content, balance: Balance, window_s: fl
 
 
 def wanted_below(parent: Indices, wanted: Indices) -> npt.NDArray[np.bool_]:
-    """[events, brokers] whether any client at a broker or below it wants the event."""
+    """[events, brokers] whether any client at a loaded broker or below it wants the event."""
     own = wanted > 0
     below = own.copy()
     for broker in range(len(parent)):
@@ -95,7 +95,7 @@ def wanted_below(parent: Indices, wanted: Indices) -> npt.NDArray[np.bool_]:
 
 
 def loads(passed: Passage, on: Stress, message_bytes: float) -> Loads:
-    """The loads of links after a passage."""
+    """Return the link loads of the overlay and the underlay after a passage of events."""
     link = _carried(passed.uses, on.first_link, on.link, on.links) * message_bytes / _KILOBYTE
     wire = _carried(passed.uses, on.first_wire, on.wire, on.wires) * message_bytes / _KILOBYTE
     # Unused links have no load, so that sums need no list of the used ones.

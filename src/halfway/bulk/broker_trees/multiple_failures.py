@@ -1,4 +1,4 @@
-"""Overlays for t failures at once, the future work of paper 5: a ladder of disjoint paths.
+"""Overlays for multiple failures, the future work of paper 5: a ladder of disjoint paths.
 
 [uas §6] "overlay networks which can tolerate a larger number of node and link failures for general
 topologies". We let a broker keep t + 1 disjoint paths to its parent, and to its i-th ancestor
@@ -28,10 +28,10 @@ Hindrance = Literal[
 
 @dataclass(frozen=True)
 class Rung:
-    """The disjoint paths of a broker to one ancestor."""
+    """One rung of a broker's ladder for multiple failures: the disjoint paths to one ancestor."""
 
-    ancestor: int  # its number
-    wanted: int  # paths
+    ancestor: int  # the number of the ancestor
+    wanted: int  # disjoint paths to the ancestor
     routes: tuple[UnderlayPath, ...]
 
 
@@ -39,7 +39,7 @@ Ladder = tuple[Rung, ...]
 
 
 def ladder(overlay: Overlay, number: int, t: int) -> Ladder:
-    """A broker's paths to its next t + 1 ancestors, or to the root; as many as exist.
+    """A broker's ladder of paths to its next t + 1 ancestors, or to the root; as many as exist.
 
     Raises Problem for t < 1.
     """
@@ -59,7 +59,7 @@ def ladder(overlay: Overlay, number: int, t: int) -> Ladder:
 
 
 def is_full(rungs: Ladder) -> bool:
-    """Whether every rung has all wanted paths."""
+    """Whether every rung of a broker's ladder for multiple failures has all wanted paths."""
     return all(len(rung.routes) == rung.wanted for rung in rungs)
 
 
@@ -80,5 +80,5 @@ def hindrance(overlay: Overlay, number: int, t: int) -> Hindrance:
 
 
 def hindrances(overlay: Overlay, t: int) -> Counter[Hindrance]:
-    """Count the brokers below the root by the reason why they cannot tolerate t failures."""
+    """Count the brokers below the root by what hinders a full ladder for t failures."""
     return Counter(hindrance(overlay, n, t) for n in overlay.brokers if n != overlay.root)

@@ -1,4 +1,4 @@
-"""A tree of brokers over an underlay, with the path under each link, and what is still connected.
+"""The bulk overlay of brokers over an underlay: the path under each link, what is connected.
 
 The whole overlay in one place, for experiments in bulk. `join` and `repair` change it.
 """
@@ -23,23 +23,23 @@ Fallback = Literal["grandparent", "alternate"]
 
 
 class UnderlayPath(NamedTuple):
-    """A path of the underlay between two brokers, both ends included."""
+    """A broker's path over the underlay to another broker of the overlay, both ends included."""
 
     rows: Rows  # [hops + 1]
     places: Rows  # [hops] of `network.who`, in the direction from the first row
 
     def is_open(self, closed: Closed) -> bool:
-        """Whether every node and link of it is up."""
+        """Whether every node and link of a broker's path over the underlay is up."""
         return not (closed.rows[self.rows].any() or closed.places[self.places].any())
 
     @property
     def hops(self) -> int:
-        """Links of the underlay that it takes."""
+        """Links of the underlay that a broker's path takes."""
         return len(self.places)
 
 
 class Rules(NamedTuple):
-    """How an overlay is built and repaired. We add two remedies: `retry` and `bare_path`."""
+    """How a bulk overlay is built and repaired. We add two remedies: `retry` and `bare_path`."""
 
     reading: PathReading = "around"
     # We let a broker without an alternate ask again when its parent gains a child, because the
@@ -53,7 +53,7 @@ class Rules(NamedTuple):
 
 @dataclass
 class Broker:
-    """One broker: the brokers above it and the paths to them [uas §4 "The Data Structures"]."""
+    """An overlay's broker: those above it, and the paths to them [uas §4 "The Data Structures"]."""
 
     number: int  # in order of joining; its id
     row: int  # of the underlay
@@ -68,7 +68,7 @@ class Broker:
 
 @dataclass
 class Overlay:
-    """Brokers by number over an underlay, some of whose nodes and links may be down.
+    """The bulk overlay: brokers by number over an underlay, whose nodes and links may be down.
 
     Raises Problem for unknown rules.
     """
@@ -85,17 +85,17 @@ class Overlay:
 
     @cached_property
     def closed(self) -> Closed:
-        """What is down; `set_row` and `set_link` mark it."""
+        """What is down in the overlay's underlay; `set_row` and `set_link` mark it."""
         return all_open(self.underlay.network)
 
     @cached_property
     def hop(self) -> Doubles:
-        """[m] weights of 1: the length of a route is its number of hops."""
+        """[m] weights of 1 in the overlay: the length of a route is its number of hops."""
         # We take routes of fewest hops, because the paper measures nearness in IP hops.
         return by_hops(self.underlay.network)
 
     def twin(self) -> "Overlay":
-        """A copy of the overlay that changes independently."""
+        """A twin of the overlay: a copy with all its brokers that changes independently."""
         brokers = {number: replace(broker) for number, broker in self.brokers.items()}
         other = Overlay(self.underlay, self.rules, brokers, self.root, self.joined)
         other.closed.rows[:], other.closed.places[:] = self.closed
@@ -105,33 +105,33 @@ class Overlay:
         return self.brokers[number]
 
     def set_row(self, row: int, *, down: bool) -> None:
-        """Mark a node of the underlay as failed or working."""
+        """Mark a node of the overlay's underlay as failed or working."""
         self.closed.rows[row] = down
 
     def set_link(self, a: int, b: int, *, down: bool) -> None:
-        """Mark a link of the underlay as failed or working, in both directions."""
+        """Mark a link of the overlay's underlay as failed or working, in both directions."""
         self.closed.places[self.underlay.place(a, b)] = down
         self.closed.places[self.underlay.place(b, a)] = down
 
     def is_up(self, number: int) -> bool:
-        """Whether there is such a broker and its node is up."""
+        """Whether the overlay has a broker of that number, and its node is up."""
         return number in self.brokers and not self.closed.rows[self.brokers[number].row]
 
     def route(self, rows: Rows) -> UnderlayPath | None:
-        """The path along these rows; None without rows."""
+        """The path over the overlay's underlay along these rows; None without rows."""
         return UnderlayPath(rows, places_on(self.underlay.network, rows)) if len(rows) else None
 
     def children(self, number: int) -> list[int]:
-        """Numbers of the brokers whose parent this is, ascending."""
+        """Numbers of the overlay's brokers whose parent is the given one, ascending."""
         return [b.number for b in self.brokers.values() if b.parent == number]
 
     def neighbours(self, number: int) -> list[int]:
-        """[uas §4] the neighbours of a broker in the tree: its parent and its children."""
+        """The overlay neighbours of a broker in the tree [uas §4]: its parent and its children."""
         parent = self.brokers[number].parent
         return ([parent] if parent != NO_BROKER else []) + self.children(number)
 
     def ancestors(self, number: int) -> Iterator[int]:
-        """Parent, grandparent … root. Raises RuntimeError on a cycle."""
+        """A broker's parent, grandparent … root in the overlay; RuntimeError on a cycle."""
         above = self.brokers[number].parent
         for _ in range(len(self.brokers)):
             if above == NO_BROKER:
@@ -141,12 +141,12 @@ class Overlay:
         raise RuntimeError(f"broker {number} lies on a cycle")
 
     def is_below(self, number: int, above: int) -> bool:
-        """Whether a broker is `above` itself or a descendant of it."""
+        """Whether a broker of the overlay is `above` itself or a descendant of it."""
         return number == above or above in self.ancestors(number)
 
 
 def next_hop_up(overlay: Overlay, broker: Broker) -> tuple[int, UnderlayPath] | None:
-    """The next broker on the way from a broker to the root, and the path to it; None if cut off.
+    """The overlay's next broker from a broker up to the root, and the path to it; None if cut off.
 
     [uas §4.1] the direct path, else the alternate one, else the one to the grandparent. The last
     also serves where the parent works and both paths to it are dead: the parent is not evicted.
@@ -163,18 +163,18 @@ def next_hop_up(overlay: Overlay, broker: Broker) -> tuple[int, UnderlayPath] | 
 
 
 def connected(overlay: Overlay) -> set[int]:
-    """Numbers of the live brokers whose messages reach the root by the paths they have."""
+    """Numbers of the overlay's live brokers whose messages reach the root by their paths."""
     return {number for number, top in tops(overlay).items() if top == overlay.root}
 
 
 def is_served(overlay: Overlay, broker: Broker) -> bool:
-    """Whether a broker's parent is up and its direct path works."""
+    """Whether the parent of a broker in the overlay is up and the direct path to it works."""
     direct = broker.direct
     return overlay.is_up(broker.parent) and direct is not None and direct.is_open(overlay.closed)
 
 
 def tops(overlay: Overlay, *, aware: bool = True) -> dict[int, int]:
-    """Return the highest broker that each live one reaches: brokers that share it are connected.
+    """Return the highest broker of the overlay that each live one reaches; connected ones share it.
 
     Unless `aware` of the underlay, brokers use the direct paths alone, as in unmodified SIENA.
     """
@@ -197,7 +197,7 @@ def tops(overlay: Overlay, *, aware: bool = True) -> dict[int, int]:
 
 
 def has_second(broker: Broker) -> bool:
-    """Whether x and y exist and share nothing but their ends."""
+    """Whether x and y of a broker in the overlay exist and share nothing but their ends."""
     if broker.direct is None or broker.second is None:
         return False
     inner, others = broker.direct.rows[1:-1], broker.second.rows
@@ -206,7 +206,8 @@ def has_second(broker: Broker) -> bool:
 
 
 def has_upper(overlay: Overlay, broker: Broker) -> bool:
-    """Whether z avoids the parent; below the root, whose death the paper omits, always."""
+    """Whether z of an overlay's broker avoids the parent; below the root, whose death the paper
+    omits, always."""
     if broker.parent == overlay.root:
         return True
     if broker.upper is None or broker.parent not in overlay.brokers:
@@ -216,7 +217,7 @@ def has_upper(overlay: Overlay, broker: Broker) -> bool:
 
 
 def level(overlay: Overlay, number: int) -> int:
-    """A broker's own guarantee: 3 = x, y and z; 2 = x and y; 1 = x and z; 0 = x alone, or nothing.
+    """An overlay broker's own guarantee: 3 = x, y, z; 2 = x, y; 1 = x, z; 0 = x alone, or none.
 
     The root has 3. `guarantee` takes the brokers above into account.
     """
@@ -229,12 +230,12 @@ def level(overlay: Overlay, number: int) -> int:
 
 
 def guarantee(overlay: Overlay, number: int) -> int:
-    """The least level on the way from a broker to the root: 3 survives every single failure."""
+    """The least level in the overlay from a broker to the root: 3 survives every single failure."""
     return min(level(overlay, each) for each in (number, *overlay.ancestors(number)))
 
 
 def meets_premise(overlay: Overlay, broker: Broker) -> bool:
-    """[uas §4.2] the lemma's premise: x, y and z exist and are disjoint in pairs, z without C.
+    """[uas §4.2] lemma's premise in the overlay: x, y, z exist, disjoint in pairs, z without C.
 
     Disjoint: no node in common but the broker itself, and the parent where x and y end.
     """
@@ -247,6 +248,6 @@ def meets_premise(overlay: Overlay, broker: Broker) -> bool:
 
 
 def check_known(name: str, value: str, known: tuple[str, ...]) -> None:
-    """Raise Problem for the value of an option that is not a known one."""
+    """Raise Problem for the value of an overlay option that is not a known one."""
     if value not in known:
         raise Problem(f"{name} = '{value}': expected one of {', '.join(known)}")

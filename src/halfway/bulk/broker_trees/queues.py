@@ -1,4 +1,4 @@
-"""The paths of an overlay as sequences of queues, for the load experiments of paper 5."""
+"""Queues on the paths of a bulk overlay, for the load experiments of paper 5."""
 
 from typing import Literal, NamedTuple, get_args
 
@@ -20,7 +20,7 @@ Indices = npt.NDArray[np.int64]
 
 
 class QueuedPaths(NamedTuple):
-    """Brokers by index (in order of number) with their routes, and the queues on each."""
+    """The queues on the routes of an overlay's brokers, which have an index in order of number."""
 
     parent: Indices  # [brokers] index; -1 at the root
     first: Indices  # [4 brokers + 1] route r passes queue[first[r]:first[r+1]]; may be none
@@ -31,7 +31,7 @@ class QueuedPaths(NamedTuple):
 
 
 class Stress(NamedTuple):
-    """The links that each route loads: overlay links and links of the underlay, both undirected."""
+    """The undirected links, of the overlay and of the underlay, that each queued route loads."""
 
     first_link: Indices  # [4 brokers + 1]
     link: Indices  # numbers of the overlay links on each route
@@ -50,7 +50,7 @@ class _Leg(NamedTuple):
 def queued_paths(
     overlay: Overlay, *, aware: bool, queueing: Queueing, message_bits: float
 ) -> QueuedPaths:
-    """The queues of an overlay; only the direct paths unless it is `aware` of its underlay.
+    """The queues of an overlay's paths; only the direct ones unless it is `aware` of its underlay.
 
     Raises Problem for an unknown `queueing`.
     """
@@ -84,7 +84,7 @@ def queued_paths(
 
 
 def stress(overlay: Overlay, *, aware: bool) -> Stress:
-    """The links that the routes of `queued_paths` load."""
+    """The links of overlay and underlay that the routes of `queued_paths` load."""
     links: dict[tuple[int, int, bool], int] = {}
     wired: list[list[int]] = []
     linked: list[list[int]] = []
@@ -106,7 +106,7 @@ def stress(overlay: Overlay, *, aware: bool) -> Stress:
 
 
 def _routes(broker: Broker, aware: bool) -> list[list[_Leg]]:
-    """The four routes of a broker as overlay links; [] for a missing one."""
+    """The four queued routes of a broker as overlay links; [] for a missing one."""
     found: list[list[_Leg]] = [[], [], [], []]
     if broker.direct is not None:
         ends = (*_sorted(broker.number, broker.parent), False)

@@ -1,4 +1,4 @@
-"""[uas §4, Algorithm 2 and §4.1] Leave, and the repair of the overlay a time τ after failures.
+"""Leave, and the repair of a bulk overlay a time τ after failures [uas §4, Algorithm 2 and §4.1].
 
 Operations run one at a time: the paper's transactions in a given order.
 """
@@ -11,7 +11,7 @@ from halfway.world.underlays.routes import Tree, shortest
 
 
 def leave(overlay: Overlay, number: int) -> None:
-    """[uas §4, Algorithm 2] remove a broker: its children join its parent, paths are renewed.
+    """[uas §4, Algorithm 2] remove a broker: its children join its parent, paths are repaired.
 
     For a dead broker its parent does this on its behalf, from its replica [uas §4.1]. Where the
     parent is dead too, we let the children join the next live broker above, because the paper
@@ -45,7 +45,7 @@ def _succeed(overlay: Overlay, children: list[int]) -> None:
 
 
 def repair(overlay: Overlay) -> None:
-    """[uas §4.1] repair the overlay, a time τ after failures.
+    """Repair the bulk overlay a time τ after failures [uas §4.1].
 
     Dead brokers leave; a broker whose direct path is dead joins another parent; alternates and
     grandparents are chosen again where theirs are gone. Where the underlay has no path left, a
@@ -71,7 +71,7 @@ def _join_again(overlay: Overlay, broker: Broker) -> None:
 
 
 def _fallback_parents(overlay: Overlay, broker: Broker, tree: Tree) -> Iterator[int]:
-    """Yield the brokers to try as the next parent, in order.
+    """Yield the brokers that a repair tries as a broker's next parent, in order.
 
     [uas §4.1] the grandparent or the alternate. We add the old parent by a new route, because the
     root's children have no grandparent, and then the nearest that still reaches the root.
@@ -89,7 +89,7 @@ def _fallback_parents(overlay: Overlay, broker: Broker, tree: Tree) -> Iterator[
 
 
 def renew_paths(overlay: Overlay) -> None:
-    """Choose anew every alternate and grandparent path that is gone, dead or no longer valid.
+    """Repair every alternate and grandparent path that is gone, dead or no longer valid.
 
     [uas §4, Algorithm 2] "C.Reset GrandParent()", "C.Choose Alternate()". An alternate is valid
     while it is a neighbour of the parent in the tree and not below the broker.

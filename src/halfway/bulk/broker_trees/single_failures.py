@@ -1,4 +1,4 @@
-"""Every single failure of an underlay: which live brokers of an overlay it cuts off, and why."""
+"""Single failures of an underlay: which live brokers of a bulk overlay each cuts off, and why."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _PATHS = 3  # paths a broker: x, y, z
 
 
 class _PathTable(NamedTuple):
-    """The overlay as arrays; broker k is the k-th in order of number, path 3 k + (0, 1, 2)."""
+    """Paths for single failures; broker k is the k-th in order of number, path 3 k + (0, 1, 2)."""
 
     row: npt.NDArray[np.int64]  # [brokers] of the underlay
     target: npt.NDArray[np.int64]  # [3 brokers] the broker at the end of each path; -1: no path
@@ -33,7 +33,7 @@ class _PathTable(NamedTuple):
 
 @dataclass(frozen=True)
 class SingleFailures:
-    """The effect of each single failure; elements are the nodes (rows), then the links."""
+    """The brokers lost by each single failure; elements are the nodes (rows), then the links."""
 
     lost: npt.NDArray[np.int64]  # [elements] live brokers that no longer reach the root
     broker: npt.NDArray[np.int64]  # [losses] number of each such broker …
@@ -41,7 +41,7 @@ class SingleFailures:
 
 
 class Census(NamedTuple):
-    """Numbers of brokers by guarantee."""
+    """Numbers of an overlay's brokers by their guarantee against single failures."""
 
     own: tuple[int, ...]  # by level 0…3, the root among those of 3
     whole: tuple[int, ...]  # likewise, the brokers above taken into account
@@ -50,7 +50,7 @@ class Census(NamedTuple):
 
 
 def census(overlay: Overlay) -> Census:
-    """Count the brokers of an overlay by guarantee level."""
+    """Count the brokers of an overlay by guarantee level against single failures."""
     own = Counter(level(overlay, number) for number in overlay.brokers)
     whole = Counter(guarantee(overlay, number) for number in overlay.brokers)
     premise = sum(meets_premise(overlay, broker) for broker in overlay.brokers.values())
@@ -59,7 +59,7 @@ def census(overlay: Overlay) -> Census:
 
 
 def single_failures(overlay: Overlay) -> SingleFailures:
-    """Fail every node but the root's alone, then every link; find the brokers that are cut off.
+    """Fail each node but the root's alone, then each link; find the brokers it cuts off.
 
     Nothing may be down before. The root's own node is not counted: lost is 0 there.
     """
@@ -77,7 +77,7 @@ def single_failures(overlay: Overlay) -> SingleFailures:
 
 
 def causes(overlay: Overlay, failures: SingleFailures) -> Counter[Cause]:
-    """Count the causes of losses: the underlay is cut, or the overlay lacks a path.
+    """Count the causes of losses by single failures: a cut underlay, or a path the overlay lacks.
 
     A broker is lost where the first stuck broker on its way up has neither x nor y (its parent
     works) or no z (its parent failed).

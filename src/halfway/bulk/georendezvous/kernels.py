@@ -18,7 +18,7 @@ from halfway.protocols.georendezvous.cells import (
 
 @inlined
 def masks_of(populated, mask):
-    """Fill mask: which of the eight neighbours of each cell are populated.
+    """Fill the bulk kernels' mask: which of the eight neighbours of each cell are populated.
 
     populated [rows, columns] of bool, mask [rows, columns] of uint8.
     """
@@ -36,7 +36,8 @@ def masks_of(populated, mask):
 
 @inlined
 def route(mask, x, y, dx, dy, path):
-    """Route from cell (x, y) for d. (home's x, y, hops until its first arrival there, all hops).
+    """Route one message in the bulk kernels from cell (x, y) for d. (home's x, y, hops until its
+    first arrival there, all hops).
 
     All hops include the traversal of the home perimeter, if there was one. `path` [places]
     receives the cells, y * columns + x, of all hops, as far as there are places. No route has more
@@ -65,7 +66,8 @@ def route(mask, x, y, dx, dy, path):
 
 @kernel
 def routed(mask, ends, found):
-    """Route many: ends [R, 4] from x, y for d's x, y; found [R, 4] as `route` returns."""
+    """Route many messages in the bulk kernels: ends [R, 4] from x, y for d's x, y; found [R, 4] as
+    `route` returns."""
     nowhere = np.empty(0, np.int64)
     for r in range(ends.shape[0]):
         found[r, 0], found[r, 1], found[r, 2], found[r, 3] = route(
@@ -75,14 +77,14 @@ def routed(mask, ends, found):
 
 @inlined
 def point_cell(key, topic, number, side):
-    """A rendezvous point of a topic, and its cell: (point's x, y, cell's x, y)."""
+    """A topic's rendezvous point for bulk kernels, and its cell: (point's x, y, cell's x, y)."""
     x, y = point_position(key, topic, number)
     return x, y, cell_of(x, 0.0, side), cell_of(y, 0.0, side)
 
 
 @kernel
 def legs(mask, side, position, cell, pairs, key, legs, distance, empty):
-    """The paths of pair p's notifications through each point of topic p.
+    """The legs, by the bulk kernels, of pair p's notifications through each point of topic p.
 
     position [n, 2], cell [n, 2]; pairs [P, 2] of rows (publisher, subscriber). Fills legs [P, I, 3]
     with hops publisher - home, of the home perimeter, and home - subscriber; -1 where the two are
@@ -109,7 +111,8 @@ def legs(mask, side, position, cell, pairs, key, legs, distance, empty):
 
 @inlined
 def add_path(mask, x, y, dx, dy, path, mark, stamp):
-    """Mark the hops of a route with `stamp`. (home's x, y, hops, hops not marked before)."""
+    """Mark the hops of a route with `stamp` in a bulk kernel. (home's x, y, hops, hops not marked
+    before)."""
     columns = mask.shape[1]
     hx, hy, hops, _ = route(mask, x, y, dx, dy, path)
     fresh = 0
@@ -124,7 +127,7 @@ def add_path(mask, x, y, dx, dy, path, mark, stamp):
 
 @inlined
 def best_point(mask, side, position, cell, home, row, key, t, tried, distance):
-    """The point with the fewest hops to a subscriber, of the `tried` closest; -1 if none."""
+    """The bulk point with the fewest hops to a subscriber, of the `tried` closest; -1 if none."""
     for i in range(home.shape[0]):
         x, y, _, _ = point_cell(key, t, i, side)
         across, up = position[row, 0] - x, position[row, 1] - y
@@ -144,7 +147,7 @@ def best_point(mask, side, position, cell, home, row, key, t, tried, distance):
 
 @inlined
 def add_leg(mask, x, y, dx, dy, path, own, stamp, shared, first, out):
-    """Add a leg to a tree's three counts: links once, links once a point, every hop."""
+    """Add a leg to a bulk notification tree's counts: links once, links once a point, every hop."""
     _, _, hops, new = add_path(mask, x, y, dx, dy, path, own, stamp)
     out[1] += new
     out[2] += hops
@@ -154,7 +157,7 @@ def add_leg(mask, x, y, dx, dy, path, own, stamp, shared, first, out):
 
 @kernel
 def trees(mask, side, position, cell, publisher, subscribers, key, points, tried, out):
-    """Hops of the trees that carry one notification from publisher t to its subscribers.
+    """Hops of the bulk kernels' trees of one notification from publisher t to its subscribers.
 
     publisher [T], subscribers [T, k] of rows; tree t uses `points` points of topic t, of which each
     subscriber tries the `tried` closest. out [T, 3]: hops if every link is used once, if each

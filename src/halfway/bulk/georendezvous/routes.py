@@ -14,7 +14,7 @@ Counts = npt.NDArray[np.int64]
 
 
 class Route(NamedTuple):
-    """The route of one message to a cell."""
+    """The bulk route of one message to a cell of Cell Hash Routing."""
 
     home: tuple[int, int]  # column, row of the cell where it ends
     hops: int  # until it first arrived there
@@ -24,7 +24,7 @@ class Route(NamedTuple):
 
 
 class PointPaths(NamedTuple):
-    """The paths of P pairs' notifications through each of I points."""
+    """The bulk paths of P pairs' notifications through each of I rendezvous points."""
 
     through: Counts  # [P, I] hops publisher - home - subscriber; -1 in different components
     traversal: Counts  # [P, I] hops of the home perimeter; 0 where the point's cell is populated
@@ -35,7 +35,8 @@ class PointPaths(NamedTuple):
     def shortest(
         self, tried: int, *, points: int | None = None, with_traversal: bool = False
     ) -> Counts:
-        """[P] hops through the best of the `tried` closest of the first `points`; -1 if none.
+        """[P] hops through the best point of bulk paths, of the `tried` closest of the first
+        `points`; -1 if none.
 
         [geo §2.4] closest: by Euclidean distance of the subscriber from the hashed point.
         """
@@ -48,7 +49,7 @@ class PointPaths(NamedTuple):
 
 
 class CellRoutes:
-    """The cells of one network in the unit square, and the routes over them.
+    """The cells of one network in the unit square, and the bulk routes over them.
 
     radius: reach of a node, in the unit of the positions; cells are as large as it allows
     (`CELL_SIDE_RADII`), the first one's corner is the origin. Raises Problem without positions, or
@@ -76,11 +77,11 @@ class CellRoutes:
         kernels.masks_of(self.populated, self.mask)
 
     def route(self, source: int, column: int, row: int) -> Route:
-        """A message from a node to the home of a cell."""
+        """The bulk route of a message from a node to the home of a cell."""
         return self.from_cell((int(self.cell[source, 0]), int(self.cell[source, 1])), column, row)
 
     def from_cell(self, cell: tuple[int, int], column: int, row: int) -> Route:
-        """The same from any member of a populated cell."""
+        """The bulk route from any member of a populated cell to the home of a cell."""
         path = np.empty(64 * self.mask.size, np.int64)
         home_x, home_y, hops, all_hops = kernels.route(self.mask, *cell, column, row, path)
         width = self.mask.shape[1]
@@ -89,12 +90,13 @@ class CellRoutes:
         return Route(home, int(hops), int(all_hops), visited[: hops + 1], visited[hops:])
 
     def goal(self, key: int, topic: int, point: int) -> tuple[int, int]:
-        """The cell, column and row, of a rendezvous point of a topic."""
+        """The goal of a bulk route: the cell, column and row, of a topic's rendezvous point."""
         _, _, column, row = kernels.point_cell(np.uint64(key), topic, point, self.side)
         return int(column), int(row)
 
     def paths(self, pairs: Counts, points: int, key: int) -> PointPaths:
-        """The paths of pair p's notifications through `points` points of topic p; pairs [P, 2]."""
+        """The bulk paths of pair p's notifications through `points` points of topic p; pairs
+        [P, 2]."""
         shape = len(pairs), points
         legs, distance = np.empty((*shape, 3), np.int64), np.empty(shape)
         empty = np.empty(shape, np.uint8)
@@ -112,7 +114,8 @@ class CellRoutes:
     def trees(
         self, publisher: Counts, subscribers: Counts, *, points: int, tried: int, key: int
     ) -> Counts:
-        """[T, 3] hops of one notification's tree: links used once, once a point, once a subscriber.
+        """[T, 3] hops of one notification's bulk tree: links used once, once a point, once a
+        subscriber.
 
         publisher [T], subscribers [T, k]: rows. -1 where they are in different components.
         """

@@ -22,14 +22,15 @@ _POSITION = np.uint64(0xFFFF)
 
 
 class Graph(NamedTuple):
-    """The graph under the walks."""
+    """The graph under the bulk kernels' walks."""
 
     start: npt.NDArray[np.uint32]  # [n+1]
     who: npt.NDArray[np.int32]  # [m]
 
 
 class PairTrails(NamedTuple):
-    """Trails of a pair of walks on the nodes; valid where stamped with the number of the pair."""
+    """The bulk kernels' trails of a pair of walks on the nodes; valid where stamped with the pair's
+    number."""
 
     stamp: npt.NDArray[np.uint32]  # [1] number of the current pair
     mark: npt.NDArray[np.uint32]  # [n, 4] stamp where walk 0, 1 passed; was advertised
@@ -38,7 +39,7 @@ class PairTrails(NamedTuple):
 
 
 class DirectionalMemory(NamedTuple):
-    """State of directional walks: the table of weights, and the weights that they have raised."""
+    """The bulk kernels' state of directional walks: the weight table, and its raised weights."""
 
     table: WeightTable
     # [2m] stamp << 32 | twice bit | first position chosen, by link and walk
@@ -48,13 +49,13 @@ class DirectionalMemory(NamedTuple):
 
 
 class PureMemory(NamedTuple):
-    """State of pure walks: none."""
+    """The bulk kernels' state of pure walks, which is empty."""
 
     nothing: npt.NDArray[np.uint8]
 
 
 def trails(n: int) -> PairTrails:
-    """Trails on a network of n nodes, before any pair."""
+    """The bulk kernels' trails on a network of n nodes, before any pair of walks."""
     return PairTrails(
         np.zeros(1, np.uint32),
         np.zeros((n, 4), np.uint32),
@@ -64,7 +65,7 @@ def trails(n: int) -> PairTrails:
 
 
 def directional_memory(table: WeightTable) -> DirectionalMemory:
-    """State of two directional walks at a time; untouched pages of `row` take no memory."""
+    """The bulk kernels' state of two directional walks; untouched pages of `row` take no memory."""
     links = len(table.base_at) - 1
     return DirectionalMemory(
         table,
@@ -75,7 +76,8 @@ def directional_memory(table: WeightTable) -> DirectionalMemory:
 
 
 def next_position(memory: Any, graph: Any, stamp: Any, w: Any, e: Any, x: Any, value: Any) -> Any:
-    """Position, among the neighbours of the node that link e leads to, of walk w's next node.
+    """The bulk kernels' choice of walk w's next node: its position among the neighbours of the node
+    that link e leads to.
 
     Chosen at compile time by the type of `memory`: `DirectionalMemory` or `PureMemory`.
     """
@@ -126,7 +128,8 @@ def _next_position(memory, graph, stamp, w, e, x, value):
 
 @inlined
 def leave_trail(trails, graph, stamp, w, y, came_from, passed, advertise):
-    """A first visit: set the back pointer and, if trails are advertised, mark all neighbours."""
+    """Leave a bulk walk's trail: set the back pointer and, if trails are advertised, mark all
+    neighbours."""
     trails.mark[y, w] = stamp
     trails.back[y, w] = came_from
     trails.order[y, w] = passed
@@ -137,7 +140,7 @@ def leave_trail(trails, graph, stamp, w, y, came_from, passed, advertise):
 
 @inlined
 def last_advertiser(trails, graph, stamp, w, y):
-    """The neighbour that last advertised walk w to node y: the one that it passed last."""
+    """The neighbour that last advertised bulk walk w to node y: the one that it passed last."""
     latest = np.uint32(0)
     v = np.uint32(0)
     for f in range(graph.start[y], graph.start[np.uint32(y + 1)]):
@@ -150,14 +153,14 @@ def last_advertiser(trails, graph, stamp, w, y):
 
 @inlined
 def first_link(graph, x, random):
-    """[drw Fig. 3, line 1] the initiator selects a neighbour uniformly."""
+    """A bulk walk's first link [drw Fig. 3, line 1]: to a neighbour of the initiator, uniformly."""
     degree = graph.start[np.uint32(x + 1)] - graph.start[x]
     return np.uint32(graph.start[x] + pick(mixed(random), degree))
 
 
 @inlined
 def visit(trails, graph, stamp, w, x, y, passed, advertise):
-    """Walk w has stepped from x onto y: (1 if that is a first visit, whether the walks meet)."""
+    """Visit y with bulk walk w from x: (1 if that is a first visit, whether the walks meet)."""
     first = trails.mark[y, w] != stamp
     if first:
         leave_trail(trails, graph, stamp, w, y, x, passed, advertise)
@@ -169,7 +172,7 @@ def visit(trails, graph, stamp, w, x, y, passed, advertise):
 
 @inlined
 def meeting_at(trails, graph, stamp, w, y):
-    """Where walk w, now on y, meets the other: y, or the last advertiser. (node, extra steps)."""
+    """Where bulk walk w, now on y, meets the other: y, or last advertiser. (node, extra steps)."""
     if trails.mark[y, 1 - w] == stamp:
         return np.int64(y), 0
     v = last_advertiser(trails, graph, stamp, 1 - w, y)
@@ -181,7 +184,7 @@ def meeting_at(trails, graph, stamp, w, y):
 
 @inlined
 def begin_pair(trails, graph, a, b, seed, topic, advertise):
-    """Start a pair; both initiators carry their own trail.
+    """Begin a pair of walks in the bulk kernels; both initiators carry their own trail.
 
     Returns the pair's stamp, and the random state and the first link of each walk.
     """
@@ -197,7 +200,7 @@ def begin_pair(trails, graph, a, b, seed, topic, advertise):
 
 @inlined
 def meet(memory, trails, graph, a, b, seed, topic, k, advertise, most_steps):
-    """Walk from a and b, one step to k, until they meet. (node or -1, total steps)."""
+    """Run two bulk walks from a and b, one step to k, until they meet. (node or -1, all steps)."""
     start = begin_pair(trails, graph, a, b, seed, topic, advertise)
     stamp, (random_a, e_a), (random_b, e_b) = start
     x_a, x_b = np.uint32(a), np.uint32(b)
@@ -230,7 +233,7 @@ def meet(memory, trails, graph, a, b, seed, topic, k, advertise, most_steps):
 
 @kernel
 def stride(memory, trails, graph, stamp, w, x, e, random, passed, advertise):
-    """One step of walk w from x over e. (met at or -1, extra, passed, random, link)."""
+    """Make one step of bulk walk w from x over e. (met at or -1, extra, passed, random, link)."""
     y = np.uint32(graph.who[e])
     first, met = visit(trails, graph, stamp, w, x, y, passed, advertise)
     if met:
@@ -243,7 +246,8 @@ def stride(memory, trails, graph, stamp, w, x, e, random, passed, advertise):
 
 @kernel
 def meetings(memory, trails, graph, pairs, seed, k, advertise, most_steps, steps, nodes):
-    """Walk every pair [P, 2], pair p as topic p: total steps [P], meeting node [P] or -1."""
+    """Run all pairs of bulk walks [P, 2], pair p as topic p: total steps [P], meeting node [P] or
+    -1."""
     memory, trails, graph = borrowed(memory), borrowed(trails), borrowed(graph)
     for p in range(pairs.shape[0]):
         nodes[p], steps[p] = meet(
@@ -254,7 +258,7 @@ def meetings(memory, trails, graph, pairs, seed, k, advertise, most_steps, steps
 
 @inlined
 def add_path(trails, node, load):
-    """Add 1 to the load of every node of the loop-erased path through the meeting `node`."""
+    """Add 1 to the load of each node of bulk walks' loop-erased path through the meeting `node`."""
     load[node] += 1
     for w in range(2):
         i = np.uint32(node)
@@ -265,7 +269,8 @@ def add_path(trails, node, load):
 
 @kernel
 def path_loads(memory, trails, graph, pairs, seed, advertise, most_steps, load):
-    """Add the paths of all pairs [P, 2] to load [n]. Returns the number of unmet pairs."""
+    """Add the paths of all pairs of bulk walks [P, 2] to load [n]. Returns the number of unmet
+    pairs."""
     memory, trails, graph = borrowed(memory), borrowed(trails), borrowed(graph)
     lost = 0
     for p in range(pairs.shape[0]):

@@ -22,7 +22,7 @@ MOST_STEPS_PER_NODE = 10_000
 
 @dataclass(frozen=True)
 class Meeting:
-    """One pair of walks: steps, meeting, path and trails."""
+    """The meeting of one pair of bulk walks: steps, meeting, path and trails."""
 
     steps: int  # total of both walks
     steps_each: tuple[int, int]
@@ -32,7 +32,7 @@ class Meeting:
 
 
 class Walkers:
-    """Walks of one system on one network, with the network's table of weights.
+    """The bulk walks of one system on one network, with the network's table of weights.
 
     Raises Problem for an unknown system and for a network with a node that has no neighbour.
     """
@@ -61,7 +61,7 @@ class Walkers:
     def meetings(
         self, pairs: npt.NDArray[np.int64], *, seed: int, k: int = 1, reading: Reading = "heard"
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Steps of both walks together [P] and meeting rows [P] (-1: none) for pairs [P, 2].
+        """Steps of both bulk walks together [P] and meeting rows [P] (-1: none) for pairs [P, 2].
 
         The first walk makes one step, then the second `k`, and so on [drw §4.2].
         """
@@ -77,7 +77,7 @@ class Walkers:
     def path_loads(
         self, pairs: npt.NDArray[np.int64], *, seed: int, reading: Reading = "heard"
     ) -> tuple[npt.NDArray[np.int64], int]:
-        """Paths of the pairs through each row [n], ends included; the number of unmet pairs."""
+        """Paths of bulk walks through each row [n], ends included; the number of unmet pairs."""
         load = np.zeros(self.network.n, np.int64)
         pairs = checked_pairs(self.network, pairs)
         unmet = kernels.path_loads(
@@ -90,7 +90,7 @@ class Walkers:
         self, source: int, target: int, *, seed: int, topic: int = 0, k: int = 1,
         reading: Reading = "heard", most_steps: int | None = None,
     ) -> Meeting:  # fmt: skip
-        """One pair step by step, with its trails; the same walks as pair `topic` of `meetings`."""
+        """Step one pair of bulk walks, with its trails; the same as pair `topic` of `meetings`."""
         self._check(k)
         checked_pairs(self.network, np.array([[source, target]]))
         advertise = reading == "heard"
@@ -146,7 +146,7 @@ class Walkers:
 
 
 def checked_pairs(network: Network, pairs: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Pairs [P, 2] of two different rows. Raises Problem for anything else."""
+    """Check pairs [P, 2] of bulk walks, each of two different rows. Raises Problem otherwise."""
     rows = np.ascontiguousarray(pairs, np.int64)
     if rows.ndim != 2 or rows.shape[1] != 2:
         raise Problem(f"pairs of shape {rows.shape}: expected (P, 2)", where=network.name)
@@ -163,7 +163,7 @@ def checked_pairs(network: Network, pairs: npt.ArrayLike) -> npt.NDArray[np.int6
 
 @dataclass
 class _Walk:
-    """One walk of a pair between two strides."""
+    """One bulk walk of a pair between two strides."""
 
     number: int
     at: np.uint32
@@ -180,7 +180,7 @@ def walk_pair(
     network: Network, source: int, target: int, *, system: WalkSystem = "directional-walk",
     reading: Reading = "heard", k: int = 1, seed: int = 0, most_steps: int | None = None,
 ) -> Meeting:  # fmt: skip
-    """Run the walks of a publisher and a subscriber on a network until they meet.
+    """Run the bulk walks of a publisher and a subscriber on a network until they meet.
 
     Raises Problem if the rows are the same, k < 1, or a node has no neighbour.
     """

@@ -19,7 +19,8 @@ MOST_WEIGHTS = 1 << 30  # 2 GiB of weights; places in the table have 32 bits
 
 
 class WeightTable(NamedTuple):
-    """Weights of every (from x, at y, to z); a directed link e = x→y is its place in `who`."""
+    """The weight table of directional walks (from x, at y, to z); a directed link e = x→y is its
+    place in `who`."""
 
     base_at: npt.NDArray[np.uint32]  # [m+1] where the weights of link e begin in `base`
     base: npt.NDArray[np.uint16]  # n_xz for z ∈ N(y), in the order of y's neighbours
@@ -28,7 +29,8 @@ class WeightTable(NamedTuple):
 
 
 def weight_table(network: Network) -> WeightTable:
-    """The table of a network. Its size is Σ deg²; its time is that and the two-hop neighbourhoods.
+    """The weight table of a network. Its size is Σ deg²; its time is that and the two-hop
+    neighbourhoods.
 
     Raises Problem for a network whose table would be too large.
     """
@@ -58,7 +60,7 @@ def _check_size(name: str, degree: npt.NDArray[np.int64]) -> None:
 
 @kernel
 def _fill(start, who, base_at, base, ties_at, ties, common, row):
-    """`common` [n] holds n_xz for the current x; it is zero between two x."""
+    """Fill the weight table; `common` [n] holds n_xz for the current x; it is 0 between two x."""
     end = np.uint32(0)
     for x in range(np.uint32(start.shape[0] - 1)):
         first, last = start[x], start[np.uint32(x + 1)]

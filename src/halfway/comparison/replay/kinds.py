@@ -18,7 +18,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 class MapKinds:
-    """The kinds of a protocol by their role on the map."""
+    """The message kinds of a protocol by their role on the replay map."""
 
     def __init__(self, kinds: Kinds, first_at: npt.NDArray[np.float64]) -> None:
         self._roles = {kind.number: kind.on_map for kind in kinds if kind.on_map is not None}
@@ -29,16 +29,16 @@ class MapKinds:
         self.meetings = [(number, role) for number, role in roles if isinstance(role, Meets)]
 
     def with_role(self, *roles: MapRole) -> list[int]:
-        """The kinds that have one of these roles."""
+        """The message kinds that have one of these roles on the replay map."""
         return [number for number, role in self._roles.items() if role in roles]
 
     def every_reception(self) -> list[int]:
-        """The kinds of which the map needs every reception: steps, meetings, links."""
+        """The message kinds of which a map needs every reception: steps, meetings, links."""
         walks = [number for number, _ in (*self.steps, *self.meetings)]
         return [*walks, *self.with_role(MapRole.LINK, MapRole.CUT)]
 
     def carry(self, kind: npt.NDArray[Any], event: npt.NDArray[Any], t: npt.NDArray[Any]) -> Mask:
-        """Which records carry an event one hop further; columns of received records.
+        """Which received records (columns) carry an event one hop further, by their message kind.
 
         Without roles: all that name an event after its publication.
         """
@@ -58,10 +58,10 @@ def protocol_of(run: Simulation) -> ModuleType:
 
 
 def map_parent(protocol: ModuleType) -> str:
-    """The state's field with each row's parent in a tree (below 0: none); "" for none."""
+    """The state's field that a map reads each row's parent from (below 0: none); "" for none."""
     return str(getattr(protocol, "MAP_PARENT", ""))
 
 
 def map_cell_side(protocol: ModuleType) -> str:
-    """The rule that has the side of a cell; "" for none."""
+    """The rule that a map reads the side of a cell from; "" for none."""
     return str(getattr(protocol, "MAP_CELL_SIDE", ""))

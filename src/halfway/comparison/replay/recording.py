@@ -14,7 +14,7 @@ Progress = Callable[[int, int], None]  # systems traced, of how many
 
 
 def record_replays(request: Request, completed: Completed, progress: Progress) -> list[Replay]:
-    """A replay of every system that ran, at the first point; none for too large a network."""
+    """Record a replay of each system that ran, at the first point; none for too large a network."""
     first = [run for run in completed.runs if (run.point, run.replicate) == (0, 0)]
     seeds = {run.system: run.seed for run in first if run.status == "ok"}
     replays: list[Replay] = []

@@ -23,7 +23,7 @@ _SAMPLES = 60  # of the parents of a tree, over a run
 
 
 class Replay(NamedTuple):
-    """One run of a system. Tables are columns of one length, in order of time (seconds).
+    """The replay of one run. Tables are columns of one length, in order of time (seconds).
 
     sent: t, source, to (-1: all neighbours), role (0 event, 1 walk, 2 overlay, 3 other), event
     reached: t, row, source, event: the first reception of each event by each node
@@ -49,7 +49,7 @@ class Replay(NamedTuple):
 
 
 def replay_of(build: Callable[[Path], Simulation], motion: Motion | None) -> Replay:
-    """Run the simulation that `build` makes with this motion and the given trace file."""
+    """The replay of the simulation that `build` makes with this motion and the given trace file."""
     with TemporaryDirectory(prefix="halfway-") as folder:
         file = Path(folder) / "run.parquet"
         run = build(file)
@@ -74,7 +74,7 @@ def replay_of_scenario(scenario: Scenario, system: str | System | None = None) -
 
 
 def _run_sampling(run: Simulation, field: str) -> Columns:
-    """Run to the end; t, a, b, made of the tree of the state's parents, if there is one."""
+    """Run a replay's simulation; t, a, b, made of the tree of the state's parents, if any."""
     found: list[Columns] = []
     before: npt.NDArray[np.int32] | None = None
     times = np.linspace(0.0, run.seconds, _SAMPLES + 1) if field else np.array([run.seconds])
@@ -101,7 +101,7 @@ def _tree_changes(
 
 
 def _parents(state: Any, field: str) -> npt.NDArray[np.int32]:
-    """[n] the parent of each row, below 0 for none.
+    """[n] the parent of each row in a replay's tree, below 0 for none.
 
     If the field has a place for each broker instead of each row, the state's `broker_index` [n] has
     each row's place, -1 for a node that is not a broker.

@@ -14,7 +14,7 @@ _WHAT = {"node down": 0, "node up": 1, "link down": 2, "link up": 3}
 
 
 def sent(some: TraceRows, kinds: MapKinds) -> Columns:
-    """t, source, to (-1: all neighbours), role, event (-1: none) of transmissions.
+    """Replay table of transmissions: t, source, to (-1: all neighbours), role, event (-1: none).
 
     A trace has no transmission that no node received.
     """
@@ -31,13 +31,13 @@ def sent(some: TraceRows, kinds: MapKinds) -> Columns:
 
 
 def reached(hops: TraceRows, most_event: int) -> Columns:
-    """t, row, source, event: the first reception of each event by each node."""
+    """The replay table of each node's first reception of each event: t, row, source, event."""
     some = hops.part(hops.of["event"] < most_event)
     return some.table(row=some.of["row"], source=some.of["source"], event=some.of["event"])
 
 
 def steps(receptions: TraceRows, kinds: MapKinds) -> tuple[Columns, tuple[str, ...]]:
-    """t, source, row, label, topic of the steps of walks; and the labels."""
+    """The replay table of walks' steps: t, source, row, label, topic; and the labels."""
     labels: list[str] = []
     parts: list[Columns] = []
     for number, step in kinds.steps:
@@ -53,7 +53,7 @@ def steps(receptions: TraceRows, kinds: MapKinds) -> tuple[Columns, tuple[str, .
 
 
 def meetings(trace: CondensedTrace, kinds: MapKinds) -> Columns:
-    """t, row, topic of meetings: where the first report of each starts."""
+    """The replay table of meetings, where the first report of each starts: t, row, topic."""
     parts = []
     for number, meets in kinds.meetings:
         for some, at in ((trace.receptions, "source"), (trace.delivered, "row")):
@@ -65,7 +65,7 @@ def meetings(trace: CondensedTrace, kinds: MapKinds) -> Columns:
 
 
 def overlay(receptions: TraceRows, kinds: MapKinds) -> Columns:
-    """t, a, b, made (1, or 0 for a cut) of the links of an overlay."""
+    """The replay table of an overlay's links: t, a, b, made (1, or 0 for a cut)."""
     links, cuts = kinds.with_role(MapRole.LINK), kinds.with_role(MapRole.CUT)
     some = receptions.part(np.isin(receptions.of["kind"], [*links, *cuts]))
     made = np.isin(some.of["kind"], links).astype(np.int32)
@@ -73,7 +73,7 @@ def overlay(receptions: TraceRows, kinds: MapKinds) -> Columns:
 
 
 def belongings(announced: TraceRows, kinds: list[int]) -> Columns:
-    """t, row, broker: whenever a node announces another broker than before."""
+    """The replay table of nodes that announce another broker than before: t, row, broker."""
     some = _with_topic(announced, kinds)
     order = np.argsort(some.of["source"], kind="stable")
     row, broker = some.of["source"][order], some.of["topic"][order]
@@ -84,20 +84,20 @@ def belongings(announced: TraceRows, kinds: list[int]) -> Columns:
 
 
 def homes(announced: TraceRows, kinds: list[int]) -> Columns:
-    """t, row, topic: the first record that shows a node in the home cell of a topic."""
+    """The replay table of a node's first record in the home cell of a topic: t, row, topic."""
     some = _with_topic(announced, kinds)
     return _once(some.table(row=some.of["source"], topic=some.of["topic"]), "row", "topic")
 
 
 def changes(faults: TraceRows) -> Columns:
-    """t, what (0 node down, 1 up, 2 link down, 3 up), a, b (-1) of faults."""
+    """The replay table of faults: t, what (0 node down, 1 up, 2 link down, 3 up), a, b (-1)."""
     code = np.array([_WHAT.get(word, -1) for word in (*faults.words, "")], np.int32)
     what: Ints = code[faults.what]
     return faults.table(what=what, a=faults.of["row"], b=faults.of["source"])
 
 
 def merged(parts: list[Columns], names: tuple[str, ...]) -> Columns:
-    """Tables of the same columns as one, in order of time."""
+    """Replay tables of the same columns as one, in order of time."""
     empty: Columns = {"t": np.zeros(0), **{name: np.zeros(0, np.int32) for name in names}}
     every = [empty, *parts]
     order = np.argsort(np.concatenate([part["t"] for part in every]), kind="stable")
@@ -105,7 +105,7 @@ def merged(parts: list[Columns], names: tuple[str, ...]) -> Columns:
 
 
 def beginning(table: Columns) -> Columns:
-    """The first MOST_ROWS rows."""
+    """The first MOST_ROWS rows of a replay table."""
     return {name: column[:MOST_ROWS] for name, column in table.items()}
 
 
@@ -114,7 +114,7 @@ def _with_topic(some: TraceRows, kinds: list[int]) -> TraceRows:
 
 
 def _once(table: Columns, one: str, other: str) -> Columns:
-    """The first row of each pair of values."""
+    """The first row of each pair of values in a replay table."""
     pair = table[one].astype(np.int64) << 32 | (table[other].astype(np.int64) + 1)
     first = np.sort(np.unique(pair, return_index=True)[1])
     return {name: column[first] for name, column in table.items()}

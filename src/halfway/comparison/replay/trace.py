@@ -25,7 +25,7 @@ Ints = npt.NDArray[np.int32]
 
 
 class TraceRows(NamedTuple):
-    """Rows of a trace in order of time."""
+    """Rows of a run's trace in order of time."""
 
     t: npt.NDArray[np.float64]
     what: npt.NDArray[np.int8]  # an index in `words`
@@ -34,26 +34,26 @@ class TraceRows(NamedTuple):
     words: tuple[str, ...]
 
     def part(self, which: npt.NDArray[Any] | slice) -> "TraceRows":
-        """Some of them, by a mask, by indices or by a slice."""
+        """Some of the trace's rows, by a mask, by indices or by a slice."""
         of = {name: column[which] for name, column in self.of.items()}
         return TraceRows(self.t[which], self.what[which], of, self.args[which], self.words)
 
     def are(self, word: str) -> Mask:
-        """Which of them have that word in column `what`."""
+        """Which of the trace's rows have that word in column `what`."""
         if word not in self.words:
             return np.zeros(len(self.t), bool)
         return np.asarray(self.what == self.words.index(word))
 
     def table(self, **columns: Ints) -> Columns:
-        """The columns, with their time."""
+        """Columns of the trace's rows, with their time."""
         return {"t": self.t, **{name: column.astype(np.int32) for name, column in columns.items()}}
 
 
 class CondensedTrace(NamedTuple):
-    """The rows of a trace that a map needs."""
+    """The condensed trace: the rows of a run's trace that a map needs."""
 
     sent: TraceRows  # the first reception of each transmission, thinned to MOST_SENT
-    all_sent: int  # transmissions before that
+    all_sent: int  # transmissions before thinning
     announced: TraceRows  # first receptions of kinds that announce brokers or home cells
     hops: TraceRows  # each node's first reception of each event
     receptions: TraceRows  # of kinds that are steps, meetings, links
@@ -63,7 +63,7 @@ class CondensedTrace(NamedTuple):
 
 
 def condensed_trace(path: Path, kinds: MapKinds) -> CondensedTrace:
-    """Read a trace, at most MOST_READ rows of it."""
+    """Read and condense the trace of a run, at most MOST_READ rows of it."""
     from pyarrow import parquet
 
     file = parquet.ParquetFile(path)
@@ -97,7 +97,7 @@ def condensed_trace(path: Path, kinds: MapKinds) -> CondensedTrace:
 
 
 def _batches(file: Any) -> Iterator[tuple[TraceRows, bool]]:
-    """About _BATCH rows at a time, and whether more follow; no transmission is in two of them."""
+    """Trace rows, about _BATCH at a time, and if more follow; no transmission is in two batches."""
     waiting: list[TraceRows] = []
     for batch in file.iter_batches(columns=["at", "what", *_INTS, "args"]):
         args = batch["args"].flatten().to_numpy().reshape(-1, 8)
@@ -124,7 +124,7 @@ def _joined(parts: list[TraceRows]) -> TraceRows:
 
 
 def _one_per_transmission(received: TraceRows) -> npt.NDArray[np.int64]:
-    """Indices of the first reception of each transmission, in order of time."""
+    """Indices in a trace of the first reception of each transmission, in order of time."""
     word = np.zeros(len(received.t), np.uint64)
     for column in (*(received.of[name] for name in _SAME), *received.args.T):
         word = (word ^ column.astype(np.uint64)) * _MIX
@@ -137,7 +137,7 @@ def _one_per_transmission(received: TraceRows) -> npt.NDArray[np.int64]:
 
 
 def _first_receptions(hops: TraceRows) -> TraceRows:
-    """The first reception of each event by each row."""
+    """The trace's first reception of each event by each node."""
     hops = hops.part(hops.of["event"] >= 0)
     pair = hops.of["event"].astype(np.int64) << 32 | hops.of["row"].astype(np.int64)
     return hops.part(np.sort(np.unique(pair, return_index=True)[1]))

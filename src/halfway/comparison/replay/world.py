@@ -21,7 +21,7 @@ _MOST_FRAMES = 601
 
 
 class ReplayWorld(NamedTuple):
-    """What all systems share in a replay; frames are spread evenly over the run."""
+    """The world that all systems share in a replay; frames are spread evenly over the run."""
 
     network: Network  # at time 0
     seconds: float
@@ -29,10 +29,10 @@ class ReplayWorld(NamedTuple):
     reach: float | None  # of moving nodes
     publications: Columns  # t, row, topic, event; the first MOST_EVENTS
     subscriptions: Columns  # row, topic
-    events_left_out: int  # publications beyond those
+    events_left_out: int  # publications after the first MOST_EVENTS
 
     def expected(self, changes: Columns) -> list[npt.NDArray[np.int32]]:
-        """For each publication the rows that are expected to receive it, as a run counts them.
+        """In the replay's world, each publication's expected receivers, as a run counts them.
 
         None where the publisher was down. changes: t, what, a, b of a replay.
         """
@@ -52,7 +52,7 @@ class ReplayWorld(NamedTuple):
 
 
 def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
-    """The world of a simulation, and of the motion that it was built with."""
+    """The replay's world of a simulation, and of the motion that it was built with."""
     demand = run.demand.begun_again()
     first = demand.take(run.seconds, MOST_EVENTS)
     left_out = 0
@@ -71,7 +71,7 @@ def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
 
 
 def _frames(motion: Motion, seconds: float) -> npt.NDArray[np.float32]:
-    """[frames, n, 2] positions at even times, the first at 0 and the last at the end."""
+    """[frames, n, 2] positions in a replay's world at even times, from 0 to the end."""
     by_size = max(2, _MOST_PLACES // motion.n)
     count = int(min(by_size, _MOST_FRAMES, max(2, np.ceil(seconds) + 1)))
     times = np.linspace(0.0, seconds, count).tolist()

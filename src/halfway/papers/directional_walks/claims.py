@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from halfway.papers.published import Published, published
 from halfway.pipeline.judge import Judged, judge_number, judge_order, judge_range
 from halfway.pipeline.measure import around, ratio
 from halfway.pipeline.plan.run import Scalar
+from halfway.pipeline.published import Published, published
 from halfway.pipeline.study import Summaries, Summary
 from halfway.pipeline.verdict import Verdict
 
@@ -36,7 +36,8 @@ PATH_READINGS = {
 
 
 def judge_networks(found: Summaries) -> Iterator[Verdict]:
-    """[drw §4] mean numbers of neighbours as printed, and how rare connected draws are."""
+    """Judge directional walks' networks: [drw §4] mean numbers of neighbours as printed, and how
+    rare connected draws are."""
     for n, printed in zip(SIZES, (7.5, 10.0, 12.5, 15.0), strict=True):
         seen = found.find("degree", n=n)
         estimate = _statistic(seen, "mean")
@@ -57,7 +58,8 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
-    """[drw §4.1] directionality decreases the time to intersection, and concentrates it."""
+    """Judge Figure 5 of directional walks: [drw §4.1] directionality decreases the time to
+    intersection, and concentrates it."""
     at = partial(found.find, "steps", k=1, reading="heard")
     for n in (*SIZES, 3500, 4000):
         pure, directed = at(n=n, system="random-walk"), at(n=n, system="directional-walk")
@@ -88,7 +90,8 @@ def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
 
 
 def _settling(early: Summary, less: Summary, late: Summary, least: Summary) -> _Estimate:
-    """The fall of the medians per ln n between the last two sizes, over that of the first two."""
+    """For claims on directional walks: the fall of the medians per ln n between the last two sizes,
+    over that of the first two."""
     sizes = [int(row.parameters["n"]) for row in (early, less, late, least)]
     spans = math.log(sizes[1] / sizes[0]), math.log(sizes[3] / sizes[2])
     medians = [row.median for row in (early, less, late, least)]
@@ -100,7 +103,8 @@ def _settling(early: Summary, less: Summary, late: Summary, least: Summary) -> _
 
 
 def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
-    """[drw §4.2] all 48 printed numbers, and: k = 1 takes the fewest steps."""
+    """Judge Figure 6 of directional walks: [drw §4.2] all 48 printed numbers, and: k = 1 takes the
+    fewest steps."""
     yield from _printed_steps(found, "figure-6", "heard")
     for system in WALKS:
         for n in SIZES:
@@ -115,7 +119,7 @@ def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_figure_6_stepped_on(found: Summaries) -> Iterator[Verdict]:
-    """The 48 printed numbers of Figure 6 in the other interpretation of "meet"."""
+    """Judge directional walks' 48 numbers of Figure 6 in the other interpretation of "meet"."""
     yield from _printed_steps(found, "figure-6-stepped-on", "stepped-on")
 
 
@@ -130,7 +134,8 @@ def _printed_steps(found: Summaries, figure: str, reading: str) -> Iterator[Verd
 
 
 def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
-    """[drw §4.3] median and mean loads as printed; the centralised column is impossible."""
+    """Judge Figure 7 of directional walks: [drw §4.3] median and mean loads as printed; the
+    centralised column is impossible."""
     for row, system in _columns("figure-7"):
         seen = found.find("load", n=row.cell["n"], system=system)
         estimate = _statistic(seen, row.metric.split()[0])
@@ -144,7 +149,7 @@ def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
-    """[drw §4.3] largest and smallest loads as printed."""
+    """Judge Figure 8 of directional walks: [drw §4.3] largest and smallest loads as printed."""
     for row, system in _columns("figure-8"):
         reading = f"{PATH_READINGS[system]}; of all nodes, permutations, networks"
         if row.metric == "minimum load":
@@ -162,7 +167,8 @@ def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
 
 
 def _judged_maximum(row: Published, seen: Summary) -> Judged:
-    """Judge a maximum: it depends on one bottleneck of one network, drawn once on each side."""
+    """Judge a maximum load of directional walks: it depends on one bottleneck of one network, drawn
+    once on each side."""
     off = f"{seen.maximum / row.value - 1:+.1%} from the printed value".replace("%", " %")
     span = f"the permutations' own maxima run from {seen.minimum:.0f} to {seen.maximum:.0f}"
     if seen.units < PRINTED_PERMUTATIONS:
@@ -176,7 +182,7 @@ def _judged_maximum(row: Published, seen: Summary) -> Judged:
 
 
 def _columns(figure: str) -> Iterator[tuple[Published, str]]:
-    """A table's printed values by column, each with the system to compare with.
+    """A table's printed values of directional walks by column, each with a system to compare with.
 
     The centralised column may mean either of two systems.
     """
@@ -188,7 +194,8 @@ def _columns(figure: str) -> Iterator[tuple[Published, str]]:
 
 
 def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
-    """[drw §4.3] how well each way of building paths balances the load."""
+    """Judge Figure 9 of directional walks: [drw §4.3] how well each way of building paths balances
+    the load."""
     for system, claim, most in (
         ("random-walk", "very close", CLOSE),
         ("directional-walk", "good at balancing", GOOD),
@@ -220,7 +227,8 @@ def _statistic(seen: Summary, name: str) -> _Estimate:
 
 
 def _impossible(found: Summaries, row: Published, system: str) -> Judged | None:
-    """Why a printed column cannot be shortest paths; None if its mean load is about theirs.
+    """Why a printed column of loads cannot be shortest paths, in claims on directional walks; None
+    if its mean load is about theirs.
 
     A mean load is the mean number of nodes on a path, and a shortest path has the fewest nodes
     between its ends: the measured value is that of such a column, up to the choice of networks.

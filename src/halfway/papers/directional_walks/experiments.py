@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 from halfway.papers.directional_walks import claims
 from halfway.papers.directional_walks.claims import HERE, SIZES, SIZES_LOAD, WALKS
-from halfway.papers.published import published
 from halfway.pipeline.plan.run import Point, Scalar
+from halfway.pipeline.published import published
 from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale
 
 MEETINGS = "halfway.papers.directional_walks.measurements:meetings"
@@ -42,7 +42,7 @@ INTERVALS = (
 
 
 def meeting_point(n: int, system: str, k: int, reading: str) -> Point:
-    """Pairs of walks on a network of n nodes."""
+    """The experiment point of paper 1's meetings: pairs of walks on a network of n nodes."""
     parameters: dict[str, Scalar] = {
         "n": n, "radius": RADIUS, "system": system, "k": k, "reading": reading, "pairs": PAIRS,
     }  # fmt: skip
@@ -50,7 +50,7 @@ def meeting_point(n: int, system: str, k: int, reading: str) -> Point:
 
 
 def load_point(n: int, system: str, permutations: int) -> Point:
-    """Permutations routed on a network of n nodes."""
+    """The experiment point of paper 1's loads: permutations routed on a network of n nodes."""
     parameters: dict[str, Scalar] = {
         "n": n, "radius": RADIUS, "system": system, "reading": "heard",
         "permutations": permutations,
@@ -100,7 +100,7 @@ def _printed(
 
 
 def _plot(form: Literal["boxplot", "bars"], metric: str, y_title: str, **given: Any) -> Plot:
-    """A plot over the number of nodes, a panel for each system."""
+    """A plot of directional walks' experiments over the number of nodes, with a panel a system."""
     return Plot(form, metric, "n", "system", "nodes", y_title, **given)
 
 

@@ -15,18 +15,19 @@ from halfway.world.workload.pairs import derangements, distinct_pairs
 
 @lru_cache(maxsize=2)
 def drawn(n: int, radius: float, seed: int) -> ConnectedDraw:
-    """The connected network of a seed; the runs of one network follow each other on a worker."""
+    """The connected network of a seed, on which paper 1's walks are measured; the runs of one
+    network follow each other on a worker."""
     return connected_unit_disk(n, radius, seed)
 
 
 @lru_cache(maxsize=2)
 def walkers(n: int, radius: float, seed: int, system: WalkSystem) -> Walkers:
-    """Walks on that network, with their table of weights."""
+    """The walks of paper 1 to measure on that network, with their table of weights."""
     return Walkers(drawn(n, radius, seed).network, system)
 
 
 def meetings(run: Run) -> Observations:
-    """[drw §4.1-4.2] Pairs of walks on one network until they meet; a unit is a pair.
+    """[drw §4.1-4.2] Measure pairs of walks on one network until they meet; a unit is a pair.
 
     steps: of both walks together. unmet: 1 for the pairs that made all the steps allowed.
     draws, degree: how many networks were drawn until one was connected; its mean degree.
@@ -48,7 +49,8 @@ def meetings(run: Run) -> Observations:
 
 
 def loads(run: Run) -> Observations:
-    """[drw §4.3] Permutations routed on one network; a unit is a node under a permutation.
+    """[drw §4.3] Measure permutations routed by walks on one network; a unit is a node under a
+    permutation.
 
     load: paths through the node, ends included. largest: the highest load of each permutation.
     unmet: pairs of the permutation whose walks did not meet.
@@ -68,7 +70,7 @@ def loads(run: Run) -> Observations:
 def _routed(
     run: Run, network: Network, permutations: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Loads [permutations, n] and unmet pairs [permutations] of the run's system."""
+    """Measured loads [permutations, n] and unmet pairs [permutations] of the run's walk system."""
     unmet = np.zeros(len(permutations), np.int64)
     if run["system"] == "shortest-path":
         with run.timed("run"):

@@ -11,7 +11,7 @@ _MOST_STEPS = 400_000  # after these, two random walks on a grid count as never 
 
 
 def exact_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
-    """Mean of the largest of l minima of m exponentials: H_l / (m rate).
+    """DRIP's exact mean of the largest of l minima of m exponentials: H_l / (m rate).
 
     It follows from equation (1): the largest of l independent exponentials of rate r has the mean
     (1 + 1/2 + … + 1/l) / r [e.g. Feller, An Introduction to Probability Theory 2, §I.6].
@@ -20,31 +20,34 @@ def exact_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
 
 
 def truncated_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
-    """The mean of the printed second-order truncation of equation (1): (5 l - l²) / (4 m rate)."""
+    """DRIP's mean by the printed second-order truncation of equation (1):
+    (5 l - l²) / (4 m rate)."""
     return destinations * (5 - destinations) / (4.0 * copies * rate)
 
 
 def printed_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
-    """[drip §V-C] "(l² + 3l) / 4mλ": the truncation with the sign of its last term inverted."""
+    """DRIP's mean as printed [drip §V-C], "(l² + 3l) / 4mλ": the truncation with the sign of its
+    last term inverted."""
     return destinations * (destinations + 3) / (4.0 * copies * rate)
 
 
 def printed_meeting(grid: float, brokers: int) -> float:
-    """[drip §V-C] 1/λ in steps, "0.5N(0.34 log N - 2 + α/(2^α - 1))", α = 2 sqrt(N / π k)."""
+    """DRIP's meeting time as printed [drip §V-C], 1/λ in steps,
+    "0.5N(0.34 log N - 2 + α/(2^α - 1))", α = 2 sqrt(N / π k)."""
     reach = 2.0 * math.sqrt(grid / (math.pi * brokers))
     tail = 0.0 if reach > 60.0 else reach / (2.0**reach - 1.0)
     return 0.5 * grid * (0.34 * math.log(grid) - 2.0 + tail)
 
 
 def waits(run: Run) -> Observations:
-    """Draw the times of equation (1): l destinations, m copies, λ = 1; a unit is an event."""
+    """Draw times of DRIP's equation (1): l destinations, m copies, λ = 1; a unit is an event."""
     rng = np.random.default_rng(run.workload_seed)
     found = rng.exponential(size=(run["draws"], run["destinations"], run["copies"]))
     return {"wait": found.min(axis=2).max(axis=1)}
 
 
 def grid_meetings(run: Run) -> Observations:
-    """Simulate two walks on a torus of N points until they are within α; a unit is a pair.
+    """Simulate DRIP's meeting of two walks on a torus of N points, within α; a unit is a pair.
 
     Both move one step at a time, from uniform positions; the distance is counted in steps.
     """

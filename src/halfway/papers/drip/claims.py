@@ -35,7 +35,7 @@ def _less(
     figure: str, cell: dict[str, Scalar], metric: str, claim: str, less: Summary, more: Summary,
     reading: str,
 ) -> Verdict:  # fmt: skip
-    """The verdict on a claim that one mean is below another, by their ratio."""
+    """The verdict on a claim of DRIP that one mean is below another, by their ratio."""
     share = ratio(less, more, "mean")
     return _row(
         figure, cell, metric, claim, *share, less.networks, reading, *judge_order(*share)
@@ -43,7 +43,8 @@ def _less(
 
 
 def judge_coverage(found: Summaries) -> Iterator[Verdict]:
-    """[drip §VI-B] "as m increases, broker coverage is growing too"; it falls as k grows."""
+    """Judge DRIP's coverage: [drip §VI-B] "as m increases, broker coverage is growing too"; it
+    falls as k grows."""
     for metric, reading in (
         ("coverage", "brokers with a copy when a subscriber gets it"),
         ("union", "brokers that ever had a copy, by event"),
@@ -61,7 +62,8 @@ def judge_coverage(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_delay(found: Summaries) -> Iterator[Verdict]:
-    """[drip §VI-B] "our scheme costs less time than the SF scheme"; less with m, more with k."""
+    """Judge DRIP's delay: [drip §VI-B] "our scheme costs less time than the SF scheme"; less with
+    m, more with k."""
     for metric, reading in _DELAYS:
         at = partial(found.find, metric, l=NEAREST_3B)
         words = f"{_MODEL['ideal']}; {reading}"
@@ -74,7 +76,8 @@ def judge_delay(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_limited(found: Summaries) -> Iterator[Verdict]:
-    """[drip §VI-B] "less time than the SF scheme", where a broker transfers one event at a time.
+    """Judge DRIP's delay: [drip §VI-B] "less time than the SF scheme", where a broker transfers one
+    event at a time.
 
     "We assume that a broker node can contact only one broker node at a time" [drip §V-C].
     """
@@ -90,7 +93,7 @@ def judge_limited(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_contended(found: Summaries) -> Iterator[Verdict]:
-    """The same claims with a contended radio, at two loads."""
+    """Judge DRIP's claims on coverage and delay with a contended radio, at two loads."""
     for share, rate in CONTENDED_LOADS:
         load: dict[str, Scalar] = {"share": share, "rate": rate}
         for metric, reading in _DELAYS:
@@ -103,7 +106,8 @@ def judge_contended(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_selection(found: Summaries) -> Iterator[Verdict]:
-    """[drip §VI-B] "DRIP incurs less delivery delay" than brokers drawn at random."""
+    """Judge DRIP's selection of brokers: [drip §VI-B] "DRIP incurs less delivery delay" than
+    brokers drawn at random."""
     for metric, reading in _DELAYS:
         for k in BROKERS:
             yield _selection(found, "figure-4", metric, f"{_MODEL['ideal']}; {reading}", {"k": k})
@@ -133,7 +137,7 @@ def _against_sf(
 
 
 def _ratios(found: Summaries, figure: str, radio: str) -> Iterator[Verdict]:
-    """The delivery ratio of each delay; the paper prints none."""
+    """The rows of DRIP's delivery ratio for each delay; the paper prints none."""
     for row in found.select("delivered"):
         named = ("k", "m", "system") if figure == "figure-3b" else ("share", "rate", "m", "system")
         cell = {name: row.parameters[name] for name in named}
@@ -145,7 +149,7 @@ def _ratios(found: Summaries, figure: str, radio: str) -> Iterator[Verdict]:
 
 
 def judge_pairs(found: Summaries) -> Iterator[Verdict]:
-    """Without contention an epidemic is fastest: pair by pair, on the same network."""
+    """Judge DRIP pair by pair, on the same network: without contention an epidemic is fastest."""
     for system, claim in (("sf", "DRIP costs less time"), ("drip", "delay decreases with m")):
         for metric, what in (("broker later", "copies at brokers"), ("later", "deliveries")):
             seen = found.find(metric, system=system)
@@ -159,6 +163,6 @@ def judge_pairs(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_rarely(share: float, pairs: int, *, against: bool) -> Judged:
-    """The verdict of a share of pairs on a claim that needs it large (`against`), or small."""
+    """The verdict of a share of DRIP's pairs on a claim that it is large (`against`), or small."""
     holds = (share < _RARE) != against
     return ("agrees" if holds else "differs"), f"later in {round(share * pairs)} of {pairs} pairs"

@@ -17,7 +17,8 @@ MEAN_TOLERANCE, MEETING_TOLERANCE = 0.01, 0.10
 
 
 def judge_analysis(found: Summaries) -> Iterator[Verdict]:
-    """[drip §V-C] E T as printed, truncated and exact; 1/λ, and its dependence on k."""
+    """Judge DRIP's analysis: [drip §V-C] E T as printed, truncated and exact; 1/λ, and its
+    dependence on k."""
     for destinations in DESTINATIONS:
         for copies in COPIES:
             yield from _judge_mean(found, destinations, copies)

@@ -125,7 +125,7 @@ REPLICATES: dict[Scale, int] = {"quick": 4, "paper": 8}
 
 
 def _bars(metric: str, title: str, colour: str | None = "m") -> tuple[Plot, ...]:
-    """Means of a metric over k, a panel for each system."""
+    """A plot of DRIP's experiments: means of a metric over k, a panel for each system."""
     return (Plot("bars", metric, "k", "system", "brokers k", title, colour, statistic="mean"),)
 
 

@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def simulation(run: Run, system: str, copies: int) -> Simulation:
-    """The paper's environment: 200 nodes, 1 km², random waypoint, number intervals.
+    """The simulation that DRIP is measured in: 200 nodes, 1 km², random waypoint, number intervals.
 
     share, rate: of subscribers, and of events a second; handed, rest: limits of a contact.
     """
@@ -59,7 +59,8 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
 
 
 def broking(run: Run) -> Observations:
-    """[drip §VI-B] One network under one system; a unit is an actual or expected delivery.
+    """[drip §VI-B] Measure one network under DRIP or another system; a unit is an actual or
+    expected delivery.
 
     delay: seconds of each delivery. waited: the same, 60 s for those that were later or lost.
     coverage: share of brokers with a copy when a subscriber got the event. union: with one ever.
@@ -88,7 +89,7 @@ def broking(run: Run) -> Observations:
 
 
 def delivered(made: Simulation) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
-    """Events, rows and delays (seconds) of all deliveries, in order of time."""
+    """Events, rows and delays (seconds) of all deliveries of a DRIP run, in order of time."""
     none = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     columns: Any = zip(none, *(made.deliveries.delivery_log or []), strict=True)
     event, row, delay = (np.concatenate(column) for column in columns)
@@ -98,7 +99,8 @@ def delivered(made: Simulation) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.i
 def coverage(
     made: Simulation, event: npt.NDArray[np.int64], at: Floats, brokers: npt.NDArray[np.bool_]
 ) -> tuple[Floats, Floats]:
-    """[deliveries] share of brokers with a copy at that time; [events] share with one ever."""
+    """DRIP's coverage: [deliveries] share of brokers with a copy at that time; [events] share with
+    one ever."""
     slots = made.instance.state.events[brokers]
     place = event % slots.shape[1]
     has = (slots.held[:, place] == event) & (slots.held_at[:, place] <= at)
@@ -108,7 +110,8 @@ def coverage(
 
 
 def pairwise(run: Run) -> Observations:
-    """Two systems on the same network; a unit is an event and subscriber that both delivered.
+    """Measure DRIP and another system on the same network; a unit is an event and subscriber that
+    both delivered.
 
     later: 1 where `system` came later than `other` by more than a millisecond; missed: 1 where
     `other` delivered and `system` did not. broker later: the same of copies at brokers.

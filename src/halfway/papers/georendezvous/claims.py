@@ -51,7 +51,7 @@ def _below(
     figure: str, cell: dict[str, Scalar], metric: str, claim: str, estimate: _Estimate,
     seen: Summary, reading: str, equal: float = 1.0,
 ) -> Verdict:  # fmt: skip
-    """The row of a claim that the estimate is less than `equal`."""
+    """The verdict row of a claim about GeoRendezvous that the estimate is less than `equal`."""
     judged = judge_order(*estimate, equal=equal)
     return _row(figure, cell, metric, claim, estimate, seen, reading, judged)
 
@@ -61,13 +61,13 @@ def _near_one(estimate: _Estimate, tolerance: float) -> Judged:
 
 
 def _overhead(found: Summaries, **where: str | int) -> tuple[_Estimate, Summary]:
-    """The ratio of averages, paired by network."""
+    """GeoRendezvous's overhead in claims: the ratio of averages, paired by network."""
     path, direct = found.find("path", **where), found.find("direct", **where)
     return ratio(path, direct, "mean"), path
 
 
 def judge_networks(found: Summaries) -> Iterator[Verdict]:
-    """[geo §4] The mean degree."""
+    """Judge GeoRendezvous's networks: [geo §4] the mean degree."""
     for n in SIZES:
         seen = found.find("degree", n=n)
         estimate = (seen.mean, seen.mean_low, seen.mean_high)
@@ -77,12 +77,13 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_figure_3a(found: Summaries) -> Iterator[Verdict]:
-    """[geo §4] Fewer than 8 cells suffice, and more than 8 hardly help."""
+    """Judge GeoRendezvous's Figure 3a: [geo §4] fewer than 8 cells suffice, and more than 8 hardly
+    help."""
     yield from _judged_3a(found, "figure-3a", "known")
 
 
 def judge_figure_3a_toured(found: Summaries) -> Iterator[Verdict]:
-    """The same if every message traverses the home perimeter."""
+    """Judge GeoRendezvous's Figure 3a if every message traverses the home perimeter."""
     yield from _judged_3a(found, "figure-3a-toured", "toured")
 
 
@@ -103,7 +104,8 @@ def _judged_3a(found: Summaries, figure: str, reading: str) -> Iterator[Verdict]
 
 
 def _late_gain(found: Summaries, n: int, reading: str) -> _Estimate:
-    """How much a cell from the 9th to the 16th shortens the path, over one of the first 8."""
+    """In GeoRendezvous's Figure 3a: how much a cell from the 9th to the 16th shortens the path,
+    over one of the first 8."""
     rows = [found.find("path", n=n, points=points, reading=reading) for points in (1, 8, 16)]
     # [1 + resamples] the means, then their bootstrap replicates
     one, eight, sixteen = (np.array([row.mean, *row.boot_mean]) for row in rows)
@@ -112,7 +114,8 @@ def _late_gain(found: Summaries, n: int, reading: str) -> _Estimate:
 
 
 def judge_figure_3b(found: Summaries) -> Iterator[Verdict]:
-    """[geo §4] "dictated by the number of rendezvous cells", "independent of the network size"."""
+    """Judge GeoRendezvous's Figure 3b: [geo §4] "dictated by the number of rendezvous cells",
+    "independent of the network size"."""
     for points in FEW_POINTS:
         _, middle = _overhead(found, n=600, points=points)
         for n in SIZES:
@@ -138,7 +141,8 @@ def judge_figure_3b(found: Summaries) -> Iterator[Verdict]:
 
 
 def _against(found: Summaries, n: int, points: int) -> _Estimate:
-    """Overhead at a size over that at 600, on other networks: the two vary independently."""
+    """GeoRendezvous's overhead at a size over that at 600, on other networks: the two vary
+    independently."""
     values = []
     spread = 0.0
     for size in (n, 600):
@@ -155,7 +159,8 @@ def _spreads(found: Summaries) -> float:
 
 
 def judge_figure_3c(found: Summaries) -> Iterator[Verdict]:
-    """[geo §4] "with only 2 rendezvous cells, we stay close to the average direct" path."""
+    """Judge GeoRendezvous's Figure 3c: [geo §4] "with only 2 rendezvous cells, we stay close to the
+    average direct" path."""
     row = partial(_below, "figure-3c", {"tried": 2})
     estimate, seen = _overhead(found, n=600, points=8, tried=2)
     yield row(
@@ -175,7 +180,8 @@ def judge_figure_3c(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_figure_3d(found: Summaries) -> Iterator[Verdict]:
-    """[geo §4] better below 8 subscribers, nearly the same at 8, increasingly better beyond."""
+    """Judge GeoRendezvous's Figure 3d: [geo §4] better below 8 subscribers, nearly the same at 8,
+    increasingly better beyond."""
     for reading in ("all links once", "once a point", "once a subscriber"):
         at = {
             k: (found.find("many", clients=k, reading=reading),
@@ -198,7 +204,7 @@ def judge_figure_3d(found: Summaries) -> Iterator[Verdict]:
 
 
 def _later(late: tuple[Summary, Summary], early: tuple[Summary, Summary]) -> _Estimate:
-    """A tree ratio over another, all four paired by network."""
+    """In GeoRendezvous's Figure 3d: a tree ratio over another, all four paired by network."""
     value = late[0].mean / late[1].mean / (early[0].mean / early[1].mean)
     resampled = [np.log(row.boot_mean) for row in (*late, *early)]
     boot = resampled[0] - resampled[1] - resampled[2] + resampled[3]
@@ -207,7 +213,8 @@ def _later(late: tuple[Summary, Summary], early: tuple[Summary, Summary]) -> _Es
 
 
 def judge_theorem(found: Summaries) -> Iterator[Verdict]:
-    """[geo Theorem 3.1] The share of good places has a lower bound, and does not vanish."""
+    """Judge GeoRendezvous's [geo Theorem 3.1]: the share of good places has a lower bound, and does
+    not vanish."""
     for k in SLACKS:
         for n in FAIR_SIZES:
             share, bound = found.find("share", n=n, k=k), found.find("bound", n=n, k=k)
@@ -225,7 +232,7 @@ def judge_theorem(found: Summaries) -> Iterator[Verdict]:
 
 
 def _independent(above: Summary, below: Summary) -> _Estimate:
-    """A ratio of means of different networks, whose intervals add."""
+    """For claims on GeoRendezvous: a ratio of means of different networks, whose intervals add."""
     parts = [math.log(row.mean_high / row.mean_low) / 2 for row in (above, below)]
     value, half = above.mean / below.mean, math.exp(math.hypot(*parts))
     return value, value / half, value * half

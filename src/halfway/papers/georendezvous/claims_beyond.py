@@ -41,7 +41,8 @@ def _unpublished(
     figure: str, cell: dict[str, Scalar], metric: str, seen: Summary, reading: str,
     estimate: tuple[float, float, float] | None = None,
 ) -> Verdict:  # fmt: skip
-    """A row without a published value; estimate: the mean of `seen` unless given."""
+    """A verdict row beyond GeoRendezvous's Figure 3, without a published value; estimate: the mean
+    of `seen` unless given."""
     return Verdict(
         "georendezvous", figure, cell, metric, None,
         *(estimate or (seen.mean, seen.mean_low, seen.mean_high)), seen.networks, reading,
@@ -50,7 +51,8 @@ def _unpublished(
 
 
 def judge_signalling(found: Summaries) -> Iterator[Verdict]:
-    """[geo §4] "For n rendezvous, this makes 3(n - 1) unnecessary messages", exactly."""
+    """Judge GeoRendezvous's signalling: [geo §4] "For n rendezvous, this makes 3(n - 1) unnecessary
+    messages", exactly."""
     for points in POINTS:
         seen, due = found.find("unneeded", points=points), 3.0 * (points - 1)
         estimate = seen.mean, seen.mean_low, seen.mean_high
@@ -65,7 +67,7 @@ def judge_signalling(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_loss(found: Summaries) -> Iterator[Verdict]:
-    """The cost of node loss; the paper has no value."""
+    """Judge GeoRendezvous's cost of node loss; the paper has no value."""
     for system, points, _, replicas in DESIGNS:
         for loss in LOSSES:
             for metric, words in LOST:
@@ -80,7 +82,7 @@ def judge_loss(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_mobility(found: Summaries) -> Iterator[Verdict]:
-    """The cost of mobility: a longer path for a while, lost events, signalling."""
+    """Judge GeoRendezvous's mobility: a longer path for a while, lost events, signalling."""
     for speed in SPEEDS:
         for metric, words in MOVING:
             yield _unpublished(
@@ -90,7 +92,8 @@ def judge_mobility(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_rivals(found: Summaries) -> Iterator[Verdict]:
-    """Hops of a notification under other systems, against shortest paths on the same networks."""
+    """Judge GeoRendezvous's rivals: hops of a notification, against shortest paths on the same
+    networks."""
     shortest = found.find("hops", system="shortest-path")
     for system in SYSTEMS[:-1]:
         seen = found.find("hops", system=system)

@@ -86,7 +86,7 @@ def _figure(
     name: str, title: str, points: list[Point], judge: Callable[[Summaries], Iterable[Verdict]],
     readings: tuple[str, ...], *plots: Plot, replicates: dict[Scale, int] = MANY,
 ) -> Figure:  # fmt: skip
-    """A figure with the same points at each scale."""
+    """A figure of GeoRendezvous's experiments, with the same points at each scale."""
     return Figure(name, title, lambda _: points, replicates, judge, readings, plots)
 
 

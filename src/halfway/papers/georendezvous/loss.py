@@ -35,7 +35,8 @@ Pairs = npt.NDArray[np.int64]
 
 
 def loss(run: Run) -> Observations:
-    """Events of topics whose rendezvous cell lost members, or whose network lost a tenth.
+    """Measure events of GeoRendezvous's topics whose rendezvous cell lost members, or whose network
+    lost a tenth.
 
     delivered: 1 where the subscriber received it, a unit is an event. outage: seconds from the loss
     to the last missed event, a unit is a topic. entries: what a node stores before the loss (of a
@@ -82,7 +83,8 @@ def _before_loss(run: Run, pairs: Pairs) -> Simulation:
 
 
 def _victims(run: Run, cells: Simulation, pairs: Pairs) -> list[list[int]]:
-    """[topics] the nodes that die; none where no cell of the topic can lose nodes like that."""
+    """[topics] the nodes lost to a GeoRendezvous topic; none where no cell of it can lose nodes
+    like that."""
     if run["loss"] == "a tenth of all":
         others = np.setdiff1d(np.arange(run["n"]), pairs)
         random_state = np.random.default_rng([run.workload_seed, 5])
@@ -92,7 +94,7 @@ def _victims(run: Run, cells: Simulation, pairs: Pairs) -> list[list[int]]:
 
 
 def _of_cell(cells: Simulation, pairs: Pairs, topic: int, how: str) -> list[int]:
-    """Members of the cell that a topic's events pass; none if a client is there."""
+    """Victims in the cell that a GeoRendezvous topic's events pass; none if a client is there."""
     best = best_point(cells, int(pairs[topic, 1]), AFTER_S * len(pairs) + topic)
     homes = cells_storing(cells, INTEREST, topic, best[0]) if best else set()
     if len(homes) != 1:
@@ -108,7 +110,7 @@ def _of_cell(cells: Simulation, pairs: Pairs, topic: int, how: str) -> list[int]
 def _by_cells(
     cells: Simulation, pairs: Pairs, dead: list[int], topics: list[int]
 ) -> list[npt.NDArray[np.bool_]]:
-    """[topics, AFTER_S] whether the subscriber received each event under GeoRendezvous."""
+    """[topics, AFTER_S] whether GeoRendezvous's subscriber received each event after the loss."""
     cells.kill(*dead)
     for second in range(AFTER_S):
         for topic in topics:
@@ -125,7 +127,8 @@ def _by_cells(
 def _by_walks(
     run: Run, pairs: Pairs, dead: list[int], topics: list[int]
 ) -> tuple[float, list[npt.NDArray[np.bool_]]]:
-    """The same under directional walks, launched again every RENEW_S; trail entries a node."""
+    """[topics, AFTER_S] whether each event after the loss arrived by directional walks, launched
+    again every RENEW_S; trail entries a node."""
     # Renewals of GeoRendezvous are spread over their interval; those of walks are simultaneous.
     at = LOSS_S + RENEW_S * float(np.random.default_rng(run.random_seed).random())
     before = [(at - 2.0, int(publisher), topic) for topic, (publisher, _) in enumerate(pairs)]

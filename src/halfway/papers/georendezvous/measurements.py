@@ -17,13 +17,14 @@ TREE_READINGS = ("all links once", "once a point", "once a subscriber")
 
 @lru_cache(maxsize=2)
 def cells_of(n: int, degree: float, seed: int) -> CellRoutes:
-    """The cells of a seed's connected network; cached, as runs of one network are consecutive."""
+    """The cells that GeoRendezvous is measured on, of a seed's connected network; cached, as runs
+    of one network are consecutive."""
     radius = radius_of_degree(n, degree)
     return CellRoutes(connected_unit_disk(n, radius, seed).network, radius)
 
 
 def detours(run: Run) -> Observations:
-    """[geo §4, Fig. 3a-c] Publisher and subscriber through rendezvous points; a unit is a pair.
+    """[geo §4, Fig. 3a-c] Publisher and subscriber via GeoRendezvous's points; a unit is a pair.
 
     path, direct: hops through the best point tried, and without one. overhead: the network's mean
     of the first over its mean of the second. pairwise: each pair's own. empty: share of the points
@@ -51,7 +52,8 @@ def detours(run: Run) -> Observations:
 
 
 def trees(run: Run) -> Observations:
-    """[geo §4, Fig. 3d] One notification to k subscribers by two systems; a unit is a tree.
+    """[geo §4, Fig. 3d] Measure one GeoRendezvous notification to k subscribers by two systems; a
+    unit is a tree.
 
     many, one: hops with the run's points and with a single one. tree ratio: their sums' ratio on
     this network.
@@ -116,6 +118,7 @@ def _growth(hops: npt.NDArray[np.int32]) -> float:
 
 
 def _parties(n: int, count: int, clients: int, seed: int) -> npt.NDArray[np.int64]:
-    """[count, 1 + clients] a publisher and its subscribers, all different."""
+    """[count, 1 + clients] the parties of a GeoRendezvous measurement: a publisher and its
+    subscribers, all different."""
     random_state = np.random.default_rng([seed, 3])
     return np.array([random_state.permutation(n)[: clients + 1] for _ in range(count)], np.int64)

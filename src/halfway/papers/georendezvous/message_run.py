@@ -30,7 +30,7 @@ def cell_run(
     journal: int = 0,
     faults: Sequence[Fault] = (),
 ) -> Simulation:
-    """A simulation that publishes and subscribes only by posted commands.
+    """A message run of GeoRendezvous that publishes and subscribes only by posted commands.
 
     entries: places in the store of a node. journal: records received to keep.
     """
@@ -54,19 +54,20 @@ def cell_run(
 def post(
     run: Simulation, at: float, row: int, kind: int | np.uint8, topic: int = -1, event: int = -1
 ) -> None:
-    """Post one command to a node."""
+    """Post one command to a node of a message-by-message run."""
     run.post(commands([at], row, kind, topic, event=event))
 
 
 def delivered(run: Simulation) -> list[tuple[int, int]]:
-    """(event, row) of every delivery of any system, in order."""
+    """(event, row) of every delivery in a message-by-message run of any system, in order."""
     records, rows = run.reports()
     mine = records["kind"] == run.instance.kinds.number("delivered")
     return [*zip(records["event"][mine].tolist(), rows[mine].tolist(), strict=True)]
 
 
 def best_point(run: Simulation, row: int, event: int) -> tuple[int, int] | None:
-    """The point through which a row received an event with the fewest hops, and these; or None."""
+    """The rendezvous point through which a row received an event with the fewest hops in a message
+    run, and these; or None."""
     received = run.state.received[row, event & (run.state.received.shape[1] - 1)]
     if received["event"] != event:
         return None
@@ -74,7 +75,8 @@ def best_point(run: Simulation, row: int, event: int) -> tuple[int, int] | None:
 
 
 def arrivals(run: Simulation, kind: int | np.uint8, topic: int) -> int:
-    """How many messages of a kind and topic arrived at their destination, from the journal."""
+    """How many messages of a kind and topic arrived at their destination, from the message run's
+    journal."""
     records, rows = run.journal()
     mine = (records["kind"] == kind) & (records["topic"] == topic)
     there = (records["flags"] & ARRIVED) > 0
@@ -84,14 +86,16 @@ def arrivals(run: Simulation, kind: int | np.uint8, topic: int) -> int:
 
 
 def unnecessary(run: Simulation, topic: int) -> int:
-    """[geo §4] Subscriptions, notifications and prunes of one event beyond the needed two."""
+    """[geo §4] Subscriptions, notifications and prunes of one event in a message run beyond the
+    needed two."""
     return sum(arrivals(run, kind, topic) for kind in (INTEREST, NOTIFY_CLIENT, PRUNE)) - 2
 
 
 def cells_storing(
     run: Simulation, kind: int | np.uint8, topic: int, point: int
 ) -> set[tuple[int, int]]:
-    """The cells with a member, up now, that stores an entry of a kind for a point."""
+    """The cells with a member, up now in a message run, that stores an entry of a kind for a
+    point."""
     state, store = run.state, run.state.store
     mine = (store["kind"] == kind) & (store["topic"] == topic) & (store["point"] == point)
     storing = (mine & (store["until"] > run.at)).any(axis=1)

@@ -27,7 +27,8 @@ BEACON = "hello"
 
 
 def mobility(run: Run) -> Observations:
-    """Random waypoint at a mean speed; a unit is a topic of one publisher and one subscriber.
+    """Measure GeoRendezvous's mobility, random waypoint at a mean speed; a unit is a topic of one
+    publisher and one subscriber.
 
     best of all, best of tried: share of the seconds in which the point of the last event received
     has the fewest hops of all points, of the closest ones. delivered: the run's delivery ratio.
@@ -72,7 +73,8 @@ def _has_best(
     simulation: Simulation, legs: Legs, radius: float, ends: npt.NDArray[np.int64], tried: int,
     now: float,
 ) -> npt.NDArray[np.bool_]:  # fmt: skip
-    """[pairs, 2] whether no other point, no other of the closest, has a shorter path now."""
+    """[pairs, 2] whether a mobile GeoRendezvous client has the best point: no other point, no other
+    of the closest, has a shorter path now."""
     rules, state = simulation.instance.rules, simulation.state
     network = replace(
         simulation.environment.start, position=np.clip(positions(legs, now), 0.0, 1.0)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from halfway.papers.published import published
 from halfway.papers.underlay_siena import points
 from halfway.papers.underlay_siena.points import BALANCES, EVENT_COUNTS, EVENTS, FAULTS, RUSH_S
 from halfway.pipeline.judge import judge_number, judge_order, judge_range
 from halfway.pipeline.measure import around, difference, ratio
 from halfway.pipeline.plan.run import Scalar
+from halfway.pipeline.published import published
 from halfway.pipeline.study import Summaries, Summary
 from halfway.pipeline.verdict import Opinion, Verdict
 
@@ -22,7 +22,7 @@ DENOMINATORS = {"overlay": "overlay links", "used": "used wires", "physical": "a
 
 
 def judge_table_2(found: Summaries) -> Iterator[Verdict]:
-    """[uas Table 2] the parameters as printed, counted in the runs."""
+    """Judge paper 5's parameters [uas Table 2]: the values as printed, counted in the runs."""
     for row in published(Path(__file__).with_name("table-2.csv")):
         seen = found.find(row.metric)
         estimate = (seen.mean, seen.mean_low, seen.mean_high)
@@ -40,7 +40,7 @@ def judge_table_2(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_lemma(found: Summaries) -> Iterator[Verdict]:
-    """[uas §4.2] premise and conclusion, counted over every single failure."""
+    """Judge paper 5's lemma [uas §4.2]: premise and conclusion, over every single failure."""
     for reading, remedy in points.VARIANTS:
         at = partial(found.find, reading=reading, remedy=remedy)
         cell: dict[str, Scalar] = {"reading": reading, "remedy": remedy}
@@ -71,7 +71,7 @@ def judge_lemma(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
-    """[uas §5] delivery is higher in underlay-aware SIENA; the gap grows with the faults."""
+    """Judge Figure 5 [uas §5]: underlay-aware SIENA delivers more; the gap grows with faults."""
     for where in points.WHERE:
         for repair in points.repairs(where):
             gaps = []
@@ -99,7 +99,7 @@ def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
 def _widening(
     few: tuple[Summary, Summary], many: tuple[Summary, Summary]
 ) -> tuple[float, float, float]:
-    """The gap with few faults minus that with many, paired, and its 95 % interval."""
+    """Figure 5's gap with few faults minus that with many [uas], paired, and its 95 % interval."""
     small, large = (
         np.subtract((aware.mean, *aware.boot_mean), (plain.mean, *plain.boot_mean))
         for plain, aware in (few, many)
@@ -109,7 +109,7 @@ def _widening(
 
 
 def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
-    """[uas §5] latency grows with the events in SIENA; the second paths reduce it."""
+    """Judge Figure 6 [uas §5]: latency grows with the events; the second paths reduce it."""
     for interest, window in points.MODELS:
         at = partial(found.find, "latency", interest=interest, window_s=window, queueing="overlay")
         name = f"{_pace(window)}, {interest}, a queue for each overlay link"
@@ -151,7 +151,7 @@ def _pace(window: float) -> str:
 
 
 def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
-    """[uas §5] the average link load is less in underlay-aware SIENA."""
+    """Judge Figure 7 [uas §5]: the average link load is less in underlay-aware SIENA."""
     for cell, name, plain, aware in _stressed(found, "load"):
         share = ratio(aware, plain, "mean")
         opinion, reason = judge_order(*share)
@@ -162,7 +162,7 @@ def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
-    """[uas §5] the standard deviation of loads is comparable to that of unmodified SIENA."""
+    """Judge Figure 8 [uas §5]: the loads' standard deviation is comparable to unmodified SIENA."""
     for cell, name, plain, aware in _stressed(found, "deviation"):
         share = ratio(aware, plain, "mean")
         opinion, reason = judge_range(*COMPARABLE, *share, rounding=0.0)
@@ -182,7 +182,7 @@ def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
 def _stressed(
     found: Summaries, what: str
 ) -> Iterator[tuple[dict[str, Scalar], str, Summary, Summary]]:
-    """Yield the cells of Figures 7 and 8; overlay links alone have all sizes."""
+    """Yield the cells of Figures 7 and 8 [uas] to judge; overlay links alone have all sizes."""
     for interest in ("selective", "everybody"):
         for balance in BALANCES:
             for over, links in DENOMINATORS.items():

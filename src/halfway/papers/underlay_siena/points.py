@@ -28,20 +28,20 @@ _CONTENT: dict[str, Scalar] = {"clients": CLIENTS, "interest": "selective"}
 
 
 def table_2(_scale: Scale) -> list[Point]:
-    """[uas Table 2] one point: the parameters of every run."""
+    """The one point of paper 5's Table 2 [uas Table 2]: the parameters of every run."""
     given = {**_OVERLAY, **_CONTENT, "events": EVENTS, "system": "underlay-siena"}
     return [Point(f"{_ROOM}:parameters", given, NETWORK, 1000.0)]
 
 
 def lemma(_scale: Scale) -> list[Point]:
-    """[uas §4.2] one point for each interpretation and remedy."""
+    """The points of paper 5's lemma [uas §4.2]: one for each interpretation and remedy."""
     given = [{**_OVERLAY, "reading": reading, "remedy": remedy} for reading, remedy in VARIANTS]
     system = {"system": "underlay-siena"}
     return [Point(f"{_ROOM}:lemma", {**some, **system}, NETWORK, 1500.0) for some in given]
 
 
 def figure_5(_scale: Scale) -> list[Point]:
-    """[uas Fig. 5] one point for each fault model, number of faults, system and repair."""
+    """The points of Figure 5 [uas]: one a fault model, number of faults, system and repair."""
     return [
         delivery_point(where, faults, system, repair)
         for where in WHERE
@@ -54,19 +54,19 @@ def figure_5(_scale: Scale) -> list[Point]:
 
 
 def repairs(where: str) -> tuple[str, ...]:
-    """The repairs of the underlay-aware tree that are measured in a fault model."""
+    """The repairs of the underlay-aware tree that Figure 5's points measure in a fault model."""
     return (*REPAIRS, "clients move") if where in BROKERS_FAIL else REPAIRS
 
 
 def delivery_point(where: str, faults: int, system: str, repair: str) -> Point:
-    """One point of Figure 5."""
+    """One point of paper 5's Figure 5: its deliveries under faults."""
     given = {**_OVERLAY, **_CONTENT, "events": EVENTS, "where": where, "faults": faults}
     given |= {"system": system, "repair": repair, "tau": TAU}
     return Point(f"{_ROOM}:deliveries", given, NETWORK, 80.0 + 6.0 * faults)
 
 
 def figure_6(_scale: Scale) -> list[Point]:
-    """[uas Fig. 6] calm and rush by number of events, place of the queues, and interest."""
+    """The points of Figure 6 [uas]: calm and rush by events, place of the queues, and interest."""
     queued: list[tuple[int, str, float, str]] = [
         (events, interest, window, "overlay")
         for events in EVENT_COUNTS
@@ -77,7 +77,7 @@ def figure_6(_scale: Scale) -> list[Point]:
 
 
 def figure_7(_scale: Scale) -> list[Point]:
-    """[uas Figs. 7-8] the same runs in a rush, for the loads of links."""
+    """The points of Figures 7 and 8 [uas]: the runs in a rush, for the loads of links."""
     return [
         point
         for events in EVENT_COUNTS
@@ -94,7 +94,7 @@ def _balanced(events: int, interest: str, window_s: float, queueing: str) -> lis
 def load_point(
     events: int, interest: str, window_s: float, queueing: str, system: str, balance: str
 ) -> Point:
-    """One point of Figures 6 to 8."""
+    """One point of paper 5's Figures 6 to 8: its latency and link loads."""
     given = {**_OVERLAY, **_CONTENT, "events": events, "interest": interest}
     given |= {"window_s": window_s, "queueing": queueing, "system": system, "balance": balance}
     each_ms = 0.03 if interest == "everybody" else 0.01

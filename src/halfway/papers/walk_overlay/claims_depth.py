@@ -28,7 +28,8 @@ _POOLS = ((FIRST, "2 to 10"), (MANY, "50 to 500"), *(((c,), str(c)) for c in (2,
 
 
 def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
-    """[dwo §VI-B] "depths are very similar for all cases", and the largest is "reached early"."""
+    """Judge the overlay's depth [dwo §VI-B]: "depths are very similar for all cases", and the
+    largest is "reached early"."""
     for n in SIZES:
         for count in COUNTS[n]:
             at = partial(found.find, "depth", n=n, initiators=count)
@@ -51,7 +52,8 @@ def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_figure_10(found: Summaries) -> Iterator[Verdict]:
-    """[dwo §VI-B] depth for few initiators, and its correlation with the active nodes."""
+    """Judge the overlay's depth [dwo §VI-B] for few initiators, and its correlation with the active
+    nodes."""
     for n in SIZES:
         for system in WALKS:
             at = partial(found.find, "depth", n=n, system=system)

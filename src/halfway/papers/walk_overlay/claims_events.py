@@ -20,7 +20,8 @@ BAND = 0.15  # tolerance of the rate of false positives, relative to the formula
 
 
 def judge_bloom(found: Summaries) -> Iterator[Verdict]:
-    """Not in the paper: no losses, false positives as predicted, and the cost in traffic."""
+    """Judge the overlay's Bloom filters, not in the paper: no losses, false positives as predicted,
+    and the cost in traffic."""
     for content, n, bits in product((False, True), SIZES, BITS):
         matched_by = "content" if content else "topic"
         cell: dict[str, Scalar] = {"n": n, "matched by": matched_by, "bits each": bits}

@@ -30,7 +30,7 @@ STRAIGHT = 0.97  # R² above which a line is called straight
 
 
 def judge_networks(found: Summaries) -> Iterator[Verdict]:
-    """[dwo §VI] the printed numbers of simulations, and how rare connected networks are."""
+    """Judge paper 2's networks [dwo §VI]: numbers of simulations; connected ones are rare."""
     for n in SIZES:
         runs = NETWORKS * len(COUNTS[n])
         whole = sum(PRINTED.values())
@@ -60,21 +60,22 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_panels(n: int, found: Summaries) -> Iterator[Verdict]:
-    """[dwo §VI-A] claims about the number of nodes in the active path, at one size."""
+    """Judge one panel of Figure 8 [dwo §VI-A]: the nodes in the active path, at one size."""
     yield from _fewer(n, found)
     yield from _straight(n, found)
     yield from _reliable(n, found)
 
 
 def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
-    """[dwo §VI-A] claims that compare the sizes."""
+    """Judge Figure 8 [dwo §VI-A]: claims that compare the active path among the sizes."""
     yield from _logarithms(found)
     yield _dramatic(found)
     yield from _densities(found)
 
 
 def _fewer(n: int, found: Summaries) -> Iterator[Verdict]:
-    """ "overlay layers that use PRWs present larger active paths" """
+    """Judge the active path of both kinds of walk: "overlay layers that use PRWs present larger
+    active paths" """
     for count in COUNTS[n]:
         at = partial(found.find, "active", n=n, initiators=count)
         yield judge_ratio(
@@ -84,7 +85,7 @@ def _fewer(n: int, found: Summaries) -> Iterator[Verdict]:
 
 
 def _straight(n: int, found: Summaries) -> Iterator[Verdict]:
-    """ "the same logarithmic behavior" """
+    """Judge how the active path grows with the initiators: "the same logarithmic behavior" """
     for system, which in product(WALKS, ("up to 100", "all")):
         counts = COUNTS[n] if which == "all" else LOGARITHMIC
         table, networks = means(found, "active", counts, n=n, system=system)
@@ -100,7 +101,8 @@ def _straight(n: int, found: Summaries) -> Iterator[Verdict]:
 
 
 def _logarithms(found: Summaries) -> Iterator[Verdict]:
-    """ "the base of the logarithm decreases as the density of the network is increased" """
+    """Judge the active path's base: "the base of the logarithm decreases as the density of the
+    network is increased" """
     for system in WALKS:
         slopes = {n: _growth(found, n, system) for n in SIZES}
         networks = found.find("active", n=SIZES[0], system=system, initiators=2).networks
@@ -131,7 +133,8 @@ def _growth(found: Summaries, n: int, system: str) -> estimates.Floats:
 
 
 def _dramatic(found: Summaries) -> Verdict:
-    """ "the change on the base is more dramatic for DRWs" """
+    """Judge the active path's base in both kinds of walk: "the change on the base is more dramatic
+    for DRWs" """
     change = [
         np.abs(np.log(_growth(found, 3000, system) / _growth(found, 1000, system)))
         for system in WALKS
@@ -146,7 +149,8 @@ def _dramatic(found: Summaries) -> Verdict:
 
 
 def _densities(found: Summaries) -> Iterator[Verdict]:
-    """ "the more nodes we have in the network, the more nodes we have in the active path" """
+    """Judge the active path by size: "the more nodes we have in the network, the more nodes we have
+    in the active path" """
     for system, (less, more) in product(WALKS, pairwise(SIZES)):
         for count in SHOWN:
             at = partial(found.find, "active", system=system, initiators=count)
@@ -167,7 +171,8 @@ def _densities(found: Summaries) -> Iterator[Verdict]:
 
 
 def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
-    """ "DRWs present a more reliable performance": fewer outliers, a smaller spread"""
+    """Judge the active path's spread: "DRWs present a more reliable performance": fewer outliers, a
+    smaller spread"""
     at = partial(found.find, "active", n=n)
     shares = [
         float(np.mean([at(system=s, initiators=count).outliers for count in COUNTS[n]]))

@@ -23,7 +23,7 @@ EFFICIENT = 0.10  # largest difference of means that counts as "as efficient"
 
 
 def judge_section_4(found: Summaries) -> Iterator[Verdict]:
-    """[dwo §IV] cost (2) with α and β, one and two branches."""
+    """Judge paper 2's walks [dwo §IV]: cost (2) with α and β, one and two branches."""
     for n in SIZES:
         at = partial(found.find, n=n, system=WALKS[0])
         for branches, (alpha, beta) in product(BRANCHES, WEIGHTS[1:]):
@@ -60,7 +60,8 @@ def judge_section_4(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_stopping(found: Summaries) -> Iterator[Verdict]:
-    """Our rule: give up after c mean numbers of steps. Compare its error with e^-c."""
+    """Judge our rule for walks: give up after c mean numbers of steps. Compare its error with
+    e^-c."""
     for n, system, there, c in product(SIZES, WALKS, JOINED, MULTIPLES):
         at = partial(found.find, n=n, system=system, initiators=there)
         late, spent = at(f"late after {c} means"), at(f"spent after {c} means")

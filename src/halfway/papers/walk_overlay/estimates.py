@@ -24,25 +24,25 @@ def judge_ratio(
     figure: str, cell: dict[str, Scalar], metric: str, claim: str, one: Summary, other: Summary,
     reading: str,
 ) -> Verdict:  # fmt: skip
-    """The claim that the mean of `one` is less than that of `other`, judged by their ratio."""
+    """Judge by a paired estimate of their ratio that the mean of `one` is less than `other`'s."""
     share = ratio(one, other, "mean")
     opinion = judge_order(*share)
     return row(figure, cell, metric, claim, *share, one.networks, reading, *opinion)
 
 
 def drawn(summary: Summary) -> Floats:
-    """[1 + resamples] the mean and its bootstrap replicates."""
+    """[1 + resamples] a paired estimate's mean and its bootstrap replicates."""
     return np.array((summary.mean, *summary.boot_mean))
 
 
 def means(found: Summaries, metric: str, counts: Sequence[int], **cell: Any) -> tuple[Floats, int]:
-    """[1 + resamples, counts] means of a metric by number of initiators; the estimate is row 0."""
+    """[1 + resamples, counts] paired means of a metric by initiators; the estimate is row 0."""
     seen = [found.find(metric, initiators=count, **cell) for count in counts]
     return np.array(list(map(drawn, seen))).T, min(summary.networks for summary in seen)
 
 
 def estimated(table: Floats, networks: int, *, log: bool = False) -> Estimate:
-    """The first of the values [1 + resamples] with its interval, on a log scale if asked."""
+    """The estimate, first of the values [1 + resamples], with interval, on a log scale if asked."""
     if not log:
         return float(table[0]), *around(float(table[0]), table[1:], networks)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -52,20 +52,20 @@ def estimated(table: Floats, networks: int, *, log: bool = False) -> Estimate:
 
 
 def slope(table: Floats, counts: Sequence[int]) -> Floats:
-    """[rows] least-squares slope over ln(initiators), for each row of the table."""
+    """[rows] estimated least-squares slope over ln(initiators), for each row of the table."""
     axis = np.log(counts) - np.log(counts).mean()
     return np.asarray(table @ axis / (axis @ axis))
 
 
 def spread(found: Summaries, metric: str, **cell: Any) -> tuple[Floats, int]:
-    """[1 + resamples] coefficient of variation: standard deviation / mean."""
+    """[1 + resamples] estimated coefficient of variation of a metric: standard deviation / mean."""
     once, twice = found.find(metric, **cell), found.find(f"{metric} squared", **cell)
     mean, square = drawn(once), drawn(twice)
     return np.sqrt(np.maximum(square - mean**2, 0.0)) / mean, once.networks
 
 
 def correlation(found: Summaries, counts: Sequence[int], **cell: Any) -> Estimate:
-    """Pearson's r of active nodes and depth over all overlays of these numbers of initiators."""
+    """Estimate Pearson's r of active nodes and depth over overlays of these initiators."""
     names = ("active", "depth", "active squared", "depth squared", "active x depth")
     tables = [means(found, name, counts, **cell) for name in names]
     a, d, aa, dd, ad = (table.mean(axis=1) for table, _ in tables)

@@ -20,7 +20,7 @@ REMOVED = 20  # subscriptions removed, one by one
 def subscriptions(
     count: int, content: bool, random_state: np.random.Generator
 ) -> tuple[list[Subscription], list[tuple[int, tuple[float, ...]]]]:
-    """Subscriptions and events of uniform topics, by content with intervals of two attributes."""
+    """The event layer's subscriptions and events: uniform topics, intervals of two attributes."""
     chosen = []
     for topic in random_state.integers(TOPICS, size=count):
         low, width = random_state.random((2, 2)).T if content else np.empty((2, 0))
@@ -34,7 +34,7 @@ def subscriptions(
 
 
 def traffic(run: Run) -> Observations:
-    """Half of an overlay's initiators subscribe, the others publish; a unit is an event.
+    """Measure the event layer: half of the initiators subscribe, others publish; unit: an event.
 
     exact, bloom, none: transmissions of an event under exact tables, Bloom filters, no filter.
     lost: (event, subscriber) pairs that the filters lost. false: share of filters that admit a
@@ -98,7 +98,7 @@ def _observed(
 def _false(
     tree: Traffic, wanted: npt.NDArray[np.uint8], contents: Catalogue, key: int, size: Size
 ) -> dict[str, npt.NDArray[np.float64]]:
-    """Shares of (filter, topic without subscribers) admitted: measured, and by the formula.
+    """Event layer's shares of (filter, unsubscribed topic) admitted: measured, and by formula.
 
     Only by topic: an event is then one query of a filter.
     """
@@ -121,7 +121,7 @@ def _removal(
     size: Size,
     random_state: np.random.Generator,
 ) -> npt.NDArray[np.float64]:
-    """[REMOVED] chunks of all filters that differ after one subscription is removed."""
+    """[REMOVED] chunks of all event-layer filters that differ after one subscription is removed."""
     before = filters(tree, wanted, contents, size)
     chunks = np.empty(REMOVED)
     for k, s in enumerate(random_state.choice(wanted.shape[1], REMOVED, replace=False)):

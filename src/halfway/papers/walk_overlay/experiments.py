@@ -49,7 +49,7 @@ def _point(measure: str, cost_ms: float, n: int, **parameters: Scalar) -> Point:
 
 
 def overlay_point(n: int, system: str, initiators: int) -> Point:
-    """Overlays of a number of initiators on a network of n nodes."""
+    """The point of paper 2's overlays of a number of initiators on a network of n nodes."""
     return _point(
         "measurements:overlays", 4.0 + 0.004 * n, n, system=system, initiators=initiators,
         sets=claims_path.SETS, marking="left",
@@ -59,7 +59,7 @@ def overlay_point(n: int, system: str, initiators: int) -> Point:
 def recipe_point(
     n: int, system: str, alpha: float = 1.0, beta: float = 0.0, branches: int = 1
 ) -> Point:
-    """Pairs of walks that follow one form of cost (2)."""
+    """The point of paper 2's pairs of walks that follow one form of cost (2)."""
     return _point(
         "measurements:recipes", 10.0, n, system=system, alpha=alpha, beta=beta, branches=branches,
         sets=claims_path.SETS, alone=30,
@@ -67,7 +67,7 @@ def recipe_point(
 
 
 def _events(_scale: Scale) -> list[Point]:
-    """Subscriptions on an overlay, and events across it."""
+    """The point of paper 2's event layer: subscriptions on an overlay, and events across it."""
     return [
         _point(
             "event_layer:traffic", 200.0, n, initiators=claims_events.INITIATORS, content=content,
@@ -104,7 +104,7 @@ def _recipes(_scale: Scale) -> list[Point]:
 
 
 def _joining(_scale: Scale) -> list[Point]:
-    """Walks that join an overlay of a number of initiators."""
+    """The point of paper 2's walks that join an overlay of a number of initiators."""
     return [
         _point("measurements:stopping", 60.0, n, system=system, initiators=initiators, sets=100)
         for n, system, initiators in product(SIZES, WALKS, claims_walks.JOINED)

@@ -15,25 +15,25 @@ from halfway.world.graphs.unit_disk import ConnectedDraw, connected_unit_disk
 
 @lru_cache(maxsize=2)
 def drawn(n: int, radius: float, seed: int) -> tuple[ConnectedDraw, Overlays, float]:
-    """The connected network of a seed, overlays on it, and its largest distance."""
+    """The connected network of a paper 2 measurement, overlays on it, and its largest distance."""
     draw = connected_unit_disk(n, radius, seed)
     return draw, Overlays(draw.network), extent(draw.network)
 
 
 def extent(network: Network) -> float:
-    """The largest Euclidean distance between two nodes."""
+    """The largest Euclidean distance between two nodes of paper 2's network."""
     assert network.position is not None
     return farthest(network.position)
 
 
 def initiator_sets(n: int, count: int, sets: int, seed: int) -> npt.NDArray[np.int64]:
-    """[sets, count] distinct rows each, uniform. A longer list begins with the shorter ones."""
+    """[sets, count] distinct rows of initiators, uniform. Longer lists begin with shorter ones."""
     random_state = np.random.default_rng(seed)
     return np.array([random_state.permutation(n)[:count] for _ in range(sets)])
 
 
 def overlays(run: Run) -> Observations:
-    """[dwo §VI] Overlays of a number of initiators on one network; a unit is a set of initiators.
+    """Measure a network's overlays of some initiators [dwo §VI]; a unit is a set of initiators.
 
     active: nodes of all walks. needed: those left without dead ends. depth: equation (5).
     The products serve spread and correlation. draws, degree: as in paper 1. unjoined: walks that
@@ -66,7 +66,7 @@ def overlays(run: Run) -> Observations:
 
 
 def recipes(run: Run) -> Observations:
-    """[dwo (2)] Pairs of walks of a recipe, and the reach of a lone one; a unit is a pair.
+    """Measure pairs of walks of a recipe [dwo (2)], and the reach of a lone one; a unit is a pair.
 
     steps: of both walks until they meet. path: hops between the initiators through the meeting.
     active: nodes of both walks. reach: the largest distance between the nodes of a lone walk of
@@ -90,7 +90,7 @@ def recipes(run: Run) -> Observations:
 
 
 def stopping(run: Run) -> Observations:
-    """When may a walk give up? A unit is a walk that joins an overlay of other initiators.
+    """Measure when a walk may give up; a unit is a walk that joins an overlay of other initiators.
 
     The first half of the walks gives the mean number of steps. The others are late if they take
     more than a multiple of it: they would have given up although there was a walk to meet.

@@ -10,13 +10,13 @@ _N, _RADIUS, _SEED = 1000, 0.05, 2
 
 
 def instance(count: int, seed: int = _SEED) -> WalkOverlay:
-    """An overlay of `count` initiators."""
+    """The overlay of `count` initiators that paper 2's picture shows."""
     network = connected_unit_disk(_N, _RADIUS, seed).network
     return Overlays(network).build(initiator_sets(_N, count, 1, seed)[0], seed=seed)
 
 
 def picture(count: int) -> str:
-    """The picture of an overlay of `count` initiators as SVG; the same bytes each time."""
+    """The picture of a paper 2 overlay of `count` initiators as SVG; the same bytes each time."""
     overlay = instance(count)
     title = f"{count} initiators, {len(overlay.rows)} of {_N} nodes"
     if count == 2:

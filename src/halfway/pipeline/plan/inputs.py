@@ -15,7 +15,7 @@ from halfway.problem import Problem
 
 
 def name_of(file: str) -> str:
-    """16 hex digits of a file's content, with the suffixes that identify its format.
+    """The name of a run's input file: 16 hex digits of its content, and its format's suffixes.
 
     Raises Problem for a file that cannot be read.
     """

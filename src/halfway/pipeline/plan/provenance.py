@@ -15,7 +15,7 @@ _ELSEWHERE = tuple(f"halfway.{package}" for package in _PACKAGES)
 
 
 def code_digest(path: str) -> str:
-    """Digest of the code that a measurement ("package.module:function") runs.
+    """The code digest of a measurement ("package.module:function"), of all code that it runs.
 
     It covers this version, the simulator's packages, the module, and all modules of the same
     top-level package that it imports, directly or not. It does not cover other libraries.
@@ -30,7 +30,7 @@ def code_digest(path: str) -> str:
 
 
 def sources_of(module: str) -> dict[str, bytes]:
-    """Module -> source of a module and its imports of the same top-level package; runs none."""
+    """Module -> source of a measurement's module and its imports of its package; runs none."""
     top, found, waiting = module.partition(".")[0], dict[str, bytes](), [module]
     while waiting:
         name = waiting.pop()
@@ -43,7 +43,7 @@ def sources_of(module: str) -> dict[str, bytes]:
 
 
 def _spec(name: str) -> ModuleSpec | None:
-    """The spec of a module; None for another name, such as a function's."""
+    """The import spec of a module behind a measurement; None for a function's or another name."""
     package = name.rpartition(".")[0]
     inside = _spec(package) if package else None
     if package and (inside is None or inside.submodule_search_locations is None):
@@ -52,7 +52,7 @@ def _spec(name: str) -> ModuleSpec | None:
 
 
 def _imported(source: bytes, package: str) -> Iterator[str]:
-    """The names that a module imports; of `from a import b`, both a and a.b may be modules."""
+    """The names that a measurement's source imports; of `from a import b`, a and a.b."""
     try:
         tree = ast.parse(source)
     except SyntaxError:  # the runs fail and report it

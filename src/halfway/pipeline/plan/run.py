@@ -17,7 +17,7 @@ Measurement = Callable[["Run"], Observations]
 
 
 class Point(msgspec.Struct, frozen=True):
-    """One set of parameters of one measurement, before it is replicated.
+    """A point of a sweep: one set of parameters of one measurement, before it is replicated.
 
     measurement: "package.module:function", importable on every worker; Run -> Observations.
     parameters: everything that determines the result except the seeds, `system` included.
@@ -36,7 +36,7 @@ Phase = Literal["network", "run"]  # generating the network, and simulating
 
 
 class Run(msgspec.Struct):
-    """One replicate of a point. The same seeds give the same observations on any machine."""
+    """A run: one replicate of a point. Its seeds give the same observations on any machine."""
 
     parameters: dict[str, Scalar]
     replicate: int
@@ -59,17 +59,17 @@ class Run(msgspec.Struct):
 
 
 def one_line(fault: BaseException) -> str:
-    """An exception as its type and message in one line of at most 500 characters."""
+    """The exception of a failed run, type and message in one line of at most 500 characters."""
     text = " ".join(f"{type(fault).__name__}: {fault}".split())
     return text if len(text) <= 500 else f"{text[:499]}…"
 
 
 def unsigned(word: int) -> int:
-    """The seed in [0, 2^64) stored in a column of signed 64-bit integers."""
+    """A run's seed in [0, 2^64) from a column of signed 64-bit integers."""
     return word & ((1 << 64) - 1)
 
 
 def measurement(path: str) -> Measurement:
-    """The function that a point names as "package.module:function"."""
+    """The measurement function that a point of a sweep names as "package.module:function"."""
     module, _, function = path.partition(":")
     return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]

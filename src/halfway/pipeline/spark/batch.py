@@ -21,7 +21,7 @@ def run_batch(
     spark: SparkSession, rows: pa.Table, numbers: npt.NDArray[np.int32], target: Path,
     on_progress: Callable[[float], None],
 ) -> None:  # fmt: skip
-    """Simulate plan rows [rows] in the tasks `numbers` [rows] and write the results to `target`.
+    """Run a batch as a Spark job: plan rows [rows] in the tasks `numbers` [rows], into `target`.
 
     on_progress: called with the share of finished tasks about five times a second, from this
     thread. Raises Problem if the disk is full or Spark fails; `target` then has no _SUCCESS.
@@ -52,7 +52,7 @@ def run_batch(
 
 
 def context_of(spark: SparkSession) -> SparkContext | None:
-    """The session's context; None over Spark Connect, which has none."""
+    """The context of the Spark session that runs batches; None over Spark Connect."""
     return getattr(spark, "_sc", None)
 
 

@@ -23,7 +23,7 @@ _PRELOADED = (*("numpy", "pyarrow", "numba", "msgspec", "pyspark.worker"),
 
 
 def warm_up(rows: str, seconds_file: str = "") -> None:
-    """Run the rows once to compile and load their kernels; write the seconds to a file.
+    """Run the daemon's warm-up rows to load their kernels; write the seconds to a file.
 
     Ignores failures: the actual runs store them as rows.
     """
@@ -38,7 +38,7 @@ def warm_up(rows: str, seconds_file: str = "") -> None:
 
 
 def main() -> None:
-    """Preload, warm up, freeze, and run Spark's own daemon."""
+    """The daemon's main program: preload, warm up, freeze, and run Spark's own daemon."""
     # Spark reads the port from our stdout, so no module may print there.
     stdout = os.dup(1)
     os.dup2(2, 1)

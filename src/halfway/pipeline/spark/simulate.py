@@ -35,7 +35,7 @@ _MOST_HELD = 1 << 22  # values (32 MB) that a worker holds before it yields them
 
 
 def simulate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The `mapInArrow` worker: a task's plan rows (`plan.SCHEMA`) to result rows (`SCHEMA`)."""
+    """Simulate a task in `mapInArrow`: plan rows (`plan.SCHEMA`) to result rows (`SCHEMA`)."""
     use_unpacked_copy()
     # Restores the order by network, which the shuffle does not keep.
     rows = sorted(
@@ -54,7 +54,7 @@ def simulate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def result(row: Mapping[str, Any]) -> dict[str, Any]:
-    """One run as a result row. Any exception becomes a row with status "error"."""
+    """Simulate a run into a result row. Any exception becomes a row with status "error"."""
     begun = time.perf_counter()
     run = Run(
         msgspec.json.decode(row["parameters"]), row["replicate"], unsigned(row["network_seed"]),
@@ -73,7 +73,7 @@ def result(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked(observed: Observations) -> dict[str, npt.NDArray[np.float64]]:
-    """Observations in the order of their metrics, as little-endian doubles.
+    """A simulated run's observations in the order of metrics, as little-endian doubles.
 
     Raises ValueError or TypeError for other values: not finite, not numbers, not one-dimensional.
     """
@@ -94,7 +94,7 @@ def checked(observed: Observations) -> dict[str, npt.NDArray[np.float64]]:
 
 
 def digest_of(observed: Mapping[str, npt.NDArray[np.float64]]) -> str:
-    """Digest of observations: metrics in order, each with its length and its raw doubles."""
+    """Digest of a simulated run: metrics in order, each with its length and its raw doubles."""
     digest = hashlib.sha256()
     for metric in sorted(observed):
         array = np.ascontiguousarray(observed[metric], "<f8")
@@ -110,7 +110,7 @@ def _batch(results: list[dict[str, Any]]) -> pa.RecordBatch:
 
 
 def _observed(rows: list[dict[str, npt.NDArray[np.float64]]]) -> pa.ListArray:
-    """The column of observations, built from offsets: a Python loop over values would be slow."""
+    """The result rows' column of observations, built from offsets: a Python loop would be slow."""
     metrics = [metric for row in rows for metric in row]
     arrays = [array for row in rows for array in row.values()]
     flat = np.concatenate(arrays) if arrays else np.zeros(0)

@@ -12,7 +12,7 @@ from halfway.pipeline.store.store import Store
 
 
 def digest(store: Store, keys: set[str] | None = None) -> str:
-    """16 hex digits over the sorted (key, status, run digest) of a store; keys: only these runs.
+    """The canonical digest of a store, over sorted (key, status, run digest); keys: only these.
 
     Equal for equal plans and code, on any number of cores and partitions, after any interruption.
     """
@@ -24,7 +24,7 @@ def digest(store: Store, keys: set[str] | None = None) -> str:
 
 
 def altered(rows: pa.RecordBatch) -> list[str]:
-    """Keys of the runs (key, digest, observations) whose observations do not match their digest."""
+    """Keys of stored runs (key, digest, observations) whose observations fail their digest."""
     found = []
     for i in range(rows.num_rows):
         items = ((item["metric"], item["values"]) for item in rows["observations"][i])

@@ -20,20 +20,20 @@ NAME = "_manifest.json"
 
 
 class FileChecksum(msgspec.Struct, frozen=True):
-    """Size and checksum of a part file."""
+    """The manifest entry of a batch's part file: its size and checksum."""
 
     bytes: int
     sha256: str
 
 
 class BatchManifest(msgspec.Struct, frozen=True):
-    """The contents of a finished batch."""
+    """The manifest of a finished batch: its contents, with checksums."""
 
     halfway: str  # version that wrote it
     finished: str  # UTC, ISO 8601, whole seconds
     runs: int
     errors: int
-    digest: str  # of its sorted (key, status, run digest)
+    digest: str  # of the batch's sorted (key, status, run digest)
     files: dict[str, FileChecksum]
 
 
@@ -61,7 +61,7 @@ def write_manifest(batch: Path, runs: int) -> BatchManifest:
 
 
 def read_manifest(batch: Path) -> BatchManifest | None:
-    """The manifest of a batch; None if it has none (its writer was killed just before).
+    """Read the manifest of a batch; None if it has none (its writer was killed just before).
 
     Raises msgspec.MsgspecError if it is malformed, OSError if it cannot be read.
     """
@@ -70,7 +70,7 @@ def read_manifest(batch: Path) -> BatchManifest | None:
 
 
 def changed_files(batch: Path, manifest: BatchManifest) -> Iterator[tuple[Path, str]]:
-    """Files of a batch that differ from its manifest, each with the difference."""
+    """Files of a batch that differ from the batch's manifest, each with the difference."""
     present = {file.name for file in batch.glob("*.parquet")}
     for name, expected in sorted(manifest.files.items()):
         file = batch / name
@@ -85,13 +85,13 @@ def changed_files(batch: Path, manifest: BatchManifest) -> Iterator[tuple[Path, 
 
 
 def file_checksum(file: Path) -> FileChecksum:
-    """Size and checksum of a file."""
+    """Size and checksum of a file, as a batch's manifest states them."""
     with file.open("rb") as opened:
         return FileChecksum(file.stat().st_size, hashlib.file_digest(opened, "sha256").hexdigest())
 
 
 def lines_digest(keys: list[str], statuses: list[str], digests: list[str]) -> str:
-    """16 hex digits over the sorted (key, status, run digest)."""
+    """The digest of a batch's manifest: 16 hex digits over the sorted (key, status, run digest)."""
     whole = hashlib.sha256()
     for key, status, own in sorted(zip(keys, statuses, digests, strict=True)):
         whole.update(f"{key} {status} {own}\n".encode())
@@ -99,6 +99,6 @@ def lines_digest(keys: list[str], statuses: list[str], digests: list[str]) -> st
 
 
 def timestamp(seconds: float | None = None) -> str:
-    """Seconds since 1970 (default: now) in UTC, ISO 8601, whole seconds."""
+    """A manifest's time: seconds since 1970 (default: now) in UTC, ISO 8601, whole seconds."""
     when = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(seconds, UTC)
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")

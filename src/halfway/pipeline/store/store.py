@@ -33,7 +33,7 @@ _OWN_NAMES = {"manifest.json", "lock", "batches", "studies"}
 
 
 class FolderManifest(msgspec.Struct):
-    """The mark of a result folder, with its format."""
+    """The manifest that marks a result folder, with its format."""
 
     halfway: str  # version that made it
     format: int = FORMAT
@@ -76,7 +76,7 @@ class Store:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """Create the folder, take its lock, and delete the batches that a killed writer left.
+        """Create the result folder, take its lock, and delete batches that a killed writer left.
 
         Raises Problem if another writer is alive or the folder cannot be written.
         """
@@ -95,20 +95,20 @@ class Store:
             yield
 
     def adding(self) -> contextlib.AbstractContextManager[None]:
-        """Raise errors of writing to the folder as a Problem."""
+        """Raise errors of writing to the result folder as a Problem."""
         return _file_errors(self.folder, "write")
 
     def reading(self) -> contextlib.AbstractContextManager[None]:
-        """Raise errors of reading the folder as a Problem."""
+        """Raise errors of reading the result folder as a Problem."""
         return _file_errors(self.folder, "read")
 
     def made_by(self) -> str:
-        """The version that made the folder; "" if the folder does not exist yet."""
+        """The version that made the result folder; "" if the folder does not exist yet."""
         with self.reading():
             return _manifest(self._mark).halfway if self._mark.exists() else ""
 
     def last_writer(self) -> str:
-        """Process and host of the last writer, dead or alive; "" if there was none."""
+        """Process and host of the result folder's last writer, dead or alive; "" for none."""
         lock = self.folder / "lock"
         with self.reading():
             return _holder(lock.read_text()) if lock.exists() else ""
@@ -126,23 +126,23 @@ class Store:
         lock.flush()
 
     def next_batch(self) -> Path:
-        """The folder of the next batch, which does not exist yet."""
+        """The result folder's subfolder of the next batch, which does not exist yet."""
         taken = [int(path.name) for path in self.batches.iterdir() if path.name.isdigit()]
         return self.batches / f"{max(taken, default=0) + 1:05d}"
 
     def finished_batches(self) -> list[Path]:
-        """Finished batches, oldest first."""
+        """The result folder's finished batches, oldest first."""
         if not self.batches.is_dir():
             return []
         return sorted(batch for batch in self.batches.iterdir() if (batch / "_SUCCESS").exists())
 
     def files(self) -> list[Path]:
-        """The Parquet files of finished batches, oldest batch first."""
+        """The result folder's Parquet files of finished batches, oldest batch first."""
         batches = self.finished_batches()
         return [file for batch in batches for file in sorted(batch.glob("*.parquet"))]
 
     def rows(self, *columns: str) -> pa.Table:
-        """Small columns of every run, one row per key, sorted by key; read without Spark."""
+        """Small columns of every run in the folder, one row per key, sorted; read without Spark."""
         wanted = list(dict.fromkeys(["key", "status", *columns]))
         empty = pa.schema([SCHEMA.field(name) for name in wanted]).empty_table()
         parts = [read_rows(file, empty.schema) for file in self.files()]
@@ -151,13 +151,13 @@ class Store:
         return table.take(pa.array(rows, pa.int64())).select(list(columns) or wanted)
 
     def finished_keys(self, *, errors: bool = True) -> set[str]:
-        """Keys of finished runs; `errors`: those that ended in an error included."""
+        """Keys of the result folder's finished runs; `errors`: include those that failed."""
         table = self.rows("key", "status")
         pairs = zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True)
         return {key for key, status in pairs if errors or status == "ok"}
 
     def runs(self, spark: SparkSession) -> DataFrame:
-        """Every run (`simulate.SCHEMA`), one row per key."""
+        """Every run in the result folder (`simulate.SCHEMA`), one row per key."""
         files = self.files()
         if not files:
             return spark.createDataFrame([], SPARK_SCHEMA)
@@ -178,7 +178,7 @@ def _manifest(path: Path) -> FolderManifest:
 
 
 def _holder(lock: str) -> str:
-    """The process that wrote a lock."""
+    """The process that wrote a result folder's lock."""
     holder: dict[str, Any] = {}
     with contextlib.suppress(ValueError):
         holder = json.loads(lock)
@@ -186,7 +186,7 @@ def _holder(lock: str) -> str:
 
 
 def chosen(keys: Sequence[str], statuses: Sequence[str]) -> list[int]:
-    """Rows to use, in the order of their keys, as a key may occur more than once.
+    """The result folder's rows to use, in the order of keys, as a key may occur repeatedly.
 
     A success is preferred to an error, then the first row: that of the older batch.
     """
@@ -198,7 +198,7 @@ def chosen(keys: Sequence[str], statuses: Sequence[str]) -> list[int]:
 
 
 def read_rows(file: Path, schema: pa.Schema) -> pa.Table:
-    """Some columns of a file of runs. Raises Problem for a damaged file and one without runs."""
+    """Some columns of a result folder's file. Raises Problem if it is damaged or has no runs."""
     with _file_errors(file, "read"), pq.ParquetFile(file) as opened:
         if missing := sorted(set(schema.names) - set(opened.schema_arrow.names)):
             raise Problem(f"is not a file of runs: no column {missing[0]}", where=str(file))

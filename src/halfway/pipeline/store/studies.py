@@ -20,7 +20,7 @@ Plans = Mapping[str, pa.Table]  # a study's name, such as "drip/figure-3 (quick)
 
 
 class StudyRequest(msgspec.Struct, frozen=True):
-    """The latest request for a study."""
+    """The latest request for a study in a result folder."""
 
     name: str
     when: str  # UTC, ISO 8601, whole seconds
@@ -31,7 +31,7 @@ class StudyRequest(msgspec.Struct, frozen=True):
 
 
 def record_requests(folder: Path, plans: Plans) -> None:
-    """Write a request for each study. It replaces an earlier request of the same name.
+    """Write a request for each study to a result folder. It replaces one of the same name.
 
     Only for the holder of the folder's lock.
     """
@@ -49,7 +49,7 @@ def record_requests(folder: Path, plans: Plans) -> None:
 
 
 def read_requests(folder: Path) -> Iterator[StudyRequest]:
-    """The requested studies, by name. Raises OSError or an Arrow error for a damaged file."""
+    """Read the requested studies, by name. Raises OSError or an Arrow error for a damaged file."""
     found = []
     for file in folder.glob("*.parquet"):
         table = pq.read_table(file)

@@ -15,7 +15,7 @@ NONE = np.int32(-1)
 
 
 class Children(NamedTuple):
-    """Node ids by broker and slot, NONE: free; and for how many ticks each has been silent."""
+    """A broker's children and grandchildren by slot, NONE: free; and each one's silent ticks."""
 
     child: npt.NDArray[np.int32]  # [brokers, slots]
     child_silence: npt.NDArray[np.int32]  # [brokers, slots, 2] since its last PING on each path
@@ -36,7 +36,7 @@ def no_children(brokers: int, slots: int) -> Children:
 
 @apart
 def slot_of(node_ids, i, node_id):
-    """The slot of an id in a broker's row; of NONE the first free slot; -1: there is none."""
+    """The slot of a child's id in a broker's row; of NONE the first free slot; -1: none."""
     for s in range(node_ids.shape[1]):
         if node_ids[i, s] == node_id:
             return s
@@ -45,7 +45,7 @@ def slot_of(node_ids, i, node_id):
 
 @kernel
 def add_child(children, i, node_id):
-    """Add a child, heard just now; returns its slot, -1 if there is no room."""
+    """Add a child of a broker, heard just now; returns its slot, -1 if there is no room."""
     s = slot_of(children.child, i, node_id)
     if s >= 0:
         return s
@@ -60,13 +60,13 @@ def add_child(children, i, node_id):
 
 @apart
 def reset_silence(children, i, slot):
-    """Count the silence of the child in a slot from now on, on both paths."""
+    """Count the silence of a broker's child in a slot from now on, on both paths."""
     children.child_silence[i, slot, 0] = children.child_silence[i, slot, 1] = 0
 
 
 @apart
 def remove_child(children, i, node_id):
-    """Remove a child; returns whether it was one."""
+    """Remove a child of a broker; returns whether it was one."""
     s = slot_of(children.child, i, node_id)
     if s >= 0:
         children.child[i, s] = NONE
@@ -75,7 +75,7 @@ def remove_child(children, i, node_id):
 
 @apart
 def first_child(children, i, but):
-    """The child in the first slot that is not `but`; NONE if there is no other."""
+    """The child of a broker in the first slot that is not `but`; NONE if there is no other."""
     for s in range(children.child.shape[1]):
         if children.child[i, s] != NONE and children.child[i, s] != but:
             return children.child[i, s]
@@ -84,7 +84,7 @@ def first_child(children, i, but):
 
 @kernel
 def add_grandchild(children, i, node_id, via):
-    """Add a grandchild, heard just now; it may have changed its parent to `via`."""
+    """Add a grandchild of a broker, heard just now; it may have changed its parent to `via`."""
     s = slot_of(children.grandchild, i, node_id)
     if s < 0:
         s = slot_of(children.grandchild, i, NONE)
@@ -97,7 +97,7 @@ def add_grandchild(children, i, node_id, via):
 
 @apart
 def age(children, i, most):
-    """Count one more silent tick for each; remove grandchildren silent for more than `most`."""
+    """Count one more silent tick a child; remove grandchildren silent for more than `most`."""
     for s in range(children.child.shape[1]):
         children.child_silence[i, s, 0] += 1
         children.child_silence[i, s, 1] += 1

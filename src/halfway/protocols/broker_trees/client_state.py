@@ -17,7 +17,7 @@ from halfway.protocols.event_window import empty_window
 
 
 class ClientState(NamedTuple):
-    """Clients' nodes that monitor their broker, and how long brokers have not heard of them."""
+    """The state of clients' nodes that monitor their broker, and of clients' silence at brokers."""
 
     client_index: Int32s  # [n] row of a client's node in the arrays [nodes]; -1: monitors no broker
     broker: Int32s  # [nodes] the broker in use: a place in a row of `routes.home`
@@ -35,7 +35,7 @@ def client_state(
     node_ids: Int32s, clients: NodePath, places: int, each: int, window: int, brokers: int,
     slots: int,
 ) -> ClientState:  # fmt: skip
-    """Return the state of those of `clients` (node ids) that are among these nodes.
+    """Return the client state of those of `clients` (node ids) that are among these nodes.
 
     places: room for subscriptions at a node; each: bound on client numbers at a node. Without any
     clients, brokers expire none.
@@ -58,7 +58,7 @@ def client_state(
 
 @apart
 def remember(clients, c, f, client):
-    """Remember a client's subscription; whether there is room for it."""
+    """Remember a client's subscription in the state of its node; whether there is room for it."""
     if is_subscribed(clients, c, f, client):
         return True
     free = -1
@@ -74,7 +74,7 @@ def remember(clients, c, f, client):
 
 @apart
 def forget(clients, c, f, client):
-    """Forget one subscription of a client; all of them, where f is FREE."""
+    """Forget one subscription in the state of a client's node; all of them, where f is FREE."""
     for s in range(clients.filter.shape[1]):
         if clients.client[c, s] == client and f in (FREE, clients.filter[c, s]):
             clients.filter[c, s] = FREE
@@ -82,7 +82,7 @@ def forget(clients, c, f, client):
 
 @apart
 def is_subscribed(clients, c, f, client):
-    """Whether a client at this node subscribes to that filter."""
+    """Whether the state of a client's node holds a client's subscription to that filter."""
     for s in range(clients.filter.shape[1]):
         if f != FREE and clients.filter[c, s] == f and clients.client[c, s] == client:
             return True
@@ -106,7 +106,7 @@ def subscriptions_digest(clients, c):
 
 @apart
 def entries_digest(table, b, guest):
-    """The digest of all entries that a broker holds for a client's node."""
+    """The digest of all entries at a broker for a client's node, to compare with its state."""
     word = np.uint64(0)
     for s in range(table.filter.shape[1]):
         if table.filter[b, s] != FREE and table.via[b, s] == guest:
@@ -116,7 +116,7 @@ def entries_digest(table, b, guest):
 
 @apart
 def renew(clients, table, b, guest):
-    """Note at a broker that it heard of a client's node just now."""
+    """Note in the client state of a broker that it heard of a client's node just now."""
     for s in range(clients.silence.shape[1]):
         if table.via[b, s] == guest:
             clients.silence[b, s] = 0
@@ -124,7 +124,7 @@ def renew(clients, table, b, guest):
 
 @apart
 def expire(clients, table, filters, sender, up, most, out):
-    """Count one more silent tick; remove the entries of clients silent for more than `most`."""
+    """Count a silent tick of a broker's clients; remove those silent for more than `most`."""
     b = sender.broker
     for s in range(clients.silence.shape[1]):
         remote = table.client[b, s] != NO_NODE and table.via[b, s] != sender.own

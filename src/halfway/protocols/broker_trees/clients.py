@@ -26,12 +26,12 @@ from halfway.protocols.broker_trees.client_state import (
 from halfway.protocols.broker_trees.messages import CLIENT, ORIGIN
 from halfway.protocols.broker_trees.source_routes import NO_ROUTE, send_along
 from halfway.protocols.broker_trees.subscription_table import FREE
-from halfway.protocols.event_window import is_new
+from halfway.protocols.event_window import record_if_new
 
 
 @apart
 def start_ticks(rules, own, now, out):
-    """Start the ticks of a node, which come at different times of the interval at each node."""
+    """Start the ticks of a client's node, which differ from node to node in the interval."""
     wait_s = rules.ping_interval_s * (0.5 + 0.5 * uniform(mixed(np.uint64(own))))
     if now + wait_s <= rules.until_s:
         emit(out, kinds.TICK, wait_s, own)
@@ -39,14 +39,14 @@ def start_ticks(rules, own, now, out):
 
 @apart
 def next_tick(rules, own, now, out):
-    """Start the timer of the next tick."""
+    """Start the timer of the next tick at a client's node."""
     if now + rules.ping_interval_s <= rules.until_s:
         emit(out, kinds.TICK, rules.ping_interval_s, own)
 
 
 @apart
 def send_to_broker(clients, routes, c, own, kind, f, client, out):
-    """Send a record about a client's filter to the broker in use."""
+    """Send a record about a client's filter from the client's node to the broker in use."""
     o = send_along(routes, routes.home[own, clients.broker[c]], kind, own, out)
     o.topic, o.args[CLIENT] = f, client
     return o
@@ -54,7 +54,7 @@ def send_to_broker(clients, routes, c, own, kind, f, client, out):
 
 @apart
 def send_subscriptions(clients, routes, c, own, out):
-    """Send all subscriptions of this node to the broker in use."""
+    """Send all subscriptions of a client's node to the broker in use."""
     for s in range(clients.filter.shape[1]):
         f, client = clients.filter[c, s], clients.client[c, s]
         if f != FREE:
@@ -63,7 +63,7 @@ def send_subscriptions(clients, routes, c, own, out):
 
 @apart
 def change_broker(clients, routes, c, own, now, out):
-    """Attach to the next broker that a path leads to, because the one in use does not answer."""
+    """Attach a client's node to the next broker on a path, as the one in use does not answer."""
     before, known = clients.broker[c], routes.home.shape[1]
     clients.missed[c] = 0
     for k in range(1, known):
@@ -77,7 +77,7 @@ def change_broker(clients, routes, c, own, now, out):
 
 @apart
 def keep_alive(clients, rules, c, own, now, out):
-    """Handle a tick: change the broker if it has been silent too long; send a KEEP_ALIVE."""
+    """Handle a tick of a client's node: leave a broker silent too long; send a KEEP_ALIVE."""
     routes = rules.catalogue.routes
     next_tick(rules, own, now, out)
     if clients.missed[c] > rules.missed_pings:
@@ -89,7 +89,7 @@ def keep_alive(clients, rules, c, own, now, out):
 
 @apart
 def send_command(clients, routes, c, own, message, out):
-    """Remember an application's command and send it to the broker."""
+    """Remember an application's command at the client's node and send it to the broker."""
     kind, f, client = message.kind, message.topic, message.args[CLIENT]
     if kind == messages.SUBSCRIBE and not remember(clients, c, f, client):
         return
@@ -103,11 +103,11 @@ def send_command(clients, routes, c, own, message, out):
 
 @apart
 def receive_from_broker(clients, routes, c, own, message, out):
-    """Handle a broker's record. Of a former broker only events count."""
+    """Handle a broker's record at a client's node. Of a former broker only events count."""
     kind, client, f = message.kind, message.args[CLIENT], message.topic
     if kind == messages.NOTIFY:
         known = 0 <= client < clients.delivered.shape[1]
-        if known and is_new(clients.delivered[c], client, message.event):
+        if known and record_if_new(clients.delivered[c], client, message.event):
             o = emit(out, messages.DELIVERED, 0.0, APP)
             o.event, o.topic, o.target = message.event, f, client
         return
@@ -136,7 +136,7 @@ def receive_at_monitoring_client(clients, rules, c, own, message, out):
 
 @apart
 def answer_keep_alive(clients, table, sender, message, out):
-    """Answer the KEEP_ALIVE of a client's node; if the digests differ, send what is held."""
+    """Answer a client node's KEEP_ALIVE; if the digests differ, send what is held."""
     routes, b = sender.routes, sender.broker
     guest, back = message.args[ORIGIN], routes.back[message.args[messages.ROUTE]]
     renew(clients, table, b, guest)

@@ -31,7 +31,7 @@ from halfway.protocols.broker_trees.underlay_messages import DIRECT, SECOND
 
 @apart
 def filters_digest(table, b, via):
-    """The digest of the filters that came via a child; without one, of the forwarded filters."""
+    """A PING's digest of the filters via a child; without one, of the forwarded filters."""
     word = np.uint64(0)
     for s in range(table.filter.shape[1]):
         counts = table.forwarded[b, s] == 1 if via == NO_NODE else table.via[b, s] == via
@@ -42,7 +42,7 @@ def filters_digest(table, b, via):
 
 @apart
 def on_start(state, rules, sender, now, out):
-    """Start a broker, for the first time or after a crash: ticks, and a JOIN to its parent."""
+    """Start a broker's failure detector, at first or after a crash: ticks, a JOIN to its parent."""
     b = sender.broker
     parents.reset_watch(state, b)
     for s in range(state.active.peer.shape[1]):
@@ -59,7 +59,7 @@ def on_start(state, rules, sender, now, out):
 
 @apart
 def on_tick(state, rules, sender, now, out):
-    """Check the parent and the children once a ping interval."""
+    """Check a broker's parent and children for failures once a ping interval."""
     next_tick(rules, sender.own, now, out)
     age(state.children, sender.broker, rules.missed_pings + 2)
     if state.parent[sender.broker] == NO_NODE:
@@ -71,8 +71,8 @@ def on_tick(state, rules, sender, now, out):
 
 @apart
 def act_as_root(state, rules, sender, out):
-    """Merge concurrent roots: a successor keeps asking the root that it replaced; a root that
-    restarted, or lost all of its children, asks its successor."""
+    """Detect and merge concurrent roots: a successor keeps asking the root that it replaced; a root
+    that restarted, or lost all of its children, asks its successor."""
     b = sender.broker
     first = first_child(state.children, b, NONE)
     if state.predecessor[b] != NO_NODE:
@@ -89,7 +89,7 @@ def act_as_root(state, rules, sender, out):
 
 @apart
 def ping(state, sender, path, r, out):
-    """Send a PING to the parent on one of its paths."""
+    """Send the failure detector's PING to a broker's parent on one of its paths."""
     b, up = sender.broker, state.parent[sender.broker]
     state.missed[b, path] += 1
     o = send_along(sender.routes, r, kinds.PING, sender.own, out)
@@ -101,7 +101,8 @@ def ping(state, sender, path, r, out):
 
 @apart
 def check_parent(state, rules, sender, now, out):
-    """[uas §4.1] the direct path, else the second; after τ, or if both are dead, another parent."""
+    """Check the PINGs to the parent [uas §4.1]: the direct path, else the second; after τ, or if
+    both are dead, another parent."""
     b, own, routes = sender.broker, sender.own, sender.routes
     up, above = state.parent[b], state.grandparent[b]
     second = second_path(routes, own, up)
@@ -127,7 +128,8 @@ def check_parent(state, rules, sender, now, out):
 
 @apart
 def check_children(state, rules, sender, out):
-    """Reach a child that is silent on one path by the other; replace one silent on both."""
+    """Check the children's PINGs: reach one silent on one path by the other; replace one silent on
+    both."""
     b, own, children = sender.broker, sender.own, state.children
     most, filters = rules.missed_pings + 1, rules.catalogue.filters
     for s in range(children.child.shape[1]):
@@ -142,7 +144,7 @@ def check_children(state, rules, sender, out):
 
 @apart
 def on_ping(state, sender, message, out):
-    """Answer a PING, whose sender is a child of this broker; if digests differ, send the table."""
+    """Answer the PING of a child's failure detector; if digests differ, send the table."""
     b, child, path = sender.broker, message.args[ORIGIN], message.args[kinds.PATH] & 1
     if parents.is_above(state, b, child):
         return
@@ -167,7 +169,7 @@ def on_ping(state, sender, message, out):
 
 @apart
 def on_pong(state, sender, message, out):
-    """Note that a path to the parent works; if digests differ, send all forwarded filters."""
+    """Note by a PONG that a path to the parent works; if digests differ, send all filters."""
     b, up, path = sender.broker, message.args[ORIGIN], message.args[kinds.PATH] & 1
     if up != state.parent[b]:
         return
@@ -184,7 +186,7 @@ def on_pong(state, sender, message, out):
 
 @apart
 def on_held(state, sender, message, out):
-    """Withdraw a filter that the parent holds, unless this broker forwards it."""
+    """Withdraw a filter that the parent holds after a PING, unless this broker forwards it."""
     b = sender.broker
     if message.args[ORIGIN] != state.parent[b]:
         return

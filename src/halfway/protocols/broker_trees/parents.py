@@ -35,7 +35,7 @@ LEFT = np.int32(-2)  # the parent of a broker that left
 
 @apart
 def is_silent(state, routes, b, own, most):
-    """Whether more than `most` PINGs in a row are unanswered on every path to the parent."""
+    """Whether more than `most` PINGs in a row are unanswered on every path to a broker's parent."""
     up = state.parent[b]
     if up == NO_NODE or state.missed[b, DIRECT] <= most:
         return False
@@ -51,7 +51,7 @@ def is_cut_off(state, rules, routes, b, own):
 
 @apart
 def add_news(state, sender, o):
-    """Write who is above the sender, the root and its successors into a record for a child."""
+    """Write a parent's news (the brokers above, the root, its successors) into a child's record."""
     b = sender.broker
     o.topic = state.parent[b]
     if state.parent[b] == NO_NODE:
@@ -64,7 +64,7 @@ def add_news(state, sender, o):
 
 @apart
 def take_news(state, b, message):
-    """Learn from the parent's news."""
+    """Learn from the news of a broker's parent who is above it, the root and its successors."""
     state.grandparent[b], state.root[b] = message.topic, message.event
     state.successor[b] = message.args[kinds.SUCCESSOR]
     state.next_successor[b] = message.args[kinds.NEXT_SUCCESSOR]
@@ -73,7 +73,7 @@ def take_news(state, b, message):
 
 @apart
 def accept(state, sender, child, r, replaced, out):
-    """Accept a broker as a child; the record takes path r, or the active path without one."""
+    """Accept a broker as this parent's child; the record takes path r, or the active path."""
     use_path(sender, child, NO_ROUTE)
     if add_child(state.children, sender.broker, child) < 0:
         return
@@ -85,7 +85,7 @@ def accept(state, sender, child, r, replaced, out):
 
 @apart
 def is_above(state, b, node_id):
-    """Whether a broker knows another one to be above it: as its child it would form a cycle."""
+    """Whether a broker knows another to be above it: as that one's parent it would form a cycle."""
     return node_id in (state.parent[b], state.grandparent[b]) or (
         state.parent[b] != NO_NODE and node_id == state.root[b]
     )
@@ -93,7 +93,7 @@ def is_above(state, b, node_id):
 
 @apart
 def on_join(state, rules, sender, message, out):
-    """Accept a broker that asks, unless this one has lost its parent, or may be about to."""
+    """Accept a child that asks for a parent, unless this broker's own is lost, or may soon be."""
     b, own, child = sender.broker, sender.own, message.args[ORIGIN]
     # The successor asks the next child of the root, which may detect the root's death a little
     # later; the answer to the last PING may be in flight.
@@ -109,7 +109,7 @@ def on_join(state, rules, sender, message, out):
 
 @apart
 def on_accept(state, rules, sender, message, out):
-    """Take the sender as the parent if this broker asked for one, or if its own leaves."""
+    """Take the sender as the parent if this broker asked for a parent, or if its own leaves."""
     b, source, up = sender.broker, message.args[ORIGIN], state.parent[sender.broker]
     # Two roots may have asked each other: the lower id stays root.
     both = up == NO_NODE and sender.own < source and slot_of(state.children.child, b, source) >= 0
@@ -126,7 +126,7 @@ def on_accept(state, rules, sender, message, out):
 
 @apart
 def change_parent(state, rules, sender, parent, now, out):
-    """Subscribe at a new parent, and quit the old one."""
+    """Subscribe at a broker's new parent, and quit the old one."""
     b, table, filters = sender.broker, state.table, rules.catalogue.filters
     if state.parent[b] != NO_NODE:
         o = send(sender, kinds.QUIT, state.parent[b], out)
@@ -146,7 +146,7 @@ def change_parent(state, rules, sender, parent, now, out):
 
 @apart
 def count_move(state, b, now):
-    """Count a change of parent; no answer is missing as yet."""
+    """Count a broker's change of parent; no answer is missing as yet."""
     state.moves[b] += 1
     state.moved_s[b] = now
     reset_watch(state, b)
@@ -154,14 +154,14 @@ def count_move(state, b, now):
 
 @apart
 def reset_watch(state, b):
-    """Forget missing answers and the search for another parent."""
+    """Forget a parent's missing answers and the search for another parent."""
     state.missed[b, DIRECT] = state.missed[b, SECOND] = 0
     state.dead_since_s[b], state.asked[b] = np.inf, 0
 
 
 @apart
 def lose_child(state, filters, sender, child, out):
-    """Remove a child and its subscriptions, and withdraw them from the parent."""
+    """Remove a parent's child and its subscriptions, and withdraw them from the parent above."""
     b = sender.broker
     if remove_child(state.children, b, child):
         use_path(sender, child, NO_ROUTE)
@@ -170,7 +170,7 @@ def lose_child(state, filters, sender, child, out):
 
 @apart
 def adopt(state, filters, sender, failed, replaced, out):
-    """[uas §4.1] the Leave of a child, on its behalf: its children become this broker's own."""
+    """[uas §4.1] the parent's Leave of a dead child: its children become this broker's own."""
     b, children = sender.broker, state.children
     lose_child(state, filters, sender, failed, out)
     for s in range(children.grandchild.shape[1]):
@@ -184,7 +184,7 @@ def adopt(state, filters, sender, failed, replaced, out):
 
 @apart
 def leave_tree(state, sender, out):
-    """[uas Algorithm 2] the application makes this broker leave; the root stays."""
+    """[uas Algorithm 2] leave the parent and the tree, as the application asks; the root stays."""
     b = sender.broker
     up = state.parent[b]
     if up != NO_NODE:
@@ -196,7 +196,7 @@ def leave_tree(state, sender, out):
 
 @apart
 def fallback_parent(state, b, own, stage):
-    """The broker to ask in a stage of the search: the grandparent, the root, its successor."""
+    """The fallback parent in a stage of the search: the grandparent, the root, its successor."""
     if stage == 1:
         return state.root[b]
     if stage == 2:

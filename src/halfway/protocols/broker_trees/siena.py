@@ -41,8 +41,8 @@ MAP_PARENT = "parent"  # the field of the state that the replay map draws as a t
 
 
 class Rules(NamedTuple):
-    """The parameters of the tree, equal on every node. We add reliable hops, because the links of
-    the paper lose nothing."""
+    """The parameters of SIENA's tree, equal on every node. We add reliable hops, because the links
+    of the paper lose nothing."""
 
     catalogue: Catalogue
     retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
@@ -50,7 +50,7 @@ class Rules(NamedTuple):
 
 
 class SienaState(NamedTuple):
-    """What a node remembers; a broker: its parent, and the subscriptions below it."""
+    """The state of a node in SIENA's tree; a broker: its parent, and the subscriptions below it."""
 
     node_id: Int32s  # [n]
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
@@ -65,8 +65,8 @@ State = SienaState
 
 
 def broker_rows(node_ids: Int32s, brokers: Int32s) -> tuple[Int32s, Int32s]:
-    """Return [n] the broker index of each node, -1 for others; [rows] the numbers of the brokers
-    among these nodes."""
+    """Return for SIENA's state [n] the broker index of each node, -1 for others; [rows] the numbers
+    of the brokers among these nodes."""
     number = {int(node_id): k for k, node_id in enumerate(brokers)}
     mine = [number[int(node_id)] for node_id in node_ids if int(node_id) in number]
     index = np.full(len(node_ids), NO_NODE, np.int32)
@@ -77,7 +77,7 @@ def broker_rows(node_ids: Int32s, brokers: Int32s) -> tuple[Int32s, Int32s]:
 def state(
     node_ids: Int32s, brokers: Int32s, parents: Int32s, slots: int, retries: int = 0
 ) -> SienaState:
-    """Return the state of nodes before any subscription.
+    """Return the state of nodes in SIENA's tree before any subscription.
 
     brokers, parents: node ids by broker number, NO_NODE as the root's parent; slots: room for
     subscriptions at each broker.
@@ -91,7 +91,7 @@ def state(
 
 
 def most_emissions(state: SienaState, rules: Rules) -> int:
-    """The most records that one call of `handle` emits."""
+    """The most records that one call of `handle` emits at a node of SIENA's tree."""
     # Each entry is forwarded and withdrawn at most once; an event goes to each, and up.
     most = 2 * int(state.table.filter.shape[1]) + 2
     return source_routes.with_reliable_hops(most, rules.retries)
@@ -99,7 +99,7 @@ def most_emissions(state: SienaState, rules: Rules) -> int:
 
 @apart
 def receive_at_client(routes, own, message, out):
-    """Forward a client's command to its broker, or the broker's notification to the client."""
+    """Forward a client's command to its SIENA broker, or the notification to the client."""
     if message.args[messages.STEP] > 0:
         if message.kind == messages.NOTIFY:
             o = emit(out, messages.DELIVERED, 0.0, APP)
@@ -111,7 +111,7 @@ def receive_at_client(routes, own, message, out):
 
 @apart
 def receive_at_broker(table, catalogue, sender, up, message, out):
-    """Handle a subscription, its end, or an event at a broker below `up`, in either tree."""
+    """Handle a subscription, its end, or an event at a SIENA broker below `up`, in either tree."""
     filters, f, client = catalogue.filters, message.topic, message.args[CLIENT]
     source = message.args[messages.ORIGIN] if message.args[messages.STEP] > 0 else sender.own
     if message.kind == messages.SUBSCRIBE:

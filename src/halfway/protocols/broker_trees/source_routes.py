@@ -27,7 +27,7 @@ NodePath = Sequence[int] | npt.NDArray[np.integer]
 
 
 class Routes(NamedTuple):
-    """Paths by number, and which path leads from where to where; brokers are numbered from 0."""
+    """Source routes by number, and which one leads from where to where; brokers count from 0."""
 
     first: Int32s  # [routes + 1] path r is row[first[r]:first[r + 1]], both ends included
     row: Int32s  # node ids
@@ -39,14 +39,14 @@ class Routes(NamedTuple):
 
 
 class ActivePaths(NamedTuple):
-    """Peers that a broker currently reaches by another path than the direct one."""
+    """The source routes to peers that a broker now reaches by another than the direct path."""
 
     peer: Int32s  # [brokers, places] node id; NO_NODE: free
     route: Int32s  # [brokers, places]
 
 
 class Sender(NamedTuple):
-    """The context in which a broker sends: its paths and its identity."""
+    """The sender context of a broker's records on source routes: its paths and its identity."""
 
     routes: Routes
     active: ActivePaths
@@ -61,7 +61,7 @@ def routes(
     second: Mapping[tuple[int, int], NodePath],
     home: Mapping[int, Sequence[NodePath]],
 ) -> Routes:
-    """Return paths among n nodes, with each path reversed as well; `brokers`: node ids by number.
+    """Return source routes among n nodes, each reversed as well; `brokers`: node ids by number.
 
     direct, second: (number a, number b) -> node ids from a to b; home: node -> paths to its
     brokers.
@@ -92,31 +92,31 @@ def routes(
 
 
 def direct_paths(brokers: int, places: int) -> ActivePaths:
-    """Return active paths with every peer reached directly."""
+    """Return active source routes with every peer reached directly."""
     return ActivePaths(np.full((brokers, places), NO_NODE), np.full((brokers, places), NO_ROUTE))
 
 
 def hops_of_tree(node_ids: Int32s, retries: int) -> reliable_hop.ReliableHops:
-    """Return tables of reliable hops for these nodes; without retries they have no room."""
+    """Return tables of reliable hops on source routes; without retries they have no room."""
     room = (_IN_FLIGHT, _ACCEPTED) if retries else (0, 1)
     return reliable_hop.reliable_hops(node_ids, *room)
 
 
 def with_reliable_hops(emissions: int, retries: int) -> int:
-    """Return a bound on emissions with timers, an acknowledgement and restarted timers added."""
+    """Return a bound on source-routed emissions with timers, an ACK and restarted timers added."""
     return 2 * emissions + 1 + _IN_FLIGHT if retries > 0 else emissions
 
 
 @inlined
 def is_in_transit(routes, message):
-    """Whether a record is on a path and this node is not its end."""
+    """Whether a record is on a source route and this node is not its end."""
     step, r = message.args[STEP], message.args[ROUTE]
     return step > 0 and routes.first[r] + step + 1 < routes.first[r + 1]
 
 
 @apart
 def send_along(routes, r, kind, own, out):
-    """Emit a record that starts along path r; without a path (-1) a NO_PATH in its place."""
+    """Emit a record that starts along source route r; without one (-1) a NO_PATH in its place."""
     if r == NO_ROUTE:
         return emit(out, NO_PATH, 0.0, own)
     o = emit(out, kind, 0.0, routes.row[routes.first[r] + 1])
@@ -126,7 +126,7 @@ def send_along(routes, r, kind, own, out):
 
 @apart
 def forward(routes, message, out):
-    """Emit the next hop of a record in transit."""
+    """Emit the next hop of a record in transit on its source route."""
     step = message.args[STEP] + 1
     towards = routes.row[routes.first[message.args[ROUTE]] + step]
     o = emit(out, message.kind, 0.0, towards)
@@ -138,7 +138,7 @@ def forward(routes, message, out):
 
 @apart
 def active_path(sender, to):
-    """The path by which a broker currently reaches another one, or a client's node; -1: none."""
+    """The source route by which a broker now reaches another, or a client's node; -1: none."""
     routes, active, i = sender.routes, sender.active, sender.broker
     for s in range(active.peer.shape[1]):
         if active.peer[i, s] == to:
@@ -154,13 +154,13 @@ def active_path(sender, to):
 
 @apart
 def second_path(routes, own, peer):
-    """The path between two brokers beside the direct one; -1: none."""
+    """The second source route between two brokers, beside the direct one; -1: none."""
     return routes.second[routes.number[own], routes.number[peer]]
 
 
 @apart
 def use_path(sender, peer, route):
-    """Reach a peer by that path from now on; by NO_ROUTE: directly."""
+    """Reach a broker's peer by that source route from now on; by NO_ROUTE: directly."""
     active, i, free = sender.active, sender.broker, -1
     for s in range(active.peer.shape[1] - 1, -1, -1):
         if active.peer[i, s] == peer:
@@ -173,13 +173,13 @@ def use_path(sender, peer, route):
 
 @apart
 def send(sender, kind, to, out):
-    """Emit a record for another broker, or a client's node, along the active path."""
+    """Emit a record for another broker, or a client's node, along the active source route."""
     return send_along(sender.routes, active_path(sender, to), kind, sender.own, out)
 
 
 @apart
 def handle_hop(hops, lost, rules, i, message, out):
-    """Handle what concerns a hop itself; True if there is nothing more to do.
+    """Handle what concerns a hop of a source route itself; True if there is nothing more to do.
 
     Counts in `lost` the hops that failed for good and the records without a path.
     """
@@ -193,13 +193,13 @@ def handle_hop(hops, lost, rules, i, message, out):
     elif message.kind == NO_PATH:
         lost[i] += 1
     else:
-        return reliable_hop.accepted_before(hops, i, message, out)
+        return reliable_hop.acknowledge_if_asked(hops, i, message, out)
     return True
 
 
 @apart
 def track_new(hops, rules, i, message, before, out):
-    """Track all records for other nodes emitted since the outbox had `before` free slots."""
+    """Track all source-routed records emitted since the outbox had `before` free slots."""
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         record = out.pool[out.free[np.uint32(stacked)]]
         leaves = record.next != APP and record.next != hops.node_id[i]

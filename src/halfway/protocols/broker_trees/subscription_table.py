@@ -29,7 +29,7 @@ FREE = np.int32(-1)
 
 
 class Catalogue(NamedTuple):
-    """The contents of ids, shared by all nodes: filters, events, and paths."""
+    """The catalogue of ids in subscription tables, shared by nodes: filters, events, and paths."""
 
     filters: Filters
     values: npt.NDArray[np.float64]  # [contents, attributes] NaN where an event has none
@@ -37,7 +37,7 @@ class Catalogue(NamedTuple):
 
 
 class SubscriptionTable(NamedTuple):
-    """Subscriptions by broker and slot: their source, and whether they are forwarded."""
+    """The subscription table by broker and slot: sources, and whether forwarded."""
 
     filter: Int32s  # [brokers, slots] the filter's id; FREE: an unused slot
     via: Int32s  # [brokers, slots] id of the child, of the client's node, or the broker's own
@@ -47,7 +47,7 @@ class SubscriptionTable(NamedTuple):
 
 
 def empty_table(brokers: int, slots: int) -> SubscriptionTable:
-    """Return tables without subscriptions."""
+    """Return subscription tables without entries."""
     shape = brokers, slots
     return SubscriptionTable(
         np.full(shape, FREE), np.full(shape, NO_NODE), np.full(shape, NO_NODE),
@@ -57,14 +57,14 @@ def empty_table(brokers: int, slots: int) -> SubscriptionTable:
 
 @inlined
 def send_filter(sender, kind, f, up, out):
-    """Send a subscription, or its end, to the parent."""
+    """Send a subscription of the table, or its end, to the broker's parent."""
     o = send(sender, kind, up, out)
     o.topic = f
 
 
 @apart
 def is_covered_upstream(table, filters, i, f):
-    """Whether the parent holds a filter of this broker that covers f."""
+    """Whether a broker's parent holds a filter of its subscription table that covers f."""
     for s in range(table.filter.shape[1]):
         if table.forwarded[i, s] == 1 and covers(filters, table.filter[i, s], f):
             return True
@@ -73,7 +73,7 @@ def is_covered_upstream(table, filters, i, f):
 
 @apart
 def subscribe_upstream(table, filters, sender, slot, up, out):
-    """Forward a new entry to the parent unless it is covered; withdraw what it covers."""
+    """Forward a new table entry to the parent unless it is covered; withdraw what it covers."""
     i, f = sender.broker, table.filter[sender.broker, slot]
     if is_covered_upstream(table, filters, i, f):
         return
@@ -87,7 +87,7 @@ def subscribe_upstream(table, filters, sender, slot, up, out):
 
 @apart
 def insert(table, filters, sender, f, via, client, up, out):
-    """Insert a subscription that came `via` a child or a client; a repetition changes nothing."""
+    """Insert a subscription `via` a child or client in the table; repetitions change nothing."""
     i, free = sender.broker, -1
     for s in range(table.filter.shape[1]):
         if table.filter[i, s] == FREE:
@@ -106,7 +106,7 @@ def insert(table, filters, sender, f, via, client, up, out):
 
 @apart
 def is_maximal(table, filters, i, slot):
-    """Whether no other entry covers that of a slot; of equal ones the first is maximal."""
+    """Whether no other table entry covers that of a slot; of equal ones the first is maximal."""
     f = table.filter[i, slot]
     for s in range(table.filter.shape[1]):
         g = table.filter[i, s]
@@ -118,7 +118,7 @@ def is_maximal(table, filters, i, slot):
 
 @apart
 def forward_uncovered(table, filters, sender, up, out):
-    """Forward to the parent every maximal entry that no forwarded one covers."""
+    """Forward to the parent every maximal table entry that no forwarded one covers."""
     i = sender.broker
     for s in range(table.filter.shape[1]):
         f = table.filter[i, s]
@@ -131,7 +131,7 @@ def forward_uncovered(table, filters, sender, up, out):
 
 @apart
 def remove_slot(table, filters, sender, slot, up, out):
-    """Remove an entry; entries that only it covered are forwarded before it is withdrawn."""
+    """Remove a table entry; entries that only it covered are forwarded before it is withdrawn."""
     i = sender.broker
     f, was_forwarded = table.filter[i, slot], table.forwarded[i, slot] == 1
     table.filter[i, slot], table.forwarded[i, slot] = FREE, 0
@@ -147,7 +147,7 @@ def remove_slot(table, filters, sender, slot, up, out):
 
 @apart
 def remove(table, filters, sender, f, via, client, up, out):
-    """Remove one subscription of a client or child; all of them, where f is FREE."""
+    """Remove from the table one subscription of a client or child; all of them, where f is FREE."""
     i = sender.broker
     for s in range(table.filter.shape[1]):
         held = table.filter[i, s]
@@ -159,7 +159,7 @@ def remove(table, filters, sender, f, via, client, up, out):
 
 @apart
 def is_repeated(table, filters, i, slot, values):
-    """Whether an earlier slot sends the same event to the same child or client."""
+    """Whether an earlier table slot sends the same event to the same child or client."""
     via, client = table.via[i, slot], table.client[i, slot]
     for s in range(slot):
         f = table.filter[i, s]
@@ -171,7 +171,7 @@ def is_repeated(table, filters, i, slot, values):
 
 @apart
 def notify(table, catalogue, sender, message, source, out):
-    """Send an event once to each client and child with a matching entry, except its source."""
+    """Send an event once to each client and child with a matching table entry, save its source."""
     filters, values = catalogue.filters, catalogue.values[message.topic]
     i, own = sender.broker, sender.own
     for s in range(table.filter.shape[1]):

@@ -29,7 +29,7 @@ from halfway.protocols.broker_trees.subscription_table import (
     SubscriptionTable,
     empty_table,
 )
-from halfway.protocols.event_window import empty_window, is_new
+from halfway.protocols.event_window import empty_window, record_if_new
 from halfway.protocols.reliable_hop import ReliableHops, restart_timers
 
 KINDS = kinds.KINDS
@@ -50,7 +50,7 @@ MAP_PARENT = siena.MAP_PARENT
 
 
 class Rules(NamedTuple):
-    """The parameters of the tree, equal on every node."""
+    """The parameters of the underlay-aware tree, equal on every node."""
 
     catalogue: Catalogue
     ping_interval_s: float  # more than there and back
@@ -62,7 +62,7 @@ class Rules(NamedTuple):
 
 
 class UnderlaySienaState(NamedTuple):
-    """What a node remembers; a broker: brokers above and below, their paths, subscriptions."""
+    """The state of a node in the underlay-aware tree; a broker: brokers, paths, subscriptions."""
 
     node_id: Int32s  # [n]
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
@@ -71,7 +71,7 @@ class UnderlaySienaState(NamedTuple):
     root: Int32s  # [brokers] from the latest news
     successor: Int32s  # [brokers] of the root, from the latest news; at the root: its first child
     next_successor: Int32s  # [brokers] at children of the root: its child after the successor
-    predecessor: Int32s  # [brokers] at a root that succeeded another one: that one
+    predecessor: Int32s  # [brokers] at a root that succeeded another: the former root
     depth: Int32s  # [brokers] brokers up to the root, from the latest news
     missed: npt.NDArray[np.int32]  # [brokers, 2] PINGs in a row without an answer, by path
     dead_since_s: npt.NDArray[np.float64]  # [brokers] direct path found dead; inf: it works
@@ -102,7 +102,7 @@ def state(
     client_slots: int = 1,
     clients_each: int = 1,
 ) -> UnderlaySienaState:
-    """Return the state of nodes of a finished overlay.
+    """Return the state of nodes in a finished underlay-aware tree.
 
     brokers, parents: node ids by broker number, NO_NODE as the root's parent; slots: room for
     subscriptions at a broker; child_slots: room for children, and for grandchildren; window:
@@ -141,7 +141,7 @@ def state(
 
 
 def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
-    """The most records that one call of `handle` emits."""
+    """The most records that one call of `handle` emits at a node of the underlay-aware tree."""
     at_broker = 2 * int(state.table.filter.shape[1]) + int(state.children.child.shape[1])
     most = max(at_broker, int(state.clients.filter.shape[1])) + 8
     return source_routes.with_reliable_hops(most, rules.retries)
@@ -149,7 +149,7 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
 
 @apart
 def receive_maintenance(state, rules, sender, message, out):
-    """Handle a record at a broker that keeps the tree and its tables consistent."""
+    """Handle a record that keeps the underlay-aware tree and its tables consistent, at a broker."""
     kind, source, filters = message.kind, message.args[messages.ORIGIN], rules.catalogue.filters
     if kind == kinds.TICK:
         up, most = state.parent[sender.broker], rules.missed_pings + 2
@@ -179,14 +179,16 @@ def receive_maintenance(state, rules, sender, message, out):
 
 @apart
 def receive_at_live_broker(state, rules, sender, message, out):
-    """Handle a record at a broker, unless it has left the tree."""
+    """Handle a record at a broker of the underlay-aware tree, unless it has left the tree."""
     b, kind = sender.broker, message.kind
     up = state.parent[b]
     if up == tree.LEFT:
         return
     if kind > messages.DELIVERED:
         receive_maintenance(state, rules, sender, message, out)
-    elif kind not in (messages.PUBLISH, messages.NOTIFY) or is_new(state.seen, b, message.event):
+    elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(
+        state.seen, b, message.event
+    ):
         siena.receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
         if kind == messages.SUBSCRIBE and message.args[messages.STEP] > 0:
             renew(state.clients, state.table, b, message.args[messages.ORIGIN])

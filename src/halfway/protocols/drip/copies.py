@@ -15,7 +15,7 @@ from halfway.protocols.drip.state import DESTINATION, NO_NODE, NOTHING, RELAY, S
 
 @embedded
 def role_for(epidemic, role, copies, requested, interested, known):
-    """The role in which a broker with `role` gives another one a copy, or NOTHING.
+    """The role that a DRIP broker with `role` writes into another broker's event copy, or NOTHING.
 
     [drip §V-B] The source gives `copies` to brokers that will relay, and one to each interested
     broker; relays give to the interested only. We let the interested keep what they get, because
@@ -33,7 +33,7 @@ def role_for(epidemic, role, copies, requested, interested, known):
 
 @embedded
 def interest(state, i, topic, broker):
-    """Whether a topic has a subscriber, and whether it has one near that broker."""
+    """For copies of DRIP's events: whether a topic has a subscriber, and one near that broker."""
     requested, interested = False, False
     for p in range(state.register.shape[1]):
         if state.register[i, p].low <= topic <= state.register[i, p].high:
@@ -45,7 +45,7 @@ def interest(state, i, topic, broker):
 
 @embedded
 def copies_left(state, i, place, broker):
-    """Copies that a source may still give; 0 for a broker that is a relay already."""
+    """Event copies that a DRIP source may still give; 0 for a broker that is a relay already."""
     left = 0
     for r in range(state.relays.shape[2]):
         if state.relays[i, place, r] == broker:
@@ -56,7 +56,7 @@ def copies_left(state, i, place, broker):
 
 @embedded
 def is_relay(state, i, place, broker):
-    """Whether the source of an event chose that broker as a relay, as far as row i knows."""
+    """Whether the source of a DRIP event copy chose that broker as a relay, as row i knows it."""
     found = False
     for r in range(state.relays.shape[2]):
         found |= state.relays[i, place, r] == broker
@@ -65,7 +65,7 @@ def is_relay(state, i, place, broker):
 
 @embedded
 def add_relay(state, i, place, broker):
-    """Choose another broker as a relay of the event."""
+    """Choose another DRIP broker as a relay of the event's copies."""
     for r in range(state.relays.shape[2]):
         if state.relays[i, place, r] == NO_NODE:
             state.relays[i, place, r] = broker
@@ -74,7 +74,7 @@ def add_relay(state, i, place, broker):
 
 @embedded
 def write_relays(state, i, place, o):
-    """Write the source's relays into a copy: they are relays whichever broker gives them theirs."""
+    """Write the source's relays into a DRIP event copy, whichever broker gives the copy."""
     for r in range(MOST_RELAYS):
         there = r < state.relays.shape[2]
         o.args[RELAYS + r] = state.relays[i, place, r] if there else NO_NODE
@@ -82,7 +82,7 @@ def write_relays(state, i, place, o):
 
 @apart
 def note_relays(state, i, message):
-    """Keep the source's relays from a copy that came; the source itself keeps its own list."""
+    """Keep the source's relays from a DRIP event copy; the source itself keeps its own list."""
     place = np.int64(message.event) & (state.events.shape[1] - 1)
     if state.events[i, place].held != message.event or state.events[i, place].role == SOURCE:
         return
@@ -93,7 +93,7 @@ def note_relays(state, i, message):
 
 @apart
 def transfer_events(state, rules, neighbourhood, i, broker, message, now, out):
-    """Send another broker the events that it is to have, by the digest of its REPORT or BEACON."""
+    """Copy events to another DRIP broker that lacks them, by the digest of its REPORT or BEACON."""
     if now < state.node[i].transfer_at:
         return
     slots, sent = state.events.shape[1], 0

@@ -12,7 +12,8 @@ _LONG_AGO = -1e9  # seconds: a registration from then is due for renewal
 
 @embedded
 def is_more_capable(capability, node_id, other_capability, other):
-    """Whether a node is more capable than another, or there is no other; node ids break ties."""
+    """Whether a node is more capable than another in DRIP's elections, or there is no other;
+    node ids break ties."""
     return (
         other == NO_NODE
         or capability > other_capability
@@ -22,14 +23,14 @@ def is_more_capable(capability, node_id, other_capability, other):
 
 @embedded
 def outranks(state, i, capability, node_id, r):
-    """Whether a node is more capable than row i's candidate at place r."""
+    """Whether a node is more capable than row i's candidate at place r in the DRIP election."""
     other = state.candidates[i, r]
     return is_more_capable(capability, node_id, other.capability, other.node_id)
 
 
 @apart
 def rank(state, i, node_id, capability):
-    """Insert a candidate into row i's list; False if it is known, or less capable than all."""
+    """Insert a candidate of a DRIP election at row i; False if known, or less capable than all."""
     k = state.candidates.shape[1]
     for r in range(k):
         if state.candidates[i, r].node_id == node_id:
@@ -48,7 +49,8 @@ def rank(state, i, node_id, capability):
 
 @apart
 def announce_candidate(state, i, node_id, capability, wait, out):
-    """[drip §IV-A] "all nodes broadcast their existing information including their ξ"."""
+    """Announce a DRIP candidate: [drip §IV-A] "all nodes broadcast their existing information
+    including their ξ"."""
     if rank(state, i, node_id, capability):
         o = emit(out, messages.CANDIDATE, wait, EVERYONE)
         o.target = node_id
@@ -57,7 +59,8 @@ def announce_candidate(state, i, node_id, capability, wait, out):
 
 @apart
 def on_bootstrap_end(state, i):
-    """[drip §IV-A] "the top k nodes with the largest ξ … will be marked"."""
+    """End DRIP's first election: [drip §IV-A] "the top k nodes with the largest ξ … will be
+    marked"."""
     state.node[i].bootstrapped = 1
     # A node that knows a broker already arrived late and missed the candidates: it is not one.
     if nearest_but(state, i, -1) >= 0:
@@ -69,7 +72,7 @@ def on_bootstrap_end(state, i):
 
 @apart
 def become_broker(state, i, replaced):
-    """Make row i a broker, and its own local broker."""
+    """Make row i, which won an election, a DRIP broker, and its own local broker."""
     state.node[i].is_broker = 1
     state.node[i].replaces = replaced
     state.node[i].local_broker = state.node_id[i]
@@ -79,7 +82,7 @@ def become_broker(state, i, replaced):
 
 @apart
 def call_election(state, rules, i, lost, node_id, capability, out):
-    """Call, or join, the election of a lost broker's successor, and pass on the best candidate.
+    """Call, or join, the election of a lost DRIP broker's successor; pass on the best candidate.
 
     We add this, because the paper has no rule for a broker that is lost.
     """
@@ -102,14 +105,14 @@ def call_election(state, rules, i, lost, node_id, capability, out):
 
 @embedded
 def beats_best(state, i, capability, node_id):
-    """Whether a node is more capable than the best candidate of row i's election."""
+    """Whether a node is more capable than the best candidate of row i's DRIP election."""
     best = state.node[i]
     return is_more_capable(capability, node_id, best.best_capability, best.best_candidate)
 
 
 @apart
 def on_election_call(state, rules, i, message, out):
-    """Join an election, if the lost broker was the local one."""
+    """Join the election of a DRIP broker's successor, if the lost broker was the local one."""
     local = message.target in (state.node[i].local_broker, state.node[i].electing_for)
     if state.node[i].is_broker == 0 and local:
         node_id, capability = (
@@ -121,7 +124,7 @@ def on_election_call(state, rules, i, message, out):
 
 @apart
 def on_election_end(state, rules, i, message, out):
-    """The most capable node succeeds the lost broker; the others await its beacon."""
+    """End a DRIP election: the most capable node succeeds the lost broker; others await beacons."""
     if state.node[i].electing_for != message.target:
         return
     if (

@@ -15,13 +15,13 @@ ROUNDS = 1 << 20  # more than a region is flooded with one event
 
 @embedded
 def note_event(state, i, event):
-    """Keep the newest event that row i knows of."""
+    """Note the newest DRIP event that row i knows of."""
     state.node[i].newest_event = max(state.node[i].newest_event, np.int32(event))
 
 
 @apart
 def notify_application(state, i, event, topic, out):
-    """Deliver an event to the application, once, if it subscribes."""
+    """Deliver a DRIP event to the application of the node, once, if it subscribes."""
     place = event & (state.events.shape[1] - 1)
     if event > state.events[i, place].seen and subscribes(state, i, topic):
         state.events[i, place].seen = event
@@ -32,7 +32,8 @@ def notify_application(state, i, event, topic, out):
 
 @apart
 def flood_region(state, i, place, out):
-    """[drip §V-A] "the broker node will flood the event only in its Voronoi region"."""
+    """Flood a DRIP event: [drip §V-A] "the broker node will flood the event only in its Voronoi
+    region"."""
     o = emit(out, messages.FLOOD, 0.0, EVERYONE)
     o.target = state.node_id[i]
     o.topic = state.events[i, place].topic
@@ -43,7 +44,7 @@ def flood_region(state, i, place, out):
 
 @embedded
 def on_flood(state, rules, i, message, out):
-    """Repeat a flood of the node's own region, once a round; ignore floods of other regions."""
+    """Repeat a DRIP event's flood of the own region, once a round; ignore other regions' floods."""
     if state.node[i].local_broker != message.target or state.node[i].is_broker == 1:
         return
     event = np.int64(message.event)
@@ -69,7 +70,7 @@ def on_flood(state, rules, i, message, out):
 
 @apart
 def matching(state, i, topic, local):
-    """How many subscriptions in row i's register match a topic; of its own region, or of all."""
+    """How many subscriptions in row i's register match a DRIP event; of its own region, or all."""
     count = 0
     for p in range(state.register.shape[1]):
         if state.register[i, p].low <= topic <= state.register[i, p].high:
@@ -79,7 +80,8 @@ def matching(state, i, topic, local):
 
 @apart
 def make_room(state, rules, i):
-    """[drip §V-A] Delete copies that match the fewest subscriptions; among equals the oldest."""
+    """Make room for a DRIP event: [drip §V-A] delete copies that match the fewest subscriptions;
+    among equals the oldest."""
     while state.node[i].held_events > rules.event_capacity:
         worst, least = np.int64(-1), np.int64(0)
         for place in range(state.events.shape[1]):
@@ -94,7 +96,7 @@ def make_room(state, rules, i):
 
 @apart
 def store_event(state, rules, i, event, topic, role, now, out):
-    """Keep a copy at broker row i, and flood its region if a subscriber is there."""
+    """Store a DRIP event at broker row i, and flood its region if a subscriber is there."""
     place = np.int64(event) & (state.events.shape[1] - 1)
     if event < state.events[i, place].held:
         return
@@ -119,7 +121,7 @@ def store_event(state, rules, i, event, topic, role, now, out):
 
 @apart
 def write_digest(state, i, o):
-    """Write which of the newest events broker row i holds, or held, into a record."""
+    """Write the digest of DRIP events: which of the newest ones broker row i holds, or held."""
     base = max(state.node[i].newest_event - 32 * messages.DIGEST_WORDS + 1, 0)
     o.event = base
     for w in range(messages.DIGEST_WORDS):
@@ -133,7 +135,7 @@ def write_digest(state, i, o):
 
 @embedded
 def is_in_digest(message, event):
-    """Whether the digest of a BEACON or REPORT has an event, or begins after it."""
+    """Whether the digest of events in a DRIP BEACON or REPORT has an event, or begins after it."""
     bit = np.int64(event) - message.event
     if bit < 0:
         return True
@@ -144,7 +146,7 @@ def is_in_digest(message, event):
 
 @apart
 def flood_missed(state, rules, i, message, out):
-    """Flood the events held here that match a REGISTER and that its subscriber has not seen."""
+    """Flood the held DRIP events that match a REGISTER and that its subscriber has not seen."""
     slots, flooded = state.events.shape[1], 0
     newest = np.int64(state.node[i].newest_event)
     for event in range(newest, max(newest - slots, -1), -1):

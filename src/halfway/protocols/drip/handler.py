@@ -54,7 +54,7 @@ OPTIONS = {
 
 
 class Rules(NamedTuple):
-    """The scalars of DRIP, equal on every node; see `OPTIONS`."""
+    """The scalars of DRIP's handler, equal on every node; see `OPTIONS`."""
 
     brokers: int  # [drip §IV-A] k
     nearest: int  # [drip §IV-B] l; l + m < k
@@ -81,13 +81,13 @@ KINDS, State, state = kinds.KINDS, DripState, blank_state
 
 
 def most_emissions(state: DripState, rules: Rules) -> int:
-    """The most records that one call of `handle` emits."""
+    """The most records that one call of DRIP's `handle` emits."""
     return 2 * rules.batch + rules.transfer_batch + 2 * int(state.intervals.shape[1]) + 8
 
 
 @embedded
 def start_timer(state, rules, i, now, wait, out):
-    """Start the timer of the next beacon or report, unless the run ends before."""
+    """Start the timer of a DRIP node's next beacon or report, unless the run ends before."""
     if now + wait <= rules.until_s:
         o = emit(out, kinds.TICK, wait, state.node_id[i])
         o.args[STARTS] = state.node[i].starts
@@ -95,7 +95,7 @@ def start_timer(state, rules, i, now, wait, out):
 
 @apart
 def on_start(state, rules, i, message, out):
-    """Begin, or resume after a crash: announce the capability, and start the timers."""
+    """Start a DRIP node, or resume it after a crash: announce the capability, start the timers."""
     state.node[i].starts += 1
     state.node[i].electing_for = NO_NODE  # the timer of that election died
     if state.node[i].bootstrapped == 0:
@@ -113,7 +113,7 @@ def on_start(state, rules, i, message, out):
 
 @apart
 def on_tick(state, rules, neighbourhood, i, message, out):
-    """Send a broker's beacon, or a node's report, and renew the registration when it is due."""
+    """Send a DRIP broker's beacon, or a node's report; renew the registration when it is due."""
     if message.args[STARTS] != state.node[i].starts:
         return
     now = message.at
@@ -134,14 +134,14 @@ def on_tick(state, rules, neighbourhood, i, message, out):
 
 @apart
 def meet(state, rules, neighbourhood, i, broker, message, out):
-    """Send a broker that can be reached what it may not know."""
+    """Send another DRIP broker that can be reached what it may not know."""
     registrations.exchange_subscriptions(state, rules, neighbourhood, i, broker, message.at, out)
     transfer_events(state, rules, neighbourhood, i, broker, message, message.at, out)
 
 
 @apart
 def on_routed(state, rules, neighbourhood, i, kind, message, out):
-    """Process a record that has reached this broker hop by hop."""
+    """Process a record that has reached this DRIP broker hop by hop."""
     if kind == kinds.REPORT:
         meet(state, rules, neighbourhood, i, message.args[OTHER_BROKER], message, out)
     elif kind == kinds.REGISTER:
@@ -161,7 +161,8 @@ def on_routed(state, rules, neighbourhood, i, kind, message, out):
 
 @apart
 def on_publish(state, rules, neighbourhood, i, message, out):
-    """[drip §V-A] "Having detected new events, nodes publish them to their local broker nodes"."""
+    """Publish a DRIP event: [drip §V-A] "Having detected new events, nodes publish them to their
+    local broker nodes"."""
     note_event(state, i, message.event)
     state.events[i, message.event & (state.events.shape[1] - 1)].seen = message.event
     if state.node[i].is_broker == 1:
@@ -175,7 +176,7 @@ def on_publish(state, rules, neighbourhood, i, message, out):
 
 @apart
 def on_rare(state, rules, neighbourhood, i, kind, message, out):
-    """Process a record of elections, a start event, or a subscription."""
+    """Process a DRIP record of elections, a start event, or a subscription."""
     if kind == kinds.CANDIDATE:
         elections.announce_candidate(state, i, message.target, message.reals[CAPABILITY], 0.0, out)
     elif kind == kinds.BOOTSTRAP_END:
@@ -194,7 +195,7 @@ def on_rare(state, rules, neighbourhood, i, kind, message, out):
 
 @embedded
 def on_hop(state, rules, neighbourhood, i, kind, message, out):
-    """Process a record that goes hop by hop: it is for this broker, or to be forwarded."""
+    """Process a DRIP record that goes hop by hop: it is for this broker, or to be forwarded."""
     if kind == kinds.REPORT and message.kind != kinds.DEFERRED:
         note_route(state, i, message.args[OTHER_BROKER], message.source, message.at)
     is_broker = state.node[i].is_broker == 1
@@ -207,7 +208,7 @@ def on_hop(state, rules, neighbourhood, i, kind, message, out):
 
 @handles(DripState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of DRIP receive one message."""
+    """Handle one message at a node of DRIP."""
     kind = np.int64(message["flags"] if message.kind == kinds.DEFERRED else message.kind)
     if kind == kinds.BEACON:
         on_beacon(state, rules, neighbourhood, i, message, out)

@@ -14,7 +14,8 @@ from halfway.protocols.drip.state import NO_NODE
 
 @apart
 def send_beacon(state, i, now, out):
-    """[drip §IV-B] "its node ID, region ID, sequence number, source time-stamp"."""
+    """Send a DRIP broker's beacon: [drip §IV-B] "its node ID, region ID, sequence number, source
+    time-stamp"."""
     state.node[i].beacon_sequence += 1
     o = emit(out, messages.BEACON, 0.0, EVERYONE)
     o.target = state.node_id[i]  # also the id of the region
@@ -29,7 +30,7 @@ def send_beacon(state, i, now, out):
 
 @embedded
 def repeat_beacon(state, i, message, out):
-    """Repeat a beacon, with the local broker of this node."""
+    """Repeat a DRIP broker's beacon, with the local broker of this node."""
     o = emit(out, messages.BEACON, 0.0, EVERYONE)
     o.target = message.target
     o.topic = state.node[i].local_broker
@@ -41,7 +42,7 @@ def repeat_beacon(state, i, message, out):
 
 @embedded
 def list_broker(state, i, message):
-    """Update row i's list of the nearest brokers; True if the beacon is to be repeated.
+    """Update row i's list of the nearest DRIP brokers; True if the beacon is to be repeated.
 
     [drip §IV-B] A delay that is not below the largest one is discarded, else it replaces that.
     We let a newer sequence number overwrite the broker's own entry even by a larger delay, because
@@ -78,7 +79,8 @@ def list_broker(state, i, message):
 
 @embedded
 def attach(state, rules, neighbourhood, i, now, out):
-    """[drip §IV-B] "always chooses the broker with the min(Delay)"; handover if that is another."""
+    """Attach a node to a DRIP region: [drip §IV-B] "always chooses the broker with the min(Delay)";
+    handover if that is another."""
     if state.node[i].is_broker == 1:
         return
     s = routes.nearest_but(state, i, -1)
@@ -89,7 +91,8 @@ def attach(state, rules, neighbourhood, i, now, out):
 
 @apart
 def hand_over(state, rules, neighbourhood, i, broker, now, out):
-    """[drip §V-A] Handover: a Quit to the last local broker, and the copy to the new one."""
+    """Hand a node over to another DRIP region: [drip §V-A] a Quit to the last local broker, and the
+    copy to the new one."""
     if state.node[i].local_broker != NO_NODE:
         send_quits(state, rules, neighbourhood, i, state.node[i].local_broker, now, out)
     state.node[i].local_broker = broker
@@ -98,7 +101,8 @@ def hand_over(state, rules, neighbourhood, i, broker, now, out):
 
 @embedded
 def step_down_for(state, i, message):
-    """Stop being a successor, if the lost broker is back or another successor has a lower id."""
+    """Stop being a DRIP region's successor, if its lost broker is back or another successor has a
+    lower id."""
     replaced = state.node[i].replaces
     rival = message.args[messages.REPLACES] == replaced and message.target < state.node_id[i]
     if rival or message.target == replaced:
@@ -109,7 +113,7 @@ def step_down_for(state, i, message):
 
 @embedded
 def on_beacon(state, rules, neighbourhood, i, message, out):
-    """List a broker, attach to the nearest one, and repeat the beacon."""
+    """Process a DRIP beacon: list its broker, attach to the nearest one, and repeat the beacon."""
     s = routes.place_of_broker(state, i, message.topic)
     if s >= 0 and message.topic != NO_NODE:
         state.nearest[i, s].border_neighbour = message.source
@@ -127,7 +131,7 @@ def on_beacon(state, rules, neighbourhood, i, message, out):
 
 @apart
 def drop_expired(state, rules, neighbourhood, i, now, out):
-    """Drop brokers whose beacons no longer come, but never the last one; elect a successor."""
+    """Drop DRIP brokers whose beacons no longer come, but never the last one; elect a successor."""
     local_expired = False
     for s in range(state.nearest.shape[1]):
         node_id = state.nearest[i, s].node_id
@@ -149,7 +153,8 @@ def drop_expired(state, rules, neighbourhood, i, now, out):
 
 @apart
 def send_report(state, rules, neighbourhood, i, now, out):
-    """[drip §V-B] A bridge node's report: its two nearest brokers, and a neighbour beyond."""
+    """Send the report of a node between DRIP regions: [drip §V-B] its two nearest brokers, and a
+    neighbour beyond."""
     first = routes.nearest_but(state, i, -1)
     if (
         state.node[i].is_broker == 1

@@ -17,7 +17,7 @@ NONE = -1  # no place in a table
 
 @apart
 def keep_interval(state, i, low, high):
-    """Keep an interval of topics, if there is room for one more. Whether it is new."""
+    """Keep a local copy of a DRIP subscription's interval, if there is room. Whether it is new."""
     free = NONE
     for k in range(state.intervals.shape[1]):
         if state.intervals[i, k].low == low and state.intervals[i, k].high == high:
@@ -33,7 +33,7 @@ def keep_interval(state, i, low, high):
 
 @embedded
 def subscribes(state, i, topic):
-    """Whether the application of row i subscribes to a topic."""
+    """Whether the local copies of row i's DRIP subscriptions contain a topic."""
     for k in range(state.intervals.shape[1]):
         if state.intervals[i, k].low <= topic <= state.intervals[i, k].high:
             return True
@@ -42,7 +42,7 @@ def subscribes(state, i, topic):
 
 @apart
 def place_in_register(state, i, key):
-    """The place of a subscription in row i's register, a new one if necessary; -1 if it is full."""
+    """The place of a subscription in row i's DRIP register, new if necessary; -1 if it is full."""
     places = state.register.shape[1]
     for step in range(places):
         p = (np.int64(key) + step) & (places - 1)
@@ -56,7 +56,8 @@ def place_in_register(state, i, key):
 
 @apart
 def update(state, i, p, message):
-    """Write a REGISTER or a SUBSCRIPTION to place p; False if a newer version is there."""
+    """Write a REGISTER or SUBSCRIPTION to place p of a DRIP register; False if that has a newer
+    version."""
     if message.args[messages.VERSION] <= state.register[i, p].version:
         return False
     state.register[i, p].version = message.args[messages.VERSION]
@@ -73,7 +74,7 @@ def update(state, i, p, message):
 
 @apart
 def on_register(state, i, message):
-    """Register a subscription of this region. Its place, or -1 if it is not new."""
+    """Insert a subscription of this region in a DRIP register. Its place, or -1 if it is known."""
     p = place_in_register(state, i, message.args[messages.KEY])
     if p == NONE or not update(state, i, p, message):
         return np.int64(NONE)
@@ -85,7 +86,8 @@ def on_register(state, i, message):
 
 @apart
 def on_quit(state, i, message):
-    """[drip §V-A] "a Quit message to its previous local broker, which would delete"."""
+    """Remove a subscription from a DRIP register: [drip §V-A] "a Quit message to its previous local
+    broker, which would delete"."""
     p = place_in_register(state, i, message.args[messages.KEY])
     if p != NONE:
         version = message.args[messages.VERSION]
@@ -97,7 +99,7 @@ def on_quit(state, i, message):
 
 @apart
 def on_subscription(state, i, message):
-    """Update the register from another broker, which need not be sent the same in return."""
+    """Update a DRIP register from another broker, which need not be sent the same in return."""
     p = place_in_register(state, i, message.args[messages.KEY])
     if p == NONE:
         return
@@ -110,7 +112,7 @@ def on_subscription(state, i, message):
 
 @apart
 def send_quits(state, rules, neighbourhood, i, broker, now, out):
-    """Send the previous local broker a QUIT for each subscription."""
+    """Send the previous local DRIP broker a QUIT for each registered subscription."""
     own = state.intervals.shape[1]
     for k in range(own):
         if state.intervals[i, k].low <= state.intervals[i, k].high:
@@ -121,7 +123,7 @@ def send_quits(state, rules, neighbourhood, i, broker, now, out):
 
 @apart
 def write_nearest(state, i, o):
-    """Write the brokers nearest to row i into a record; a broker is nearest to itself."""
+    """Write row i's nearest DRIP brokers into a REGISTER; a broker is nearest to itself."""
     count = 0
     if state.node[i].is_broker == 1:
         o.args[messages.NEAREST] = state.node_id[i]
@@ -137,7 +139,8 @@ def write_nearest(state, i, o):
 
 @apart
 def register(state, rules, neighbourhood, i, now, out):
-    """[drip §V-A] A node "registers to its new local broker with the copy of its subscriptions"."""
+    """Register subscriptions: [drip §V-A] a DRIP node "registers to its new local broker with the
+    copy of its subscriptions"."""
     own, slots = state.intervals.shape[1], state.events.shape[1]
     state.node[i].version += 1
     state.node[i].registered_at = now
@@ -174,13 +177,13 @@ def register(state, rules, neighbourhood, i, now, out):
 
 @embedded
 def bit_of(c):
-    """The bit of contact c in `known_by`."""
+    """The bit of contact c in `known_by` of a DRIP register."""
     return np.uint32(1) << np.uint32(c)
 
 
 @apart
 def contact(state, i, broker, now):
-    """The place of a broker among row i's contacts; it replaces the one met least recently."""
+    """The place of a broker among a DRIP register's contacts; it replaces the least recent one."""
     oldest = 0
     for c in range(CONTACTS):
         if state.contacts[i, c].broker == broker:
@@ -201,7 +204,8 @@ def contact(state, i, broker, now):
 
 @apart
 def exchange_subscriptions(state, rules, neighbourhood, i, broker, now, out):
-    """[drip §V-B] "broker nodes exchange their subscriptions when they can communicate"."""
+    """Exchange DRIP registers: [drip §V-B] "broker nodes exchange their subscriptions when they can
+    communicate"."""
     c = contact(state, i, broker, now)
     if (
         state.contacts[i, c].changes == state.node[i].changes

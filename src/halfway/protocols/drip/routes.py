@@ -13,7 +13,7 @@ _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 
 @embedded
 def place_of_broker(state, i, broker):
-    """The place of a broker in row i's list of the nearest ones, or -1."""
+    """For DRIP's routes: the place of a broker in row i's list of the nearest ones, or -1."""
     for s in range(state.nearest.shape[1]):
         if state.nearest[i, s].node_id == broker and broker != NO_NODE:
             return s
@@ -22,7 +22,8 @@ def place_of_broker(state, i, broker):
 
 @embedded
 def is_nearer(state, i, s, t):
-    """Whether the broker at place s is nearer to row i than that at t; node ids break ties."""
+    """For DRIP's routes: whether the broker at place s is nearer to row i than that at t;
+    node ids break ties."""
     if state.nearest[i, s].delay != state.nearest[i, t].delay:
         return state.nearest[i, s].delay < state.nearest[i, t].delay
     return state.nearest[i, s].node_id < state.nearest[i, t].node_id
@@ -30,7 +31,7 @@ def is_nearer(state, i, s, t):
 
 @embedded
 def nearest_but(state, i, excluded):
-    """The place of the nearest broker that is not at place `excluded`; -1 if there is none."""
+    """For DRIP's routes: the place of the nearest broker that is not at place `excluded`; or -1."""
     found = -1
     for s in range(state.nearest.shape[1]):
         other = state.nearest[i, s].node_id != NO_NODE and s != excluded
@@ -41,7 +42,7 @@ def nearest_but(state, i, excluded):
 
 @embedded
 def has_border_neighbour(state, rules, neighbourhood, i, s, now):
-    """Whether row i has a neighbour in the region of the broker at place s."""
+    """Whether row i has a border neighbour on a route to the DRIP broker at place s."""
     fresh = state.nearest[i, s].border_at + rules.expiry_s >= now
     return (
         fresh
@@ -52,7 +53,7 @@ def has_border_neighbour(state, rules, neighbourhood, i, s, now):
 
 @apart
 def note_route(state, i, broker, via, now):
-    """Remember a neighbour as the next hop to a broker's region, in place of the oldest route."""
+    """Keep a neighbour as the next hop to a DRIP broker's region, in place of the oldest route."""
     oldest = 0
     for r in range(ROUTES):
         if state.routes[i, r].to == broker:
@@ -67,7 +68,7 @@ def note_route(state, i, broker, via, now):
 
 @embedded
 def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
-    """The neighbour, but not `excluded`, that sent row i the last beacon of a broker, or NO_NODE.
+    """The next hop on the route of a DRIP broker's last beacon, but not `excluded`, or NO_NODE.
 
     [drip §IV-B] "receiving these messages can communicate with the broker node": the way back.
     """
@@ -80,7 +81,7 @@ def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
 
 @embedded
 def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
-    """The neighbour, but not `excluded`, that is next on a route to another region, or NO_NODE.
+    """The next hop, but not `excluded`, on a DRIP route to another region, or NO_NODE.
 
     [drip §V-B] "it first finds one bridge node B and contacts it. Then B relays the message to its
     1-hop foreign neighbor C"
@@ -105,7 +106,7 @@ def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
 
 @apart
 def send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, out):
-    """Emit a record towards a broker, but not to `excluded`; without a next hop it is deferred.
+    """Emit a record on a DRIP route, but not to `excluded`; without a next hop it is deferred.
 
     The caller fills in the rest.
     """
@@ -128,13 +129,13 @@ def send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, o
 
 @embedded
 def send(state, rules, neighbourhood, i, kind, target, now, out):
-    """Emit a record that starts here; see `send_or_defer`."""
+    """Send a record that starts here on a DRIP route; see `send_or_defer`."""
     return send_or_defer(state, rules, neighbourhood, i, np.int64(kind), target, NO_NODE, now, out)
 
 
 @embedded
 def forward(state, rules, neighbourhood, i, kind, message, out):
-    """Forward a record to its broker; after too many retries or hops it is lost."""
+    """Forward a record on a DRIP route to its broker; after too many retries or hops it is lost."""
     retry = message.reals[RETRY] + 1.0 if message.kind == DEFERRED else 0.0
     if retry > rules.retries or message.hops >= _MOST_HOPS:
         state.node[i].lost += 1

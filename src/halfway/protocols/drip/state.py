@@ -94,7 +94,7 @@ CONTACT = np.dtype(
 
 
 class DripState(NamedTuple):
-    """Everything that a DRIP node remembers; K, L, M: brokers, nearest, copies of the rules.
+    """The state of a DRIP node; K, L, M: brokers, nearest, copies of the rules.
 
     A few arrays of records, because the compiler passes each array to each function separately.
     """
@@ -116,7 +116,7 @@ def blank_state(
     node_ids: npt.NDArray[np.int32], capability: npt.NDArray[np.float64], *, brokers: int,
     nearest: int, copies: int, window: int, own: int, intervals: int, seed: int,
 ) -> DripState:  # fmt: skip
-    """Nodes before their start event, with empty tables.
+    """The state of DRIP nodes before their start event, with empty tables.
 
     capability [n]; brokers, nearest, copies: of the rules. window: events in flight at a time,
     rounded up to a power of two. own: intervals that a node may subscribe to; intervals: that all
@@ -144,7 +144,7 @@ def blank_state(
 
 
 def _records(kind: np.dtype[np.void], *shape: int, none: tuple[str, ...]) -> np.recarray[Any, Any]:
-    """Records of zeros, with -1 in the fields `none`."""
+    """Records of a DRIP state table: zeros, with -1 in the fields `none`."""
     made = np.zeros(shape, kind).view(np.recarray)
     for field in none:
         made[field] = -1

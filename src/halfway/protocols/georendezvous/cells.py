@@ -26,19 +26,19 @@ _UP = np.array([0, 1, 1, 1, 0, -1, -1, -1], np.int64)
 
 @inlined
 def cell_of(value, low, side):
-    """Column of an x or row of a y: cells are half open, so a point is in exactly one."""
+    """The column of an x or row of a y of square cells: half open, so a point is in exactly one."""
     return np.int64(np.floor((value - low) / side))
 
 
 @inlined
 def adjacent_cell(x, y, direction):
-    """The cell next to (x, y) in a direction."""
+    """The square cell next to cell (x, y) in a direction."""
     return x + _ACROSS[direction], y + _UP[direction]
 
 
 @inlined
 def direction_between(from_x, from_y, to_x, to_y):
-    """The direction from a cell to one of its eight neighbours; -1 if it is none of them."""
+    """The direction from a square cell to one of its eight neighbours; -1 if it is none of them."""
     for direction in range(8):
         if from_x + _ACROSS[direction] == to_x and from_y + _UP[direction] == to_y:
             return direction
@@ -47,7 +47,7 @@ def direction_between(from_x, from_y, to_x, to_y):
 
 @inlined
 def point_position(key, topic, point):
-    """[geo §2.3] The position of a topic's rendezvous point in the unit square."""
+    """The position of a topic's rendezvous point in the unit square of the cells [geo §2.3]."""
     random_state = advanced(seeded(seeded(np.uint64(key), topic), point))
     x = uniform(mixed(random_state))
     return x, uniform(mixed(advanced(random_state)))
@@ -67,7 +67,7 @@ def closer(ax, ay, bx, by, dx, dy):
 
 @inlined
 def greedy(mask, x, y, dx, dy):
-    """[geo §2.1] The direction of the populated neighbour closest to d; STAY if none is closer."""
+    """[geo §2.1] The greedy direction to cell d: its closest populated neighbour cell, or STAY."""
     best_x, best_y, best = x, y, STAY
     for direction in range(8):
         if (mask >> direction) & 1:
@@ -79,7 +79,7 @@ def greedy(mask, x, y, dx, dy):
 
 @inlined
 def octant(across, up):
-    """The last of the eight directions that a vector has reached, turning counterclockwise."""
+    """The last of a cell's eight directions that a vector has reached, turning counterclockwise."""
     if up >= 0 and across > 0:
         return 0 if up < across else 1
     if up > 0:
@@ -91,7 +91,7 @@ def octant(across, up):
 
 @inlined
 def next_counterclockwise(mask, direction):
-    """The first populated direction counterclockwise of a direction, which itself comes last."""
+    """A cell's first populated direction counterclockwise of a direction, which comes last."""
     for turn in range(1, 9):
         onto = (direction + turn) & 7
         if (mask >> onto) & 1:
@@ -101,7 +101,7 @@ def next_counterclockwise(mask, direction):
 
 @inlined
 def decide(mask, x, y, dx, dy, on_perimeter, entry_x, entry_y, first, back):
-    """The next direction of a message for cell d from cell (x, y): the whole routing decision.
+    """Decide the direction of a message for cell d from cell (x, y): the whole routing decision.
 
     on_perimeter: 1 in perimeter mode, which the message entered at (entry_x, entry_y) by leaving in
     direction `first`; back: the direction it came from. Returns (direction or HOME, on_perimeter,

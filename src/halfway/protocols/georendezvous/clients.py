@@ -14,7 +14,8 @@ _NO_POINT = np.int32(255)  # received, but over a detour, which says nothing abo
 
 @apart
 def advertise(state, rules, i, topic, out):
-    """[geo §2.3] "send an advertisement to each of the n rendezvous points"."""
+    """Advertise as a GeoRendezvous client: [geo §2.3] "send an advertisement to each of the n
+    rendezvous points"."""
     me = state.node_id[i]
     for point in range(rules.points):
         o = point_message(state, rules, i, messages.ADVERT, topic, np.int32(point), me, NONE, out)
@@ -23,7 +24,8 @@ def advertise(state, rules, i, topic, out):
 
 @apart
 def subscribe(state, rules, i, topic, stamp, out):
-    """[geo §2.4] "selects just the m rendezvous points that are physically closer to it"."""
+    """Subscribe as a GeoRendezvous client: [geo §2.4] "selects just the m rendezvous points that
+    are physically closer to it"."""
     for point in range(rules.points):
         if is_tried(state, rules, i, topic, np.int32(point)):
             subscribe_to(state, rules, i, topic, np.int32(point), stamp, out)
@@ -31,7 +33,7 @@ def subscribe(state, rules, i, topic, stamp, out):
 
 @apart
 def subscribe_to(state, rules, i, topic, point, stamp, out):
-    """Subscribe at one point. A stamp cancels earlier prunes there."""
+    """Subscribe a GeoRendezvous client at one point. A stamp cancels earlier prunes there."""
     o = point_message(state, rules, i, messages.INTEREST, topic, point, NONE, state.node_id[i], out)
     o.reals[messages.STAMP] = stamp
     dispatch(state, rules, i, o, out)
@@ -39,7 +41,8 @@ def subscribe_to(state, rules, i, topic, point, stamp, out):
 
 @apart
 def renew(state, rules, i, stamp, out):
-    """[geo §2.2] "periodically repeat their advertisements and subscriptions"."""
+    """Renew a GeoRendezvous client's state: [geo §2.2] "periodically repeat their advertisements
+    and subscriptions"."""
     for topic in range(state.advertised.shape[1]):
         if state.advertised[i, topic] == 1:
             advertise(state, rules, i, np.int32(topic), out)
@@ -49,7 +52,8 @@ def renew(state, rules, i, stamp, out):
 
 @apart
 def publish(state, rules, i, message, out):
-    """[geo §2.3] "only send notifications through paths where it actually has receivers"."""
+    """Publish as a GeoRendezvous client: [geo §2.3] "only send notifications through paths where it
+    actually has receivers"."""
     me, topic = state.node_id[i], message.topic
     for point in range(rules.points):
         if state.wanted_until[i, topic, point] > message.at:
@@ -62,7 +66,7 @@ def publish(state, rules, i, message, out):
 
 @apart
 def receive(state, rules, i, message, out):
-    """Receive an event through a point: deliver the first copy, prune the longer of two paths."""
+    """Receive an event at a GeoRendezvous client: deliver its first copy, prune the longer path."""
     if state.subscribed[i, message.topic] == 0:
         return
     direct, point = message.reals[messages.DETOUR] == 0.0, message.args[messages.POINT]
@@ -91,7 +95,8 @@ def receive(state, rules, i, message, out):
 
 @apart
 def is_shorter(state, rules, i, message, best, fewest):
-    """[geo §2.3] "the shortest number of hops", ties by "distance to the rendezvous point"."""
+    """Whether a GeoRendezvous client's path is shorter: [geo §2.3] "the shortest number of hops",
+    ties by "distance to the rendezvous point"."""
     point, hops = message.args[messages.POINT], message.args[messages.HOPS]
     if hops != fewest:
         return hops < fewest
@@ -102,7 +107,7 @@ def is_shorter(state, rules, i, message, best, fewest):
 
 @apart
 def prefer(state, rules, i, message, winner, loser, out):
-    """Prune the losing point for this publisher, and cancel an earlier prune of the winner."""
+    """Prune a GeoRendezvous client's losing point for a publisher; cancel a prune of the winner."""
     now, topic, publisher = message.at, message.topic, message.publisher
     pruned, me = state.pruned, state.node_id[i]
     r = pruned_place(state, i, topic, publisher, now)

@@ -49,7 +49,7 @@ State = CellState
 
 
 def most_emissions(state: CellState, rules: Rules) -> int:
-    """The most records that one call of `handle` emits."""
+    """The most records that one call of GeoRendezvous's `handle` emits."""
     topics = state.advertised.shape[1]
     entries = 2 * state.store.shape[1] + state.traversals.shape[1] + state.neighbours.shape[1]
     most = entries + 2 * topics * rules.points + 8
@@ -57,8 +57,8 @@ def most_emissions(state: CellState, rules: Rules) -> int:
 
 
 @apart
-def passed_to_replica(state, rules, i, message, out):
-    """Whether a message to a home went on to another member, which stores the key."""
+def pass_to_replica(state, rules, i, message, out):
+    """Whether a message to a GeoRendezvous home went on to another member, which stores the key."""
     topic, point = message.topic, message.args[messages.POINT]
     if rules.replicas == ALL or to_client(message.kind):
         return False
@@ -74,9 +74,9 @@ def passed_to_replica(state, rules, i, message, out):
 
 @apart
 def arrived(state, rules, i, message, out):
-    """A routed message at its destination."""
+    """Handle a GeoRendezvous message that has arrived at its destination."""
     kind, topic, point = message.kind, message.topic, message.args[messages.POINT]
-    if passed_to_replica(state, rules, i, message, out):
+    if pass_to_replica(state, rules, i, message, out):
         return
     if kind in (messages.ADVERT, messages.INTEREST, messages.PRUNE):
         store_entry(state, rules, i, message, out)
@@ -97,7 +97,7 @@ def arrived(state, rules, i, message, out):
 
 @apart
 def on_timer(state, rules, neighbourhood, i, message, out):
-    """READY, BEACON and RENEW, unless an earlier incarnation started them."""
+    """Handle a GeoRendezvous READY, BEACON or RENEW, unless an earlier incarnation started it."""
     if message.args[messages.INCARNATION] != state.incarnation[i]:
         return
     if message.kind == messages.READY:
@@ -113,7 +113,7 @@ def on_timer(state, rules, neighbourhood, i, message, out):
 
 @apart
 def on_command(state, rules, i, message, out):
-    """A command of the application. A newcomer carries it out when it is READY."""
+    """Handle a GeoRendezvous application's command. A newcomer carries it out when it is READY."""
     topic = message.topic
     if message.kind == PUBLISH:
         publish(state, rules, i, message, out)
@@ -136,7 +136,7 @@ def on_command(state, rules, i, message, out):
 
 @apart
 def on_ack_timeout(state, rules, i, message, out):
-    """A hop was not acknowledged in time: retransmit it, or reroute one that failed for good."""
+    """Handle GeoRendezvous's ACK_TIMEOUT: retransmit a hop, or reroute one that failed for good."""
     place = reliable_hop.overdue(state.hops, rules, i, message, out)
     if place == reliable_hop.NONE:
         return
@@ -148,10 +148,10 @@ def on_ack_timeout(state, rules, i, message, out):
 
 @handles(CellState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of GeoRendezvous receive one message."""
+    """Handle one message at a node of GeoRendezvous."""
     kind = message.kind
     if messages.ADVERT <= kind <= messages.NOTIFY_CLIENT or kind == messages.REPLICATE:
-        if reliable_hop.accepted_before(state.hops, i, message, out):
+        if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
             return
         here = to_client(kind) and message.target == state.node_id[i]
         if kind == messages.REPLICATE:

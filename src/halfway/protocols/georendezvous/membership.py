@@ -24,21 +24,21 @@ _BEACONS_MISSED = 2.5  # a node that missed so many is gone
 
 @apart
 def announce(state, i, kind, towards, out):
-    """Send one's own cell."""
+    """Announce a GeoRendezvous node's membership of its own cell."""
     o = emit(out, kind, 0.0, towards)
     o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
 
 
 @apart
 def start_timer(state, i, kind, after, out):
-    """Start a timer that is void after the next start or leave."""
+    """Start a membership timer of a GeoRendezvous node, void after its next start or leave."""
     o = emit(out, kind, after, state.node_id[i])
     o.args[messages.INCARNATION] = state.incarnation[i]
 
 
 @apart
 def locate(state, rules, neighbourhood, i):
-    """Update the node's position and cell. True if it is in another cell than before."""
+    """Update a cell member's position and cell. True if it is in another cell than before."""
     state.position[i, 0], state.position[i, 1] = neighbourhood.x[i], neighbourhood.y[i]
     x, y = tables.cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
     moved = x != state.cell[i, 0] or y != state.cell[i, 1]
@@ -48,7 +48,7 @@ def locate(state, rules, neighbourhood, i):
 
 @apart
 def start(state, rules, neighbourhood, i, out):
-    """A start event: drop all soft state, ask for the members of the cell, and listen."""
+    """Start a cell's newcomer: drop all soft state, ask for the cell's members, and listen."""
     state.incarnation[i] += 1
     locate(state, rules, neighbourhood, i)
     for s in range(state.neighbours.node_id.shape[1]):
@@ -65,14 +65,14 @@ def start(state, rules, neighbourhood, i, out):
 
 @apart
 def drop_entries(state, i):
-    """Empty the store."""
+    """Empty the store of a GeoRendezvous node whose membership ends."""
     for e in range(state.store.until.shape[1]):
         state.store.until[i, e] = -1.0
 
 
 @apart
 def join(state, rules, i, out):
-    """Enter a cell as a newcomer; READY will follow."""
+    """Join a GeoRendezvous cell as a newcomer; READY will follow."""
     state.present[i] = 0
     announce(state, i, messages.JOIN, EVERYONE, out)
     start_timer(state, i, messages.READY, rules.join_listen_s, out)
@@ -80,7 +80,8 @@ def join(state, rules, i, out):
 
 @apart
 def become_member(state, rules, i, message, out):
-    """[geo §2.1] Take part. In a cell that was empty, entries may still be in flight."""
+    """Become a member of a GeoRendezvous cell [geo §2.1]; in an empty one, entries may be in
+    flight."""
     state.present[i] = 1
     if tables.member(state, i, OWN) == NONE:
         state.fresh_until[i] = message.at + rules.join_listen_s
@@ -89,7 +90,7 @@ def become_member(state, rules, i, message, out):
 
 @apart
 def on_neighbour(state, rules, i, message, out):
-    """JOIN, HERE, HELLO, GONE: update the neighbours, and move entries where homes change."""
+    """Handle JOIN, HERE, HELLO or GONE: update cell members; move entries where homes change."""
     x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
     # With acknowledgements a dead node is found by its silence to them, so that beacons may be
     # missed for longer; members of one cell then keep one view although beacons are lost.
@@ -112,7 +113,7 @@ def on_neighbour(state, rules, i, message, out):
 
 @apart
 def beacon(state, rules, neighbourhood, i, message, out):
-    """Send a beacon; expire silent neighbours, and change cells if the node has moved."""
+    """Send a cell member's beacon; expire silent neighbours, change cells if the node has moved."""
     if tables.expire_neighbours(state, i, message.at):
         transfer(state, rules, i, message.at, out)
     was_x, was_y = state.cell[i, 0], state.cell[i, 1]
@@ -131,7 +132,7 @@ def beacon(state, rules, neighbourhood, i, message, out):
 
 @apart
 def leave(state, rules, i, message, out):
-    """Leave the cell; its last member routes the entries to the homes without it."""
+    """Leave a GeoRendezvous cell; its last member routes the entries to the homes without it."""
     announce(state, i, messages.GONE, EVERYONE, out)
     state.present[i] = 0
     if tables.member(state, i, OWN) == NONE:
@@ -143,14 +144,14 @@ def leave(state, rules, i, message, out):
 
 @apart
 def is_closer(state, rules, topic, point, ax, ay, bx, by):
-    """Whether cell a comes before cell b as the home of a rendezvous point."""
+    """Whether membership of cell a makes it the home of a rendezvous point before cell b."""
     column, row = tables.cell_at(rules, *tables.point_of(rules, topic, point))
     return closer(ax, ay, bx, by, column, row)
 
 
 @apart
 def rehome(state, rules, i, topic, point, x, y, now, out):
-    """Route the entries of one point (topic NONE: of all) again, to where the home is now.
+    """Route entries of one point (topic NONE: of all) to the new home after a membership change.
 
     (x, y): the cell that is populated now, which becomes the home of those points only that it is
     closer to; the own cell: route in any case.
@@ -174,7 +175,7 @@ def rehome(state, rules, i, topic, point, x, y, now, out):
 
 @apart
 def route_entry(state, rules, i, e, out):
-    """Route an entry of the store to the home of its point."""
+    """Route a stored entry, after a membership change, to the home of its rendezvous point."""
     store = state.store
     o = point_message(
         state, rules, i, store.kind[i, e], store.topic[i, e], store.point[i, e],
@@ -188,7 +189,7 @@ def route_entry(state, rules, i, e, out):
 
 @apart
 def warn_homes(state, rules, i, x, y, now, out):
-    """A cell next to home perimeters is populated: send REHOME to homes that are farther."""
+    """Send REHOME to farther homes, as a cell next to their home perimeters has gained a member."""
     traversals = state.traversals
     for t in range(traversals.topic.shape[1]):
         topic, point = traversals.topic[i, t], traversals.point[i, t]

@@ -28,7 +28,7 @@ _NOTHING, _WANTED, _UNWANTED = 0, 1, 2
 
 @apart
 def send_store(state, rules, i, newcomer, now, out):
-    """Send a newcomer the entries that it will store and that this member leads."""
+    """Send a newcomer the rendezvous cell's entries that it will store and this member leads."""
     store = state.store
     for e in range(store.kind.shape[1]):
         topic, point = store.topic[i, e], store.point[i, e]
@@ -42,7 +42,7 @@ def send_store(state, rules, i, newcomer, now, out):
 
 @apart
 def transfer(state, rules, i, now, out):
-    """Send divided keys that have lost a replica to all members of the cell."""
+    """Transfer divided keys that have lost a replica to all members of the rendezvous cell."""
     for e in range(state.store.kind.shape[1]):
         if rules.replicas != ALL and state.store.until[i, e] > now:
             emit_entry(state, i, e, messages.NOTIFIED, EVERYONE, out)
@@ -50,7 +50,7 @@ def transfer(state, rules, i, now, out):
 
 @apart
 def replicate(state, rules, i, e, notified, towards, out):
-    """Send an entry to the members of the cell. `notified`: its publishers are informed already.
+    """Replicate an entry in its rendezvous cell. `notified`: its publishers are informed already.
 
     A broadcast is never acknowledged: with retries, each member receives a copy of its own too.
     """
@@ -70,7 +70,7 @@ def replicate(state, rules, i, e, notified, towards, out):
 
 @apart
 def emit_entry(state, i, e, notified, towards, out):
-    """Emit an entry of the store."""
+    """Emit an entry of the rendezvous cell's store."""
     store = state.store
     o = emit(out, messages.REPLICATE, 0.0, towards)
     o.topic, o.target = store.topic[i, e], store.subscriber[i, e]
@@ -85,7 +85,7 @@ def emit_entry(state, i, e, notified, towards, out):
 
 @apart
 def subscribes(state, i, e, topic, point, publisher, now):
-    """Whether an entry subscribes to a publisher at a point, and did not prune it there."""
+    """Whether an entry of the rendezvous cell subscribes to a publisher at a point, unpruned."""
     if not is_entry(state, i, e, messages.INTEREST, topic, point, now):
         return False
     subscriber = state.store.subscriber[i, e]
@@ -94,7 +94,7 @@ def subscribes(state, i, e, topic, point, publisher, now):
 
 @apart
 def has_subscriber(state, i, topic, point, publisher, now):
-    """Whether a point has a subscriber for a publisher."""
+    """Whether the rendezvous cell has a subscriber for a publisher at a point."""
     for e in range(state.store.kind.shape[1]):
         if subscribes(state, i, e, topic, point, publisher, now):
             return True
@@ -103,7 +103,7 @@ def has_subscriber(state, i, topic, point, publisher, now):
 
 @apart
 def report_to_publisher(state, rules, i, kind, e, out):
-    """Send WANTED or UNWANTED to the publisher of an advertisement in the store."""
+    """Report WANTED or UNWANTED from the rendezvous cell to the publisher of a stored ADVERT."""
     store = state.store
     store.reported[i, e] = _WANTED if kind == messages.WANTED else _UNWANTED
     o = point_message(
@@ -116,7 +116,7 @@ def report_to_publisher(state, rules, i, kind, e, out):
 
 @apart
 def report_changes(state, rules, i, topic, point, now, out):
-    """Report to each publisher whose subscribers have come or gone. How many reports."""
+    """Report from the rendezvous cell to publishers whose subscribers came or went. How many."""
     store = state.store
     reports = np.int64(0)
     for e in range(store.kind.shape[1]):
@@ -131,7 +131,7 @@ def report_changes(state, rules, i, topic, point, now, out):
 
 @apart
 def cancel_prunes(state, i, topic, point, subscriber, now):
-    """Remove what a subscriber pruned here before its last new subscription to the point."""
+    """Remove a subscriber's prunes in the rendezvous cell from before its last new subscription."""
     # By its own clock, because the two may have reached different members of the cell.
     store = state.store
     tried = find_entry(state, i, messages.INTEREST, topic, point, NONE, subscriber, now)
@@ -150,7 +150,7 @@ def cancel_prunes(state, i, topic, point, subscriber, now):
 
 @apart
 def put_received(state, i, message, kind, until, stamp):
-    """Store the entry that a message carries; its place, -1 if the store is full."""
+    """Store a message's entry in the rendezvous cell; its place, -1 if the store is full."""
     topic, point, now = message.topic, message.args[messages.POINT], message.at
     x = np.int32(message.reals[messages.CLIENT_X])
     y = np.int32(message.reals[messages.CLIENT_Y])
@@ -164,7 +164,7 @@ def put_received(state, i, message, kind, until, stamp):
 
 @apart
 def store_entry(state, rules, i, message, out):
-    """Store an ADVERT, INTEREST or PRUNE: this cell is the home of its point."""
+    """Store an ADVERT, INTEREST or PRUNE: this rendezvous cell is the home of its point."""
     now, topic, point = message.at, message.topic, message.args[messages.POINT]
     transferred = message["flags"] & messages.TRANSFERRED
     until = message.reals[messages.UNTIL] if transferred else now + rules.lifetime_s
@@ -185,7 +185,7 @@ def store_entry(state, rules, i, message, out):
 
 @apart
 def store_replica(state, rules, i, message, out):
-    """Store an entry of another member of the cell."""
+    """Store a replica of another member's entry of the rendezvous cell."""
     x, y = message.args[messages.CELL_X], message.args[messages.CELL_Y]
     if x != state.cell[i, 0] or y != state.cell[i, 1]:
         return
@@ -210,7 +210,7 @@ def store_replica(state, rules, i, message, out):
 
 @apart
 def adopt_reports(state, rules, i, topic, point, now, out):
-    """Record what another member has reported to the publishers."""
+    """Adopt what another member of the rendezvous cell has reported to the publishers."""
     store = state.store
     for e in range(store.kind.shape[1]):
         if is_entry(state, i, e, messages.ADVERT, topic, point, now):
@@ -224,7 +224,8 @@ def adopt_reports(state, rules, i, topic, point, now, out):
 
 @apart
 def notify(state, rules, i, message, out):
-    """[geo §2.2] "forward each of the notifications it gets to the interested subscribers"."""
+    """Notify from the rendezvous cell: [geo §2.2] "forward each of the notifications it gets to the
+    interested subscribers"."""
     now, topic, point = message.at, message.topic, message.args[messages.POINT]
     publisher = message.publisher
     wait = state.fresh_until[i] - now

@@ -21,7 +21,7 @@ _SETTLED = 1.5  # times `join_listen_s`: by then a newcomer is a member
 
 @apart
 def to_client(kind):
-    """Whether a routed kind is for one node rather than for a cell."""
+    """Whether a kind that Cell Hash Routing carries is for one node rather than for a cell."""
     return kind >= messages.WANTED
 
 
@@ -39,7 +39,7 @@ def point_message(state, rules, i, kind, topic, point, publisher, target, out):
 
 @apart
 def copy_of(message, kind, towards, out):
-    """Emit a copy of a message; not yet routed."""
+    """Emit a copy of a message for Cell Hash Routing; not yet routed."""
     o = emit(out, kind, 0.0, towards)
     copy_record(message, o)
     o.kind = kind
@@ -48,7 +48,7 @@ def copy_of(message, kind, towards, out):
 
 @apart
 def hop(state, rules, i, o, towards, out):
-    """Send a message to a neighbour."""
+    """Send a message of Cell Hash Routing one hop, to a neighbour."""
     o.next = towards
     o.args[messages.HOPS] += 1
     o.reals[messages.PREVIOUS] = packed(state.cell[i, 0], state.cell[i, 1])
@@ -58,7 +58,7 @@ def hop(state, rules, i, o, towards, out):
 
 @apart
 def dispatch(state, rules, i, o, out):
-    """Route a message from row i: to its client, to the next cell, or mark it as ARRIVED here."""
+    """Route a message of row i: to its client, to the next cell, or mark it as ARRIVED here."""
     me = state.node_id[i]
     o.next = me
     if to_client(o.kind) and o.target == me:
@@ -80,27 +80,27 @@ def dispatch(state, rules, i, o, out):
 
 @apart
 def drop(state, i, o):
-    """End a message that has no route, and count it."""
+    """Drop a message that Cell Hash Routing has no route for, and count it."""
     o.kind = 0
     state.lost[i, tables.NO_ROUTE] += 1
 
 
 @apart
 def packed(x, y):
-    """A cell as one number that a real holds exactly."""
+    """Pack a cell of a routed message into one number that a real holds exactly."""
     return np.float64(x) * _SPAN + np.float64(y)
 
 
 @apart
 def direction_back(x, y, previous):
-    """The direction of a packed cell from (x, y); -1 if it does not touch it."""
+    """The direction of a routed message's packed cell from (x, y); -1 if it does not touch it."""
     from_x = np.floor(previous / _SPAN + 0.5)
     return direction_between(x, y, np.int64(from_x), np.int64(previous - from_x * _SPAN))
 
 
 @apart
 def next_direction(state, rules, i, o):
-    """Decide where a message goes, and record its mode in it. A direction, or HOME."""
+    """Decide a routed message's next direction, or HOME, and record its routing mode in it."""
     x, y = state.cell[i, 0], state.cell[i, 1]
     back = direction_back(x, y, o.reals[messages.PREVIOUS])
     step = 8.0 * packed(x, y) + back + 1.0
@@ -128,7 +128,8 @@ def next_direction(state, rules, i, o):
 
 @apart
 def is_mark(hops):
-    """Whether a traversal marks its step now: after powers of two of hops (Brent, BIT 20, 1980).
+    """Whether a routed message's perimeter traversal marks its step: after powers of two of hops
+    (Brent, BIT 20, 1980).
 
     The first mark in a cycle that is no longer than the hops so far is met again.
     """
@@ -137,7 +138,7 @@ def is_mark(hops):
 
 @apart
 def hand_off(state, rules, i, o, out):
-    """Route a message from a node that has left its cell: to any member nearby."""
+    """Hand a routed message from a node that has left its cell to any member nearby."""
     direction = tables.direction_towards(state, i, o.args[messages.GOAL_X], o.args[messages.GOAL_Y])
     towards = tables.member(state, i, OWN)
     if towards == NONE and direction >= 0:
@@ -155,7 +156,7 @@ def hand_off(state, rules, i, o, out):
 
 @apart
 def reroute(state, rules, i, place, out):
-    """A tracked hop has failed for good: forget its receiver and try another route."""
+    """Reroute a message whose tracked hop failed for good: forget that receiver, try another."""
     gone = state.hops.record[i, place].next
     tables.forget_neighbour(state, i, gone)
     o = emit_again(state.hops, i, place, state.node_id[i], out)
@@ -174,7 +175,7 @@ def reroute(state, rules, i, place, out):
 
 @apart
 def forward(state, rules, i, message, out):
-    """Route a message that is not for this node."""
+    """Forward a message of Cell Hash Routing that is not for this node."""
     o = copy_of(message, message.kind, state.node_id[i], out)
     dispatch(state, rules, i, o, out)
     if o["flags"] & messages.PERIMETER and o.kind in (messages.ADVERT, messages.INTEREST):

@@ -12,7 +12,7 @@ MOST_HOPS = 30_000
 
 
 class Rules(NamedTuple):
-    """The scalars of the system, the same on every node."""
+    """The rules of GeoRendezvous: its scalars, the same on every node."""
 
     key: np.uint64  # of the hash
     side: float  # of a cell, in the unit of the positions; at most reach * CELL_SIDE_RADII
@@ -39,7 +39,7 @@ def rules(
     area: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0),
     **scalars: Any,
 ) -> Rules:
-    """The rules for nodes that reach as far as `radius`; scalars: other fields of `Rules`.
+    """The rules of GeoRendezvous for nodes that reach `radius`; scalars: other fields of `Rules`.
 
     area: the rectangle that keys hash into: x and y of its corner, width, height.
     Raises Problem for values under which keys would be lost even in a static network.

@@ -55,7 +55,7 @@ _ACCEPTED = 4  # accepted hops that a node remembers, for each hop in flight
 
 
 class CellState(NamedTuple):
-    """The state of a node: position, membership, tables, and what its clients asked for."""
+    """The state of a GeoRendezvous node: position, membership, tables, its clients' requests."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] chooses among the members of a cell
@@ -89,7 +89,7 @@ def state(
     publishers: int = 16,
     hops_in_flight: int = 0,
 ) -> CellState:
-    """Nodes before their start event.
+    """The state of GeoRendezvous nodes before their start event.
 
     window: events in flight at a time, rounded up to a power of two; an older one counts as
     received. neighbours, entries, traversals: places of these tables. publishers: pairs of topic

@@ -14,20 +14,20 @@ OWN = np.int64(8)  # the direction of the own cell
 
 @apart
 def point_of(rules, topic, point):
-    """[geo §2.3] The position of a rendezvous point, in the rectangle that all nodes agree on."""
+    """Look up a rendezvous point's position [geo §2.3] in the rectangle that all nodes agree on."""
     x, y = point_position(rules.key, topic, point)
     return rules.low_x + x * rules.wide, rules.low_y + y * rules.high
 
 
 @apart
 def cell_at(rules, x, y):
-    """The cell of a position, column and row."""
+    """Look up the GeoRendezvous cell of a position, column and row."""
     return cell_of(x, rules.low_x, rules.side), cell_of(y, rules.low_y, rules.side)
 
 
 @apart
 def direction_of(state, i, x, y):
-    """The direction of a cell from row i's: one of eight, OWN, or -1 if it does not touch it."""
+    """Look up a cell's direction from row i's: one of eight, OWN, or -1 if it does not touch it."""
     if x == state.cell[i, 0] and y == state.cell[i, 1]:
         return OWN
     return direction_between(state.cell[i, 0], state.cell[i, 1], x, y)
@@ -35,7 +35,7 @@ def direction_of(state, i, x, y):
 
 @apart
 def direction_of_member(state, i, s):
-    """The direction of the cell of the neighbour at a place; -1 unless it is a member."""
+    """Look up the direction of a neighbour table's member by place; -1 unless it is a member."""
     neighbours = state.neighbours
     if neighbours.until[i, s] <= 0.0 or neighbours.is_member[i, s] == 0:
         return NOWHERE
@@ -44,7 +44,7 @@ def direction_of_member(state, i, s):
 
 @apart
 def learn_neighbour(state, i, node_id, x, y, is_member, until):
-    """Record that a node is in a cell until a time. True if that populates an adjacent cell."""
+    """Enter a node in the neighbour table until a time. True if that populates an adjacent cell."""
     neighbours = state.neighbours
     direction = direction_of(state, i, x, y)
     place, known, empty = NOWHERE, NOWHERE, True
@@ -72,7 +72,7 @@ def learn_neighbour(state, i, node_id, x, y, is_member, until):
 
 @apart
 def forget_neighbour(state, i, node_id):
-    """Remove a node from the neighbours."""
+    """Remove a node from the GeoRendezvous node's neighbour table."""
     for s in range(state.neighbours.node_id.shape[1]):
         if state.neighbours.node_id[i, s] == node_id:
             state.neighbours.until[i, s] = -1.0
@@ -80,7 +80,7 @@ def forget_neighbour(state, i, node_id):
 
 @apart
 def expire_neighbours(state, i, now):
-    """Remove neighbours whose beacons stopped. True if one was a member of the own cell."""
+    """Remove silent nodes from the neighbour table. True if one was a member of the own cell."""
     own = False
     for s in range(state.neighbours.node_id.shape[1]):
         if state.neighbours.until[i, s] <= now:
@@ -91,7 +91,7 @@ def expire_neighbours(state, i, now):
 
 @apart
 def populated_mask(state, i):
-    """[geo §2.1] N(x): one bit for each adjacent cell that has a member."""
+    """[geo §2.1] N(x) of the neighbour table: one bit for each adjacent cell with a member."""
     mask = 0
     for s in range(state.neighbours.node_id.shape[1]):
         direction = direction_of_member(state, i, s)
@@ -102,7 +102,8 @@ def populated_mask(state, i):
 
 @apart
 def member(state, i, direction):
-    """[geo §2.1] "picks a random node": a member of the cell in a direction; -1 if it has none."""
+    """Look up a member in the neighbour table: [geo §2.1] "picks a random node" of the cell in a
+    direction; -1 if it has none."""
     count = 0
     for s in range(state.neighbours.node_id.shape[1]):
         count += direction_of_member(state, i, s) == direction
@@ -119,7 +120,7 @@ def member(state, i, direction):
 
 @apart
 def has_lowest_id(state, i):
-    """Whether row i has the lowest id of all members of its cell."""
+    """Whether row i has the lowest id of its cell's members in the neighbour table."""
     for s in range(state.neighbours.node_id.shape[1]):
         lower = state.neighbours.node_id[i, s] < state.node_id[i]
         if direction_of_member(state, i, s) == OWN and lower:
@@ -129,7 +130,7 @@ def has_lowest_id(state, i):
 
 @apart
 def is_near(state, i, node_id):
-    """Whether a node is known to be in this or an adjacent cell, as a member or newcomer."""
+    """Whether the neighbour table has a node of this or an adjacent cell, as member or newcomer."""
     neighbours = state.neighbours
     for s in range(neighbours.node_id.shape[1]):
         if neighbours.until[i, s] > 0.0 and neighbours.node_id[i, s] == node_id:
@@ -139,7 +140,8 @@ def is_near(state, i, node_id):
 
 @apart
 def direction_towards(state, i, dx, dy):
-    """The adjacent populated cell closest to cell d, even if farther than the own one; -1."""
+    """Look up the direction of the adjacent populated cell closest to d, even if the own is closer;
+    -1 if there is none."""
     best = NOWHERE
     best_x, best_y = state.cell[i, 0], state.cell[i, 1]
     for s in range(state.neighbours.node_id.shape[1]):
@@ -153,7 +155,7 @@ def direction_towards(state, i, dx, dy):
 
 @inlined
 def is_entry(state, i, e, kind, topic, point, now):
-    """Whether a place of the store has a live entry of a kind for a point."""
+    """Whether a place of the GeoRendezvous store has a live entry of a kind for a point."""
     store = state.store
     key = store.topic[i, e] == topic and store.point[i, e] == point
     return key and store.kind[i, e] == kind and store.until[i, e] > now
@@ -161,7 +163,7 @@ def is_entry(state, i, e, kind, topic, point, now):
 
 @apart
 def find_entry(state, i, kind, topic, point, publisher, subscriber, now):
-    """The place of an entry in the store; -1 if it is not there, or has expired."""
+    """Look up an entry's place in the GeoRendezvous store; -1 if it is absent, or has expired."""
     store = state.store
     for e in range(store.kind.shape[1]):
         same = store.publisher[i, e] == publisher and store.subscriber[i, e] == subscriber
@@ -172,7 +174,7 @@ def find_entry(state, i, kind, topic, point, publisher, subscriber, now):
 
 @apart
 def put_entry(state, i, kind, topic, point, publisher, subscriber, x, y, until, stamp, now):
-    """Add an entry to the store or extend its life; its place, -1 if the store is full."""
+    """Put an entry in the store's table or extend its life; its place, -1 if the store is full."""
     store = state.store
     e = np.int64(find_entry(state, i, kind, topic, point, publisher, subscriber, now))
     if e == NOWHERE:
@@ -196,7 +198,7 @@ def put_entry(state, i, kind, topic, point, publisher, subscriber, x, y, until, 
 
 @apart
 def put_traversal(state, i, topic, point, x, y, until, now):
-    """Record that the perimeter of a point's home passes here; replaces what expires first."""
+    """Put a home perimeter into the table of traversals here; it replaces what expires first."""
     traversals = state.traversals
     place, known = 0, False
     for t in range(traversals.topic.shape[1]):
@@ -217,7 +219,7 @@ def put_traversal(state, i, topic, point, x, y, until, now):
 
 @apart
 def distance_to(state, rules, i, topic, point):
-    """Squared Euclidean distance of a node from a rendezvous point."""
+    """Squared Euclidean distance of a GeoRendezvous node from a rendezvous point."""
     x, y = point_of(rules, topic, point)
     across, up = state.position[i, 0] - x, state.position[i, 1] - y
     return across * across + up * up
@@ -225,7 +227,7 @@ def distance_to(state, rules, i, topic, point):
 
 @apart
 def is_tried(state, rules, i, topic, point):
-    """[geo §2.4] Whether a point is among the `tried` closest to this node."""
+    """Whether a rendezvous point is among the `tried` closest to a node's position [geo §2.4]."""
     own = distance_to(state, rules, i, topic, point)
     ahead = 0
     for other in range(rules.points):
@@ -236,7 +238,7 @@ def is_tried(state, rules, i, topic, point):
 
 @apart
 def pruned_place(state, i, topic, publisher, now):
-    """The place of the points pruned for a publisher; a new place, without points, if needed."""
+    """A publisher's place in the table of pruned points; a new place, without points, if needed."""
     pruned, place = state.pruned, 0
     for r in range(pruned.publisher.shape[1]):
         if pruned.topic[i, r] == topic and pruned.publisher[i, r] == publisher:

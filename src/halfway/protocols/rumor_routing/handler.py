@@ -25,7 +25,7 @@ from halfway.core.options import count, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
 from halfway.protocols.application import PUBLISH, SUBSCRIBE, emit_event, notify_application
-from halfway.protocols.event_window import is_new
+from halfway.protocols.event_window import record_if_new
 from halfway.protocols.rumor_routing import messages
 from halfway.protocols.rumor_routing.state import (
     NONE,
@@ -49,7 +49,7 @@ OPTIONS = {
 
 
 class Rules(NamedTuple):
-    """The scalars of rumor routing, equal on every node; see `OPTIONS`."""
+    """The scalars of rumor routing's handler, equal on every node; see `OPTIONS`."""
 
     agent_probability: float
     agent_steps: int
@@ -64,14 +64,14 @@ HOPS_FROM_PUBLISHER = False
 
 
 def most_emissions(state: RumorState, rules: Rules) -> int:
-    """The most records that one call of `handle` emits."""
+    """The most records that one call of rumor routing's `handle` emits."""
     del rules
     return max(int(state.branch_topic.shape[1]) + 2, 3)
 
 
 @inlined
 def send_agent(state, neighbourhood, i, message, second, steps_left, out):
-    """Send an agent a random step on, with the paths to its topic and to a second one, if any."""
+    """Send a rumor routing agent on, with the paths to its topic and to a second one, if any."""
     step = random_step(state, neighbourhood, i, message)
     o = emit_walker(message, messages.AGENT, steps_left, step, out)
     o.args[messages.DISTANCE] = state.distance[i, message.topic]
@@ -81,7 +81,7 @@ def send_agent(state, neighbourhood, i, message, second, steps_left, out):
 
 @inlined
 def on_agent(state, neighbourhood, i, message, out):
-    """Exchange shorter paths between agent and node; then the agent continues, if it may."""
+    """Exchange shorter paths between a rumor routing agent and a node; the agent may continue."""
     learn_path(state, i, message.topic, message.args[messages.DISTANCE] + 1, message.source)
     second = message.args[messages.SECOND_TOPIC]
     if second == NONE:
@@ -95,7 +95,7 @@ def on_agent(state, neighbourhood, i, message, out):
 
 @inlined
 def on_publish(state, rules, neighbourhood, i, message, out):
-    """Make this node a witness of the topic; it may send an agent."""
+    """Make this rumor routing node a witness of the topic; it may send an agent."""
     topic = message.topic
     state.next_hop[i, topic] = state.node_id[i]
     state.distance[i, topic] = 0
@@ -109,7 +109,7 @@ def on_publish(state, rules, neighbourhood, i, message, out):
 
 @inlined
 def start_query(state, rules, neighbourhood, i, message, attempt, out):
-    """Send a new query for a topic, and start its timer."""
+    """Start a rumor routing query for a topic, and its timer."""
     number = state.queries[i]
     state.queries[i] += 1
     keep_trail(state, i, state.node_id[i], number, state.node_id[i])
@@ -126,7 +126,7 @@ def start_query(state, rules, neighbourhood, i, message, attempt, out):
 
 @inlined
 def resume_from(state, i, topic, out):
-    """Start a timer for the first topic, from that one on, whose query is open."""
+    """Start a rumor routing timer for the first topic, from that one on, whose query is open."""
     # One timer after another, because one call cannot emit as many records as there are topics.
     for other in range(topic, state.querying.shape[1]):
         if state.querying[i, other] == 1:
@@ -137,7 +137,7 @@ def resume_from(state, i, topic, out):
 
 @inlined
 def send_query(state, neighbourhood, i, message, subscriber, number, steps_left, out):
-    """Send a query along the path if this node knows one, else a random step on."""
+    """Send a rumor routing query along the path if this node knows one, else a random step on."""
     next_hop = state.next_hop[i, message.topic]
     if next_hop == NONE:
         next_hop = random_step(state, neighbourhood, i, message)
@@ -148,7 +148,7 @@ def send_query(state, neighbourhood, i, message, subscriber, number, steps_left,
 
 @inlined
 def on_query(state, neighbourhood, i, message, out):
-    """Answer a query if this node is a witness; otherwise it continues, if it may."""
+    """Answer a rumor routing query if this node is a witness; otherwise it continues, if it may."""
     number = message.args[messages.NUMBER]
     keep_trail(state, i, message.target, number, message.source)
     left = message.args[messages.STEPS_LEFT] - 1
@@ -160,7 +160,7 @@ def on_query(state, neighbourhood, i, message, out):
 
 @inlined
 def send_answer(state, i, message, subscriber, number, event, out):
-    """Send an answer one hop back on the query's trail, if it is known; events will follow it."""
+    """Send a rumor routing answer one hop back on its query's trail, if known; events follow it."""
     place = place_of_trail(state, i, subscriber, number)
     if place == -1 or state.trail_back[i, place] == state.node_id[i]:
         return
@@ -175,7 +175,7 @@ def send_answer(state, i, message, subscriber, number, event, out):
 
 @inlined
 def on_answer(state, i, message, out):
-    """Forward an answer; at its subscriber it ends, and its event is the first one."""
+    """Forward a rumor routing answer; at its subscriber it ends, and its event is the first one."""
     if message.target != state.node_id[i]:
         send_answer(
             state, i, message, message.target, message.args[messages.NUMBER], message.event, out
@@ -190,8 +190,8 @@ def on_answer(state, i, message, out):
 
 @inlined
 def forward_event(state, i, message, out):
-    """Deliver an event that is new here, and send it on to all branches of its topic."""
-    if not is_new(state.seen, i, message.event):
+    """Deliver a new rumor routing event, and send it on to all branches of its topic."""
+    if not record_if_new(state.seen, i, message.event):
         return
     notify_application(state, i, message, out)
     for place in range(min(state.branches[i], state.branch_topic.shape[1])):
@@ -203,7 +203,7 @@ def forward_event(state, i, message, out):
 
 @inlined
 def due_attempt(state, rules, i, message, out):
-    """The number of the query that is due at a QUERY_TIMEOUT; -1 if none."""
+    """The number of the rumor routing query that is due at a QUERY_TIMEOUT; -1 if none."""
     topic, attempt = message.topic, message.args[messages.ATTEMPT] + 1
     if state.querying[i, topic] == 0 or message.args[messages.STARTS] != state.starts[i]:
         return -1  # answered, or repeated since the node came back
@@ -217,7 +217,7 @@ def due_attempt(state, rules, i, message, out):
 
 @handles(RumorState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of rumor routing receive one message."""
+    """Handle one message at a node of rumor routing."""
     attempt = -1  # of the query that this call sends; sent in one place, because it compiles long
     if message.kind == messages.DATA:
         forward_event(state, i, message, out)

@@ -14,7 +14,7 @@ NONE = np.int32(-1)
 
 
 class RumorState(NamedTuple):
-    """What a node remembers: paths to witnesses, its subscriptions, trails, and branches."""
+    """The state of a rumor routing node: paths to witnesses, subscriptions, trails, branches."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
@@ -42,7 +42,7 @@ def blank_state(
     node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int,
     trails: int = 32, branches: int = 32,
 ) -> RumorState:  # fmt: skip
-    """Nodes that know no path; `trails` and `branches` are the capacities of these tables.
+    """The state of rumor routing nodes without paths; `trails` and `branches` are table capacities.
 
     window: events in flight at a time; an older one is not forwarded any more. When a full table
     replaces its oldest entry, an answer or the events on a branch get lost; then `state.trails` or
@@ -73,7 +73,7 @@ def blank_state(
 
 @inlined
 def learn_path(state, i, topic, distance, next_hop):
-    """Keep the shorter of the node's path to a topic and the agent's."""
+    """Keep the shorter of a rumor routing node's path to a topic and the agent's."""
     # Paths only get shorter, so each next hop is closer than the node: paths have no cycles.
     if state.distance[i, topic] == NONE or distance < state.distance[i, topic]:
         state.distance[i, topic] = distance
@@ -82,7 +82,7 @@ def learn_path(state, i, topic, distance, next_hop):
 
 @inlined
 def nearest_but(state, i, topic):
-    """The topic other than `topic` to which this node knows the shortest path; -1 if to none."""
+    """The topic, but not `topic`, of the shortest path in a rumor routing node's state; or -1."""
     best = -1
     for other in range(state.distance.shape[1]):
         if (
@@ -96,7 +96,7 @@ def nearest_but(state, i, topic):
 
 @inlined
 def place_of_trail(state, i, subscriber, number):
-    """The place of a query's trail at this node; -1 if it has none."""
+    """The place of a query's trail in a rumor routing node's state; -1 if it has none."""
     for place in range(min(state.trails[i], state.trail_of.shape[1])):
         if state.trail_of[i, place] == subscriber and state.trail_number[i, place] == number:
             return place
@@ -105,7 +105,8 @@ def place_of_trail(state, i, subscriber, number):
 
 @inlined
 def keep_trail(state, i, subscriber, number, back):
-    """Remember which neighbour sent a query first: later visits are loops of its walk."""
+    """Keep in a rumor routing node's state the neighbour that sent a query first: later visits are
+    loops of its walk."""
     if place_of_trail(state, i, subscriber, number) == -1:
         place = state.trails[i] % state.trail_of.shape[1]
         state.trail_of[i, place] = subscriber
@@ -116,7 +117,7 @@ def keep_trail(state, i, subscriber, number, back):
 
 @inlined
 def add_branch(state, i, topic, to):
-    """Forward events of the topic to that neighbour as well from now on."""
+    """Add a neighbour to the branches of a topic, which this rumor routing node sends events to."""
     capacity = state.branch_topic.shape[1]
     for place in range(min(state.branches[i], capacity)):
         if state.branch_topic[i, place] == topic and state.branch_to[i, place] == to:

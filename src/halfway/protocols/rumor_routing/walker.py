@@ -11,13 +11,13 @@ from halfway.protocols.rumor_routing.state import NONE
 
 @inlined
 def visited(message, place):
-    """A node that the walker remembers; NONE if the walker starts with this message."""
+    """A node that a rumor routing walker remembers; NONE if it starts with this message."""
     return message.args[place] if message.kind in (AGENT, QUERY) else NONE
 
 
 @inlined
 def was_visited(message, node_id):
-    """Whether a walker remembers that node."""
+    """Whether a rumor routing walker remembers that node."""
     found = node_id == message.source
     for place in range(VISITED, VISITED_END):
         found = found or node_id == visited(message, place)
@@ -26,13 +26,13 @@ def was_visited(message, node_id):
 
 @inlined
 def has_no_neighbour(neighbourhood, i):
-    """Whether a walker cannot leave row i at the moment."""
+    """Whether a rumor routing walker cannot leave row i at the moment."""
     return neighbourhood.first[i] == neighbourhood.last[i]
 
 
 @inlined
 def random_step(state, neighbourhood, i, message):
-    """A random neighbour that the walker does not remember; any if it remembers them all."""
+    """A random neighbour that a rumor routing walker does not remember; any if it remembers all."""
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     fresh = np.int64(0)
     for e in range(first, last):
@@ -51,7 +51,7 @@ def random_step(state, neighbourhood, i, message):
 
 @inlined
 def emit_walker(message, kind, steps_left, next_hop, out):
-    """Emit an AGENT or QUERY that remembers the sender of `message` and the nodes before it."""
+    """Emit a rumor routing walker that remembers the sender of `message` and those before it."""
     o = emit(out, kind, 0.0, next_hop)
     o.topic = message.topic
     o.args[STEPS_LEFT] = steps_left

@@ -14,7 +14,7 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import APP
 from halfway.core.outbox import emit
-from halfway.protocols.event_window import is_new
+from halfway.protocols.event_window import record_if_new
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.hop_table import has_room, send_reliably
 from halfway.protocols.walk_overlay.subscriptions import admits, insert_all, matches
@@ -137,14 +137,14 @@ def publish(state, rules, i, message, out):
         o = emit(out, messages.UNMATCHED, 0.0, APP)
         o.topic = message.topic
         o.event = message.event
-    elif is_new(state.seen, i, message.event):
+    elif record_if_new(state.seen, i, message.event):
         spread_event(state, rules, i, message, messages.NEVER, out)
 
 
 @apart
 def receive_event(state, rules, i, message, out):
     """Receive an overlay EVENT; a seen one is ignored, as a cycle may exist for a moment."""
-    if is_new(state.seen, i, message.event):
+    if record_if_new(state.seen, i, message.event):
         deliver(state, rules.catalogue, i, message, out)
         spread_event(state, rules, i, message, message.source, out)
 

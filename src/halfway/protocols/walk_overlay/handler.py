@@ -140,7 +140,7 @@ def on_walk(state, rules, neighbourhood, i, message, out):
 def on_overlay(state, rules, i, message, out):
     """Handle a reliable record from a neighbour in the walk overlay."""
     kind = message.kind
-    if reliable_hop.accepted_before(state.hops, i, message, out):
+    if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
         return
     if kind == messages.ENDED:
         walk.receive_ended(state, rules, i, message, out)

@@ -10,7 +10,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, high_half, joined, low_half, mixed
-from halfway.protocols.reliable_hop import accepted_before, receiver
+from halfway.protocols.reliable_hop import acknowledge_if_asked, receiver
 from halfway.protocols.walk_overlay import fragments, messages, next_hop
 from halfway.protocols.walk_overlay.hop_table import send_reliably
 from halfway.protocols.walk_overlay.launch import end_branch
@@ -228,7 +228,7 @@ def receive_step(state, rules, i, message, out):
     if not rules.pure and trails.marks[i, s] & MARKED == 0:
         trails.marks[i, s] |= MARKED
         emit_of_walk(message, messages.NEAR, 0.0, EVERYONE, out)
-    if message.target != members.node_id[i] or accepted_before(state.hops, i, message, out):
+    if message.target != members.node_id[i] or acknowledge_if_asked(state.hops, i, message, out):
         return
     if is_duplicate_head(state, rules, i, s, message):
         return

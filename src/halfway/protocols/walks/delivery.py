@@ -5,14 +5,14 @@ import numpy as np
 from halfway.core.compiled import inlined, kernel
 from halfway.core.message import AFRESH, APP
 from halfway.core.outbox import emit
-from halfway.protocols.event_window import is_among_the_newest
+from halfway.protocols.event_window import record_among_newest
 from halfway.protocols.walks.messages import DATA, DELIVERED, NEVER, OTHER, UNMATCHED
 from halfway.protocols.walks.state import BUFFERED, EVENT, EVICTED, LOST, TOPIC, track_hop
 
 
 @kernel
 def publish(trails, rules, i, message, out):
-    """Send an event of the application along the path; without a path, buffer it."""
+    """Publish an event on the path that a topic's walks left; without a path, buffer it."""
     topic = message.topic
     if trails.met[i, topic] == 0 and trails.forth[i, 2 * topic] == NEVER:
         buffer(trails, rules, i, topic, message.event, out)
@@ -22,7 +22,7 @@ def publish(trails, rules, i, message, out):
 
 @inlined
 def send_event(trails, rules, i, topic, event, out):
-    """Send an event from its publisher towards the meeting."""
+    """Send an event from its publisher towards the meeting of the walks."""
     other = np.int32(0)
     if trails.forth[i, 2 * topic] != NEVER:
         other = trails.walks[i, 2 * topic].met_other
@@ -32,7 +32,8 @@ def send_event(trails, rules, i, topic, event, out):
 
 @kernel
 def forward(trails, rules, i, topic, event, other, hops, out):
-    """One hop of the loop-erased path publisher - meeting - subscriber; hops as for `emit`."""
+    """Forward an event one hop on the walks' loop-erased path publisher - meeting - subscriber;
+    hops as for `emit`."""
     # Upstream of the meeting only `forth` is known, from the meeting on only `back`. A subscriber's
     # trail of an earlier launch than the one that was met may lead to a node that is gone, so
     # `other` gives the least launch of the trail to follow. Along `back` launches only get later,
@@ -40,7 +41,7 @@ def forward(trails, rules, i, topic, event, other, hops, out):
     back = trails.back[i, 2 * topic + 1]
     if back != NEVER and trails.walks[i, 2 * topic + 1].generation >= other:
         if back == trails.node_id[i]:
-            if is_among_the_newest(trails.delivered, i, topic, event):
+            if record_among_newest(trails.delivered, i, topic, event):
                 o = emit(out, DELIVERED, 0.0, APP)
                 o.hops = hops
                 o.topic = topic
@@ -63,7 +64,7 @@ def forward(trails, rules, i, topic, event, other, hops, out):
 
 @kernel
 def buffer(trails, rules, i, topic, event, out):
-    """Buffer an event until the meeting. A full buffer evicts the oldest event."""
+    """Buffer an event until the walks meet. A full buffer evicts the oldest event."""
     # The paper does not define what happens to events before the meeting. We buffer the last few,
     # because an event layer that loses them is of little use.
     room = min(rules.buffer_size, trails.buffer.shape[1])
@@ -84,7 +85,7 @@ def buffer(trails, rules, i, topic, event, out):
 
 @inlined
 def report_unmatched(topic, event, out):
-    """Report to the application that an event will not be sent."""
+    """Report to the application that an event will not be delivered on the walks' path."""
     o = emit(out, UNMATCHED, 0.0, APP)
     o.topic = topic
     o.event = event
@@ -92,7 +93,7 @@ def report_unmatched(topic, event, out):
 
 @kernel
 def send_buffered(trails, rules, i, topic, out):
-    """Send the events of a topic that were buffered until the meeting, the oldest first."""
+    """Send the events of a topic that were buffered until the walks met, the oldest first."""
     left = 0
     for k in range(trails.counts[i, BUFFERED]):
         if trails.buffer[i, k, TOPIC] == topic:

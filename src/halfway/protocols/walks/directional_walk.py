@@ -21,7 +21,8 @@ _EXCLUDED = np.float32(np.inf)
 
 
 class DirectionalState(NamedTuple):
-    """The trails, and the weights that a walk's own passages have raised [drw Fig. 3, line 4]."""
+    """The state of directional walks: trails, and weights that own passages raised [drw Fig. 3,
+    line 4]."""
 
     trails: Trails
     weight: npt.NDArray[np.float32]  # [n, degree] the weights of the decision at hand
@@ -39,7 +40,8 @@ def state(
     node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int,
     marks: int | None = None, **sizes: int,
 ) -> DirectionalState:  # fmt: skip
-    """Nodes that no walk has passed; `degree` is the largest, `marks` the raised weights of a node.
+    """The state of nodes that no directional walk has passed; `degree` is the largest, `marks` the
+    raised weights of a node.
 
     sizes: `places`, `window` and `buffer_size` of `trails_of`.
 
@@ -61,13 +63,13 @@ def state(
 
 
 def most_emissions(state: DirectionalState, rules: messages.Rules) -> int:
-    """The most records that one call of `handle` emits."""
+    """The most records that one call of the directional walk's `handle` emits."""
     return rendezvous.most_emissions(state.trails, rules)
 
 
 @inlined
 def least(weights, degree):
-    """The smallest of the first `degree` weights, and how many neighbours tie for it."""
+    """The least of a directional walk's first `degree` weights, and how many neighbours tie."""
     minimum = weights[0]
     for p in range(1, degree):
         minimum = min(minimum, weights[p])
@@ -79,7 +81,7 @@ def least(weights, degree):
 
 @inlined
 def nth(weights, minimum, rank):
-    """Position of the `rank`-th neighbour (from 0) among those with the smallest weight."""
+    """The position of the `rank`-th neighbour (from 0) of least weight for a directional walk."""
     p = 0
     while weights[p] != minimum or rank > 0:
         if weights[p] == minimum:
@@ -90,13 +92,14 @@ def nth(weights, minimum, rank):
 
 @inlined
 def penalty(value, degree_behind):
-    """[drw Fig. 3, line 4] rand ∈ [0, deg(x)], added to the weight of the link just taken."""
+    """A directional walk's penalty: rand ∈ [0, deg(x)], added to the weight of the link just taken
+    [drw Fig. 3, line 4]."""
     return fraction(value) * np.float32(degree_behind)
 
 
 @inlined
 def neighbours_of(neighbourhood, e):
-    """First and last place of the list that the neighbour at place e sent; empty if none."""
+    """First and last place of the neighbour list that a directional walk's neighbour at e sent."""
     row = neighbourhood.place[e]
     if row < 0:
         return np.int64(0), np.int64(0)
@@ -105,7 +108,7 @@ def neighbours_of(neighbourhood, e):
 
 @inlined
 def shared(who, a, a_end, b, b_end):
-    """|N(x) ∩ N(z)| of two ascending lists of node ids."""
+    """|N(x) ∩ N(z)| for a directional walk's weights, of two ascending lists of node ids."""
     count = 0
     while a < a_end and b < b_end:
         if who[a] == who[b]:
@@ -121,7 +124,8 @@ def shared(who, a, a_end, b, b_end):
 
 @inlined
 def commonality(neighbourhood, x, z):
-    """[drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)]; x, z are places of neighbours."""
+    """A directional walk's weight [drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)]; x, z are
+    places of neighbours."""
     first, last = neighbours_of(neighbourhood, x)
     z_first, z_last = neighbours_of(neighbourhood, z)
     common = shared(neighbourhood.who, first, last, z_first, z_last)
@@ -133,7 +137,7 @@ def commonality(neighbourhood, x, z):
 
 @inlined
 def weigh(state, neighbourhood, i, x, degree, walk):
-    """Fill row i's weights for a walk that came from its neighbour at place x."""
+    """Fill row i's weights for a directional walk that came from its neighbour at place x."""
     first = np.int64(neighbourhood.first[i])
     for z in range(degree):
         state.weight[i, z] = commonality(neighbourhood, x, first + z)
@@ -148,7 +152,8 @@ def weigh(state, neighbourhood, i, x, degree, walk):
 
 @inlined
 def mark(state, i, walk, came_from, towards, weight):
-    """Remember a raised weight: in place of its earlier value, a free mark, or the oldest."""
+    """Remember a weight that a directional walk raised: in place of its earlier value, a free mark,
+    or the oldest."""
     capacity = state.marked_walk.shape[1]
     place = state.marks[i] % capacity
     for known in range(min(state.marks[i], capacity)):
@@ -168,7 +173,8 @@ def mark(state, i, walk, came_from, towards, weight):
 
 @inlined
 def away(state, neighbourhood, i, came_from, walk, value, excluded):
-    """[drw Fig. 3, lines 3-4] the neighbour of least weight, ties uniformly; raise its weight.
+    """Choose a directional walk's next node [drw Fig. 3, lines 3-4]: the neighbour of least weight,
+    ties uniformly; raise its weight.
 
     If the previous node is not a neighbour (after a launch, or where nodes move), all weights are
     equal. The excluded neighbour, which did not acknowledge, is taken only if there is no other.
@@ -197,7 +203,7 @@ def away(state, neighbourhood, i, came_from, walk, value, excluded):
 
 @handles(DirectionalState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of directional walks receive one message."""
+    """Handle one message at a node of directional walks."""
     trails = state.trails
     steps, place = receive(trails, rules, neighbourhood, i, message, out)
     if steps:

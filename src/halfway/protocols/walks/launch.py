@@ -18,7 +18,7 @@ from halfway.protocols.walks.state import DIED, LAUNCHED, REDRAWN, is_matched, t
 
 @kernel
 def send_step(trails, rules, i, walk, random, steps, after, towards, came_from, redraws, out):
-    """Send a walk with its random state to a neighbour, after a delay."""
+    """Send a step of a launched walk, with its random state, to a neighbour, after a delay."""
     # The random state travels with the walk: its path then depends on its own seed alone, not on
     # which other walks passed a node before it.
     o = emit(out, messages.STEP, after, towards)
@@ -36,7 +36,7 @@ def send_step(trails, rules, i, walk, random, steps, after, towards, came_from, 
 
 @inlined
 def step_input(trails, i, message, place):
-    """Walk, random state, previous node and excluded neighbour of the step to be chosen.
+    """The input of a launched walk's step: walk, random state, previous node, excluded neighbour.
 
     place: of the hop that failed and is drawn again; -1 after the arrival of the walk.
     """
@@ -52,7 +52,7 @@ def step_input(trails, i, message, place):
 
 @inlined
 def make_step(trails, rules, i, message, place, random, towards, out):
-    """Make the chosen step after the walk's delay; at once where it replaces a failed one."""
+    """Make a launched walk's chosen step after its delay; at once if it replaces a failed one."""
     if place < 0:
         walk, steps = message.args[messages.WALK_ID], message.args[messages.STEPS] + 1
         after = rules.step_delay_s[walk & 1]
@@ -68,7 +68,8 @@ def make_step(trails, rules, i, message, place, random, towards, out):
 
 @kernel
 def leave_trail(trails, rules, i, walk, generation, towards_start, now, out):
-    """[drw §3] a node that is visited for the first time memorises the node that transmitted."""
+    """Leave a launched walk's trail: [drw §3] a node that is visited for the first time memorises
+    the node that transmitted."""
     if trails.back[i, walk] != messages.NEVER and generation <= trails.walks[i, walk].generation:
         return
     trails.back[i, walk] = towards_start
@@ -83,7 +84,7 @@ def leave_trail(trails, rules, i, walk, generation, towards_start, now, out):
 
 @kernel
 def launch(trails, rules, neighbourhood, i, walk, unanswered, now, out):
-    """[drw Fig. 3, line 1] the initiator selects a neighbour uniformly."""
+    """Launch a walk: [drw Fig. 3, line 1] the initiator selects a neighbour uniformly."""
     known = trails.back[i, walk] != messages.NEVER
     generation = trails.walks[i, walk].generation + 1 if known else 0
     leave_trail(trails, rules, i, walk, generation, trails.node_id[i], now, out)
@@ -104,7 +105,7 @@ def launch(trails, rules, neighbourhood, i, walk, unanswered, now, out):
 
 @kernel
 def start_timer(trails, rules, i, kind, after, walk, unanswered, now, out):
-    """Start a timer for the launch just made, unless it is infinite or ends too late."""
+    """Start the timer of a walk's launch just made, unless it is infinite or ends too late."""
     if after < math.inf and now + after <= rules.until_s:
         o = emit(out, kind, after, trails.node_id[i])
         o.topic = walk >> 1
@@ -115,7 +116,7 @@ def start_timer(trails, rules, i, kind, after, walk, unanswered, now, out):
 
 @kernel
 def launch_again(trails, rules, neighbourhood, i, message, out):
-    """A RELAUNCH or REFRESH timer: launch the walk again, unless its launch is outdated."""
+    """Launch a walk again at its RELAUNCH or REFRESH timer, unless the launch is outdated."""
     walk, unanswered = message.args[messages.WALK_ID], np.int32(0)
     generation = message.args[messages.GENERATION]
     if generation != trails.walks[i, walk].generation:
@@ -130,7 +131,7 @@ def launch_again(trails, rules, neighbourhood, i, message, out):
 
 @kernel
 def plan_resume(trails, rules, i, walk, out):
-    """After a crash, which ended all timers: schedule RESUME for the node's next own walk."""
+    """Plan a launch after a crash, which ended all timers: RESUME for the node's next own walk."""
     # One timer after the other, because the walks may be more than the records of one call.
     if rules.relaunch_s == math.inf and rules.refresh_s == math.inf:
         return

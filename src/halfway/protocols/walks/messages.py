@@ -72,7 +72,7 @@ NEVER = np.int32(-1)
 
 
 class Rules(NamedTuple):
-    """The scalars of a walk system, equal on every node.
+    """The rules of the walks' messages: the scalars of a walk system, equal on every node.
 
     We add everything from `retries` on, off by default, because the paper excludes loss and faults
     [drw §2].

@@ -19,7 +19,7 @@ KINDS, OPTIONS, Rules = messages.KINDS, messages.OPTIONS, messages.Rules
 
 
 class RandomState(NamedTuple):
-    """The trails alone: a pure walk needs nothing else."""
+    """The state of pure random walks: the trails alone."""
 
     trails: Trails
 
@@ -30,7 +30,7 @@ State = RandomState
 def state(
     node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **sizes: int
 ) -> RandomState:
-    """Nodes that no walk has passed. `degree` is unused; both walk systems take it.
+    """The state of nodes that no random walk has passed. `degree` is unused; both systems take it.
 
     sizes: `places`, `window` and `buffer_size` of `trails_of`.
     """
@@ -39,13 +39,14 @@ def state(
 
 
 def most_emissions(state: RandomState, rules: messages.Rules) -> int:
-    """The most records that one call of `handle` emits."""
+    """The most records that one call of the random walk's `handle` emits."""
     return rendezvous.most_emissions(state.trails, rules)
 
 
 @inlined
 def any_neighbour(neighbourhood, i, value, excluded):
-    """A neighbour, each equally likely; the excluded one only where there is no other."""
+    """A random walk's next node: any neighbour, equally likely; the excluded one only if there
+    is no other."""
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     if excluded == NEVER or last - first == 1:
         return neighbourhood.who[first + pick(value, last - first)]
@@ -58,7 +59,7 @@ def any_neighbour(neighbourhood, i, value, excluded):
 
 @handles(RandomState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of pure random walks receive one message."""
+    """Handle one message at a node of pure random walks."""
     trails = state.trails
     steps, place = receive(trails, rules, neighbourhood, i, message, out)
     if steps:

@@ -32,7 +32,7 @@ from halfway.protocols.walks.state import (
 
 
 def most_emissions(trails: Trails, rules: messages.Rules) -> int:
-    """The most records that one call of a walk system's `handle` emits."""
+    """The most records that one call of either walk system's `handle` emits."""
     acknowledgement = 1 if rules.retries > 0 else 0
     hop = 1 + acknowledgement  # with its timer
     places, room = int(trails.hops.record.shape[1]), int(trails.buffer.shape[1])
@@ -47,7 +47,7 @@ def most_emissions(trails: Trails, rules: messages.Rules) -> int:
 
 @inlined
 def receive(trails, rules, neighbourhood, i, message, out):
-    """Handle a message but for the choice of a step.
+    """Receive a message of either walk system, up to a rendezvous, but for the choice of a step.
 
     Returns whether a step must be chosen now, and the place of the hop that it replaces; -1 if it
     is the next step of a walk that just arrived.
@@ -63,10 +63,13 @@ def receive(trails, rules, neighbourhood, i, message, out):
 
 @kernel
 def step_arrived(trails, rules, neighbourhood, i, message, out):
-    """A STEP: True if the walk ends here, or goes to a neighbour that advertised the other."""
+    """Receive a walk's STEP: True if it ends at a meeting here, or goes to a neighbour that
+    advertised the other walk."""
     walk, generation = message.args[messages.WALK_ID], message.args[messages.GENERATION]
     other, now = walk ^ 1, message.at
-    if reliable_hop.accepted_before(trails.hops, i, message, out) or is_outrun(trails, i, message):
+    if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out) or is_outrun(
+        trails, i, message
+    ):
         return True
     leave_trail(trails, rules, i, walk, generation, message.source, now, out)
     trails.walks[i, walk].steps = message.args[messages.STEPS]
@@ -92,7 +95,7 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
 
 @inlined
 def is_outrun(trails, i, message):
-    """Whether a later launch of the walk passed here, or this one with as many steps already."""
+    """Whether a walk's STEP is outrun: a later launch passed, or this one with as many steps."""
     # A step whose acknowledgements were all lost is made twice, and the walk forks. A fork ends
     # where it reaches the other's trail with fewer steps behind it.
     walk, generation = message.args[messages.WALK_ID], message.args[messages.GENERATION]
@@ -104,7 +107,7 @@ def is_outrun(trails, i, message):
 
 @kernel
 def can_redraw(trails, neighbourhood, i, place):
-    """Whether a failed hop is a STEP for which another neighbour is chosen; else release it."""
+    """Whether a walk's failed hop is a STEP with another neighbour to choose; else release it."""
     failed = trails.hops.record[i, place]
     walk, generation = failed.args[messages.WALK_ID], failed.args[messages.GENERATION]
     if failed.kind != messages.STEP:
@@ -127,7 +130,7 @@ def can_redraw(trails, neighbourhood, i, place):
 
 @kernel
 def meet(trails, rules, i, walk, out):
-    """The walks of a topic have met here: notify both initiators."""
+    """Meet: a topic's two walks have their rendezvous here; notify both initiators."""
     other = walk ^ 1
     generation, others = trails.walks[i, walk].generation, trails.walks[i, other].generation
     trails.met[i, walk >> 1] = 1
@@ -140,7 +143,7 @@ def meet(trails, rules, i, walk, out):
 
 @kernel
 def report_meeting(trails, rules, i, walk, hops, generation, other, out):
-    """Report a meeting `hops` away to the walk's initiator; to its application if it is here."""
+    """Report the walks' meeting `hops` away to an initiator; to its application if it is here."""
     here = trails.back[i, walk] == trails.node_id[i]
     if here and is_better(trails, i, walk, generation, other):
         remember_meeting(trails, i, walk, trails.node_id[i], generation, other)
@@ -160,7 +163,7 @@ def report_meeting(trails, rules, i, walk, hops, generation, other, out):
 
 @inlined
 def remember_meeting(trails, i, walk, towards, generation, other):
-    """Remember the next node towards the meeting of two launches."""
+    """Remember the next node towards the rendezvous of two launches of walks."""
     trails.forth[i, walk] = towards
     trails.walks[i, walk].met_generation = generation
     trails.walks[i, walk].met_other = other
@@ -168,7 +171,7 @@ def remember_meeting(trails, i, walk, towards, generation, other):
 
 @kernel
 def match_arrived(trails, rules, i, message, out):
-    """A MATCH: remember the next node towards the meeting and pass it on, if it is better."""
+    """Receive a MATCH: remember the next node towards the walks' meeting, pass it on if better."""
     walk = message.args[messages.WALK_ID]
     generation, other = message.args[messages.GENERATION], message.args[messages.OTHER]
     if not is_better(trails, i, walk, generation, other):
@@ -181,17 +184,17 @@ def match_arrived(trails, rules, i, message, out):
 
 @kernel
 def receive_other(trails, rules, neighbourhood, i, message, out):
-    """Handle every kind but STEP and ACK_TIMEOUT."""
+    """Receive every kind of the walk systems' messages but STEP and ACK_TIMEOUT."""
     if message.kind == messages.TRAIL:
         # The paper does not choose among several. We keep the last advertiser, because the loads
         # then fit best.
         trails.advertiser[i, message.args[messages.WALK_ID]] = message.source
         trails.walks[i, message.args[messages.WALK_ID]].advertised_at = message.at
     elif message.kind == messages.MATCH:
-        if not reliable_hop.accepted_before(trails.hops, i, message, out):
+        if not reliable_hop.acknowledge_if_asked(trails.hops, i, message, out):
             match_arrived(trails, rules, i, message, out)
     elif message.kind == messages.DATA:
-        if not reliable_hop.accepted_before(trails.hops, i, message, out):
+        if not reliable_hop.acknowledge_if_asked(trails.hops, i, message, out):
             other = message.args[messages.OTHER]
             forward(trails, rules, i, message.topic, message.event, other, message.hops, out)
     elif message.kind == reliable_hop.ACK:

@@ -35,7 +35,7 @@ COUNTS = 6
 
 
 class Trails(NamedTuple):
-    """A node's knowledge of all walks; pages that stay 0 take no memory.
+    """The trails of all walks in a node's state; pages that stay 0 take no memory.
 
     `back` and `forth` have no loops, over any number of launches. A node's back pointer only ever
     changes to a later launch, and the node that sent it that launch's walk already had a pointer of
@@ -62,7 +62,7 @@ def trails_of(
     node_ids: npt.NDArray[np.int32], topics: int, seed: int, *,
     places: int = 8, window: int = 16, buffer_size: int = 8,
 ) -> Trails:  # fmt: skip
-    """The state of nodes that no walk has passed.
+    """The trails in the state of nodes that no walk has passed.
 
     places: hops in flight that a node tracks; further hops are unacknowledged, and counted.
     window: the last events of a topic that a subscriber recognises when they arrive again.
@@ -89,25 +89,25 @@ def trails_of(
 
 @inlined
 def track_hop(trails, rules, i, record, out):
-    """Track a record that was just emitted, if hops are acknowledged. Its place, or -1."""
+    """Track a walk's record just emitted, if hops are acknowledged. Its place here, or -1."""
     return track(trails.hops, rules, i, record, out) if rules.retries > 0 else NONE
 
 
 @inlined
 def has_trail(trails, rules, i, walk, now):
-    """Whether row i carries a trail of that walk that has not expired."""
+    """Whether the state of row i has a trail of that walk that has not expired."""
     return trails.back[i, walk] != NEVER and now - trails.walks[i, walk].since <= rules.refresh_s
 
 
 @inlined
 def is_matched(trails, i, walk, generation):
-    """Whether row i knows of a meeting of that launch, or of a later one."""
+    """Whether the state of row i has a meeting of that walk's launch, or of a later one."""
     return trails.forth[i, walk] != NEVER and trails.walks[i, walk].met_generation >= generation
 
 
 @inlined
 def is_better(trails, i, walk, generation, other):
-    """Whether a meeting of these two launches is of later ones than the one that row i knows."""
+    """Whether a meeting of these two walks' launches is later than the one in row i's state."""
     known = trails.walks[i, walk]
     if trails.forth[i, walk] == NEVER or generation != known.met_generation:
         return trails.forth[i, walk] == NEVER or generation > known.met_generation

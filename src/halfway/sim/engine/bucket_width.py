@@ -9,7 +9,7 @@ from halfway.sim.engine.calendar import ALL_NEAR, MAX_SCALE, NONE, bucket_of, pl
 
 @inlined
 def rescale(queue, scale, now):
-    """Set the number of buckets per second, no finer than doubles around `now` can differ."""
+    """Set the bucket width by the buckets per second, no finer than doubles around `now` differ."""
     if now < np.inf:
         scale = min(scale, calendar.FINEST / max(abs(now), 1.0 / MAX_SCALE), MAX_SCALE)
         queue.scale[0] = max(scale, 1.0 / MAX_SCALE)
@@ -18,7 +18,7 @@ def rescale(queue, scale, now):
 
 @kernel
 def spread_if_worth_it(queue):
-    """Spread a large near heap over buckets, unless that was done recently."""
+    """Set a bucket width that spreads a large near heap over buckets, unless recently done."""
     tally, near = queue.tally, queue.near
     if tally[calendar.BUCKET] != ALL_NEAR and tally[calendar.POPPED] < tally[calendar.ADAPT_AT]:
         return
@@ -32,7 +32,7 @@ def spread_if_worth_it(queue):
 
 @kernel
 def adapt(queue):
-    """Narrow or widen the buckets if the last entries spent too much in heaps or empty buckets."""
+    """Adapt the bucket width if the last entries spent too much in heaps or empty buckets."""
     tally = queue.tally
     taken, crowd = tally[calendar.POPPED], tally[calendar.AVOIDABLE]
     idle = tally[calendar.PUSHED_FAR] + tally[calendar.EMPTY_PASSED] // 8
@@ -44,7 +44,7 @@ def adapt(queue):
 
 @kernel
 def respread(queue, scale):
-    """Insert all entries but the far ones again, with that many buckets per second."""
+    """Set the bucket width to that many buckets per second: insert all but far entries again."""
     tally = queue.tally
     chain = gathered(queue)
     earliest = queue.far.at[0] if queue.far.size[0] > 0 else queue.at[chain]
@@ -66,7 +66,7 @@ def respread(queue, scale):
 
 @kernel
 def gathered(queue):
-    """Remove all entries but the far ones as one linked list; return its first slot."""
+    """Gather all but far entries before a new bucket width as one list; return its first slot."""
     tally, near = queue.tally, queue.near
     chain = np.uint32(tally[calendar.RUN])
     tally[calendar.RUN] = NONE

@@ -20,8 +20,8 @@ NONE = np.uint32(0xFFFF_FFFF)
 ENTRIES, ORDER, IN_RING, BUCKET, RUN = range(5)
 POPPED, AVOIDABLE, EMPTY_PASSED, PUSHED_FAR, ADAPT_AT = range(5, 10)
 
-ALL_NEAR = np.int64(1 << 62)  # as current bucket: so few entries that one heap has them all
-FEW_ENTRIES, CROWDED = 8, 32  # so few; and a heap that is worth spreading over buckets
+ALL_NEAR = np.int64(1 << 62)  # as current bucket: the near heap has all entries
+FEW_ENTRIES, CROWDED = 8, 32  # entries for one heap; a heap to spread over buckets
 MAX_BUCKETS = 1 << 16
 MAX_SCALE = 1e250  # a double, as are its inverse and the product of either with FINEST
 FINEST = 1e15  # bucket number beyond which doubles hardly distinguish times within a bucket
@@ -29,7 +29,7 @@ LAST_BUCKET = 4e18  # the largest bucket number, within int64
 
 
 class Queue(NamedTuple):
-    """Entries by time; the key breaks ties and has the slot of the record in the pool."""
+    """The arrays of the calendar queue: entries by time; the key breaks ties and has the slot."""
 
     tally: npt.NDArray[np.int64]  # [10] entries; next order; then places of this module
     scale: npt.NDArray[np.float64]  # [2] buckets a second; when the last bucket begins (seconds)
@@ -42,7 +42,7 @@ class Queue(NamedTuple):
 
 
 def queue(slots: int) -> Queue:
-    """Return an empty queue for as many entries as the pool has slots."""
+    """Return an empty calendar queue for as many entries as the pool has slots."""
     buckets = min(1 << max(slots - 1, 63).bit_length(), MAX_BUCKETS)
     tally = np.zeros(10, np.int64)
     tally[BUCKET], tally[RUN] = ALL_NEAR, NONE
@@ -54,7 +54,7 @@ def queue(slots: int) -> Queue:
 
 
 def enlarged(old: Queue, slots: int) -> Queue:
-    """Return the same entries in a queue for more slots."""
+    """Return a calendar queue for more slots, with the same entries."""
     new = queue(slots)
     arrays: Any = zip(
         (*old.near, *old.far, old.tally, old.scale, old.at, old.key, old.after),
@@ -70,19 +70,19 @@ def enlarged(old: Queue, slots: int) -> Queue:
 
 @inlined
 def earlier(at, key, other_at, other_key):
-    """Whether an entry precedes another in the total order."""
+    """Whether an entry of the calendar queue precedes another in the total order."""
     return at < other_at or (at == other_at and key < other_key)
 
 
 @inlined
 def bucket_of(queue, at):
-    """Return the number of the bucket of a time: monotonic, and the last bucket has no end."""
+    """Return the calendar queue's bucket of a time: monotonic, and the last bucket has no end."""
     return np.int64(at * queue.scale[0]) if at < queue.scale[1] else ALL_NEAR
 
 
 @inlined
 def place(queue, at, key, slot):
-    """Insert an entry into the near heap, its bucket, or the far heap."""
+    """Place an entry in the calendar queue: in the near heap, its bucket, or the far heap."""
     tally = queue.tally
     if tally[BUCKET] == ALL_NEAR:
         heap_push(queue.near, at, key)
@@ -111,13 +111,13 @@ def place(queue, at, key, slot):
 
 @kernel
 def put_far(far, at, key):
-    """Insert into the far heap. Not inlined: a rare case that each copy of `push` would repeat."""
+    """Put into the calendar queue's far heap. Not inlined: rare, yet in each copy of `push`."""
     heap_push(far, at, key)
 
 
 @inlined
 def pull_from_far(queue):
-    """Move entries that are no longer far into the near heap."""
+    """Move the calendar queue's entries that are no longer far into the near heap."""
     far = queue.far
     while far.size[0] > 0 and bucket_of(queue, far.at[0]) <= queue.tally[BUCKET]:
         heap_push(queue.near, far.at[0], far.key[0])

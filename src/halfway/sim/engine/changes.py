@@ -7,14 +7,15 @@ import numpy.typing as npt
 
 from halfway.world.outages import FaultEvents
 
-# Beside NODE_DOWN, NODE_UP, LINK_DOWN and LINK_UP (0 to 3) of `world.outages`. The latter two break
-# and repair a link that keeps its place in the lists. LINK_GONE and LINK_NEAR remove a link from
-# the lists of nodes in reach, or insert it. FORGOTTEN and KNOWN do so in the lists that nodes know.
+# They follow NODE_DOWN, NODE_UP, LINK_DOWN and LINK_UP (0 to 3) of `world.outages`. LINK_DOWN and
+# LINK_UP break and repair a link that keeps its place in the lists. LINK_GONE and LINK_NEAR remove
+# a link from the lists of nodes in reach, or insert it. FORGOTTEN and KNOWN do so in the lists that
+# nodes know.
 LINK_GONE, LINK_NEAR, FORGOTTEN, KNOWN = 4, 5, 6, 7
 
 
 class Changes(NamedTuple):
-    """Changes in order of time; those of one time in the order given."""
+    """Changes of the world in order of time; those of one time in the order given."""
 
     t: npt.NDArray[np.float64]  # [changes] seconds
     kind: npt.NDArray[np.uint8]  # [changes]
@@ -24,7 +25,7 @@ class Changes(NamedTuple):
 
 
 def changes(t: npt.ArrayLike, kind: npt.ArrayLike, a: npt.ArrayLike, b: npt.ArrayLike) -> Changes:
-    """Return changes of which none was applied yet."""
+    """Return changes of the world of which none was applied yet."""
     return Changes(
         np.array(t, np.float64), np.array(kind, np.uint8),
         np.array(a, np.int32), np.array(b, np.int32), np.zeros(1, np.int64),
@@ -32,12 +33,12 @@ def changes(t: npt.ArrayLike, kind: npt.ArrayLike, a: npt.ArrayLike, b: npt.Arra
 
 
 def no_changes() -> Changes:
-    """Return a world that does not change."""
+    """Return no changes of the world: a world that does not change."""
     return changes([], [], [], [])
 
 
 def merged(*parts: Changes | FaultEvents) -> Changes:
-    """Return all changes in one order: by time, then as given."""
+    """Return all changes of the world in one order: by time, then as given."""
     t, kind, a, b = (np.concatenate([part[column] for part in parts]) for column in range(4))
     order = np.argsort(t, kind="stable")
     return changes(t[order], kind[order], a[order], b[order])

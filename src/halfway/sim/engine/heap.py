@@ -9,7 +9,7 @@ from halfway.core.compiled import inlined
 
 
 class EntryHeap(NamedTuple):
-    """A binary heap; the earliest entry is at index 0."""
+    """The arrays of a binary heap of entries; the earliest entry is at index 0."""
 
     at: npt.NDArray[np.float64]  # [slots] seconds
     key: npt.NDArray[np.int64]  # [slots] breaks ties; all are different
@@ -17,13 +17,13 @@ class EntryHeap(NamedTuple):
 
 
 def heap(slots: int) -> EntryHeap:
-    """Return an empty heap with room for that many entries."""
+    """Return an empty binary heap with room for that many entries."""
     return EntryHeap(np.empty(slots), np.empty(slots, np.int64), np.zeros(1, np.int64))
 
 
 @inlined
 def sift_up(heap, i, at, key):
-    """Sift an entry up from index i, past all later entries."""
+    """Sift an entry of a binary heap up from index i, past all later entries."""
     while i > 0:
         parent = (i - 1) >> 1
         ahead = heap.at[parent]
@@ -38,7 +38,7 @@ def sift_up(heap, i, at, key):
 
 @inlined
 def heap_push(heap, at, key):
-    """Insert an entry. The heap must have room."""
+    """Insert an entry into a binary heap, which must have room."""
     i = heap.size[0]
     heap.size[0] += 1
     sift_up(heap, i, at, key)
@@ -46,7 +46,7 @@ def heap_push(heap, at, key):
 
 @inlined
 def heap_pop(heap):
-    """Remove the earliest entry: move the hole down, then sift the last entry up from there."""
+    """Remove the binary heap's earliest entry: move the hole down, then sift the last entry up."""
     heap.size[0] -= 1
     last = heap.size[0]
     at, key = heap.at[last], heap.key[last]

@@ -33,22 +33,22 @@ def declare(
     arrive: Callable[..., Any],
     changed: Callable[..., None],
 ) -> None:
-    """Declare the functions of a type of radio; all three are compiled functions."""
+    """Declare a type of radio to the engine by its three interface functions, all compiled."""
     _DEPART[radio], _ARRIVE[radio], _CHANGED[radio] = depart, arrive, changed
 
 
 def depart(engine: Any, radio: Any, reach: Any, slot: int) -> None:
-    """Transmit the record in that slot."""
+    """Call the radio's `depart`, by its type: transmit the record in that slot."""
     _DEPART[type(radio)](engine, radio, reach, slot)
 
 
 def arrive(engine: Any, radio: Any, reach: Any, slot: int, cursor: Any) -> Any:
-    """Return the next row that receives the record in that slot, or DONE or QUEUED; the cursor."""
+    """Call the radio's `arrive`, by its type: the next receiving row, DONE or QUEUED; cursor."""
     return _ARRIVE[type(radio)](engine, radio, reach, slot, cursor)
 
 
 def changed(engine: Any, radio: Any, reach: Any, kind: int, a: int, b: int, at: float) -> None:
-    """Notify the radio of a change of the world."""
+    """Call the radio's `changed`, by its type: notify it of a change of the world."""
     _CHANGED[type(radio)](engine, radio, reach, kind, a, b, at)
 
 

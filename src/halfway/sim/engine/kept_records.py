@@ -10,7 +10,7 @@ Records = tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]  # MESSAGE; their r
 
 
 class KeptRecords:
-    """The journal of a run, up to a number of records, and its reports to applications."""
+    """The kept records of a run: its journal, up to a limit, and its reports to applications."""
 
     def __init__(self, most: int) -> None:
         if most < 0:
@@ -19,7 +19,7 @@ class KeptRecords:
         self._received, self._reported = [_none()], [_none()]
 
     def add(self, received: Records, reported: Records) -> None:
-        """Append records in order. Raises Problem if the journal exceeds its limit."""
+        """Append kept records in order. Raises Problem if the journal exceeds its limit."""
         self._reported.append(reported)
         if self._most == 0:
             return
@@ -30,11 +30,11 @@ class KeptRecords:
         self._received.append(received)
 
     def journal(self) -> Records:
-        """The records received, and the rows that received them."""
+        """The kept records that nodes received, and the rows that received them."""
         return _joined(self._received)
 
     def reports(self) -> Records:
-        """The records to applications, and the rows that sent them."""
+        """The kept records to applications, and the rows that sent them."""
         return _joined(self._reported)
 
 
@@ -43,7 +43,7 @@ def _none() -> Records:
 
 
 def _joined(pieces: list[Records]) -> Records:
-    """All pieces as one, which replaces them."""
+    """Join all pieces of kept records into one, which replaces them."""
     records, rows = zip(*pieces, strict=True)
     pieces[:] = [(np.concatenate(records), np.concatenate(rows))]
     return pieces[0]

@@ -21,7 +21,7 @@ from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
 from halfway.sim.engine.records import HELD, OVER, append_record, is_up
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
 
-# Why `run` returned.
+# The reasons for which `run` returns.
 IDLE, UNTIL, COUNTED, POOL_FULL, LOG_FULL, LISTS_FULL = 0, 1, 2, 3, 4, 5
 
 NEVER = 2**62  # a number of records that no run reaches
@@ -29,7 +29,7 @@ NEVER = 2**62  # a number of records that no run reaches
 
 @embedded
 def send_emissions(engine, radio, reach, row, now, hops, before):
-    """Queue what a row has just emitted, in the order of emission."""
+    """Queue the records that a row emitted in the event loop, in the order of emission."""
     out = engine.out
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         slot = out.free[np.uint32(stacked)]
@@ -48,7 +48,7 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
 
 @embedded
 def deliver(state, rules, neighbourhood, engine, radio, reach, row, slot):
-    """Let a row handle the record in that slot."""
+    """Deliver the record in that slot to a row in the event loop: the row handles it."""
     message = engine.out.pool[slot]
     engine.counters.events[0] += 1
     if engine.journal.row.shape[0] > 0:
@@ -61,7 +61,7 @@ def deliver(state, rules, neighbourhood, engine, radio, reach, row, slot):
 
 @embedded
 def handle_due(engine, radio, reach, slot):
-    """Return the first row that receives the record that is due, or DONE or QUEUED; the cursor."""
+    """Return the row that the event loop delivers a due record to, DONE or QUEUED; the cursor."""
     phase = engine.flight.phase[slot]
     if phase == OVER:
         return DONE, LAST
@@ -84,7 +84,7 @@ def handle_due(engine, radio, reach, slot):
 
 @embedded
 def queue_command(engine, at, row, incarnation, kind, topic, arg, event):
-    """Queue a command to a node, for one of its incarnations or for any."""
+    """Queue a command for the event loop to a node, for one of its incarnations or for any."""
     record = emit(engine.out, kind, at, row)
     record.source = row
     record.topic = topic
@@ -98,7 +98,7 @@ def queue_command(engine, at, row, incarnation, kind, topic, arg, event):
 
 @kernel
 def post(engine, at, row, kind, topic, arg, event):
-    """Queue a command from the application of a row to its node, due at a time (seconds).
+    """Queue a command for the event loop from an application to its node, due at a time (seconds).
 
     It is lost if the node is down then. The pool must have a free slot.
     """
@@ -107,7 +107,7 @@ def post(engine, at, row, kind, topic, arg, event):
 
 @embedded
 def set_link_broken(engine, reach, a, b, broken):
-    """Break a link that stays in its lists, in both directions, or repair it."""
+    """Break or repair a link for the event loop; it stays in its lists, in both directions."""
     there, back = place_of(reach, a, b), place_of(reach, b, a)
     if there >= 0 and back >= 0:
         if engine.cut.shape[0] != reach.who.shape[0]:
@@ -118,7 +118,7 @@ def set_link_broken(engine, reach, a, b, broken):
 
 @embedded
 def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
-    """Apply change k of the world. False, and no effect, if a list has no room for it.
+    """Apply change k of the world in the event loop. False, and no effect, if a list is full.
 
     starts: whether a node that comes up receives the start event.
     """
@@ -147,7 +147,7 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
 
 @embedded
 def next_change(engine, changes, until):
-    """Return the time of the next change, inf if there is none, and set the horizon.
+    """Return the time of the event loop's next change (inf: none), and set the horizon.
 
     Receptions of a transmission wait if they are later than that change or than `until`.
     """
@@ -161,7 +161,7 @@ def next_change(engine, changes, until):
 def run(
     state, rules, neighbourhood, engine, radio, reach, starts, changes, until, limit, free_slots
 ):
-    """Deliver due records and apply changes of the world up to a time. Return why it stopped.
+    """Run the event loop: deliver records and apply changes up to a time. Return why it stopped.
 
     neighbourhood: what nodes know; reach: which nodes receive which; both may be one object.
     starts: whether a node that comes up receives the start event. until: seconds, inclusive.

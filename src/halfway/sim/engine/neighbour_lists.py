@@ -12,7 +12,7 @@ _ROOM = 8  # free places of a new row, beyond 50 % more than it needs
 
 @inlined
 def is_full(neighbourhood, row):
-    """Whether a row has no room for one more neighbour."""
+    """Whether a row of the neighbour lists has no room for one more neighbour."""
     following = row + 1
     if following < neighbourhood.first.shape[0]:
         return neighbourhood.last[row] == neighbourhood.first[following]
@@ -21,7 +21,7 @@ def is_full(neighbourhood, row):
 
 @inlined
 def include(neighbourhood, row, node_id):
-    """Insert a neighbour into a row that has room for it; no effect if it is there already."""
+    """Include a node in a row of neighbour lists with room; no effect if it is there already."""
     if place_of(neighbourhood, row, node_id) >= 0:
         return
     place = np.int64(neighbourhood.last[row])
@@ -34,7 +34,7 @@ def include(neighbourhood, row, node_id):
 
 @inlined
 def exclude(neighbourhood, row, node_id):
-    """Remove a neighbour from a row; no effect if it is not there."""
+    """Exclude a node from a row of neighbour lists; no effect if it is not there."""
     place = place_of(neighbourhood, row, node_id)
     if place < 0:
         return
@@ -44,7 +44,7 @@ def exclude(neighbourhood, row, node_id):
 
 
 def roomy(neighbourhood: Neighbourhood) -> Neighbourhood:
-    """Return a copy of the lists with room to grow in every row.
+    """Return a copy of the neighbour lists with room to grow in every row.
 
     Only for lists of the simulator, whose `place` is `who`.
     """
@@ -62,7 +62,7 @@ def roomy(neighbourhood: Neighbourhood) -> Neighbourhood:
 def compact(
     neighbourhood: Neighbourhood, up: npt.NDArray[np.bool_], cut: npt.NDArray[np.uint8]
 ) -> Network:
-    """Return the network of working links: both ends up [n], the link not cut [m] ([0]: none is).
+    """Return neighbour lists as the network of working links: ends up [n], not cut [m] ([0]: none).
 
     Only for lists of the simulator, whose node ids are rows.
     """
@@ -78,6 +78,6 @@ def compact(
 
 
 def _places(first: npt.NDArray[np.int64], count: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return every place in rows that begin at `first` and have so many entries, row by row."""
+    """Return all places of neighbour lists whose rows begin at `first` with so many entries."""
     shift = first - np.concatenate(([0], np.cumsum(count)[:-1]))
     return np.arange(count.sum()) + np.repeat(shift, count)

@@ -14,7 +14,7 @@ from halfway.sim.engine.heap import heap_pop, heap_push
 
 @inlined
 def reserved(queue, count):
-    """Reserve `count` order numbers, one a receiver of a transmission; return the first."""
+    """Reserve `count` order numbers of the event queue, one a receiver; return the first."""
     order = queue.tally[calendar.ORDER]
     queue.tally[calendar.ORDER] += count
     return order
@@ -22,14 +22,14 @@ def reserved(queue, count):
 
 @inlined
 def push(queue, at, order, slot):
-    """Insert an entry; entries of the same time keep their order."""
+    """Push an entry into the event queue; entries of the same time keep their order."""
     queue.tally[calendar.ENTRIES] += 1
     place(queue, at, (np.int64(order) << calendar.SLOT_BITS) | np.int64(slot), np.uint32(slot))
 
 
 @inlined
 def peek_time(queue):
-    """Find the earliest entry and return its time (seconds). The queue must not be empty."""
+    """Find the earliest entry of the event queue, not empty, and return its time (seconds)."""
     if queue.tally[RUN] == NONE and queue.near.size[0] == 0:
         advance(queue)
     elif queue.near.size[0] > calendar.CROWDED:
@@ -39,7 +39,7 @@ def peek_time(queue):
 
 @inlined
 def peek_slot(queue):
-    """Return the slot of the earliest entry, after `peek_time`."""
+    """Return the slot of the event queue's earliest entry, after `peek_time`."""
     if run_is_first(queue):
         return np.uint32(queue.tally[RUN])
     return np.uint32(queue.near.key[0] & calendar.SLOT)
@@ -47,7 +47,7 @@ def peek_slot(queue):
 
 @inlined
 def pop(queue):
-    """Remove the earliest entry, after `peek_time`."""
+    """Pop the event queue's earliest entry, after `peek_time`."""
     queue.tally[calendar.ENTRIES] -= 1
     queue.tally[calendar.POPPED] += 1
     if run_is_first(queue):
@@ -58,7 +58,7 @@ def pop(queue):
 
 @inlined
 def comes_first(queue, at, order):
-    """Whether an entry of that time and order would certainly precede everything that is queued.
+    """Whether an entry of that time and order would certainly come first in the event queue.
 
     False does not mean no: the later buckets are not searched, because entries that are due earlier
     may still be pushed.
@@ -74,7 +74,7 @@ def comes_first(queue, at, order):
 
 @inlined
 def run_is_first(queue):
-    """Whether the earliest entry is that of the sorted run, and not that of the near heap."""
+    """Whether the event queue's earliest entry is in the sorted run, not in the near heap."""
     run = queue.tally[RUN]
     if run == NONE or queue.near.size[0] == 0:
         return run != NONE
@@ -84,7 +84,7 @@ def run_is_first(queue):
 
 @inlined
 def advance(queue):
-    """Make the next bucket that is not empty the current one."""
+    """Advance the event queue to its next bucket that is not empty."""
     tally, far = queue.tally, queue.far
     if tally[calendar.POPPED] >= tally[calendar.ADAPT_AT]:
         adapt(queue)
@@ -109,7 +109,7 @@ def advance(queue):
 
 @inlined
 def load_bucket(queue, spot):
-    """Make the list of a bucket the sorted run; entries out of order go into the near heap."""
+    """Load a bucket of the event queue as sorted run; entries out of order go to the near heap."""
     last = queue.ring[spot]
     if last == NONE:
         return

@@ -18,7 +18,7 @@ SENT, RECEIVED = 0, 1  # columns of a node's traffic
 
 
 class Log(NamedTuple):
-    """A log of records for the caller, each with the row that it reached."""
+    """The engine's log of records for the caller, each with the row that it reached."""
 
     record: npt.NDArray[np.void]  # [capacity] MESSAGE
     row: npt.NDArray[np.int64]  # [capacity]
@@ -26,7 +26,7 @@ class Log(NamedTuple):
 
 
 class Flight(NamedTuple):
-    """What the engine knows of the record in each slot."""
+    """The engine's records in flight: what it knows of the record in each slot."""
 
     phase: npt.NDArray[np.uint8]  # [slots] HELD until its delay is over; OVER if done
     incarnation: npt.NDArray[np.uint32]  # [slots] of its sender when it was emitted
@@ -36,7 +36,7 @@ class Flight(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """Counters of the event loop, because nothing outside could count as cheaply."""
+    """The engine's counters of records, because nothing outside could count as cheaply."""
 
     traffic: npt.NDArray[np.int64]  # [n, 2] transmissions, receptions
     volume: npt.NDArray[np.int64]  # [n, 2] their bytes; [0, 2] where all records are of one size
@@ -46,7 +46,7 @@ class Counters(NamedTuple):
 
 
 class Engine(NamedTuple):
-    """Everything that outlives a call of `run`, so that a full pool can grow in between."""
+    """The state of the engine that outlives a call of `run`, so that a full pool can grow."""
 
     out: Outbox
     queue: Queue
@@ -64,7 +64,7 @@ def new_engine(
     n: int, slots: int, applications: int, journal: int = 0, *,
     cuts: int = 0, bytes_of: npt.ArrayLike = BYTES_ON_AIR,
 ) -> Engine:  # fmt: skip
-    """Return an idle engine for n nodes, all up.
+    """Return the state of an idle engine for n nodes, all up.
 
     slots: records in flight. applications, journal: capacity of the logs.
     cuts: directed links that may break while they keep their places; 0 if none does.
@@ -81,7 +81,7 @@ def new_engine(
 
 
 def grown(old: Engine) -> Engine:
-    """Return the same engine with twice the room for records in flight."""
+    """Return the state of the engine with twice the room for records in flight."""
     slots = len(old.out.free)
     out, flight = outbox(2 * slots), _flight(2 * slots)
     free = int(old.out.tally[0])
@@ -102,13 +102,13 @@ def _flight(slots: int) -> Flight:
 
 
 def new_log(capacity: int) -> Log:
-    """Return an empty log for so many records."""
+    """Return an empty log of the engine for so many records."""
     record = np.zeros(capacity, MESSAGE).view(np.recarray)
     return Log(record, np.zeros(capacity, np.int64), np.zeros(1, np.int64))
 
 
 def drain(log: Log) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-    """Empty a log; return its records (MESSAGE) and their rows."""
+    """Empty a log of the engine; return its records (MESSAGE) and their rows."""
     count = int(log.tally[0])
     log.tally[0] = 0
     return log.record[:count].view(MESSAGE).copy(), log.row[:count].copy()
@@ -116,7 +116,7 @@ def drain(log: Log) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
 
 @embedded
 def append_record(log, record, row):
-    """Copy a record into a log that has room."""
+    """Append a copy of a record to a log of the engine that has room."""
     place = log.tally[0]
     log.record[place] = record
     log.row[place] = row
@@ -125,13 +125,13 @@ def append_record(log, record, row):
 
 @embedded
 def is_up(engine, row):
-    """Whether a node can send and receive."""
+    """Whether a node can send and receive, by its incarnation in the engine's state."""
     return is_running(engine.incarnation[row])
 
 
 @embedded
 def count_sent(engine, row, kind):
-    """Count one transmission of a row."""
+    """Count one transmission of a row in the engine's counters."""
     engine.counters.traffic[row, SENT] += 1
     if engine.counters.volume.shape[0] > 0:
         engine.counters.volume[row, SENT] += engine.bytes_of[kind]
@@ -140,7 +140,7 @@ def count_sent(engine, row, kind):
 
 @embedded
 def count_received(engine, row, kind):
-    """Count one reception of a row."""
+    """Count one reception of a row in the engine's counters."""
     engine.counters.traffic[row, RECEIVED] += 1
     if engine.counters.volume.shape[0] > 0:
         engine.counters.volume[row, RECEIVED] += engine.bytes_of[kind]

@@ -17,7 +17,7 @@ from halfway.world.outages import LINK_DOWN, NODE_DOWN, NODE_UP, part
 
 
 class Environment:
-    """A static network, or moving nodes, with faults; changes are given window by window.
+    """The environment of a run: a static network, or moving nodes, with faults, window by window.
 
     `reach`: which nodes receive which. `neighbourhood`: what nodes know of it. They learn of new
     and lost neighbours `discovery_delay_s` late, and know positions as they were at the last
@@ -57,21 +57,21 @@ class Environment:
         learns = self.varies and discovery_delay_s < np.inf
         self._discovery = NeighbourDiscovery(self.reach, discovery_delay_s) if learns else None
         self.initially_down = self._faults.initially_down
-        # Times at which faults took nodes or links away; a list if the caller wants them.
+        # The times at which faults took nodes or links away; the caller sets a list to keep them.
         self.fault_times: list[npt.NDArray[np.float64]] | None = None
         self.max_receivers = 1  # a bound on the neighbours of any node until the window ends
         self.up = np.ones(self.n, bool)
-        # Of the window: its begin, which nodes were up then, their downtime, and their changes.
+        # The current window: its begin, which nodes were up then, their downtime and changes.
         self._begin, self._turns = 0.0, list[tuple[float, int, bool]]()
         self._up_before, self._down_before = self.up.copy(), np.zeros(self.n)
 
     def window_end(self, until: float) -> float:
-        """Return the end of the window that begins now, `until` at most."""
+        """Return the end of the environment's window that begins now, `until` at most."""
         until = min(until, self._faults.end if self._faults.end > self.at else until)
         return until if self._moving is None else min(until, self._moving.window_end(self.at))
 
     def advance(self, end: float) -> Changes:
-        """Advance to `end`; return all changes in [at, end), and what nodes learn of them then."""
+        """Advance the environment to `end`; return changes in [at, end), with what nodes learn."""
         faults = self._faults.take(end)
         if self.fault_times is not None:
             down = np.isin(faults.kind, (NODE_DOWN, LINK_DOWN)) & (faults.t > 0.0)
@@ -95,19 +95,19 @@ class Environment:
         return merged(changes, self._discovery.advance(changes, end))
 
     def max_degree(self) -> int:
-        """Return the largest number of neighbours of a node; an estimate where links change."""
+        """Return the largest degree in the environment; an estimate where links change."""
         largest = max(int(self.start.degree.max(initial=1)), 1)
         return min(self.n, 3 * largest + 16) if self.varies else largest
 
     def make_room(self) -> None:
-        """Copy the lists, with more room in every row."""
+        """Make room in every row of the environment's neighbour lists, by a copy."""
         shared = self.neighbourhood is self.reach
         if self._moving is not None:
             self.reach = roomy(self.reach)
         self.neighbourhood = self.reach if shared else roomy(self.neighbourhood)
 
     def down_s(self, at: float) -> npt.NDArray[np.float64]:
-        """Return the seconds [n] that each node was down until a time within the window."""
+        """Return the downtime (s) [n] of the environment's nodes until a time within the window."""
         down, up = self._down_before.copy(), self._up_before.copy()
         since = np.full(self.n, self._begin)
         for t, row, comes_up in self._turns:
@@ -120,7 +120,7 @@ class Environment:
         return down
 
     def _record_downtime(self, changes: Changes) -> None:
-        """Record which nodes go down and come up in the window that begins."""
+        """Record the environment's nodes that go down and come up in the window that begins."""
         self._down_before = self.down_s(self.at)
         self._up_before, self._begin = self.up.copy(), self.at
         nodes = np.flatnonzero(changes.kind <= NODE_UP)

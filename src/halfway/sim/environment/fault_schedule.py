@@ -15,7 +15,7 @@ _MAX_TURNS = 200_000  # expected changes by churn within a span
 
 
 class FaultSchedule:
-    """The schedule of faults, one span at a time: memory does not grow with the length of a run.
+    """The fault schedule of a run, span by span: memory does not grow with the run's length.
 
     A span is a whole number of `window_s`, in which churn makes about 200,000 changes.
     """
@@ -48,7 +48,7 @@ class FaultSchedule:
         self._drawn, self._next = self._nested(drawn, begin), 0
 
     def take(self, end: float) -> FaultEvents:
-        """Return the next faults before a time, which must not be after the end of the span."""
+        """Take the fault schedule's next faults before a time, at most the end of the span."""
         last = int(np.searchsorted(self._drawn.t, end, side="left"))
         taken = part(self._drawn, slice(self._next, last))
         self._next = last
@@ -57,7 +57,7 @@ class FaultSchedule:
         return taken
 
     def _nested(self, drawn: FaultEvents, begin: float) -> FaultEvents:
-        """Merge faults and absences: a node is down while it has at least one cause."""
+        """Merge the fault schedule's faults and absences: one cause is enough to be down."""
         if self._absent is None:
             return drawn
         now = (self._absent.t >= begin) & (self._absent.t < self.end)
@@ -74,7 +74,7 @@ class FaultSchedule:
 
 
 def _absences(presence: Presence) -> FaultEvents:
-    """Return the absences of nodes as faults, those at time 0 included."""
+    """Return the absences of nodes as faults for the fault schedule, those at time 0 included."""
     n = len(presence.first) - 1
     rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(presence.first))
     present = np.zeros(n, bool)

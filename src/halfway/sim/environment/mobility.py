@@ -15,19 +15,19 @@ from halfway.world.outages import LINK_DOWN, FaultEvents
 
 
 class Course(Protocol):
-    """A source of motion, window by window, so that a run never holds all of its motion."""
+    """A course: a source of mobility, window by window, so that no run holds all of its motion."""
 
     @property
     def n(self) -> int:
-        """Number of nodes."""
+        """The number of moving nodes of a course."""
 
     def legs(self, t0: float, t1: float) -> Legs:
-        """Return legs that give the position of every node in [t0, t1]."""
+        """Return mobility legs that give the position of every node in [t0, t1]."""
 
 
 @dataclass(frozen=True)
 class Motion:
-    """The motion of nodes, and the reach of their radios."""
+    """The mobility of nodes in a run: their motion, and the reach of their radios."""
 
     course: Legs | Course
     radius: float  # in the units of the legs
@@ -36,16 +36,16 @@ class Motion:
 
     @property
     def n(self) -> int:
-        """Number of nodes."""
+        """The number of moving nodes of the motion."""
         return self.course.n
 
     def legs(self, t0: float, t1: float) -> Legs:
-        """Return legs that cover at least [t0, t1]."""
+        """Return mobility legs that cover at least [t0, t1]."""
         return self.course if isinstance(self.course, Legs) else self.course.legs(t0, t1)
 
 
 class MovingLinks:
-    """The links of moving nodes as changes, a window at a time.
+    """The links of moving nodes as changes, a mobility window at a time.
 
     cuts: when faults cut and repair pairs (LINK_DOWN, LINK_UP). A pair that is cut has no link,
     whatever its distance.
@@ -59,15 +59,15 @@ class MovingLinks:
         self._pairs = _Pairs(self.start, cuts)
 
     def window_end(self, at: float) -> float:
-        """Return the next multiple of the window after a time."""
+        """Return the next multiple of the mobility window after a time."""
         return float((np.floor(at / self.window_s + 1e-9) + 1.0) * self.window_s)
 
     def positions(self) -> npt.NDArray[np.float64]:
-        """Return the positions of all nodes now, [n, 2]."""
+        """Return the positions of all moving nodes now, [n, 2]."""
         return positions(self._grid.legs, self._grid.at)
 
     def advance(self, end: float, cuts: FaultEvents) -> Changes:
-        """Return LINK_NEAR and LINK_GONE in [now, end), given the cuts and repairs in it."""
+        """Return moving links' LINK_NEAR, LINK_GONE in [now, end), given its cuts and repairs."""
         links = self._grid.advance(end)
         if not isinstance(self._motion.course, Legs):
             links = self._next_window(links, end)
@@ -79,7 +79,7 @@ class MovingLinks:
         return MovingGrid(legs, self._motion.radius, at, self._motion.presence)
 
     def _next_window(self, links: LinkChanges, end: float) -> LinkChanges:
-        """Continue with the legs of the next window, and add the changes due to their rounding.
+        """Continue with the legs of the next mobility window, and add changes due to rounding.
 
         Such a change happens just before the window ends, so that it belongs to this window.
         """
@@ -95,14 +95,14 @@ class MovingLinks:
 
 
 def _codes(network: Network) -> npt.NDArray[np.int64]:
-    """Return a * n + b of every link a < b, ascending."""
+    """Return the codes a * n + b of all links a < b of moving nodes, ascending."""
     a = np.repeat(np.arange(network.n, dtype=np.int64), network.degree)
     one_way = a < network.who
     return a[one_way] * network.n + network.who[one_way]
 
 
 class _Pairs:
-    """The pairs that faults cut: whether each is in reach, and whether it is cut, now."""
+    """The pairs of moving nodes that faults cut: whether each is in reach and is cut now."""
 
     def __init__(self, start: Network, cuts: FaultEvents) -> None:
         which = cuts.kind >= LINK_DOWN
@@ -111,7 +111,7 @@ class _Pairs:
         self._cut = dict.fromkeys(pairs, False)
 
     def advance(self, links: Changes, cuts: FaultEvents) -> Changes:
-        """Return the changes of links: one exists while its ends are in reach and it is not cut."""
+        """Return changes of moving nodes' links, which exist while in reach and not cut."""
         if not self._cut:
             return links
         events = merged(cuts, links)

@@ -24,7 +24,7 @@ _LISTS_FULL, _BUFFER_FULL = -1, -2
 
 
 class NeighbourDiscovery:
-    """The delayed knowledge of a run; it follows the changes window by window, in order."""
+    """The neighbour discovery of a run, delayed; it follows the changes window by window."""
 
     def __init__(self, links: Neighbourhood, delay_s: float) -> None:
         self._links, self._delay_s = roomy(links), delay_s
@@ -34,7 +34,7 @@ class NeighbourDiscovery:
         self._waiting = changes([], [], [], [])
 
     def advance(self, world: Changes, end: float) -> Changes:
-        """Return KNOWN and FORGOTTEN before `end`, of this window's changes and earlier ones."""
+        """Return discovery's KNOWN and FORGOTTEN before `end`, of this and earlier windows."""
         learnt = self._learnt(world)
         delayed = changes(learnt.t + self._delay_s, learnt.kind, learnt.a, learnt.b)
         pending = merged(self._waiting, delayed)
@@ -67,7 +67,7 @@ class NeighbourDiscovery:
 
 @inlined
 def _append(learnt, count, at, works, a, b, up):
-    """Append that a link works from now on, or no longer, if both ends are up to notice."""
+    """Append to what neighbour discovery learns that a link works or fails, if both ends are up."""
     if up[a] == 0 or up[b] == 0:
         return count
     learnt.t[count], learnt.a[count], learnt.b[count] = at, a, b
@@ -77,7 +77,7 @@ def _append(learnt, count, at, works, a, b, up):
 
 @inlined
 def _link(links, a, b, near):
-    """Insert or remove a link in the lists of both ends."""
+    """Insert or remove a link in neighbour discovery's lists of both ends."""
     if near:
         include(links, a, b)
         include(links, b, a)
@@ -88,7 +88,7 @@ def _link(links, a, b, near):
 
 @kernel
 def _follow(links, up, cut, world, begin, learnt):
-    """Follow the changes from `begin` on. Return the count, where to continue, and the reason."""
+    """Follow the changes for neighbour discovery. Return the count, where to continue, and why."""
     count = 0
     for k in range(begin, world.t.shape[0]):
         at, kind, a, b = world.t[k], world.kind[k], world.a[k], world.b[k]

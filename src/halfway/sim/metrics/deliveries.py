@@ -12,13 +12,13 @@ Longs = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int32]
 
-# Of what a run counts: the attributes of its accounting, and the fields of its outcome.
+# What a run counts: the attributes of its accounting, and the fields of its outcome.
 COUNTS = ("published", "unpublished", "expected", "delivered", "duplicates", "unsolicited", "late",
           "caught_up")  # fmt: skip
 
 
 class DeliveryAccounting:
-    """The accounts of a run; an event is open until the `window`-th newer one is published.
+    """The delivery accounting of a run; an event is open until `window` newer ones are published.
 
     An event is expected at every subscriber of its topic that is up when it is published, except
     its own publisher. An event whose publisher is down is not published. A delivery counts once for
@@ -34,14 +34,14 @@ class DeliveryAccounting:
         self.latency_s, self.hops, self.stretch = Histogram(), Histogram(), Histogram()
         # Every delivery as (event, row, seconds since its publication); set a list to record them.
         self.delivery_log: list[tuple[Longs, Longs, Reals]] | None = None
-        # Then also every publication: (event, time, expected notifications).
+        # With a delivery log, every publication: (event, time, expected notifications).
         self.publication_log: list[tuple[int, float, int]] = []
         self._subscribed = np.zeros((n, demand.topics), bool)
         for topic, rows in enumerate(demand.subscribers):
             self._subscribed[rows, topic] = True
         self._counts_hops, self.window, self._n, self._newest = counts_hops, window, n, -1
         self._rows = demand.subscribers
-        # By event modulo twice the window, as a window of events may be entered ahead of time:
+        # These arrays go by event modulo twice the window: events are entered a window ahead.
         places = 2 * window
         self._event = np.full(places, -1, np.int64)
         self._entered = np.full(places, -1, np.int64)  # the same, unpublished events included
@@ -55,7 +55,7 @@ class DeliveryAccounting:
     def publish(
         self, k: int, publications: Publications, up: npt.NDArray[np.bool_], steps: Rows | None
     ) -> bool:
-        """Enter publication k; False if its publisher is down.
+        """Enter publication k into the delivery accounting; False if its publisher is down.
 
         steps [n]: hops of a shortest path from the publisher at that time; -1: no path.
         """
@@ -84,7 +84,7 @@ class DeliveryAccounting:
         return True
 
     def settle(self, now: float) -> None:
-        """Count the publications up to a time (seconds, inclusive)."""
+        """Count the publications up to a time (seconds, inclusive) in the delivery accounting."""
         while self._ahead and self._ahead[0][0] <= now:
             _, expected = self._ahead.popleft()
             self.published += expected >= 0
@@ -92,7 +92,7 @@ class DeliveryAccounting:
             self.expected += max(expected, 0)
 
     def deliver(self, event: Longs, row: Longs, at: Reals, hops: Longs) -> None:
-        """Enter notifications: event ids, rows, times and hops, in order of time."""
+        """Enter deliveries into the accounting: event ids, rows, times and hops, by time."""
         if not len(event):
             return
         place = event % len(self._event)
@@ -122,7 +122,7 @@ class DeliveryAccounting:
             self._add_stretch(event[new], row[new], hops[new])
 
     def _record(self, code: Longs) -> None:
-        """Record (event, row) pairs, and drop those of closed events."""
+        """Record delivered (event, row) pairs in the accounting; drop those of closed events."""
         oldest = (self._newest - len(self._event) + 1) * self._n
         kept = self._recorded[self._recorded >= oldest]
         self._recorded = np.sort(np.concatenate((kept, code)))
@@ -137,5 +137,5 @@ class DeliveryAccounting:
 
     @property
     def delivery_ratio(self) -> float:
-        """Delivered over expected; nan where nothing was expected."""
+        """The delivery ratio: delivered over expected; nan where nothing was expected."""
         return self.delivered / self.expected if self.expected else float("nan")

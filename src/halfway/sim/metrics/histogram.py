@@ -9,14 +9,14 @@ _BITS = 52 - 7
 
 
 class Histogram:
-    """Counts of non-negative numbers in bins of equal relative width."""
+    """A histogram of non-negative numbers: counts in bins of equal relative width."""
 
     def __init__(self) -> None:
         self.count, self.sum, self.max = 0, 0.0, 0.0
         self._bins: dict[int, tuple[int, float]] = {}  # count and sum
 
     def add(self, values: npt.ArrayLike) -> None:
-        """Add numbers >= 0."""
+        """Add numbers >= 0 to the histogram."""
         given = np.asarray(values, np.float64).ravel() + 0.0
         if not len(given):
             return
@@ -36,11 +36,11 @@ class Histogram:
 
     @property
     def mean(self) -> float:
-        """The exact mean; nan without values."""
+        """The exact mean of the histogram's numbers; nan without values."""
         return self.sum / self.count if self.count else float("nan")
 
     def quantile(self, share: float) -> float:
-        """Return the smallest value with at least that share of all at or below it, within 0.8 %.
+        """Return the histogram's least value with at least that share at or below, within 0.8 %.
 
         It is the mean of its bin, so whole numbers up to 128 are exact.
         """

@@ -12,7 +12,7 @@ from halfway.sim.metrics.histogram import Histogram
 
 
 class RunId(NamedTuple):
-    """What identifies a run of a given configuration."""
+    """The id of a run in its outcome: what identifies it under a given configuration."""
 
     system: str
     seed: int
@@ -21,7 +21,7 @@ class RunId(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """A distribution in five numbers; nan where there are no values."""
+    """A distribution of an outcome in five numbers; nan where there are no values."""
 
     mean: float
     median: float
@@ -31,7 +31,7 @@ class Spread(NamedTuple):
 
 
 class Load(NamedTuple):
-    """The distribution of load over the nodes: records sent and received by each."""
+    """The load of an outcome: how records sent and received are distributed over the nodes."""
 
     mean: float
     median: float
@@ -41,7 +41,7 @@ class Load(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The metrics of one run. Times in seconds, sizes in bytes, energy in joules.
+    """The outcome of one run: its metrics. Times in seconds, sizes in bytes, energy in joules.
 
     A notification is an event that a system delivers to an application.
     """
@@ -86,11 +86,11 @@ class Outcome:
 
     @property
     def energy_j(self) -> float:
-        """The energy of all nodes together."""
+        """The energy of all nodes together in an outcome (joules)."""
         return self.energy_tx_j + self.energy_rx_j + self.energy_idle_j
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain numbers, strings and dictionaries for JSON; None for what is not finite."""
+        """Return the outcome as plain numbers, strings, dictionaries for JSON; None: not finite."""
         return _plain(asdict(self) | {"energy_j": self.energy_j})  # type: ignore[no-any-return]
 
 
@@ -105,13 +105,13 @@ def _plain(value: Any) -> Any:
 
 
 def spread(values: Histogram) -> Spread:
-    """Return the five numbers of a histogram."""
+    """Return the five numbers of a histogram for an outcome."""
     median, p95, p99 = (values.quantile(share) for share in (0.5, 0.95, 0.99))
     return Spread(values.mean, median, p95, p99, values.max if values.count else math.nan)
 
 
 def load(traffic: npt.NDArray[np.int64]) -> Load:
-    """Return the distribution of records [n, 2], sent and received."""
+    """Return the load of an outcome: distribution of records [n, 2], sent and received."""
     each = np.sort(traffic.sum(axis=1)).astype(np.float64)
     n, total = len(each), each.sum()
     if total == 0.0:
@@ -121,5 +121,5 @@ def load(traffic: npt.NDArray[np.int64]) -> Load:
 
 
 def by_kind(counts: npt.NDArray[np.int64], kinds: Mapping[int, str]) -> dict[str, int]:
-    """Return the counts above 0 by name of kind."""
+    """Return an outcome's counts above 0 by name of message kind."""
     return {kinds.get(k, f"kind {k}"): int(counts[k]) for k in np.flatnonzero(counts).tolist()}

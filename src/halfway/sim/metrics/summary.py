@@ -1,4 +1,4 @@
-"""From the counters of a run to its outcome and its digest."""
+"""The summary of a run: from its counters to its outcome and its digest."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ def outcome(
     deliveries: DeliveryAccounting, airtime: Airtime, radio_counts: Mapping[str, int],
     power: Power, up_s: npt.NDArray[np.float64],
 ) -> Outcome:  # fmt: skip
-    """Return the outcome of a run up to a time (seconds).
+    """Summarize the counters of a run as its outcome up to a time (seconds).
 
     airtime, radio_counts: what its radio measured. up_s: [n] seconds that each node was up.
     """
@@ -61,7 +61,7 @@ def outcome(
 
 
 def arrays(state: Any) -> Iterator[npt.NDArray[Any]]:
-    """Yield every array of a state, those of nested tuples included."""
+    """Yield every array of a state for the digest of a run, those of nested tuples included."""
     for part in state:
         if isinstance(part, tuple):
             yield from arrays(part)
@@ -70,7 +70,7 @@ def arrays(state: Any) -> Iterator[npt.NDArray[Any]]:
 
 
 def state_digest(state: Any) -> str:
-    """Return a hex digest of a state's bytes."""
+    """Return a hex digest of a state's bytes, for the summary of a run."""
     whole = hashlib.sha256()
     for part in arrays(state):
         whole.update(np.ascontiguousarray(part).tobytes())
@@ -78,7 +78,7 @@ def state_digest(state: Any) -> str:
 
 
 def digest(state: Any, counters: Counters) -> str:
-    """Return a hex digest of the state of all nodes and of the counters."""
+    """Return the digest in a run's summary: hex, of the state of all nodes and the counters."""
     whole = hashlib.sha256()
     for part in (counters.traffic, counters.sent_kind, counters.received_kind, counters.events):
         whole.update(part.tobytes())

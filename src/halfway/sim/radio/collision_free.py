@@ -21,7 +21,7 @@ from halfway.sim.engine.records import FLYING, OVER, SPREADING, count_received, 
 
 
 class LinkModel(NamedTuple):
-    """How a type of radio answers the four questions below; compiled functions."""
+    """The link model of a collision-free radio: four compiled functions, one a question below."""
 
     delay_of: Callable[..., Any]
     next_turn: Callable[..., Any]
@@ -33,28 +33,28 @@ _MODELS: dict[type, LinkModel] = {}
 
 
 def declare_links(radio: type, model: LinkModel) -> None:
-    """Declare a type of radio without collisions."""
+    """Declare a type of collision-free radio by its link model."""
     _MODELS[radio] = model
     declare(radio, depart, arrive, changed)
 
 
 def delay_of(radio: Any, place: Any) -> Any:
-    """Return the delay (seconds) of the link at that place."""
+    """Return the collision-free radio's delay (seconds) over the link at that place."""
     return _MODELS[type(radio)].delay_of(radio, place)
 
 
 def next_turn(radio: Any, first: Any, cursor: Any) -> Any:
-    """Return the place of the neighbour number `cursor` to receive, in a row from `first`."""
+    """Return the place of collision-free receiver number `cursor`, in a row from `first`."""
     return _MODELS[type(radio)].next_turn(radio, first, cursor)
 
 
 def all_at_once(radio: Any) -> Any:
-    """Whether every neighbour receives a transmission at the same time."""
+    """Whether a collision-free transmission reaches every neighbour at the same time."""
     return _MODELS[type(radio)].all_at_once(radio)
 
 
 def received(radio: Any, place: Any) -> Any:
-    """Draw whether this reception over the link at that place succeeds."""
+    """Draw whether a collision-free reception over the link at that place succeeds."""
     return _MODELS[type(radio)].received(radio, place)
 
 
@@ -84,7 +84,7 @@ def _received(radio, place):
 
 @embedded
 def depart(engine, radio, reach, slot):
-    """Transmit a record: queue it for its first arrival."""
+    """Transmit a record without collisions: queue it for its first arrival."""
     message = engine.out.pool[slot]
     sender = np.uint32(message.source)
     first = np.int64(reach.first[sender])
@@ -112,7 +112,7 @@ def depart(engine, radio, reach, slot):
 
 @embedded
 def receives(engine, radio, place, row, kind):
-    """Whether a row receives over the link at that place; counted if so."""
+    """Whether a row receives over the link at that place without collisions; counted if so."""
     if not is_up(engine, row):
         return False
     if engine.cut.shape[0] > 0 and engine.cut[place] == 1:
@@ -125,7 +125,7 @@ def receives(engine, radio, place, row, kind):
 
 @embedded
 def arrive(engine, radio, reach, slot, cursor):
-    """Return the next neighbour that receives the record now."""
+    """Return the next neighbour that receives the record now, without collisions."""
     message = engine.out.pool[slot]
     sender, kind = np.uint32(message.source), message.kind
     if cursor == FRESH:
@@ -156,4 +156,4 @@ def arrive(engine, radio, reach, slot, cursor):
 
 @embedded
 def changed(engine, radio, reach, kind, a, b, at):
-    """Nothing to do: receivers are looked up when a record arrives."""
+    """Ignore a change of the world: a collision-free radio looks receivers up at arrival."""

@@ -17,7 +17,7 @@ from halfway.sim.radio.csma_sensing import changed
 
 
 class Timing(NamedTuple):
-    """The parameters of the medium, the same at every node."""
+    """The timing of the CSMA radio: parameters of the medium, the same at every node."""
 
     bit_rate: float  # bit/s, of every frame
     slot_s: float  # one step of the countdown
@@ -75,7 +75,7 @@ STATION = np.dtype(
 
 
 class Csma(NamedTuple):
-    """The shared medium of one run: its parameters, and the state of every node."""
+    """The CSMA radio of one run: the medium's timing, and the state of every node."""
 
     timing: Timing
     station: npt.NDArray[np.void]  # [n] STATION, as a record array
@@ -87,7 +87,7 @@ _BACKOFF = 0xB0FF  # the random stream of backoffs
 
 
 def csma(n: int, seed: int, timing: Timing = WIFI_B) -> Csma:
-    """Return a silent medium for n nodes.
+    """Return a CSMA radio: a silent medium for n nodes.
 
     A frame of b bytes lasts (header_bytes + b) * 8 / bit_rate seconds; `bytes_of` of the engine is
     the size of a record. Raises Problem for an impossible timing.

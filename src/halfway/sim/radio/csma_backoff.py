@@ -30,33 +30,33 @@ _GUARD = 1e-3
 
 @embedded
 def schedule(engine, slot, at):
-    """Queue an entry for a slot at a time."""
+    """Queue an entry for the slot of a CSMA frame at a time, for its backoff or its exchange."""
     engine.out.pool[slot].at = at
     push(engine.queue, at, reserved(engine.queue, 1), slot)
 
 
 @embedded
 def is_flagged(engine, slot, flag):
-    """Whether a record has a flag."""
+    """Whether a frame's record has a flag of the CSMA backoff."""
     return engine.flight.cursor[slot] & flag != 0
 
 
 @embedded
 def is_silent(station, i):
-    """Whether a node neither transmits nor senses a transmission."""
+    """Whether a node neither transmits nor senses a transmission, so that backoff may run."""
     return station[i].busy == 0 and station[i].on_air < 0
 
 
 @embedded
 def draw_backoff(station, i):
-    """Draw the number of slots that the head waits: uniform in 0 … cw."""
+    """Draw the CSMA backoff of the head, in slots: uniform in 0 … cw."""
     station[i].random_state = advanced(station[i].random_state)
     station[i].remaining = pick(mixed(station[i].random_state), station[i].cw + 1)
 
 
 @apart
 def resume(engine, radio, i, since, now):
-    """Start the countdown if there is a frame and silence; the node has listened `since`."""
+    """Resume a CSMA backoff if there is a frame and silence; the node has listened `since`."""
     station = radio.station
     head = station[i].head
     if head < 0 or station[i].counting == 1 or not is_silent(station, i) or not is_up(engine, i):
@@ -75,7 +75,7 @@ def resume(engine, radio, i, since, now):
 
 @embedded
 def on_silence(engine, radio, i, now):
-    """A node or one of its neighbours ended a transmission: resume if all are silent."""
+    """Resume the CSMA backoff of a node if all in its reach are silent after a transmission."""
     if is_silent(radio.station, i):
         radio.station[i].silent_since = now
         resume(engine, radio, i, now, now)
@@ -83,7 +83,7 @@ def on_silence(engine, radio, i, now):
 
 @embedded
 def freeze(radio, i, now):
-    """Freeze a countdown because a node in reach began to transmit. Whole slots stay counted."""
+    """Freeze a CSMA backoff when a node in reach begins to transmit. Whole slots stay counted."""
     station, timing = radio.station, radio.timing
     # A node whose countdown ends within the sensing time does not notice, and transmits too.
     if station[i].counting == 0 or station[i].access_at <= now + timing.sense_s:
@@ -96,7 +96,7 @@ def freeze(radio, i, now):
 
 @apart
 def contend(engine, radio, i, now):
-    """Start contending for the frame that has become the head of the queue."""
+    """Begin the CSMA backoff for the frame that has become the head of the queue."""
     radio.station[i].cw = radio.timing.cw_min
     radio.station[i].attempts = 0
     draw_backoff(radio.station, i)
@@ -105,7 +105,7 @@ def contend(engine, radio, i, now):
 
 @apart
 def enqueue(engine, radio, slot):
-    """Append a record to its sender's queue, or drop it if the queue is full."""
+    """Append a frame to its sender's CSMA queue for backoff, or drop it if the queue is full."""
     message = engine.out.pool[slot]
     i, now = np.int64(message.source), message.at
     station = radio.station
@@ -130,7 +130,7 @@ def enqueue(engine, radio, slot):
 
 @apart
 def dequeue(engine, radio, i, now):
-    """Remove the head of a queue; the next frame contends. The slot is not freed."""
+    """Remove the head of a CSMA queue; backoff begins for the next. The slot is not freed."""
     station = radio.station
     station[i].head = engine.flight.order[station[i].head]
     station[i].length -= 1
@@ -140,7 +140,7 @@ def dequeue(engine, radio, i, now):
 
 @apart
 def clear_queue(engine, radio, i):
-    """Drop the queue of a node. A slot with an entry is freed when the entry is due."""
+    """Drop a node's CSMA backoff queue. A slot with an entry is freed when the entry is due."""
     station = radio.station
     slot = station[i].head
     radio.station[i].lost_in_crashes += station[i].length

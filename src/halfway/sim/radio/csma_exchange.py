@@ -19,19 +19,19 @@ from halfway.sim.radio.csma_sensing import begin, end
 
 @embedded
 def airtime(radio, size):
-    """Return the seconds that so many bytes take."""
+    """Return the seconds that so many bytes of a CSMA frame exchange take."""
     return size * 8.0 / radio.timing.bit_rate
 
 
 @embedded
 def depart(engine, radio, reach, slot):
-    """Queue a record at its sender."""
+    """Begin the CSMA frame exchange of a record: queue it at its sender."""
     backoff.enqueue(engine, radio, slot)
 
 
 @embedded
 def yields_once(engine, slot, now):
-    """Let everything else that is due at this instant come first, once.
+    """Let all else that is due at this instant precede a CSMA frame exchange's step, once.
 
     A frame that ends at the instant at which another begins does not overlap with it.
     """
@@ -47,7 +47,7 @@ def yields_once(engine, slot, now):
 
 @embedded
 def on_access(engine, radio, reach, i, slot, now):
-    """The entry of a queue's head is due: transmit the frame, or postpone it."""
+    """Access the CSMA medium for the frame exchange of a queue's head: transmit, or postpone."""
     station, cursor = radio.station, engine.flight.cursor
     if is_flagged(engine, slot, backoff.DEAD):
         return DONE, LAST
@@ -72,7 +72,7 @@ def on_access(engine, radio, reach, i, slot, now):
 
 @embedded
 def on_frame_end(engine, radio, reach, i, slot, now):
-    """A frame ends: deliver it and schedule its acknowledgement, if it needs one."""
+    """End the frame of a CSMA exchange: deliver it and schedule its acknowledgement, if any."""
     if is_flagged(engine, slot, backoff.ABORTED):
         return DONE, LAST
     end(engine, radio, reach, i, slot, now, True)
@@ -94,7 +94,7 @@ def on_frame_end(engine, radio, reach, i, slot, now):
 
 @embedded
 def next_receiver(engine, radio, slot, k):
-    """Return receiver k of a broadcast."""
+    """Return receiver k of a broadcast in the CSMA frame exchange."""
     count = radio.tally[0]
     if k >= count:
         return DONE, LAST
@@ -105,7 +105,7 @@ def next_receiver(engine, radio, slot, k):
 
 @embedded
 def schedule_ack(engine, radio, slot, now):
-    """Schedule the acknowledgement of a received frame."""
+    """Schedule the acknowledgement of a received frame in the CSMA frame exchange."""
     engine.flight.phase[slot] = backoff.ACK_DUE
     schedule(engine, slot, now + radio.timing.sifs_s)
     return QUEUED, LAST
@@ -113,7 +113,7 @@ def schedule_ack(engine, radio, slot, now):
 
 @embedded
 def send_ack(engine, radio, reach, slot, now):
-    """Begin the acknowledgement without carrier sense, if the receiver still can."""
+    """Begin a CSMA exchange's acknowledgement without carrier sense, if the receiver still can."""
     j = np.int64(engine.out.pool[slot].next)
     if yields_once(engine, slot, now):
         return QUEUED, LAST
@@ -130,7 +130,7 @@ def send_ack(engine, radio, reach, slot, now):
 
 @embedded
 def on_ack_end(engine, radio, reach, i, slot, now):
-    """The acknowledgement ends: the frame is complete if its sender received it."""
+    """End a CSMA exchange's acknowledgement: the frame is complete if its sender received it."""
     received = False
     if is_flagged(engine, slot, backoff.ABORTED):
         engine.flight.cursor[slot] &= ~backoff.ABORTED
@@ -149,7 +149,7 @@ def on_ack_end(engine, radio, reach, i, slot, now):
 
 @embedded
 def retry(engine, radio, i, slot, now):
-    """No acknowledgement: contend again with a wider window, or give up."""
+    """Retry a CSMA frame exchange without acknowledgement in a wider window, or give up."""
     station = radio.station
     if is_flagged(engine, slot, backoff.DEAD):
         return DONE, LAST
@@ -160,14 +160,14 @@ def retry(engine, radio, i, slot, now):
     station[i].cw = min(2 * station[i].cw + 1, radio.timing.cw_max)
     backoff.draw_backoff(station, i)
     engine.flight.phase[slot] = backoff.WAITING
-    # It has listened since the end of its own frame, so no other node is a slot ahead.
+    # The sender has listened since the end of its frame, so no other node is a slot ahead.
     backoff.resume(engine, radio, i, station[i].silent_since, now)
     return QUEUED, LAST
 
 
 @embedded
 def continue_delivery(engine, radio, reach, slot, cursor):
-    """After a delivery: the next receiver of a broadcast, or the acknowledgement."""
+    """Continue a CSMA frame exchange after a delivery: next receiver, or acknowledgement."""
     message = engine.out.pool[slot]
     if message.next == EVERYONE:
         return next_receiver(engine, radio, slot, cursor)
@@ -176,7 +176,7 @@ def continue_delivery(engine, radio, reach, slot, cursor):
 
 @embedded
 def on_ack_step(engine, radio, reach, i, slot, now):
-    """A step after the frame: the acknowledgement begins, ends, or is missing."""
+    """Take a CSMA exchange's step after the frame: acknowledgement begins, ends, or is missing."""
     phase = engine.flight.phase[slot]
     if phase == backoff.ACK_DUE:
         return send_ack(engine, radio, reach, slot, now)
@@ -187,7 +187,7 @@ def on_ack_step(engine, radio, reach, i, slot, now):
 
 @apart
 def arrive(engine, radio, reach, slot, cursor):
-    """The slot is due: take the next step of its phase."""
+    """Take the next step of a CSMA frame exchange whose slot is due."""
     message = engine.out.pool[slot]
     i, now = np.int64(message.source), message.at
     if cursor != FRESH:

@@ -16,13 +16,13 @@ from halfway.world.outages import NODE_DOWN, NODE_UP
 
 @embedded
 def is_cut(engine, place):
-    """Whether a static link is broken now."""
+    """Whether a static link is broken now, so that CSMA sensing ignores it."""
     return engine.cut.shape[0] > 0 and engine.cut[place] == 1
 
 
 @embedded
 def account(radio, i, now, up):
-    """Account for the time since the last change at a node."""
+    """Account for the time that a node sent or sensed on the CSMA medium since its last change."""
     station = radio.station
     if up:
         if station[i].on_air >= 0:
@@ -34,7 +34,7 @@ def account(radio, i, now, up):
 
 @apart
 def begin(engine, radio, reach, i, slot, now):
-    """Begin a transmission of a node: the frame in that slot, or its acknowledgement."""
+    """Let neighbours sense the beginning of a CSMA transmission: a frame or an acknowledgement."""
     station = radio.station
     account(radio, i, now, True)
     station[i].on_air = slot
@@ -57,7 +57,7 @@ def begin(engine, radio, reach, i, slot, now):
 
 @apart
 def end(engine, radio, reach, i, slot, now, whole):
-    """End a transmission of a node. If the frame is whole, `radio.receivers` has its receivers."""
+    """Let nodes sense a CSMA transmission's end; `radio.receivers` has those of a whole frame."""
     station = radio.station
     count = 0
     account(radio, i, now, True)
@@ -85,7 +85,7 @@ def end(engine, radio, reach, i, slot, now, whole):
 
 @embedded
 def went_down(engine, radio, reach, i, now):
-    """A node crashed: its transmission breaks off, and its queue is lost."""
+    """Break off the CSMA transmission that others sense of a crashed node; its queue is lost."""
     station = radio.station
     account(radio, i, now, True)
     slot = station[i].on_air
@@ -98,7 +98,7 @@ def went_down(engine, radio, reach, i, now):
 
 @apart
 def recount_senders(engine, radio, reach, i, other, now):
-    """Count the transmissions that a node senses again: its link from `other` may have changed."""
+    """Recount the CSMA transmissions that a node senses: its link from `other` may have changed."""
     station = radio.station
     if station[other].on_air < 0:
         return
@@ -121,11 +121,11 @@ def recount_senders(engine, radio, reach, i, other, now):
 
 @apart
 def changed(engine, radio, reach, kind, a, b, at):
-    """Apply a change of the world to the transmissions on the air."""
+    """Apply a change of the world to what CSMA nodes sense of the transmissions on the air."""
     if kind == NODE_DOWN:
         went_down(engine, radio, reach, np.int64(a), at)
     elif kind == NODE_UP:
-        # The transmissions around it were counted while it was down.
+        # While the node was down, the transmissions around it were counted.
         account(radio, np.int64(a), at, False)
     elif kind != KNOWN and kind != FORGOTTEN:
         recount_senders(engine, radio, reach, np.int64(a), np.int64(b), at)

@@ -21,19 +21,19 @@ _LONGEST_S = 1e6
 
 class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
                 tag_field="kind"):  # fmt: skip
-    """The interface of a declaration."""
+    """The interface of a radio's declaration in a scenario file."""
 
     def made(self, network: Network, moving: bool, seed: int) -> Any:
-        """Return the radio of one run. Raises Problem for values that do not fit the network."""
+        """Return the declared radio of one run. Raises Problem for values that do not fit."""
         raise NotImplementedError
 
     def copies(self, max_degree: int) -> int:
-        """Return the slots that one emission may need, at a node of at most that degree."""
+        """Return the slots that an emission on the declared radio may need, at most that degree."""
         del max_degree
         return 1
 
     def airtime(self, radio: Any, engine: Engine, power: Power) -> Airtime:
-        """Return the time of the counted records at the bit rate; overhearing does not count."""
+        """Return the declared radio's airtime of counted records; overhearing does not count."""
         del radio
         volume = engine.counters.volume
         if not len(volume):
@@ -42,20 +42,20 @@ class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return Airtime(air_seconds(volume[:, SENT], rate), air_seconds(volume[:, RECEIVED], rate))
 
     def counted(self, radio: Any) -> dict[str, int]:
-        """Return the radio's own counters, by name."""
+        """Return the counters that a declared radio has of its own, by name."""
         del radio
         return {}
 
 
 class _CollisionFree(_Declared, frozen=True, kw_only=True):
-    """The radios without collisions, whose receptions may fail independently."""
+    """The declared radios without collisions, whose receptions may fail independently."""
 
     success: float = 1.0  # probability of a reception, over every link
     ratios: str | None = None  # or a table of links with measured ratios, …
     ratio_columns: tuple[str, ...] = ()  # … and the column of it, or the two (there, back)
 
     def with_losses(self, radio: Any, network: Network, moving: bool, seed: int) -> Any:
-        """Return the radio, lossy where that is declared."""
+        """Return the radio, lossy where the declaration has losses."""
         if not 0.0 <= self.success <= 1.0:
             raise Problem(f"radio.success = {self.success:g}: expected a number from 0 to 1")
         if self.ratios is not None:
@@ -75,7 +75,7 @@ def _checked_delay(value: float) -> float:
 
 
 def _travel_s(network: Network, speed: float) -> npt.NDArray[np.float64]:
-    """[m] seconds over each link at a speed. Raises Problem for unknown positions or no speed."""
+    """Return seconds [m] at a declared speed. Raises Problem for unknown positions or no speed."""
     if network.position is None:
         raise Problem("delays by distance need a network with positions", where=network.name)
     if not 0.0 < speed < np.inf:
@@ -86,18 +86,18 @@ def _travel_s(network: Network, speed: float) -> npt.NDArray[np.float64]:
 
 
 class IdealRadio(_CollisionFree, frozen=True, kw_only=True, tag="ideal"):
-    """A unit disk: all nodes in reach receive after the same delay, perhaps with losses."""
+    """The declared ideal radio, a unit disk: all in reach receive after one delay, or lose it."""
 
     delay_s: float = 0.004  # a record of 112 bytes is 3.6 ms on the air at 250 kb/s
 
     def made(self, network: Network, moving: bool, seed: int) -> Any:
-        """Return the radio of one run."""
+        """Return the declared ideal radio of one run."""
         delay_s = _checked_delay(self.delay_s)
         return self.with_losses(Ideal(delay_s), network, moving, seed)
 
 
 class DistanceRadio(_CollisionFree, frozen=True, kw_only=True, tag="distance"):
-    """A delay that grows with the distance: delay_s + distance / speed.
+    """The declared distance radio: its delay grows with the distance, delay_s + distance / speed.
 
     speed in the network's units per second (3e8 for light, if those are metres).
     """
@@ -106,7 +106,7 @@ class DistanceRadio(_CollisionFree, frozen=True, kw_only=True, tag="distance"):
     speed: float
 
     def made(self, network: Network, moving: bool, seed: int) -> Any:
-        """Return the radio of one run. Raises Problem for moving nodes or unknown positions."""
+        """Return the declared distance radio. Raises Problem: moving nodes or unknown positions."""
         if moving:
             what = 'radio.kind = "distance": expected a static network'
             raise Problem(what, remedy='use radio kind "ideal" or "contention"')
@@ -115,7 +115,7 @@ class DistanceRadio(_CollisionFree, frozen=True, kw_only=True, tag="distance"):
 
 
 class CsmaRadio(_Declared, frozen=True, kw_only=True, tag="contention"):
-    """A medium that neighbours share: carrier sense, random backoff, collisions, retries.
+    """The declared CSMA radio: a shared medium, carrier sense, random backoff, collisions, retries.
 
     medium: the preset of its timing; the other fields override single values of it.
     docs/models/contention.md has the model and compares it with Bianchi's and with ns-3.
@@ -129,18 +129,18 @@ class CsmaRadio(_Declared, frozen=True, kw_only=True, tag="contention"):
     queue_limit: int | None = None  # frames that a node queues
 
     def made(self, network: Network, moving: bool, seed: int) -> Any:
-        """Return the radio of one run."""
+        """Return the declared CSMA radio of one run."""
         del moving
         given = {name: value for name, value in asdict(self).items() if value is not None}
         return csma(network.n, seed, _MEDIA[given.pop("medium")]._replace(**given))
 
     def airtime(self, radio: Any, engine: Engine, power: Power) -> Airtime:
-        """Return the measured time: a node receives whenever it senses another transmission."""
+        """Return the declared CSMA radio's measured airtime: a node receives whenever it senses."""
         del engine, power
         return Airtime(radio.station.sending_s.copy(), radio.station.hearing_s.copy())
 
     def counted(self, radio: Any) -> dict[str, int]:
-        """Return the numbers of frames on the air and of frames lost, by reason."""
+        """Return the declared CSMA radio's frames on the air and frames lost, by reason."""
         words = {
             "frames": "frames",
             "acknowledgements": "acks",
@@ -153,7 +153,7 @@ class CsmaRadio(_Declared, frozen=True, kw_only=True, tag="contention"):
 
 
 class WiredRadio(_Declared, frozen=True, kw_only=True, tag="wired"):
-    """Point-to-point links with a delay, a bandwidth and a queue for each direction.
+    """The declared wired radio: links with a delay, a bandwidth and a queue for each direction.
 
     speed in the network's units per second (light: 3e5 km/s): adds a link's length over it.
     """
@@ -164,7 +164,7 @@ class WiredRadio(_Declared, frozen=True, kw_only=True, tag="wired"):
     limit_s: float = float("inf")  # a record that would wait longer is dropped
 
     def made(self, network: Network, moving: bool, seed: int) -> Any:
-        """Return the radio of one run. Raises Problem for moving nodes."""
+        """Return the declared wired radio of one run. Raises Problem for moving nodes."""
         del seed
         if moving:
             what = 'radio.kind = "wired": expected a static network'
@@ -175,11 +175,11 @@ class WiredRadio(_Declared, frozen=True, kw_only=True, tag="wired"):
         return wired(network, delay, self.bandwidth, self.limit_s)
 
     def copies(self, max_degree: int) -> int:
-        """Return the degree: a broadcast is a copy into each link."""
+        """Return the declared wired radio's slots: the degree, as a broadcast is a copy a link."""
         return max_degree
 
     def counted(self, radio: Any) -> dict[str, int]:
-        """Return the number of records that would have waited too long."""
+        """Return the declared wired radio's number of records that would have waited too long."""
         return {"dropped, queue full": int(radio.dropped.sum())}
 
 

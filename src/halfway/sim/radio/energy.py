@@ -22,7 +22,7 @@ class Power(NamedTuple):
 
 
 class Airtime(NamedTuple):
-    """How long every node transmitted and received, [n] seconds each."""
+    """The airtime that the energy is computed from: seconds sending and receiving, [n] each."""
 
     sent: npt.NDArray[np.float64]
     received: npt.NDArray[np.float64]
@@ -37,7 +37,7 @@ class Energy(NamedTuple):
 
     @property
     def total(self) -> npt.NDArray[np.float64]:
-        """[n] the sum."""
+        """The total energy of every node in joules, [n]."""
         return np.asarray(self.tx + self.rx + self.idle)
 
 
@@ -50,11 +50,11 @@ def checked(power: Power) -> Power:
 
 
 def spent(power: Power, airtime: Airtime, up_s: npt.NDArray[np.float64]) -> Energy:
-    """Return the energy of nodes that were up for [n] seconds."""
+    """Return the energy of nodes that were up for [n] seconds, from power and airtime."""
     idle_s = np.maximum(up_s - airtime.sent - airtime.received, 0.0)
     return Energy(airtime.sent * power.tx_w, airtime.received * power.rx_w, idle_s * power.idle_w)
 
 
 def air_seconds(volume: npt.NDArray[np.int64], bit_rate: float) -> npt.NDArray[np.float64]:
-    """Return how long so many bytes are on the air."""
+    """Return the airtime in seconds of so many bytes, for the energy of a radio."""
     return np.asarray(volume * 8.0 / bit_rate)

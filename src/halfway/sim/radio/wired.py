@@ -23,7 +23,7 @@ _IN_LINK = OWN_PHASES
 
 
 class Wired(NamedTuple):
-    """The links of one run; all arrays by place in `who`, one entry for each directed link.
+    """The wired radio's links of one run; arrays by place in `who`, an entry a directed link.
 
     A broadcast takes a slot for each link: `free_slots` of a run is the product of receivers, most
     emissions and the largest degree.
@@ -41,7 +41,7 @@ def wired(
     network: Network, delay_s: npt.ArrayLike, bandwidth: npt.ArrayLike = np.inf,
     limit_s: float = np.inf,
 ) -> Wired:  # fmt: skip
-    """Return links with a delay (seconds) and a bandwidth (bit/s): one for all, or one each.
+    """Return wired links with a delay (seconds) and a bandwidth (bit/s): one for all, or each.
 
     Raises Problem for a negative or infinite delay, a bandwidth that is not positive, a negative
     limit, or values that are not one for each directed link.
@@ -66,7 +66,7 @@ def wired(
 
 @embedded
 def enqueue(engine, radio, reach, slot, place, now):
-    """Append a record to a link; its slot is due when it arrives, or now if it is dropped."""
+    """Append a record to a wired link's queue; its slot is due at its arrival, now if dropped."""
     message = engine.out.pool[slot]
     begins = max(now, radio.free_at[place])
     arrives = now
@@ -88,7 +88,7 @@ def enqueue(engine, radio, reach, slot, place, now):
 
 @embedded
 def depart(engine, radio, reach, slot):
-    """Transmit over the link to the receiver, or a copy over each link."""
+    """Transmit over the wired link to the receiver, or a copy over each link."""
     out = engine.out
     message = out.pool[slot]
     sender, now = np.uint32(message.source), message.at
@@ -115,7 +115,7 @@ def depart(engine, radio, reach, slot):
 
 @embedded
 def arrive(engine, radio, reach, slot, cursor):
-    """The record arrives, unless the link broke or the receiver is down."""
+    """Deliver a record from its wired link, unless the link broke or the receiver is down."""
     place = engine.flight.cursor[slot]
     row = np.uint32(reach.who[place])
     if engine.flight.order[slot] != radio.breaks[place] or not is_up(engine, row):
@@ -128,14 +128,14 @@ def arrive(engine, radio, reach, slot, cursor):
 
 @embedded
 def lose_contents(radio, place, at):
-    """A link loses its records, those in its queue included."""
+    """Lose the records of a wired link, those in its queue included."""
     radio.breaks[place] += 1
     radio.free_at[place] = at
 
 
 @embedded
 def changed(engine, radio, reach, kind, a, b, at):
-    """A broken link, and the links of a crashed node, lose their records."""
+    """Drop the records of a broken wired link, and of the wired links of a crashed node."""
     if kind == NODE_DOWN:
         for place in range(reach.first[a], reach.last[a]):
             lose_contents(radio, place, at)

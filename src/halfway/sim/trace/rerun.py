@@ -23,7 +23,7 @@ from halfway.sim.trace.writer import PLAIN
 
 
 def rerun(path: Path, run: RunId, environment: Environment, instance: SystemInstance) -> bool:
-    """Play a trace again on the parts of an equal simulation that has not run.
+    """Rerun a trace on the parts of an equal simulation that has not run.
 
     Every received record goes to its node's handler again, in order, and neighbour lists change as
     they did. What handlers emit is dropped. True if the final state of all nodes is that of the
@@ -63,7 +63,7 @@ def rerun(path: Path, run: RunId, environment: Environment, instance: SystemInst
 
 
 def _received(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-    """Return the received records (MESSAGE) of a batch, and the rows that received them."""
+    """Return a trace batch's received records (MESSAGE) for the rerun, and their rows."""
     words = batch["what"].dictionary.to_pylist()
     which = np.flatnonzero(batch["what"].indices.to_numpy() == words.index("received"))
     records = np.zeros(len(which), MESSAGE)
@@ -76,7 +76,7 @@ def _received(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
 
 @kernel
 def _play(state, rules, neighbourhood, window, out, records, rows, k, ready, end):
-    """Play records k up to `ready`, and the changes before each. Return where it stopped."""
+    """Rerun trace records k up to `ready`, and the changes before each. Return where it stopped."""
     state, rules, neighbourhood = borrowed(state), borrowed(rules), borrowed(neighbourhood)
     slots = out.free.shape[0]
     while True:

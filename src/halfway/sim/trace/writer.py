@@ -28,7 +28,7 @@ _PARQUET = b"PAR1"  # the first bytes of a Parquet file
 
 
 def checked_target(path: Path) -> None:
-    """Check that a trace may be written there: Problem for any file but an earlier trace."""
+    """Check the target of a trace's writer: Problem for any file but an earlier trace."""
     try:
         mode = path.lstat().st_mode
         begins = b""
@@ -49,7 +49,7 @@ def checked_target(path: Path) -> None:
 
 
 class Trace:
-    """The writer of a trace; memory holds one batch. `close` completes the file.
+    """The writer of a trace; memory holds one batch. `close` completes the trace's file.
 
     kinds: names of the message kinds by number. `abandon` drops what was written so far, as does an
     error in a call, or the end of a program that did not close it. Raises Problem with the path
@@ -63,7 +63,7 @@ class Trace:
         self.path = path
         self._kinds = [kinds.get(kind, f"kind {kind}") for kind in range(256)]
         self._changes: Changes | None = None
-        self._written = 0  # changes of them
+        self._written = 0  # how many of these changes are in the file
         # An earlier trace stays until the new one is complete.
         self._partial, stream = _beside(path)
         self._file = parquet.ParquetWriter(stream, _schema(), compression="zstd")
@@ -74,7 +74,7 @@ class Trace:
         self, received: npt.NDArray[np.void], receivers: npt.NDArray[np.int64],
         reported: npt.NDArray[np.void], owners: npt.NDArray[np.int64], changes: Changes,
     ) -> None:  # fmt: skip
-        """Write the records received and reported since the last call, and the changes applied."""
+        """Write the trace's records received and reported since the last call, and changes."""
         if changes is not self._changes:
             self._changes, self._written = changes, 0
         now = int(changes.tally[0])
@@ -100,7 +100,7 @@ class Trace:
                 raise _unwritable(self.path, error) from None
 
     def close(self, run: RunId, state: Any) -> None:
-        """Complete the file, with the run and the digest of its final state as metadata."""
+        """Complete the trace's file, with the run and the digest of its final state as metadata."""
         about = run._asdict() | {"state": state_digest(state)}
         try:
             self._file.add_key_value_metadata({"halfway": json.dumps(about)})
@@ -114,12 +114,12 @@ class Trace:
             self.abandon()
 
     def abandon(self) -> None:
-        """Drop an incomplete file; no effect after `close`, or a second time."""
+        """Drop an incomplete trace file; no effect after `close`, or a second time."""
         self._discard()
 
 
 def _beside(path: Path) -> tuple[Path, BinaryIO]:
-    """Open a new file next to the target, with a unique name."""
+    """Open a new file for a trace's writer next to the target, with a unique name."""
     for number in range(1000):
         partial = path.with_name(f"{path.name}.{os.getpid()}-{number}.partial")
         try:

@@ -17,7 +17,7 @@ _MAX_DISTANCES = 1 << 22  # distances cached while the network does not change
 
 
 class PublicationFeed:
-    """The feed of publications; it knows which nodes are up at each, and the shortest paths.
+    """The feed of publications of a run; it knows the nodes that are up, and shortest paths.
 
     It follows the world ahead of the engine, up to each publication. Batches end where the window
     or the demand ends them, never where a caller stops to look.
@@ -39,7 +39,7 @@ class PublicationFeed:
         self._distances: dict[int, npt.NDArray[np.int32]] = {}
 
     def begin_window(self, window: Changes) -> None:
-        """Begin a window, given its changes; the previous one is over."""
+        """Begin a window of the publication feed, given its changes; the previous one is over."""
         self._follow(np.inf)
         if not self._stretch:  # links do not matter then, and their changes are many
             nodes = window.kind <= NODE_UP
@@ -47,7 +47,7 @@ class PublicationFeed:
         self._changes, self._next = window, 0
 
     def take(self, end: float) -> tuple[Publications, float]:
-        """Return the next publications before a time, and until when they are complete."""
+        """Take the feed's next publications before a time, and until when they are complete."""
         publications = self._demand.take(end, self._batch)
         for k in range(len(publications.t)):
             self._follow(publications.t[k])
@@ -56,7 +56,7 @@ class PublicationFeed:
         return publications, min(end, self._demand.next_at())
 
     def _follow(self, t: float) -> None:
-        """Apply the changes up to a time (inclusive)."""
+        """Apply the changes up to a time (inclusive) in the publication feed."""
         window = self._changes
         while self._next < len(window.t) and window.t[self._next] <= t:
             k = self._next

@@ -11,7 +11,7 @@ from halfway.world.outages import NODE_DOWN, NODE_UP
 
 
 class StartUp:
-    """The start-up commands of a run. A command to a node that is down is lost, and sent again.
+    """The start-up commands of a run. One to a node that is down is lost, and sent again.
 
     It is delayed by as long as the node was down, because some commands have to follow the start of
     their node after a while.
@@ -23,7 +23,7 @@ class StartUp:
         self._down_since = {int(row): 0.0 for row in initially_down}
 
     def repeat(self, changes: Changes) -> Iterator[Commands]:
-        """Yield the lost commands of nodes that come up in a window, in the order of coming up."""
+        """Yield the lost start-up commands of nodes that come up in a window, in that order."""
         commands = self._commands
         if not self._down_since and changes.t.min(initial=np.inf) > self._last:
             return

@@ -57,7 +57,7 @@ def _grid(position, radius):
 
 @kernel
 def binned(position, grid):
-    """Sort points by cell: starts of cells [cells+1], points in cell order [n, 2], indices [n]."""
+    """Sort points by grid cell: cell starts [cells+1], points in this order [n, 2], indices [n]."""
     n = position.shape[0]
     cells = grid.rows * grid.columns
     first = np.zeros(cells + 1, _u4)
@@ -108,7 +108,7 @@ def grid_of(position, radius):
 
 @kernel
 def fill(first, ordered, grid, radius, start, who, begin, k):
-    """Write neighbour rows from row `begin`, entry k; return where it stopped (`who` is full)."""
+    """Write a cell grid's neighbour rows from `begin`, entry k; return where it stopped (full)."""
     n, room, reach = ordered.shape[0], who.shape[0], radius * radius
     for i in range(begin, n):
         start[i] = begun = k
@@ -147,7 +147,7 @@ def _has_neighbour(i, first, ordered, grid, radius):
 
 @kernel
 def draw_into(position, seed, draw):
-    """Fill `position` [n, 2] with the points of a draw: uniform in [0, 1), x before y."""
+    """Fill `position` [n, 2] for a cell grid: one draw, uniform in [0, 1), x before y."""
     word = seeded(seed, draw)
     for i in range(position.shape[0]):
         word = advanced(word)
@@ -158,7 +158,7 @@ def draw_into(position, seed, draw):
 
 @kernel
 def first_without_isolated(position, radius, seed, begun, last):
-    """Return the first draw of points in [begun, last) without an isolated node, or `last`.
+    """Return the first draw of points in [begun, last) whose cell grid isolates no node, or `last`.
 
     Most draws are rejected at an isolated node, before the graph is built. The points of the draw
     are left in `position`.

@@ -10,7 +10,7 @@ _ROWS_AT_ONCE = 4096
 
 
 def common_reach(network: Network) -> float:
-    """Return the largest r such that all pairs nearer than r are linked, in the positions' unit.
+    """Return the common reach: the largest r (positions' unit) below which all pairs are linked.
 
     At least the radius on a unit disk graph; 0 where two nodes at one point are not linked. More
     than any distance where all pairs are linked. The network must have positions.

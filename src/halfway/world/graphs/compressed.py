@@ -15,7 +15,7 @@ _NODES_A_CELL = 2.0
 
 
 class LinkList(NamedTuple):
-    """The nodes and links of a network file, as listed."""
+    """The list of nodes and links of a network file, before conversion to compressed rows."""
 
     labels: list[str]  # [n] ids in the source, in order of first appearance
     ends: npt.NDArray[np.int64]  # [links, 2] indices into labels; with loops and repeats
@@ -24,7 +24,7 @@ class LinkList(NamedTuple):
 
 
 def network_of(listed: LinkList, name: str, *, largest: bool = False) -> Network:
-    """Return the simple undirected network of a link list, or its largest component.
+    """Return the simple undirected network of a list of links, or its largest component.
 
     Rows are in cell order where all positions are known, otherwise in Cuthill-McKee order
     (breadth first from a peripheral node). Either way, near nodes lie near in memory.
@@ -49,7 +49,7 @@ def network_of(listed: LinkList, name: str, *, largest: bool = False) -> Network
 
 
 def near_order(network: Network) -> npt.NDArray[np.int64]:
-    """Return the rows [n] ordered so that near nodes lie near: by cells, or else by links."""
+    """Return compressed rows [n] ordered so that near nodes lie near: by cells, or by links."""
     if network.position is None:
         rows = np.ones(len(network.who), np.int8), network.who, network.start.astype(np.int32)
         graph = csr_array(rows, shape=(network.n, network.n))
@@ -63,7 +63,7 @@ def near_order(network: Network) -> npt.NDArray[np.int64]:
 
 
 def reordered(network: Network, order: npt.NDArray[np.int64]) -> Network:
-    """Return the network with row order[i] as row i; labels and positions move with the rows."""
+    """Return the network with order[i] as compressed row i; labels and positions move too."""
     rank = np.empty(network.n, np.int64)
     rank[order] = np.arange(network.n)
     end = np.repeat(np.arange(network.n), network.degree)

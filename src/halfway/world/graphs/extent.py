@@ -1,4 +1,4 @@
-"""The exact diameter of a point set, without comparing all pairs."""
+"""The extent of a point set: its exact diameter, without comparing all pairs."""
 
 import numpy as np
 import numpy.typing as npt
@@ -7,7 +7,7 @@ from halfway.core.compiled import kernel
 
 
 def farthest(position: npt.NDArray[np.float64]) -> float:
-    """Return the largest distance of two points [n, 2], in their unit; 0 for one point."""
+    """Return the extent of points [n, 2], the largest distance, in their unit; 0 for one point."""
     if len(position) < 2:
         return 0.0
     middle = (position.min(axis=0) + position.max(axis=0)) / 2

@@ -13,7 +13,7 @@ from halfway.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """An undirected simple graph. Rows are 0…n-1, ordered so that near nodes lie near in memory.
+    """A simple undirected network. Rows are 0…n-1, ordered so that near nodes lie near in memory.
 
     `labels[row]` is the user's id of that row: an integer where ids are indices of given points,
     a string where they come from a file. `labels` is None where the ids are the rows.
@@ -30,30 +30,30 @@ class Network:
 
     @property
     def n(self) -> int:
-        """The number of nodes."""
+        """The number of nodes of the network."""
         return len(self.start) - 1
 
     @property
     def links(self) -> int:
-        """The number of undirected links."""
+        """The number of undirected links of the network."""
         return len(self.who) // 2
 
     @cached_property
     def degree(self) -> npt.NDArray[np.int64]:
-        """The number of neighbours of each row, [n]."""
+        """The number of neighbours of each row of the network, [n]."""
         start = self.start.astype(np.int64)
         return start[1:] - start[:-1]
 
     def neighbours(self, row: int) -> npt.NDArray[np.int32]:
-        """Return the neighbours of `row`, ascending."""
+        """Return the neighbours of a network's `row`, ascending."""
         return self.who[self.start[row] : self.start[row + 1]]
 
     def label(self, row: int) -> str:
-        """Return the user's id of a row."""
+        """Return the user's id of a row of the network."""
         return str(row) if self.labels is None else str(self.labels[row])
 
     def row(self, label: str) -> int:
-        """Return the row with the id `label`; raises Problem for an unknown id."""
+        """Return the row of the network with the id `label`; raises Problem for an unknown id."""
         labels = np.arange(self.n) if self.labels is None else self.labels
         found = np.flatnonzero(labels.astype(str) == label)
         if not len(found):
@@ -63,6 +63,6 @@ class Network:
         return int(found[0])
 
     def neighbourhood(self) -> Neighbourhood:
-        """Return the neighbourhoods of all nodes: two hops and positions, with node id = row."""
+        """Return the network's neighbourhoods: two hops and positions, with node id = row."""
         x, y = np.empty((2, 0)) if self.position is None else self.position.T.copy()
         return Neighbourhood(self.start[:-1], self.start[1:], self.who, self.who, x, y)

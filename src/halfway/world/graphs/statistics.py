@@ -13,7 +13,7 @@ _u4 = np.uint32
 
 
 class DegreeStatistics(NamedTuple):
-    """The distribution of the degrees of all nodes."""
+    """The statistics of the degrees of all nodes of a network."""
 
     least: int
     mean: float
@@ -23,7 +23,7 @@ class DegreeStatistics(NamedTuple):
 
 
 def degree_statistics(network: Network) -> DegreeStatistics:
-    """Return the least, mean, median and greatest degree, and the number of isolated nodes."""
+    """Return a network's least, mean, median, greatest degree, and number of isolated nodes."""
     degree = network.degree
     least, most, isolated = degree.min(), degree.max(), np.count_nonzero(degree == 0)
     middle = float(degree.mean()), float(np.median(degree))
@@ -31,12 +31,12 @@ def degree_statistics(network: Network) -> DegreeStatistics:
 
 
 def connected(network: Network) -> bool:
-    """Return whether all pairs of nodes have a path. A single node is connected."""
+    """Return whether all pairs of nodes of a network have a path. A single node is connected."""
     return bool(reaches_everyone(network.start, network.who))
 
 
 def components(network: Network) -> npt.NDArray[np.int32]:
-    """Return the component number of each row [n], from 0 in order of their lowest rows."""
+    """Return a network's component of each row [n], from 0 in order of their lowest rows."""
     return _components(network.start, network.who)  # type: ignore[no-any-return]
 
 
@@ -48,7 +48,7 @@ def largest_component(network: Network) -> Network:
 
 
 def subnetwork(network: Network, rows: npt.NDArray[np.integer]) -> Network:
-    """Return the subgraph induced by rows (ascending), with their labels and positions."""
+    """Return a network's subgraph of rows (ascending), with their labels and positions."""
     kept = np.zeros(network.n, np.bool_)
     kept[rows] = True
     new_row = np.cumsum(kept, dtype=np.int32) - np.int32(1)
@@ -66,7 +66,7 @@ def subnetwork(network: Network, rows: npt.NDArray[np.integer]) -> Network:
 
 @inlined
 def label_component(start, who, root, number, component, queue):
-    """Number all rows that `root` reaches without a component (< 0); return their count."""
+    """Number all rows of the component of `root` that have none (< 0); return their count."""
     component[root] = number
     queue[0] = root
     head, tail = _u4(0), _u4(1)
@@ -84,7 +84,7 @@ def label_component(start, who, root, number, component, queue):
 
 @kernel
 def reaches_everyone(start, who):
-    """Return whether row 0 reaches every row of a graph."""
+    """Return whether row 0 reaches every row of a graph, so that it has one component."""
     n = start.shape[0] - 1
     component = np.full(n, -1, np.int32)
     return np.int64(label_component(start, who, _u4(0), 0, component, np.empty(n, np.int32))) == n

@@ -8,7 +8,7 @@ from halfway.problem import Problem
 
 
 def content(path: Path) -> bytes:
-    """Return the bytes of a file, unpacked if it is .gz; raises Problem if it cannot be read."""
+    """Return the bytes of a user's file, unpacked if it is .gz; raises Problem if unreadable."""
     if path.is_dir():
         raise Problem("this is a directory: expected a file", where=str(path))
     try:
@@ -31,7 +31,7 @@ def content(path: Path) -> bytes:
 
 
 def text(path: Path) -> str:
-    """Return the text of a UTF-8 file; raises Problem if it is binary."""
+    """Return the content of a user's UTF-8 file as text; raises Problem if it is binary."""
     data = content(path)
     try:
         found = data.decode("utf-8-sig")

@@ -13,7 +13,7 @@ from halfway.world.importers.network import table_of
 def measured_success(
     network: Network, path: str | Path, columns: tuple[str, ...]
 ) -> npt.NDArray[np.float32]:
-    """Read the reception probability of each directed link [m], by index in `network.who`.
+    """Read measured reception probabilities of directed links [m], by index in `network.who`.
 
     columns: one if a line is an ordered pair (the ratio from the first to the second), or two if a
     line is a link (there, back). The ends are the table's first two columns. Raises Problem for a

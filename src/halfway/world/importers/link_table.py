@@ -29,31 +29,31 @@ class LinkQuality(NamedTuple):
 
 
 class TextTable:
-    """The rows of a table file with line numbers; errors name file:line:column."""
+    """The rows of a link table file with line numbers; errors name file:line:column."""
 
     def __init__(self, path: Path, columns: list[str], rows: list[tuple[int, list[str]]]) -> None:
         self.path, self.columns, self.rows = path, columns, rows
 
     def column(self, name: str) -> int:
-        """Return the index of a column; raises Problem with the existing columns."""
+        """Return the index of a link table's column; raises Problem with the existing ones."""
         if name not in self.columns:
             remedy = f"columns: {', '.join(self.columns)}"
             raise Problem(f"no column '{name}'", where=str(self.path), remedy=remedy)
         return self.columns.index(name)
 
     def problem(self, what: str, line: int, column: int | None = None) -> Problem:
-        """Return a Problem of a line, or of one of its fields (columns count from 0)."""
+        """Return a Problem of a link table's line or field (columns count from 0)."""
         place = f"{self.path}:{line}" if column is None else f"{self.path}:{line}:{column + 1}"
         return Problem(what, where=place)
 
     def name(self, row: list[str], line: int, column: int) -> str:
-        """Return the node id in a field."""
+        """Return the node id in a field of a link table."""
         if not row[column].strip():
             raise self.problem(f"no id in column {self.columns[column]}", line, column)
         return row[column].strip()
 
     def number(self, row: list[str], line: int, column: int) -> float:
-        """Return a finite number, or NaN if the field is empty or missing."""
+        """Return a finite number of a link table, or NaN if the field is empty or missing."""
         field = row[column].strip() if column < len(row) else ""
         if not field:
             return math.nan
@@ -68,7 +68,7 @@ class TextTable:
 
 
 def csv_table(path: Path) -> TextTable:
-    """Read a CSV table with a header; commas, semicolons or tabs separate fields."""
+    """Read a CSV table of links with a header; commas, semicolons or tabs separate fields."""
     body = text(path)
     header = body.lstrip("\r\n").split("\n", 1)[0]
     separator = next((sign for sign in ",;\t" if sign in header), ",")
@@ -99,7 +99,7 @@ def _is_number(field: str) -> bool:
 
 
 def blank_table(path: Path) -> TextTable:
-    """Read a table without a header, separated by blanks or tabs; its columns are named 1, 2, 3…
+    """Read a link table without a header, of blanks or tabs; columns are named 1, 2, 3…
 
     Lines that begin with # or % are comments. Values at the end of a line may be missing.
     """
@@ -180,7 +180,7 @@ def _none_over(table: TextTable, values: list[list[float]], quality: LinkQuality
 
 
 def positions(table: TextTable, wanted: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """Return the position of each node id, NaN where empty; wanted: columns id, x, y, or ()."""
+    """Return a table's positions by node id, NaN where empty; wanted: columns id, x, y, or ()."""
     name, x, y = _position_columns(table, wanted)
     found: dict[str, tuple[float, float]] = {}
     for line, row in table.rows:

@@ -80,12 +80,12 @@ def _with_positions(listed: LinkList, path: Path, columns: tuple[str, ...]) -> L
 
 
 def table_of(path: Path) -> TextTable:
-    """Read a table of links or positions; the suffix (before an optional .gz) gives the format."""
+    """Read a network file's table; the suffix (before an optional .gz) gives the format."""
     return csv_table(path) if suffix(path) in _CSV else blank_table(path)
 
 
 def suffix(path: Path, more: tuple[str, ...] = ()) -> str:
-    """Return the format suffix in lower case; raises Problem unless supported or in `more`."""
+    """Return a network file's suffix in lower case; Problem unless supported or in `more`."""
     kind = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
     known = (*more, *GRAPHML, *_CSV, *_BLANKS)
     if kind not in known:
@@ -98,7 +98,7 @@ def suffix(path: Path, more: tuple[str, ...] = ()) -> str:
 
 
 def stem(path: Path) -> str:
-    """Return the file's name without its suffixes."""
+    """Return the name of a network file without its suffixes."""
     return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).stem
 
 

@@ -74,7 +74,7 @@ def with_drawn_bandwidths(
 
 
 def great_circle_km(a: Doubles, b: Doubles) -> Doubles:
-    """Return great circle distances [links] of points [links, 2] (longitude, latitude) in degrees.
+    """Return great circle lengths [links] of an underlay, ends [links, 2] in degrees (lon, lat).
 
     To whole metres, because sines differ between machines in their last bit.
     """
@@ -86,7 +86,7 @@ def great_circle_km(a: Doubles, b: Doubles) -> Doubles:
 
 
 def plane_km(a: Doubles, b: Doubles) -> Doubles:
-    """Return the plane distances [links] of points [links, 2] in kilometres."""
+    """Return an underlay's plane distances [links] of link ends [links, 2] in kilometres."""
     x, y = (a - b).T
     return np.asarray(np.sqrt(x * x + y * y))
 

@@ -17,7 +17,7 @@ SHORTEST_GAP = 1e-9
 
 
 class LinkChanges(NamedTuple):
-    """Changes of links to up or down, by (t, a, b); the changes of a pair alternate."""
+    """Crossings, changes of links to up or down by (t, a, b); those of a pair alternate."""
 
     t: npt.NDArray[np.float64]  # [changes] seconds
     a: npt.NDArray[np.int32]  # [changes] rows, a < b
@@ -26,7 +26,7 @@ class LinkChanges(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """Short straight pieces of the nodes' paths in a slice of time."""
+    """Straight pieces of paths in a slice of time, in which crossings are searched."""
 
     first: npt.NDArray[np.int64]  # [n+1] node i's pieces are first[i] up to first[i+1]
     node: npt.NDArray[np.int32]
@@ -40,14 +40,14 @@ class Pieces(NamedTuple):
 
 
 class Cursors(NamedTuple):
-    """The progress of each node through its legs and presence, slice by slice."""
+    """The search for crossings: each node's progress in its legs and presence, slice by slice."""
 
     leg: npt.NDArray[np.int64]  # [n] the last leg that began
     interval: npt.NDArray[np.int64]  # [n] the first interval of presence that did not end
 
 
 def room(n: int, pieces: int) -> Pieces:
-    """Allocate the path pieces of n nodes."""
+    """Allocate the path pieces of n moving nodes for the search for crossings."""
     t0, t1, x, y, vx, vy = (np.empty(pieces) for _ in range(6))
     first, node = np.empty(n + 1, np.int64), np.empty(pieces, np.int32)
     return Pieces(first, node, t0, t1, x, y, vx, vy, np.empty((pieces, 2)))
@@ -104,7 +104,7 @@ def _add_path(pieces, legs, i, k, begin, end, most, count):
 
 @kernel
 def cut(legs, presence, cursors, most, begin, end, pieces):
-    """Cut paths in the slice [begin, end) to pieces, by node and time: their number, -1 if full."""
+    """Cut paths in [begin, end) to pieces for crossings, by node and time: number, -1 if full."""
     count = 0
     for i in range(legs.first.shape[0] - 1):
         pieces.first[i] = count
@@ -223,7 +223,7 @@ def _most_entries(pieces, start, rank):
 
 @kernel
 def joined(pieces, start, who, rank, label, radius, now, until, old_a, old_b, new_a, new_b, out):
-    """Write link changes in [now, until) to `out`, open links to new_a, new_b; return both counts.
+    """Write crossings in [now, until) to `out`, open links to new_a, new_b; return both counts.
 
     The links open before, old_a and old_b, have the same order: by a, then b.
     """

@@ -15,7 +15,7 @@ LARGEST = 1e100  # as in `unit_disk`: beyond it squares of doubles overflow
 
 
 class Legs(NamedTuple):
-    """Piecewise linear paths: node i's legs are first[i] up to first[i+1], at least one.
+    """The legs of moving nodes: node i's are first[i] up to first[i+1], at least one.
 
     A leg is a straight move at a constant speed from (x0, y0) at t0 to (x1, y1) at t1. Between
     legs a node rests where the last one ended, before its first leg where that begins. A leg that
@@ -32,12 +32,12 @@ class Legs(NamedTuple):
 
     @property
     def n(self) -> int:
-        """The number of nodes."""
+        """The number of moving nodes that have legs."""
         return len(self.first) - 1
 
 
 class Presence(NamedTuple):
-    """The presence of nodes: node i exists in [t0, t1) of intervals first[i] up to first[i+1]."""
+    """The presence of moving nodes: i exists in [t0, t1) of intervals first[i] up to first[i+1]."""
 
     first: npt.NDArray[np.int64]  # [n+1]
     t0: npt.NDArray[np.float64]  # [intervals] seconds; t0[k] <= t1[k] <= t0[k+1] within a node
@@ -45,12 +45,12 @@ class Presence(NamedTuple):
 
 
 def always(n: int) -> Presence:
-    """Return the presence of n nodes that always exist."""
+    """Return the presence of n moving nodes that always exist."""
     return Presence(np.arange(n + 1), np.full(n, -np.inf), np.full(n, np.inf))
 
 
 def still(position: npt.ArrayLike) -> Legs:
-    """Return the legs of static nodes at position [n, 2]."""
+    """Return the motion legs of static nodes at position [n, 2]."""
     try:
         x, y = np.array(position, np.float64).reshape(-1, 2).T.copy()
     except (TypeError, ValueError):
@@ -61,7 +61,7 @@ def still(position: npt.ArrayLike) -> Legs:
 
 
 def check_legs(legs: Legs) -> None:
-    """Raise Problem for a node without legs, non-finite numbers, or descending times."""
+    """Raise Problem for a moving node without legs, non-finite numbers, or descending times."""
     first = legs.first
     columns = np.array([len(column) for column in legs[1:]])
     if len(first) < 2 or first[0] != 0 or (columns != first[-1]).any():
@@ -85,7 +85,7 @@ def check_legs(legs: Legs) -> None:
 def positions(
     legs: Legs, t: float, cursor: npt.NDArray[np.int64] | None = None
 ) -> npt.NDArray[np.float64]:
-    """Return the positions [n, 2] at t seconds; at the instant of a jump, its destination.
+    """Return the moving nodes' positions [n, 2] at t seconds; at a jump, its destination.
 
     `cursor` [n], initially a copy of `legs.first[:-1]`, stores the leg of each node. With it, a
     query at ascending times costs only the legs since the last query.
@@ -97,7 +97,7 @@ def positions(
 
 @inlined
 def leg_at(legs, i, k, t):
-    """Return the last leg of node i, from k on, that began by t (k if none did)."""
+    """Return the last leg of moving node i, from k on, that began by t (k if none did)."""
     last = legs.first[i + 1] - 1
     while k < last and legs.t0[k + 1] <= t:
         k += 1
@@ -106,7 +106,7 @@ def leg_at(legs, i, k, t):
 
 @inlined
 def place(legs, k, t):
-    """Return the position of a node on leg k at t."""
+    """Return the position of a moving node on leg k at t."""
     if t >= legs.t1[k]:
         return legs.x1[k], legs.y1[k]
     if t <= legs.t0[k]:

@@ -22,7 +22,7 @@ Rows = npt.NDArray[np.int32]
 
 
 class MovingGrid:
-    """The links of moving nodes, from time `at` on; memory is constant over time.
+    """The moving grid: the links of moving nodes, from time `at` on; memory is constant over time.
 
     `links()` is the current network. `advance(until)` returns the changes before `until` and moves
     there; a change at `until` itself is part of the next advance.
@@ -49,12 +49,12 @@ class MovingGrid:
         self._open = a[a < now.who], now.who[a < now.who]
 
     def links(self) -> Network:
-        """Return the network at `at`: row = node, ascending neighbours, the legs' units."""
+        """Return the moving grid's network at `at`: row = node, neighbours ascending."""
         position = positions(self.legs, self.at, self._cursors.leg.copy())
         return _network(*self._open, position, f"moving nodes at {self.at:g} s")
 
     def advance(self, until: float) -> LinkChanges:
-        """Return the link changes in [at, until) and set `at` to `until`.
+        """Return the moving grid's link changes in [at, until) and set `at` to `until`.
 
         Applied to the previous `links()`, the changes give the new `links()`.
         """
@@ -87,7 +87,7 @@ class MovingGrid:
 
 
 def network_at(legs: Legs, radius: float, t: float, presence: Presence | None = None) -> Network:
-    """Return the unit disk graph at t seconds; row = node; absent nodes have no links."""
+    """Return moving nodes' unit disk graph at t seconds; row = node; absent nodes have no links."""
     position = positions(legs, t)
     there = np.arange(legs.n, dtype=np.int32)
     if presence is not None:
@@ -102,7 +102,7 @@ def network_at(legs: Legs, radius: float, t: float, presence: Presence | None = 
 
 
 def present(presence: Presence, t: float) -> npt.NDArray[np.bool_]:
-    """Return which nodes exist at t seconds, [n]."""
+    """Return which moving nodes exist at t seconds, [n]."""
     node = np.repeat(np.arange(len(presence.first) - 1), np.diff(presence.first))
     there = np.zeros(len(presence.first) - 1, bool)
     there[node[(presence.t0 <= t) & (t < presence.t1)]] = True
@@ -132,7 +132,7 @@ def _check_presence(presence: Presence | None, n: int) -> None:
 
 
 def _sizes(legs: Legs, radius: float) -> tuple[float, float]:
-    """Return the largest length of a path piece, and of a slice of time (seconds)."""
+    """Return the moving grid's largest length of a path piece, and of a slice of time (seconds)."""
     x, y = np.concatenate((legs.x0, legs.x1)), np.concatenate((legs.y0, legs.y1))
     wide, high = float(np.ptp(x)), float(np.ptp(y))
     spacing = max(math.sqrt(wide * high / legs.n), max(wide, high) / legs.n)
@@ -154,7 +154,7 @@ def _room(changes: int) -> LinkChanges:
 def _near(
     middle: npt.NDArray[np.float64], reach: float
 ) -> tuple[Rows, npt.NDArray[np.uint32], Rows, Rows]:
-    """Return compressed rows of near pieces, the row of each piece, and the piece of each row."""
+    """Return the moving grid's rows of near pieces, each piece's row, and each row's piece."""
     rank = np.empty(len(middle), np.int32)
     if not len(middle):
         return rank, np.zeros(1, np.uint32), rank, rank

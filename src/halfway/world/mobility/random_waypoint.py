@@ -84,7 +84,7 @@ class Wandering:
         self._until = 0.0
 
     def legs(self, t0: float, t1: float) -> Legs:
-        """Return the legs in [t0, t1], in seconds; no leg starts at or after `seconds`."""
+        """Return random waypoint legs in [t0, t1] seconds; none starts at or after `seconds`."""
         if t0 < self._until:
             self._begin()
         until = min(t1, self._seconds)
@@ -100,7 +100,7 @@ class Wandering:
 
 
 def _mean_distance(width: float, height: float) -> float:
-    """Return the mean distance of two uniform points in a rectangle (Ghosh 1951)."""
+    """Return the mean distance of two uniform waypoints in a rectangle (Ghosh 1951)."""
     b, a = sorted((width, height))
     if b < 1e-4 * a:  # nearly a line: the formula below loses its digits
         return a / 3.0
@@ -110,7 +110,7 @@ def _mean_distance(width: float, height: float) -> float:
 
 
 def _mean_slowness(slow: float, fast: float) -> float:
-    """Return the mean of 1/v for uniform v, in seconds a metre; finite even if low = 0."""
+    """Return random waypoint's mean of 1/v for uniform v, in s/m; finite even if low = 0."""
     if slow == fast:
         return 1.0 / slow
     low = max(slow, fast * 1e-9)

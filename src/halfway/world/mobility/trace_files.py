@@ -29,7 +29,7 @@ _SKIPPED = re.compile(r"\$god_\s|set\s+(god_|opt\(|val\(|topo)\b|\$topo\s")
 
 
 class Traces(NamedTuple):
-    """Recorded movement: row i is the node with the id names[i] in the file."""
+    """The recorded movement of a trace file: row i is the node with the id names[i] in the file."""
 
     legs: Legs  # seconds and the file's lengths (metres)
     presence: Presence
@@ -50,7 +50,7 @@ def read_motion(path: str | Path) -> Traces:
 
 
 def read_tracks(path: str | Path, columns: Sequence[str] = ("node", "t_s", "x_m", "y_m")) -> Traces:
-    """Read CSV tracks with a header: one fix per line, in any order, interpolated linearly.
+    """Read a CSV trace with a header: one fix per line, in any order, interpolated linearly.
 
     columns: the names of id, time (seconds), x and y. A node exists from its first to its last
     fix. Rows are in order of first appearance.
@@ -83,7 +83,7 @@ def read_tracks(path: str | Path, columns: Sequence[str] = ("node", "t_s", "x_m"
 
 
 def read_setdest(path: str | Path) -> Traces:
-    """Read an ns-2 movement file: `set X_`, `setdest x y speed` and timed `switch ON|OFF`.
+    """Read an ns-2 movement trace: `set X_`, `setdest x y speed` and timed `switch ON|OFF`.
 
     A setdest ends the one before; at 10^8 m/s or more it is a jump, at 0 m/s a stop. A node
     without switches always exists; one whose first switch is ON did not exist before. Comments
@@ -181,7 +181,7 @@ def _number(word: str, what: str) -> float:
 
 
 def _legs_of(node: _Scripted) -> list[_Leg]:
-    """Return the legs of a node's setdest commands; those at one time are applied in order."""
+    """Return the legs of a trace's setdest commands; those at one time are applied in order."""
     moves = sorted(node.moves, key=lambda move: move[0])
     if node.x is None or node.y is None:
         if not moves or moves[0][3] < JUMP:

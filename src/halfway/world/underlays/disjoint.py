@@ -21,7 +21,7 @@ _u4 = np.uint32
 def disjoint_pair(
     network: Network, weight: Doubles, source: int, target: int, closed: Closed | None = None
 ) -> tuple[Rows, Rows] | None:
-    """Two paths from source to target with no other node in common, of least total weight.
+    """Two disjoint paths from source to target, but for the ends, of least total weight.
 
     The lighter is first. None where no two exist, by Menger's theorem exactly where one node (or
     the link between the ends) lies on every path. weight [m] by place.
@@ -34,7 +34,7 @@ def disjoint_paths(
     network: Network, weight: Doubles, source: int, target: int, most: int,
     closed: Closed | None = None,
 ) -> list[Rows]:  # fmt: skip
-    """As many paths as exist, up to `most`, with no node in common but both ends.
+    """As many disjoint paths as exist, up to `most`, with no node in common but both ends.
 
     They have the least total weight of so many, the lightest is first. There are fewer than `most`
     exactly where no more exist. Raises Problem as `routes.shortest` does, and for ends that are
@@ -47,7 +47,7 @@ def disjoint_legs(
     network: Network, weight: Doubles, source: int, wanted: Mapping[int, int],
     closed: Closed | None = None,
 ) -> list[Rows]:  # fmt: skip
-    """Paths from one source, with no other node in common but ends, to several targets.
+    """Disjoint paths from one source, with no other node in common but ends, to several targets.
 
     wanted: target -> number of paths that end there; no path passes through a target on its way
     to another. Returns as many paths as exist, of the least total weight of so many, the lightest
@@ -96,7 +96,7 @@ def _followed(
 
 
 class _Search(NamedTuple):
-    """The result of one search for an augmenting path; [2 n + 1], entries, exits and the sink."""
+    """The result of one search for a disjoint path; [2 n + 1], entries, exits and the sink."""
 
     found: Doubles  # least reduced weight
     prev: Rows  # the entry or exit before
@@ -106,7 +106,7 @@ class _Search(NamedTuple):
 
 
 class _Flow(NamedTuple):
-    """The paths so far, and the targets with room for more."""
+    """The flow of the disjoint paths found so far, and the targets with room for more."""
 
     on: Flags  # [m] a path takes this place
     crossed: Flags  # [n] a path passes through

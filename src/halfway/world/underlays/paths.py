@@ -16,7 +16,7 @@ Rows = npt.NDArray[np.int32]
 
 
 def distances(network: Network, source: int) -> Rows:
-    """[n] hops of a shortest path from row `source`; -1 where there is none."""
+    """[n] hops of a shortest path from row `source`, breadth first; -1 where there is none."""
     if not 0 <= source < network.n:
         raise Problem(f"row = {source}: expected 0…{network.n - 1}", where=network.name)
     hops, queue = np.full(network.n, -1, np.int32), np.empty(network.n, np.int32)
@@ -62,7 +62,7 @@ def tree_path_loads(parent: Rows, permutations: npt.NDArray[np.integer]) -> npt.
 
 
 def diameter(network: Network) -> int:
-    """Hops of the longest shortest path, within components if there are several."""
+    """The diameter: hops of the longest shortest path, within components if there are several."""
     return int(_longest(network.start, network.who))
 
 

@@ -20,14 +20,14 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Closed(NamedTuple):
-    """Nodes and links that a route may not use."""
+    """Nodes and links that a route over the underlay may not use."""
 
     rows: Flags  # [n] these nodes, as ends neither
     places: Flags  # [m] these links, by place of `network.who`, in the direction of travel
 
 
 class Tree(NamedTuple):
-    """Shortest paths from one source to all rows; of equally short ones, at each node from its end
+    """Shortest routes from one source to all rows; of equally short ones, at each node from its end
     backwards, the one whose last row but one is lowest."""
 
     source: int
@@ -36,24 +36,24 @@ class Tree(NamedTuple):
 
 
 class RowHeap(NamedTuple):
-    """A binary heap of (key, row) with a count; entries whose row is done are skipped."""
+    """The routes' binary heap of (key, row) with a count; entries whose row is done are skipped."""
 
     key: Doubles
     row: Rows
 
 
 def all_open(network: Network) -> Closed:
-    """Return marks with nothing closed; the caller may mark rows and places."""
+    """Return marks with nothing closed to routes; the caller may mark rows and places."""
     return Closed(np.zeros(network.n, np.bool_), np.zeros(len(network.who), np.bool_))
 
 
 def by_hops(network: Network) -> Doubles:
-    """[m] weights of 1: the weight of a path is its number of hops."""
+    """[m] weights of 1 for routes: the weight of a path is its number of hops."""
     return np.ones(len(network.who))
 
 
 def shortest(network: Network, weight: Doubles, source: int, closed: Closed | None = None) -> Tree:
-    """Shortest paths from row `source` to all rows that avoid what is closed.
+    """Shortest routes by weight from row `source` to all rows that avoid what is closed.
 
     weight [m] by place, 0 or more and finite. Raises Problem for a source that is out of range or
     closed, and for other weights.
@@ -64,7 +64,7 @@ def shortest(network: Network, weight: Doubles, source: int, closed: Closed | No
 def shortest_from(
     network: Network, weight: Doubles, sources: Iterable[int], closed: Closed | None = None
 ) -> list[Tree]:
-    """`shortest` from each of many sources."""
+    """Shortest routes by weight from each of many sources, each as `shortest` returns them."""
     shut = all_open(network) if closed is None else closed
     check_weights(network, weight, shut)
     heap, trees = _heap(network), []
@@ -79,7 +79,7 @@ def shortest_from(
 def route(
     network: Network, weight: Doubles, source: int, target: int, closed: Closed | None = None
 ) -> Rows:
-    """[hops + 1] the rows of the shortest path, both ends included; [0] where there is none.
+    """[hops + 1] the rows of the shortest route, both ends included; [0] where there is none.
 
     The same rows as `path(shortest(…), target)`, but the search ends at the target.
     """
@@ -93,14 +93,14 @@ def route(
 
 
 def path(tree: Tree, target: int) -> Rows:
-    """[hops + 1] the rows from the tree's source to `target`, both included; [0] if none leads."""
+    """[hops + 1] the rows of a route from a tree's source to `target`, both included; [0]: none."""
     if not 0 <= target < len(tree.parent):
         raise Problem(f"row = {target}: expected 0…{len(tree.parent) - 1}")
     return _walked_back(tree.parent, target)  # type: ignore[no-any-return]
 
 
 def places_on(network: Network, rows: Rows) -> Rows:
-    """[hops] the places of `network.who` on a path, in order; Problem for rows without a link."""
+    """[hops] the places of `network.who` on a route, in order; Problem for rows without a link."""
     places = _places_on(network.start, network.who, rows)
     if len(places) and places.min() < 0:
         k = int(np.argmin(places))
@@ -110,7 +110,7 @@ def places_on(network: Network, rows: Rows) -> Rows:
 
 
 def check_weights(network: Network, weight: Doubles, closed: Closed) -> None:
-    """Raise Problem unless the weights fit the network, and are finite and 0 or more."""
+    """Raise Problem unless the weights of routes fit the network, and are finite and 0 or more."""
     if weight.shape != network.who.shape or closed.places.shape != network.who.shape:
         what = f"weights of shape {weight.shape}: expected ({len(network.who)},), by place"
         raise Problem(what, where=network.name)
@@ -122,7 +122,7 @@ def check_weights(network: Network, weight: Doubles, closed: Closed) -> None:
 
 
 def check_end(network: Network, row: int, closed: Closed) -> None:
-    """Raise Problem unless a route may begin or end at that row."""
+    """Raise Problem unless a route may begin or end at that row of the underlay."""
     if not 0 <= row < network.n:
         raise Problem(f"row = {row}: expected 0…{network.n - 1}", where=network.name)
     if closed.rows[row]:
@@ -141,7 +141,7 @@ def _room(network: Network) -> tuple[Doubles, Rows, Flags]:
 
 @inlined
 def risen(keys, rows, k, key, row):
-    """Insert an entry at the hole k, or above it where the order requires."""
+    """Insert an entry into the routes' heap at the hole k, or above it where the order requires."""
     while k > _u4(0):
         above = (k - _u4(1)) >> _u4(1)
         if keys[above] <= key:
@@ -153,7 +153,7 @@ def risen(keys, rows, k, key, row):
 
 @inlined
 def popped(keys, rows, last):
-    """Remove the least entry, which the caller has read; `last` entries stay."""
+    """Remove the least entry of the routes' heap, read by the caller; `last` entries stay."""
     # The hole sinks to the bottom along the lesser children without a test whether it may stop:
     # the last entry nearly always belongs there, and a mispredicted test costs more than a step.
     k, below = _u4(0), _u4(2)

@@ -18,7 +18,7 @@ Places = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Underlay:
-    """A network whose links have a delay and a bandwidth, the same in both directions.
+    """The underlay: a network whose links have a delay and a bandwidth, both ways the same.
 
     Both arrays are by place: the value at k belongs to the link from the row that owns place k of
     `network.who` to the row `network.who[k]`. Raises Problem for values out of range.
@@ -44,25 +44,25 @@ class Underlay:
 
     @cached_property
     def owner(self) -> Places:
-        """[m] the row that owns each place of `network.who`: the end that sends."""
+        """[m] the row that owns each place of the underlay's `network.who`: the end that sends."""
         rows = np.arange(self.network.n, dtype=np.int32)
         return np.repeat(rows, self.network.degree)
 
     @cached_property
     def opposite(self) -> Places:
-        """[m] the place of the same link in the other direction."""
+        """[m] the place of the underlay's same link in the other direction."""
         # Entries are in order of (owner, who); in order of (who, owner) they are their opposites.
         return np.argsort(self.network.who, kind="stable").astype(np.int32)
 
     @cached_property
     def link(self) -> Places:
-        """[m] the number of the undirected link, 0…links-1, in order of its (lower, upper) row."""
+        """[m] the number of the underlay's link, 0…links-1, in order of its (lower, upper) row."""
         lower = self.owner < self.network.who
         number = np.cumsum(lower, dtype=np.int32) - np.int32(1)
         return np.where(lower, number, number[self.opposite])
 
     def place(self, a: int, b: int) -> int:
-        """The place of the link from row a to row b; Problem if they are not neighbours."""
+        """The place of the underlay's link from row a to b; Problem if not neighbours."""
         near = self.network.neighbours(a) if 0 <= a < self.network.n else self.network.who[:0]
         k = int(np.searchsorted(near, b))
         if k == len(near) or near[k] != b:
@@ -88,7 +88,7 @@ def underlay_of(
 
 
 def by_place(network: Network, ends: Ends, value: Doubles) -> Doubles:
-    """[m] the values of links [links, 2] (rows) by place, the same in both directions.
+    """[m] values of the underlay's links [links, 2] (rows) by place, the same both ways.
 
     Of repeated links the least value counts; loops and unknown rows (-1) are skipped; NaN
     where no link is listed.

@@ -42,12 +42,12 @@ class Waxman(NamedTuple):
     most_mbps: float = 1024.0
 
     def reach(self) -> float:
-        """The length over which the odds of a link fall by e."""
+        """The length over which the odds of a link in the Waxman model fall by e."""
         return self.beta * math.sqrt(2.0) * self.side
 
 
 def waxman(parameters: Waxman, seed: int) -> Underlay:
-    """Draw an underlay; the same bytes from the same seed in [0, 2^64) on every machine.
+    """Draw a Waxman underlay; the same bytes from the same seed in [0, 2^64) on every machine.
 
     `labels` number the nodes as they joined, `position` is in kilometres, a link's delay is its
     length over the speed of light, bandwidths run from least to most (in Mb/s; of "constant"
@@ -75,7 +75,8 @@ def waxman(parameters: Waxman, seed: int) -> Underlay:
 
 
 def uniform_bandwidths(links: int, seed: int, least_mbps: float, most_mbps: float) -> Doubles:
-    """[links] bits a second, uniform from least to most (in Mb/s) [uas Table 2 and its text]."""
+    """[links] Waxman bandwidths in bits a second, uniform from least to most (in Mb/s) [uas Table 2
+    and its text]."""
     speed_mbps = np.empty(links)
     word = np.uint64(seeded(np.uint64(seed), _SPEEDS))
     waxman_growth.draw_uniform(speed_mbps, least_mbps, most_mbps, word)

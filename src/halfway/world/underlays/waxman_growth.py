@@ -46,7 +46,7 @@ def _anywhere(table, side, word):
 
 @kernel
 def place_randomly(position, side, word):
-    """Fill position [n, 2] with distinct whole numbers, uniform in [0, side)."""
+    """Place Waxman nodes: fill position [n, 2] with uniform distinct whole numbers of [0, side)."""
     table = _room(position.shape[0])
     for i in range(position.shape[0]):
         x, y, word = _anywhere(table, side, word)
@@ -55,7 +55,7 @@ def place_randomly(position, side, word):
 
 @kernel
 def place_heavy_tailed(position, side, square, word):
-    """Fill position [n, 2] square by square, each with a heavy-tailed number of nodes.
+    """Place Waxman nodes: fill position [n, 2] by squares with heavy-tailed numbers of nodes.
 
     A node that hits a taken place is placed uniformly, as in BRITE.
     """
@@ -127,7 +127,7 @@ def _partner(position, chosen, i, first, last, reach, word):
 
 @kernel
 def grow(position, m, reach, word, ends):
-    """Write the links into ends [n * m, 2], in BRITE's order; returns their number.
+    """Grow Waxman links into ends [n * m, 2], in BRITE's order; returns their number.
 
     Fewer than n * m only where one of the first m nodes is linked to all others already.
     """
@@ -151,7 +151,7 @@ def grow(position, m, reach, word, ends):
 
 @kernel
 def draw_uniform(out, least, most, word):
-    """Fill out with uniform numbers from least to most."""
+    """Draw a Waxman network's bandwidths: fill out with uniform numbers from least to most."""
     for k in range(out.shape[0]):
         word = advanced(word)
         out[k] = least + uniform(mixed(word)) * (most - least)
@@ -159,7 +159,7 @@ def draw_uniform(out, least, most, word):
 
 @kernel
 def draw_heavy_tailed(out, least, most, word):
-    """Fill out with numbers from least to most that have a Pareto tail."""
+    """Draw Waxman bandwidths: fill out from least to most, with a Pareto tail."""
     kept = exponential(_TAIL * logarithm(least / most))
     for k in range(out.shape[0]):
         word = advanced(word)
@@ -169,7 +169,7 @@ def draw_heavy_tailed(out, least, most, word):
 
 @kernel
 def draw_exponential(out, mean, word):
-    """Fill out with exponential numbers of that mean."""
+    """Draw a Waxman network's bandwidths: fill out with exponential numbers of that mean."""
     for k in range(out.shape[0]):
         word = advanced(word)
         out[k] = -mean * logarithm(1.0 - uniform(mixed(word)))

@@ -27,7 +27,7 @@ class Content(NamedTuple):
 
 
 def content(brokers: int, clients: int, events: int, interest: Interest, seed: int) -> Content:
-    """Draw a content workload: uniform brokers of clients, uniform publishers and times of events.
+    """Draw a content workload: uniform brokers of clients, uniform publishers and event times.
 
     [uas Table 2] "Distribution of Clients Uniform". Raises Problem for bad values.
     """

@@ -16,7 +16,7 @@ _LARGEST = 1e100
 
 
 class Publications(NamedTuple):
-    """Publications in order of time; event ids ascend from 0 over a run."""
+    """Publications of a demand in order of time; event ids ascend from 0 over a run."""
 
     t: npt.NDArray[np.float64]  # [events] seconds
     row: npt.NDArray[np.int32]  # [events] the publisher
@@ -25,18 +25,18 @@ class Publications(NamedTuple):
 
 
 class Demand(Protocol):
-    """The workload of the applications. Subscriptions are made at the start of a run."""
+    """The demand of the applications. Subscriptions are made at the start of a run."""
 
     topics: int
     publishers: list[npt.NDArray[np.int32]]  # topic -> rows that may publish on it, ascending
     subscribers: list[npt.NDArray[np.int32]]  # topic -> rows that subscribe to it, ascending
 
     def take(self, until: float, most: int) -> Publications:
-        """Return the next publications before `until` (seconds), at most `most`; each only once."""
+        """Return a demand's next publications before `until` (seconds), at most `most`, once."""
         ...
 
     def next_at(self) -> float:
-        """Return the time of the next publication in seconds; inf after the last."""
+        """Return the time of a demand's next publication in seconds; inf after the last."""
         ...
 
     def begun_again(self) -> "Demand":
@@ -70,11 +70,11 @@ class Listed:
         self._taken = 0
 
     def next_at(self) -> float:
-        """Return the time of the next publication in seconds; inf after the last."""
+        """Return the time of a listed demand's next publication in seconds; inf after the last."""
         return self._ordered[self._taken][0] if self._taken < len(self._ordered) else np.inf
 
     def take(self, until: float, most: int) -> Publications:
-        """Return the next publications before `until` (seconds), at most `most`; each only once."""
+        """Return the listed events before `until` (seconds), at most `most`; each only once."""
         first = self._taken
         while self._taken - first < most and self.next_at() < until:
             self._taken += 1
@@ -87,7 +87,7 @@ class Listed:
         )
 
     def begun_again(self) -> "Listed":
-        """Return the same demand before its first publication."""
+        """Return the same listed demand before its first publication."""
         return replace(self)
 
 
@@ -144,11 +144,11 @@ class Drawn:
         return float(_gap(np.uint64(self.seed), event, self.every_s))
 
     def next_at(self) -> float:
-        """Return the time of the next publication in seconds; inf after the last."""
+        """Return the time of a drawn demand's next publication in seconds; inf after the last."""
         return self._due if self._taken < self.events else np.inf
 
     def take(self, until: float, most: int) -> Publications:
-        """Return the next publications before `until` (seconds), at most `most`; each only once."""
+        """Return the drawn events before `until` (seconds), at most `most`; each only once."""
         t: list[float] = []
         first = self._taken
         while len(t) < most and self.next_at() < until:
@@ -165,7 +165,7 @@ class Drawn:
         return Publications(np.array(t), publishers[topic, which], topic, event)
 
     def begun_again(self) -> "Drawn":
-        """Return the same demand before its first publication."""
+        """Return the same drawn demand before its first publication."""
         return replace(self)
 
 
@@ -177,7 +177,7 @@ def _rows_by_topic(topics: int, pairs: list[tuple[int, int]]) -> list[npt.NDArra
 
 
 def _widened(rows: list[npt.NDArray[np.int32]], width: int) -> list[npt.NDArray[np.int32]]:
-    """Return number -> subscribed rows, ascending, where rows[v] want `width` numbers from v on.
+    """Return a demand's number -> subscribed rows, ascending; rows[v] want `width` from v on.
 
     Intervals that would exceed the last number end at it, with the same width.
     """
@@ -190,7 +190,7 @@ def _widened(rows: list[npt.NDArray[np.int32]], width: int) -> list[npt.NDArray[
 
 
 def _order(n: int, seed: np.uint64, topic: int) -> npt.NDArray[np.int32]:
-    """Return all rows in the order of the topic's lots."""
+    """Return all rows in the order of the lots that a demand draws for the topic."""
     lot = np.empty(n, np.uint64)
     _draw_lots(seed, topic, lot)
     return np.argsort(lot, kind="stable").astype(np.int32)

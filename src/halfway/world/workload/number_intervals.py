@@ -19,7 +19,7 @@ _CAPABILITY, _SUBSCRIBER, _EVENT = 0x41, 0x42, 0x43  # ids of random streams
 
 @dataclass
 class NumberIntervals:
-    """Demand with interval subscriptions; events are a Poisson process, detected by capability.
+    """Demand with number intervals; events are a Poisson process, detected by capability.
 
     Each node subscribes with probability `share` to one interval: a uniform centre, and a length
     that is normal with `length` and `variance` (a sum of twelve uniforms), clipped to 1…numbers.
@@ -61,11 +61,11 @@ class NumberIntervals:
         return float(_gap(np.uint64(self.seed), event, 1.0 / self.rate))
 
     def next_at(self) -> float:
-        """Return the time of the next publication in seconds; inf after the last."""
+        """Return the time of the next number published, in seconds; inf after the last."""
         return self._due if self._due < self.end_s else np.inf
 
     def take(self, until: float, most: int) -> Publications:
-        """Return the next publications before `until` (seconds), at most `most`; each only once."""
+        """Return the next numbers published before `until` (s), at most `most`; each once."""
         first, t = self._taken, list[float]()
         while len(t) < most and self.next_at() < until:
             t.append(self._due)
@@ -78,12 +78,12 @@ class NumberIntervals:
         return Publications(np.array(t), np.minimum(row, np.int32(self.n - 1)), topic, event)
 
     def begun_again(self) -> "NumberIntervals":
-        """Return the same demand before its first publication."""
+        """Return the same number interval workload before its first publication."""
         return replace(self)
 
 
 def power_law(n: int, seed: int) -> npt.NDArray[np.float64]:
-    """Return capabilities 1, 1/2, … 1/n in random order, [n]: a power law without rounding."""
+    """Return detectors' capabilities 1, 1/2, … 1/n, shuffled [n]: a power law without rounding."""
     lot = np.empty(n, np.uint64)
     _lots(np.uint64(seed), lot)
     capability = np.empty(n)
@@ -92,7 +92,7 @@ def power_law(n: int, seed: int) -> npt.NDArray[np.float64]:
 
 
 def _intervals(of: NumberIntervals) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return the first and last topic of each node's interval [n]; last < first for no interval."""
+    """Return first and last topic of each node's number interval [n]; last < first: none."""
     drawn = np.empty((of.n, 3))
     _draw_subscribers(np.uint64(of.seed), drawn)
     centre = 1.0 + drawn[:, 1] * (of.numbers - 1)

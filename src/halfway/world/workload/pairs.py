@@ -8,14 +8,14 @@ from halfway.core.prng import advanced, mixed, pick
 
 
 def distinct_pairs(n: int, pairs: int, seed: int) -> npt.NDArray[np.int64]:
-    """Draw publisher and subscriber rows [pairs, 2], uniform among the n(n-1) ordered pairs."""
+    """Draw publisher-subscriber pairs [pairs, 2], uniform among the n(n-1) ordered pairs."""
     drawn = np.empty((pairs, 2), np.int64)
     _draw_pairs(n, np.uint64(seed), drawn)
     return drawn
 
 
 def derangements(n: int, count: int, seed: int) -> npt.NDArray[np.int64]:
-    """Draw uniform permutations without fixed point [count, n]: each row is a target once."""
+    """Draw uniform derangements [count, n], without fixed point: each row is a target once."""
     drawn = np.empty((count, n), np.int64)
     _draw_derangements(np.uint64(seed), drawn)
     return drawn

@@ -10,7 +10,7 @@ from halfway.pipeline.plan.run import Scalar
 
 @dataclass(frozen=True)
 class Published:
-    """A printed number: its cell of the figure, its metric, its value, and its rounding error."""
+    """A published value: its cell of the figure, its metric, the number, and its rounding error."""
 
     cell: dict[str, Scalar]
     metric: str
@@ -19,7 +19,7 @@ class Published:
 
 
 def published(path: Path) -> Iterator[Published]:
-    """The rows of a table; all columns but the last three are the cell. `#` begins a comment."""
+    """The published values of a table; all columns but the last three: the cell. `#`: comment."""
     with path.open(newline="") as file:
         lines = (line for line in file if not line.startswith("#"))
         for row in csv.DictReader(lines):
