@@ -70,7 +70,7 @@ class Rules(NamedTuple):
 
 
 class AntiEntropyState(NamedTuple):
-    """What a node remembers: its random state, the events that it holds, its subscriptions.
+    """What a node of anti-entropy remembers: its random state, events held, and subscriptions.
 
     Event e, if held, is at place e % window, and so is its topic.
     """
@@ -89,7 +89,7 @@ State = AntiEntropyState
 
 
 def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> AntiEntropyState:
-    """Nodes that hold no event, have no subscription, and wait for their START.
+    """Nodes of anti-entropy that hold no event, have no subscription, and wait for their START.
 
     window: events that a node's database has room for, rounded up to a multiple of 256.
     """
@@ -108,49 +108,49 @@ def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) 
 
 
 def most_emissions(state: AntiEntropyState, rules: Rules) -> int:
-    """The most records that one call of `handle` emits."""
+    """The most records that one call of anti-entropy's `handle` emits."""
     return max(rules.pages, rules.batch) + 1
 
 
 @inlined
 def has_bit(record, place):
-    """Whether a page's record has the bit of its `place`-th event."""
+    """Whether an anti-entropy record of a page has the bit of its `place`-th event."""
     return (record.args[place >> 5] >> (place & 31)) & 1 == 1
 
 
 @inlined
 def set_bit(record, place):
-    """Set the bit of a page's `place`-th event."""
+    """Set the bit of a page's `place`-th event in an anti-entropy record."""
     record.args[place >> 5] |= np.int32(np.uint32(1) << np.uint32(place & 31))
 
 
 @inlined
 def holds(state, i, event):
-    """Whether row i holds an event of its window."""
+    """Whether row i's anti-entropy database holds an event of its window."""
     return state.held[i, event % state.held.shape[1]] == event
 
 
 @inlined
 def know_of(state, i, event):
-    """Move row i's window so that it includes an event that exists."""
+    """Move row i's anti-entropy window so that it includes an event that exists."""
     state.newest[i] = max(state.newest[i], np.int32(event))
 
 
 @inlined
 def window_start(state, i):
-    """The first event of row i's window; earlier events are forgotten."""
+    """The first event of row i's anti-entropy window; earlier events are forgotten."""
     return max(np.int64(state.newest[i]) - state.held.shape[1] + 1, np.int64(0))
 
 
 @inlined
 def in_window(state, i, page):
-    """First and last (exclusive) event of a page, given by its first event, in row i's window."""
+    """A page's first and last (exclusive) event in row i's anti-entropy window, from its first."""
     return max(window_start(state, i), page), min(np.int64(state.newest[i]) + 1, page + PAGE)
 
 
 @inlined
 def accept(state, i, message, out):
-    """Keep and deliver an event, unless it is held already or forgotten."""
+    """Keep and deliver an event of anti-entropy, unless it is held already or forgotten."""
     event = np.int64(message.event)
     know_of(state, i, event)
     if event >= window_start(state, i) and not holds(state, i, event):
@@ -162,7 +162,7 @@ def accept(state, i, message, out):
 
 @inlined
 def start_round_timer(state, rules, i, now, wait, out):
-    """Start the timer of the next round, unless it would be after the end."""
+    """Start the timer of the next anti-entropy round, unless it would be after the end."""
     if now + wait <= rules.until_s:
         o = emit(out, ROUND, wait, state.node_id[i])
         o.args[START_NUMBER] = state.starts[i]
@@ -170,7 +170,7 @@ def start_round_timer(state, rules, i, now, wait, out):
 
 @inlined
 def compare(state, rules, neighbourhood, i, out):
-    """Send digests of the next pages in turn, the newest first, to one random neighbour."""
+    """Send anti-entropy digests of the next pages in turn, newest first, to a random neighbour."""
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     if first == last:
         return
@@ -186,7 +186,7 @@ def compare(state, rules, neighbourhood, i, out):
 
 @inlined
 def send_digest(state, i, page, partner, out):
-    """Send a neighbour which events of a page row i holds."""
+    """Send a neighbour an anti-entropy digest: which events of a page row i holds."""
     o = emit(out, DIGEST, 0.0, partner)
     o.event = page
     o.reals[NEWEST] = state.newest[i]
@@ -198,7 +198,7 @@ def send_digest(state, i, page, partner, out):
 
 @inlined
 def send_event(state, i, event, towards, out):
-    """Send an event that row i holds."""
+    """Send an event that row i's anti-entropy database holds."""
     o = emit(out, EVENT, 0.0, towards)
     o.topic = state.topic[i, event % state.held.shape[1]]
     o.event = event
@@ -206,7 +206,7 @@ def send_event(state, i, event, towards, out):
 
 @inlined
 def answer_digest(state, rules, i, message, out):
-    """Send events that the digest lacks (push), and request those that row i lacks (pull)."""
+    """Send events that an anti-entropy digest lacks (push), request those row i lacks (pull)."""
     page = np.int64(message.event)
     know_of(state, i, message.reals[NEWEST])
     # A sender that knows newer events has forgotten the old ones: only row i's window counts.
@@ -231,7 +231,7 @@ def answer_digest(state, rules, i, message, out):
 
 @inlined
 def answer_request(state, rules, i, message, out):
-    """Send the requested events that row i holds."""
+    """Answer an anti-entropy request with the requested events that row i holds."""
     page = np.int64(message.event)
     sent = 0
     start, end = in_window(state, i, page)

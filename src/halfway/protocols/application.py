@@ -19,7 +19,7 @@ DELIVERED = KINDS.report(4, "delivered", "an event for a subscriber, once", "top
 
 @inlined
 def emit_event(message, kind, after, towards, out):
-    """Emit a record of `kind` with the event and topic of `message`."""
+    """Emit an application's event: a record of `kind` with the event and topic of `message`."""
     o = emit(out, kind, after, towards)
     o.topic = message.topic
     o.event = message.event
@@ -27,7 +27,7 @@ def emit_event(message, kind, after, towards, out):
 
 @inlined
 def notify_application(state, i, message, out):
-    """Deliver an event that a neighbour sent for the first time, if row i subscribes to it."""
+    """Deliver a neighbour's new event to row i's application, if that subscribes to the topic."""
     if message.kind != PUBLISH and state.subscribed[i, message.topic] == 1:
         emit_event(message, DELIVERED, 0.0, APP, out)
 

@@ -39,7 +39,7 @@ class Rules(NamedTuple):
 
 
 class CounterState(NamedTuple):
-    """What a node remembers: its random state, the events received, its subscriptions."""
+    """What a node of counter-based broadcast remembers: random state, events, subscriptions."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
@@ -52,7 +52,7 @@ State = CounterState
 
 
 def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> CounterState:
-    """Nodes that have received no event and have no subscription.
+    """Nodes of counter-based broadcast that have received no event and have no subscription.
 
     window: events in flight at a time; a node does not repeat an older one.
     """
@@ -65,7 +65,7 @@ def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) 
 
 
 def most_emissions(state: CounterState, rules: Rules) -> int:
-    """The most records that one call of `handle` emits."""
+    """The most records that one call of counter-based broadcast's `handle` emits."""
     return 2
 
 

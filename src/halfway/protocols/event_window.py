@@ -13,7 +13,7 @@ _NONE = np.int32(-1)
 
 
 def empty_window(n: int, window: int) -> npt.NDArray[np.int32]:
-    """The windows of n nodes that have received no event, [n, window]: an id, or -1, per place.
+    """The event windows of n nodes without events, [n, window]: an id, or -1, per place.
 
     Exact while every event in flight is less than `window` ids behind the newest one. The window is
     rounded up to a power of two, because a division costs more than all the rest.
@@ -23,7 +23,7 @@ def empty_window(n: int, window: int) -> npt.NDArray[np.int32]:
 
 @inlined
 def record_if_new(seen, i, event):
-    """Whether row i receives an event for the first time; from now on it has received it."""
+    """Record an event in row i's event window; True if it is new there."""
     place = np.uint32(event) & np.uint32(seen.shape[1] - 1)
     if event <= seen[i, place]:
         return False
@@ -33,7 +33,7 @@ def record_if_new(seen, i, event):
 
 @inlined
 def record_among_newest(newest, i, topic, event):
-    """Whether row i receives an event of a topic for the first time; from now on it has.
+    """Record a topic's event in row i's event window; True if it is new there.
 
     newest [n, topics, window]: the window's largest ids of each topic, each plus 1; 0: none. An id
     below all those of a full window counts as received. Unlike `record_if_new`, it is exact for ids

@@ -29,7 +29,7 @@ class Rules(NamedTuple):
 
 
 class FloodState(NamedTuple):
-    """What a node remembers: which events it has received, and which topics it subscribes to."""
+    """What a node of flooding remembers: which events it has received, and its subscriptions."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     seen: npt.NDArray[np.int32]  # [n, window] the newest events received, see `event_window`
@@ -40,7 +40,7 @@ State = FloodState
 
 
 def state(node_ids: npt.NDArray[np.int32], window: int, topics: int) -> FloodState:
-    """Nodes that have received no event and have no subscription.
+    """Nodes of flooding that have received no event and have no subscription.
 
     window: events in flight at a time; a node does not repeat an older one.
     """
@@ -49,7 +49,7 @@ def state(node_ids: npt.NDArray[np.int32], window: int, topics: int) -> FloodSta
 
 
 def most_emissions(state: FloodState, rules: Rules) -> int:
-    """The most records that one call of `handle` emits."""
+    """The most records that one call of flooding's `handle` emits."""
     return 2
 
 

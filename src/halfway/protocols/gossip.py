@@ -60,7 +60,7 @@ class Rules(NamedTuple):
 
 
 class GossipState(NamedTuple):
-    """What a node remembers: its random state, the events received, its subscriptions."""
+    """What a node of gossip remembers: its random state, the events received, its subscriptions."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
@@ -72,7 +72,7 @@ State = GossipState
 
 
 def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> GossipState:
-    """Nodes that have received no event and have no subscription.
+    """Nodes of gossip that have received no event and have no subscription.
 
     window: events in flight at a time; a node does not send an older one.
     """
@@ -86,13 +86,13 @@ def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) 
 
 
 def most_emissions(state: GossipState, rules: Rules) -> int:
-    """The most records that one call of `handle` emits."""
+    """The most records that one call of gossip's `handle` emits."""
     return max(rules.fanout, 1) + 1
 
 
 @inlined
 def start_round_timer(state, rules, i, message, wait, rounds_made, out):
-    """Start the timer of an event's next round."""
+    """Start the timer of an event's next gossip round."""
     o = emit(out, ROUND, wait + rules.jitter_s * uniform(random_bits(state, i)), state.node_id[i])
     o.topic = message.topic
     o.event = message.event
@@ -101,7 +101,7 @@ def start_round_timer(state, rules, i, message, wait, rounds_made, out):
 
 @inlined
 def push(state, rules, neighbourhood, i, message, out):
-    """Send an event to `fanout` distinct neighbours, each such set equally likely; or to all.
+    """Gossip an event to `fanout` distinct neighbours, each such set equally likely; or to all.
 
     Selection sampling [Knuth, TAOCP 2, §3.4.2, algorithm S]: no memory, a draw per neighbour.
     """
@@ -115,7 +115,7 @@ def push(state, rules, neighbourhood, i, message, out):
 
 @inlined
 def takes_part(state, rules, i, message):
-    """[Haas et al.] Always within the first k hops, with probability p beyond them."""
+    """[Haas et al.] Whether a node gossips: always within k hops, with probability p beyond."""
     return message.hops < rules.sure_hops or uniform(random_bits(state, i)) < rules.chance
 
 

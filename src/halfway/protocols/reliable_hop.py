@@ -31,7 +31,7 @@ TRACKED, ACCEPTED, TABLE_FULL = 0, 1, 2
 
 
 class ReliableHops(NamedTuple):
-    """A node's hops in flight, and the hops that it accepted."""
+    """A node's reliable hops in flight, and the reliable hops that it accepted."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     record: npt.NDArray[np.void]  # [n, places] MESSAGE as sent, a record array; sequence 0: free
@@ -41,7 +41,7 @@ class ReliableHops(NamedTuple):
 
 
 def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> ReliableHops:
-    """No hop in flight; room for `places` hops in flight and `known` accepted ones a node."""
+    """No reliable hop in flight; room for `places` in flight and `known` accepted ones a node."""
     n = len(node_ids)
     return ReliableHops(
         node_ids,
@@ -54,7 +54,7 @@ def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> R
 
 @apart
 def free_place(hops, i):
-    """A free place in row i's table of hops in flight; -1 if it is full."""
+    """A free place in row i's table of reliable hops in flight; -1 if it is full."""
     for place in range(hops.record.shape[1]):
         if hops.record[i, place].sequence == _FREE:
             return np.int64(place)
@@ -63,7 +63,7 @@ def free_place(hops, i):
 
 @apart
 def track(hops, rules, i, record, out):
-    """Track a record that was just emitted until it is acknowledged. Its place; -1: no room."""
+    """Track a record just emitted as a reliable hop until acknowledged. Its place; -1: no room."""
     place = free_place(hops, i)
     if place == NONE:
         hops.counts[i, TABLE_FULL] += 1
@@ -74,7 +74,7 @@ def track(hops, rules, i, record, out):
 
 @apart
 def track_at(hops, rules, i, place, record, out):
-    """Track a record at a place of the table, instead of whatever is there."""
+    """Track a record as a reliable hop at a place of the table, instead of whatever is there."""
     # A sequence number says where its hop is kept, so that no look-up searches for it.
     places = hops.record.shape[1]
     turn = hops.counts[i, TRACKED] % (_SEQUENCE_NUMBERS // places)
@@ -91,7 +91,7 @@ def track_at(hops, rules, i, place, record, out):
 
 @apart
 def start_timer(hops, rules, i, place, after, hop_count, out):
-    """Start the timer of a hop that leaves after a delay of `after` seconds."""
+    """Start the timer of a reliable hop that leaves after a delay of `after` seconds."""
     o = emit(out, ACK_TIMEOUT, after + rules.ack_timeout_s, hops.node_id[i])
     o.hops = hop_count  # a retransmission is the same hop of the same journey
     o.sequence = hops.record[i, place].sequence
@@ -100,19 +100,19 @@ def start_timer(hops, rules, i, place, after, hop_count, out):
 
 @inlined
 def receiver(record):
-    """The node that acknowledges a record: the target of a broadcast, else the next hop."""
+    """The node that acknowledges a reliable hop: the target of a broadcast, else the next hop."""
     return record.target if record.next == EVERYONE else record.next
 
 
 @inlined
 def acknowledge_if_asked(hops, i, message, out):
-    """Acknowledge a hop if its sender asks for it; True if row i accepted it already."""
+    """Acknowledge a reliable hop if its sender asks for it; True if row i accepted it already."""
     return message.sequence != _FREE and acknowledge(hops, i, message, out)
 
 
 @apart
 def acknowledge(hops, i, message, out):
-    """Acknowledge a hop; True if row i accepted it already."""
+    """Acknowledge a reliable hop; True if row i accepted it already."""
     emit(out, ACK, 0.0, message.source).sequence = message.sequence
     for k in range(hops.accepted.shape[1]):
         known = hops.accepted[i, k, 1] == message.sequence
@@ -127,7 +127,7 @@ def acknowledge(hops, i, message, out):
 
 @inlined
 def place_of_hop(hops, i, sequence):
-    """Where the hop with that sequence number is kept; -1 if it is no longer in flight."""
+    """The place of the reliable hop with that sequence number; -1 if it is no longer in flight."""
     places = hops.record.shape[1]
     if places == 0:
         return NONE
@@ -137,7 +137,7 @@ def place_of_hop(hops, i, sequence):
 
 @apart
 def acknowledged_place(hops, i, message):
-    """The place of the hop that an ACK from its receiver is for, still occupied; -1 if none."""
+    """The place, still occupied, of the reliable hop that its receiver acknowledges; -1 if none."""
     place = place_of_hop(hops, i, message.sequence)
     if place != NONE and receiver(hops.record[i, place]) == message.source:
         return place
@@ -146,7 +146,7 @@ def acknowledged_place(hops, i, message):
 
 @apart
 def complete(hops, i, message):
-    """An ACK: free the place of the hop that has arrived."""
+    """Free the place of a reliable hop that has arrived, as its ACK says."""
     place = acknowledged_place(hops, i, message)
     if place != NONE:
         release(hops, i, place)
@@ -154,20 +154,20 @@ def complete(hops, i, message):
 
 @inlined
 def release(hops, i, place):
-    """Stop tracking the hop at a place."""
+    """Stop tracking the reliable hop at a place."""
     hops.record[i, place].sequence = _FREE
 
 
 @inlined
 def release_all(hops, i):
-    """Stop tracking every hop of row i."""
+    """Stop tracking every reliable hop of row i."""
     for place in range(hops.record.shape[1]):
         hops.record[i, place].sequence = _FREE
 
 
 @apart
 def overdue(hops, rules, i, message, out):
-    """An ACK_TIMEOUT: retransmit the hop. Its place if it has failed for good, still occupied; -1.
+    """Retransmit a reliable hop at its ACK_TIMEOUT. Its place, occupied, if it failed; else -1.
 
     The caller releases the place of a failed hop.
     """
@@ -187,7 +187,7 @@ def overdue(hops, rules, i, message, out):
 
 @apart
 def emit_again(hops, i, place, towards, out):
-    """Emit the record kept at a place to another neighbour, untracked; the caller may change it."""
+    """Emit a reliable hop's record to another neighbour, untracked; the caller may change it."""
     kept = hops.record[i, place]
     o = emit(out, kept.kind, 0.0, towards)
     copy_record(kept, o)
@@ -196,7 +196,7 @@ def emit_again(hops, i, place, towards, out):
 
 @apart
 def restart_timers(hops, rules, i, out):
-    """After a crash: timers died with the node, the hops in flight are still known."""
+    """Restart the timers of reliable hops after a crash: the hops in flight are still known."""
     for place in range(hops.record.shape[1]):
         if hops.record[i, place].sequence != _FREE:
             start_timer(hops, rules, i, place, 0.0, hops.record[i, place].hops, out)
@@ -204,7 +204,7 @@ def restart_timers(hops, rules, i, out):
 
 @inlined
 def copy_record(kept, o):
-    """Copy what the protocol wrote; the sender, the time and the hop are the driver's."""
+    """Copy what the protocol wrote of a reliable hop; sender, time and hop are the driver's."""
     o.kind = kept.kind
     o["flags"] = kept["flags"]
     o.target = kept.target

@@ -6,14 +6,14 @@ from importlib.resources import files
 
 
 def asset(folder: str, name: str) -> str:
-    """The text of a style sheet or script in a folder of the report."""
+    """The text of an HTML document's style sheet or script, from a folder of the report."""
     return files(f"halfway.report.{folder}").joinpath(name).read_text(encoding="utf-8")
 
 
 def header(
     brand: str, title: str, byline: str, facts: Mapping[str, str], alarm: str, inner: str = ""
 ) -> str:
-    """The header of a page. facts: name -> HTML; alarm: a text on failed runs, or ""."""
+    """The header of an HTML document. facts: name -> HTML; alarm: a text on failed runs, or ""."""
     listed = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items())
     errors = f'<p class="alarm">{alarm}</p>' if alarm else ""
     return (
@@ -24,7 +24,7 @@ def header(
 
 
 def section(name: str, title: str, inner: str) -> str:
-    """A section with a heading; title and inner are HTML."""
+    """A section of an HTML document, with a heading; title and inner are HTML."""
     return (
         f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{title}</h2>'
         f"{inner}</section>"
@@ -32,7 +32,7 @@ def section(name: str, title: str, inner: str) -> str:
 
 
 def document(title: str, style: str, body: str, script: str) -> str:
-    """The document as text. It loads nothing from outside."""
+    """The self-contained HTML document as text. It loads nothing from outside."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

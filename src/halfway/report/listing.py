@@ -15,7 +15,7 @@ from halfway.protocols import SYSTEMS
 
 
 def print_papers(console: Console, papers: Iterable[Paper]) -> None:
-    """Print every paper with its figures and their numbers of runs, then the systems."""
+    """Print the list of papers with their figures and numbers of runs, then the systems."""
     papers = tuple(papers)
     for paper in papers:
         head = Text.assemble((paper.name, "bold"), f"  {paper.authors}, {paper.year}")
@@ -28,7 +28,7 @@ def print_papers(console: Console, papers: Iterable[Paper]) -> None:
 
 
 def chosen(papers: Mapping[str, Paper], names: Sequence[str] = ()) -> list[tuple[Paper, Figure]]:
-    """The figures with these names ("PAPER/FIGURE" or "PAPER"), each once; () selects all.
+    """The listed figures with these names ("PAPER/FIGURE" or "PAPER"), each once; () selects all.
 
     Raises Problem, with the nearest name, for an unknown name.
     """
@@ -46,7 +46,7 @@ def chosen(papers: Mapping[str, Paper], names: Sequence[str] = ()) -> list[tuple
 
 
 def _nearest(what: str, figures: Iterable[str]) -> str:
-    """The remedy for an unknown name: the nearest figure, and the command that lists them."""
+    """The remedy for a name not in the list: the nearest figure, and the command that lists."""
     figures = list(figures)
     # "figure-6" or "fig6" means a figure of any paper.
     papers = {name.partition("/")[0]: name.partition("/")[0] for name in figures}
@@ -57,14 +57,14 @@ def _nearest(what: str, figures: Iterable[str]) -> str:
 
 
 def systems(papers: Iterable[Paper]) -> list[str]:
-    """The systems of all figures, in the order of the papers."""
+    """The systems of all listed figures, in the order of the papers."""
     figures = [figure for paper in papers for figure in paper.figures]
     points = [point.parameters for figure in figures for point in figure.points("quick")]
     return list(dict.fromkeys(str(point["system"]) for point in points if "system" in point))
 
 
 def runs(figure: Figure, scale: Scale) -> int:
-    """The number of runs of a figure at a scale, shared and finished ones included."""
+    """The number of runs of a listed figure at a scale, shared and finished ones included."""
     return len(figure.points(scale)) * figure.replicates[scale]
 
 

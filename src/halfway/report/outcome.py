@@ -11,12 +11,12 @@ from halfway.sim.metrics.outcome import Outcome
 
 
 def outcome_json(outcome: Outcome) -> str:
-    """The outcome as one JSON object; metrics without a value are null."""
+    """The outcome of one simulated run as one JSON object; metrics without a value are null."""
     return json.dumps(outcome.as_dict(), ensure_ascii=False, allow_nan=False)
 
 
 def print_outcome(console: Console, outcome: Outcome) -> None:
-    """Print delivery, cost, latency, and counts by message kind."""
+    """Print a simulated run's outcome: delivery, cost, latency, and counts by message kind."""
     console.print(
         f"{outcome.system} on {outcome.nodes:,} nodes for {outcome.seconds:g} s "
         f"({outcome.records:,} records delivered; seed {outcome.seed})"

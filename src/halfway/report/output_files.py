@@ -12,14 +12,14 @@ from halfway.files import write_whole
 
 
 def write_all(folder: Path, contents: Mapping[str, str]) -> tuple[Path, ...]:
-    """Write files, name -> content, to `folder`; returns their paths."""
+    """Write output files, name -> content, to `folder`; returns their paths."""
     for name, content in contents.items():
         write_whole(folder / name, content)
     return tuple(folder / name for name in contents)
 
 
 def csv_text(fields: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
-    """CSV of these fields, with a header: dicts as JSON; None, NaN and infinity are empty."""
+    """CSV of an output file's fields with header: dicts as JSON; None, NaN, infinity are empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(fields)

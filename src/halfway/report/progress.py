@@ -9,7 +9,7 @@ _LINES = 5  # plain lines per phase
 
 
 class ProgressDisplay:
-    """A display called with (done, total), any number of times, and with the name of each phase.
+    """A progress display, called with (done, total) at any time, and with each phase's name.
 
     As a context manager it removes the bar when the command ends.
     """
@@ -31,7 +31,7 @@ class ProgressDisplay:
             self._bar.stop()
 
     def phase(self, name: str) -> None:
-        """Show the beginning of a phase of unknown length."""
+        """Show the beginning of a phase of unknown length on the progress display."""
         self._phase, self._step = name, -1
         if self._bar and self._task is not None:
             self._bar.reset(self._task, description=name, total=None)
@@ -39,11 +39,11 @@ class ProgressDisplay:
             self._print(name)
 
     def __call__(self, done: int, total: int) -> None:
-        """Show the number of finished runs."""
+        """Show the number of finished runs on the progress display."""
         self.count("simulating", "runs", done, total)
 
     def count(self, phase: str, what: str, done: int, total: int) -> None:
-        """Show the number of finished items of a phase; `what` names them."""
+        """Show a phase's progress, its number of finished items; `what` names them."""
         if phase != self._phase:
             self._phase, self._step = phase, -1
         if self._bar and self._task is not None:

@@ -18,7 +18,7 @@ _NUMBERS = {"points", "replicates", "runs", "made", "failed"}
 
 
 def print_results(out: Console, found: Audit) -> None:
-    """Print a summary, the studies and measurements, then failures, damage and missing runs."""
+    """Print a result folder: summary, studies, measurements; failures, damage, missing runs."""
     batches = f"{found.batches:,} {'batch' if found.batches == 1 else 'batches'}"
     when = f"{found.first} … {found.last}" if found.batches else "no finished batch"
     rows = [
@@ -55,7 +55,7 @@ def _measured(measured: Iterable[Measured]) -> Table:
 
 
 def _seed(failure: Failure) -> int:
-    """The seed to repeat a run: of a comparison, the seed for `halfway simulate`."""
+    """The seed to repeat a result folder's failed run: of a comparison, for `halfway simulate`."""
     from halfway.comparison.plan import MEASUREMENT, seed_of  # imports all systems
 
     compared = failure.measurement == MEASUREMENT

@@ -10,7 +10,7 @@ _SHOWN = 12  # nodes of a path before its middle is left out
 
 
 class Walked(msgspec.Struct, frozen=True):
-    """A pair of walks, with the node ids of the network's file; hops and steps are links walked."""
+    """The result of `halfway walk`, with the file's node ids; hops and steps are links walked."""
 
     network: str
     nodes: int
@@ -35,7 +35,7 @@ def walked(
     network: Network, meeting: Meeting, shortest_hops: int, *,
     system: str, reading: str, k: int, seed: int, picture: str | None = None,
 ) -> Walked:  # fmt: skip
-    """Describe a meeting of two walks with the node ids of the network's file."""
+    """Describe a meeting of two walks for `halfway walk`, with the node ids of the network file."""
     met = meeting.node >= 0
     length = len(meeting.path) - 1 if met else None
     return Walked(
@@ -53,12 +53,12 @@ def walked(
 
 
 def walked_json(pair: Walked) -> str:
-    """One JSON object on one line."""
+    """The result of `halfway walk` as one JSON object on one line."""
     return msgspec.json.encode(pair).decode()
 
 
 def lines(pair: Walked) -> list[str]:
-    """A label and a value per line, for a terminal."""
+    """The result of `halfway walk` for a terminal, a label and a value per line."""
     first, second = pair.steps_each
     rows = [
         ("network", f"{pair.network}: {pair.nodes:,} nodes, {pair.links:,} links"),

@@ -20,7 +20,7 @@ HEADS = 4  # at most two walks together, of at most two branches
 
 
 class Recipe(NamedTuple):
-    """The rules of a walk."""
+    """The rules of a walk in the bulk overlay's kernels."""
 
     pure: bool  # a pure random walk: no marks
     alpha: float  # [dwo (2)] weight of |N(v) ∩ N(DRW)|
@@ -32,7 +32,7 @@ class Recipe(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The marks of walks on the nodes. Walk w uses slot w & 1: at most two walk at once."""
+    """The marks of a bulk overlay's walks. Walk w uses slot w & 1: at most two walk at once."""
 
     stamp: npt.NDArray[np.uint32]  # [1] of the last walk ever
     owner: npt.NDArray[np.uint32]  # [n] stamp of the walk that the node is part of
@@ -46,7 +46,7 @@ class Marks(NamedTuple):
 
 
 class Built(NamedTuple):
-    """The nodes, steps and meetings of one overlay."""
+    """The nodes, steps and meetings of one overlay that the bulk kernels build."""
 
     order: npt.NDArray[np.int32]  # [n] its rows in the order in which they were added
     walk: npt.NDArray[np.int32]  # [n] the walk that added each of them
@@ -57,7 +57,7 @@ class Built(NamedTuple):
 
 
 def unmarked(n: int, degree: int) -> Marks:
-    """The marks of n rows before any walk; `degree` is the largest."""
+    """The kernels' marks of n rows before any overlay walk; `degree` is the largest."""
     marked, second, counted = np.zeros((3, n, 2), np.uint32)
     near, far = np.zeros((2, n, 2), np.int32)
     return Marks(
@@ -67,7 +67,7 @@ def unmarked(n: int, degree: int) -> Marks:
 
 
 def nothing_built(n: int, initiators: int) -> Built:
-    """An overlay without nodes, with room for n."""
+    """A bulk overlay without nodes, with room for n, for the kernels."""
     order, walk = np.empty((2, n), np.int32)
     met_from, met_at = np.full((2, initiators), -1, np.int32)
     steps = np.zeros(initiators, np.int64)
@@ -76,7 +76,7 @@ def nothing_built(n: int, initiators: int) -> Built:
 
 @inlined
 def counting(marks, v, slot, stamp):
-    """Reset the counts of a node unless they are this walk's."""
+    """Reset a node's counts in the bulk overlay's marks unless they are this walk's."""
     if marks.counted[v, slot] != stamp:
         marks.counted[v, slot] = stamp
         marks.near[v, slot] = 0
@@ -85,7 +85,7 @@ def counting(marks, v, slot, stamp):
 
 @inlined
 def mark_second(marks, graph, u, slot, stamp):
-    """A neighbour of u is in N(DRW): u is in N²(DRW), and each of its neighbours counts it."""
+    """Add u, next to N(DRW), to a bulk walk's N²(DRW); each of u's neighbours counts it."""
     if marks.second[u, slot] == stamp:
         return
     marks.second[u, slot] = stamp
@@ -97,7 +97,7 @@ def mark_second(marks, graph, u, slot, stamp):
 
 @inlined
 def mark_around(marks, graph, recipe, y, slot, stamp):
-    """[dwo (4)] Add N(y) to N(DRW); each neighbour of a node that is new there counts it."""
+    """[dwo (4)] Add N(y) to a bulk walk's N(DRW); each neighbour of a node new there counts it."""
     if recipe.pure:
         return
     for e in range(graph.start[y], graph.start[np.uint32(y + 1)]):
@@ -115,7 +115,7 @@ def mark_around(marks, graph, recipe, y, slot, stamp):
 
 @inlined
 def gather(marks, graph, recipe, y, slot, stamp, first):
-    """Collect the bids of the neighbours of y; `first` stamps the overlay's first walk."""
+    """Collect the bids of y's neighbours for a bulk walk; `first` stamps the overlay's first."""
     begin = graph.start[y]
     degree = np.int64(graph.start[np.uint32(y + 1)] - begin)
     for p in range(degree):
@@ -134,7 +134,7 @@ def gather(marks, graph, recipe, y, slot, stamp, first):
 
 @inlined
 def add(marks, built, v, back, stamp, walk):
-    """A node becomes part of a walk."""
+    """Add a node to a walk of the bulk overlay."""
     marks.owner[v] = stamp
     marks.back[v] = back
     built.order[built.tally[0]] = v
@@ -144,7 +144,7 @@ def add(marks, built, v, back, stamp, walk):
 
 @inlined
 def decide(marks, graph, recipe, built, y, word, slot, stamp, first, walk):
-    """One decision of a walk whose head is y. Returns (its new head, the outcome)."""
+    """Make one decision of a bulk walk whose head is y. Returns (its new head, the outcome)."""
     if recipe.early and built.steps[walk] > 0:  # [dwo Alg. 2, line 11] the first step is random
         mark_around(marks, graph, recipe, y, slot, stamp)
     degree = gather(marks, graph, recipe, y, slot, stamp, first)
@@ -170,7 +170,7 @@ def decide(marks, graph, recipe, built, y, word, slot, stamp, first, walk):
 
 @inlined
 def together(marks, graph, recipe, built, initiators, walk, count, seed, first, most_steps):
-    """Let `count` walks from `walk` on take turns until one meets another or all are exhausted."""
+    """Let `count` bulk walks from `walk` on take turns until a meeting or all are exhausted."""
     at = np.zeros(HEADS, np.uint32)
     words = np.zeros(HEADS, np.uint64)
     going = np.zeros(HEADS, np.bool_)
@@ -205,7 +205,7 @@ def together(marks, graph, recipe, built, initiators, walk, count, seed, first, 
 
 @kernel
 def build(graph, marks, recipe, built, initiators, together_at_first, seed, most_steps):
-    """[dwo Alg. 1] Build an overlay: the first walks together, then one by one, until each meets
+    """[dwo Alg. 1] Build a bulk overlay: first walks together, then one by one, until each meets
     another."""
     graph, marks, built = borrowed(graph), borrowed(marks), borrowed(built)
     first = marks.stamp[0] + np.uint32(1)
@@ -222,9 +222,10 @@ def build(graph, marks, recipe, built, initiators, together_at_first, seed, most
 
 @kernel
 def prune(n, links, ends, kept):
-    """Clear `kept` [n] for dead ends, until none is left. `ends` counts each node's links [L, 2].
+    """Clear `kept` [n] for the dead ends of a bulk overlay, until none is left.
 
-    A node with a count of n or more is never cleared; every component has such a node.
+    `ends` counts each node's links [L, 2]. A node with a count of n or more is never cleared; every
+    component has such a node.
     """
     others = np.zeros(n, np.int64)  # XOR of the neighbours left: at a dead end, its neighbour
     for a in range(links.shape[0]):

@@ -23,7 +23,7 @@ MOST_STEPS_PER_NODE = 10_000
 
 @dataclass(frozen=True)
 class WalkOverlay:
-    """One overlay. Rows are the network's; walk w is that of initiator w."""
+    """One walk overlay built in bulk. Rows are the network's; walk w is that of initiator w."""
 
     network: Network
     initiators: npt.NDArray[np.int64]  # [I] rows
@@ -37,7 +37,7 @@ class WalkOverlay:
 
     @cached_property
     def links(self) -> npt.NDArray[np.int64]:
-        """[k - parts, 2] the overlay's links: where a walk came from, and where it met."""
+        """[k - parts, 2] the bulk overlay's links: where a walk came from, and where it met."""
         inner = self.rows != self.back
         met = self.met_from >= 0
         trails = np.column_stack([self.back[inner], self.rows[inner]])
@@ -46,7 +46,7 @@ class WalkOverlay:
 
     @cached_property
     def joined(self) -> npt.NDArray[np.bool_]:
-        """[I] whether the walk met another or was met by one."""
+        """[I] whether each walk of the bulk overlay met another or was met by one."""
         walk_of = np.full(self.network.n, -1)
         walk_of[self.rows] = self.walk
         met = self.met_at >= 0
@@ -56,18 +56,18 @@ class WalkOverlay:
 
     @property
     def brokers(self) -> npt.NDArray[np.int64]:
-        """Rows where walks met, ascending [dwo §III: "the meeting point between two DRWs"]."""
+        """The overlay's broker rows, ascending [dwo §III: "the meeting point between two DRWs"]."""
         return np.unique(self.met_at[self.met_at >= 0])
 
     def depth(self, whole: float | None = None) -> float:
-        """[dwo (5)] largest distance between overlay nodes / largest in the network (`whole`)."""
+        """[dwo (5)] largest distance in the bulk overlay / largest in the network (`whole`)."""
         place = self.network.position
         if place is None:
             raise Problem("a depth needs positions", where=self.network.name)
         return farthest(place[self.rows]) / (farthest(place) if whole is None else whole)
 
     def needed(self) -> npt.NDArray[np.int64]:
-        """Rows left, ascending, after removing dead ends that are not initiators."""
+        """Rows of the bulk overlay, ascending, without dead ends that are not initiators."""
         kept = np.zeros(self.network.n, np.bool_)
         kept[self.rows] = True
         ends = np.bincount(self.links.ravel(), minlength=self.network.n)
@@ -77,7 +77,7 @@ class WalkOverlay:
 
 
 class Overlays:
-    """A builder of overlays on one network, one after the other, with reusable buffers.
+    """A bulk builder of walk overlays on one network, one after the other, with reusable buffers.
 
     Raises Problem for a network with a node that has no neighbour.
     """
@@ -106,7 +106,7 @@ class Overlays:
         together: int = 2,
         most_steps: int | None = None,
     ) -> WalkOverlay:
-        """[dwo Alg. 1] Build an overlay from distinct initiators [I]: rows, in their order.
+        """[dwo Alg. 1] Build an overlay in bulk from distinct initiators [I]: rows, in their order.
 
         alpha, beta: weights of first and second neighbourhoods [dwo (2)]. together: walks that
         start at the same time, 1 or 2; the others follow one by one. A walk ends after

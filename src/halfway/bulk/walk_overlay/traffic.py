@@ -20,14 +20,14 @@ FilterWords = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True)
 class Traffic:
-    """An overlay as a tree with rows 0…k-1 of its own, parents before children."""
+    """A walk overlay as a tree for traffic, with rows 0…k-1 of its own, parents before children."""
 
     rows: npt.NDArray[np.int64]  # [k] the network's rows
     parent: npt.NDArray[np.int64]  # [k] own row; that of the first is itself
 
     @classmethod
     def on(cls, overlay: WalkOverlay) -> "Traffic":
-        """The tree of an overlay whose walks have all met another."""
+        """The traffic tree of an overlay whose walks have all met another."""
         neighbours: dict[int, list[int]] = {int(row): [] for row in overlay.rows}
         for a, b in overlay.links.tolist():
             neighbours[a].append(b)
@@ -43,12 +43,12 @@ class Traffic:
         return cls(np.array(order), np.array(parent))
 
     def place(self, row: int) -> int:
-        """The tree's row of a row of the network."""
+        """The row in the overlay's traffic tree of a row of the network."""
         return int(np.flatnonzero(self.rows == row)[0])
 
     def behind(self, own: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.generic], ...]:
-        """Unions [k, …] of `own` [k, …]: behind the link to each node from its parent, and behind
-        the link from each node to its parent (meaningless for the first node)."""
+        """Unions [k, …] of `own` [k, …] in the traffic tree: behind the link to each node from its
+        parent, and behind the link from it to its parent (meaningless for the first node)."""
         below = own.copy()
         for i in range(len(own) - 1, 0, -1):
             below[self.parent[i]] |= below[i]
@@ -71,7 +71,7 @@ class Traffic:
     def transmissions(
         self, publisher: int, down: Bools, up: Bools
     ) -> tuple[npt.NDArray[np.int64], Bools]:
-        """Links that each event [E] of a publisher crosses, and the nodes that it reaches [k, E].
+        """Traffic of each event [E] of a publisher: links crossed, and nodes reached [k, E].
 
         down, up [k, E]: whether the link to a node from its parent, or back, admits each event.
         """
@@ -92,7 +92,7 @@ class Traffic:
 def filters(
     traffic: Traffic, wanted: npt.NDArray[np.uint8], catalogue: Catalogue, size: Size
 ) -> tuple[FilterWords, FilterWords]:
-    """Bloom filters [k, words] of the links from each node's parent, and to it."""
+    """Bloom filters [k, words] for overlay traffic from each node's parent, and to it."""
     own = np.zeros((len(wanted), size.words), np.uint32)
     for i in np.flatnonzero(wanted.any(axis=1)):
         some = np.flatnonzero(wanted[i]).astype(np.int32)
@@ -103,7 +103,7 @@ def filters(
 
 @kernel
 def passes(words: FilterWords, catalogue: Catalogue, key: int, size: Size) -> Bools:
-    """[k, E] whether each filter [k, words] admits each event of the catalogue."""
+    """[k, E] whether each filter [k, words] of overlay traffic admits each catalogue event."""
     admitted = np.empty((words.shape[0], catalogue.event_topic.shape[0]), np.bool_)
     for i in range(admitted.shape[0]):
         for e in range(admitted.shape[1]):
@@ -116,7 +116,7 @@ def passes(words: FilterWords, catalogue: Catalogue, key: int, size: Size) -> Bo
 
 @kernel
 def matching(wanted: npt.NDArray[np.uint8], catalogue: Catalogue) -> Bools:
-    """[k, E] whether a subscription of each node [k, subscriptions] matches each event."""
+    """[k, E] whether a node's subscriptions [k, subscriptions] match each event of the traffic."""
     matched = np.zeros((wanted.shape[0], catalogue.event_topic.shape[0]), np.bool_)
     for i in range(matched.shape[0]):
         for s in range(wanted.shape[1]):

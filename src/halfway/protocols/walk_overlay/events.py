@@ -22,7 +22,7 @@ from halfway.protocols.walk_overlay.subscriptions import admits, insert_all, mat
 
 @apart
 def clear_filters(state, i, p):
-    """Empty both filters of the link at a place."""
+    """Empty both event filters of the overlay link at a place."""
     for word in range(state.received.shape[2]):
         state.received[i, p, word] = 0
         state.advertised[i, p, word] = 0
@@ -30,7 +30,7 @@ def clear_filters(state, i, p):
 
 @apart
 def filter_word(state, i, p, word):
-    """One word of the filter for the overlay neighbour at p: everything that is not behind p."""
+    """One word of the event filter for the overlay neighbour at p: all that is not behind p."""
     union = state.own_filter[i, word]
     for q in range(state.links.shape[1]):
         if q != p and state.links.node_id[i, q] != messages.NEVER:
@@ -40,7 +40,7 @@ def filter_word(state, i, p, word):
 
 @apart
 def refresh(state, rules, i, out):
-    """Send each overlay neighbour the chunks of its filter that differ from those sent before.
+    """Send each overlay neighbour the chunks of its event filter that differ from the last sent.
 
     A chunk that finds no room in the table of hops stays due until the next refresh.
     """
@@ -70,7 +70,7 @@ def refresh(state, rules, i, out):
 
 @apart
 def change_subscription(state, rules, i, s, add, out):
-    """Add or remove subscription s of the application, and recompute the node's own filter."""
+    """Add or remove an overlay application's subscription s; recompute the node's own filter."""
     numbers = state.subscriptions
     place = messages.NEVER
     for k in range(numbers.shape[1]):
@@ -109,7 +109,7 @@ def send_event(state, rules, i, p, topic, event, out):
 
 @apart
 def buffer_event(state, i, now, topic, event):
-    """Buffer an event in place of the oldest."""
+    """Buffer an event of the walk overlay in place of the oldest."""
     buffer, members = state.buffer, state.members
     if buffer.shape[1] > 0:
         k = members.buffered[i] % buffer.shape[1]
@@ -121,7 +121,7 @@ def buffer_event(state, i, now, topic, event):
 
 @apart
 def spread_event(state, rules, i, message, came_from, out):
-    """Buffer a new event and send it over every link but one whose filter admits it."""
+    """Buffer a new overlay event and send it over every link but one whose filter admits it."""
     topic, event = message.topic, message.event
     buffer_event(state, i, message.at, topic, event)
     for p in range(state.links.shape[1]):
@@ -132,7 +132,7 @@ def spread_event(state, rules, i, message, came_from, out):
 
 @apart
 def publish(state, rules, i, message, out):
-    """A PUBLISH. The event is not delivered to the application that published it."""
+    """Publish an overlay event, without delivery to the application that published it."""
     if state.members.root[i] == messages.NEVER and state.buffer.shape[1] == 0:
         o = emit(out, messages.UNMATCHED, 0.0, APP)
         o.topic = message.topic
@@ -143,7 +143,7 @@ def publish(state, rules, i, message, out):
 
 @apart
 def receive_event(state, rules, i, message, out):
-    """An EVENT. A cycle may exist for a moment, so a node ignores an event that it has seen."""
+    """Receive an overlay EVENT; a seen one is ignored, as a cycle may exist for a moment."""
     if record_if_new(state.seen, i, message.event):
         deliver(state, rules.catalogue, i, message, out)
         spread_event(state, rules, i, message, message.source, out)
@@ -151,7 +151,7 @@ def receive_event(state, rules, i, message, out):
 
 @apart
 def deliver(state, catalogue, i, message, out):
-    """Deliver an event if a subscription of the node matches it: filters have false positives."""
+    """Deliver an overlay event if a subscription matches it: filters have false positives."""
     for s in state.subscriptions[i]:
         if s >= 0 and matches(catalogue, s, message.topic, message.event):
             o = emit(out, messages.DELIVERED, 0.0, APP)
@@ -162,7 +162,7 @@ def deliver(state, catalogue, i, message, out):
 
 @apart
 def withheld(state, rules, i, p, now):
-    """The buffered events, a bit each, that the filter of the neighbour at p does not admit."""
+    """The buffered overlay events, a bit each, that p's filter does not admit."""
     buffer, bits = state.buffer, np.int64(0)
     count = min(state.members.buffered[i], buffer.shape[1])
     for k in range(count):
@@ -174,7 +174,7 @@ def withheld(state, rules, i, p, now):
 
 @apart
 def receive_chunk(state, rules, i, p, message, out):
-    """A CHUNK from the neighbour at p: send the events that it newly admits, pass the change on."""
+    """Receive a filter's CHUNK from p: send overlay events newly admitted, pass the change on."""
     before = withheld(state, rules, i, p, message.at)
     begin = message.args[messages.FIRST_WORD]
     for word in range(begin, min(begin + messages.CHUNK_WORDS, state.own_filter.shape[1])):

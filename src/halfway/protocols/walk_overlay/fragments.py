@@ -18,21 +18,21 @@ from halfway.protocols.walk_overlay.state import DONE, SEARCHING, link_of, trail
 
 @apart
 def wins(state, i, message):
-    """Whether this node's fragment id wins over the one in a record."""
+    """Whether this node's overlay fragment id wins over the one in a record."""
     rank, other = state.members.rank[i], message.args[messages.RANK]
     return rank > other or (rank == other and state.members.root[i] < message.args[messages.ROOT])
 
 
 @apart
 def is_of_other_fragment(state, i, message):
-    """Whether the fragment id in a record differs from this node's."""
+    """Whether the overlay fragment id in a record differs from this node's."""
     rank, root = message.args[messages.RANK], message.args[messages.ROOT]
     return state.members.root[i] != root or state.members.rank[i] != rank
 
 
 @apart
 def emit_with_id(state, i, kind, to, out):
-    """Emit a record with this node's fragment id."""
+    """Emit a record with this node's overlay fragment id."""
     o = emit(out, kind, 0.0, to)
     o.args[messages.RANK] = state.members.rank[i]
     o.args[messages.ROOT] = state.members.root[i]
@@ -41,13 +41,13 @@ def emit_with_id(state, i, kind, to, out):
 
 @apart
 def send_id(state, rules, i, kind, to, out):
-    """Send a record with nothing but this node's fragment id, reliably."""
+    """Send a record with nothing but this node's overlay fragment id, reliably."""
     send_reliably(state, rules, i, emit_with_id(state, i, kind, to, out), out)
 
 
 @apart
 def send_link(state, rules, i, to, reason, out):
-    """Ask a neighbour to be an overlay neighbour."""
+    """Ask a neighbour, with this node's fragment id, to be an overlay neighbour."""
     o = emit_with_id(state, i, messages.LINK, to, out)
     o.args[messages.REASON] = reason
     send_reliably(state, rules, i, o, out)
@@ -55,13 +55,13 @@ def send_link(state, rules, i, to, reason, out):
 
 @apart
 def deny_link(to, reason, out):
-    """Notify a node once, without acknowledgement, that it is not an overlay neighbour."""
+    """Deny a fragment's link: notify a node once, unacknowledged, that it is not a neighbour."""
     emit(out, messages.CUT, 0.0, to).args[messages.REASON] = reason
 
 
 @apart
 def open_link(state, i, node_id):
-    """The place of a link to a new overlay neighbour, not ready; -1 if there is no free place."""
+    """The place of a fragment's link to a new overlay neighbour, not ready; -1: no free place."""
     p = link_of(state, i, node_id)
     if p < 0:
         p = link_of(state, i, messages.NEVER)
@@ -76,7 +76,7 @@ def open_link(state, i, node_id):
 
 @apart
 def drop_link(state, rules, i, p, out):
-    """Remove the link at a place."""
+    """Remove an overlay fragment's link at a place."""
     release_hops_to(state.hops, i, state.links.node_id[i, p])
     state.links.node_id[i, p] = messages.NEVER
     clear_filters(state, i, p)
@@ -86,7 +86,7 @@ def drop_link(state, rules, i, p, out):
 
 @apart
 def mark_ready(state, rules, i, p, out):
-    """The neighbour at a place knows of the link: send it the successor and the filter."""
+    """Mark a fragment's link, known to its neighbour, ready: send successor and filter over it."""
     state.links.ready[i, p] = 1
     name_successor(state, rules, i, p, out)
     refresh(state, rules, i, out)
@@ -94,7 +94,7 @@ def mark_ready(state, rules, i, p, out):
 
 @apart
 def request_link(state, rules, i, node_id, reason, out):
-    """Link with a neighbour. Where hops are acknowledged, the link is ready once it answers."""
+    """Link a fragment with a neighbour. Where hops are acknowledged, its answer makes it ready."""
     if link_of(state, i, node_id) >= 0:
         return
     p = open_link(state, i, node_id)
@@ -108,7 +108,7 @@ def request_link(state, rules, i, node_id, reason, out):
 
 @apart
 def join_as_leaf(state, rules, i, message, out):
-    """A walk steps onto a node outside the overlay: the node joins the walk's fragment."""
+    """Join an overlay fragment as a leaf when its walk steps onto this node outside the overlay."""
     members = state.members
     members.rank[i] = message.args[messages.RANK]
     members.root[i] = message.args[messages.ROOT]
@@ -118,7 +118,7 @@ def join_as_leaf(state, rules, i, message, out):
 
 @apart
 def receive_link(state, rules, i, message, out):
-    """A LINK from a neighbour."""
+    """Receive a LINK, which asks for a link with this node's overlay fragment."""
     node_id = message.source
     same = not is_of_other_fragment(state, i, message)
     known = link_of(state, i, node_id) >= 0
@@ -141,7 +141,7 @@ def receive_link(state, rules, i, message, out):
 
 @apart
 def name_successor(state, rules, i, newcomer, out):
-    """At a root: the successor is the overlay neighbour of the lowest id. Notify of changes.
+    """Name a fragment root's successor: the overlay neighbour of the lowest id. Notify of changes.
 
     newcomer: the place of a new overlay neighbour, which is notified in any case; -1 without one.
     """
@@ -171,7 +171,7 @@ def name_successor(state, rules, i, newcomer, out):
 
 @apart
 def resolve(state, rules, i, message, out):
-    """Two fragment ids meet over a link: the one that wins goes over to the other side."""
+    """Resolve two fragment ids that meet over a link: the one that wins goes to the other side."""
     if wins(state, i, message):
         send_id(state, rules, i, messages.FRAGMENT_ID, message.source, out)
     else:
@@ -180,7 +180,7 @@ def resolve(state, rules, i, message, out):
 
 @apart
 def adopt(state, rules, i, message, out):
-    """Take the id that came from an overlay neighbour, and send it to all others."""
+    """Adopt the fragment id that came from an overlay neighbour, and send it to all others."""
     members, node_id = state.members, message.source
     was_root = members.parent[i] == members.node_id[i]
     established = members.rank[i] >= messages.ESTABLISHED and (
@@ -200,7 +200,7 @@ def adopt(state, rules, i, message, out):
 
 @apart
 def spread_id(state, rules, i, but, out):
-    """Send the fragment id to all overlay neighbours but one."""
+    """Send the overlay fragment's id to all overlay neighbours but one."""
     for q in range(state.links.shape[1]):
         to = state.links.node_id[i, q]
         if to != messages.NEVER and to != but and state.links.ready[i, q] == 1:
@@ -209,7 +209,7 @@ def spread_id(state, rules, i, but, out):
 
 @apart
 def receive_id(state, rules, i, message, out):
-    """A FRAGMENT_ID; True if it shows a cycle."""
+    """Receive an overlay fragment's FRAGMENT_ID; True if it shows a cycle."""
     if link_of(state, i, message.source) < 0:
         return False
     if not is_of_other_fragment(state, i, message):
@@ -220,7 +220,7 @@ def receive_id(state, rules, i, message, out):
 
 @apart
 def receive_attached(state, rules, i, message, out):
-    """An ATTACHED on its way to the root; one from another fragment is out of date."""
+    """Receive an ATTACHED for a fragment's root; one from another fragment is out of date."""
     members = state.members
     if members.root[i] == messages.NEVER or is_of_other_fragment(state, i, message):
         return
@@ -233,7 +233,7 @@ def receive_attached(state, rules, i, message, out):
 
 @apart
 def stop_walk(state, rules, i, out):
-    """Stop this node's own walk, if it has one, and notify the application."""
+    """Stop the walk of a fragment's root, if it has one, and notify the application."""
     members, trails = state.members, state.trails
     if members.search[i] == 0:
         return

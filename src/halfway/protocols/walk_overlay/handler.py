@@ -81,9 +81,9 @@ State = OverlayState
 
 
 def most_emissions(state: OverlayState, rules: Rules) -> int:
-    """The most records that one call of `handle` emits."""
+    """The most records that one call of the walk overlay's `handle` emits."""
     links, words = state.received.shape[1:]
-    # For each overlay neighbour a fragment id, a successor, and chunks; and the buffered events.
+    # A call emits a fragment id, a successor and chunks per link, and the buffered events.
     each = 2 + -(-words // messages.CHUNK_WORDS)
     records = links * each + max(links, state.buffer.shape[1])
     # Each reliable record has a timer.
@@ -92,7 +92,7 @@ def most_emissions(state: OverlayState, rules: Rules) -> int:
 
 @apart
 def on_command(state, rules, i, message, out):
-    """A command from the application."""
+    """Handle a command from the application of a walk-overlay node."""
     members, kind = state.members, message.kind
     if kind in (messages.LAUNCH, messages.JOIN):
         members.initiator[i] = 1
@@ -114,7 +114,7 @@ def on_command(state, rules, i, message, out):
 
 @apart
 def on_walk(state, rules, neighbourhood, i, message, out):
-    """A message of a walk that is under way, or a walk's timer."""
+    """Handle a message of a walk-overlay walk that is under way, or a walk's timer."""
     kind = message.kind
     if kind == messages.BID:
         walk.receive_bid(state, i, message)
@@ -138,7 +138,7 @@ def on_walk(state, rules, neighbourhood, i, message, out):
 
 @apart
 def on_overlay(state, rules, i, message, out):
-    """A reliable record from a neighbour."""
+    """Handle a reliable record from a neighbour in the walk overlay."""
     kind = message.kind
     if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
         return
@@ -161,7 +161,7 @@ def on_overlay(state, rules, i, message, out):
 
 @apart
 def on_events(state, rules, i, message, out):
-    """A CHUNK or an EVENT; a sender that is not an overlay neighbour is notified."""
+    """Handle a CHUNK or EVENT of the walk overlay; a sender that is not linked is notified."""
     p = link_of(state, i, message.source)
     if p < 0:
         fragments.deny_link(message.source, messages.LEAVES, out)
@@ -173,7 +173,7 @@ def on_events(state, rules, i, message, out):
 
 @apart
 def on_ack(state, rules, i, message, out):
-    """An ACK: the link that it answers is ready, or there is room for chunks that are due."""
+    """Handle an ACK in the walk overlay: a link is ready, or there is room for due chunks."""
     place = reliable_hop.acknowledged_place(state.hops, i, message)
     if place == reliable_hop.NONE:
         return
@@ -192,7 +192,7 @@ def on_ack(state, rules, i, message, out):
 
 @apart
 def act(state, rules, neighbourhood, i, message, out):
-    """The body of `handle`, compiled once: inlined at each call it would take minutes."""
+    """The body of the walk overlay's `handle`, compiled once: inlined it would take minutes."""
     kind = message.kind
     if kind <= messages.LEAVE:
         on_command(state, rules, i, message, out)

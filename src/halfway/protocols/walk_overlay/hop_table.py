@@ -16,7 +16,7 @@ _LEFT = 3  # chunks leave one place in so many to other records
 
 @apart
 def place_for(hops, i, kind, to, chunk):
-    """The place of the hop that a record replaces; else a free one; -1 if the table is full."""
+    """The hop-table place of the overlay hop that a record replaces, else a free one; -1: full."""
     free = NONE
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
@@ -32,7 +32,7 @@ def place_for(hops, i, kind, to, chunk):
 
 @apart
 def send_reliably(state, rules, i, record, out):
-    """Track a record that was just emitted, if the rules ask for acknowledgements."""
+    """Track a record just emitted in the overlay's hop table, if the rules ask for ACKs."""
     if rules.retries == 0:
         return
     chunk = record.args[messages.FIRST_WORD]
@@ -45,7 +45,7 @@ def send_reliably(state, rules, i, record, out):
 
 @apart
 def has_room(state, rules, i, to, chunk):
-    """Whether a chunk can be sent as reliably as the rules ask, and leaves room for others."""
+    """Whether an overlay chunk can be sent as the rules ask, with hop-table room for others."""
     if rules.retries == 0:
         return True
     hops, free = state.hops, 0
@@ -59,7 +59,7 @@ def has_room(state, rules, i, to, chunk):
 
 @apart
 def is_in_flight(hops, i, kind, to):
-    """Whether a hop of that kind to that neighbour is in flight."""
+    """Whether the overlay's hop table has a hop of that kind to that neighbour in flight."""
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
         if kept.sequence != _FREE and kept.kind == kind and receiver(kept) == to:
@@ -69,7 +69,7 @@ def is_in_flight(hops, i, kind, to):
 
 @apart
 def release_hops_to(hops, i, to):
-    """Stop tracking the overlay's hops to a neighbour; those of walks stay."""
+    """Stop tracking a neighbour's hops in the overlay's hop table; those of walks stay."""
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
         if receiver(kept) == to and kept.kind not in (messages.STEP, messages.ENDED):

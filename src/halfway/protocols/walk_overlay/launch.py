@@ -17,7 +17,7 @@ from halfway.protocols.walk_overlay.state import IN_DOUBT, SEARCHING, VISITED, t
 
 @apart
 def launch(state, rules, i, after, attempt, now, out):
-    """Launch a walk here, a NEXT_STEP for each branch; `attempt` walks before it met no other."""
+    """Launch an overlay walk, a NEXT_STEP per branch; `attempt` walks before it met no other."""
     members, trails = state.members, state.trails
     members.walks[i] += 1
     members.open_branches[i] = rules.branches
@@ -27,7 +27,7 @@ def launch(state, rules, i, after, attempt, now, out):
     trails.marks[i, s] |= VISITED
     trails.back[i, s] = members.node_id[i]
     for branch in range(rules.branches):
-        # Half a step between the branches: then all heads take turns.
+        # The branches start half a step apart, so that all heads take turns.
         later = after + 0.5 * (rules.step_pause_s + rules.bid_timeout_s) * branch
         word = seeded(members.random_state[i], 2 * (number - 1) + branch)
         o = emit(out, messages.NEXT_STEP, rules.step_pause_s + later, members.node_id[i])
@@ -43,7 +43,7 @@ def launch(state, rules, i, after, attempt, now, out):
 
 @apart
 def relaunch_delay(state, rules, i):
-    """Seconds until a root whose walk met no other launches the next one; walks never stop."""
+    """Seconds until a root relaunches after an overlay walk that met no other; walks never stop."""
     members = state.members
     tried = members.attempt[i] + 1
     if members.search[i] == SEARCHING and tried < rules.launches:
@@ -53,7 +53,7 @@ def relaunch_delay(state, rules, i):
 
 @apart
 def relaunch(state, rules, i, message, out):
-    """A RELAUNCH: the walk has met no other for so long that its head may be dead."""
+    """Launch the next overlay walk: the last met no other for so long that its head may be dead."""
     members = state.members
     if members.search[i] != 0 and members.walks[i] == message.args[messages.NUMBER]:
         launch(state, rules, i, 0.0, members.attempt[i] + np.int32(1), message.at, out)
@@ -61,7 +61,7 @@ def relaunch(state, rules, i, message, out):
 
 @apart
 def end_branch(state, rules, i, number, out):
-    """A branch is back at its initiator with no node left to visit; the last one reports LOST.
+    """End an overlay walk's branch, back at its initiator with no node left; the last reports LOST.
 
     A fragment that met no other is established. A partition may end, so its root walks on.
     """

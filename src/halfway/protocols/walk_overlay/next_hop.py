@@ -8,7 +8,7 @@ import numpy as np
 from halfway.core.compiled import inlined
 from halfway.core.prng import pick
 
-# Bids that are not a cost (a cost is never negative):
+# These bids are not a cost: a cost is never negative.
 PASSED = -1.0  # this walk has been here: no second visit, unless it is a pure random walk
 MET = -2.0  # part of another walk
 SILENT = -3.0  # no bid was received
@@ -18,13 +18,13 @@ NO_PLACE = np.int64(-1)
 
 @inlined
 def cost(alpha, beta, near, far):
-    """[dwo (2)] α |N(v) ∩ N(DRW)| + β |N(v) ∩ N²(DRW)|; (3) is α = 1, β = 0."""
+    """[dwo (2)] A next hop's cost: α |N(v) ∩ N(DRW)| + β |N(v) ∩ N²(DRW)|; (3) is α = 1, β = 0."""
     return alpha * np.float64(near) + beta * np.float64(far)
 
 
 @inlined
 def equal_bids(bids, degree, bid):
-    """How many of the first `degree` bids equal `bid`."""
+    """How many of the first `degree` bids for a walk's next hop equal `bid`."""
     count = 0
     for p in range(degree):
         count += bids[p] == bid
@@ -33,7 +33,7 @@ def equal_bids(bids, degree, bid):
 
 @inlined
 def place_among(bids, bid, rank):
-    """Position of the `rank`-th bid (from 0) among those that equal `bid`."""
+    """Position of the `rank`-th bid (from 0) for a walk's next hop among those equal to `bid`."""
     p = np.int64(0)
     while bids[p] != bid or rank > 0:
         if bids[p] == bid:
@@ -44,7 +44,7 @@ def place_among(bids, bid, rank):
 
 @inlined
 def least_cost(bids, degree):
-    """The smallest cost among the bids; negative if there is no cost."""
+    """The smallest cost among the bids for a walk's next hop; negative if there is no cost."""
     least = SILENT
     for p in range(degree):
         if bids[p] >= 0.0 and (least < 0.0 or bids[p] < least):
@@ -54,7 +54,7 @@ def least_cost(bids, degree):
 
 @inlined
 def any_received(bids, degree, rank):
-    """Position of the `rank`-th bid that was received."""
+    """Position of the `rank`-th received bid for a walk's next hop."""
     p = np.int64(0)
     while bids[p] == SILENT or rank > 0:
         if bids[p] != SILENT:
@@ -65,7 +65,7 @@ def any_received(bids, degree, rank):
 
 @inlined
 def chosen(bids, degree, pure, value):
-    """Position of the neighbour that a walk steps onto, or NO_PLACE: it must go back.
+    """Position of the next hop that an overlay walk steps onto, or NO_PLACE: it must go back.
 
     [dwo Alg. 2, line 22] a neighbour that is part of another walk; else [line 30] the least cost. A
     pure walk steps onto any neighbour. We break ties by the walk's random state, because the paper

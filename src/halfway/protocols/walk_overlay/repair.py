@@ -21,7 +21,7 @@ from halfway.protocols.walk_overlay.walk import step_failed
 
 @apart
 def initiate(state, rules, i, rank, now, out):
-    """[dwo Alg. 2] be a fragment of one node, and launch a walk."""
+    """[dwo Alg. 2] Make this node an overlay fragment of one node, and launch a walk."""
     members = state.members
     members.rank[i] = rank
     members.root[i] = members.node_id[i]
@@ -33,7 +33,7 @@ def initiate(state, rules, i, rank, now, out):
 
 @apart
 def reset_membership(state, i):
-    """Be outside the overlay; the application's subscriptions stay."""
+    """Put this node outside the walk overlay; the application's subscriptions stay."""
     members = state.members
     for p in range(state.links.shape[1]):
         state.links.node_id[i, p] = messages.NEVER
@@ -45,7 +45,7 @@ def reset_membership(state, i):
 
 @apart
 def send_cut(state, rules, i, to, reason, out):
-    """Notify an overlay neighbour, reliably, that the link ends."""
+    """Notify an overlay neighbour, reliably, that the overlay link ends."""
     o = emit(out, messages.CUT, 0.0, to)
     o.args[messages.REASON] = reason
     send_reliably(state, rules, i, o, out)
@@ -53,7 +53,7 @@ def send_cut(state, rules, i, to, reason, out):
 
 @apart
 def leave(state, rules, i, out):
-    """Leave the overlay, and notify every overlay neighbour."""
+    """Leave the walk overlay, and notify every overlay neighbour."""
     for p in range(state.links.shape[1]):
         to = state.links.node_id[i, p]
         if to != messages.NEVER:
@@ -64,7 +64,7 @@ def leave(state, rules, i, out):
 
 @apart
 def restart(state, rules, i, now, out):
-    """After a crash: notify the old overlay neighbours; an initiator joins again."""
+    """Repair the overlay after a crash: notify the old neighbours; an initiator joins again."""
     members = state.members
     release_all(state.hops, i)
     for s in range(state.trails.shape[1]):
@@ -77,7 +77,7 @@ def restart(state, rules, i, now, out):
 
 @apart
 def lose_link(state, rules, i, node_id, now, out):
-    """The link to an overlay neighbour has ended, on either side."""
+    """Repair the overlay after a link to an overlay neighbour has ended, on either side."""
     members = state.members
     p = link_of(state, i, node_id)
     if p < 0:
@@ -94,7 +94,7 @@ def lose_link(state, rules, i, node_id, now, out):
 
 @apart
 def detach(state, rules, i, out):
-    """The way to the root is lost: be the root of a fragment of a higher rank."""
+    """Repair a lost way to the overlay's root: be the root of a fragment of a higher rank."""
     members = state.members
     lost = members.parent[i]
     # A root that became part of another fragment may have named a successor long ago.
@@ -110,7 +110,7 @@ def detach(state, rules, i, out):
 
 @apart
 def receive_cut(state, rules, i, message, out):
-    """A CUT. Where the link closed a cycle and is not the way to the root, no node is detached."""
+    """Receive a CUT of an overlay link; a cycle cut off the way to the root detaches no node."""
     p = link_of(state, i, message.source)
     closes_cycle = message.args[messages.REASON] == messages.CYCLE
     if closes_cycle and message.source != state.members.parent[i]:
@@ -122,7 +122,7 @@ def receive_cut(state, rules, i, message, out):
 
 @apart
 def cut_cycle(state, rules, i, node_id, out):
-    """Cut the link to an overlay neighbour, which closes a cycle."""
+    """Cut the overlay link to a neighbour, which closes a cycle."""
     p = link_of(state, i, node_id)
     if p >= 0:
         fragments.drop_link(state, rules, i, p, out)
@@ -131,7 +131,7 @@ def cut_cycle(state, rules, i, node_id, out):
 
 @apart
 def receive_successor(state, i, message):
-    """A SUCCESSOR from a root that is an overlay neighbour.
+    """Receive a SUCCESSOR from a root that is an overlay neighbour.
 
     It is this fragment's root, or is about to be: its id wins. Others are ignored.
     """
@@ -145,7 +145,7 @@ def receive_successor(state, i, message):
 
 @apart
 def start_link_check(state, rules, i, now, out):
-    """Start the timer of the next link check, unless one runs or it would be too late."""
+    """Start the timer of the next overlay link check, unless one runs or it would be too late."""
     members = state.members
     due = now + rules.link_check_interval_s
     if members.check_pending[i] == 0 and due < np.inf and due <= rules.until_s:
@@ -155,7 +155,7 @@ def start_link_check(state, rules, i, now, out):
 
 @apart
 def check_links(state, rules, neighbourhood, i, message, out):
-    """A CHECK_LINKS: end the first link to a node that is no longer a neighbour; else keep alive.
+    """Check overlay links: end the first to a node that is no longer a neighbour; else keep alive.
 
     A link may have ended on the other side alone, if the CUT was lost. A link whose request found
     no room in the table of hops is requested again.
@@ -188,7 +188,7 @@ def check_links(state, rules, neighbourhood, i, message, out):
 
 @apart
 def receive_keep_alive(state, rules, i, message, out):
-    """A KEEP_ALIVE: the sender's way to the root leads here. Answer only to disagree."""
+    """Receive a KEEP_ALIVE of an overlay link towards the root; answer only to disagree."""
     members, node_id = state.members, message.source
     is_child = link_of(state, i, node_id) >= 0 and members.parent[i] != node_id
     if is_child and fragments.wins(state, i, message):
@@ -199,7 +199,7 @@ def receive_keep_alive(state, rules, i, message, out):
 
 @apart
 def hop_failed(state, rules, i, place, now, out):
-    """The reliable hop at a place was never acknowledged."""
+    """Repair the overlay after the reliable hop at a place was never acknowledged."""
     record = state.hops.record[i, place]
     kind, to = record.kind, receiver(record)
     if kind == messages.STEP:

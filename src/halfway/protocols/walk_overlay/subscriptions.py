@@ -22,14 +22,14 @@ _WHOLE = 1000  # in place of an attribute: the whole topic
 
 
 class Subscription(NamedTuple):
-    """A topic, and for each attribute an interval [low, high), or None for any value."""
+    """An overlay subscription: a topic, and per attribute [low, high), or None for any value."""
 
     topic: int
     intervals: tuple[tuple[float, float] | None, ...] = ()
 
 
 class Catalogue(NamedTuple):
-    """The contents of subscriptions and events by number; attributes lie in [0, 1).
+    """The catalogue of overlay subscriptions and events by number; attributes lie in [0, 1).
 
     Where no subscription has an interval, events need no entry: a message carries its topic.
     """
@@ -46,7 +46,7 @@ class Catalogue(NamedTuple):
 def catalogue(
     subscriptions: Sequence[Subscription], events: Sequence[tuple[int, Sequence[float]]], key: int
 ) -> Catalogue:
-    """The catalogue of these subscriptions and events (topic, values); `key` keys every hash.
+    """The catalogue of overlay subscriptions and events (topic, values); `key` keys every hash.
 
     Raises Problem for different numbers of attributes, values that are not finite, or an empty
     interval.
@@ -86,7 +86,7 @@ def catalogue(
 
 
 def _items(subscription: Subscription, key: int) -> list[int]:
-    """The items that represent a subscription in a filter."""
+    """The items that represent an overlay subscription in a filter."""
     narrow = [
         (high - low, a, low, high)
         for a, interval in enumerate(subscription.intervals)
@@ -104,7 +104,7 @@ def _items(subscription: Subscription, key: int) -> list[int]:
 
 
 def covering(low: float, high: float) -> list[tuple[int, int]]:
-    """At most PIECES dyadic cells (level, number) that cover [low, high), clipped to [0, 1)."""
+    """At most PIECES cells (level, number) that cover a subscription's [low, high) in [0, 1)."""
     level = LEVELS
     while True:
         first, last = (int(cell_of(end, level)) for end in (low, np.nextafter(high, -1.0)))
@@ -115,7 +115,7 @@ def covering(low: float, high: float) -> list[tuple[int, int]]:
 
 
 def _merged(first: int, last: int, level: int) -> list[tuple[int, int]]:
-    """Cells first…last of a level, with two halves replaced by their parent cell."""
+    """A subscription's cells first…last of a level, two halves replaced by their parent cell."""
     cells = []
     while first <= last:
         if first & 1 or level == 0:
@@ -132,7 +132,7 @@ def _merged(first: int, last: int, level: int) -> list[tuple[int, int]]:
 
 @inlined
 def cell_of(value, level):
-    """The dyadic cell of a value at a level; values outside [0, 1) are in the outermost cells."""
+    """The cell of an attribute's value at a level; outside [0, 1): one of the outermost cells."""
     cells = np.int64(1) << np.int64(level)
     clipped = min(max(value, 0.0), 1.0)
     return min(np.int64(clipped * np.float64(cells)), cells - np.int64(1))
@@ -140,13 +140,13 @@ def cell_of(value, level):
 
 @inlined
 def item_of(key, topic, attribute, level, cell):
-    """The word that represents a cell of an attribute of a topic in every filter."""
+    """The word that represents a cell of an attribute of a topic in every subscription filter."""
     return seeded(seeded(seeded(key, topic), attribute * 64 + level), cell)
 
 
 @inlined
 def matches(catalogue, s, topic, event):
-    """Whether subscription s matches an event of a topic, exactly."""
+    """Whether overlay subscription s matches an event of a topic, exactly."""
     if catalogue.topic[s] != topic:
         return False
     for a in range(catalogue.value.shape[1]):
@@ -158,7 +158,7 @@ def matches(catalogue, s, topic, event):
 
 @inlined
 def admits(words, catalogue, topic, event, key, bits, hashes):
-    """Whether a filter admits an event: false positives are possible, false negatives are not."""
+    """Whether a subscription filter admits an event: false positives, but no false negatives."""
     if may_hold(words, item_of(key, topic, _WHOLE, 0, 0), bits, hashes):
         return True
     for a in range(catalogue.value.shape[1]):
@@ -171,7 +171,7 @@ def admits(words, catalogue, topic, event, key, bits, hashes):
 
 @kernel
 def insert_all(words, subscriptions, catalogue, bits, hashes):
-    """Insert subscriptions, given by number (-1: none), into a filter."""
+    """Insert overlay subscriptions, given by number (-1: none), into a filter."""
     for s in subscriptions:
         if s >= 0:
             for k in range(catalogue.first[s], catalogue.first[s + 1]):

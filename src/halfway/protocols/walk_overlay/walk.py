@@ -30,7 +30,7 @@ _GONE = np.int32(2**31 - 1)  # in place of steps: the branch went back and never
 
 @apart
 def emit_of_walk(message, kind, after, towards, out):
-    """Emit a record of the walk in `message`, with its random state and steps."""
+    """Emit a record of the overlay walk in `message`, with its random state and steps."""
     o = emit(out, kind, after, towards)
     for a in range(messages.STEPS + 1):
         o.args[a] = message.args[a]
@@ -39,7 +39,7 @@ def emit_of_walk(message, kind, after, towards, out):
 
 @apart
 def is_asking(state, i, branch):
-    """Whether a head of that branch of any walk waits here for bids."""
+    """Whether a head of that branch of any overlay walk waits here for bids."""
     for s in range(min(state.members.walks_seen[i], state.trails.shape[1])):
         if state.trails.marks[i, s] & (ASKING << branch):
             return True
@@ -48,7 +48,7 @@ def is_asking(state, i, branch):
 
 @apart
 def active_head(state, i, message):
-    """The place of the trail of a walk whose head is here, no longer asking; -1: it has stopped."""
+    """The trail place of an overlay walk whose head is here, no longer asking; -1: it stopped."""
     branch = message.args[messages.BRANCH]
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     if s < 0:
@@ -61,7 +61,7 @@ def active_head(state, i, message):
 
 @apart
 def ask_for_bids(state, rules, neighbourhood, i, message, out):
-    """A NEXT_STEP: ask every neighbour for its bid, and wait for the bids."""
+    """Ask every neighbour for its bid for an overlay walk's next step, and wait for the bids."""
     node_id, branch = state.members.node_id[i], message.args[messages.BRANCH]
     s = active_head(state, i, message)
     if s < 0:
@@ -69,7 +69,7 @@ def ask_for_bids(state, rules, neighbourhood, i, message, out):
     first = np.int64(neighbourhood.first[i])
     degree = np.int64(neighbourhood.last[i]) - first
     if degree == 0 and message.at + rules.settling_time_s <= rules.until_s < np.inf:
-        # After a restart, or isolated for a while: there may be neighbours soon.
+        # A node that restarted or is isolated may have neighbours soon.
         emit_of_walk(message, messages.NEXT_STEP, rules.settling_time_s, node_id, out)
         return
     if is_asking(state, i, branch):  # walks ask one after the other
@@ -90,7 +90,7 @@ def ask_for_bids(state, rules, neighbourhood, i, message, out):
 
 @apart
 def send_bid(state, rules, i, message, out):
-    """An ASK. [dwo Alg. 2, lines 18-26] part of this walk, of another fragment, or a cost."""
+    """Bid for an overlay walk [dwo Alg. 2, lines 18-26]: part of it, of a fragment, or a cost."""
     trails = state.trails
     price = next_hop.PASSED
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
@@ -109,7 +109,7 @@ def send_bid(state, rules, i, message, out):
 
 @apart
 def receive_bid(state, i, message):
-    """A BID; one that comes too late, when another walk asks, is dropped."""
+    """Receive a BID for an overlay walk; one that comes too late, when another asks, is dropped."""
     bidders, branch = state.bidders, message.args[messages.BRANCH]
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     if s < 0 or state.trails.marks[i, s] & (ASKING << branch) == 0:
@@ -122,7 +122,7 @@ def receive_bid(state, i, message):
 
 @apart
 def best_bid(state, rules, i, branch, word):
-    """(place of the neighbour that a branch chooses, or NO_PLACE; neighbours that did not bid)."""
+    """(place that an overlay walk's branch chooses, or NO_PLACE; neighbours that did not bid)."""
     degree = np.int64(0)
     while degree < state.bidders.shape[2] and state.bidders[i, branch, degree] != messages.NEVER:
         degree += 1
@@ -137,7 +137,7 @@ def best_bid(state, rules, i, branch, word):
 
 @apart
 def choose(state, rules, i, message, out):
-    """A CHOOSE: one decision of a walk's head."""
+    """Make one decision of an overlay walk's head, at its CHOOSE."""
     trails, node_id, branch = state.trails, state.members.node_id[i], message.args[messages.BRANCH]
     s = active_head(state, i, message)
     if s < 0:
@@ -167,14 +167,14 @@ def choose(state, rules, i, message, out):
 
 @apart
 def meet(state, rules, i, node_id, message, out):
-    """A walk meets another fragment. If no ATTACHED or id stops it meanwhile, it walks on."""
+    """Let an overlay walk meet another fragment. If no ATTACHED or id stops it, it walks on."""
     fragments.request_link(state, rules, i, node_id, messages.MERGER, out)
     emit_of_walk(message, messages.NEXT_STEP, rules.settling_time_s, state.members.node_id[i], out)
 
 
 @apart
 def step_onto(state, rules, i, message, onto, word, out):
-    """The walk leaves this node for a neighbour."""
+    """Let an overlay walk leave this node for a neighbour."""
     o = emit_of_walk(message, messages.STEP, 0.0, EVERYONE, out)
     o.target = onto
     o.args[messages.RANDOM_LOW] = low_half(word)
@@ -187,7 +187,7 @@ def step_onto(state, rules, i, message, onto, word, out):
 
 @apart
 def step_failed(state, i, step, out):
-    """A STEP was never acknowledged: the head is still here, unless the walk has moved on.
+    """Handle an overlay walk's unacknowledged STEP: its head is still here, unless it moved on.
 
     On its way back the walk ends, and its initiator launches the next one. A head that has returned
     here meanwhile is not made again: only the acknowledgements were lost.
@@ -202,13 +202,13 @@ def step_failed(state, i, step, out):
 
 @inlined
 def may_return(rules):
-    """Whether a walk may return to a node that it went back from: pure ones, and two branches."""
+    """Whether an overlay walk may return to where it went back from: pure, or two branches."""
     return rules.pure or rules.branches > 1
 
 
 @apart
 def is_duplicate_head(state, rules, i, s, message):
-    """Whether a STEP is of a second head, made by a failed hop, and the first one goes on here.
+    """Whether a STEP is of an overlay walk's second head, by a failed hop; the first goes on.
 
     A step whose acknowledgements were all lost is made again, onto another node. A head that
     returns then comes from a node where the walk is no longer, or later, or with fewer steps.
@@ -222,7 +222,7 @@ def is_duplicate_head(state, rules, i, s, message):
 
 @apart
 def receive_step(state, rules, i, message, out):
-    """A STEP from a neighbour: i is in N(DRW) from now on, and may be the walk's next node."""
+    """Receive an overlay walk's STEP: i is in N(DRW) from now on, and may be its next node."""
     trails, members = state.trails, state.members
     s = trail_for(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     if not rules.pure and trails.marks[i, s] & MARKED == 0:
@@ -246,7 +246,7 @@ def receive_step(state, rules, i, message, out):
 
 @apart
 def receive_near(state, rules, i, message, out):
-    """A NEAR: one more neighbour is in N(DRW), so i is in N²(DRW)."""
+    """Receive an overlay walk's NEAR: one more neighbour is in N(DRW), so i is in N²(DRW)."""
     trails = state.trails
     s = trail_for(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     trails.near[i, s] += 1
@@ -257,14 +257,14 @@ def receive_near(state, rules, i, message, out):
 
 @apart
 def receive_far(state, i, message):
-    """A FAR: one more neighbour is in N²(DRW)."""
+    """Receive an overlay walk's FAR: one more neighbour is in N²(DRW)."""
     s = trail_for(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     state.trails.far[i, s] += 1
 
 
 @apart
 def receive_ended(state, rules, i, message, out):
-    """An ENDED on its way to the walk's head, which notices when it is to take its next step."""
+    """Pass ENDED on to an overlay walk's head, which notices when it is to take its next step."""
     trails, branch = state.trails, message.args[messages.BRANCH]
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     done = DONE << branch

@@ -9,7 +9,7 @@ _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 class Axis(NamedTuple):
-    """An axis: from values to positions, linear or logarithmic."""
+    """An axis of a comparison plot: from values to positions, linear or logarithmic."""
 
     low: float
     high: float
@@ -19,7 +19,7 @@ class Axis(NamedTuple):
     ticks: tuple[float, ...]
 
     def at(self, value: float) -> float:
-        """The position of a value; values beyond the ends are drawn at the ends."""
+        """A value's position on a plot's axis; values beyond the ends are drawn at the ends."""
         low, high, one = self.low, self.high, min(max(value, self.low), self.high)
         if self.log:
             low, high, one = math.log(low), math.log(high), math.log(one)
@@ -29,7 +29,7 @@ class Axis(NamedTuple):
 def axis(
     values: Iterable[float], first: float, last: float, log: bool | None = None, zero: bool = True
 ) -> Axis:
-    """An axis for all finite values; log=None: logarithmic if they are positive and far apart.
+    """A plot's axis for finite values; log=None: logarithmic if they are positive and far apart.
 
     zero: a linear axis of values of one sign begins at 0 if that wastes less than half of it.
     """
@@ -53,7 +53,7 @@ def axis(
 
 
 def label(value: float) -> str:
-    """The text of a tick, with as few digits as possible."""
+    """The text of a tick on a plot's axis, with as few digits as possible."""
     if value == 0.0:
         return "0"
     if 0.001 <= abs(value) < 1e6:

@@ -14,7 +14,7 @@ LEFT, RIGHT, TOP, BOTTOM = 52.0, 386.0, 12.0, 220.0  # of the area between the a
 
 
 def cell_of(results: Results, point: int, system: str, metric: str) -> ResultCell | None:
-    """A cell, or None if the system did not run or has no such metric."""
+    """A cell to plot of a comparison; None if the system did not run or has no such metric."""
     try:
         return results.cell(point, system, metric)
     except KeyError:
@@ -22,12 +22,12 @@ def cell_of(results: Results, point: int, system: str, metric: str) -> ResultCel
 
 
 def has_value(cell: ResultCell) -> bool:
-    """Whether the cell has a value."""
+    """Whether a cell has a value to plot in the comparison."""
     return math.isfinite(cell.mean.value)
 
 
 def interval_text(mean: MeanInterval) -> str:
-    """The ends of an interval in brackets; "" for none."""
+    """The ends of a plotted mean's interval in brackets; "" for none."""
     if not math.isfinite(mean.half_width):
         return ""
     return f" ({wording.number(mean.low)} to {wording.number(mean.high)})"
@@ -36,7 +36,7 @@ def interval_text(mean: MeanInterval) -> str:
 def ticks_across(
     across: Axis, top: float, bottom: float, title: str = "", texts: dict[float, str] | None = None
 ) -> list[str]:
-    """Lines and texts of a horizontal axis; `texts`: tick -> text, if not its number."""
+    """Lines and texts of a plot frame's lower axis; `texts`: tick -> text, if not its number."""
     parts = []
     for tick in across.ticks:
         x = across.at(tick)
@@ -53,7 +53,7 @@ def ticks_across(
 
 
 def ticks_up(up: Axis, title: str) -> list[str]:
-    """Lines and texts of a vertical axis."""
+    """Lines and texts of a plot frame's vertical axis."""
     parts = [
         f'<path class="grid" d="M{LEFT:g} {up.at(tick):.1f}H{RIGHT:g}"/>'
         f'<text class="tick-up" x="{LEFT - 7:g}" y="{up.at(tick) + 4:.1f}">{label(tick)}</text>'
@@ -67,13 +67,13 @@ def ticks_up(up: Axis, title: str) -> list[str]:
 
 
 def legend(systems: Sequence[tuple[int, str]]) -> str:
-    """The legend of systems, from indices and names."""
+    """The legend in the frame of a comparison plot, from indices and names of systems."""
     keys = "".join(f"<li>{badge(place)} {escape(system)}</li>" for place, system in systems)
     return f'<ul class="legend">{keys}</ul>'
 
 
 def svg(height: float, words: str, parts: Sequence[str]) -> str:
-    """A chart, with a text for screen readers."""
+    """A comparison plot in its frame, an SVG chart with a text for screen readers."""
     return (
         f'<svg class="chart" role="img" aria-label="{escape(words)}" '
         f'viewBox="0 0 {WIDTH:g} {height:g}">{"".join(parts)}</svg>'
@@ -81,7 +81,7 @@ def svg(height: float, words: str, parts: Sequence[str]) -> str:
 
 
 def panel(title: str, note: str, inner: str) -> str:
-    """A chart with its title above and a note below."""
+    """A panel of a comparison plot: a chart with its title above and a note below."""
     return (
         f'<div class="panel"><h3>{escape(title)}</h3>{inner}'
         f'<p class="note">{escape(note)}</p></div>'

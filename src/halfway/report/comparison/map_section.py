@@ -26,7 +26,7 @@ _LEFT_OUT = {
 
 
 def map_section(replays: Sequence[Replay], places: dict[str, int]) -> str:
-    """The section with the map; "" without replays. places: system -> its index in the tables."""
+    """The map section; "" without replays. places: system -> its index in a comparison's tables."""
     if not replays:
         return ""
     worlds, of = _worlds(replays)
@@ -45,14 +45,14 @@ def map_section(replays: Sequence[Replay], places: dict[str, int]) -> str:
         '<noscript><p class="lead">The map needs JavaScript; the tables and plots do not.</p>'
         f"</noscript>{_board(replays, places)}{_notes(packed_worlds, packed)}"
     )
-    # JSON that cannot close the element around it.
+    # The JSON text must not close the element around it.
     text = json.dumps(about, separators=(",", ":"), default=float).replace("</", "<\\/")
     data = f'<script type="application/json" id="replays">{text}</script>{blobs}'
     return section("map", "Replay of one run", inner) + data
 
 
 def _worlds(replays: Sequence[Replay]) -> tuple[list[ReplayWorld], list[int]]:
-    """The different worlds, and the index of each replay's world."""
+    """The different worlds in a map section, and the index of each replay's world."""
     worlds: list[ReplayWorld] = []
     of = []
     for replay in replays:
@@ -76,7 +76,7 @@ def _same(a: ReplayWorld, b: ReplayWorld) -> bool:
 
 
 def _within(replays: Sequence[Replay], room: int) -> list[Packed]:
-    """All replays packed into so many bytes: small ones whole, the rest for the large ones."""
+    """A map's replays packed into so many bytes: small ones whole, the rest for the large ones."""
     packed = {k: packed_replay(replay, room) for k, replay in enumerate(replays)}
     by_size = sorted(packed, key=lambda k: len(packed[k].blob))
     for taken, k in enumerate(by_size):
@@ -122,7 +122,7 @@ def _board(replays: Sequence[Replay], places: dict[str, int]) -> str:
 
 
 def _legend(replays: Sequence[Replay]) -> str:
-    """The meaning of the signs that occur."""
+    """The legend of the map section: the meaning of the signs that occur."""
     labels = dict.fromkeys(label for replay in replays for label in replay.labels)
     meetings = dict.fromkeys(replay.meeting for replay in replays if replay.meeting)
     changes = [replay.tables["changes"]["what"] for replay in replays]
@@ -152,7 +152,7 @@ def _legend(replays: Sequence[Replay]) -> str:
 
 
 def _notes(worlds: Sequence[Packed], packed: Sequence[Packed]) -> str:
-    """Notes on what the map leaves out."""
+    """Notes of the map section on what its map leaves out."""
     notes = ["Transmissions that no node received are not in the trace, and not drawn."]
     for world in worlds:
         if not world.about["own"]:

@@ -26,21 +26,21 @@ Longs = npt.NDArray[np.int64]
 
 
 class Packed(NamedTuple):
-    """Packed columns: their description, and their bytes in base64."""
+    """Packed columns of a replay or a world: their description, and their bytes in base64."""
 
     about: dict[str, Any]
     blob: str
 
 
 class _Bytes:
-    """Columns one after the other, with a description of each."""
+    """Columns of a replay to pack, one after the other, with a description of each."""
 
     def __init__(self) -> None:
         self.planes: list[bytes] = []
         self.columns: list[dict[str, Any]] = []
 
     def add(self, name: str, values: Longs, summed: bool = False) -> None:
-        """Add a column of integers; summed: stored as differences."""
+        """Add a column of integers to a packed replay; summed: stored as differences."""
         stored = np.diff(values, prepend=0) if summed else values
         low = int(stored.min(initial=0))
         top = int(stored.max(initial=0)) - low
@@ -52,13 +52,13 @@ class _Bytes:
         )
 
     def packed(self, **about: Any) -> Packed:
-        """All columns packed; equal columns give equal bytes."""
+        """All columns of a replay packed; equal columns give equal bytes."""
         squeezed = gzip.compress(b"".join(self.planes), 6, mtime=0)
         return Packed({**about, "columns": self.columns}, base64.b64encode(squeezed).decode())
 
 
 def packed_world(world: ReplayWorld) -> Packed:
-    """The world of a replay. Positions are those of the network, or a layout by hops."""
+    """The packed world of a replay. Positions are those of the network, or a layout by hops."""
     network, out = world.network, _Bytes()
     frames = world.frames
     if frames is None:
@@ -92,7 +92,7 @@ def packed_world(world: ReplayWorld) -> Packed:
 
 
 def packed_replay(replay: Replay, most_bytes: int) -> Packed:
-    """A replay in at most so many bytes, as far as thinning its tables allows.
+    """A replay packed into at most so many bytes, as far as thinning its tables allows.
 
     `left_out` in its description: table -> (rows kept, rows of the run) where they differ.
     """
@@ -107,7 +107,7 @@ def packed_replay(replay: Replay, most_bytes: int) -> Packed:
 
 
 def _fewer(name: str, table: Columns) -> Columns:
-    """About half of a table: every second transmission, or the first half."""
+    """About half of a replay's table to pack: every second transmission, or the first half."""
     rows = len(table["t"])
     which = slice(0, rows, 2) if name == "sent" else slice(0, rows // 2)
     return {column: values[which] for column, values in table.items()}

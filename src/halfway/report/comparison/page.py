@@ -24,7 +24,7 @@ _SCRIPTS = (
 def write_comparison_page(
     results: Results, replays: Sequence[Replay], path: Path, command: str = ""
 ) -> None:
-    """Write the page of a comparison to `path`, with a map if there are replays.
+    """Write the HTML page of a comparison to `path`, with a map if there are replays.
 
     command: the command that makes the page. Raises Problem if the file cannot be written.
     """
@@ -32,7 +32,7 @@ def write_comparison_page(
 
 
 def comparison_page(results: Results, replays: Sequence[Replay], command: str = "") -> str:
-    """The page as text; equal results and replays give equal text."""
+    """The HTML page of a comparison as text; equal results and replays give equal text."""
     places = {system: place for place, system in enumerate(results.systems)}
     played = map_section(replays, places)
     body = "".join([

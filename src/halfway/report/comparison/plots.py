@@ -14,7 +14,7 @@ _MARKED = tuple(range(5, 100, 15))  # quantiles that carry their system's shape
 
 
 def intervals(results: Results, point: int, metric: Metric) -> str:
-    """A panel with each system's mean, interval and replicates (dots); "" if empty."""
+    """A comparison plot of each system's mean, interval and replicates (dots); "" if empty."""
     cells = [
         (place, cell)
         for place, system in enumerate(results.systems)
@@ -65,7 +65,7 @@ def _interval_row(
 
 
 def latencies(results: Results, point: int) -> str:
-    """The cumulative distribution of latencies, on a logarithmic axis; "" if empty."""
+    """A comparison plot of the latencies' cumulative distribution, logarithmic; "" if empty."""
     curves = [
         (place, curve)
         for place, system in enumerate(results.systems)

@@ -19,19 +19,19 @@ _SHAPES = (
 
 
 def colour(place: int) -> str:
-    """The CSS class with the colour of a system, by its index in the comparison."""
+    """The CSS class with the colour of a system's mark, by its index in the comparison."""
     return f"s{place % _COLOURS}"
 
 
 def mark(place: int, x: float = 0.0, y: float = 0.0, size: float = 1.0) -> str:
-    """The shape of a system at a point of an SVG, in the current colour."""
+    """The mark of a system: its shape at a point of an SVG, in the current colour."""
     scale = f" scale({size:g})" if size != 1.0 else ""
     shape = _SHAPES[place % len(_SHAPES)]
     return f'<path transform="translate({x:.1f} {y:.1f}){scale}" d="{shape}"/>'
 
 
 def badge(place: int) -> str:
-    """The mark of a system in a line of text."""
+    """The mark of a system in a line of text of a comparison."""
     return (
         f'<svg class="badge-mark {colour(place)}" viewBox="-6 -6 12 12" width="12" height="12" '
         f'aria-hidden="true">{mark(place)}</svg>'
@@ -39,7 +39,7 @@ def badge(place: int) -> str:
 
 
 def dashes(place: int) -> str:
-    """The dash pattern of a system's lines."""
+    """The dash pattern of a system's lines in plots, by its index in the comparison."""
     patterns: Sequence[str] = ("", "7 3", "2 3", "9 3 2 3", "5 5")
     pattern = patterns[place % len(patterns)]
     return f' stroke-dasharray="{pattern}"' if pattern else ""

@@ -13,7 +13,7 @@ _ARROWS = {"more": "↑", "less": "↓"}
 
 
 def table(results: Results, point: int, caption: str) -> str:
-    """The table of one point, with differences to the baseline that a checkbox shows."""
+    """A comparison's HTML table of one point; a checkbox shows the differences to the baseline."""
     metrics = [
         metric
         for metric in results.metrics
@@ -37,7 +37,7 @@ def table(results: Results, point: int, caption: str) -> str:
 
 
 def definitions(metrics: Sequence[Metric]) -> str:
-    """The definitions of metrics, as a list."""
+    """The definitions of the metrics in a comparison's HTML tables, as a list."""
     items = "".join(
         f"<div><dt>{escape(metric.heading)} <code>{escape(metric.name)}</code></dt>"
         f"<dd>{escape(metric.definition)}</dd></div>"
@@ -86,14 +86,14 @@ def _span(mean: MeanInterval) -> str:
 
 
 def _places(half: float) -> int:
-    """Digits after the point that show an interval's width; 0 for none."""
+    """Digits after the point that show an interval's width in a comparison table; 0 for none."""
     if not 0.0 < half < 10.0:
         return 0
     return min(6, max(0, 1 - math.floor(math.log10(half))))
 
 
 def _difference(cell: ResultCell, metric: Metric) -> str:
-    """The paired difference to the baseline, with its direction in words."""
+    """A comparison table's paired difference to the baseline, with its direction in words."""
     gap = cell.difference
     if gap is None or not math.isfinite(gap.value):
         return '<span class="difference none">–</span>'

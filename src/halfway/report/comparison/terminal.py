@@ -28,7 +28,7 @@ _HEADING = 15
 
 
 def print_results(out: Console, results: Results, *, page: str = "") -> None:
-    """Print the tables of every point, unsupported systems, notes, and the path of the page."""
+    """Print a comparison: terminal tables of all points, unsupported systems, notes, page path."""
     out.print(Text(results.title, style="bold"))
     for number, point in enumerate(results.points):
         if point:
@@ -77,7 +77,7 @@ def _print_group(
 
 
 def _shown(cell: ResultCell, replicates: int) -> Text:
-    """Mean ± margin, with a star for the best system, and [k] if only k replicates have a value."""
+    """A comparison's mean ± margin in a table: * if best, [k] if only k replicates have it."""
     if not cell.networks:
         return Text(wording.NOTHING)
     star = ("*", "bold green") if cell.best else ""
@@ -86,7 +86,7 @@ def _shown(cell: ResultCell, replicates: int) -> Text:
 
 
 def with_margin(interval: MeanInterval) -> str:
-    """Such as `0.957 ± 0.012`: two significant digits of the margin."""
+    """A comparison's mean such as `0.957 ± 0.012`: two significant digits of the margin."""
     half = margin(interval)
     if math.isnan(half) or half <= 1e-9 * max(abs(interval.value), 1e-300):
         known = f"{interval.value:,.{wording.decimals(interval.value)}f}"
@@ -96,17 +96,17 @@ def with_margin(interval: MeanInterval) -> str:
 
 
 def cells_csv(results: Results) -> str:
-    """One row a cell: what the sweep varies, and `COLUMNS`; missing values are empty."""
+    """A comparison's cells as CSV: what the sweep varies, `COLUMNS`; missing values are empty."""
     return csv_text([*results.points[0], *COLUMNS], results.rows())
 
 
 def cells_jsonl(results: Results) -> str:
-    """One JSON object a cell; missing values are null."""
+    """A comparison's cells as JSON lines, one object a cell; missing values are null."""
     return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in results.rows())
 
 
 def write_results(folder: Path, results: Results) -> tuple[Path, ...]:
-    """Write comparison.csv, comparison.jsonl and comparison.json (all of `Results`).
+    """Write a comparison's comparison.csv, comparison.jsonl and comparison.json (all of `Results`).
 
     Raises Problem if a file cannot be written; an existing file of that name then stays as it was.
     """

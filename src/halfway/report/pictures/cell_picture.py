@@ -26,7 +26,7 @@ GridCell = tuple[int, int]
 def draw_route(
     cells: CellRoutes, route: Route, goal: GridCell, *, title: str = "", form: str = "svg"
 ) -> bytes:
-    """[geo Fig. 1] One route to the home of a cell, by mode, and its perimeter traversal.
+    """[geo Fig. 1] Picture of one route to a cell's home, by mode, and its perimeter traversal.
 
     form: svg, png or pdf.
     """
@@ -54,7 +54,7 @@ def draw_paths(
     cells: CellRoutes, through: list[tuple[Route, Route]], best: int, *,
     title: str = "", form: str = "svg",
 ) -> bytes:  # fmt: skip
-    """[geo Fig. 2] The paths publisher - home - subscriber through all points; marks the shortest.
+    """[geo Fig. 2] Picture of all cell paths publisher - home - subscriber; marks the shortest.
 
     through: for each point the routes from the publisher to its home and on to the subscriber.
     """
@@ -83,7 +83,7 @@ def draw_paths(
 
 
 def modes(route: Route, goal: GridCell) -> list[int]:
-    """The mode of each hop of a route: 0 greedy, 1 perimeter, 2 the last perimeter traversal.
+    """A pictured route's mode at each hop: 0 greedy, 1 perimeter, 2 the last perimeter traversal.
 
     A hop is greedy if it leaves the closest cell so far for one that is closer.
     """

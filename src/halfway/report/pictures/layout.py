@@ -15,7 +15,7 @@ Doubles = npt.NDArray[np.float64]
 
 
 def positions(network: Network) -> Doubles:
-    """[n, 2] the network's positions if all are known, else a layout; deterministic."""
+    """[n, 2] a network's layout: its positions if all are known, else by hops; deterministic."""
     own = network.position
     if own is not None and own.shape == (network.n, 2) and np.isfinite(own).all():
         return own
@@ -23,7 +23,7 @@ def positions(network: Network) -> Doubles:
 
 
 def by_hops(network: Network) -> Doubles:
-    """[n, 2] a layout with distances close to those in hops: pivot MDS, refined for small n.
+    """[n, 2] a network's layout close to its distances in hops: pivot MDS, refined for small n.
 
     Source: Brandes and Pich, "Eigensolver methods for progressive multidimensional scaling of
     large data", 2007; and stress majorisation (Gansner, Koren, North 2004).
@@ -45,7 +45,7 @@ def by_hops(network: Network) -> Doubles:
 
 
 def _distances(network: Network, pivots: int) -> Doubles:
-    """[n, pivots] hops from pivots far from each other; components get a large distance."""
+    """[n, pivots] hops for a layout, from pivots far apart; components get a large distance."""
     n = network.n
     rows = (np.ones(len(network.who)), network.who, network.start.astype(np.int64))
     graph = csr_array(rows, shape=(n, n))
@@ -64,7 +64,7 @@ def _distances(network: Network, pivots: int) -> Doubles:
 
 
 def _polished(place: Doubles, hops: Doubles) -> Doubles:
-    """Stress majorisation with weights 1 / hops², so that near pairs count more."""
+    """A layout after stress majorisation with weights 1 / hops², so that near pairs count more."""
     weight = 1.0 / np.maximum(hops, 1.0) ** 2
     np.fill_diagonal(weight, 0.0)
     total = weight.sum(1)

@@ -27,7 +27,7 @@ FORMATS = ("png", "svg", "pdf")
 _INK, _LINK, _NODE, _PAPER = "#1c2733", "#c3cbd3", "#9aa5b0", "#ffffff"
 _WALK = ("#0072B2", "#D55E00")  # Okabe and Ito
 _STAR = "#F0C419"
-# So that the bytes do not depend on the date or the library's version.
+# The date and the library's version must not change the bytes.
 _METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
@@ -45,7 +45,7 @@ _LONG_NUMBER = re.compile(r"(-?\d+\.\d{2})\d+")
 
 
 def checked_format(file: Path) -> str:
-    """The picture format of a file's suffix. Raises Problem for another suffix or no folder."""
+    """A network picture's format by file suffix. Raises Problem for another suffix or no folder."""
     suffix = file.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         what = f"'{file.suffix or file.name}' is not a picture format"
@@ -56,7 +56,7 @@ def checked_format(file: Path) -> str:
 
 
 def draw_walk(network: Network, meeting: Meeting, file: Path, *, title: str = "") -> None:
-    """Draw two walks and the path between their initiators to `file` (png, svg or pdf).
+    """Draw a network picture of two walks and the path that joins them to `file` (png, svg or pdf).
 
     A network without positions gets a layout by hops. Raises Problem for another suffix or a file
     that cannot be written; an existing file is then kept.
@@ -65,7 +65,7 @@ def draw_walk(network: Network, meeting: Meeting, file: Path, *, title: str = ""
 
 
 def walk_svg(network: Network, meeting: Meeting, *, title: str = "") -> str:
-    """The picture of `draw_walk` as SVG text."""
+    """The network picture of `draw_walk` as SVG text."""
     return _rendered(network, meeting, title, "svg").decode()
 
 
@@ -83,7 +83,7 @@ def _rendered(network: Network, meeting: Meeting, title: str, form: str) -> byte
 
 
 def rendered(network: Network, paint: Callable[[Figure, Axes, Doubles], None], form: str) -> bytes:
-    """A picture of a network with the drawing of `paint` on it; deterministic bytes."""
+    """A network picture with the drawing of `paint` on it; deterministic bytes."""
     with mpl.rc_context():
         mpl.rcdefaults()  # the user's style would change the bytes
         mpl.rcParams.update(_SETTINGS)
@@ -103,7 +103,7 @@ def rendered(network: Network, paint: Callable[[Figure, Axes, Doubles], None], f
 
 
 def _size(place: Doubles) -> tuple[float, float]:
-    """Width and height in inches, in the network's proportions, with room for title and legend."""
+    """A network picture's inches, in the network's proportions, with room for title and legend."""
     wide, high = np.maximum(np.ptp(place, axis=0), 1e-9)
     width, height = 8.0, float(np.clip(8.0 * high / wide, 3.0, 8.0))
     if high > wide:
@@ -137,7 +137,7 @@ def _draw_trails(axes: Axes, place: Doubles, meeting: Meeting) -> None:
 
 
 def _draw_path(axes: Axes, place: Doubles, meeting: Meeting) -> None:
-    """Draw the path with an outline, each leg in the colour of its walk."""
+    """Draw the path in a network picture with an outline, each leg in the colour of its walk."""
     if len(meeting.path) == 0:
         return
     turn = int(np.flatnonzero(meeting.path == meeting.node)[0])
@@ -169,7 +169,7 @@ def _draw_ends(axes: Axes, network: Network, place: Doubles, meeting: Meeting) -
 def caption(
     figure: Figure, axes: Axes, title: str, handles: list[Any], columns: int, gap: float = 1.6
 ) -> None:
-    """Write the title above a picture and the legend below it; gap: between columns, in ems."""
+    """Write a network picture's title above and legend below; gap: between columns, in ems."""
     figure.text(0.5, 0.968, title, ha="center", va="center", color=_INK, fontsize=12)
     axes.legend(
         handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.005), ncols=columns,
@@ -194,6 +194,6 @@ def _legend(network: Network, meeting: Meeting) -> list[Any]:
 
 
 def _name(network: Network, row: int) -> str:
-    """The user's id of a row, cut to a length that fits into the picture."""
+    """The user's id of a row in a network picture, cut to a length that fits."""
     label = network.label(row)
     return label if len(label) <= _LONGEST_NAME else f"{label[: _LONGEST_NAME - 1]}…"

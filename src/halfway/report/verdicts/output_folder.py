@@ -14,7 +14,7 @@ _NAMES = ("index.html", "verdicts.csv", "verdicts.jsonl", "summaries.csv", "figu
 
 
 def check_folder(folder: Path) -> None:
-    """Check the output folder before the runs start.
+    """Check the output folder of `halfway reproduce` before the runs start.
 
     Raises Problem for a file, a folder that cannot be written to, and a folder with foreign files
     of our names, so that no file is overwritten.
@@ -30,7 +30,7 @@ def check_folder(folder: Path) -> None:
 
 
 def write_report(folder: Path, report: VerdictReport) -> Path:
-    """Write index.html, verdicts.csv, verdicts.jsonl, summaries.csv and figures/*.svg.
+    """Write the output folder: index.html, verdicts.{csv,jsonl}, summaries.csv, figures/*.svg.
 
     Returns the path of the page. Raises Problem if a file cannot be written; each file is then
     either the old one or the new one.

@@ -26,12 +26,12 @@ _PLOT_NOTE = {
 
 
 def write_page(path: Path, report: VerdictReport) -> None:
-    """Write the page of a report to `path`. Raises Problem if it cannot be written."""
+    """Write the verdict page of a report to `path`. Raises Problem if it cannot be written."""
     write_whole(path, page(report))
 
 
 def page(report: VerdictReport) -> str:
-    """The HTML document as text."""
+    """The verdict page as the text of an HTML document."""
     papers = report.papers()
     title = papers[0].title if len(papers) == 1 else "Published and measured values"
     shown = "".join(_paper(report, paper, len(papers) > 1) for paper in papers)
@@ -58,7 +58,7 @@ def _head(report: VerdictReport, papers: Sequence[Paper], title: str) -> str:
 
 
 def _tally(verdicts: Sequence[Verdict]) -> str:
-    """The tally as a sentence, a bar, and buttons that the script turns into filters."""
+    """The verdict page's tally: a sentence, a bar, and buttons that a script turns into filters."""
     counts = wording.tally(verdicts)
     if not counts:
         return ""

@@ -23,7 +23,7 @@ _FLAT = 4.0
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel of a plot: its SVG, and the same values as text."""
+    """One panel of a reproduced figure's plot: its SVG, and the same values as text."""
 
     title: str
     svg: str
@@ -32,7 +32,7 @@ class Panel:
 
 
 def selected(plot: Plot, summaries: Iterable[Summary]) -> list[Summary]:
-    """The summaries of a plot, ordered by x."""
+    """The summaries of a reproduced figure's plot, ordered by x."""
     wanted = plot.where.items()
     axes = {plot.x, plot.panel}
     rows = [
@@ -44,7 +44,7 @@ def selected(plot: Plot, summaries: Iterable[Summary]) -> list[Summary]:
 
 
 def panels(plot: Plot, summaries: Iterable[Summary]) -> list[Panel]:
-    """One SVG per panel, without legend; colours as in `legend`. Empty without measurements."""
+    """A reproduced figure's SVG panels, no legend, in `legend`'s colours; empty without data."""
     rows = selected(plot, summaries)
     names = _values(rows, plot.panel)
     domains = _domains(plot, rows, names)
@@ -61,7 +61,7 @@ def panels(plot: Plot, summaries: Iterable[Summary]) -> list[Panel]:
 
 
 def whole(plot: Plot, summaries: Iterable[Summary], title: str) -> str:
-    """One SVG file with all panels side by side, title and legend, on white."""
+    """A reproduced figure's plot as one SVG: panels side by side, title and legend, on white."""
     rows = selected(plot, summaries)
     names = _values(rows, plot.panel)
     domains = _domains(plot, rows, names)
@@ -73,7 +73,7 @@ def whole(plot: Plot, summaries: Iterable[Summary], title: str) -> str:
 
 
 def legend(plot: Plot, summaries: Iterable[Summary]) -> list[tuple[str, str]]:
-    """(name, colour) of the series within a panel; empty if there is only one."""
+    """(name, colour) of the series in a reproduced figure's panel; empty if there is only one."""
     if plot.colour is None:
         return []
     values = _values(selected(plot, summaries), plot.colour)
@@ -93,7 +93,7 @@ def _values(rows: Sequence[Summary], name: str) -> list[Scalar]:
 
 
 def _reach(plot: Plot, row: Summary) -> tuple[float, float]:
-    """The lowest and the highest value drawn for a summary."""
+    """The lowest and the highest value of a summary in a reproduced figure's plot."""
     if plot.form == "boxplot":
         return row.lower_whisker, row.upper_whisker
     if plot.statistic == "maximum":
@@ -150,7 +150,7 @@ def _tip(plot: Plot, row: Summary) -> str:
 
 
 def _words(plot: Plot, rows: Sequence[Summary]) -> str:
-    """The text of a panel for screen readers: every centre, in order."""
+    """The text of a reproduced figure's panel for screen readers: every centre, in order."""
     statistic = "median" if plot.form == "boxplot" else plot.statistic
     values = [
         f"{wording.cell({k: v for k, v in row.parameters.items() if k in (plot.x, plot.colour)})}: "
@@ -203,16 +203,16 @@ def _chart(
 
 
 def _height(plot: Plot, domain: tuple[float, float]) -> Any:
-    """A function that returns the y channel of a field, on the panel's scale."""
+    """A function that returns a field's y channel, on the scale of a reproduced figure's panel."""
     scale = alt.Scale(type="log" if plot.log else "linear", domain=list(domain), nice=False)
-    # On the axis: Vega would join the titles of the channels of all layers.
+    # The axis has the title: Vega would join the titles of the channels of all layers.
     ticks = {"values": _powers(*domain), "format": "~g"} if plot.log else {"tickCount": 6}
     axis = alt.Axis(title=plot.y_title, **ticks)
     return lambda name: alt.Y(name, scale=scale, axis=axis)
 
 
 def _powers(low: float, high: float) -> list[float]:
-    """The ticks 1, 10, 100 …, with 2 and 5 between on a short range."""
+    """Ticks 1, 10, 100 … of a reproduced figure's axis, with 2 and 5 between on a short range."""
     steps = (1.0,) if high > 1000 * low else (1.0, 2.0, 5.0)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     marks = [step * 10.0**power for power in range(first, last + 1) for step in steps]

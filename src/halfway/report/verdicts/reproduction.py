@@ -15,7 +15,7 @@ def verdict_report(
     command: str,
     elapsed: float,
 ) -> VerdictReport:
-    """The report of a finished `reproduce`; each figure with the summaries of its own points."""
+    """The verdict report of a finished `reproduce`; each figure has its own points' summaries."""
     summaries = {}
     for paper, figure in figures:
         name = paper.name, figure.name

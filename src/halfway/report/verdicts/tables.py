@@ -10,7 +10,7 @@ from halfway.pipeline.study import Summary
 from halfway.pipeline.verdict import Verdict
 from halfway.report.output_files import csv_text, write_all
 
-# Without the bootstrap replicates, which are hundreds of numbers per row.
+# The bootstrap replicates are left out: they are hundreds of numbers per row.
 _SUMMARY_FIELDS = tuple(
     name for name in Summary.__struct_fields__ if name not in ("boot_mean", "boot_median")
 )
@@ -22,24 +22,24 @@ def verdict_json(verdict: Verdict) -> str:
 
 
 def verdicts_jsonl(verdicts: Iterable[Verdict]) -> str:
-    """One JSON object per line."""
+    """Verdicts as JSON lines, one object per verdict."""
     return "".join(f"{verdict_json(verdict)}\n" for verdict in verdicts)
 
 
 def verdicts_csv(verdicts: Iterable[Verdict]) -> str:
-    """The fields of Verdict with a header; `cell` is a JSON object, null is empty."""
+    """Verdicts as CSV, with a header of their fields; `cell` is a JSON object, null is empty."""
     return csv_text(Verdict.__struct_fields__, map(asdict, verdicts))
 
 
 def summaries_csv(summaries: Iterable[Summary]) -> str:
-    """The fields of Summary with a header; `parameters` is a JSON object. No bootstrap arrays."""
+    """Summaries as CSV, a header of their fields; `parameters` is JSON. No bootstrap arrays."""
     return csv_text(_SUMMARY_FIELDS, map(asdict, summaries))
 
 
 def write_tables(
     folder: Path, verdicts: Sequence[Verdict], summaries: Sequence[Summary]
 ) -> tuple[Path, ...]:
-    """Write verdicts.csv, verdicts.jsonl and summaries.csv to `folder`; returns their paths.
+    """Write the tables verdicts.csv, verdicts.jsonl, summaries.csv to `folder`; returns paths.
 
     Raises Problem if one cannot be written; an existing file of that name is then unchanged.
     """

@@ -22,13 +22,13 @@ _MOST_REASONS = 8  # printed under a table
 
 
 def console(stream: TextIO) -> Console:
-    """A console for tables; without markup, as texts may contain brackets."""
+    """A terminal console for verdict tables; without markup, as texts may contain brackets."""
     width = None if stream.isatty() or "COLUMNS" in os.environ else _PIPED
     return Console(file=stream, width=width, markup=False, highlight=False)
 
 
 def print_figure(out: Console, paper: Paper, figure: Figure, verdicts: Sequence[Verdict]) -> None:
-    """Print a figure: table, reasons of rows that do not agree, interpretations, tally."""
+    """Print a figure to the terminal: verdict table, reasons to differ, interpretations, tally."""
     name = (f"  {paper.name}/{figure.name}", "dim")
     heading = Text.assemble((wording.heading(figure), "bold"), name)
     out.print(Padding(heading, (1, 0, 0, 0)))
@@ -48,7 +48,7 @@ def print_figure(out: Console, paper: Paper, figure: Figure, verdicts: Sequence[
 
 
 def tally_text(verdicts: Sequence[Verdict]) -> Text:
-    """The tally line, with the number that agrees in colour."""
+    """The tally line of verdicts for a terminal, with the number that agrees in colour."""
     line = Text(wording.tally_line(verdicts))
     first, *_ = line.plain.split(" · ")
     line.stylize(f"{verdict_table.STYLE['agrees']} bold", 0, len(first))
@@ -56,7 +56,7 @@ def tally_text(verdicts: Sequence[Verdict]) -> Text:
 
 
 def print_run(out: Console, report: VerdictReport, page: Path) -> None:
-    """Print the end of a reproduction: tallies, digest, times, and the path of the page."""
+    """Print a reproduction's end to the terminal: tallies, digest, times, and the page's path."""
     out.print()
     widest = max((len(figure.name) for _, figure in report.figures), default=0) + 2
     for paper, figure in report.figures:
