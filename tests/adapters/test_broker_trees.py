@@ -49,6 +49,7 @@ def along(leading: Routes, r: int) -> Any:
 
 @pytest.mark.parametrize("system", TREES)
 def test_everything_arrives_once_and_hops_count_along_the_whole_path(system: str) -> None:
+    """[uas §2] "ensure the delivery of notifications": all arrive."""
     demand = Drawn(40, 6, 2, 8, events=40, every_s=0.5, start_s=1.0, seed=5)
     outcome = tree(system, backbone(), demand).run()
     assert outcome.delivery_ratio == 1.0
@@ -140,6 +141,7 @@ def test_after_any_single_failure_every_live_node_gets_every_event_once() -> Non
 
 
 def test_siena_loses_for_good_what_the_other_loses_until_it_is_repaired() -> None:
+    """[uas §5] "message delivery percentage is higher in underlay aware SIENA": strictly."""
     network = backbone()
     brokers, root = names(tree("underlay-siena", network, Listed([(0, 0)], [])))
     demand = Listed(

@@ -160,6 +160,7 @@ def interpreted() -> dict[str, Any]:
 
 @pytest.mark.parametrize("how", ["static", "divided"])
 def test_every_subscriber_receives_every_event_once(how: str) -> None:
+    """[geo §2.2] "all the notifications that get to the rendezvous cell are forwarded": once."""
     found = interpreted()[how]
     assert found["expected"] == EXPECTED
     assert found["ratio"] == 1.0

@@ -39,6 +39,7 @@ def simulated(seed: int, seconds: float = 40.0, **given: Any) -> Simulation:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_without_faults_every_subscriber_receives_each_event_once(seed: int) -> None:
+    """[dwo §III] "point-to-point communication between publishers and subscribers": all arrive."""
     outcome = simulated(seed).run()
     assert (outcome.delivery_ratio, outcome.expected) == (1.0, 100)
     assert outcome.duplicates == outcome.unsolicited == outcome.late == 0
@@ -134,6 +135,7 @@ def test_the_overlay_recovers_from_a_link_cut_of_any_length(
 
 
 def test_every_publisher_and_subscriber_walks_once() -> None:
+    """[dwo §V-B] "Publishers and subscribers are considered as initiators of a DRW": once each."""
     some = Listed([(1, 0), (2, 0), (1, 1)], [(1.0, 5, 0), (2.0, 1, 1), (3.0, 2, 0)])
     assert initiators(some).tolist() == [2, 5, 1]
     adapter = named("walk-overlay").with_options({})
@@ -144,6 +146,7 @@ def test_every_publisher_and_subscriber_walks_once() -> None:
 
 
 def test_state_grows_with_subscriptions_and_not_with_events() -> None:
+    """[dwo §III] "filters only manage information about subscriptions": events add no state."""
     few, many = (
         simulated(1, workload=demand(1, topics=topics)).run().state_bytes_per_node
         for topics in (1, 6)

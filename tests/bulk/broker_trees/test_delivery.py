@@ -94,6 +94,7 @@ def test_fewer_faults_are_a_prefix_of_more() -> None:
 
 
 def test_a_dead_broker_leaves_and_its_children_are_served_again() -> None:
+    """[uas §4.1] "operation of P on behalf of P": a dead broker leaves."""
     overlay = grown(3)
     number = next(k for k in overlay.brokers if k != overlay.root and overlay.children(k))
     row = overlay[number].row

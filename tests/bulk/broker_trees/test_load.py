@@ -156,6 +156,7 @@ def test_the_latency_of_one_event_is_arithmetic() -> None:
 
 
 def test_a_second_event_waits_for_the_first_or_takes_the_second_path() -> None:
+    """[uas §5] "distributed among the two different paths": one event on each."""
     both = everybody([0.0, 0.0], 0)
     waiting = passage(
         queued_paths(star(), aware=False, queueing="overlay", message_bits=BITS),

@@ -63,6 +63,7 @@ def grown(n: int, brokers: int, seed: int, rules: Rules = REMEDIES) -> Overlay:
 
 @pytest.mark.parametrize("rules", [*PLAIN, REMEDIES])
 def test_paths_have_their_properties(rules: Rules) -> None:
+    """[uas §3.1] "does not contain the chosen broker C": the path to the grandparent."""
     overlay = grown(150, 30, 1, rules)
     for number, broker in overlay.brokers.items():
         if number == overlay.root:
@@ -221,6 +222,7 @@ def test_a_cut_of_the_underlay_is_named_as_the_cause() -> None:
 
 
 def test_a_dead_direct_path_leaves_unmodified_siena_without_the_broker() -> None:
+    """[uas §4.1] "the alternate link is used": all stay connected, unlike in SIENA."""
     overlay = grown(150, 30, 7)
     broker = overlay[5]
     assert broker.direct is not None
@@ -386,6 +388,7 @@ TestHistories.settings = settings(max_examples=60, stateful_step_count=40)
 @settings(max_examples=25)
 @given(st.integers(0, 1000), st.sampled_from([*PLAIN, REMEDIES]))
 def test_a_single_failure_cuts_off_no_broker_of_guarantee_3(seed: int, rules: Rules) -> None:
+    """[uas §4.2] "every node remains connected to the root node": those of guarantee 3."""
     overlay = grown(50, 15, seed, rules)
     failures = single_failures(overlay)
     stranded = set(failures.broker.tolist())

@@ -31,6 +31,7 @@ def test_every_message_finds_the_right_home_over_every_population_of_sixteen_cel
 
 
 def test_every_message_finds_the_right_home_in_random_grids() -> None:
+    """[geo §2.1] "routing always converges in CHR": in larger grids."""
     tried, wrong = wrong_in_random_grids(5_000, 20, np.uint64(1))
     assert tried > 50_000
     assert wrong == 0
@@ -65,6 +66,7 @@ def test_the_oracle_detects_a_wrong_home() -> None:
 def test_homes_drawn_by_hand(
     cells: list[tuple[int, int]], start: int, goal: tuple[int, int], home: tuple[int, int]
 ) -> None:
+    """[geo §2.1] "h is the proxy destination of the message": three populations."""
     network = network_of(cells)
     routes = CellRoutes(network, 0.5)
     row = next(r for r in range(network.n) if tuple(routes.cell[r]) == cells[start])
@@ -72,6 +74,7 @@ def test_homes_drawn_by_hand(
 
 
 def test_a_route_steps_from_cell_to_cell_and_lists_every_cell() -> None:
+    """[geo §2.1] "no edges exist between non adjacent cells": each step is to one that touches."""
     network, radius = _sparse(3)
     routes = CellRoutes(network, radius)
     width = len(routes.populated)
@@ -89,6 +92,7 @@ def test_a_route_steps_from_cell_to_cell_and_lists_every_cell() -> None:
 
 
 def test_paths_through_points_are_concatenated_routes() -> None:
+    """[geo §2.4] "just the m rendezvous points that are physically closer to it": with m = 1."""
     network, radius = _sparse(5)
     routes = CellRoutes(network, radius)
     pairs = distinct_pairs(network.n, 12, 1)
@@ -147,6 +151,7 @@ def test_cells_need_positions_in_the_square() -> None:
 
 
 def test_cells_are_as_large_as_the_reach_allows() -> None:
+    """[geo §2.1] "can listen to all the nodes in any of the eight": all are neighbours."""
     network = disk(n=200, radius=0.2, seed=2)
     routes = CellRoutes(network, 0.2)
     assert routes.side == 0.2 * CELL_SIDE_RADII

@@ -50,6 +50,7 @@ def agree(overlay: WalkOverlay, walks: Any) -> None:
 def test_the_bulk_driver_builds_what_the_oracle_builds(
     network: Network, seed: int, recipe: Any, data: st.DataObject
 ) -> None:
+    """[dwo §V-B] "added to the DRW if it has the minimum cost": as in the oracle."""
     if network.degree.min() == 0:
         network = from_links(network.n, [(i, i + 1) for i in range(network.n - 1)])
     initiators = data.draw(st.permutations(range(network.n)))
@@ -72,6 +73,7 @@ def test_the_oracle_agrees_on_unit_disks_overlay_after_overlay(recipe: Any) -> N
 
 @given(st.integers(0, 2**32), st.integers(2, 40), st.sampled_from(RECIPES))
 def test_an_overlay_is_a_tree_with_every_initiator(seed: int, count: int, recipe: Any) -> None:
+    """[dwo §III] "implement a DRW until intersecting other DRW": every initiator joins."""
     network = disk(n=90, radius=0.2, seed=seed % 5)
     initiators = np.random.default_rng(seed).permutation(network.n)[:count]
     overlay = Overlays(network).build(initiators, seed=seed, **recipe)
@@ -95,12 +97,14 @@ def test_an_initiator_on_a_walk_joins_without_a_step() -> None:
 
 
 def test_neighbouring_initiators_meet_each_other_at_once() -> None:
+    """[dwo Alg. 2, line 7] "is part of other DRW": a neighbour ends the walk at its first step."""
     overlay = Overlays(line(2)).build([1, 0], seed=1)
     assert (overlay.steps.tolist(), overlay.met_at.tolist()) == ([1, 0], [0, -1])
     assert overlay.joined.all()
 
 
 def test_a_walk_visits_its_whole_component_before_it_ends() -> None:
+    """[dwo §V-B] "our algorithm goes back in the DRW": from each node but the initiators."""
     network = from_links(7, [(0, 1), (1, 2), (1, 3), (4, 5), (5, 6)])
     overlay = Overlays(network).build([0, 4], seed=1)
     assert sorted(overlay.rows) == list(range(7))
@@ -109,6 +113,7 @@ def test_a_walk_visits_its_whole_component_before_it_ends() -> None:
 
 
 def test_a_walk_never_revisits_unless_it_is_pure() -> None:
+    """[dwo §III] "go forward into the network following a loop-free path": no node twice."""
     network = disk(n=90, radius=0.2, seed=1)
     for seed in range(20):
         overlay = Overlays(network).build([3, 80], seed=seed)

@@ -40,6 +40,7 @@ def reports(outcome: Outcome, kind: int) -> list[tuple[int, int, int]]:
 def test_both_initiators_are_notified_once_and_events_arrive_once(
     seed: int, topics: int, system: str, reading: str, k: int
 ) -> None:
+    """[drw §3] "sends back messages to the publisher and the subscriber": both are notified."""
     network = disk(n=60, radius=0.25, seed=seed % 5)
     pairs = distinct_pairs(network.n, topics, seed)
     simulation = WalkRun(network, pairs, system=system, reading=reading, k=k, seed=seed)  # type: ignore[arg-type]

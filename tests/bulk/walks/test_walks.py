@@ -56,6 +56,7 @@ def test_the_table_holds_the_papers_sums(network: Network) -> None:
 def test_any_pair_meets_and_its_path_is_simple(
     network: Network, seed: int, system: WalkSystem, reading: Reading, k: int
 ) -> None:
+    """[drw §3] "there is a direct path between publishers and subscribers": end to end, simple."""
     pairs = distinct_pairs(network.n, 5, seed)
     walkers = Walkers(network, system)
     steps, nodes = walkers.meetings(pairs, seed=seed, k=k, reading=reading)
@@ -74,6 +75,7 @@ def test_any_pair_meets_and_its_path_is_simple(
 
 @given(st.integers(0, 2**32))
 def test_loads_count_every_path_with_its_ends(seed: int) -> None:
+    """[drw §4.3] "the number of paths that go through a node": counted path by path."""
     network = disk(n=60, radius=0.25, seed=seed % 4)
     pairs = distinct_pairs(network.n, 8, seed)
     for system in SYSTEMS:
@@ -98,6 +100,7 @@ def test_pairs_do_not_disturb_each_other() -> None:
 
 def test_k_steps_to_one() -> None:
     """On a line without a meeting, the second walk makes k steps for each of the first."""
+    # [drw §4] "one path executes 1 step while the other one k steps": with k = 10.
     pair = walk_pair(line(1000), 0, 999, k=10, seed=1, most_steps=110, reading="stepped-on")
     assert pair.steps_each == (10, 100)
     assert (pair.node, len(pair.path)) == (-1, 0)

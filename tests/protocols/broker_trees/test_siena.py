@@ -133,6 +133,7 @@ def notified(driven: Driven) -> list[tuple[int, int, int, int]]:
 def test_tables_with_covering_deliver_exactly_what_brute_force_delivers(
     parents: np.ndarray, steps: list[Step]
 ) -> None:
+    """[uas §2] "delivery of notifications or publications to appropriate subscribers": exactly."""
     driven = drive(world(parents, steps))
     expected, _ = brute_force(parents, steps)
     assert notified(driven) == expected

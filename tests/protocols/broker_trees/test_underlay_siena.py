@@ -194,6 +194,7 @@ HISTORIES = (st.integers(0, WORLDS - 1), st.lists(st.integers(0, MANY - 1), max_
 def test_nothing_is_lost_or_doubled_after_a_repair(
     seed: int, initial: list[int], actions: list[Action]
 ) -> None:
+    """[uas §1] "capable of handling single node and link failures": one after another."""
     run_history(seed, initial, actions)
 
 
@@ -244,6 +245,7 @@ def run_history(seed: int, initial: list[int], actions: list[Action]) -> None:
 @pytest.mark.parametrize("victim", range(BROKERS))
 def test_deaths_leave_the_tree_that_the_bulk_overlay_leaves(seed: int, victim: int) -> None:
     """The same parents as in the bulk overlay, those below the root's successor included."""
+    # [uas §4.1] "operation of P on behalf of P": a death has the effect of a departure.
     live = LiveTree(seed)
     overlay = live.overlay.twin()
     live.settle(LONG)

@@ -220,6 +220,7 @@ def test_a_relay_of_the_source_is_one_whichever_broker_sends_its_copy(
     role: int, interested: bool, chosen: bool
 ) -> None:
     """A relay whose copy was lost does not become a destination by a faster one."""
+    # [drip §V-B] "would contact all of the interested broker nodes": a relay's copy to one.
     state, out = lone_broker(), outbox(16)
     record = registration(1)
     record.args[messages.NEAREST : messages.NEAREST + messages.MOST_NEAREST] = (

@@ -33,6 +33,7 @@ def test_nodes_of_cells_that_touch_always_hear_each_other() -> None:
 
 @given(st.floats(0, 1), st.floats(0.01, 1))
 def test_a_point_lies_in_its_cell(value: float, side: float) -> None:
+    """[geo §2.1] "the cell corresponding to any point in space": within its borders."""
     cell = int(cell_of(value, 0.0, side))
     assert cell * side <= value * (1 + 1e-12)
     assert value <= (cell + 1) * side * (1 + 1e-12)

@@ -107,6 +107,7 @@ def test_a_stable_subscriber_costs_three_unnecessary_messages_for_each_further_p
 
 def test_messages_take_the_paths_of_the_bulk_driver() -> None:
     """Twin: homes, and the hops of the best point, are those of `CellRoutes` on the same key."""
+    # [geo §2.3] "has the shortest number of hops": the best point is used.
     radius = radius_of_degree(110, 16)
     compared = 0
     for seed in range(3):
@@ -234,6 +235,7 @@ def test_all_members_but_one_die_and_nothing_is_lost() -> None:
 
 
 def test_after_all_members_die_a_renewal_restores_the_entries() -> None:
+    """[geo §2.2] "periodically repeat their advertisements and subscriptions": at the next home."""
     cells = settled(
         points=1, tried=1, key=2, beacon_interval_s=1.0, renewal_interval_s=8.0, lifetime_s=20.0
     )
@@ -253,6 +255,7 @@ def test_after_all_members_die_a_renewal_restores_the_entries() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_nothing_is_lost_in_a_random_history(seed: int) -> None:
     """Joins, leaves, renewals: every subscriber of the publisher's component receives the event."""
+    # [geo §2.2] "to react to changes in the topology and in the parties": no due event is lost.
     history = drawn(seed)
     assert history.missed() == set()
     assert history.cells.state.lost[:, 1].sum() == 0  # no table was too small

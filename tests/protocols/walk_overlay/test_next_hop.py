@@ -26,6 +26,7 @@ def test_the_candidate_with_the_minimum_cost_is_added() -> None:
 
 
 def test_ties_are_drawn_from_all_candidates_of_the_minimum_cost() -> None:
+    """[dwo §V-B] "if it has the minimum cost between all the candidate nodes": no other is."""
     assert places([2.0, 1.0, PASSED, 1.0, SILENT, 1.0]) == {1, 3, 5}
 
 
@@ -42,4 +43,5 @@ def test_a_walk_without_candidates_goes_back(bids: list[float]) -> None:
 
 
 def test_a_pure_walk_steps_onto_any_neighbour_that_bid() -> None:
+    """[dwo §VI] "which select the next node of the walker randomly": no cost counts."""
     assert places([PASSED, 7.0, SILENT, 0.0], pure=True) == {0, 1, 3}

@@ -61,6 +61,7 @@ def wrong(network: Network, seed: int, faulty: bool, acts: int) -> list[Any]:
 def test_every_due_delivery_is_made_and_no_other(
     faulty: bool, network: Network, seed: int, acts: int
 ) -> None:
+    """[dwo §III] "point-to-point communication between publishers and subscribers": any history."""
     assert wrong(network, seed, faulty, acts) == []
 
 
@@ -98,6 +99,7 @@ def chain() -> History:
 
 
 def test_events_cross_only_links_with_a_subscriber_behind_them() -> None:
+    """[dwo §I] "use filters to specify the value of subscriptions attributes": 2 hops, not 5."""
     history = chain()
     history.subscribe(2, 0)
     before = int(history.engine.counters.received_kind[EVENT])
@@ -111,6 +113,7 @@ def test_events_cross_only_links_with_a_subscriber_behind_them() -> None:
 
 
 def test_unsubscribing_restores_the_filters() -> None:
+    """[dwo §I] "a boolean function that depends on the set of subscriptions": not on past ones."""
     history = chain()
     history.subscribe(2, 3)
     filters = history.state.received.copy()

@@ -88,6 +88,7 @@ def test_an_unanswered_walk_is_launched_again_up_to_its_limit(protocol: ModuleTy
 def test_back_pointers_end_at_the_initiator_over_any_launches_losses_and_crashes(
     network: Network, protocol: ModuleType, seed: int, success: float, down: list[int], hear: bool
 ) -> None:
+    """[drw §3] "the path that goes back to the initiator is loop-erased": no cycle."""
     rules = reliable(
         advertise=hear, retries=seed % 3, relaunch_s=7.0, launches=5, refresh_s=17.0, until_s=60.0
     )
