@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.networks import disk
 
-from halfway.protocols import flooding
+from halfway.protocols import application, flooding
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.records import SENT, new_engine
@@ -27,7 +27,7 @@ def flood(radio: Any, events: int) -> tuple[float, int, int, float]:
     engine, neighbourhood = new_engine(NODES, 1 << 14, 16), network.neighbourhood()
     state = flooding.state(np.arange(NODES, dtype=np.int32), events, 1)
     for event in range(events):
-        engines.post(engine, float(event), event % NODES, flooding.PUBLISH, 0, 0, event)
+        engines.post(engine, float(event), event % NODES, application.PUBLISH, 0, 0, event)
     began = time.process_time()
     engines.run(
         state, flooding.Rules(0.0), neighbourhood, engine, radio, neighbourhood, False,

@@ -24,7 +24,7 @@ from rich.table import Table
 
 import flood_natives as natives
 import flood_python as slow
-from halfway.protocols import flooding
+from halfway.protocols import application, flooding
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.records import Engine, new_engine
@@ -117,7 +117,7 @@ class InEngine:
         state = flooding.state(np.arange(n, dtype=np.int32), WINDOW, 1)
         engine = new_engine(n, self.flood.slots, 16, self.journal)
         for event, row in enumerate(self.flood.publishers):
-            engines.post(engine, float(event), int(row), flooding.PUBLISH, 0, 0, event)
+            engines.post(engine, float(event), int(row), application.PUBLISH, 0, 0, event)
         why = engines.run(
             state,
             self.rules,

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfway.protocols import flooding
+from halfway.protocols import application, flooding
 
 # Plain integers, which are what Python is fast with.
-PUBLISH, FLOOD, REPEAT = int(flooding.PUBLISH), int(flooding.FLOOD), int(flooding.REPEAT)
+PUBLISH, FLOOD, REPEAT = int(application.PUBLISH), int(flooding.FLOOD), int(flooding.REPEAT)
 MASK = 2**64 - 1
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
 from halfway.problem import Problem
-from halfway.protocols import flooding
+from halfway.protocols import application, flooding
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.queue import peek_slot, peek_time, pop
@@ -32,7 +32,7 @@ def flood(network: Network, radio: Any, events: int, down: set[int], slots: int)
     engine = new_engine(network.n, max(slots, events + 1), 64, journal=20_000)
     engine.incarnation[list(down)] = 1
     for event in range(events):
-        engines.post(engine, float(event), event % network.n, flooding.PUBLISH, 0, 0, event)
+        engines.post(engine, float(event), event % network.n, application.PUBLISH, 0, 0, event)
     neighbourhood = network.neighbourhood()
     while True:
         why = engines.run(
@@ -54,7 +54,7 @@ def slow_flood(
     seen: set[tuple[int, int]] = set()
     due: list[tuple[float, int, int, int, int, int]] = []
     for event in range(events):
-        due.append((float(event), event, event % network.n, event, flooding.PUBLISH, -1))
+        due.append((float(event), event, event % network.n, event, application.PUBLISH, -1))
     order = events
     while due:
         at, _, i, event, kind, place = heapq.heappop(due)
@@ -126,7 +126,7 @@ def test_a_line_with_losses_delivers_as_theory_says() -> None:
     state = flooding.state(np.arange(6, dtype=np.int32), events, 1)
     engine, neighbourhood = new_engine(6, 3 * events, 16), network.neighbourhood()
     for event in range(events):
-        engines.post(engine, float(event), 0, flooding.PUBLISH, 0, 0, event)
+        engines.post(engine, float(event), 0, application.PUBLISH, 0, 0, event)
     engines.run(
         state, flooding.Rules(WAIT), neighbourhood, engine, radio, neighbourhood, False,
         no_changes(), np.inf, engines.NEVER, 8,
@@ -151,7 +151,7 @@ def test_a_run_until_a_time_can_be_continued() -> None:
         network.neighbourhood(),
     )
     for event in range(2):
-        engines.post(engine, float(event), event, flooding.PUBLISH, 0, 0, event)
+        engines.post(engine, float(event), event, application.PUBLISH, 0, 0, event)
     for until in (0.0, 0.6, 1.3, 2.0, np.inf):
         why = engines.run(
             state, flooding.Rules(WAIT), neighbourhood, engine, Ideal(0.5), neighbourhood,
@@ -165,7 +165,7 @@ def test_a_run_until_a_time_can_be_continued() -> None:
 def test_a_grown_engine_continues() -> None:
     engine = new_engine(3, 4, 8)
     for event in range(3):
-        engines.post(engine, 1.0 + event, event, flooding.PUBLISH, 0, 0, event)
+        engines.post(engine, 1.0 + event, event, application.PUBLISH, 0, 0, event)
     larger = grown(engine)
     assert list(larger.out.tally) == [5, 0]
     assert sorted(larger.out.free[:5]) == [3, 4, 5, 6, 7]

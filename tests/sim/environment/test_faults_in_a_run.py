@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from halfway.core.message import START
 from halfway.problem import Problem
-from halfway.protocols import flooding
+from halfway.protocols import application, flooding
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import LINK_GONE, LINK_NEAR, changes
 from halfway.sim.engine.neighbour_lists import roomy
@@ -34,7 +34,7 @@ def flood(world: World, given: Pieces = WHOLE, radio: Any = None) -> Result:
     """Flood the events of a world."""
     state = flooding.state(np.arange(world.network.n, dtype=np.int32), EVENTS, 1)
     protocol = state, flooding.Rules(WAIT)
-    return run(protocol, flooding.PUBLISH, radio or Ideal(HOP), world, given, 2)
+    return run(protocol, application.PUBLISH, radio or Ideal(HOP), world, given, 2)
 
 
 def faulted(network: Network, *faults: Fault) -> list[Change]:
@@ -181,7 +181,7 @@ def test_the_engine_ends_with_the_lists_of_the_moving_grid(seed: int, radius: fl
     state = flooding.state(np.arange(legs.n, dtype=np.int32), EVENTS, 1)
     engine = new_engine(legs.n, 4096, 8)
     for event in range(EVENTS):
-        engines.post(engine, 5.0 * event, event, flooding.PUBLISH, 0, 0, event)
+        engines.post(engine, 5.0 * event, event, application.PUBLISH, 0, 0, event)
     for stop in (0.3, 4.0, 4.5, 11.0, 19.0):
         found = grid.advance(stop)
         moved = changes(found.t, np.where(found.up, LINK_NEAR, LINK_GONE), found.a, found.b)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.core.message import EVERYONE
-from halfway.protocols import flooding
+from halfway.protocols import application, flooding
 from halfway.sim.engine.records import RECEIVED, SENT
 from halfway.sim.radio.delays import Ideal, distances, lossy
 from halfway.world.graphs.network import Network
@@ -113,15 +113,15 @@ def floods_agree(data: st.DataObject, world: World, kind: str) -> None:
         event = record.event
         if record.kind == flooding.REPEAT:
             return [Emission(0.0, flooding.FLOOD, int(EVERYONE), event, 0)]
-        if record.kind not in (flooding.PUBLISH, flooding.FLOOD) or (row, event) in seen:
+        if record.kind not in (application.PUBLISH, flooding.FLOOD) or (row, event) in seen:
             return []
         seen.add((row, event))
         return [Emission(0.25, flooding.REPEAT, row, event, 0)]
 
     state = flooding.state(np.arange(world.network.n, dtype=np.int32), 3, 1)
     protocol = state, flooding.Rules(0.25)
-    fast = run(protocol, flooding.PUBLISH, radio, world, cuts, 2)
-    same(fast, slow_twin(world, follow, slow_radio, flooding.PUBLISH), cuts)
+    fast = run(protocol, application.PUBLISH, radio, world, cuts, 2)
+    same(fast, slow_twin(world, follow, slow_radio, application.PUBLISH), cuts)
     received = np.argwhere(state.seen >= 0)
     assert {(int(row), int(state.seen[row, place])) for row, place in received} == seen
 

@@ -78,7 +78,7 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
 def session_when_needed(master: str | None = None) -> Iterator[Callable[[], SparkSession]]:
     """A function that returns the Spark session; the first call opens the session."""
     with contextlib.ExitStack() as stack:
-        yield functools.cache(functools.partial(stack.enter_context, session(master)))
+        yield functools.cache(lambda: stack.enter_context(session(master)))
 
 
 def checked_master(master: str) -> str:

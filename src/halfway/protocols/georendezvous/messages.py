@@ -56,6 +56,10 @@ _ARGS = {
 _REALS = {**_CLIENT, "previous cell": PREVIOUS, "mark": MARK}
 _STORED = {**_REALS, "until": UNTIL, "stamp": STAMP}
 _EVENT = {**_REALS, "detour hops": DETOUR}
+DROPPED = KINDS.timer(
+    0, "dropped", "a routed message without a route: the node ignores it", f"{_ROUTED} event",
+    _ARGS, _STORED,
+)  # fmt: skip
 # To the home of a rendezvous point. Handlers compare kinds: ADVERT to NOTIFY_CLIENT are routed.
 ADVERT = KINDS.network(20, "advert", "`publisher` will publish on `topic`", _ROUTED, _ARGS, _STORED)
 INTEREST = KINDS.network(21, "interest", "`target` subscribes to `topic`", _ROUTED, _ARGS, _STORED)

@@ -81,7 +81,7 @@ def dispatch(state, rules, i, o, out):
 @apart
 def drop(state, i, o):
     """Drop a message that Cell Hash Routing has no route for, and count it."""
-    o.kind = 0
+    o.kind = messages.DROPPED
     state.lost[i, tables.NO_ROUTE] += 1
 
 
