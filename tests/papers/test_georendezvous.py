@@ -12,12 +12,14 @@ import pytest
 from halfway.papers.georendezvous import claims, claims_beyond
 from halfway.papers.georendezvous.beyond import rivals, signalling
 from halfway.papers.georendezvous.experiments import PAPER, TREE_READINGS
+from halfway.papers.georendezvous.loss import AFTER_S, by_walks
 from halfway.papers.georendezvous.measurements import detours, nice_places, trees
 from halfway.papers.georendezvous.mobility import mobility
 from halfway.papers.georendezvous.picture import GOAL, figure_1, figure_2, instance
 from halfway.papers.georendezvous.points import (
     CELLS,
     detour_point,
+    loss_point,
     mobility_point,
     rival_point,
     signalling_point,
@@ -193,6 +195,17 @@ def test_other_systems_have_the_same_pairs() -> None:
     }
     assert hops["shortest-path"] < hops[CELLS] < hops["single-point"]
     assert hops["shortest-path"] < hops["directional-walk"]
+
+
+@pytest.mark.parametrize("role", ["publisher", "subscriber", "none"])
+def test_walks_lose_exactly_the_nodes_given(role: str) -> None:
+    """A topic whose publisher or subscriber dies loses every event; other topics lose none."""
+    pairs = np.array([[3, 140], [77, 20]])
+    run = Run(dict(loss_point("directional-walk", 8, 2, 0, "one").parameters), 0, 5, 6, 7, {})
+    dead = {"publisher": [3], "subscriber": [140], "none": []}[role]
+    _, (first, second) = by_walks(run, pairs, dead, [0, 1])
+    assert first.sum() == (0 if dead else AFTER_S)
+    assert second.sum() == AFTER_S
 
 
 def test_the_route_of_figure_1_has_every_mode() -> None:
