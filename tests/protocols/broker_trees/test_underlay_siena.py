@@ -89,11 +89,10 @@ def fresh(overlay: Overlay, names: Any) -> underlay_siena.State:
 class LiveTree:
     """A tree that runs on, action by action."""
 
-    def __init__(self, seed: int) -> None:
-        self.overlay, leading = grown(seed)
-        network = self.overlay.underlay.network
+    def __init__(self, overlay: Overlay, leading: Routes, tau_s: float = 2.0) -> None:
+        self.overlay, network = overlay, overlay.underlay.network
         self.neighbourhood, self.now, self.heard, self.event = network.neighbourhood(), 0.0, 0, 0
-        self.rules = rules(leading)
+        self.rules = rules(leading)._replace(tau_s=tau_s)
         self.state = fresh(self.overlay, np.arange(NODES, dtype=np.int32))
         cut = np.zeros(len(network.who), np.uint8)
         self.engine = new_engine(NODES, 8192, 1 << 14)._replace(cut=cut)
@@ -209,7 +208,7 @@ def test_nothing_is_lost_or_doubled_in_a_thousand_histories(
 
 def run_history(seed: int, initial: list[int], actions: list[Action]) -> None:
     """Run a history; after each action there is one tree, which delivers the next event."""
-    live = LiveTree(seed)
+    live = LiveTree(*grown(seed))
     wanted: dict[int, set[int]] = {row: set() for row in range(HERE)}
     for row, f in enumerate(initial):
         wanted[row].add(f)
@@ -246,7 +245,7 @@ def run_history(seed: int, initial: list[int], actions: list[Action]) -> None:
 def test_deaths_leave_the_tree_that_the_bulk_overlay_leaves(seed: int, victim: int) -> None:
     """The same parents as in the bulk overlay, those below the root's successor included."""
     # [uas §4.1] "operation of P on behalf of P": a death has the effect of a departure.
-    live = LiveTree(seed)
+    live = LiveTree(*grown(seed))
     overlay = live.overlay.twin()
     live.settle(LONG)
     overlay.set_row(overlay[victim].row, down=True)
@@ -268,7 +267,7 @@ def test_after_tau_a_child_whose_direct_path_is_dead_joins_its_grandparent(seed:
     """[uas §4.1] before, "the alternate link is used"; as in the bulk overlay."""
     tried = 0
     for number in range(BROKERS):
-        live = LiveTree(seed)
+        live = LiveTree(*grown(seed))
         overlay = live.overlay.twin()
         broker = overlay[number]
         if broker.upper is None or broker.direct is None or broker.second is None:
