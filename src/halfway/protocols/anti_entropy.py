@@ -29,19 +29,22 @@ from halfway.core.prng import pick, random_bits, random_states, uniform
 from halfway.protocols import application
 
 PAGE = 256  # events whose bits fill the eight integers of a record
+PAGE_START = "event"  # header field of a DIGEST and a REQUEST: the first event id of the page
 NEWEST = 0  # place in `reals` of a DIGEST
 START_NUMBER = 0  # place in `args` of a ROUND: which START its rounds began with
+
+_PAGE = {PAGE_START: "first event id of the page"}
 
 KINDS = Kinds()
 KINDS.include(application.KINDS)
 KINDS.start()
 DIGEST = KINDS.network(
-    2, "digest", "which events of a page the sender holds; `event` is the first of the page",
-    "event", args={"held bits[8]": 0}, reals={"newest known event": NEWEST},
+    2, "digest", "which events of a page the sender holds", args={"held bits[8]": 0},
+    reals={"newest known event": NEWEST}, reused=_PAGE,
 )  # fmt: skip
 REQUEST = KINDS.network(
-    7, "request", "which events of a page the sender lacks; `event` is the first of the page",
-    "event", args={"lacking bits[8]": 0},
+    7, "request", "which events of a page the sender lacks", args={"lacking bits[8]": 0},
+    reused=_PAGE,
 )  # fmt: skip
 EVENT = KINDS.network(8, "event", "an event", "topic event", on_map=MapRole.EVENT_HOP)
 ROUND = KINDS.timer(
@@ -188,7 +191,7 @@ def compare(state, rules, neighbourhood, i, out):
 def send_digest(state, i, page, partner, out):
     """Send a neighbour an anti-entropy digest: which events of a page row i holds."""
     o = emit(out, DIGEST, 0.0, partner)
-    o.event = page
+    o[PAGE_START] = page
     o.reals[NEWEST] = state.newest[i]
     start, end = in_window(state, i, page)
     for event in range(start, end):
@@ -207,7 +210,7 @@ def send_event(state, i, event, towards, out):
 @inlined
 def answer_digest(state, rules, i, message, out):
     """Send events that an anti-entropy digest lacks (push), request those row i lacks (pull)."""
-    page = np.int64(message.event)
+    page = np.int64(message[PAGE_START])
     know_of(state, i, message.reals[NEWEST])
     # A sender that knows newer events has forgotten the old ones: only row i's window counts.
     start, end = in_window(state, i, page)
@@ -220,7 +223,7 @@ def answer_digest(state, rules, i, message, out):
         lacking += there and not here
     if lacking > 0:
         o = emit(out, REQUEST, 0.0, message.source)
-        o.event = message.event
+        o[PAGE_START] = message[PAGE_START]
         requested = 0
         for event in range(start, end):
             lacks = has_bit(message, event - page) and not holds(state, i, event)
@@ -232,7 +235,7 @@ def answer_digest(state, rules, i, message, out):
 @inlined
 def answer_request(state, rules, i, message, out):
     """Answer an anti-entropy request with the requested events that row i holds."""
-    page = np.int64(message.event)
+    page = np.int64(message[PAGE_START])
     sent = 0
     start, end = in_window(state, i, page)
     for event in range(start, end):

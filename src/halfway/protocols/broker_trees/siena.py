@@ -18,7 +18,7 @@ from halfway.core.message import APP
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import messages, source_routes
-from halfway.protocols.broker_trees.messages import CLIENT
+from halfway.protocols.broker_trees.messages import CLIENT, FILTER, VALUES
 from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, Sender
 from halfway.protocols.broker_trees.subscription_table import (
     FREE,
@@ -103,16 +103,16 @@ def receive_at_client(routes, own, message, out):
     if message.args[messages.STEP] > 0:
         if message.kind == messages.NOTIFY:
             o = emit(out, messages.DELIVERED, 0.0, APP)
-            o.event, o.topic, o.target = message.event, message.topic, message.args[CLIENT]
+            o.event, o[VALUES], o.target = message.event, message[VALUES], message.args[CLIENT]
     elif message.kind <= messages.DETACH:
         o = source_routes.send_along(routes, routes.home[own, 0], message.kind, own, out)
-        o.event, o.topic, o.args[CLIENT] = message.event, message.topic, message.args[CLIENT]
+        o.event, o[FILTER], o.args[CLIENT] = message.event, message[FILTER], message.args[CLIENT]
 
 
 @apart
 def receive_at_broker(table, catalogue, sender, up, message, out):
     """Handle a subscription, its end, or an event at a SIENA broker below `up`, in either tree."""
-    filters, f, client = catalogue.filters, message.topic, message.args[CLIENT]
+    filters, f, client = catalogue.filters, message[FILTER], message.args[CLIENT]
     source = message.args[messages.ORIGIN] if message.args[messages.STEP] > 0 else sender.own
     if message.kind == messages.SUBSCRIBE:
         insert(table, filters, sender, f, source, client, up, out)
@@ -129,7 +129,7 @@ def receive_at_broker(table, catalogue, sender, up, message, out):
             source = NO_NODE
         if up != NO_NODE and up != source:
             o = source_routes.send(sender, messages.NOTIFY, up, out)
-            o.event, o.topic = message.event, message.topic
+            o.event, o[VALUES] = message.event, message[VALUES]
         notify(table, catalogue, sender, message, source, out)
 
 

@@ -164,7 +164,7 @@ def receive_maintenance(state, rules, sender, message, out):
     elif kind == kinds.KEEP_ALIVE:
         client_nodes.answer_keep_alive(state.clients, state.table, sender, message, out)
     elif kind == kinds.GRANDCHILD:
-        add_grandchild(state.children, sender.broker, source, message.topic)
+        add_grandchild(state.children, sender.broker, source, message[kinds.PARENT])
     elif kind == kinds.JOIN:
         tree.on_join(state, rules, sender, message, out)
     elif kind == kinds.ACCEPT:

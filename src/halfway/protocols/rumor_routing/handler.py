@@ -142,20 +142,20 @@ def send_query(state, neighbourhood, i, message, subscriber, number, steps_left,
     if next_hop == NONE:
         next_hop = random_step(state, neighbourhood, i, message)
     o = emit_walker(message, messages.QUERY, steps_left, next_hop, out)
-    o.target = subscriber
+    o[messages.SUBSCRIBER] = subscriber
     o.args[messages.NUMBER] = number
 
 
 @inlined
 def on_query(state, neighbourhood, i, message, out):
     """Answer a rumor routing query if this node is a witness; otherwise it continues, if it may."""
-    number = message.args[messages.NUMBER]
-    keep_trail(state, i, message.target, number, message.source)
+    subscriber, number = message[messages.SUBSCRIBER], message.args[messages.NUMBER]
+    keep_trail(state, i, subscriber, number, message.source)
     left = message.args[messages.STEPS_LEFT] - 1
     if state.distance[i, message.topic] == 0:
-        send_answer(state, i, message, message.target, number, state.latest[i, message.topic], out)
+        send_answer(state, i, message, subscriber, number, state.latest[i, message.topic], out)
     elif left >= 0 and not has_no_neighbour(neighbourhood, i):
-        send_query(state, neighbourhood, i, message, message.target, number, left, out)
+        send_query(state, neighbourhood, i, message, subscriber, number, left, out)
 
 
 @inlined

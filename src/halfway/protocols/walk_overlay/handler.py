@@ -104,9 +104,9 @@ def on_command(state, rules, i, message, out):
     elif kind == messages.PUBLISH:
         events.publish(state, rules, i, message, out)
     elif kind == messages.SUBSCRIBE:
-        events.change_subscription(state, rules, i, message.topic, True, out)
+        events.change_subscription(state, rules, i, message[messages.SUBSCRIPTION], True, out)
     elif kind == messages.UNSUBSCRIBE:
-        events.change_subscription(state, rules, i, message.topic, False, out)
+        events.change_subscription(state, rules, i, message[messages.SUBSCRIPTION], False, out)
     elif kind == messages.LEAVE:
         members.initiator[i] = 0
         repair.leave(state, rules, i, out)
