@@ -22,5 +22,7 @@ def test_the_table_of_systems_has_every_system() -> None:
 
 
 def test_a_table_ends_with_its_last_row() -> None:
-    page = "# Title\n| a | b |\n|---|---|\n| x | 1 |\n| y | 2 |\n\n| a | b |\n|---|---|\n| z | 3 |\n"
+    page = (
+        "# Title\n| a | b |\n|---|---|\n| x | 1 |\n| y | 2 |\n\n| a | b |\n|---|---|\n| z | 3 |\n"
+    )
     assert first_column(page, "a") == ["x", "y"]
