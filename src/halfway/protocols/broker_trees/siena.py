@@ -29,13 +29,15 @@ from halfway.protocols.broker_trees.subscription_table import (
     notify,
     remove,
 )
-from halfway.protocols.reliable_hop import ReliableHops, restart_timers
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_S, ReliableHops, restart_timers
 
 KINDS = messages.KINDS
 OPTIONS = {
     "brokers": count(20, "k: brokers, on uniform nodes", 1, 500),
     "retries": count(0, "retransmissions of a hop; 0: hops are not acknowledged", 0, 100),
-    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted; more than there and back"),
+    "ack_timeout_s": seconds(
+        ACK_TIMEOUT_S, "until a hop is retransmitted; more than there and back"
+    ),
 }
 MAP_PARENT = "parent"  # the field of the state that the replay map draws as a tree
 
@@ -46,7 +48,7 @@ class Rules(NamedTuple):
 
     catalogue: Catalogue
     retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
-    ack_timeout_s: float = 1.0
+    ack_timeout_s: float = ACK_TIMEOUT_S
 
 
 class SienaState(NamedTuple):

@@ -30,7 +30,7 @@ from halfway.protocols.broker_trees.subscription_table import (
     empty_table,
 )
 from halfway.protocols.event_window import empty_window, record_if_new
-from halfway.protocols.reliable_hop import ReliableHops, restart_timers
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_S, ReliableHops, restart_timers
 
 KINDS = kinds.KINDS
 OPTIONS = {
@@ -58,7 +58,7 @@ class Rules(NamedTuple):
     tau_s: float  # how long a direct path may be dead before its child joins elsewhere [§4.1]
     until_s: float = math.inf  # time after which no PING is sent, so that a run can end
     retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
-    ack_timeout_s: float = 1.0
+    ack_timeout_s: float = ACK_TIMEOUT_S
 
 
 class UnderlaySienaState(NamedTuple):
