@@ -156,6 +156,7 @@ def test_the_window_follows_the_newest_event_to_the_last_id(seed: int, pages: in
 
 @given(networks(connected=False, most=10), st.integers(0, 2**32), st.integers(1, 3))
 def test_each_component_ends_with_all_its_events(network: Network, seed: int, batch: int) -> None:
+    """[Demers et al. 1987 §1.3] Every pair that compares resolves its differences."""
     events = 6
     commands = [Letter(e / 4, e % network.n, PUBLISH, 0, e) for e in range(events)]
     run = exchanged(network, Rules(1.0, 0.5, 200.0, 1, batch), commands, seed, events)
@@ -191,7 +192,8 @@ def test_a_second_start_replaces_the_first(starts: int) -> None:
 
 
 def test_an_event_reaches_a_disk_in_about_as_many_rounds_as_it_has_hops() -> None:
-    """Push-pull between neighbours: not many more rounds than the diameter."""
+    """[Demers et al. 1987 §1.3] Push-pull, here between neighbours: not many more rounds than the
+    diameter."""
     network = disk(n=100, radius=0.2, seed=2)
     commands = [Letter(0.0, 0, PUBLISH, 0, 0)]
     run = exchanged(network, Rules(1.0, 0.5, 60.0, 1, 5), commands, 3, 1)

@@ -130,7 +130,7 @@ def test_coverage_grows_with_fanout_and_with_rounds() -> None:
 
 
 def test_coverage_grows_with_the_chance_and_flooding_is_its_end() -> None:
-    """[Haas et al.] GOSSIP1(p, k); GOSSIP1(1, 1) is flooding."""
+    """[Haas et al. 2002] GOSSIP1(p, k); GOSSIP1(1, 1) is flooding."""
     shares = [
         reached(gossip.Rules(gossip.BROADCAST, 1, 1.0, 0.5, p, 1)) for p in (0.0, 0.3, 0.6, 1.0)
     ]
@@ -141,14 +141,15 @@ def test_coverage_grows_with_the_chance_and_flooding_is_its_end() -> None:
 
 @pytest.mark.parametrize("sure", [1, 2, 5])
 def test_the_first_hops_are_certain(sure: int) -> None:
-    """[Haas et al.] With p = 0 an event makes exactly the first k hops."""
+    """[Haas et al. 2002] With p = 0 an event makes exactly the first k hops."""
     rules = gossip.Rules(gossip.BROADCAST, 1, 1.0, 0.5, 0.0, sure)
     run = gossiped(line(9), rules, [Letter(0.0, 0, PUBLISH, 0, 0)], seed=1)
     assert list(np.flatnonzero(run.state.seen[:, 0] == 0)) == list(range(sure + 1))
 
 
 def test_every_set_of_neighbours_is_equally_likely() -> None:
-    """Two of four neighbours: six sets, over many seeds."""
+    """[Demers et al. 1987 §1.4] Receivers are random. Two of four neighbours: six sets, over many
+    seeds."""
     star = from_links(5, [(0, z) for z in range(1, 5)])
     rules = gossip.Rules(2, 1, 1.0, 0.0)
     seen: dict[tuple[int, ...], int] = {}

@@ -1,11 +1,11 @@
 """Anti-entropy: in each round a node compares its events with those of one random neighbour.
 
-After Demers et al. 1987, "Epidemic algorithms for replicated database maintenance": partners drawn
-at random, push and pull. In a round a node sends digests (which events of a page of 256 it holds, a
-bit each) to one neighbour. The neighbour answers with events that the digest lacks, and with one
-request (bits again) for those that it lacks itself, which the first node then sends. On a connected
-network every node ends up with every event of the window, whatever was lost: a later round repeats
-what an earlier one missed.
+After Demers et al. 1987, "Epidemic algorithms for replicated database maintenance", §1.3: partners
+drawn at random, push and pull. In a round a node sends digests (which events of a page of 256 it
+holds, a bit each) to one neighbour. The neighbour answers with events that the digest lacks, and
+with one request (bits again) for those that it lacks itself, which the first node then sends. On a
+connected network every node ends up with every event of the window, whatever was lost: a later
+round repeats what an earlier one missed.
 
 We compare pages of event ids in turn instead of whole databases by checksum, and send at most
 `batch` events in answer to one record, because a record has eight integers and an outbox is

@@ -107,6 +107,7 @@ def test_k_steps_to_one() -> None:
 
 
 def test_heard_is_one_hop_sooner_and_counts_it() -> None:
+    """[dwo Alg. 2] A neighbour that carries the other trail is met as well."""
     # 0 - 1 - 2 - 3 - 4 from both ends: 0 goes to 1, 4 goes to 3; 1 goes to 2 and hears 3.
     pair = walk_pair(line(5), 0, 4, seed=1)
     assert (pair.steps, pair.steps_each, pair.node) == (4, (3, 1), 3)
@@ -115,6 +116,7 @@ def test_heard_is_one_hop_sooner_and_counts_it() -> None:
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_neighbours_meet_at_once(system: WalkSystem) -> None:
+    """[drw §3] "The node where the two … meet" makes the match: here an initiator."""
     pair = walk_pair(line(2), 0, 1, system=system)
     assert (pair.steps, pair.node, list(pair.path)) == (1, 1, [0, 1])
 

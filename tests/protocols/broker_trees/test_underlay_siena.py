@@ -243,8 +243,10 @@ def run_history(seed: int, initial: list[int], actions: list[Action]) -> None:
 @pytest.mark.parametrize("seed", range(WORLDS))
 @pytest.mark.parametrize("victim", range(BROKERS))
 def test_deaths_leave_the_tree_that_the_bulk_overlay_leaves(seed: int, victim: int) -> None:
-    """The same parents as in the bulk overlay, those below the root's successor included."""
-    # [uas §4.1] "operation of P on behalf of P": a death has the effect of a departure.
+    """[uas §4.1] "operation of P on behalf of P": a death has the effect of a departure.
+
+    The parents are those of the bulk overlay, those below the root's successor included.
+    """
     live = LiveTree(*grown(seed))
     overlay = live.overlay.twin()
     live.settle(LONG)

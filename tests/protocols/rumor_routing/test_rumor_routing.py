@@ -67,7 +67,8 @@ def test_paths_get_closer_hop_by_hop(
 
 
 def test_agents_make_their_steps_and_leave_a_path() -> None:
-    """On a ring an agent goes straight on, and every node it visits knows the path back."""
+    """[Braginsky & Estrin 2002] On a ring an agent goes straight on, and every node it visits knows
+    the path back."""
     ring = from_links(20, [(i, (i + 1) % 20) for i in range(20)])
     run = agents_only(ring, 1, [5], 8)
     rows = [5, *map(int, run.received(AGENT))]
@@ -89,6 +90,7 @@ def test_an_agent_carries_a_second_path() -> None:
 
 
 def test_walkers_avoid_their_last_five_nodes_where_they_can() -> None:
+    """[Braginsky & Estrin 2002] A walk goes straight by the nodes that it has seen; five here."""
     network = disk(n=80, radius=0.22, seed=5)
     run = agents_only(network, 4, [0], 200)
     rows = [0, *map(int, run.received(AGENT))]
@@ -153,7 +155,8 @@ def test_a_query_without_an_answer_is_repeated_and_given_up() -> None:
 
 
 def test_a_query_follows_a_path_once_it_has_met_it() -> None:
-    """On a line the agent has gone to the end; the query goes straight to the publisher."""
+    """[Braginsky & Estrin 2002] The agent has gone to the end of a line; the query goes straight to
+    the publisher."""
     commands = [Letter(0.0, 0, PUBLISH, 0, 3), Letter(5.0, 19, SUBSCRIBE, 0)]
     run = routed(line(20), rumor.Rules(1.0, 19, 19, 100.0, 0), commands, 1)
     assert list(run.received(QUERY)) == list(range(18, -1, -1))
@@ -163,7 +166,7 @@ def test_a_query_follows_a_path_once_it_has_met_it() -> None:
 
 
 def test_agents_raise_the_share_of_queries_that_arrive() -> None:
-    """[Braginsky & Estrin] the more agents, the more queries of the same life get through."""
+    """[Braginsky & Estrin 2002] The more agents, the more queries of the same life get through."""
     network = disk(n=150, radius=0.14, seed=2)
 
     def share(steps: int) -> float:

@@ -55,7 +55,7 @@ class Rules(NamedTuple):
     catalogue: Catalogue
     ping_interval_s: float  # more than there and back
     missed_pings: int  # PINGs in a row without an answer after which a path counts as dead
-    tau_s: float  # how long a direct path may be dead before its child joins elsewhere [§4.1]
+    tau_s: float  # how long a direct path may be dead before its child joins elsewhere [uas §4.1]
     until_s: float = math.inf  # time after which no PING is sent, so that a run can end
     retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
     ack_timeout_s: float = ACK_TIMEOUT_S

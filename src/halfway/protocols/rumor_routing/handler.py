@@ -1,9 +1,9 @@
 """Rumor routing: agents leave paths to publishers, queries walk at random until they meet one.
 
-[Braginsky & Estrin 2002, "Rumor routing algorithm for sensor networks"] A node that witnesses an
-event may send an agent, which walks at random and leaves on every node that it visits the next hop
-back and the distance. A query for the event walks at random too, until it meets such a path, and
-then follows it.
+After Braginsky & Estrin 2002, "Rumor routing algorithm for sensor networks", WSNA, pp. 22-31: a
+node that witnesses an event may send an agent, which walks at random and leaves on every node that
+it visits the next hop back and the distance. A query for the event walks at random too, until it
+meets such a path, and then follows it.
 
 What the paper calls an event, something that happens at a place and that queries ask for, is a
 topic here; each PUBLISH is one witnessing of it. Deviations:
