@@ -8,7 +8,7 @@ from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.counter_broadcast import Rules
 from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links
-from tests.protocols.lone import HOP, Driven, Letter, World, drive
+from tests.protocols.lone import HOP, Command, Driven, World, drive
 from tests.protocols.slow_world import SlowWorld
 from tests.protocols.worlds import networks
 
@@ -17,8 +17,8 @@ EVENTS = 3
 
 def broadcast(network: Network, rules: Rules, seed: int, events: int = EVENTS) -> Driven:
     """A run in which every node subscribes to the one topic."""
-    commands = [Letter(0.0, row, SUBSCRIBE, 0) for row in range(network.n)]
-    commands += [Letter(e, e % network.n, PUBLISH, 0, e) for e in range(events)]
+    commands = [Command(0.0, row, SUBSCRIBE, 0) for row in range(network.n)]
+    commands += [Command(e, e % network.n, PUBLISH, 0, e) for e in range(events)]
     return drive(
         World(
             network, counter_broadcast,
@@ -64,7 +64,7 @@ def test_it_agrees_with_the_slow_oracle(network: Network, rules: Rules, seed: in
         slow.after(event, slow.receive, event % network.n, event, True)
     slow.run()
     run = broadcast(network, rules, seed)
-    delivered = zip(run.told["at"], run.told_rows, run.told["event"], strict=True)
+    delivered = zip(run.reports["at"], run.report_rows, run.reports["event"], strict=True)
     found = sorted((float(at), int(row), int(event)) for at, row, event in delivered)
     assert found == sorted(slow.delivered)
     assert len(run.received(counter_broadcast.COPY)) == slow.received["copy"]

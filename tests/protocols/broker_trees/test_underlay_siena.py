@@ -27,7 +27,7 @@ from halfway.sim.engine.records import new_engine
 from halfway.sim.radio.delays import Ideal
 from halfway.world.underlays.waxman import Waxman, waxman
 from tests.protocols.broker_trees.test_siena import FILTERS, MANY, MATCHES, VALUES
-from tests.protocols.lone import Letter, World, drive, faults
+from tests.protocols.lone import Command, World, drive, faults
 
 NODES, BROKERS, SLOTS, CHILDREN, WINDOW, HOP = 24, 9, 60, 12, 4096, 1e-3
 CLIENTS = np.arange(BROKERS, BROKERS + 5, dtype=np.int32)  # nodes; a broker's row is its number
@@ -290,7 +290,7 @@ def test_after_tau_a_child_whose_direct_path_is_dead_joins_its_grandparent(seed:
     assert tried
 
 
-def commands(overlay: Overlay) -> list[Letter]:
+def commands(overlay: Overlay) -> list[Command]:
     """Subscriptions, events, starts, ticks and unknown kinds."""
     row = {k: overlay[k].row for k in range(BROKERS)}
     some: list[tuple[int, int, int, int]] = [
@@ -303,7 +303,7 @@ def commands(overlay: Overlay) -> list[Letter]:
         (row[5], int(START), -1, -1), (row[0], int(PUBLISH), 4, 2),
         (row[1], 200, 3, 3), (row[1], 100, 3, 3),
     ]  # fmt: skip
-    return [Letter(0.5 * k, *given) for k, given in enumerate(some)]
+    return [Command(0.5 * k, *given) for k, given in enumerate(some)]
 
 
 def test_a_lone_node_emits_what_its_row_emits() -> None:
@@ -317,9 +317,9 @@ def test_a_lone_node_emits_what_its_row_emits() -> None:
     assert underlay_siena.most_emissions(fresh(overlay, here.names()), given) == MOST
     kinds = {int(kind) for kind in driven.records["kind"]}
     assert {0, 2, 4, 6, 13, 14, 15, 16, 18, 19, 20, 22, 23, 24} <= kinds
-    seats = {
+    row_maps = {
         BROKERS: {row: row for row in range(BROKERS)},
         len(CLIENTS): {int(row): d for d, row in enumerate(CLIENTS)},
     }
     rows = (0, 3, BROKERS, HERE)  # the root, a broker, a client's node, a router
-    assert faults(here, driven, lone_rows=rows, slots=MOST, seats=seats) == []
+    assert faults(here, driven, lone_rows=rows, slots=MOST, row_maps=row_maps) == []
