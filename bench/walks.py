@@ -1,7 +1,7 @@
 """Benchmark of bulk walks against C: one pure walk, many in flight, and pairs that meet.
 
-All implementations walk the same walks from the same seeds on the same arrays, and must end on the same
-nodes. The walks in flight share random states, and are compared with one walk instead.
+All implementations walk the same walks from the same seeds on the same arrays, and must end on the
+same nodes. The walks in flight share random states, and are compared with one walk instead.
 """
 
 import argparse

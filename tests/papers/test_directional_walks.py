@@ -217,8 +217,8 @@ def evidence() -> Summaries:
     for n in (1500, 2000, 2500, 3000, 3500, 4000):
         for system in ("directional-walk", "random-walk"):
             for k in (1, 10, 100) if n <= 3000 else (1,):
-                for reading in ("heard", "stepped-on"):
-                    rows += summarised(meeting_point(n, system, k, reading), meetings)
+                for interpretation in ("heard", "stepped-on"):
+                    rows += summarised(meeting_point(n, system, k, interpretation), meetings)
     return Summaries(rows)
 
 

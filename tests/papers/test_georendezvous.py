@@ -11,7 +11,7 @@ import pytest
 
 from halfway.papers.georendezvous import claims, claims_beyond
 from halfway.papers.georendezvous.beyond import rivals, signalling
-from halfway.papers.georendezvous.experiments import PAPER, TREE_READINGS
+from halfway.papers.georendezvous.experiments import PAPER, TREE_INTERPRETATIONS
 from halfway.papers.georendezvous.loss import AFTER_S, by_walks
 from halfway.papers.georendezvous.measurements import detours, nice_places, trees
 from halfway.papers.georendezvous.mobility import mobility
@@ -103,10 +103,12 @@ def test_two_close_cells_do_almost_as_well_as_eight() -> None:
     assert alone.verdict == "agrees"
 
 
-@pytest.mark.parametrize("reading", TREE_READINGS)
-def test_trees_of_eight_points_are_shorter_below_eight_subscribers(reading: str) -> None:
+@pytest.mark.parametrize("interpretation", TREE_INTERPRETATIONS)
+def test_trees_of_eight_points_are_shorter_below_eight_subscribers(interpretation: str) -> None:
     """[geo §4] "With less than 8 subscribers, it is better to have multiple rendezvous"."""
-    found = [v for v in claims.judge_figure_3d(evidence("figure-3d")) if v.reading == reading]
+    found = [
+        v for v in claims.judge_figure_3d(evidence("figure-3d")) if v.reading == interpretation
+    ]
     few = [v for v in found if "below 8" in str(v.published) and int(v.cell["clients"]) <= 4]
     assert len(few) == 3
     assert all(float(v.measured or 9) < 1 for v in few)
@@ -136,11 +138,11 @@ def test_a_share_that_vanishes_differs() -> None:
     assert {v.verdict for v in found} == {"differs"}
 
 
-def test_points_and_readings_share_networks_and_pairs() -> None:
+def test_points_and_interpretations_share_networks_and_pairs() -> None:
     """More points never lengthen a pair's path, and a traversal never shortens it."""
     runs = [
-        Run(dict(detour_point(300, k, k, reading).parameters), 0, 5, 6, 7 + k, {})
-        for k, reading in ((2, "known"), (4, "known"), (4, "toured"))
+        Run(dict(detour_point(300, k, k, interpretation).parameters), 0, 5, 6, 7 + k, {})
+        for k, interpretation in ((2, "known"), (4, "known"), (4, "toured"))
     ]
     two, four, traversed = (detours(run)["path"] for run in runs)
     assert (four <= two).all()

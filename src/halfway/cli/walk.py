@@ -19,7 +19,7 @@ def walk(
     source: options.From = None,
     target: options.To = None,
     system: options.WalkSystemName = "directional-walk",
-    reading: options.WalkReading = "heard",
+    interpretation: options.WalkInterpretation = "heard",
     k: options.WalkSteps = 1,
     seed: options.WalkSeed = 1,
     plot: options.PlotFile = None,
@@ -64,11 +64,11 @@ def walk(
     if outside:
         warn(f"{whole.name} is disconnected: the walks use {part.n} of {whole.n} nodes")
     with spinner("walking (the first walk compiles the system)"):
-        met = walk_pair(part, a, b, system=system, reading=reading, k=k, seed=seed)
+        met = walk_pair(part, a, b, system=system, interpretation=interpretation, k=k, seed=seed)
     draw(part, met)
     result = walked(
-        part, met, int(distances(part, a)[b]), system=system, reading=reading, k=k, seed=seed,
-        picture=str(plot) if plot else None,
+        part, met, int(distances(part, a)[b]), system=system, reading=interpretation, k=k,
+        seed=seed, picture=str(plot) if plot else None,
     )  # fmt: skip
     typer.echo(walked_json(result) if as_json else "\n".join(lines(result)))
 
