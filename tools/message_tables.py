@@ -14,7 +14,8 @@ _HEAD = """# Messages
 
 A record has the same layout for every system (`halfway.core.message.MESSAGE`). A kind fills the
 fields below; the others are blank (`topic`, `event`, `target` and `publisher` -1, all else 0). The
-driver fills `at`, `hops`, `source`, `next` and `incarnation`. `args` are eight integers, `reals`
+driver fills `at`, `hops`, `source`, `next` and `incarnation`. Words after a field say what it holds
+instead of what its name says: "`topic` the sender's parent". `args` are eight integers, `reals`
 six floating-point numbers; `args[3]…[5]` are three places of one field.
 
 A *command* comes from the application or the driver, *network* records go to neighbours, a *timer*
@@ -46,7 +47,7 @@ def _table(kinds: Kinds) -> str:
 
 
 def _row(kind: Kind) -> str:
-    fields = [f"`{field}`" for field in kind.fields]
+    fields = [f"`{field}` {kind.reused.get(field, '')}".rstrip() for field in kind.fields]
     for array in ("args", "reals"):
         for name, indices in kind.places(array).items():
             last = f"…[{indices[-1]}]" if len(indices) > 1 else ""

@@ -53,7 +53,7 @@ WalkSystemName = Annotated[
     Literal["directional-walk", "random-walk"],
     typer.Option("--system", help="How a walk chooses its next node."),
 ]
-WalkReading = Annotated[
+WalkInterpretation = Annotated[
     Literal["heard", "stepped-on"],
     typer.Option("--reading", help="Walks meet in range of the other's trail, or on it."),
 ]

@@ -25,6 +25,7 @@ from halfway.protocols.georendezvous.routing import copy_of, forward, hop, rerou
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
 from halfway.protocols.georendezvous.state import CellState, state
 from halfway.protocols.georendezvous.tables import NO_ROUTE
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_S
 
 __all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "state"]
 
@@ -41,7 +42,9 @@ OPTIONS = {
     "max_hops": count(2000, "transmissions after which a message ends", 1, MOST_HOPS),
     "replicas": count(0, "members of a cell that store a key; 0: all of them", 0, 1000),
     "retries": count(0, "retransmissions of an unacknowledged hop; 0: no acknowledgements", 0, 100),
-    "ack_timeout_s": seconds(0.1, "a hop waits for its acknowledgement; above a round trip", 1e-6),
+    "ack_timeout_s": seconds(
+        ACK_TIMEOUT_S, "a hop waits for its acknowledgement; above a round trip", 1e-6
+    ),
     "reach_margin": Option(0.0, 0.0, 0.9, "share of the reach by which cells shrink, for mobility"),
 }
 

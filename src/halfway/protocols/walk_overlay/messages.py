@@ -7,6 +7,7 @@ from halfway.protocols import reliable_hop
 
 NEVER = np.int32(-1)  # in place of a node id or a number: none
 
+SUBSCRIPTION = "topic"  # header field of SUBSCRIBE and UNSUBSCRIBE: an id of the catalogue
 # Places in `args` of a walk's messages.
 INITIATOR, NUMBER, BRANCH, RANDOM_LOW, RANDOM_HIGH, STEPS, RANK, ROOT = range(8)
 PRICE = 0  # in `reals` of a BID
@@ -36,9 +37,12 @@ START = KINDS.start()
 LAUNCH = KINDS.command(1, "launch", "join the overlay as one of the first two initiators")
 JOIN = KINDS.command(2, "join", "join the overlay as a later initiator")
 PUBLISH = KINDS.command(3, "publish", "publish `event` of `topic`", "topic event")
-SUBSCRIBE = KINDS.command(4, "subscribe", "add subscription `topic` of the catalogue", "topic")
+_SUBSCRIPTION = {SUBSCRIPTION: "subscription id"}
+SUBSCRIBE = KINDS.command(
+    4, "subscribe", "add a subscription of the catalogue", reused=_SUBSCRIPTION
+)
 UNSUBSCRIBE = KINDS.command(
-    5, "unsubscribe", "remove subscription `topic` of the catalogue", "topic"
+    5, "unsubscribe", "remove a subscription of the catalogue", reused=_SUBSCRIPTION
 )
 LEAVE = KINDS.command(6, "leave", "leave the overlay")
 

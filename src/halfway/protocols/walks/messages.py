@@ -13,6 +13,7 @@ from halfway.core.kinds import Kinds, MapRole, Meets, Step
 from halfway.core.message import COMMAND_ARG
 from halfway.core.options import count, seconds, switch
 from halfway.protocols import reliable_hop
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_S
 
 # Places in `args`.
 RANDOM_LOW, RANDOM_HIGH = 0, 1  # the random state of a walk
@@ -61,7 +62,7 @@ OPTIONS = {
     "advertise": switch(True, "nodes advertise trails: walks meet at a neighbour as well"),
     "most_steps": count(100_000, "steps after which a walk ends", 1, 2**31 - 1),
     "retries": count(0, "retransmissions of a hop; 0: hops are not acknowledged", 0, 100),
-    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted; more than a round trip"),
+    "ack_timeout_s": seconds(ACK_TIMEOUT_S, "until a hop is retransmitted; more than a round trip"),
     "relaunch_s": seconds(10.0, "until a walk without a meeting is launched again; 0: never"),
     "launches": count(10, "launches in a row without a meeting", 1, 1000),
     "refresh_s": seconds(0.0, "from a launch to the next in any case; 0: never"),
@@ -82,7 +83,7 @@ class Rules(NamedTuple):
     advertise: bool  # [dwo Alg. 2] a neighbour that carries the other trail is met as well
     most_steps: int  # a walk that has made this many steps ends; the paper leaves stopping open
     retries: int = 0
-    ack_timeout_s: float = 1.0
+    ack_timeout_s: float = ACK_TIMEOUT_S
     relaunch_s: float = math.inf
     launches: int = 1
     refresh_s: float = math.inf  # trails expire after this time
