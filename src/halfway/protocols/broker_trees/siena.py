@@ -37,7 +37,7 @@ OPTIONS = {
     "retries": count(
         0, "number of retransmissions of a hop (0 means that hops are not acknowledged)", 0, 100
     ),
-    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted; more than there and back"),
+    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted (more than a round trip)"),
 }
 MAP_PARENT = "parent"  # the field of the state that the replay map draws as a tree
 

@@ -37,7 +37,7 @@ OPTIONS = {
     **siena.OPTIONS,
     "ping_interval_s": seconds(
         1.0,
-        "between two pings of a broker to its parent; the interval must exceed a round trip",
+        "between two pings of a broker to its parent (more than a round trip)",
         1e-3,
     ),
     "missed_pings": count(

@@ -37,7 +37,7 @@ OPTIONS = {
     "copies": count(2, "number m of brokers that relay an event for its source", 1, 64),
     "epidemic": switch(False, "whether every broker gets every event"),
     "by_capability": switch(
-        True, "whether the most capable nodes are brokers; otherwise brokers are random nodes"
+        True, "whether the most capable nodes are brokers, instead of random nodes"
     ),
     "replace_brokers": switch(
         False, "whether a region elects a successor after it lost its broker"

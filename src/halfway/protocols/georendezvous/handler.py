@@ -52,7 +52,7 @@ OPTIONS = {
     "retries": count(
         0, "number of retransmissions of a hop (0 means that hops are not acknowledged)", 0, 100
     ),
-    "ack_timeout_s": seconds(0.1, "a hop waits for its acknowledgement; above a round trip", 1e-6),
+    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted (more than a round trip)", 1e-6),
     "reach_margin": Option(
         0.0, 0.0, 0.9, "share of the reach by which cells are smaller, to allow for movement"
     ),

@@ -31,9 +31,9 @@ OPTIONS: dict[str, Option] = {
     ),
     "branches": count(1, "number of branches of a walk", 1, 2),
     "step_pause_s": seconds(0.01, "that a walk pauses on each node before it asks for bids"),
-    "bid_timeout_s": seconds(0.02, "that a walk waits for bids; the wait must exceed a round trip"),
+    "bid_timeout_s": seconds(0.02, "that a walk waits for bids (more than a round trip)"),
     "settling_time_s": seconds(
-        1.0, "until a detached fragment starts a walk; the fragment's id spreads in this time"
+        1.0, "until a detached fragment starts a walk, while the fragment's id spreads"
     ),
     "most_steps": count(100_000, "number of steps after which a walk goes back", 1, 2**31 - 1),
     "false_positives": Option(0.01, 1e-6, 0.5, "share of other topics that a filter admits"),
@@ -45,14 +45,14 @@ OPTIONS: dict[str, Option] = {
     "retries": count(
         5, "number of retransmissions of a hop (0 means that hops are not acknowledged)", 0, 100
     ),
-    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted: more than there and back"),
+    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted (more than a round trip)"),
     "relaunch_s": seconds(
         10.0, "from a walk that met no other walk to the next walk (0 means never)"
     ),
     "launches": count(
         10,
-        "number of walks in a row with the interval relaunch_s; later walks are rarer "
-        "by this factor",
+        "number of walks in a row with the interval relaunch_s, before walks become rarer by "
+        "this factor",
         1,
         1000,
     ),

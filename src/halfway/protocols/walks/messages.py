@@ -65,7 +65,7 @@ OPTIONS = {
     "retries": count(
         0, "number of retransmissions of a hop (0 means that hops are not acknowledged)", 0, 100
     ),
-    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted; more than a round trip"),
+    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted (more than a round trip)"),
     "relaunch_s": seconds(10.0, "until a walk without a meeting is launched again (0 means never)"),
     "launches": count(10, "largest number of launches in a row without a meeting", 1, 1000),
     "refresh_s": seconds(
