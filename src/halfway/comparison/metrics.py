@@ -84,11 +84,11 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
     (Metric("recovery-time", "recovery time", "s",
             "The mean time from a fault to the recovery from this fault. A fault is an instant "
             "at which nodes or links go down. The recovery is the first of three consecutive "
-            "publications that reach all expected subscribers. A fault counts only if at least "
-            "three events follow the fault and the system recovers."), None),
+            "publications that reach all expected subscribers. A fault counts only if the "
+            "system recovers and at least three events follow the fault."), None),
     (Metric("recovery-rate", "recovery rate", "",
-            "The share of the faults from which the system recovers. Only faults that at least "
-            "three events follow count. The recovery is the first of three consecutive "
+            "The share of the faults from which the system recovers. A fault counts only if at "
+            "least three events follow the fault. The recovery is the first of three consecutive "
             "publications that reach all expected subscribers.", "more"), None),
 )  # fmt: skip
 METRICS = tuple(metric for metric, _ in _METRICS)
