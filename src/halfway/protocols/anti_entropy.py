@@ -52,12 +52,10 @@ ROUND = KINDS.timer(
 HOPS_FROM_PUBLISHER = False
 
 OPTIONS = {
-    "period_s": seconds(1.0, "from one round of a node to its next round"),
-    "jitter_s": seconds(0.5, "of the longest random delay that a node adds to each wait"),
-    "pages": count(1, "number of pages of 256 events that a round compares", 1, 1000),
-    "batch": count(
-        8, "largest number of events that a node sends or requests in answer to one record", 1, 256
-    ),
+    "period_s": seconds(1.0, "from one round of a node to its next"),
+    "jitter_s": seconds(0.5, "upper bound of the random delay added to each wait"),
+    "pages": count(1, "pages of 256 events that a round compares", 1, 1000),
+    "batch": count(8, "most events sent, and requested, in answer to one record", 1, 256),
 }
 
 

@@ -26,10 +26,8 @@ COPY = KINDS.network(
 DECIDE = KINDS.timer(3, "decide", "the wait is over: repeat the event, or not", "topic event")
 
 OPTIONS = {
-    "wait_s": seconds(0.05, "that a node waits at most before it decides"),
-    "enough": count(
-        3, "number of copies of an event after which a node does not repeat the event", 1, 1000
-    ),
+    "wait_s": seconds(0.05, "the longest wait before a node decides"),
+    "enough": count(3, "copies received after which a node does not repeat an event", 1, 1000),
 }
 
 

@@ -19,7 +19,7 @@ FLOOD = KINDS.network(
 )
 REPEAT = KINDS.timer(3, "repeat", "the delay is over: transmit the event", "topic event")
 
-OPTIONS = {"repeat_delay_s": seconds(0.01, "from the reception of an event to its repetition")}
+OPTIONS = {"repeat_delay_s": seconds(0.01, "from receiving an event to repeating it")}
 
 
 class Rules(NamedTuple):

@@ -39,22 +39,12 @@ ROUND = KINDS.timer(
 BROADCAST = -1  # a fanout: one transmission to all neighbours
 
 OPTIONS = {
-    "fanout": count(
-        3,
-        "number of random neighbours to which a node sends an event in a round (-1 "
-        "means one broadcast to all neighbours)",
-        BROADCAST,
-    ),
-    "rounds": count(3, "number of rounds in which a node sends an event", 1),
-    "period_s": seconds(1.0, "from one round to the next round"),
-    "jitter_s": seconds(0.5, "of the longest random delay that a node adds to each wait"),
+    "fanout": count(3, "random neighbours in a round; -1: all, by one broadcast", BROADCAST),
+    "rounds": count(3, "rounds in which a node sends an event", 1),
+    "period_s": seconds(1.0, "from one round to the next"),
+    "jitter_s": seconds(0.5, "upper bound of the random delay added to each wait"),
     "chance": share(1.0, "probability that a node sends an event at all"),
-    "sure_hops": count(
-        1,
-        "a node that received an event after fewer hops than this number always sends it",
-        0,
-        65_535,
-    ),
+    "sure_hops": count(1, "nodes that receive it after fewer hops always send it", 0, 65_535),
 }
 
 

@@ -36,20 +36,14 @@ KINDS = kinds.KINDS
 OPTIONS = {
     **siena.OPTIONS,
     "ping_interval_s": seconds(
-        1.0,
-        "between two pings of a broker to its parent (more than a round trip)",
-        1e-3,
+        1.0, "between the pings of a broker to its parent; more than there and back", 1e-3
     ),
     "missed_pings": count(
-        3, "number of unanswered pings in a row after which a path counts as dead", 1, 1000
+        3, "unanswered pings in a row after which a path counts as dead", 1, 1000
     ),
-    "tau_s": seconds(10.0, "for which a direct path is dead before the child joins another broker"),
+    "tau_s": seconds(10.0, "that a direct path is dead before its child joins elsewhere"),
     "known_brokers": count(
-        1,
-        "number of brokers that a client's node knows (with 1, the node monitors no "
-        "broker and keeps its broker)",
-        1,
-        8,
+        1, "brokers that a client's node knows; 1: it monitors none, and never changes", 1, 8
     ),
 }
 MAP_PARENT = siena.MAP_PARENT

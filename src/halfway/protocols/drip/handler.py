@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfway.core.compiled import apart, embedded
+from halfway.core.compiled import apart, inlined
 from halfway.core.handler import handles
 from halfway.core.message import START
 from halfway.core.options import count, seconds, switch
@@ -32,36 +32,24 @@ from halfway.protocols.drip.routes import forward, note_route, send
 from halfway.protocols.drip.state import NO_NODE, SOURCE, DripState, blank_state
 
 OPTIONS = {
-    "brokers": count(20, "number k of brokers", 1, 10_000),
-    "nearest": count(4, "number l of nearest brokers that a node lists", 1, 5),
-    "copies": count(2, "number m of brokers that relay an event for its source", 1, 64),
-    "epidemic": switch(False, "whether every broker gets every event"),
-    "by_capability": switch(
-        True, "whether the most capable nodes are brokers, instead of random nodes"
-    ),
-    "replace_brokers": switch(
-        False, "whether a region elects a successor after it lost its broker"
-    ),
-    "beacon_interval_s": seconds(
-        2.0, "between two beacons of a broker, and between two reports of a bridge node"
-    ),
-    "expiry_s": seconds(5.0, "until a broker or route expires that a node has not heard again"),
-    "election_s": seconds(2.0, "that an election lasts"),
+    "brokers": count(20, "k: brokers", 1, 10_000),
+    "nearest": count(4, "l: nearest brokers that a node lists", 1, 5),
+    "copies": count(2, "m: brokers that relay an event of its source", 1, 64),
+    "epidemic": switch(False, "every broker gets every event"),
+    "by_capability": switch(True, "the most capable nodes are brokers; else random nodes"),
+    "replace_brokers": switch(False, "a region whose broker is lost elects a successor"),
+    "beacon_interval_s": seconds(2.0, "between a broker's beacons, a bridge node's reports"),
+    "expiry_s": seconds(5.0, "until a broker or route that is not heard again is dropped"),
+    "election_s": seconds(2.0, "duration of an election"),
     "registration_interval_s": seconds(20.0, "until a subscriber registers again"),
-    "exchange_interval_s": seconds(
-        5.0, "at least between two transfers of subscriptions to the same broker"
-    ),
-    "retry_interval_s": seconds(0.5, "until a node retries a record without a next hop"),
-    "retries": count(20, "number of retries of a record without a next hop"),
-    "flood_jitter_s": seconds(0.01, "of the longest random delay before a node repeats a flood"),
-    "event_capacity": count(1024, "largest number of events that a broker stores", 1),
-    "batch": count(
-        64, "number of subscriptions sent, or of events flooded again, at a time", 1, 256
-    ),
-    "transfer_batch": count(
-        64, "number of events that a broker sends to another broker at a time", 1, 256
-    ),
-    "transfer_interval_s": seconds(0.0, "at least between two transfers of events by a broker"),
+    "exchange_interval_s": seconds(5.0, "minimum between sending one broker subscriptions"),
+    "retry_interval_s": seconds(0.5, "until a record without a next hop is retried"),
+    "retries": count(20, "retries of a record without a next hop"),
+    "flood_jitter_s": seconds(0.01, "maximum random delay until a flood is repeated"),
+    "event_capacity": count(1024, "events that a broker has room for", 1),
+    "batch": count(64, "subscriptions sent, or events flooded again, at a time", 1, 256),
+    "transfer_batch": count(64, "events sent to another broker at a time", 1, 256),
+    "transfer_interval_s": seconds(0.0, "minimum between a broker's transfers of events"),
 }
 
 
@@ -97,7 +85,7 @@ def most_emissions(state: DripState, rules: Rules) -> int:
     return 2 * rules.batch + rules.transfer_batch + 2 * int(state.intervals.shape[1]) + 8
 
 
-@embedded
+@inlined
 def start_timer(state, rules, i, now, wait, out):
     """Start the timer of a DRIP node's next beacon or report, unless the run ends before."""
     if now + wait <= rules.until_s:
@@ -205,7 +193,7 @@ def on_rare(state, rules, neighbourhood, i, kind, message, out):
             registrations.register(state, rules, neighbourhood, i, message.at, out)
 
 
-@embedded
+@inlined
 def on_hop(state, rules, neighbourhood, i, kind, message, out):
     """Process a DRIP record that goes hop by hop: it is for this broker, or to be forwarded."""
     if kind == kinds.REPORT and message.kind != kinds.DEFERRED:

@@ -58,22 +58,14 @@ RESUME = KINDS.timer(14, "resume", "relaunch one walk after a crash", "topic", {
 
 OPTIONS = {
     "step_delay_s": seconds(0.01, "from a walk's arrival at a node to its next step"),
-    "advertise": switch(
-        True, "whether nodes advertise trails, so that walks also meet at a neighbour of a trail"
-    ),
-    "most_steps": count(100_000, "number of steps after which a walk ends", 1, 2**31 - 1),
-    "retries": count(
-        0, "number of retransmissions of a hop (0 means that hops are not acknowledged)", 0, 100
-    ),
-    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted (more than a round trip)"),
-    "relaunch_s": seconds(10.0, "until a walk without a meeting is launched again (0 means never)"),
-    "launches": count(10, "largest number of launches in a row without a meeting", 1, 1000),
-    "refresh_s": seconds(
-        0.0, "from a launch to the next launch, even after a meeting (0 means never)"
-    ),
-    "buffer_size": count(
-        8, "number of events that a node buffers for a subscriber until the walks meet", 0, 1000
-    ),
+    "advertise": switch(True, "nodes advertise trails: walks meet at a neighbour as well"),
+    "most_steps": count(100_000, "steps after which a walk ends", 1, 2**31 - 1),
+    "retries": count(0, "retransmissions of a hop; 0: hops are not acknowledged", 0, 100),
+    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted; more than a round trip"),
+    "relaunch_s": seconds(10.0, "until a walk without a meeting is launched again; 0: never"),
+    "launches": count(10, "launches in a row without a meeting", 1, 1000),
+    "refresh_s": seconds(0.0, "from a launch to the next in any case; 0: never"),
+    "buffer_size": count(8, "events buffered for a subscriber until the walks meet", 0, 1000),
 }
 
 NEVER = np.int32(-1)
