@@ -22,29 +22,37 @@ UNSUBSCRIBE = KINDS.network(
     1, "unsubscribe", "a client ends one subscription", "topic event sequence", args=ROUTED_CLIENT
 )
 PUBLISH = KINDS.network(
-    2, "publish", "a client publishes `event`; `topic`: its content, a row of the values",
-    "topic event sequence", args=ROUTED_CLIENT, on_map=MapRole.EVENT_HOP,
-)  # fmt: skip
+    2,
+    "publish",
+    "a client publishes `event`. `topic` is the row of the event's content in the table of values",
+    "topic event sequence",
+    args=ROUTED_CLIENT,
+    on_map=MapRole.EVENT_HOP,
+)
 DETACH = KINDS.network(
     3, "detach", "a client ends all of its subscriptions", "topic event sequence",
     args=ROUTED_CLIENT,
 )  # fmt: skip
 SUBSCRIBE_UP = KINDS.network(
-    4, "subscribe-up", "a child's subscription to the filter `topic`", "topic sequence", args=ROUTED
+    4, "subscribe-up", "a child subscribes to the filter `topic`", "topic sequence", args=ROUTED
 )
 UNSUBSCRIBE_UP = KINDS.network(
-    5, "unsubscribe-up", "the end of a child's subscription", "topic sequence", args=ROUTED
+    5,
+    "unsubscribe-up",
+    "a child ends its subscription to the filter `topic`",
+    "topic sequence",
+    args=ROUTED,
 )
 NOTIFY = KINDS.network(
-    6, "notify", "an event, to a broker or to a client's node", "topic event sequence",
+    6, "notify", "an event travels to a broker or to a client's node", "topic event sequence",
     args=ROUTED_CLIENT, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 DELIVERED = KINDS.report(
-    7, "delivered", "an event for the client `target`", "topic event target",
+    7, "delivered", "the node delivers an event to the client `target`", "topic event target",
     on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 NO_PATH = KINDS.timer(
-    12, "no-path", "no path leads to the target of a record: count it", "topic event",
+    12, "no-path", "the node counts a record because no path leads to the target", "topic event",
     args={"client": CLIENT},
 )  # fmt: skip
 START = KINDS.start()

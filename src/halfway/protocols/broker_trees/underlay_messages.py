@@ -26,37 +26,58 @@ KINDS.include(messages.KINDS)
 LEAVE = KINDS.command(13, "leave", "this broker leaves the tree [uas Algorithm 2]")
 TICK = KINDS.timer(14, "tick", "a ping interval is over")
 PING = KINDS.network(
-    15, "ping", "to the parent, on each path; `topic`: digest of the child's subscriptions",
-    "topic sequence", args={**ROUTED, "path": PATH},
-)  # fmt: skip
+    15,
+    "ping",
+    "a child pings its parent on each path. `topic` is the digest of the child's subscriptions",
+    "topic sequence",
+    args={**ROUTED, "path": PATH},
+)
 PONG = KINDS.network(
-    16, "pong", "the answer to a ping by the same path, with news", "topic event sequence",
+    16,
+    "pong",
+    "the parent answers a ping on the same path, with news about the tree",
+    "topic event sequence",
     args={**_NEWS, "path": PATH},
-)  # fmt: skip
+)
 HELD = KINDS.network(
-    17, "held", "the receiver's subscription to the filter `topic`, as its broker holds it",
+    17, "held", "the sender, a broker, holds the receiver's subscription to the filter " "`topic`",
     "topic sequence", args=ROUTED_CLIENT,
 )  # fmt: skip
 GRANDCHILD = KINDS.network(
-    18, "grandchild", "to the grandparent; `topic`: the sender's parent", "topic sequence",
+    18,
+    "grandchild",
+    "the sender is a grandchild of the receiver. `topic` is the sender's parent",
+    "topic sequence",
     args=ROUTED,
-)  # fmt: skip
-JOIN = KINDS.network(19, "join", "asks to be a child of the receiver", "sequence", args=ROUTED)
+)
+JOIN = KINDS.network(
+    19, "join", "the sender asks to become a child of the receiver", "sequence", args=ROUTED
+)
 ACCEPT = KINDS.network(
-    20, "accept", "the receiver is a child of the sender, with news", "topic event sequence",
+    20,
+    "accept",
+    "the sender accepts the receiver as a child, with news about the tree",
+    "topic event sequence",
     args={**_NEWS, "broker that leaves and is replaced": REPLACED},
-)  # fmt: skip
+)
 QUIT = KINDS.network(
     21, "quit", "the sender is not a child of the receiver", "sequence", args=ROUTED
 )
 LEAVING = KINDS.network(
-    22, "leaving", "to the parent: adopt the sender's children", "sequence", args=ROUTED
+    22,
+    "leaving",
+    "the sender leaves the tree, and its parent must adopt the sender's children",
+    "sequence",
+    args=ROUTED,
 )
 KEEP_ALIVE = KINDS.network(
-    23, "keep-alive", "from a client's node to its broker; `topic`: digest of its subscriptions",
-    "topic sequence", args=ROUTED_CLIENT,
-)  # fmt: skip
+    23,
+    "keep-alive",
+    "a client's node checks its broker. `topic` is the digest of its clients' subscriptions",
+    "topic sequence",
+    args=ROUTED_CLIENT,
+)
 ALIVE = KINDS.network(
-    24, "alive", "the answer to a keep-alive by the same path", "sequence",
+    24, "alive", "the broker answers a keep-alive on the same path", "sequence",
     args={**ROUTED, "path": PATH},
 )  # fmt: skip

@@ -28,26 +28,37 @@ MOST_RELAYS = 7  # brokers that an EVENT has room for
 
 KINDS = Kinds()
 KINDS.start()
-PUBLISH = KINDS.command(1, "publish", "publish `event` of `topic`", "topic event")
-SUBSCRIBE = KINDS.command(5, "subscribe", "subscribe to topics `topic` to `event`", "topic event")
-DELIVERED = KINDS.report(4, "delivered", "an event for a subscriber, once", "topic event")
+PUBLISH = KINDS.command(1, "publish", "the application publishes `event` of `topic`", "topic event")
+SUBSCRIBE = KINDS.command(
+    5,
+    "subscribe",
+    "the application subscribes to all topics from `topic` to `event`",
+    "topic event",
+)
+DELIVERED = KINDS.report(
+    4, "delivered", "the node delivers an event to a subscriber once", "topic event"
+)
 # To every neighbour.
 CANDIDATE = KINDS.network(
-    16, "ability", "[drip §IV-A] the detecting ability, our capability, of candidate `target`",
-    "target", reals={"capability": CAPABILITY},
-)  # fmt: skip
+    16,
+    "ability",
+    "[drip §IV-A] the sender floods the capability of candidate `target` "
+    "(detecting ability in the paper)",
+    "target",
+    reals={"capability": CAPABILITY},
+)
 BEACON = KINDS.network(
     17, "beacon",
-    "[drip §IV-B] broker `target` exists; `topic` is the sender's local broker",
+    "[drip §IV-B] broker `target` exists. `topic` is the local broker of the " "sender",
     "target topic event", on_map=MapRole.OWN_BROKER, reals={"sent_at": SENT_AT},
     args={"sequence": BEACON_SEQUENCE, "replaces": REPLACES, "digest[k]": DIGEST},
 )  # fmt: skip
 FLOOD = KINDS.network(
-    18, "flood", "an event, in the region of broker `target`", "target topic event",
+    18, "flood", "an event floods the region of broker `target`", "target topic event",
     args={"round": ROUND}, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 ELECTION_CALL = KINDS.network(
-    19, "call", "broker `target` is lost: its region elects its most capable node", "target",
+    19, "call", "broker `target` is lost, and its region elects the most capable node", "target",
     args={"best_candidate": BEST_CANDIDATE}, reals={"capability": CAPABILITY},
 )  # fmt: skip
 # Hop by hop to broker `target`.
@@ -56,34 +67,41 @@ REPORT = KINDS.network(
     args={"other_broker": OTHER_BROKER, "digest[k]": DIGEST},
 )  # fmt: skip
 REGISTER = KINDS.network(
-    21, "register", "a node of the region subscribes to topics `topic` to `event`",
+    21, "register", "a node of the region subscribes to all topics from `topic` to `event`",
     "target topic event",
     args={"version": VERSION, "seen_base": SEEN_BASE, "key": KEY, "nearest[k]": NEAREST},
     reals={"seen[5]": SEEN},
 )  # fmt: skip
 QUIT = KINDS.network(
-    22, "quit", "the subscription is registered elsewhere from now on", "target",
+    22, "quit", "the subscription is registered at another broker from now on", "target",
     args={"version": VERSION, "key": KEY},
 )  # fmt: skip
 NEWS = KINDS.network(
-    23, "news", "an event, to the local broker of each node that forwards it",
+    23, "news", "an event travels to the local broker of each node that forwards the event",
     "target topic event", on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 SUBSCRIPTION = KINDS.network(
-    24, "subscription", "a broker sends another a subscription to topics `topic` to `event`",
+    24,
+    "subscription",
+    "a broker sends another broker a subscription to all topics from `topic` to `event`",
     "target topic event",
     args={"version": VERSION, "sender": SENDER, "key": KEY, "nearest[k]": NEAREST},
-)  # fmt: skip
+)
 EVENT = KINDS.network(
-    25, "event", "from a broker: a copy of an event", "target topic event",
+    25, "event", "a broker sends a copy of an event", "target topic event",
     args={"role": ROLE, "relays[k]": RELAYS}, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 BOOTSTRAP_END = KINDS.timer(26, "bootstrap-end", "the first election of brokers is over")
 TICK = KINDS.timer(27, "tick", "the next beacon or report is due", args={"starts": STARTS})
 DEFERRED = KINDS.timer(
-    28, "deferred", "retry a record of kind `flags`; its other fields are that record's",
-    "flags target topic event", args={"deferred[k]": 0}, reals={"deferred[k]": 0, "retry": RETRY},
-)  # fmt: skip
+    28,
+    "deferred",
+    "the node retries a record of kind `flags`. The other fields are the "
+    "fields of the retried record",
+    "flags target topic event",
+    args={"deferred[k]": 0},
+    reals={"deferred[k]": 0, "retry": RETRY},
+)
 ELECTION_END = KINDS.timer(
     29, "election-end", "the election of a successor of broker `target` is over", "target",
     args={"awaits_winner": AWAITS_WINNER},
