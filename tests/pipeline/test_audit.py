@@ -319,9 +319,9 @@ def test_failed_runs_are_made_again_from_what_is_stored(spark, store, tmp_path, 
     assert audit(store).batches == len(list(store.batches.glob("*/_manifest.json")))
     cause.unlink()
     assert cli.main(["results", str(store.folder), "--rerun-failed"]) == 0
-    assert "12 failed runs made again; 12 of them succeed now" in capsys.readouterr().err
+    assert "12 failed runs were repeated, and 12 of these runs succeed now" in capsys.readouterr().err
     fresh = Store(tmp_path / "fresh")
     sweep(spark, fresh, planned)
     assert digest(store) == digest(fresh)
     assert cli.main(["results", str(store.folder), "--rerun-failed"]) == 0
-    assert "no failed run can be made again" in capsys.readouterr().err
+    assert "no failed run can be repeated" in capsys.readouterr().err

@@ -82,7 +82,7 @@ def _print_rest(out: Console, found: Audit) -> None:
         batches = ", ".join(found.unfinished)
         out.print(
             f"not counted: batches/{batches}, unfinished ({found.writer} was interrupted, or is "
-            "still writing); the same command repeats them"
+            "still writing). The same command repeats unfinished batches."
         )
     for damage in found.damage[:_MOST]:
         out.print(Text.assemble(("damaged", "red bold"), f"  {damage.file} {damage.what}"))
