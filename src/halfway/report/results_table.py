@@ -72,7 +72,7 @@ def _print_failures(out: Console, failures: Sequence[Failure]) -> None:
         )
         out.print(Padding(Text(first, style="dim"), _INDENT))
         if why := failure.cannot_rerun:
-            out.print(Padding(Text(f"--rerun-failed cannot repeat it: {why}"), _INDENT))
+            out.print(Padding(Text(f"--rerun-failed cannot repeat this run: {why}"), _INDENT))
     if (left := len(failures) - _MOST) > 0:
         out.print(Text(f"{left:,} more errors: --json lists all", style="dim"))
 
