@@ -198,4 +198,4 @@ def test_where_no_broker_is_reached_nothing_arrives_and_nothing_breaks() -> None
     outcome = tree("siena", parted, demand, options={"brokers": 1}).run()
     assert (outcome.published, outcome.delivered, outcome.expected) == (2, 1, 4)
     # A subscription and an event from nodes that no path leads from.
-    assert outcome.shortfalls == {"messages without a path": 2}
+    assert outcome.shortfalls == {"messages without a route": 2}

@@ -65,7 +65,11 @@ def compare(
         )  # fmt: skip
     for name, why in request.unsupported.items():
         warn(f"{name} cannot run here: {why}")
-    completed = _completed(request, out, master, seed, mapped, as_json)
+    _show(_completed(request, out, master, seed, mapped, as_json), out / PAGE, as_json)
+
+
+def _show(completed: "Completed", page: Path, as_json: bool) -> None:
+    """Print the results of `halfway compare`; exit status RUNS_FAILED if runs failed."""
     if as_json:
         from halfway.report.comparison.terminal import cells_jsonl
 
@@ -73,7 +77,7 @@ def compare(
     else:
         from halfway.report.comparison.terminal import print_results
 
-        print_results(console(), completed.results, page=str(out / PAGE))
+        print_results(console(), completed.results, page=str(page))
     if completed.results.errors:
         warn(f"{completed.results.errors} runs failed; the first: {completed.first_error}")
         raise typer.Exit(RUNS_FAILED)

@@ -58,7 +58,7 @@ WalkSystemName = Annotated[
     Literal["directional-walk", "random-walk"],
     typer.Option("--system", help="How a walk chooses its next node."),
 ]
-WalkReading = Annotated[
+WalkInterpretation = Annotated[
     Literal["heard", "stepped-on"],
     typer.Option("--reading", help="Walks meet next to a trail (heard), or only on a trail."),
 ]

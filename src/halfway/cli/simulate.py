@@ -1,9 +1,14 @@
 """`halfway simulate`: one system on a scenario, message by message."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from halfway.cli.options import AsJson, Changed, ScenarioFile, ScenarioSeed, SystemName, TraceFile
 from halfway.cli.screen import assignments, console, spinner
+
+if TYPE_CHECKING:
+    from halfway.adapters.interface import System
 
 
 def simulate(
@@ -39,11 +44,7 @@ def simulate(
     given = assignments(changes, "--set")
     if seed is not None:
         given["seed"] = str(seed)
-    mine = None
-    if system is not None and system.endswith(".py"):
-        from halfway.adapters.user_protocol import read_user_system, user_system
-
-        mine = user_system(read_user_system(system))
+    mine = _user_system(system)
     read = read_scenario(scenario, given, {} if mine is None else {mine.name: mine})
     if trace is not None:
         from halfway.sim.trace.writer import checked_target
@@ -58,3 +59,12 @@ def simulate(
         typer.echo(outcome_json(outcome))
     else:
         print_outcome(console(), outcome)
+
+
+def _user_system(name: str | None) -> "System | None":
+    """The user's protocol that `halfway simulate` names by its file, if it names one."""
+    if name is None or not name.endswith(".py"):
+        return None
+    from halfway.adapters.user_protocol import read_user_system, user_system
+
+    return user_system(read_user_system(name))

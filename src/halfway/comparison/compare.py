@@ -50,10 +50,7 @@ def compare(
     root, replicates, made = ROOT_SEED if seed is None else seed, request.replicates, 0
     with session_when_needed(master) as spark:
         while True:
-            # All systems of a point before the next point.
-            every = [(point, one) for point in request.points for one in request.systems]
-            points = [point_of(point.scenario, one) for point, one in every]
-            table = plan(points, replicates, root)
+            table = _planned_runs(request, replicates, root)
             # A finished comparison needs no Spark.
             if not set(table["key"].to_pylist()) <= store.finished_keys(errors=False):
                 if cores := local_cores(master):
@@ -84,6 +81,12 @@ def compare(
         digest=statistics.digest_of_runs(runs), wall_seconds=wall_seconds, seed=root,
     )  # fmt: skip
     return Completed(results, runs, first, made)
+
+
+def _planned_runs(request: Request, replicates: int, root: int) -> pa.Table:
+    """The runs that a comparison plans: all systems of a point before the next point."""
+    every = [(point, one) for point in request.points for one in request.systems]
+    return plan([point_of(point.scenario, one) for point, one in every], replicates, root)
 
 
 def _finished_runs(request: Request, store: Store, table: pa.Table) -> list[FinishedRun]:

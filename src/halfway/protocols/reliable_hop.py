@@ -23,6 +23,7 @@ ACK_TIMEOUT = KINDS.timer(
     args={"attempt": ATTEMPT},
 )  # fmt: skip
 
+ACK_TIMEOUT_S = 0.1  # the default of every system; more than a round trip
 NONE = np.int64(-1)
 _FREE = 0  # the sequence number of a free place
 _SEQUENCE_NUMBERS = 2**31 - 1  # after these they start again

@@ -86,12 +86,7 @@ class Simulation:
         stretch: bool = True,
         journal: int | None = None,
     ) -> None:
-        if not (0.0 < seconds < 1e12):
-            raise Problem(f"seconds = {seconds:g}: expected a positive finite number")
-        if not 0 <= seed < 2**64:
-            raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1")
-        if window < 1:
-            raise Problem(f"window = {window}: expected 1 or more events")
+        _check(seconds, seed, window)
         chosen = system if isinstance(system, System) else named(system)
         self.system, self.seconds, self.seed = chosen.name, float(seconds), seed
         self._adapter = chosen.with_options(options or {})
@@ -273,6 +268,16 @@ class Simulation:
         start_up = self._adapter.start_up_commands(self.demand)
         self.post(start_up)
         return StartUp(start_up, self.environment.initially_down)
+
+
+def _check(seconds: float, seed: int, window: int) -> None:
+    """Raise Problem for a number of a simulation that is out of range."""
+    if not (0.0 < seconds < 1e12):
+        raise Problem(f"seconds = {seconds:g}: expected a positive finite number")
+    if not 0 <= seed < 2**64:
+        raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1")
+    if window < 1:
+        raise Problem(f"window = {window}: expected 1 or more events")
 
 
 @kernel

@@ -197,7 +197,8 @@ def on_publish(state, rules, neighbourhood, i, message, out):
 def on_rare(state, rules, neighbourhood, i, kind, message, out):
     """Process a DRIP record of elections, a start event, or a subscription."""
     if kind == kinds.CANDIDATE:
-        elections.announce_candidate(state, i, message.target, message.reals[CAPABILITY], 0.0, out)
+        node_id, capability = message[kinds.CANDIDATE_ID], message.reals[CAPABILITY]
+        elections.announce_candidate(state, i, node_id, capability, 0.0, out)
     elif kind == kinds.BOOTSTRAP_END:
         elections.on_bootstrap_end(state, i)
     elif kind == kinds.ELECTION_CALL:
@@ -207,7 +208,9 @@ def on_rare(state, rules, neighbourhood, i, kind, message, out):
     elif kind == START:
         on_start(state, rules, i, message, out)
     elif kind == kinds.SUBSCRIBE:
-        new = registrations.keep_interval(state, i, message.topic, message.event)
+        new = registrations.keep_interval(
+            state, i, message[kinds.FIRST_TOPIC], message[kinds.LAST_TOPIC]
+        )
         if new and state.node[i].local_broker != NO_NODE:
             registrations.register(state, rules, neighbourhood, i, message.at, out)
 
@@ -228,12 +231,14 @@ def on_hop(state, rules, neighbourhood, i, kind, message, out):
 @handles(DripState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Handle one message at a node of DRIP."""
-    kind = np.int64(message["flags"] if message.kind == kinds.DEFERRED else message.kind)
+    kind = np.int64(
+        message[kinds.DEFERRED_KIND] if message.kind == kinds.DEFERRED else message.kind
+    )
     if kind == kinds.BEACON:
         on_beacon(state, rules, neighbourhood, i, message, out)
         # Brokers in range need no bridge: [drip §V-B] "unless they are neighbors".
-        if state.node[i].is_broker == 1 and message.source == message.target:
-            meet(state, rules, neighbourhood, i, message.target, message, out)
+        if state.node[i].is_broker == 1 and message.source == message[kinds.BROKER_ID]:
+            meet(state, rules, neighbourhood, i, message[kinds.BROKER_ID], message, out)
     elif kind == kinds.FLOOD:
         on_flood(state, rules, i, message, out)
     elif kinds.REPORT <= kind <= kinds.EVENT:

@@ -25,6 +25,7 @@ from halfway.protocols.georendezvous.routing import copy_of, forward, hop, rerou
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
 from halfway.protocols.georendezvous.state import CellState, state
 from halfway.protocols.georendezvous.tables import NO_ROUTE
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_S
 
 __all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "state"]
 
@@ -51,7 +52,7 @@ OPTIONS = {
         0, "number of retransmissions of a hop. 0 means that hops are not acknowledged", 0, 100
     ),
     "ack_timeout_s": seconds(
-        0.1, "after which a node retransmits a hop. Use more than a round trip", 1e-6
+        ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip", 1e-6
     ),
     "reach_margin": Option(
         0.0,

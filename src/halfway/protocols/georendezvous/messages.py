@@ -5,6 +5,7 @@ import numpy as np
 from halfway.core.kinds import Kinds, MapRole
 from halfway.protocols import application, reliable_hop
 
+SUBSCRIBER = "target"  # header field of an INTEREST, a PRUNE and a REPLICATE: whose entry it is
 # Places in `args` of routed messages:
 GOAL_X, GOAL_Y = 0, 1  # the cell that the message is for
 ENTRY_X, ENTRY_Y = 2, 3  # the cell where it entered perimeter mode
@@ -43,10 +44,12 @@ HELLO = KINDS.network(12, "hello", "a member of the cell sends its beacon", args
 GONE = KINDS.network(13, "gone", "a member leaves its cell", args=_CELL)
 _CLIENT = {"client column": CLIENT_X, "client row": CLIENT_Y}
 _ROUTED = "flags target topic publisher sequence"
+_ENTRY = "flags topic publisher sequence"
+_SUBSCRIBER = {SUBSCRIBER: "the subscriber, or -1"}
 REPLICATE = KINDS.network(
-    14, "replicate", "a member sends an entry of its store to the members of the cell", _ROUTED,
+    14, "replicate", "a member sends an entry of its store to the members of the cell", _ENTRY,
     {**_CELL, "entry kind": ENTRY_KIND, "point": POINT},
-    {**_CLIENT, "until": UNTIL, "stamp": STAMP}, on_map=MapRole.HOME_CELL,
+    {**_CLIENT, "until": UNTIL, "stamp": STAMP}, on_map=MapRole.HOME_CELL, reused=_SUBSCRIBER,
 )  # fmt: skip
 
 _ARGS = {
@@ -62,14 +65,17 @@ DROPPED = KINDS.timer(
 )  # fmt: skip
 # To the home of a rendezvous point. Handlers compare kinds: ADVERT to NOTIFY_CLIENT are routed.
 ADVERT = KINDS.network(20, "advert", "`publisher` will publish on `topic`", _ROUTED, _ARGS, _STORED)
-INTEREST = KINDS.network(21, "interest", "`target` subscribes to `topic`", _ROUTED, _ARGS, _STORED)
+INTEREST = KINDS.network(
+    21, "interest", "a node subscribes to `topic`", _ENTRY, _ARGS, _STORED, reused=_SUBSCRIBER
+)
 PRUNE = KINDS.network(
     22,
     "prune",
-    "`target` receives the events of `publisher` through another point",
-    _ROUTED,
+    "a subscriber receives the events of `publisher` through another point",
+    _ENTRY,
     _ARGS,
     _STORED,
+    reused=_SUBSCRIBER,
 )
 NOTIFY = KINDS.network(
     23, "notify", "an event travels to a rendezvous point", f"{_ROUTED} event", _ARGS, _EVENT,

@@ -1,9 +1,9 @@
 """Rumor routing: agents leave paths to publishers, queries walk at random until they meet one.
 
-[Braginsky & Estrin 2002, "Rumor routing algorithm for sensor networks"] A node that witnesses an
-event may send an agent, which walks at random and leaves on every node that it visits the next hop
-back and the distance. A query for the event walks at random too, until it meets such a path, and
-then follows it.
+After Braginsky & Estrin 2002, "Rumor routing algorithm for sensor networks", WSNA, pp. 22-31: a
+node that witnesses an event may send an agent, which walks at random and leaves on every node that
+it visits the next hop back and the distance. A query for the event walks at random too, until it
+meets such a path, and then follows it.
 
 What the paper calls an event, something that happens at a place and that queries ask for, is a
 topic here; each PUBLISH is one witnessing of it. Deviations:
@@ -144,20 +144,20 @@ def send_query(state, neighbourhood, i, message, subscriber, number, steps_left,
     if next_hop == NONE:
         next_hop = random_step(state, neighbourhood, i, message)
     o = emit_walker(message, messages.QUERY, steps_left, next_hop, out)
-    o.target = subscriber
+    o[messages.SUBSCRIBER] = subscriber
     o.args[messages.NUMBER] = number
 
 
 @inlined
 def on_query(state, neighbourhood, i, message, out):
     """Answer a rumor routing query if this node is a witness; otherwise it continues, if it may."""
-    number = message.args[messages.NUMBER]
-    keep_trail(state, i, message.target, number, message.source)
+    subscriber, number = message[messages.SUBSCRIBER], message.args[messages.NUMBER]
+    keep_trail(state, i, subscriber, number, message.source)
     left = message.args[messages.STEPS_LEFT] - 1
     if state.distance[i, message.topic] == 0:
-        send_answer(state, i, message, message.target, number, state.latest[i, message.topic], out)
+        send_answer(state, i, message, subscriber, number, state.latest[i, message.topic], out)
     elif left >= 0 and not has_no_neighbour(neighbourhood, i):
-        send_query(state, neighbourhood, i, message, message.target, number, left, out)
+        send_query(state, neighbourhood, i, message, subscriber, number, left, out)
 
 
 @inlined

@@ -3,6 +3,7 @@
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
 from halfway.protocols import application
 
+SUBSCRIBER = "target"  # header field of a QUERY: the node that it started from
 # Places in `args`.
 STEPS_LEFT = 0  # of an AGENT and a QUERY: its time to live
 VISITED, VISITED_END = 4, 8  # of both: the nodes before `source`, the latest first; -1: none
@@ -28,10 +29,14 @@ AGENT = KINDS.network(
     },
 )
 QUERY = KINDS.network(
-    3, "query", "a query of subscriber `target` searches for `topic`", "target topic",
+    3,
+    "query",
+    "a query searches for `topic`",
+    "topic",
+    reused={SUBSCRIBER: "the subscriber that asks"},
     on_map=Step(("query",)),
     args={"steps_left": STEPS_LEFT, "number": NUMBER, "visited[k]": VISITED},
-)  # fmt: skip
+)
 ANSWER = KINDS.network(
     6,
     "answer",

@@ -13,6 +13,7 @@ from halfway.core.message import APP
 from halfway.core.options import Option, count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.protocols import reliable_hop
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_S
 from halfway.protocols.walk_overlay import events, fragments, messages, repair, walk
 from halfway.protocols.walk_overlay.launch import relaunch
 from halfway.protocols.walk_overlay.state import OverlayState, link_of, state
@@ -48,7 +49,7 @@ OPTIONS: dict[str, Option] = {
         5, "number of retransmissions of a hop. 0 means that hops are not acknowledged", 0, 100
     ),
     "ack_timeout_s": seconds(
-        0.1, "after which a node retransmits a hop. Use more than a round trip"
+        ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
     ),
     "relaunch_s": seconds(
         10.0, "after which a new walk follows a walk without a meeting. 0 means never"
@@ -88,7 +89,7 @@ class Rules(NamedTuple):
     hashes: int
     key: int  # of every hash
     retries: int = 0  # retransmissions of a hop; 0: hops are not acknowledged
-    ack_timeout_s: float = 1.0  # until a hop is retransmitted; more than there and back
+    ack_timeout_s: float = ACK_TIMEOUT_S  # until a hop is retransmitted; more than there and back
     relaunch_s: float = math.inf  # until a walk that met no other is followed by the next
     launches: int = 1  # walks in a row, relaunch_s apart; later ones this many times rarer
     link_check_interval_s: float = math.inf  # between two checks of overlay neighbours
@@ -125,9 +126,9 @@ def on_command(state, rules, i, message, out):
     elif kind == messages.PUBLISH:
         events.publish(state, rules, i, message, out)
     elif kind == messages.SUBSCRIBE:
-        events.change_subscription(state, rules, i, message.topic, True, out)
+        events.change_subscription(state, rules, i, message[messages.SUBSCRIPTION], True, out)
     elif kind == messages.UNSUBSCRIBE:
-        events.change_subscription(state, rules, i, message.topic, False, out)
+        events.change_subscription(state, rules, i, message[messages.SUBSCRIPTION], False, out)
     elif kind == messages.LEAVE:
         members.initiator[i] = 0
         repair.leave(state, rules, i, out)

@@ -7,6 +7,7 @@ from halfway.protocols import reliable_hop
 
 NEVER = np.int32(-1)  # in place of a node id or a number: none
 
+SUBSCRIPTION = "topic"  # header field of SUBSCRIBE and UNSUBSCRIBE: an id of the catalogue
 # Places in `args` of a walk's messages.
 INITIATOR, NUMBER, BRANCH, RANDOM_LOW, RANDOM_HIGH, STEPS, RANK, ROOT = range(8)
 PRICE = 0  # in `reals` of a BID
@@ -36,11 +37,12 @@ START = KINDS.start()
 LAUNCH = KINDS.command(1, "launch", "the node joins the overlay as one of the first two initiators")
 JOIN = KINDS.command(2, "join", "the node joins the overlay as a later initiator")
 PUBLISH = KINDS.command(3, "publish", "the application publishes `event` of `topic`", "topic event")
+_SUBSCRIPTION = {SUBSCRIPTION: "subscription id"}
 SUBSCRIBE = KINDS.command(
-    4, "subscribe", "the node adds subscription `topic` of the catalogue", "topic"
+    4, "subscribe", "the node adds a subscription of the catalogue", reused=_SUBSCRIPTION
 )
 UNSUBSCRIBE = KINDS.command(
-    5, "unsubscribe", "the node removes subscription `topic` of the catalogue", "topic"
+    5, "unsubscribe", "the node removes a subscription of the catalogue", reused=_SUBSCRIPTION
 )
 LEAVE = KINDS.command(6, "leave", "the node leaves the overlay")
 

@@ -13,6 +13,7 @@ from halfway.core.kinds import Kinds, MapRole, Meets, Step
 from halfway.core.message import COMMAND_ARG
 from halfway.core.options import count, seconds, switch
 from halfway.protocols import reliable_hop
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_S
 
 # Places in `args`.
 RANDOM_LOW, RANDOM_HIGH = 0, 1  # the random state of a walk
@@ -107,7 +108,7 @@ OPTIONS = {
         0, "number of retransmissions of a hop. 0 means that hops are not acknowledged", 0, 100
     ),
     "ack_timeout_s": seconds(
-        0.1, "after which a node retransmits a hop. Use more than a round trip"
+        ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
     ),
     "relaunch_s": seconds(
         10.0, "after which a node launches a walk without a meeting again. 0 means never"
@@ -138,7 +139,7 @@ class Rules(NamedTuple):
     advertise: bool  # [dwo Alg. 2] a neighbour that carries the other trail is met as well
     most_steps: int  # a walk that has made this many steps ends; the paper leaves stopping open
     retries: int = 0
-    ack_timeout_s: float = 1.0
+    ack_timeout_s: float = ACK_TIMEOUT_S
     relaunch_s: float = math.inf
     launches: int = 1
     refresh_s: float = math.inf  # trails expire after this time

@@ -156,7 +156,7 @@ def _interpretations(figure: Figure, verdicts: Sequence[Verdict]) -> str:
     ]
     if verdicts and not labels and verdicts[0].reading:
         lines.append(escape(verdicts[0].reading))
-    lines += [escape(one) for one in figure.readings if one not in labels]
+    lines += [escape(one) for one in figure.interpretations if one not in labels]
     items = "".join(f"<li>{line}</li>" for line in dict.fromkeys(lines))
     heading = "Interpretation of the paper"
     return f'<h3>{heading}</h3><ul class="interpretations">{items}</ul>' if items else ""
