@@ -189,8 +189,8 @@ def test_runs_in_error_are_status_1(fake: Fake, capsys: pytest.CaptureFixture[st
     assert cli.main(["reproduce", "directional-walks/figure-7"]) == RUNS_FAILED
     last = capsys.readouterr().err.splitlines()[-1]
     assert last == (
-        "halfway: 3 runs ended in errors and are kept with their messages in halfway-results/runs; "
-        "the first: n=1500 replicate 7: no connected network"
+        "halfway: 3 runs ended in errors. halfway-results/runs contains their messages. "
+        "The first: n=1500 replicate 7: no connected network"
     )
 
 

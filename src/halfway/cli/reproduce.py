@@ -61,8 +61,8 @@ def reproduce(
     _print_result(report, page, as_json)
     if report.errors:
         warn(
-            f"{report.errors} runs ended in errors. {out / 'runs'} contains their messages; "
-            f"the first: {' '.join(report.first_error.split())}"
+            f"{report.errors} runs ended in errors. {out / 'runs'} contains their messages. "
+            f"The first: {' '.join(report.first_error.split())}"
         )
         raise typer.Exit(RUNS_FAILED)
 
