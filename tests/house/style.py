@@ -18,7 +18,7 @@ MACHINES = re.compile(
 )
 # What these decorate is typed by the compiler, from its callers.
 COMPILED = {"kernel", "inlined", "entered", "apart", "handles", "overload", "intrinsic"}
-UNTAGGED = re.compile(r"[[](§|(Fig\.|Table|Theorem|Alg\.) ?\d)")
+UNTAGGED = re.compile(r"\[(§|(Fig\.|Table|Theorem|Alg\.) ?\d)")
 LEFTOVER = re.compile(r"\b(TOD[O]|FIXM[E]|XX[X])\b")
 
 
