@@ -185,7 +185,7 @@ def test_a_hop_retransmitted_after_a_crash_is_one_of_the_same_journey() -> None:
 def test_it_states_where_it_cannot_run() -> None:
     demand = Drawn(6, 1, 1, 2, events=1)
     legs = still(np.random.default_rng(1).random((6, 2)))
-    with pytest.raises(Problem, match="only where nodes do not move"):
+    with pytest.raises(Problem, match="nodes must not move"):
         Simulation("siena", motion=Motion(legs, 0.5), workload=demand)
     parted = from_links(6, [(0, 1), (1, 2), (4, 5)])
     with pytest.raises(Problem, match="4 brokers do not fit 3 nodes that reach each other"):

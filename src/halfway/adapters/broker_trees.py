@@ -42,7 +42,7 @@ class SienaAdapter(Adapter):
     def unsupported(self, context: RunContext) -> str:
         """Why the broker tree cannot run there: moving nodes, or fewer nodes than brokers."""
         if context.reach is not None:
-            return "routers know the routes of the underlay only where nodes do not move"
+            return "routes of the underlay are fixed, so nodes must not move"
         room, brokers = len(largest_component(context.start)), int(self.values["brokers"])
         if brokers > room:
             return f"{brokers} brokers do not fit {room} nodes that reach each other"

@@ -36,7 +36,7 @@ class DripAdapter(Adapter):
             raise Problem(
                 f"drip: nearest + copies = {nearest} + {copies}: expected a sum below "
                 f"brokers = {brokers}",
-                remedy="use more brokers, or fewer of the others",
+                remedy="raise brokers, or lower nearest or copies",
             )
 
     def instance(self, context: RunContext) -> SystemInstance:

@@ -22,7 +22,7 @@ def simulate(
     """Run one system on a scenario, message by message, and print its metrics.
 
     \b
-    A scenario is a TOML file; examples/scenarios has examples:
+    A scenario is a TOML file. The folder examples/scenarios has examples:
       system = "gossip"            seconds = 60        seed = 1
       \\[network]   kind = "unit-disk" (n, degree or radius), "file" (path, …),
                   "random-waypoint" (n, width, height, radius, speed, pause)
@@ -30,8 +30,8 @@ def simulate(
       \\[radio]     kind = "ideal", "distance", "contention" or "wired"
       \\[workload]  topics, publishers_each, subscribers_each, events, every_s
       \\[\\[faults]]  fault = "crash", "churn", "link-cut" or "partition"
-      \\[options.gossip]  the options of a system; a wrong name lists them
-    docs/scenarios.md: every field with its unit, default and range.
+      \\[options.gossip]  the options of a system (a wrong name lists all names)
+    docs/scenarios.md lists every field with its unit, default and range.
 
     \b
     halfway simulate examples/scenarios/sensor-field.toml

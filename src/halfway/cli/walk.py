@@ -35,9 +35,9 @@ def walk(
     """Run a publisher's and a subscriber's walk on a network until they meet.
 
     \b
-    Prints their steps, the meeting point, the loop-erased path between A and
-    B, and its stretch over a shortest path. A and B are ids of the file; by
-    default the seed draws them.
+    The command prints the steps of both walks, the meeting point, the loop-erased
+    path between A and B, and the stretch of this path over a shortest path. A and
+    B are node ids of the file. By default, the seed draws A and B.
 
     \b
     halfway walk unit-disk:n=3000,r=0.04,seed=7 --plot walk.png

@@ -39,26 +39,42 @@ KINDS = Kinds()
 KINDS.include(application.KINDS)
 KINDS.start()
 DIGEST = KINDS.network(
-    2, "digest", "which events of a page the sender holds", args={"held bits[8]": 0},
+    2, "digest", "the sender states which events of a page it holds", args={"held bits[8]": 0},
     reals={"newest known event": NEWEST}, reused=_PAGE,
 )  # fmt: skip
 REQUEST = KINDS.network(
-    7, "request", "which events of a page the sender lacks", args={"lacking bits[8]": 0},
+    7, "request", "the sender states which events of a page it lacks", args={"lacking bits[8]": 0},
     reused=_PAGE,
 )  # fmt: skip
-EVENT = KINDS.network(8, "event", "an event", "topic event", on_map=MapRole.EVENT_HOP)
+EVENT = KINDS.network(
+    8,
+    "event",
+    "the sender passes an event that the receiver lacks",
+    "topic event",
+    on_map=MapRole.EVENT_HOP,
+)
 ROUND = KINDS.timer(
-    3, "round", "compare with a random neighbour", args={"start number": START_NUMBER}
+    3,
+    "round",
+    "the node compares its events with a random neighbour",
+    args={"start number": START_NUMBER},
 )
 
 # A node keeps an event and sends it on request: the hops of a record do not begin at the publisher.
 HOPS_FROM_PUBLISHER = False
 
 OPTIONS = {
-    "period_s": seconds(1.0, "from one round of a node to its next"),
-    "jitter_s": seconds(0.5, "upper bound of the random delay added to each wait"),
-    "pages": count(1, "pages of 256 events that a round compares", 1, 1000),
-    "batch": count(8, "most events sent, and requested, in answer to one record", 1, 256),
+    "period_s": seconds(1.0, "from one round of a node to its next round"),
+    "jitter_s": seconds(0.5, "of the longest random delay that a node adds to each wait"),
+    "pages": count(
+        1, "number of pages that a node compares in one round. A page has 256 events", 1, 1000
+    ),
+    "batch": count(
+        8,
+        "largest number of events that a node sends, or requests, in answer to one record",
+        1,
+        256,
+    ),
 }
 
 

@@ -21,13 +21,21 @@ from halfway.protocols.event_window import empty_window, record_if_new
 KINDS = Kinds()
 KINDS.include(application.KINDS)
 COPY = KINDS.network(
-    2, "copy", "an event, to every neighbour", "topic event", on_map=MapRole.EVENT_HOP
+    2,
+    "copy",
+    "the sender passes an event to every neighbour",
+    "topic event",
+    on_map=MapRole.EVENT_HOP,
 )
-DECIDE = KINDS.timer(3, "decide", "the wait is over: repeat the event, or not", "topic event")
+DECIDE = KINDS.timer(
+    3, "decide", "the wait is over, and the node decides whether to repeat the event", "topic event"
+)
 
 OPTIONS = {
-    "wait_s": seconds(0.05, "the longest wait before a node decides"),
-    "enough": count(3, "copies received after which a node does not repeat an event", 1, 1000),
+    "wait_s": seconds(0.05, "of the longest wait before a node decides whether to repeat an event"),
+    "enough": count(
+        3, "number of received copies after which a node does not repeat an event", 1, 1000
+    ),
 }
 
 

@@ -29,22 +29,40 @@ from halfway.protocols.event_window import empty_window, record_if_new
 KINDS = Kinds()
 KINDS.include(application.KINDS)
 PUSH = KINDS.network(
-    2, "push", "an event, to one neighbour or to all", "topic event", on_map=MapRole.EVENT_HOP
+    2,
+    "push",
+    "the sender passes an event to one neighbour, or to all neighbours",
+    "topic event",
+    on_map=MapRole.EVENT_HOP,
 )
 ROUNDS_MADE = 0  # place in `args` of a ROUND
 ROUND = KINDS.timer(
-    3, "round", "the next round of an event", "topic event", args={"rounds made": ROUNDS_MADE}
+    3,
+    "round",
+    "the next round of an event begins",
+    "topic event",
+    args={"rounds made": ROUNDS_MADE},
 )
 
 BROADCAST = -1  # a fanout: one transmission to all neighbours
 
 OPTIONS = {
-    "fanout": count(3, "random neighbours in a round; -1: all, by one broadcast", BROADCAST),
-    "rounds": count(3, "rounds in which a node sends an event", 1),
-    "period_s": seconds(1.0, "from one round to the next"),
-    "jitter_s": seconds(0.5, "upper bound of the random delay added to each wait"),
-    "chance": share(1.0, "probability that a node sends an event at all"),
-    "sure_hops": count(1, "nodes that receive it after fewer hops always send it", 0, 65_535),
+    "fanout": count(
+        3,
+        "number of random neighbours that a node chooses in one round. -1 means "
+        "one broadcast to all neighbours",
+        BROADCAST,
+    ),
+    "rounds": count(3, "number of rounds in which a node sends the same event", 1),
+    "period_s": seconds(1.0, "from one round of an event to its next round"),
+    "jitter_s": seconds(0.5, "of the longest random delay that a node adds to each wait"),
+    "chance": share(1.0, "probability that a node sends a new event at all"),
+    "sure_hops": count(
+        1,
+        "number of hops. A node that receives an event after fewer hops always sends the event",
+        0,
+        65_535,
+    ),
 }
 
 

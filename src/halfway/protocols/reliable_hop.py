@@ -19,7 +19,7 @@ KINDS = Kinds()
 ACK = KINDS.network(254, "ack", "the hop with this sequence number has arrived", "sequence")
 ATTEMPT = 0  # place in `args` of an ACK_TIMEOUT
 ACK_TIMEOUT = KINDS.timer(
-    253, "ack-timeout", "retransmit a hop that is not acknowledged", "sequence",
+    253, "ack-timeout", "the node retransmits a hop without acknowledgement", "sequence",
     args={"attempt": ATTEMPT},
 )  # fmt: skip
 

@@ -196,7 +196,7 @@ class Simulation:
     def _kept(self) -> KeptRecords:
         if self._records is None:
             remedy = "build the simulation with journal=0 or more"
-            raise Problem("no records were kept", remedy=remedy)
+            raise Problem("the simulation kept no records", remedy=remedy)
         return self._records
 
     def _run_piece(self, end: float, limit: int, stop: Condition | None) -> bool:

@@ -87,7 +87,7 @@ class Overlays:
             raise Problem(
                 "a walk cannot leave a node without neighbours",
                 where=network.name,
-                remedy="take the largest component, or more range",
+                remedy="use the largest component, or a larger range",
             )
         self.network = network
         self._graph = Graph(network.start, network.who)
@@ -150,7 +150,9 @@ class Overlays:
             )
         if len(np.unique(rows)) != len(rows):
             raise Problem(
-                "an initiator is given twice", where=self.network.name, remedy="give each row once"
+                "initiators: one row is given twice",
+                where=self.network.name,
+                remedy="give each row once",
             )
         return rows
 

@@ -36,22 +36,26 @@ DETACH = KINDS.network(
     reused={FILTER: "ignored"},
 )  # fmt: skip
 SUBSCRIBE_UP = KINDS.network(
-    4, "subscribe-up", "a child's subscription", "sequence", args=ROUTED, reused=_FILTER
+    4, "subscribe-up", "a child subscribes to a filter", "sequence", args=ROUTED, reused=_FILTER
 )
 UNSUBSCRIBE_UP = KINDS.network(
-    5, "unsubscribe-up", "the end of a child's subscription", "sequence", args=ROUTED,
+    5, "unsubscribe-up", "a child ends a subscription", "sequence", args=ROUTED,
     reused=_FILTER,
 )  # fmt: skip
 NOTIFY = KINDS.network(
-    6, "notify", "an event, to a broker or to a client's node", "event sequence",
+    6, "notify", "an event travels to a broker or to a client's node", "event sequence",
     args=ROUTED_CLIENT, reused=_VALUES, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 DELIVERED = KINDS.report(
-    7, "delivered", "an event for the client `target`", "event target", reused=_VALUES,
+    7,
+    "delivered",
+    "the node delivers an event to the client `target`",
+    "event target",
+    reused=_VALUES,
     on_map=MapRole.EVENT_HOP,
-)  # fmt: skip
+)
 NO_PATH = KINDS.timer(
-    12, "no-path", "no path leads to the target of a record: count it", "event",
+    12, "no-path", "the node counts a record because no path leads to the target", "event",
     args={"client": CLIENT}, reused={FILTER: "as in that record"},
 )  # fmt: skip
 START = KINDS.start()

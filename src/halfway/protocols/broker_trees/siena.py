@@ -33,10 +33,12 @@ from halfway.protocols.reliable_hop import ACK_TIMEOUT_S, ReliableHops, restart_
 
 KINDS = messages.KINDS
 OPTIONS = {
-    "brokers": count(20, "k: brokers, on uniform nodes", 1, 500),
-    "retries": count(0, "retransmissions of a hop; 0: hops are not acknowledged", 0, 100),
+    "brokers": count(20, "number of brokers, on nodes drawn at random (k in the paper)", 1, 500),
+    "retries": count(
+        0, "number of retransmissions of a hop. 0 means that hops are not acknowledged", 0, 100
+    ),
     "ack_timeout_s": seconds(
-        ACK_TIMEOUT_S, "until a hop is retransmitted; more than there and back"
+        ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
     ),
 }
 MAP_PARENT = "parent"  # the field of the state that the replay map draws as a tree

@@ -32,36 +32,51 @@ KINDS.include(messages.KINDS)
 LEAVE = KINDS.command(13, "leave", "this broker leaves the tree [uas Algorithm 2]")
 TICK = KINDS.timer(14, "tick", "a ping interval is over")
 PING = KINDS.network(
-    15, "ping", "to the parent, on each path", "sequence", args={**ROUTED, "path": PATH},
+    15, "ping", "a child pings its parent on each path", "sequence", args={**ROUTED, "path": PATH},
     reused={DIGEST: "digest of the child's subscriptions"},
 )  # fmt: skip
 PONG = KINDS.network(
-    16, "pong", "the answer to a ping by the same path, with news", "sequence",
+    16, "pong", "the parent answers a ping on the same path, with news about the tree", "sequence",
     args={**_NEWS, "path": PATH}, reused=_TOP,
 )  # fmt: skip
 HELD = KINDS.network(
-    17, "held", "a subscription of the receiver, as its broker holds it", "sequence",
+    17, "held", "the sender, a broker, holds a subscription of the receiver", "sequence",
     args=ROUTED_CLIENT, reused={FILTER: "filter id"},
 )  # fmt: skip
 GRANDCHILD = KINDS.network(
-    18, "grandchild", "to the grandparent", "sequence", args=ROUTED, reused=_PARENT,
-)  # fmt: skip
-JOIN = KINDS.network(19, "join", "asks to be a child of the receiver", "sequence", args=ROUTED)
+    18,
+    "grandchild",
+    "the sender is a grandchild of the receiver",
+    "sequence",
+    args=ROUTED,
+    reused=_PARENT,
+)
+JOIN = KINDS.network(
+    19, "join", "the sender asks to become a child of the receiver", "sequence", args=ROUTED
+)
 ACCEPT = KINDS.network(
-    20, "accept", "the receiver is a child of the sender, with news", "sequence",
-    args={**_NEWS, "broker that leaves and is replaced": REPLACED}, reused=_TOP,
-)  # fmt: skip
+    20,
+    "accept",
+    "the sender accepts the receiver as a child, with news about the tree",
+    "sequence",
+    args={**_NEWS, "broker that leaves and is replaced": REPLACED},
+    reused=_TOP,
+)
 QUIT = KINDS.network(
     21, "quit", "the sender is not a child of the receiver", "sequence", args=ROUTED
 )
 LEAVING = KINDS.network(
-    22, "leaving", "to the parent: adopt the sender's children", "sequence", args=ROUTED
+    22,
+    "leaving",
+    "the sender leaves the tree, and its parent must adopt the sender's children",
+    "sequence",
+    args=ROUTED,
 )
 KEEP_ALIVE = KINDS.network(
-    23, "keep-alive", "from a client's node to its broker", "sequence", args=ROUTED_CLIENT,
+    23, "keep-alive", "a client's node checks its broker", "sequence", args=ROUTED_CLIENT,
     reused={DIGEST: "digest of the node's subscriptions"},
 )  # fmt: skip
 ALIVE = KINDS.network(
-    24, "alive", "the answer to a keep-alive by the same path", "sequence",
+    24, "alive", "the broker answers a keep-alive on the same path", "sequence",
     args={**ROUTED, "path": PATH},
 )  # fmt: skip

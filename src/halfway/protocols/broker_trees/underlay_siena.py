@@ -36,14 +36,18 @@ KINDS = kinds.KINDS
 OPTIONS = {
     **siena.OPTIONS,
     "ping_interval_s": seconds(
-        1.0, "between the pings of a broker to its parent; more than there and back", 1e-3
+        1.0, "between two pings of a broker to its parent. Use more than a round trip", 1e-3
     ),
     "missed_pings": count(
-        3, "unanswered pings in a row after which a path counts as dead", 1, 1000
+        3, "number of unanswered pings in a row after which a broker considers a path dead", 1, 1000
     ),
-    "tau_s": seconds(10.0, "that a direct path is dead before its child joins elsewhere"),
+    "tau_s": seconds(10.0, "that a direct path must be dead before the child joins elsewhere"),
     "known_brokers": count(
-        1, "brokers that a client's node knows; 1: it monitors none, and never changes", 1, 8
+        1,
+        "number of brokers that a client's node knows. 1 means that the node "
+        "never monitors or changes its broker",
+        1,
+        8,
     ),
 }
 MAP_PARENT = siena.MAP_PARENT

@@ -32,24 +32,43 @@ from halfway.protocols.drip.routes import forward, note_route, send
 from halfway.protocols.drip.state import NO_NODE, SOURCE, DripState, blank_state
 
 OPTIONS = {
-    "brokers": count(20, "k: brokers", 1, 10_000),
-    "nearest": count(4, "l: nearest brokers that a node lists", 1, 5),
-    "copies": count(2, "m: brokers that relay an event of its source", 1, 64),
-    "epidemic": switch(False, "every broker gets every event"),
-    "by_capability": switch(True, "the most capable nodes are brokers; else random nodes"),
-    "replace_brokers": switch(False, "a region whose broker is lost elects a successor"),
-    "beacon_interval_s": seconds(2.0, "between a broker's beacons, a bridge node's reports"),
-    "expiry_s": seconds(5.0, "until a broker or route that is not heard again is dropped"),
-    "election_s": seconds(2.0, "duration of an election"),
-    "registration_interval_s": seconds(20.0, "until a subscriber registers again"),
-    "exchange_interval_s": seconds(5.0, "minimum between sending one broker subscriptions"),
-    "retry_interval_s": seconds(0.5, "until a record without a next hop is retried"),
-    "retries": count(20, "retries of a record without a next hop"),
-    "flood_jitter_s": seconds(0.01, "maximum random delay until a flood is repeated"),
-    "event_capacity": count(1024, "events that a broker has room for", 1),
-    "batch": count(64, "subscriptions sent, or events flooded again, at a time", 1, 256),
-    "transfer_batch": count(64, "events sent to another broker at a time", 1, 256),
-    "transfer_interval_s": seconds(0.0, "minimum between a broker's transfers of events"),
+    "brokers": count(20, "number of brokers (k in the paper)", 1, 10_000),
+    "nearest": count(4, "number of nearest brokers in a node's list (l in the paper)", 1, 5),
+    "copies": count(
+        2, "number of relay brokers that the source of an event chooses (m in the paper)", 1, 64
+    ),
+    "epidemic": switch(False, "true means that every broker gets every event"),
+    "by_capability": switch(
+        True, "true means that the most capable nodes are brokers. false means random nodes"
+    ),
+    "replace_brokers": switch(
+        False, "true means that a region elects a successor when its broker is lost"
+    ),
+    "beacon_interval_s": seconds(
+        2.0, "between two beacons of a broker, and between two reports of a bridge node"
+    ),
+    "expiry_s": seconds(5.0, "of silence after which a node drops a broker or a route"),
+    "election_s": seconds(2.0, "that an election lasts"),
+    "registration_interval_s": seconds(20.0, "after which a subscriber registers again"),
+    "exchange_interval_s": seconds(
+        5.0, "that a broker waits before it sends subscriptions to the same broker again"
+    ),
+    "retry_interval_s": seconds(0.5, "after which a node retries a record without a next hop"),
+    "retries": count(20, "number of retries of a record without a next hop"),
+    "flood_jitter_s": seconds(0.01, "of the longest random delay before a node repeats a flood"),
+    "event_capacity": count(1024, "number of events that a broker can store", 1),
+    "batch": count(
+        64,
+        "number of subscriptions that a broker sends at a time, or of events that it floods again",
+        1,
+        256,
+    ),
+    "transfer_batch": count(
+        64, "number of events that a broker sends to another broker at a time", 1, 256
+    ),
+    "transfer_interval_s": seconds(
+        0.0, "that a broker waits from one transfer of events to the next"
+    ),
 }
 
 

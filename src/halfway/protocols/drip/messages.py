@@ -37,14 +37,21 @@ _DIGEST = {DIGEST_BASE: "event id that the digest begins with"}
 
 KINDS = Kinds()
 KINDS.start()
-PUBLISH = KINDS.command(1, "publish", "publish `event` of `topic`", "topic event")
-SUBSCRIBE = KINDS.command(5, "subscribe", "subscribe to an interval of topics", reused=_INTERVAL)
-DELIVERED = KINDS.report(4, "delivered", "an event for a subscriber, once", "topic event")
+PUBLISH = KINDS.command(1, "publish", "the application publishes `event` of `topic`", "topic event")
+SUBSCRIBE = KINDS.command(
+    5, "subscribe", "the application subscribes to an interval of topics", reused=_INTERVAL
+)
+DELIVERED = KINDS.report(
+    4, "delivered", "the node delivers an event to a subscriber once", "topic event"
+)
 # To every neighbour.
 CANDIDATE = KINDS.network(
-    16, "ability", "[drip §IV-A] the detecting ability, our capability, of a candidate",
-    reused={CANDIDATE_ID: "candidate"}, reals={"capability": CAPABILITY},
-)  # fmt: skip
+    16,
+    "ability",
+    "[drip §IV-A] the sender floods the capability of a candidate (detecting ability in the paper)",
+    reused={CANDIDATE_ID: "candidate"},
+    reals={"capability": CAPABILITY},
+)
 BEACON = KINDS.network(
     17, "beacon", "[drip §IV-B] a broker exists", on_map=MapRole.OWN_BROKER,
     reused={BROKER_ID: "that broker", LOCAL_BROKER: "the sender's local broker", **_DIGEST},
@@ -52,11 +59,11 @@ BEACON = KINDS.network(
     args={"sequence": BEACON_SEQUENCE, "replaces": REPLACES, "digest[k]": DIGEST},
 )  # fmt: skip
 FLOOD = KINDS.network(
-    18, "flood", "an event, in the region of a broker", "topic event",
+    18, "flood", "an event floods the region of a broker", "topic event",
     reused={BROKER_ID: "that broker"}, args={"round": ROUND}, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 ELECTION_CALL = KINDS.network(
-    19, "call", "a broker is lost: its region elects its most capable node",
+    19, "call", "a broker is lost, and its region elects the most capable node",
     reused={BROKER_ID: "that broker"},
     args={"best_candidate": BEST_CANDIDATE}, reals={"capability": CAPABILITY},
 )  # fmt: skip
@@ -72,29 +79,33 @@ REGISTER = KINDS.network(
     reals={"seen[5]": SEEN},
 )  # fmt: skip
 QUIT = KINDS.network(
-    22, "quit", "the subscription is registered elsewhere from now on", "target",
+    22, "quit", "the subscription is registered at another broker from now on", "target",
     args={"version": VERSION, "key": KEY},
 )  # fmt: skip
 NEWS = KINDS.network(
-    23, "news", "an event, to the local broker of each node that forwards it",
+    23, "news", "an event travels to the local broker of each node that forwards the event",
     "target topic event", on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 SUBSCRIPTION = KINDS.network(
-    24, "subscription", "a broker sends another a subscription to an interval of topics",
+    24, "subscription", "a broker sends another broker a subscription to an interval of topics",
     "target", reused=_INTERVAL,
     args={"version": VERSION, "sender": SENDER, "key": KEY, "nearest[k]": NEAREST},
 )  # fmt: skip
 EVENT = KINDS.network(
-    25, "event", "from a broker: a copy of an event", "target topic event",
+    25, "event", "a broker sends a copy of an event", "target topic event",
     args={"role": ROLE, "relays[k]": RELAYS}, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 BOOTSTRAP_END = KINDS.timer(26, "bootstrap-end", "the first election of brokers is over")
 TICK = KINDS.timer(27, "tick", "the next beacon or report is due", args={"starts": STARTS})
 DEFERRED = KINDS.timer(
-    28, "deferred", "retry a record; the other fields are that record's",
-    "target topic event", reused={DEFERRED_KIND: "kind of that record"},
-    args={"deferred[k]": 0}, reals={"deferred[k]": 0, "retry": RETRY},
-)  # fmt: skip
+    28,
+    "deferred",
+    "the node retries a record. The other fields are the fields of the retried record",
+    "target topic event",
+    reused={DEFERRED_KIND: "kind of that record"},
+    args={"deferred[k]": 0},
+    reals={"deferred[k]": 0, "retry": RETRY},
+)
 ELECTION_END = KINDS.timer(
     29, "election-end", "the election of a lost broker's successor is over",
     reused={BROKER_ID: "that broker"},

@@ -41,10 +41,12 @@ from halfway.protocols.rumor_routing.walker import emit_walker, has_no_neighbour
 
 OPTIONS = {
     "agent_probability": share(1.0, "probability that a publication sends an agent"),
-    "agent_steps": count(100, "an agent's time to live"),
-    "query_steps": count(300, "a query's time to live: random steps and those along a path"),
-    "query_timeout_s": seconds(5.0, "until an unanswered query is repeated"),
-    "retries": count(1000, "repetitions of a query before it is given up"),
+    "agent_steps": count(100, "largest number of steps that an agent makes"),
+    "query_steps": count(
+        300, "largest number of steps that a query makes. Random steps and steps along a path count"
+    ),
+    "query_timeout_s": seconds(5.0, "after which a subscriber repeats an unanswered query"),
+    "retries": count(1000, "number of times that a subscriber repeats a query before giving up"),
 }
 
 

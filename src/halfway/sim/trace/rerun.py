@@ -35,7 +35,7 @@ def rerun(path: Path, run: RunId, environment: Environment, instance: SystemInst
         file = parquet.ParquetFile(path)
         about = json.loads(file.metadata.metadata[b"halfway"])
     except (ArrowInvalid, KeyError, TypeError):
-        raise Problem("is not the trace of a run", where=str(path)) from None
+        raise Problem("expected the trace of a run", where=str(path)) from None
     for name, value in run._asdict().items():
         if about[name] != value:
             what = f"the trace was made with {name} = {about[name]}, not {value}"
