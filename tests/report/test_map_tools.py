@@ -143,7 +143,7 @@ def test_a_search_marks_matches_and_enter_chooses_the_first(page: Browser) -> No
     page.click(".find")
     page.type(".find", "mesh-01")
     assert page.tell("[...halfway.found]") == list(range(10, 20))
-    assert text(page, ".message") == "10 nodes match. Enter chooses the first."
+    assert text(page, ".matches") == "10 nodes match. Enter chooses the first."
     assert picture(page) != before
     page.type(".find", "mesh-019")
     page.press("Enter")
@@ -159,7 +159,7 @@ def test_a_search_marks_matches_and_enter_chooses_the_first(page: Browser) -> No
     page.press("Escape")
     assert page.tell("halfway.chosen") == -1
     page.type(".find", "nowhere")
-    assert text(page, ".message") == "No node has “nowhere” in its name."
+    assert text(page, ".matches") == "No node has “nowhere” in its name."
 
 
 def test_typing_in_the_search_is_no_key_of_the_map(page: Browser) -> None:

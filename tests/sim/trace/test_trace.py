@@ -159,6 +159,18 @@ def test_a_trace_names_the_nodes_of_the_network_file(tmp_path: Path) -> None:
     assert [table["node"][k] for k in down] == ["cellar"]
 
 
+def test_a_scenario_with_recorded_movement_names_the_nodes_of_its_file(tmp_path: Path) -> None:
+    rows = [f"{name},{t},{10 * k},0" for k, name in enumerate(("bus 9", "tram")) for t in (0, 20)]
+    (tmp_path / "day.csv").write_text("\n".join(["node,t_s,x_m,y_m", *rows]))
+    file, trace = tmp_path / "day.toml", tmp_path / "run.parquet"
+    file.write_text(
+        'seconds = 15\nsystem = "flooding"\n[network]\nkind = "recorded"\npath = "day.csv"\n'
+        "radius = 20\n[workload]\npublishers_each = 1\nsubscribers_each = 1\nevents = 2\n"
+    )
+    assert cli.main(["simulate", str(file), "--trace", str(trace), "--json"]) == 0
+    assert table_of(trace)[1] == ["bus 9", "tram"]
+
+
 def test_a_trace_names_recorded_nodes_by_their_file_and_others_by_their_row(tmp_path: Path) -> None:
     legs = still([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
     demand = Drawn(n=3, publishers_each=1, subscribers_each=2, events=1, every_s=1.0)

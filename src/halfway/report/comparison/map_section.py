@@ -137,7 +137,7 @@ _ASIDE = (
     '<label>Follow <select class="events" aria-label="Event to follow"></select></label>'
     '<button type="button" class="earlier" aria-label="Previous event" aria-keyshortcuts="p">‹'
     '</button><button type="button" class="later" aria-label="Next event" aria-keyshortcuts="n">›'
-    '</button><output class="message"></output><div class="node" role="status"></div>'
+    '</button><output class="matches"></output><div class="node" role="status"></div>'
     '<div class="details" role="status"></div><ol class="receivers" hidden></ol></aside>'
 )
 _TRANSPORT = (
@@ -152,7 +152,8 @@ _TRANSPORT = (
     '<span class="zooms" role="group" aria-label="Zoom">'
     '<button type="button" class="zoom-out" aria-label="Zoom out">−</button>'
     '<button type="button" class="zoom-all" aria-label="The whole field">⤢</button>'
-    '<button type="button" class="zoom-in" aria-label="Zoom in">+</button></span></div></div>'
+    '<button type="button" class="zoom-in" aria-label="Zoom in">+</button></span></div>'
+    '<output class="message"></output></div>'
 )
 _TOOLS = (
     '<div class="tools" role="group" aria-label="Save and share">'

@@ -1,5 +1,6 @@
 // Buttons and keys of the map, and the overlay that lists the keys.
 const SYSTEM_KEYS = "123456789abcdeghijkmoqrtuvwxyz"; // without f, l, n, p, s
+const MESSAGE_MS = 12_000;
 const ZOOM_STEP = 1.5, PAN_STEP = 0.15; // of a panel's width
 
 Player.prototype.bind = function () {
@@ -120,7 +121,12 @@ Player.prototype.release = function () {
   else this.camera.set(1, 0.5, 0.5);
 };
 
-Player.prototype.say = function (text) { this.message.textContent = text; };
+// A message beside the controls; it leaves after a while, unless a film is recorded.
+Player.prototype.say = function (text) {
+  this.message.textContent = text;
+  clearTimeout(this.said);
+  this.said = setTimeout(() => { if (!this.film) this.message.textContent = ""; }, MESSAGE_MS);
+};
 
 Player.prototype.showHelp = function () {
   const list = this.help.querySelector(".system-keys");

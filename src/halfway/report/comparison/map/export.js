@@ -118,6 +118,7 @@ class Film {
     const even = (size) => 2 * Math.ceil((size * this.sharp) / 2); // codecs want even sizes
     this.canvas.width = even(this.sheet.wide);
     this.canvas.height = even(this.sheet.high);
+    this.canvas.getContext("2d"); // Firefox records no canvas without a context
     this.recorder = new MediaRecorder(this.canvas.captureStream(FILM_RATE), {
       mimeType: type, videoBitsPerSecond: 8_000_000,
     });

@@ -20,7 +20,7 @@ class Player {
     this.camera = new Camera(() => this.redraw());
     const find = (name) => board.querySelector(`.${name}`);
     for (const name of ["views", "play", "range", "clock", "density", "events", "details", "node",
-      "receivers", "earlier", "later", "systems", "signs", "find", "help", "message"]) {
+      "receivers", "earlier", "later", "systems", "signs", "find", "matches", "help", "message"]) {
       this[name] = find(name);
     }
     [this.speeds, this.begins, this.filmButton] = ["speed", "begin", "film"].map(find);
@@ -229,7 +229,7 @@ class Player {
       view.paint(this.now());
       canvas.classList.toggle("zoomed", !this.camera.whole);
       const { sent, delivered, expected } = run.figures(t);
-      const share = expected ? ` (${Math.floor((100 * delivered) / expected)} %)` : "";
+      const share = expected ? ` (${Math.floor((100 * delivered) / expected)}\u00a0%)` : "";
       const text = `${sent.toLocaleString("en")} sent · `
         + `${delivered} of ${expected} delivered${share}`;
       if (figures.textContent !== text) figures.textContent = text;

@@ -19,8 +19,9 @@ Player.prototype.listNames = function () {
 Player.prototype.search = function (text) {
   this.found = this.world().search(text);
   const count = this.found.length;
-  this.say(!text.trim() ? "" : count ? `${count} ${count === 1 ? "node matches" : "nodes match"}. `
-    + "Enter chooses the first." : `No node has “${text.trim()}” in its name.`);
+  const said = count === 1 ? "1 node matches" : `${count} nodes match`;
+  this.matches.textContent = !text.trim() ? ""
+    : count ? `${said}. Enter chooses the first.` : `No node has “${text.trim()}” in its name.`;
   this.draw();
 };
 
@@ -31,12 +32,12 @@ Player.prototype.chooseFound = function () {
   this.found = [];
   this.choose(row);
   if (!this.camera.whole) this.camera.showPoint(this.world(), this.world().x[row], this.world().y[row]);
-  this.say(`${this.world().title(row)} is marked.`);
+  this.matches.textContent = `${this.world().title(row)} is marked.`;
 };
 
 Player.prototype.clearSearch = function () {
   this.find.value = "";
   this.found = [];
+  this.matches.textContent = "";
   this.choose(-1);
-  this.say("");
 };
