@@ -17,7 +17,7 @@ from halfway.sim.engine.changes import no_changes
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.outcome import RunId
 from halfway.sim.simulation import Simulation
-from halfway.sim.trace.writer import Trace, checked_target
+from halfway.sim.trace.writer import Trace, _schema, checked_target
 from halfway.world.mobility.motion import still
 from halfway.world.workload.demand import Drawn
 
@@ -157,6 +157,14 @@ def test_a_trace_names_the_nodes_of_the_network_file(tmp_path: Path) -> None:
     assert table["source_node"] == known
     down = [k for k, what in enumerate(table["what"]) if what == "node down"]
     assert [table["node"][k] for k in down] == ["cellar"]
+
+
+def test_the_guide_describes_every_column() -> None:
+    guide = (Path(__file__).resolve().parents[3] / "docs" / "replaying.md").read_text("utf-8")
+    table = guide[guide.index("| column | content |") : guide.index("## Controls")]
+    described = {name for line in table.splitlines() for name in line.split("|")[1:2]}
+    named = {name.strip(" `") for cell in described for name in cell.split(",")}
+    assert set(_schema().names) <= named
 
 
 def test_a_scenario_with_recorded_movement_names_the_nodes_of_its_file(tmp_path: Path) -> None:
