@@ -363,6 +363,23 @@ def test_controls_have_names(page: Browser) -> None:
     )
 
 
+def test_paper_has_the_panels_and_the_legend_in_light_and_no_controls(page: Browser) -> None:
+    light = page.tell("halfway.ink.name")
+    page.colours("dark")
+    page.until(f"halfway.ink.name !== {light!r}")
+    page("Emulation.setEmulatedMedia", media="print",
+         features=[{"name": "prefers-color-scheme", "value": "dark"}])  # fmt: skip
+    page.until("halfway.ink.text === '#1c2733'")
+    shown = page.tell(
+        "['.views', '.signs', '.systems', '.transport', '.tools', '.board aside'].map((name) =>"
+        "getComputedStyle(document.querySelector(name)).display !== 'none')"
+    )
+    assert shown == [True, True, False, False, False, False]
+    page("Emulation.setEmulatedMedia", media="")
+    page.colours("light")
+    page.until(f"halfway.ink.name === {light!r}")
+
+
 def saved(folder: Path, suffix: str) -> Path:
     """The complete file with a suffix in a folder, once it is there."""
     end = time.monotonic() + 60

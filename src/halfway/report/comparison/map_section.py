@@ -198,6 +198,6 @@ def _notes(worlds: Sequence[Packed], packed: Sequence[Packed]) -> str:
     items = "".join(f"<li>{escape(note)}</li>" for note in unique)
     summary = f"Notes on the map ({len(unique)})"
     return (
-        f'<details class="left-out"><summary>{summary}</summary>'
+        f'<details class="left-out notes"><summary>{summary}</summary>'
         f'<ul class="readings">{items}</ul></details>'
     )

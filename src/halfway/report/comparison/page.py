@@ -80,7 +80,7 @@ def _results(results: Results) -> str:
     )
     count = len(results.notes)
     summary = f"<summary>Notes ({count})</summary>"
-    notes = f"<details>{summary}{_list(results.notes)}</details>" if count else ""
+    notes = f'<details class="notes">{summary}{_list(results.notes)}</details>' if count else ""
     inner = (
         '<p class="choice"><label><input type="checkbox" id="paired"> '
         f"paired differences to {escape(results.baseline)}</label></p>"

@@ -40,20 +40,21 @@ Player.prototype.bind = function () {
     button.title = `key ${key}`;
   });
   this.board.addEventListener("keydown", (event) => this.key(event));
-  window.addEventListener("hashchange", () => this.restore(location.hash));
+  window.addEventListener("hashchange", () => this.goTo(location.hash));
   const resized = new ResizeObserver(() => {
     this.board.style.setProperty("--bar", `${this.systems.offsetHeight}px`); // sticks above the rest
     this.paintDensity();
     this.draw();
   });
   for (const one of [this.views, this.systems]) resized.observe(one);
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  dark.addEventListener("change", () => {
-    Object.assign(this.ink, readInk());
-    this.paintDensity();
-    this.draw();
-    this.updateLegend();
-  });
+  for (const media of ["(prefers-color-scheme: dark)", "print"]) { // paper is always light
+    matchMedia(media).addEventListener("change", () => {
+      Object.assign(this.ink, readInk());
+      this.paintDensity();
+      this.draw();
+      this.updateLegend();
+    });
+  }
   const seen = ([entry]) => { this.unseen = !entry.isIntersecting; };
   new IntersectionObserver(seen).observe(this.board);
 };

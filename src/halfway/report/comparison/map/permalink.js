@@ -41,6 +41,11 @@ Player.prototype.copyLink = async function () {
   }
 };
 
+Player.prototype.goTo = function (address) {
+  if (!this.shownViews || !this.restore(address)) return;
+  this.board.scrollIntoView({ block: "start", behavior: "instant" });
+};
+
 // Restore the moment of an address; false where the address is not one of the map.
 Player.prototype.restore = function (address) {
   if (!address.startsWith(LINK_MARK)) return false;

@@ -49,10 +49,9 @@ class Player {
     this.show(this.shown);
     this.setSpeed(this.speed);
     this.seek(this.beginTime());
-    const restored = this.restore(location.hash);
+    this.goTo(location.hash);
     this.lastLink = this.link();
     this.board.dataset.ready = "yes";
-    if (restored) this.board.scrollIntoView({ block: "start", behavior: "instant" });
   }
 
   world() { return (this.runs[Math.max(this.shown, 0)] || this.runs[0]).world; }
