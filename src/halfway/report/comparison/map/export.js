@@ -28,10 +28,10 @@ Player.prototype.paintWords = function (ctx, { panels, wide }) {
   write(this.about.title, SHEET_EDGE, SHEET_EDGE + 8, "bold 15px");
   write(followed + timeText(this.t), wide - SHEET_EDGE, SHEET_EDGE + 8, "13px", "right");
   for (const { run, figures, x, y, wide: across } of panels) {
-    const narrow = across < 270; // two lines
+    const narrow = across < 340; // two lines
     write(run.about.system, x, y - (narrow ? 22 : 10), "bold 12px");
     if (narrow) write(figures.textContent, x, y - 9, "10px", "left", this.ink.soft);
-    else write(figures.textContent, x + across, y - 10, across < 340 ? "10px" : "12px", "right",
+    else write(figures.textContent, x + across, y - 10, "12px", "right",
       this.ink.soft);
   }
 };

@@ -127,7 +127,8 @@ class Player {
     let before = performance.now(), waited = 0;
     const go = (stamp) => {
       if (!this.playing) return;
-      const passed = Math.min(0.1, Math.max(0, (stamp - before) / 1000));
+      const most = this.film ? 1 : 0.1; // a film keeps its speed where pictures take long
+      const passed = Math.min(most, Math.max(0, (stamp - before) / 1000));
       before = stamp;
       const calm = this.calm.matches && !this.film;
       if (this.film || (!this.unseen && !document.hidden)) waited += passed;
