@@ -12,13 +12,8 @@ from halfway.files import write_whole
 from halfway.pipeline.plan.run import Scalar
 from halfway.report import wording
 from halfway.report.comparison import plots, sweeps, tables
-from halfway.report.comparison.map_section import map_section
+from halfway.report.comparison.map_section import map_script, map_section
 from halfway.report.document import asset, document, header, section
-
-_SCRIPTS = (
-    "decode.js", "world.js", "run.js", "view.js", "transmissions.js", "walks.js", "regions.js",
-    "spread.js", "player.js", "details.js", "main.js",
-)  # fmt: skip
 
 
 def write_comparison_page(
@@ -34,13 +29,15 @@ def write_comparison_page(
 def comparison_page(results: Results, replays: Sequence[Replay], command: str = "") -> str:
     """The HTML page of a comparison as text; equal results and replays give equal text."""
     places = {system: place for place, system in enumerate(results.systems)}
-    played = map_section(replays, places)
+    played = map_section(replays, places, results.title)
     body = "".join([
         _head(results), _contents(results, bool(played)), "<main>", _results(results), played,
         _distributions(results), _sweeps(results), _making(results, command), "</main>",
     ])  # fmt: skip
-    script = "\n".join(asset("comparison", name) for name in _SCRIPTS) if played else ""
-    style = asset("verdicts", "page.css") + asset("comparison", "comparison.css")
+    script = map_script() if played else ""
+    sheets = [("verdicts", "page.css"), ("comparison", "comparison.css")]
+    sheets += [("comparison", "map/map.css")] if played else []
+    style = "".join(asset(*sheet) for sheet in sheets)
     return document(results.title, style, body, f'"use strict";(() => {{\n{script}\n}})();')
 
 
@@ -85,7 +82,9 @@ def _results(results: Results) -> str:
         f"Each value is the mean over {replicates}. The 95 % interval is below the value. ★ marks "
         "a system that is significantly better than every other system of comparable delivery."
     )
-    notes = f"<h3>Notes</h3>{_list(results.notes)}" if results.notes else ""
+    count = len(results.notes)
+    summary = f"<summary>Notes ({count})</summary>"
+    notes = f'<details class="notes">{summary}{_list(results.notes)}</details>' if count else ""
     inner = (
         '<p class="choice"><label><input type="checkbox" id="paired"> '
         f"paired differences to {escape(results.baseline)}</label></p>"
