@@ -54,7 +54,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "underlays": {"graphs", "."},
         "importers": {"graphs", "underlays"},
         "mobility": {"graphs", "importers"},
-        "workload": {"."},
+        "workload": {".", "importers"},
     },
     "bulk": {
         "walks": set(),
@@ -97,7 +97,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
 LIBRARIES: dict[str, set[str]] = {
     "core": {"numpy", "numba", "llvmlite"},
     "protocols": {"numpy"},
-    "world": {"numpy", "scipy", "msgspec"},
+    "world": {"numpy", "scipy", "msgspec", "pyarrow"},
     "bulk": {"numpy", "numba"},
     "adapters": {"numpy"},
     "sim": {"numpy", "numba", "msgspec", "pyarrow"},

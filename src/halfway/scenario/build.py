@@ -11,6 +11,7 @@ from halfway.adapters.interface import RunContext, System
 from halfway.adapters.registry import named
 from halfway.problem import Problem
 from halfway.scenario.schema import Backbone, FromFile, Recorded, Scenario, UnitDisk, Waypoint
+from halfway.scenario.workload import Place, demand_of
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.energy import Power
 from halfway.sim.run_context import environment_and_context
@@ -23,7 +24,7 @@ from halfway.world.mobility.motion import Legs, Presence
 from halfway.world.mobility.random_waypoint import Wandering
 from halfway.world.mobility.trace_files import Traces, read_motion
 from halfway.world.underlays.waxman import Waxman, waxman
-from halfway.world.workload.demand import Drawn
+from halfway.world.workload.demand import Drawn, Listed
 
 
 class Prepared(NamedTuple):
@@ -31,7 +32,7 @@ class Prepared(NamedTuple):
 
     network: Network | None  # static, or …
     motion: Motion | None  # … moving nodes
-    demand: Drawn
+    demand: Drawn | Listed
 
 
 def simulation_of(
@@ -54,10 +55,21 @@ def prepared(scenario: Scenario) -> Prepared:
     """Build the network or the movement that a scenario names, and its workload there."""
     with _located("network"):
         network, motion = network_of(scenario)
-    n = network.n if network is not None else motion.n if motion is not None else 0
     with _located("workload"):
-        plain = msgspec.structs.asdict(scenario.workload)
-        return Prepared(network, motion, Drawn(n=n, seed=scenario.seed, **plain))
+        place = Place(_names(network, motion), scenario.seed)
+        demand = demand_of(scenario.workload, place)
+        if isinstance(demand, Listed) and demand.next_at() >= scenario.seconds:
+            what = f"the first event is at {demand.next_at():g} s, after the end of the run"
+            raise Problem(what, remedy="set workload.scale, workload.begin or seconds")
+        return Prepared(network, motion, demand)
+
+
+def _names(network: Network | None, motion: Motion | None) -> list[str]:
+    """The names of a scenario's nodes: those of its file, or their rows."""
+    if network is not None:
+        return [network.label(row) for row in range(network.n)]
+    assert motion is not None
+    return list(motion.names or map(str, range(motion.n)))
 
 
 def simulation_on(

@@ -26,6 +26,7 @@ from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Power, checked
 from halfway.sim.run_context import RADIO, environment_and_context, stream
 from halfway.sim.trace.writer import Trace
+from halfway.sim.workload.payloads import payload_of, set_sizes
 from halfway.sim.workload.publications import PublicationFeed
 from halfway.sim.workload.start_up import StartUp
 from halfway.world.faults import Fault
@@ -110,7 +111,8 @@ class Simulation:
         self._records = None if journal is None else KeptRecords(journal)
         buffer = _JOURNAL if trace is not None or journal else 0
         self._lend = Lender()
-        engine = new_engine(n, 1024, _APPLICATIONS, buffer)
+        carried = payload_of(self.instance.kinds, window) if self.demand.has_payloads else None
+        engine = new_engine(n, 1024, _APPLICATIONS, buffer, payload=carried)
         self.engine = engine._replace(cut=self.environment.cut)
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
@@ -141,6 +143,7 @@ class Simulation:
                     self.post(lost)
             if self.at >= self._posted_to:
                 publications, self._posted_to = self._publications.take(self.environment.at)
+                set_sizes(self.engine.payload, publications)
                 self.post(self._adapter.publish_commands(publications))
             try:
                 continues = self._run_piece(min(target, self._posted_to), limit, stop)

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from halfway.sim.metrics.histogram import Histogram
 from halfway.world.workload.demand import Demand, Publications
+from halfway.world.workload.roles import SubscribedPeriods
 
 Longs = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -25,7 +26,8 @@ class DeliveryAccounting:
     each (event, subscriber). A repetition is a duplicate, a delivery of an event that is no longer
     open is late, and a delivery to a subscriber that was down when the event was published is
     caught up, but not expected. Publications may be entered up to a window ahead of their time.
-    They count from their time on.
+    They count from their time on. A subscription with a period counts for the events published in
+    it.
     """
 
     def __init__(self, demand: Demand, n: int, window: int, counts_hops: bool = True) -> None:
@@ -41,6 +43,7 @@ class DeliveryAccounting:
             self._subscribed[rows, topic] = True
         self._counts_hops, self.window, self._n, self._newest = counts_hops, window, n, -1
         self._rows = demand.subscribers
+        self._periods = SubscribedPeriods(demand.periods, demand.topics)
         # These arrays go by event modulo twice the window: events are entered a window ahead.
         places = 2 * window
         self._event = np.full(places, -1, np.int64)
@@ -71,7 +74,8 @@ class DeliveryAccounting:
             self._ahead.append((at, -1))
             return False
         rows = self._rows[topic]
-        expected = int(up[rows].sum()) - int(self._subscribed[row, topic])
+        rows = rows[self._periods.hold(rows, topic, at)] if self._periods.some else rows
+        expected = int(up[rows].sum()) - int(row in rows)
         self._ahead.append((at, expected))
         if self.delivery_log is not None:
             self.publication_log.append((event, at, expected))
@@ -101,6 +105,8 @@ class DeliveryAccounting:
         is_open = (self._event[place] == event) & ~closed
         self.late += int((~is_open).sum())
         solicited = self._subscribed[row, self._topic[place]] & (self._publisher[place] != row)
+        if self._periods.some:
+            solicited &= self._periods.hold(row, self._topic[place], self._at[place])
         self.unsolicited += int((is_open & ~solicited).sum())
         code = event * self._n + row
         first = np.zeros(len(code), bool)

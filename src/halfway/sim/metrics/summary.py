@@ -29,6 +29,9 @@ def outcome(
     notified = deliveries.delivered + deliveries.caught_up
     sent, received = (int(counters.traffic[:, way].sum()) for way in (SENT, RECEIVED))
     shortfalls = instance.shortfalls(instance.state)
+    volume = [int((some * size).sum()) for some in (counters.sent_kind, counters.received_kind)]
+    if len(counters.volume):
+        volume = counters.volume.sum(axis=0).tolist()
     return Outcome(
         system=run.system,
         nodes=run.nodes,
@@ -42,8 +45,8 @@ def outcome(
         stretch=spread(deliveries.stretch),
         sent=by_kind(counters.sent_kind, kinds),
         received=by_kind(counters.received_kind, kinds),
-        bytes_sent=int((counters.sent_kind * size).sum()),
-        bytes_received=int((counters.received_kind * size).sum()),
+        bytes_sent=volume[SENT],
+        bytes_received=volume[RECEIVED],
         received_per_notification=received / notified if notified else float("nan"),
         sent_per_notification=sent / notified if notified else float("nan"),
         load=load(counters.traffic),
