@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import NamedTuple
 
+import msgspec
 import pyarrow as pa
 
 from halfway.comparison import statistics
 from halfway.comparison.compile_ahead import compile_first
-from halfway.comparison.metrics import METRICS
+from halfway.comparison.metrics import metrics_of
 from halfway.comparison.notes import methods_of, notes_of
 from halfway.comparison.plan import plain_of, point_of, seed_of
 from halfway.comparison.request import Request
-from halfway.comparison.results import Results
+from halfway.comparison.results import ResultCell, Results
 from halfway.comparison.statistics import FinishedRun
 from halfway.pipeline.plan.plan import ROOT_SEED, canonical, plan
 from halfway.pipeline.spark.session import local_cores, session_when_needed
@@ -48,6 +49,7 @@ def compare(
     """
     begun = perf_counter()
     root, replicates, made = ROOT_SEED if seed is None else seed, request.replicates, 0
+    metrics = metrics_of([point.scenario for point in request.points])
     with session_when_needed(master) as spark:
         while True:
             table = _planned_runs(request, replicates, root)
@@ -61,26 +63,34 @@ def compare(
                 )  # fmt: skip
                 made += report.made
             runs = _finished_runs(request, store, table)
-            cells = statistics.cells_of_runs(runs, METRICS, request.baseline, replicates)
+            cells = statistics.cells_of_runs(runs, metrics, request.baseline, replicates)
             wide = statistics.too_wide(request.until, cells)
             if not wide or replicates >= request.max_replicates:
                 break
             more = max(replicates + 1, int(replicates * _GROWTH))
             replicates = min(more, request.max_replicates)
     errors, first = failed(store, table)
-    wall_seconds = perf_counter() - begun
+    results = _results(request, runs, cells, replicates, errors)
+    whole = msgspec.structs.replace(results, wall_seconds=perf_counter() - begun, seed=root)
+    return Completed(whole, runs, first, made)
+
+
+def _results(
+    request: Request, runs: Sequence[FinishedRun], cells: Sequence[ResultCell], replicates: int,
+    errors: int,
+) -> Results:  # fmt: skip
+    """The results of a comparison, but for its time and its seed."""
     names = tuple(one.name for one in request.systems)
     scenarios = [point.scenario for point in request.points]
-    results = Results(
+    return Results(
         title=request.scenario.title, scenario=plain_of(request.scenario), systems=names,
         baseline=request.baseline, points=tuple(dict(point.varies) for point in request.points),
-        replicates=replicates, metrics=METRICS, cells=tuple(cells),
+        replicates=replicates, metrics=metrics_of(scenarios), cells=tuple(cells),
         curves=tuple(statistics.curves_of_runs(runs)), unsupported=dict(request.unsupported),
         notes=notes_of(scenarios, names, runs, cells, replicates, request.until),
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
-        digest=statistics.digest_of_runs(runs), wall_seconds=wall_seconds, seed=root,
+        digest=statistics.digest_of_runs(runs), wall_seconds=0.0,
     )  # fmt: skip
-    return Completed(results, runs, first, made)
 
 
 def _planned_runs(request: Request, replicates: int, root: int) -> pa.Table:

@@ -1,6 +1,7 @@
 """The metrics of a comparison: how each is counted, and its value for one run."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -8,6 +9,7 @@ import numpy.typing as npt
 from halfway.comparison.recovery import recovery
 from halfway.comparison.results import Metric
 from halfway.pipeline.plan.run import Observations
+from halfway.scenario.schema import Scenario
 from halfway.sim.engine.records import SENT
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome
@@ -91,8 +93,23 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
             "The share of the faults from which the system recovers. A fault counts only if at "
             "least three events follow the fault. The recovery is the first of three consecutive "
             "publications that reach all expected subscribers.", "more"), None),
+    (Metric("first-node-dead", "first node dead", "s",
+            "The time at which the battery of a node is used up for the first time. A run in which "
+            "no battery is used up has no value.", "more"),
+     lambda o: math.nan if o.lifetime is None else o.lifetime.first_dead_s),
+    (Metric("nodes-alive", "nodes alive", "",
+            "The number of nodes whose battery is not used up at the end of the run.", "more"),
+     lambda o: math.nan if o.lifetime is None else float(o.lifetime.alive)),
 )  # fmt: skip
 METRICS = tuple(metric for metric, _ in _METRICS)
+_OF_BATTERIES = ("first-node-dead", "nodes-alive")
+
+
+def metrics_of(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
+    """The metrics that some of a comparison's scenarios have; those of batteries need batteries."""
+    if any(one.power.battery_j is not None for one in scenarios):
+        return METRICS
+    return tuple(metric for metric in METRICS if metric.name not in _OF_BATTERIES)
 
 
 def guard_of(metric: str) -> str | None:
@@ -118,6 +135,8 @@ def observations(simulation: Simulation) -> Observations:
     )
     values = {metric.name: read(outcome) for metric, read in _METRICS if read is not None}
     values |= {"set-up-messages": set_up, "recovery-time": seconds, "recovery-rate": rate}
+    if outcome.lifetime is None:
+        values = {name: value for name, value in values.items() if name not in _OF_BATTERIES}
     observed = {name: _finite(value) for name, value in values.items()}
     counts = {LATE: outcome.late, SATURATED: outcome.saturated_nodes}
     counts |= {SHORTFALL + what: count for what, count in outcome.shortfalls.items()}

@@ -67,11 +67,11 @@ def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
             return
 
 
-def _has_several_publishers(workload: Workload | RecordedWorkload) -> bool:
-    """Whether a topic of the noted scenario may have several publishers."""
-    if isinstance(workload, RecordedWorkload):
-        return True
-    return workload.publishers is not None or workload.publishers_each > 1
+def _publishers(workload: Workload | RecordedWorkload) -> float:
+    """The most publishers that a topic of a noted scenario may have; inf where they have names."""
+    if isinstance(workload, RecordedWorkload) or workload.publishers is not None:
+        return math.inf
+    return workload.publishers_each
 
 
 def _on_systems(scenarios: Sequence[Scenario], systems: Sequence[str]) -> Iterator[str]:
@@ -82,10 +82,12 @@ def _on_systems(scenarios: Sequence[Scenario], systems: Sequence[str]) -> Iterat
             "further. A delivery ratio around 0.3 is by design, and is not a loss."
         )
     rumor_routing = "rumor-routing" in systems
-    if rumor_routing and any(_has_several_publishers(one.workload) for one in scenarios):
+    publishers = max(_publishers(one.workload) for one in scenarios)
+    if rumor_routing and publishers > 1:
+        number = "any number" if publishers == math.inf else f"up to {publishers}"
         yield (
             "rumor-routing: a query ends at one publisher of its topic, as in the paper. Other "
-            "publishers of the topic do not reach the subscriber."
+            f"publishers ({number} a topic) do not reach the subscriber."
         )
     if rumor_routing and any(_lossy(one) for one in scenarios):
         yield (

@@ -52,6 +52,10 @@ def _metrics(outcome: Outcome) -> Table:
          f"{outcome.energy_idle_j:.3g}, max node energy {outcome.max_node_energy_j:.3g}"),
         ("state / node [bytes]", f"{outcome.state_bytes_per_node:,.0f}", "memory of one node"),
     ]  # fmt: skip
+    if outcome.lifetime is not None:
+        first = outcome.lifetime.first_dead_s
+        when = "no battery is used up" if math.isnan(first) else f"the first is dead at {first:g} s"
+        rows.append(("nodes alive", f"{outcome.lifetime.alive:,}", f"by their batteries: {when}"))
     if outcome.caught_up:
         why = "notifications of subscribers that were down when the event was published"
         rows.append(("caught up", f"{outcome.caught_up:,}", why))

@@ -101,6 +101,8 @@ def input_files(scenario: Scenario) -> list[str]:
         files.append(network.positions)
     if isinstance(radio, IdealRadio | DistanceRadio) and radio.ratios is not None:
         files.append(radio.ratios)
+    if isinstance(scenario.power.battery_j, str):
+        files.append(scenario.power.battery_j)
     return files + files_of(scenario.workload)
 
 
@@ -113,8 +115,12 @@ def with_files(scenario: Scenario, other: Callable[[str], str]) -> Scenario:
         network = msgspec.structs.replace(network, positions=other(network.positions))
     if isinstance(radio, IdealRadio | DistanceRadio) and radio.ratios is not None:
         radio = msgspec.structs.replace(radio, ratios=other(radio.ratios))
-    workload = with_other_files(scenario.workload, other)
-    return msgspec.structs.replace(scenario, network=network, radio=radio, workload=workload)
+    workload, power = with_other_files(scenario.workload, other), scenario.power
+    if isinstance(power.battery_j, str):
+        power = msgspec.structs.replace(power, battery_j=other(power.battery_j))
+    return msgspec.structs.replace(
+        scenario, network=network, radio=radio, workload=workload, power=power
+    )
 
 
 def checked(

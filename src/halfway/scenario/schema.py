@@ -117,12 +117,13 @@ class RecordedWorkload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="
 
 
 class NodePower(_Part, frozen=True, kw_only=True):
-    """A scenario's power of a node in watts, and the bit rate of radios without one."""
+    """A scenario's power of a node in watts, its battery, and the bit rate of some radios."""
 
     tx_w: Annotated[float, Meta(ge=0.0, le=1e6)] = Power().tx_w
     rx_w: Annotated[float, Meta(ge=0.0, le=1e6)] = Power().rx_w
     idle_w: Annotated[float, Meta(ge=0.0, le=1e6)] = Power().idle_w
     bit_rate: Annotated[float, Meta(gt=0.0, le=1e15)] = Power().bit_rate
+    battery_j: Annotated[float, Meta(gt=0.0, le=1e12)] | str | None = None  # of all; or a file
 
 
 class Scenario(_Part, frozen=True, kw_only=True):
@@ -147,6 +148,7 @@ class Scenario(_Part, frozen=True, kw_only=True):
 # A later version added these fields. `plain` leaves them out at their defaults, so that the seeds
 # of a comparison, which follow from the scenario's text, remain as they were.
 _ADDED = {
+    "power": ("battery_j",),
     "workload": ("popularity", "exponent", "publishers", "subscribers", "payload_bytes"),
 }
 

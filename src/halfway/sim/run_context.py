@@ -19,12 +19,16 @@ NODES, FAULTS, RADIO = 1, 2, 3
 
 def environment_and_context(
     network: Network | None, motion: Motion | None, demand: Demand, faults: Sequence[Fault], *,
-    seconds: float, seed: int, discovery_delay_s: float, window: int,
+    seconds: float, seed: int, discovery_delay_s: float, window: int, mortal: bool = False,
 ) -> tuple[Environment, RunContext]:  # fmt: skip
-    """Return the environment and the run context of a run. Raises Problem if they do not fit."""
+    """Return the environment and the run context of a run; mortal: nodes may be taken down.
+
+    Raises Problem if they do not fit.
+    """
     environment = Environment(
         network, motion, faults,
         seed=stream(seed, FAULTS), seconds=seconds, discovery_delay_s=discovery_delay_s,
+        mortal=mortal,
     )  # fmt: skip
     for rows in (*demand.publishers, *demand.subscribers):
         if len(rows) and rows[-1] >= environment.n:

@@ -17,13 +17,13 @@ from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.kept_records import KeptRecords
 from halfway.sim.engine.queue import peek_time
-from halfway.sim.engine.records import drain, grown, new_engine, new_log
+from halfway.sim.engine.records import Engine, drain, grown, new_engine, new_log
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
-from halfway.sim.radio.energy import Power, checked
+from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
 from halfway.sim.run_context import RADIO, environment_and_context, stream
 from halfway.sim.trace.writer import Trace
 from halfway.sim.workload.payloads import payload_of, set_sizes
@@ -62,6 +62,7 @@ class Simulation:
     discovery_delay_s: nodes learn of new and lost neighbours that much later (0: at once).
     seed: same seed, same bytes; nodes, faults and losses have random streams of their own.
     window: events in flight at a time; all nodes forget older ones.
+    batteries: joules, one for all nodes or [n]; a node goes down for good when they are used up.
     trace: a Parquet file for the trace. stretch=False skips the shortest paths.
     journal: received records to keep for `journal()`; 0: only those for `reports()`.
     Raises Problem for every error that a user can fix.
@@ -82,6 +83,7 @@ class Simulation:
         window: int = 256,
         options: Mapping[str, Any] | None = None,
         power: Power | None = None,
+        batteries: npt.ArrayLike | None = None,
         trace: Path | None = None,
         stretch: bool = True,
         journal: int | None = None,
@@ -94,6 +96,7 @@ class Simulation:
         self.environment, context = environment_and_context(
             network, motion, self.demand, faults,
             seconds=self.seconds, seed=seed, discovery_delay_s=discovery_delay_s, window=window,
+            mortal=batteries is not None,
         )  # fmt: skip
         n = self.environment.n
         if why := self._adapter.unsupported(context):
@@ -103,6 +106,7 @@ class Simulation:
         moving = motion is not None
         self.radio = self.declared.made(self.environment.start, moving, stream(seed, RADIO))
         self.power = checked(power or Power())
+        self._batteries = None if batteries is None else Batteries(batteries, n)
         counts_hops = self.instance.hops_from_publisher
         deliveries = DeliveryAccounting(self.demand, n, window, counts_hops)
         self._publications = PublicationFeed(self.demand, deliveries, self.environment, stretch)
@@ -111,9 +115,7 @@ class Simulation:
         self._records = None if journal is None else KeptRecords(journal)
         buffer = _JOURNAL if trace is not None or journal else 0
         self._lend = Lender()
-        carried = payload_of(self.instance.kinds, window) if self.demand.has_payloads else None
-        engine = new_engine(n, 1024, _APPLICATIONS, buffer, payload=carried)
-        self.engine = engine._replace(cut=self.environment.cut)
+        self.engine = self._new_engine(window, buffer)
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
 
@@ -137,6 +139,9 @@ class Simulation:
         continues = True
         while self.at < target and continues:
             if self.at >= self.environment.at:
+                if self._batteries is not None:
+                    used_up = self._batteries.used_up(self.energy().total, self.at)
+                    self.environment.take_down(used_up)
                 self._changes = self.environment.advance(self.environment.window_end(self.seconds))
                 self._publications.begin_window(self._changes)
                 for lost in self._start_up.repeat(self._changes):
@@ -160,11 +165,16 @@ class Simulation:
         """Return the outcome of the simulation so far."""
         return outcome(
             self.run_id, self.at, instance=self.instance, engine=self.engine,
-            deliveries=self.deliveries, power=self.power,
+            deliveries=self.deliveries, energy=self.energy(),
             airtime=self.declared.airtime(self.radio, self.engine, self.power),
             radio_counts=self.declared.counted(self.radio),
-            up_s=self.at - self.environment.down_s(self.at),
+            up_s=self.at - self.environment.down_s(self.at), batteries=self._batteries,
         )  # fmt: skip
+
+    def energy(self) -> Energy:
+        """Return the energy of every node of the simulation so far."""
+        airtime = self.declared.airtime(self.radio, self.engine, self.power)
+        return spent(self.power, airtime, self.at - self.environment.down_s(self.at))
 
     @property
     def run_id(self) -> RunId:
@@ -237,6 +247,12 @@ class Simulation:
                 environment.make_room()
             elif why != engines.LOG_FULL:
                 return bool(why == engines.COUNTED)
+
+    def _new_engine(self, window: int, buffer: int) -> Engine:
+        """Return the simulation's engine with room for so many records that are kept."""
+        carried = payload_of(self.instance.kinds, window) if self.demand.has_payloads else None
+        engine = new_engine(self.environment.n, 1024, _APPLICATIONS, buffer, payload=carried)
+        return engine._replace(cut=self.environment.cut)
 
     def _new_trace(self, path: Path | None) -> Trace | None:
         """Open the simulation's trace, with the names of its kinds and nodes."""

@@ -39,12 +39,8 @@ def test_an_unknown_name_is_an_error_with_the_nearest_name() -> None:
 
 
 def test_only_subscriptions_that_begin_or_end_have_a_period() -> None:
-    rows, periods = subscribing_rows(
-        [NamedSubscription("gate", "heat"), NamedSubscription("roof", None, 3.0, 9.0)],
-        NODES,
-        TOPICS,
-        "",
-    )
+    some = [NamedSubscription("gate", "heat"), NamedSubscription("roof", None, 3.0, 9.0)]
+    rows, periods = subscribing_rows(some, NODES, TOPICS, "")
     assert rows == ((0, 1), (1,))
     assert periods == {(1, 0): (3.0, 9.0), (1, 1): (3.0, 9.0)}
 

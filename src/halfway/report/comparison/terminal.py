@@ -23,6 +23,7 @@ _GROUPS = (
     ("cost",
      ("messages-per-notification", "bytes-per-notification", "state-per-node", "set-up-messages")),
     ("energy and load", ("energy", "max-node-energy", "max-node-load", "load-gini")),
+    ("batteries", ("first-node-dead", "nodes-alive")),
 )  # fmt: skip
 _HEADING = 15
 

@@ -11,13 +11,13 @@ from halfway.adapters.interface import SystemInstance
 from halfway.sim.engine.records import RECEIVED, SENT, Counters, Engine
 from halfway.sim.metrics.deliveries import COUNTS, DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId, by_kind, load, spread
-from halfway.sim.radio.energy import Airtime, Power, spent
+from halfway.sim.radio.energy import Airtime, Batteries, Energy
 
 
 def outcome(
     run: RunId, at: float, *, instance: SystemInstance, engine: Engine,
     deliveries: DeliveryAccounting, airtime: Airtime, radio_counts: Mapping[str, int],
-    power: Power, up_s: npt.NDArray[np.float64],
+    energy: Energy, up_s: npt.NDArray[np.float64], batteries: Batteries | None,
 ) -> Outcome:  # fmt: skip
     """Summarize the counters of a run as its outcome up to a time (seconds).
 
@@ -25,7 +25,6 @@ def outcome(
     """
     counters, kinds, size = engine.counters, instance.kinds.names, engine.bytes_of
     deliveries.settle(at if at < run.seconds else np.inf)
-    energy = spent(power, airtime, up_s)
     notified = deliveries.delivered + deliveries.caught_up
     sent, received = (int(counters.traffic[:, way].sum()) for way in (SENT, RECEIVED))
     shortfalls = instance.shortfalls(instance.state)
@@ -60,6 +59,7 @@ def outcome(
         radio=radio_counts,
         digest=digest(instance.state, counters),
         shortfalls={name: count for name, count in shortfalls.items() if count > 0},
+        lifetime=None if batteries is None else batteries.lifetime(energy.total, at),
     )
 
 
