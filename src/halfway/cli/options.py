@@ -120,6 +120,14 @@ TraceFile = Annotated[
     Path | None,
     typer.Option("--trace", metavar="FILE", help="Write every record to a Parquet file."),
 ]
+NodesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--nodes",
+        metavar="FILE",
+        help="Write load, energy and lost notifications of each node: .csv or .jsonl.",
+    ),
+]
 ResultFolder = Annotated[
     Path, typer.Argument(metavar="DIR", help="Folder of results: the --out of another command.")
 ]

@@ -10,6 +10,8 @@ from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 from halfway.comparison.metrics import LATENCY
 from halfway.comparison.request import read_request
 from halfway.comparison.results import COLUMNS, Results
+from halfway.comparison.timelines import BINS_OF, OVER_TIME, timeline_rows
+from halfway.comparison.timelines import COLUMNS as TIMELINE_COLUMNS
 from halfway.pipeline import frames
 from halfway.pipeline.store.store import Store
 
@@ -30,6 +32,11 @@ class Comparison:
         """The cells as a pandas frame: point, system, metric, mean, interval, difference."""
         return frames.frame(self.results.rows(), [*self.results.points[0], *COLUMNS])
 
+    def over_time(self) -> "frames.DataFrame":
+        """The metrics over time as a pandas frame: point, system, metric, t0_s, t1_s, mean."""
+        rows = timeline_rows(self.results)
+        return frames.frame(rows, [*self.results.points[0], *TIMELINE_COLUMNS])
+
     def runs(self) -> "frames.DataFrame":
         """The runs as a pandas frame, by metric: point, system, replicate, seed, value.
 
@@ -47,7 +54,7 @@ class Comparison:
             if run.status != "ok":
                 yield {**known, "error": run.error}
             for metric, values in run.observed.items():
-                if metric != LATENCY:
+                if metric not in (LATENCY, *OVER_TIME, *BINS_OF.values()):
                     yield from ({**known, "metric": metric, "value": value} for value in values)
 
 

@@ -89,6 +89,7 @@ def _results(
         curves=tuple(statistics.curves_of_runs(runs)), unsupported=dict(request.unsupported),
         notes=notes_of(scenarios, names, runs, cells, replicates, request.until),
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
+        timelines=tuple(statistics.timelines_of_runs(runs, [one.seconds for one in scenarios])),
         digest=statistics.digest_of_runs(runs), wall_seconds=0.0,
     )  # fmt: skip
 

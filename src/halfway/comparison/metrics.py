@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from halfway.comparison.recovery import recovery
 from halfway.comparison.results import Metric
+from halfway.comparison.timelines import advance_in_bins, encoded, over_time
 from halfway.pipeline.plan.run import Observations
 from halfway.scenario.schema import Scenario
-from halfway.sim.engine.records import SENT
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
@@ -122,13 +122,13 @@ def guard_of(metric: str) -> str | None:
 def observations(simulation: Simulation) -> Observations:
     """Run a simulation and measure every comparison metric; [1] each, or [0] without a value.
 
-    Also the latency quantiles, and the counts of late notifications and full tables.
+    Also the latency quantiles, the metrics over time, and the counts of late notifications and
+    full tables.
     """
     deliveries, environment = simulation.deliveries, simulation.environment
     deliveries.delivery_log, environment.fault_times = [], []
     first = min(simulation.demand.next_at(), simulation.seconds)
-    simulation.run(until=first)
-    set_up = float(simulation.engine.counters.traffic[:, SENT].sum())
+    set_up, messages = advance_in_bins(simulation, first)
     outcome = simulation.run()
     seconds, rate = recovery(
         np.concatenate([np.zeros(0), *environment.fault_times]), *_complete_events(deliveries)
@@ -143,6 +143,8 @@ def observations(simulation: Simulation) -> Observations:
     observed |= {name: np.array([count], np.float64) for name, count in counts.items() if count}
     latency = deliveries.latency_s
     shares = np.linspace(0.0, 1.0, 101) if latency.count else np.zeros(0)
+    columns = over_time(deliveries, simulation.seconds) | {"messages-over-time": messages}
+    observed |= encoded(columns)
     observed[LATENCY] = np.array([latency.quantile(one) for one in shares.tolist()], np.float64)
     return observed
 

@@ -65,6 +65,17 @@ class Curve(msgspec.Struct, frozen=True):
     seconds: tuple[float, ...]  # [101] quantiles 0, 0.01, …, 1
 
 
+class Timeline(msgspec.Struct, frozen=True):
+    """A metric over time in the results of a system at a point, in bins of equal length."""
+
+    point: int
+    system: str
+    metric: str
+    seconds: float  # of the runs
+    mean: tuple[float, ...]  # [bins] over the networks with a value; nan where none has
+    networks: tuple[int, ...]  # [bins] number of networks with a value
+
+
 class Results(msgspec.Struct, frozen=True):
     """The results of a comparison. `cells` has each point x system that ran x metric once."""
 
@@ -83,6 +94,7 @@ class Results(msgspec.Struct, frozen=True):
     errors: int  # failed runs; they are kept in the store, and are in no cell
     digest: str  # canonical, of the runs
     wall_seconds: float
+    timelines: tuple[Timeline, ...] = ()
     seed: int = ROOT_SEED  # the seeds of all replicates derive from it
 
     def cell(self, point: int, system: str, metric: str) -> ResultCell:

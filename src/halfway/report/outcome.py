@@ -7,12 +7,17 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from halfway.sim.metrics.nodes import NodeTable
 from halfway.sim.metrics.outcome import Outcome
 
 
-def outcome_json(outcome: Outcome) -> str:
-    """The outcome of one simulated run as one JSON object; metrics without a value are null."""
-    return json.dumps(outcome.as_dict(), ensure_ascii=False, allow_nan=False)
+def outcome_json(outcome: Outcome, nodes: NodeTable | None = None) -> str:
+    """The outcome of one simulated run as one JSON object; metrics without a value are null.
+
+    nodes: added as `per_node`, one object for each node.
+    """
+    plain = outcome.as_dict() | ({} if nodes is None else {"per_node": list(nodes.rows())})
+    return json.dumps(plain, ensure_ascii=False, allow_nan=False)
 
 
 def print_outcome(console: Console, outcome: Outcome) -> None:

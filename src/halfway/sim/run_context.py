@@ -41,6 +41,16 @@ def environment_and_context(
     )  # fmt: skip
 
 
+def check_run(seconds: float, seed: int, window: int) -> None:
+    """Raise Problem for a number of a run that is out of range."""
+    if not (0.0 < seconds < 1e12):
+        raise Problem(f"seconds = {seconds:g}: expected a positive finite number")
+    if not 0 <= seed < 2**64:
+        raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1")
+    if window < 1:
+        raise Problem(f"window = {window}: expected 1 or more events")
+
+
 def stream(seed: int, number: int) -> int:
     """Return the seed of one random stream of a run, by its number in the run context."""
     return int(seeded(np.uint64(seed), number))

@@ -24,7 +24,7 @@ from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
-from halfway.sim.run_context import RADIO, environment_and_context, stream
+from halfway.sim.run_context import RADIO, check_run, environment_and_context, stream
 from halfway.sim.trace.writer import Trace
 from halfway.sim.workload.payloads import payload_of, set_sizes
 from halfway.sim.workload.publications import PublicationFeed
@@ -88,7 +88,7 @@ class Simulation:
         stretch: bool = True,
         journal: int | None = None,
     ) -> None:
-        _check(seconds, seed, window)
+        check_run(seconds, seed, window)
         chosen = system if isinstance(system, System) else named(system)
         self.system, self.seconds, self.seed = chosen.name, float(seconds), seed
         self._adapter = chosen.with_options(options or {})
@@ -120,13 +120,21 @@ class Simulation:
         self._start_up = self._post_start_up()
 
     def run(
-        self,
-        until: float | None = None,
-        *,
-        records: int | None = None,
+        self, until: float | None = None, *, records: int | None = None,
         stop: Condition | None = None,
-    ) -> Outcome:
+    ) -> Outcome:  # fmt: skip
         """Run the simulation to the end, a time, a count or a condition; call it again to continue.
+
+        until: see `advance`; the other arguments as well.
+        """
+        self.advance(until, records=records, stop=stop)
+        return self.outcome()
+
+    def advance(
+        self, until: float | None = None, *, records: int | None = None,
+        stop: Condition | None = None,
+    ) -> None:  # fmt: skip
+        """Advance the simulation as `run` does, without the outcome.
 
         until: seconds; records due at that time are left for the next call (except at the end).
         records: delivered in all, after which no further transmission arrives.
@@ -159,7 +167,6 @@ class Simulation:
         if self._trace is not None and self.at >= self.seconds:
             self._trace.close(self.run_id, self.instance.state)
             self._trace = None
-        return self.outcome()
 
     def outcome(self) -> Outcome:
         """Return the outcome of the simulation so far."""
@@ -292,16 +299,6 @@ class Simulation:
         start_up = self._adapter.start_up_commands(self.demand)
         self.post(start_up)
         return StartUp(start_up, self.environment.initially_down)
-
-
-def _check(seconds: float, seed: int, window: int) -> None:
-    """Raise Problem for a number of a simulation that is out of range."""
-    if not (0.0 < seconds < 1e12):
-        raise Problem(f"seconds = {seconds:g}: expected a positive finite number")
-    if not 0 <= seed < 2**64:
-        raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1")
-    if window < 1:
-        raise Problem(f"window = {window}: expected 1 or more events")
 
 
 @kernel

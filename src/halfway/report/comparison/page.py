@@ -13,6 +13,8 @@ from halfway.pipeline.plan.run import Scalar
 from halfway.report import wording
 from halfway.report.comparison import plots, sweeps, tables
 from halfway.report.comparison.map_section import map_script, map_section
+from halfway.report.comparison.node_section import node_section
+from halfway.report.comparison.over_time import over_time_section
 from halfway.report.document import asset, document, header, section
 
 
@@ -30,8 +32,11 @@ def comparison_page(results: Results, replays: Sequence[Replay], command: str = 
     """The HTML page of a comparison as text; equal results and replays give equal text."""
     places = {system: place for place, system in enumerate(results.systems)}
     played = map_section(replays, places, results.title)
+    nodes = node_section(replays, places)
     body = "".join([
-        _head(results), _contents(results, bool(played)), "<main>", _results(results), played,
+        _head(results), _contents(results, bool(played), bool(nodes)), "<main>",
+        _results(results), played, nodes,
+        over_time_section(results, [_point(one) for one in results.points]),
         _distributions(results), _sweeps(results), _making(results, command), "</main>",
     ])  # fmt: skip
     script = map_script() if played else ""
@@ -60,9 +65,11 @@ def _head(results: Results) -> str:
     return header("comparison of systems", results.title, byline, facts, alarm)
 
 
-def _contents(results: Results, played: bool) -> str:
+def _contents(results: Results, played: bool, nodes: bool) -> str:
     links = [("results", "Results")]
     links += [("map", "Replay of one run")] if played else []
+    links += [("nodes", "Nodes of one run")] if nodes else []
+    links += [("over-time", "Over time")] if results.timelines else []
     links += [("distributions", "Intervals and distributions")]
     links += [("sweeps", "Sweeps")] if sweeps.varied(results) else []
     links += [("making", "How this page was made")]

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from halfway.comparison import timelines
 from halfway.comparison.results import COLUMNS, MeanInterval, Metric, ResultCell, Results
 from halfway.comparison.statistics import margin
 from halfway.report import wording
@@ -107,13 +108,19 @@ def cells_jsonl(results: Results) -> str:
     return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in results.rows())
 
 
+def timelines_csv(results: Results) -> str:
+    """A comparison's metrics over time as CSV, one line a bin; missing values are empty."""
+    return csv_text([*results.points[0], *timelines.COLUMNS], timelines.timeline_rows(results))
+
+
 def write_results(folder: Path, results: Results) -> tuple[Path, ...]:
-    """Write a comparison's comparison.csv, comparison.jsonl and comparison.json (all of `Results`).
+    """Write a comparison's .csv, .jsonl and .json (all of `Results`), and the metrics over time.
 
     Raises Problem if a file cannot be written; an existing file of that name then stays as it was.
     """
     return write_all(folder, {
         "comparison.csv": cells_csv(results),
         "comparison.jsonl": cells_jsonl(results),
+        "comparison-over-time.csv": timelines_csv(results),
         "comparison.json": msgspec.json.encode(results).decode() + "\n",
     })  # fmt: skip

@@ -44,6 +44,8 @@ class DeliveryAccounting:
         self._counts_hops, self.window, self._n, self._newest = counts_hops, window, n, -1
         self._rows = demand.subscribers
         self._periods = SubscribedPeriods(demand.periods, demand.topics)
+        # [n] notifications expected at each row, and delivered; ahead of time as publications are.
+        self.expected_of, self.delivered_of = np.zeros((2, n), np.int64)
         # These arrays go by event modulo twice the window: events are entered a window ahead.
         places = 2 * window
         self._event = np.full(places, -1, np.int64)
@@ -75,7 +77,9 @@ class DeliveryAccounting:
             return False
         rows = self._rows[topic]
         rows = rows[self._periods.hold(rows, topic, at)] if self._periods.some else rows
-        expected = int(up[rows].sum()) - int(row in rows)
+        due = rows[up[rows] & (rows != row)]
+        self.expected_of[due] += 1
+        expected = len(due)
         self._ahead.append((at, expected))
         if self.delivery_log is not None:
             self.publication_log.append((event, at, expected))
@@ -120,6 +124,7 @@ class DeliveryAccounting:
             self.caught_up += int(missed.sum())
             new &= ~missed
         self.delivered += int(new.sum())
+        np.add.at(self.delivered_of, row[new], 1)
         self.latency_s.add(at[new] - self._at[place[new]])
         if self.delivery_log is not None:
             self.delivery_log.append((event[new], row[new], at[new] - self._at[place[new]]))
