@@ -132,7 +132,7 @@ Replicates = Annotated[
 ]
 Baseline = Annotated[
     str | None,
-    typer.Option(metavar="S", help="Baseline system for paired differences; default: flooding."),
+    typer.Option(metavar="S", help="Baseline of paired differences; default: flooding."),
 ]
 UntilTight = Annotated[
     str | None,
@@ -146,6 +146,22 @@ Most = Annotated[int, typer.Option(metavar="N", min=1, help="Most replicates tha
 Swept = Annotated[
     list[str] | None,
     typer.Option("--sweep", metavar="FIELD=A,B,…", help="Compare at each value; repeatable."),
+]
+Needed = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--need",
+        metavar="METRIC=X",
+        help="Decide: least value of delivery-ratio, greatest of a cost; repeatable.",
+    ),
+]
+Minimised = Annotated[
+    str,
+    typer.Option(
+        "--minimise",
+        metavar="METRIC",
+        help="Decide: the cost to minimise; default: messages-per-notification.",
+    ),
 ]
 Mapped = Annotated[
     bool, typer.Option("--map/--no-map", help="Add a map that plays one run of each system.")

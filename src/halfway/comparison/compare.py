@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from halfway.comparison import statistics
 from halfway.comparison.compile_ahead import compile_first
+from halfway.comparison.decision import decide
 from halfway.comparison.metrics import METRICS
 from halfway.comparison.notes import methods_of, notes_of
 from halfway.comparison.plan import plain_of, point_of, seed_of
@@ -74,6 +75,7 @@ def compare(
     wall_seconds = perf_counter() - begun
     names = tuple(one.name for one in request.systems)
     scenarios = [point.scenario for point in request.points]
+    decided = (decide(at, METRICS, cells, request.decision) for at in range(len(scenarios)))
     results = Results(
         title=request.scenario.title, scenario=plain_of(request.scenario), systems=names,
         baseline=request.baseline, points=tuple(dict(point.varies) for point in request.points),
@@ -82,6 +84,7 @@ def compare(
         notes=notes_of(scenarios, names, runs, cells, replicates, request.until),
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
         digest=statistics.digest_of_runs(runs), wall_seconds=wall_seconds, seed=root,
+        decisions=tuple(decided),
     )  # fmt: skip
     return Completed(results, runs, first, made)
 

@@ -14,7 +14,6 @@ from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
 
 LATENCY = "latency-quantiles"  # [101] quantiles of a run, for the latency curves
-SHARES = ("delivery-ratio", "load-gini", "recovery-rate")  # between 0 and 1
 # Counts observed beside the metrics, where above 0; a note under the tables reports them.
 LATE, SATURATED, SHORTFALL = "late", "saturated", "shortfall: "
 
@@ -24,17 +23,20 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
             "delivered / expected notifications. Expected: each event, including those near the "
             "end, at each subscriber of its topic that is up when it is published, except its "
             "publisher; no event whose publisher is down. Delivered: before `window` newer events "
-            "are published and before the run ends", "more"), lambda o: o.delivery_ratio),
+            "are published and before the run ends", "more", most=1.0), lambda o: o.delivery_ratio),
     (Metric("latency-p50", "latency p50", "s",
             "median time from publication to notification, of delivered notifications: a system "
             "that loses distant subscribers looks fast"), lambda o: o.latency_s.median),
-    (Metric("latency-p95", "latency p95", "s", "95th percentile of these times, within 0.8 %"),
+    (Metric("latency-p95", "latency p95", "s",
+            "95th percentile, within 0.8 %, of the times from publication to notification"),
      lambda o: o.latency_s.p95),
-    (Metric("latency-p99", "latency p99", "s", "99th percentile of these times, within 0.8 %"),
+    (Metric("latency-p99", "latency p99", "s",
+            "99th percentile, within 0.8 %, of the times from publication to notification"),
      lambda o: o.latency_s.p99),
     (Metric("stretch", "stretch", "",
             "mean of: hops of a notification / hops of a shortest path when its event was "
-            "published; no value if a system's records do not count hops from the publisher"),
+            "published; no value if a system's records do not count hops from the publisher",
+            least=1.0),
      lambda o: o.stretch.mean),
     (Metric("messages-per-notification", "messages / notification", "",
             "transmissions of the whole run, including set-up and upkeep, per notification that "
@@ -48,14 +50,15 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
             "bytes, an acknowledgement too; a record for one neighbour costs only this neighbour "
             "receiving energy, unless the radio has contention; hellos are free"),
      lambda o: o.energy_j),
-    (Metric("max-node-energy", "max node energy", "J", "the highest energy of one node"),
+    (Metric("max-node-energy", "max node energy", "J",
+            "the highest energy of one node over the whole run, counted as `energy` is"),
      lambda o: o.max_node_energy_j),
     (Metric("max-node-load", "max node load", "",
             "the most records sent and received by one node, including set-up; a record for one "
             "neighbour is received by this neighbour alone"), lambda o: o.load.max),
     (Metric("load-gini", "load Gini", "",
-            "Gini coefficient of records sent and received, counted likewise, over all nodes; 0: "
-            "equal load"), lambda o: o.load.gini),
+            "Gini coefficient, over all nodes, of the records that a node sent and received in the "
+            "whole run; 0: equal load", most=1.0), lambda o: o.load.gini),
     (Metric("state-per-node", "state / node", "bytes",
             "mean memory of a node's state: tables at their allocated size, full or not; excludes "
             "neighbour tables and code"), lambda o: o.state_bytes_per_node),
@@ -67,9 +70,10 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
             "after which there is none, or which fewer than three events follow"), None),
     (Metric("recovery-rate", "recovery rate", "",
             "share of the faults followed by at least three events after which three consecutive "
-            "publications reach all expected subscribers", "more"), None),
+            "publications reach all expected subscribers", "more", most=1.0), None),
 )  # fmt: skip
 METRICS = tuple(metric for metric, _ in _METRICS)
+SHARES = tuple(metric.name for metric in METRICS if metric.most == 1.0)
 
 
 def guard_of(metric: str) -> str | None:

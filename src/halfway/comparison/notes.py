@@ -37,8 +37,8 @@ def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ..
     )
     return (
         f"{replicates} replicates. Each draws its own {_drawn(scenario)}, equal for all systems.",
-        "Intervals are 95 %: Student's t, widened where values are skewed (Hall 1992). ± gives "
-        "the longer side.",
+        "Intervals are 95 %: Student's t, widened where values are skewed (Hall 1992), and within "
+        "the range of the metric. ± gives the longer side; both ends are given where they differ.",
         "The best system (star) has a value in every replicate, and its paired difference to "
         "every comparable system excludes 0 at the level 0.05 / (number of other systems).",
         f"Costs are compared only among systems whose delivery ratio is within {COMPARABLE:g} of "
@@ -52,7 +52,7 @@ def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ..
 
 def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
     """The note that measures of deliveries are not comparable where systems deliver unequally."""
-    ratios = [cell for cell in cells if cell.metric == "delivery-ratio" and cell.networks]
+    ratios = [cell for cell in cells if cell.metric == "delivery-ratio" and cell.replicates]
     for point in {cell.point for cell in ratios}:
         means = [cell.mean.value for cell in ratios if cell.point == point]
         if max(means) - min(means) > COMPARABLE:
@@ -138,7 +138,7 @@ def _listed(totals: Mapping[str, float]) -> str:
 def _on_stopping(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> Iterator[str]:
     if rule is None:
         return
-    if not any(cell.networks for cell in cells if cell.metric == rule.metric):
+    if not any(cell.replicates for cell in cells if cell.metric == rule.metric):
         yield f"No system has a value of {rule.metric}, so --until added no replicates."
     elif wide := list(dict.fromkeys(cell.system for cell in too_wide(rule, cells))):
         yield (
@@ -158,7 +158,7 @@ def _on_values(cells: Sequence[ResultCell], replicates: int) -> Iterator[str]:
             "Most replicates have the same value, so rare ones decide and the interval may be too "
             f"narrow: {where}. Use more replicates."
         )
-    if partial := sorted({cell.system for cell in cells if 0 < cell.networks < replicates}):
+    if partial := sorted({cell.system for cell in cells if 0 < cell.replicates < replicates}):
         yield (
             "Some means cover only the replicates that have a value (something was delivered, a "
             f"fault was recovered from): {', '.join(partial)}."
@@ -171,7 +171,7 @@ def _depends_on_few(cell: ResultCell) -> bool:
     A value that all replicates share is constant by design (a table's size), except for shares: a
     rare loss may have been missed.
     """
-    if cell.metric not in _JUDGED or cell.networks < 2:
+    if cell.metric not in _JUDGED or cell.replicates < 2:
         return False
     values = [value for value in cell.values if math.isfinite(value)]
     equal = Counter(values).most_common(1)[0][1]
