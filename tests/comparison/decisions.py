@@ -128,17 +128,15 @@ def _energy(generator: np.random.Generator, law: str, mean: float, network: Floa
     return mean * (1.0 + 0.3 * network) * (1.0 + 0.02 * generator.normal(size=size))
 
 
-def table(studies: int, cases: Mapping[str, Case] = CASES) -> dict[tuple[str, int], Errors]:
-    """(law, replicates) -> the worst of all cases and both rules, by wrong decisions."""
-    found = {}
+def table(studies: int) -> Iterator[tuple[str, int, Errors]]:
+    """Law, replicates, and the worst of all cases and both rules, by wrong decisions."""
     for law, pair in LAWS.items():
         for replicates in REPLICATES:
             of_cases = [
                 errors(case, pair, replicates, rule, studies)
-                for case in cases.values() for rule in (STATED, DEFAULT)
+                for case in CASES.values() for rule in (STATED, DEFAULT)
             ]  # fmt: skip
-            found[law, replicates] = max(of_cases, key=lambda one: one.wrong)
-    return found
+            yield law, replicates, max(of_cases, key=lambda one: one.wrong)
 
 
 SYSTEMS = ("flooding", "gossip", "counter-broadcast")
@@ -182,7 +180,7 @@ def _decided(
 
 def main() -> None:
     """Print the tables."""
-    for (law, replicates), one in table(STUDIES).items():
+    for law, replicates, one in table(STUDIES):
         sys.stdout.write(
             f"| {law} | {replicates} | {100.0 * one.wrong:.1f} % | {100.0 * one.misses:.1f} % | "
             f"{100.0 * one.excluded:.1f} % |\n"

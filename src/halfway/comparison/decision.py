@@ -138,8 +138,7 @@ def _p(margins: Floats, metric: Metric, most: float = math.inf) -> float:
     p-value is that of the sign test: one half to the power of the replicates.
     """
     p = p_above(margins, most=most)
-    equal = bool(len(margins)) and not np.ptp(margins)
-    return max(p, 0.5 ** len(margins)) if metric.most == 1.0 and equal else p
+    return 0.5 ** len(margins) if p == 0.0 and metric.most == 1.0 else p
 
 
 def _sorted_out(

@@ -118,10 +118,13 @@ def p_above(values: npt.ArrayLike, threshold: float = 0.0, most: float = math.in
         return 1.0
     from scipy.special import stdtr
 
-    mean, spread = float(value.mean()), float(value.std(ddof=1))
+    mean = float(value.sum()) / count
+    away = value - mean
+    squares = float(away @ away)
+    spread = math.sqrt(squares / (count - 1))
     if not spread > 1e-12 * max(abs(mean), abs(threshold)):
         return float(mean <= threshold)
-    skewness = float(np.mean((value - mean) ** 3)) / float(value.std()) ** 3
+    skewness = float((away * away) @ away) / count / (squares / count) ** 1.5
     x = (mean - threshold) / spread
     halls = x + skewness * x**2 / 3 + skewness**2 * x**3 / 27 + skewness / (6 * count)
     distance = most - mean

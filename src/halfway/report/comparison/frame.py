@@ -7,6 +7,7 @@ from html import escape
 from halfway.comparison.results import ResultCell, Results
 from halfway.report.comparison.axes import Axis, label
 from halfway.report.comparison.system_marks import badge
+from halfway.report.document import prose
 
 WIDTH, HEIGHT = 400.0, 260.0
 _CHARACTER = 6.2  # width of a character of a tick's text
@@ -79,6 +80,5 @@ def svg(height: float, words: str, parts: Sequence[str]) -> str:
 def panel(title: str, note: str, inner: str) -> str:
     """A panel of a comparison plot: a chart with its title above and a note below."""
     return (
-        f'<div class="panel"><h3>{escape(title)}</h3>{inner}'
-        f'<p class="note">{escape(note)}</p></div>'
+        f'<div class="panel"><h3>{escape(title)}</h3>{inner}<p class="note">{prose(note)}</p></div>'
     )

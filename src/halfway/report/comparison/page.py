@@ -16,7 +16,7 @@ from halfway.report.comparison.decision_section import decision_section
 from halfway.report.comparison.groups import shown_metrics
 from halfway.report.comparison.map_section import map_section
 from halfway.report.comparison.system_marks import mark_numbers
-from halfway.report.document import asset, document, header, section
+from halfway.report.document import asset, document, header, prose, section
 
 _SCRIPTS = (
     "decode.js", "world.js", "run.js", "view.js", "transmissions.js", "walks.js", "regions.js",
@@ -117,7 +117,7 @@ def _tables(results: Results) -> str:
 
 
 def _list(texts: Sequence[str]) -> str:
-    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    items = "".join(f"<li>{prose(text)}</li>" for text in texts)
     return f'<ul class="readings">{items}</ul>'
 
 

@@ -10,6 +10,7 @@ from halfway.report.comparison.frame import cell_of
 from halfway.report.comparison.groups import GROUPS, shown_metrics
 from halfway.report.comparison.sweeps import varied
 from halfway.report.comparison.system_marks import badge, mark_numbers
+from halfway.report.document import plain, prose
 
 _ARROWS = {"more": "↑", "less": "↓"}
 _MOST_SYSTEMS = 7  # in a table of a sweep
@@ -75,8 +76,8 @@ def _sweep_table(results: Results, metric: Metric, systems: Sequence[str], capti
 def framed(first: str, caption: str, heads: str, rows: str, kind: str = "") -> str:
     """A table of a comparison in a frame that scrolls where it is too wide; heads, rows: HTML."""
     return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(caption)}">'
-        f'<table class="comparison {kind}"><caption>{escape(caption)}</caption>'
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(plain(caption))}">'
+        f'<table class="comparison {kind}"><caption>{prose(caption)}</caption>'
         f'<thead><tr><th scope="col">{escape(first)}</th>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
@@ -95,7 +96,7 @@ def definitions(metrics: Sequence[Metric]) -> str:
     """The definitions of the metrics in a comparison's HTML tables, as a list."""
     items = "".join(
         f"<div><dt>{escape(metric.heading)} <code>{escape(metric.name)}</code></dt>"
-        f"<dd>{escape(metric.definition)}</dd></div>"
+        f"<dd>{prose(metric.definition)}</dd></div>"
         for metric in metrics
     )
     return f'<dl class="definitions">{items}</dl>'
@@ -112,10 +113,8 @@ def _head(metric: Metric) -> str:
     way = f"{metric.better} is better"
     arrow = _ARROWS.get(metric.better, "")
     way = f'<span class="way" title="{way}">{arrow}<span class="unseen"> {way}</span></span>'
-    return (
-        f'<th scope="col" class="n" title="{escape(metric.definition)}">{escape(metric.heading)} '
-        f"{way if arrow else ''}</th>"
-    )
+    tip, heading = escape(plain(metric.definition)), escape(metric.heading)
+    return f'<th scope="col" class="n" title="{tip}">{heading} {way if arrow else ""}</th>'
 
 
 def _row(results: Results, point: int, number: int, system: str, metrics: Sequence[Metric]) -> str:
