@@ -62,7 +62,7 @@ def test_the_cheapest_of_those_that_meet_the_need_is_chosen() -> None:
     (gossip, flooding, rumor) = found.systems
     assert flooding.extra is not None
     assert flooding.extra.value == pytest.approx(10.0)
-    assert flooding.reason.endswith("10.0 ± 0 J more than gossip")
+    assert flooding.reason.endswith("10 ± 0 J more than gossip")
     assert gossip.needs[0].confidence > 0.999
     assert rumor.needs[0].confidence < 0.001
 

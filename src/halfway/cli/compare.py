@@ -16,6 +16,7 @@ from halfway.problem import Problem
 if TYPE_CHECKING:
     from halfway.comparison.compare import Completed
     from halfway.comparison.request import Request
+    from halfway.comparison.results import Results
 
 PAGE = "comparison.html"
 
@@ -60,37 +61,46 @@ def compare(
     docs/comparing.md: the metrics, the statistics, and how to add a protocol.
     """
     given = assignments(changes, "--set")
-    swept = assignments(
-        sweep, "--sweep", "workload.events=10,20", "give all values at once: FIELD=A,B,C"
-    )
+    values = "give all values at once: FIELD=A,B,C"
+    swept = assignments(sweep, "--sweep", "workload.events=10,20", values)
     needs = assignments(need, "--need", "delivery-ratio=0.95")
-    named = [name for some in systems or [] for name in some.split(",")]
-    if systems and not any(name.strip() for name in named):
-        remedy = "name systems, such as --systems gossip,flooding, or leave the option out"
-        raise Problem("--systems: expected at least one name", remedy=remedy)
+    names = _names(systems)
     with spinner("reading the scenario"):
         from halfway.comparison.request import read_request
 
         request = read_request(
-            scenario, named, user_systems=system or [], baseline=baseline, replicates=replicates,
+            scenario, names, user_systems=system or [], baseline=baseline, replicates=replicates,
             until=until, max_replicates=most, changes=given, sweeps=swept,
             needs=needs, minimise=minimise,
         )  # fmt: skip
     for name, why in request.unsupported.items():
         warn(f"{name} cannot run here: {why}")
     completed = _completed(request, out, master, seed, mapped, as_json)
+    _print(completed.results, out, as_json)
+    if completed.results.errors:
+        warn(f"{completed.results.errors} runs failed; the first: {completed.first_error}")
+        raise typer.Exit(RUNS_FAILED)
+
+
+def _names(systems: list[str] | None) -> list[str]:
+    """The names in `--systems`; Problem if the option has none."""
+    names = [name for some in systems or [] for name in some.split(",")]
+    if systems and not any(name.strip() for name in names):
+        remedy = "name systems, such as --systems gossip,flooding, or leave the option out"
+        raise Problem("--systems: expected at least one name", remedy=remedy)
+    return names
+
+
+def _print(results: "Results", out: Path, as_json: bool) -> None:
+    """Print the results of `halfway compare` as tables, or as JSON lines."""
     if as_json:
         from halfway.report.comparison.files import cells_jsonl, decisions_jsonl
 
-        results = completed.results
         typer.echo(cells_jsonl(results) + decisions_jsonl(results), nl=False)
     else:
         from halfway.report.comparison.terminal import print_results
 
-        print_results(console(), completed.results, page=str(out / PAGE))
-    if completed.results.errors:
-        warn(f"{completed.results.errors} runs failed; the first: {completed.first_error}")
-        raise typer.Exit(RUNS_FAILED)
+        print_results(console(), results, page=str(out / PAGE))
 
 
 def _completed(

@@ -31,7 +31,7 @@ from halfway.comparison.results import (
     NeedVerdict,
     RankedSystem,
     ResultCell,
-    Verdict,
+    SystemVerdict,
 )
 from halfway.comparison.statistics import COMPARABLE, Floats, paired
 from halfway.pipeline.measure import mean_interval, p_above
@@ -40,7 +40,7 @@ FALSELY_MET, FALSELY_FAILED, FALSELY_DEARER = 0.025, 0.0125, 0.0125
 DEFAULT_COST = "messages-per-notification"
 DELIVERY = Need("delivery-ratio", COMPARABLE, of_best=True)  # where no delivery ratio is needed
 _TINY = 1e-12  # a margin of 0 meets a need
-_ORDER: tuple[Verdict, ...] = ("chosen", "not clearly worse", "open", "costs more", "fails")
+_ORDER: tuple[SystemVerdict, ...] = ("chosen", "not clearly worse", "open", "costs more", "fails")
 
 
 class DecisionRule(NamedTuple):
@@ -184,7 +184,7 @@ def _dearer(metric: Metric, candidates: Sequence[str], costs: Mapping[str, Float
 
 def _verdict(
     system: str, chosen: str | None, meeting: set[str], failing: set[str], dearer: set[str]
-) -> Verdict:
+) -> SystemVerdict:
     if system == chosen:
         return "chosen"
     if system in failing:

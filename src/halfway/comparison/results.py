@@ -14,7 +14,7 @@ NOTHING = "\N{EN DASH}"
 COLUMNS = ("system", "metric", "unit", "mean", "low", "high", "replicates", "difference",
            "difference_low", "difference_high", "comparable", "best")  # fmt: skip
 _EVEN = 0.8  # sides of an interval with at least this ratio are written as one, after ±
-Verdict = Literal["chosen", "not clearly worse", "costs more", "open", "fails"]
+SystemVerdict = Literal["chosen", "not clearly worse", "costs more", "open", "fails"]
 NeedVerdict = Literal["meets", "open", "fails"]
 
 
@@ -149,7 +149,7 @@ class RankedSystem(msgspec.Struct, frozen=True):
     """One system in the result of a decision, its needs, its cost, and why it has its verdict."""
 
     system: str
-    verdict: Verdict
+    verdict: SystemVerdict
     needs: tuple[NeedResult, ...]
     cost: MeanInterval
     extra: MeanInterval | None  # cost - the chosen system's by replicate; None: nothing is chosen
