@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from halfway.comparison.plan import SystemSource, point_of, scenario_of, source_of
-from halfway.core.compiled import CACHE_FOLDER
+from halfway.core.compiler.cache import CACHE_FOLDER
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import one_line
 from halfway.problem import Problem
@@ -72,7 +72,7 @@ def _mark(scenario: Scenario, one: SystemSource) -> Path:
     losses = getattr(radio, "success", 1.0) < 1.0 or getattr(radio, "ratios", None) is not None
     static = not isinstance(scenario.network, Waypoint | Recorded)
     words = f"{one.name} {one.text} {radio.__struct_config__.tag} {losses} {static}"
-    return Path(CACHE_FOLDER) / f"compiled-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
+    return CACHE_FOLDER / f"compiled-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
 
 
 def _started(scenario: Scenario, one: SystemSource) -> "subprocess.Popen[str]":
