@@ -102,7 +102,19 @@ def test_all_needs_must_be_met_and_less_is_better_in_a_cost() -> None:
 def test_nothing_is_chosen_where_all_fail() -> None:
     found = decided(ENERGY, flooding=POOR, gossip=POOR)
     assert found.chosen is None
-    assert found.sentence.startswith("Choose none of these: no system meets delivery ratio ≥ 0.95")
+    assert found.sentence == "Choose none of these: no system meets delivery ratio ≥ 0.95."
+
+
+def test_many_systems_are_counted_and_a_metric_without_a_value_is_named() -> None:
+    unsure = {"delivery_ratio": around(0.95, 0.03), "energy": around(5.0, 0.5)}
+    found = decided(ENERGY, flooding=GOOD, **{f"s{k}": unsure for k in range(8)})
+    assert "; 8 systems may meet the needs, more replicates would decide" in found.sentence
+    nothing = GOOD | {"recovery_time": [math.nan] * 10}
+    rule = DecisionRule((NEED, Need("recovery-time", 5.0)), "energy")
+    both = decided(rule, flooding=nothing, gossip=nothing)
+    assert both.sentence == "No decision: no system has a value of recovery time."
+    cost = decided(DecisionRule((NEED,), "recovery-time"), flooding=nothing)
+    assert (cost.chosen, cost.sentence) == (None, both.sentence)
 
 
 def test_without_a_need_delivery_near_the_best_counts_and_then_messages() -> None:

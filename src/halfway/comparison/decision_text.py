@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from halfway.comparison.results import Decision, MeanInterval, Metric, Need, RankedSystem
 
 _HOW = "--need delivery-ratio=0.95 --minimise energy"
-_NAMED = 3  # systems that a sentence names with their reasons; more are only counted
+_NAMED = 3  # systems that a sentence names with their reasons; of twice as many only the names
 
 
 def sentence_of(decision: Decision, metrics: Mapping[str, Metric], replicates: int) -> str:
@@ -14,6 +14,9 @@ def sentence_of(decision: Decision, metrics: Mapping[str, Metric], replicates: i
     systems = decision.systems
     if replicates < 2:
         return "No decision: one replicate says nothing about others. Use --replicates 10."
+    if missing := _without_value(decision):
+        names = _listed([metrics[name].label for name in missing])
+        return f"No decision: no system has a value of {names}."
     if decision.chosen is None:
         text = _nothing_chosen(decision, metrics, replicates)
     else:
@@ -50,6 +53,16 @@ def need_text(need: Need, metric: Metric) -> str:
     return f"{metric.label} {sign} {_plain(need.bound)}{_unit(metric)}"
 
 
+def _without_value(decision: Decision) -> list[str]:
+    """The metrics of a decision that no system has a value of."""
+    found = {need.metric for one in decision.systems for need in one.needs
+             if not math.isnan(need.value.value)}  # fmt: skip
+    if any(not math.isnan(one.cost.value) for one in decision.systems):
+        found.add(decision.minimise)
+    wanted = dict.fromkeys([*(need.metric for need in decision.needs), decision.minimise])
+    return [name for name in wanted if name not in found]
+
+
 def _choice(decision: Decision, metrics: Mapping[str, Metric]) -> str:
     first, cost = decision.systems[0], metrics[decision.minimise]
     meeting = sum(all(need.verdict == "meets" for need in one.needs) for one in decision.systems)
@@ -74,7 +87,7 @@ def _close(systems: Sequence[RankedSystem]) -> str:
     close = [one for one in systems if one.verdict == "not clearly worse"]
     if not close:
         return ""
-    names = _listed([one.system for one in close])
+    names = _some([one.system for one in close])
     return f"{names} {'is' if len(close) == 1 else 'are'} not clearly worse"
 
 
@@ -82,16 +95,16 @@ def _open(decision: Decision) -> str:
     unsure = [one.system for one in decision.systems if one.verdict == "open"]
     if not unsure:
         return ""
-    may = f"{_listed(unsure)} may meet the needs, more replicates would decide"
+    may = f"{_some(unsure)} may meet the needs, more replicates would decide"
     return may if decision.chosen is None else f"{may} (--replicates, --until)"
 
 
 def _failing(systems: Sequence[RankedSystem]) -> str:
     failing = [one for one in systems if one.verdict == "fails"]
-    if not failing:
+    if len(failing) in (0, len(systems)):
         return ""
     if len(failing) > _NAMED:
-        return f"{_listed([one.system for one in failing])} fail"
+        return f"{_some([one.system for one in failing])} fail"
     return "; ".join(f"{one.system} fails: {one.reason}" for one in failing)
 
 
@@ -124,6 +137,11 @@ def _unit(metric: Metric) -> str:
 
 def _plain(bound: float) -> str:
     return f"{bound:,.10g}"
+
+
+def _some(names: Sequence[str]) -> str:
+    """The names of systems in a sentence; only their number if there are many."""
+    return _listed(names) if len(names) <= 2 * _NAMED else f"{len(names)} systems"
 
 
 def _listed(names: Sequence[str]) -> str:
