@@ -113,6 +113,17 @@ def test_a_stream_without_unicode_gets_plain_characters() -> None:
     assert text.encode("ascii", PLAIN).decode() == "0.957 +- 0.012 - 1.20-1.27 >= -3 ~ same + x ?"
 
 
+def test_tables_stay_aligned_on_a_stream_without_unicode() -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), "ascii", PLAIN)
+    print_results(Console(file=stream, width=80), results())
+    stream.seek(0)
+    lines = stream.read().splitlines()
+    begin = next(k for k, line in enumerate(lines) if line.startswith("Delivery"))
+    table = [line for line in lines[begin:] if re.match(r"flooding|gossip|drip", line)][:3]
+    assert "+-" in "".join(table)
+    assert len({len(line) for line in table}) == 1
+
+
 def test_every_system_has_a_mark_that_depends_on_its_name_alone() -> None:
     numbers = mark_numbers(BUILT_IN)
     assert list(numbers) == list(BUILT_IN)

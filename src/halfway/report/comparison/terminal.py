@@ -72,7 +72,7 @@ def _print_legend(out: Console, results: Results) -> None:
 def _print_group(out: Console, results: Results, title: str, names: Sequence[str]) -> None:
     """Print the tables of one group of metrics: a row a system."""
     columns: list[Column] = [
-        (metric.heading, [_shown(results, 0, system, metric) for system in results.systems])
+        (metric.heading, [_shown(out, results, 0, system, metric) for system in results.systems])
         for metric in shown_metrics(results, names)
     ]
     labels = [
@@ -92,7 +92,7 @@ def _print_sweep(out: Console, results: Results) -> None:
     for metric in shown_metrics(results):
         columns: list[Column] = []
         for system in results.systems:
-            cells = [_shown(results, k, system, metric) for k in range(len(results.points))]
+            cells = [_shown(out, results, k, system, metric) for k in range(len(results.points))]
             columns.append((system, cells))
         folded = [(system, [_on_two_lines(cell) for cell in cells]) for system, cells in columns]
         way = f", {metric.better} is better" if metric.better else ""
@@ -171,14 +171,16 @@ def _print_list(out: Console, title: str, keys: Sequence[Column], column: Column
             out.print(Text("  ") + line, soft_wrap=True)
 
 
-def _shown(results: Results, point: int, system: str, metric: Metric) -> Text:
+def _shown(out: Console, results: Results, point: int, system: str, metric: Metric) -> Text:
     """A result in a terminal table: * if best, [k] if only k replicates have a value."""
     cell: ResultCell | None = cell_of(results, point, system, metric.name)
     if cell is None or not cell.replicates:
         return Text(NOTHING)
     star = ("*", "bold green") if cell.best else ""
     few = f" [{cell.replicates}]" if cell.replicates < results.replicates else ""
-    return Text.assemble(star, cell.mean.text, (few, "dim"))
+    # A stream without ± would write +- after the columns were measured.
+    mean = cell.mean.text.replace("±", "+-") if out.options.ascii_only else cell.mean.text
+    return Text.assemble(star, mean, (few, "dim"))
 
 
 def _on_two_lines(cell: Text) -> Text:
