@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.house.sources import python_files
 
 FILE_LINES = 320  # 100 to 250 is the aim
-FUNCTION_LINES = 60  # under 40 is the aim
+FUNCTION_LINES = 50  # under 40 is the aim
 FOLDER_MODULES = 14
 
 

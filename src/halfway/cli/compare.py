@@ -16,9 +16,9 @@ from halfway.problem import Problem
 if TYPE_CHECKING:
     from halfway.comparison.compare import Completed
     from halfway.comparison.request import Request
-    from halfway.comparison.results import Results
 
 PAGE = "comparison.html"
+_SWEEPING = ("workload.events=10,20", "give all values at once: FIELD=A,B,C")
 
 
 def compare(
@@ -42,14 +42,11 @@ def compare(
     """Compare systems on a scenario: same networks, same workload, same faults.
 
     \b
-    Each replicate draws a network, roles and faults, and every system runs on
-    them. Prints which system to choose, and means with 95 % intervals; a star
-    marks a system that is significantly better than every other that delivers
-    as much. State your needs with --need and --minimise. Systems that cannot
-    run on the scenario are listed first, with the reason. Writes to DIR
-    a page (comparison.html) with intervals and a map that plays one run of each
-    system, tables (.csv, .jsonl, .json), and the runs. The same command resumes
-    there, and more replicates run only what is missing.
+    Prints which system to choose by --need and --minimise, and means with 95 %
+    intervals. A star marks a system that is significantly better than every
+    other that delivers as much. Writes to DIR a page (comparison.html) with
+    plots and a map of one run of each system, tables (.csv, .jsonl, .json), and
+    the runs. The same command resumes there and makes only missing runs.
 
     \b
     halfway compare examples/scenarios/sensor-field.toml
@@ -60,11 +57,8 @@ def compare(
     halfway compare mesh.toml --system my_protocol.py --baseline gossip
     docs/comparing.md: the metrics, the statistics, and how to add a protocol.
     """
-    given = assignments(changes, "--set")
-    values = "give all values at once: FIELD=A,B,C"
-    swept = assignments(sweep, "--sweep", "workload.events=10,20", values)
-    needs = assignments(need, "--need", "delivery-ratio=0.95")
-    names = _names(systems)
+    given, swept = assignments(changes, "--set"), assignments(sweep, "--sweep", *_SWEEPING)
+    needs, names = assignments(need, "--need", "delivery-ratio=0.95"), _names(systems)
     with spinner("reading the scenario"):
         from halfway.comparison.request import read_request
 
@@ -75,11 +69,7 @@ def compare(
         )  # fmt: skip
     for name, why in request.unsupported.items():
         warn(f"{name} cannot run here: {why}")
-    completed = _completed(request, out, master, seed, mapped, as_json)
-    _print(completed.results, out, as_json)
-    if completed.results.errors:
-        warn(f"{completed.results.errors} runs failed; the first: {completed.first_error}")
-        raise typer.Exit(RUNS_FAILED)
+    _show(_completed(request, out, master, seed, mapped, as_json), out / PAGE, as_json)
 
 
 def _names(systems: list[str] | None) -> list[str]:
@@ -91,8 +81,9 @@ def _names(systems: list[str] | None) -> list[str]:
     return names
 
 
-def _print(results: "Results", out: Path, as_json: bool) -> None:
-    """Print the results of `halfway compare` as tables, or as JSON lines."""
+def _show(completed: "Completed", page: Path, as_json: bool) -> None:
+    """Print the results of `halfway compare`; exit status RUNS_FAILED if runs failed."""
+    results = completed.results
     if as_json:
         from halfway.report.comparison.files import cells_jsonl, decisions_jsonl
 
@@ -100,7 +91,10 @@ def _print(results: "Results", out: Path, as_json: bool) -> None:
     else:
         from halfway.report.comparison.terminal import print_results
 
-        print_results(console(), results, page=str(out / PAGE))
+        print_results(console(), results, page=str(page))
+    if results.errors:
+        warn(f"{results.errors} runs failed; the first: {completed.first_error}")
+        raise typer.Exit(RUNS_FAILED)
 
 
 def _completed(

@@ -27,10 +27,10 @@ def reproduce(
     """Measure a paper's figures and judge each cell against the published value.
 
     \b
-    Prints published and measured values with 95 % intervals. Writes to DIR a
-    page with the plots (index.html), verdicts.csv, verdicts.jsonl,
-    summaries.csv and figures/. The verdict "differs" is a result, not an
-    error. You may interrupt the command: run again, it resumes.
+    The command prints published values, and measured values with 95 % intervals.
+    The command writes to DIR: a page with the plots (index.html), verdicts.csv,
+    verdicts.jsonl, summaries.csv and figures/. The verdict "differs" is a result,
+    not an error. You may interrupt the command. The same command then resumes.
 
     \b
     halfway reproduce                                everything, quickly
@@ -61,8 +61,8 @@ def reproduce(
     _print_result(report, page, as_json)
     if report.errors:
         warn(
-            f"{report.errors} runs ended in errors and are kept with their messages in "
-            f"{out / 'runs'}; the first: {' '.join(report.first_error.split())}"
+            f"{report.errors} runs ended in errors. {out / 'runs'} contains their messages. "
+            f"The first: {' '.join(report.first_error.split())}"
         )
         raise typer.Exit(RUNS_FAILED)
 

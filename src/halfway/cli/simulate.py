@@ -1,9 +1,14 @@
 """`halfway simulate`: one system on a scenario, message by message."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from halfway.cli.options import AsJson, Changed, ScenarioFile, ScenarioSeed, SystemName, TraceFile
 from halfway.cli.screen import assignments, console, spinner
+
+if TYPE_CHECKING:
+    from halfway.adapters.interface import System
 
 
 def simulate(
@@ -17,7 +22,7 @@ def simulate(
     """Run one system on a scenario, message by message, and print its metrics.
 
     \b
-    A scenario is a TOML file; examples/scenarios has examples:
+    A scenario is a TOML file. The folder examples/scenarios has examples:
       system = "gossip"            seconds = 60        seed = 1
       \\[network]   kind = "unit-disk" (n, degree or radius), "file" (path, …),
                   "random-waypoint" (n, width, height, radius, speed, pause)
@@ -25,8 +30,8 @@ def simulate(
       \\[radio]     kind = "ideal", "distance", "contention" or "wired"
       \\[workload]  topics, publishers_each, subscribers_each, events, every_s
       \\[\\[faults]]  fault = "crash", "churn", "link-cut" or "partition"
-      \\[options.gossip]  the options of a system; a wrong name lists them
-    docs/scenarios.md: every field with its unit, default and range.
+      \\[options.gossip]  the options of a system (a wrong name lists all names)
+    docs/scenarios.md lists every field with its unit, default and range.
 
     \b
     halfway simulate examples/scenarios/sensor-field.toml
@@ -39,11 +44,7 @@ def simulate(
     given = assignments(changes, "--set")
     if seed is not None:
         given["seed"] = str(seed)
-    mine = None
-    if system is not None and system.endswith(".py"):
-        from halfway.adapters.user_protocol import read_user_system, user_system
-
-        mine = user_system(read_user_system(system))
+    mine = _user_system(system)
     read = read_scenario(scenario, given, {} if mine is None else {mine.name: mine})
     if trace is not None:
         from halfway.sim.trace.writer import checked_target
@@ -58,3 +59,12 @@ def simulate(
         typer.echo(outcome_json(outcome))
     else:
         print_outcome(console(), outcome)
+
+
+def _user_system(name: str | None) -> "System | None":
+    """The user's protocol that `halfway simulate` names by its file, if it names one."""
+    if name is None or not name.endswith(".py"):
+        return None
+    from halfway.adapters.user_protocol import read_user_system, user_system
+
+    return user_system(read_user_system(name))

@@ -51,10 +51,7 @@ def compare(
     root, replicates, made = ROOT_SEED if seed is None else seed, request.replicates, 0
     with session_when_needed(master) as spark:
         while True:
-            # All systems of a point before the next point.
-            every = [(point, one) for point in request.points for one in request.systems]
-            points = [point_of(point.scenario, one) for point, one in every]
-            table = plan(points, replicates, root)
+            table = _planned_runs(request, replicates, root)
             # A finished comparison needs no Spark.
             if not set(table["key"].to_pylist()) <= store.finished_keys(errors=False):
                 if cores := local_cores(master):
@@ -72,10 +69,9 @@ def compare(
             more = max(replicates + 1, int(replicates * _GROWTH))
             replicates = min(more, request.max_replicates)
     errors, first = failed(store, table)
-    wall_seconds = perf_counter() - begun
     names = tuple(one.name for one in request.systems)
     scenarios = [point.scenario for point in request.points]
-    decided = (decide(at, METRICS, cells, request.decision) for at in range(len(scenarios)))
+    rule, places = request.decision, range(len(scenarios))
     results = Results(
         title=request.scenario.title, scenario=plain_of(request.scenario), systems=names,
         baseline=request.baseline, points=tuple(dict(point.varies) for point in request.points),
@@ -83,10 +79,16 @@ def compare(
         curves=tuple(statistics.curves_of_runs(runs)), unsupported=dict(request.unsupported),
         notes=notes_of(scenarios, names, runs, cells, replicates, request.until),
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
-        digest=statistics.digest_of_runs(runs), wall_seconds=wall_seconds, seed=root,
-        decisions=tuple(decided),
+        digest=statistics.digest_of_runs(runs), wall_seconds=perf_counter() - begun,
+        seed=root, decisions=tuple(decide(at, METRICS, cells, rule) for at in places),
     )  # fmt: skip
     return Completed(results, runs, first, made)
+
+
+def _planned_runs(request: Request, replicates: int, root: int) -> pa.Table:
+    """The runs that a comparison plans: all systems of a point before the next point."""
+    every = [(point, one) for point in request.points for one in request.systems]
+    return plan([point_of(point.scenario, one) for point, one in every], replicates, root)
 
 
 def _finished_runs(request: Request, store: Store, table: pa.Table) -> list[FinishedRun]:

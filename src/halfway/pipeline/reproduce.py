@@ -30,7 +30,7 @@ class Result:
 
     verdicts: list[Verdict]
     summaries: dict[FigureName, Summaries]
-    readings: dict[FigureName, tuple[str, ...]]
+    interpretations: dict[FigureName, tuple[str, ...]]
     report: SweepReport
     digest: str  # canonical, of the runs of these figures; empty if they have none
 
@@ -57,13 +57,15 @@ def reproduce(
     for paper, figure in figures:
         count = figure.replicates[scale]
         plans[paper.name, figure.name] = plan(figure.points(scale), count, root), count
-    readings = {(paper.name, figure.name): figure.readings for paper, figure in figures}
+    interpretations = {
+        (paper.name, figure.name): figure.interpretations for paper, figure in figures
+    }
     whole = together([table for table, _ in plans.values()])
     requested = ((name, table) for name, (table, _) in plans.items() if len(table))
     studies = {f"{'/'.join(name)} ({scale})": table for name, table in requested}
     if not whole.num_rows:  # the figures are drawings only
         nothing = SweepReport(0, 0, 0, "", 0.0, 1, {}, 0.0, 0.0)
-        return Result([], {name: Summaries([]) for name in plans}, readings, nothing, "")
+        return Result([], {name: Summaries([]) for name in plans}, interpretations, nothing, "")
     with session(master) as spark:
         # The cause of an error may be fixed since.
         report = sweep(
@@ -71,7 +73,9 @@ def reproduce(
         )
         found = _measured(spark, store, plans)
     verdicts = [v for studied in figures for v in _judged(studied, found, report)]
-    return Result(verdicts, found, readings, report, digest(store, set(whole["key"].to_pylist())))
+    return Result(
+        verdicts, found, interpretations, report, digest(store, set(whole["key"].to_pylist()))
+    )
 
 
 def _measured(spark: SparkSession, store: Store, plans: Planned) -> dict[FigureName, Summaries]:

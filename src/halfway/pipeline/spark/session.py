@@ -85,7 +85,7 @@ def checked_master(master: str) -> str:
     """Return a valid Spark master. Raises Problem if malformed, too large here, or unreachable."""
     if not _MASTER.fullmatch(master):
         raise Problem(
-            "not a Spark master",
+            "expected a Spark master",
             where=f"--master {master}",
             remedy="for example local[4], spark://host:7077, yarn or sc://host",
         )

@@ -19,9 +19,9 @@ _KEYS = (
     ("n p", "next, previous event"), ("Esc", "all events"), ("0 to 9", "all systems, one system"),
 )  # fmt: skip
 _LEFT_OUT = {
-    "sent": "draws {kept:,} of {all:,} transmissions, evenly spread",
-    "reached": "draws the first {kept:,} of {all:,} first receptions of events",
-    "steps": "draws the first {kept:,} of {all:,} steps of walks",
+    "sent": "the map draws {kept:,} of {all:,} transmissions, evenly spread",
+    "reached": "the map draws the earliest {kept:,} of {all:,} first receptions of events",
+    "steps": "the map draws the first {kept:,} of {all:,} steps of walks",
 }
 
 
@@ -42,7 +42,8 @@ def map_section(replays: Sequence[Replay], places: dict[str, int]) -> str:
     inner = (
         f'<p class="lead">The first network of the comparison: {n:,} nodes, {seconds:g} s. '
         "Every system meets the same nodes, publications and faults.</p>"
-        '<noscript><p class="lead">The map needs JavaScript; the tables and plots do not.</p>'
+        '<noscript><p class="lead">The map needs JavaScript. The tables and '
+        "plots need no JavaScript.</p>"
         f"</noscript>{_board(replays, places)}{_notes(packed_worlds, packed)}"
     )
     # The JSON text must not close the element around it.
@@ -129,18 +130,18 @@ def _legend(replays: Sequence[Replay]) -> str:
     kinds = {int(what) for some in changes for what in np.unique(some)}
     has = {name for replay in replays for name, table in replay.tables.items() if len(table["t"])}
     signs = [
-        ("ring event", "an event is sent: ring to all neighbours, dash to one"),
-        ("tick", "delivered to a subscriber"),
+        ("ring event", "an event on its way (a ring to all neighbours, a dash to one neighbour)"),
+        ("tick", "an event is delivered to a subscriber"),
         ("square", "a subscriber that waits for the event"),
-        ("square missed", "a subscriber that never receives it"),
-        ("diamond", "the publisher"),
+        ("square missed", "a subscriber that never receives the event"),
+        ("diamond", "the publisher of the event"),
         ("ring other", "other messages"),
         *((f"stroke walk-{k % 2}", label) for k, label in enumerate(labels)),
         *([("sign-met", ", or ".join(meetings))] if "met" in has else []),
         *([("stroke tree", "a link of the overlay")] if "links" in has else []),
-        *([("broker", "a broker; its region has its colour and hatching")]
+        *([("broker", "a broker (its region has the same colour and hatching)")]
           if "belongs" in has else []),
-        *([("cell", "a home cell, with its topics")] if "homes" in has else []),
+        *([("cell", "a home cell with its topics")] if "homes" in has else []),
         *([("cross", "a node that is down")] if 0 in kinds else []),
         *([("stroke cut", "a link that is cut")] if 2 in kinds else []),
     ]  # fmt: skip
@@ -153,21 +154,23 @@ def _legend(replays: Sequence[Replay]) -> str:
 
 def _notes(worlds: Sequence[Packed], packed: Sequence[Packed]) -> str:
     """Notes of the map section on what its map leaves out."""
-    notes = ["Transmissions that no node received are not in the trace, and not drawn."]
+    notes = ["The map does not draw transmissions that no node received."]
     for world in worlds:
         if not world.about["own"]:
-            notes.append("This network has no positions: the layout follows distances in hops.")
+            notes.append(
+                "This network has no positions, so the map places nodes by their distances in hops."
+            )
         if world.about["frames"] > 1:
             gap = world.about["seconds"] / (world.about["frames"] - 1)
-            notes.append(f"Positions are known every {gap:.3g} s, and interpolated linearly.")
+            notes.append(f"The map knows positions every {gap:.3g} s, and interpolates linearly.")
         if world.about["events_left_out"]:
-            notes.append(f"{world.about['events_left_out']:,} later events are left out.")
+            notes.append(f"{world.about['events_left_out']:,} later events are not on the map.")
     for one in packed:
         left_out = one.about["left_out"].items()
         left = [_LEFT_OUT[name].format(kept=kept, all=every) for name, (kept, every) in left_out]
         if left:
             notes.append(f"{one.about['system']}: {'; '.join(left)}.")
         if one.about["until"] < one.about["seconds"]:
-            notes.append(f"{one.about['system']}: recorded until {one.about['until']:.3g} s.")
+            notes.append(f"{one.about['system']}: the map ends at {one.about['until']:.3g} s.")
     items = "".join(f"<li>{escape(note)}</li>" for note in dict.fromkeys(notes))
     return f'<ul class="readings left-out">{items}</ul>'

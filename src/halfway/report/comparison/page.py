@@ -61,8 +61,12 @@ def _head(results: Results) -> str:
         "digest": f"<code>{escape(results.digest) or 'none'}</code>",
     }
     failed = wording.count(results.errors, "run")
-    alarm = f"{failed} failed; they are kept, and no value includes them." if results.errors else ""
-    byline = "The same networks, load and faults for every system."
+    alarm = (
+        f"{failed} failed. The result folder keeps failed runs, and no value includes a failed run."
+        if results.errors
+        else ""
+    )
+    byline = "All systems run on the same networks, with the same load and faults."
     return header("comparison of systems", results.title, byline, facts, alarm)
 
 
@@ -84,11 +88,11 @@ def _point(parameters: dict[str, Scalar]) -> str:
 def _results(results: Results) -> str:
     replicates = wording.count(results.replicates, "replicate")
     partial = any(0 < cell.replicates < results.replicates for cell in results.cells)
-    few = " [k]: only k replicates have a value." if partial else ""
+    few = " [k] means that only k replicates have a value." if partial else ""
     key = (
-        f"Each value is the mean over {replicates}, with its 95 % interval below.{few} ★ marks a "
-        "system that is significantly better than every other system of comparable delivery. A "
-        "system that delivers too little is not called better or worse in a cost."
+        f"Each value is the mean over {replicates}. The 95 % interval is below the value.{few} "
+        "★ marks a system that is significantly better than every other system of comparable "
+        "delivery. If a system delivers too little, its costs are not called better or worse."
     )
     notes = f"<h3>Notes</h3>{_list(results.notes)}" if results.notes else ""
     inner = (
@@ -133,7 +137,7 @@ def _distributions(results: Results) -> str:
             summary = f"<summary>{escape(name)}</summary>"
             inner = f'<details class="again"{is_open}>{summary}{inner}</details>'
         parts.append(inner)
-    note = "Dots are replicates, marks are means, lines are 95 % intervals."
+    note = "A dot is a replicate, a mark is a mean, and a line is a 95 % interval."
     inner = f'<p class="note">{note}</p>{"".join(parts)}'
     return section("distributions", "Intervals and distributions", inner)
 
@@ -142,7 +146,7 @@ def _sweeps(results: Results) -> str:
     if not sweeps.varied(results):
         return ""
     panels = "".join(one for metric in results.metrics for one in sweeps.panels(results, metric))
-    note = '<p class="note">Lines connect means; bands are 95 % intervals.</p>'
+    note = '<p class="note">Lines connect means. Bands are 95 % intervals.</p>'
     return section("sweeps", "Sweeps", f'{note}<div class="panels">{panels}</div>')
 
 
@@ -150,8 +154,9 @@ def _making(results: Results, command: str) -> str:
     scenario = json.dumps(results.scenario, indent=2, default=str, ensure_ascii=False)
     how = f"<pre><code>{escape(command)}</code></pre>" if command else ""
     inner = (
-        f"{how}<p>Wall time {wording.duration(results.wall_seconds)}. The same scenario, code and "
-        "version of numba give the same digest on any machine, with any number of cores. The seeds "
+        f"{how}<p>The wall time was {wording.duration(results.wall_seconds)}. The same scenario, "
+        "code and version of numba give the same digest on any machine, with any number of "
+        "cores. The seeds "
         f"of all replicates derive from {results.seed}.</p>"
         "<details><summary>The scenario with its defaults</summary>"
         f"<pre><code>{escape(scenario)}</code></pre></details>"

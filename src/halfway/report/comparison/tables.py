@@ -133,7 +133,7 @@ def _cell(results: Results, cell: ResultCell | None, metric: Metric, name: str) 
         return f'<td class="n none" {named}>{NOTHING}</td>'
     star, kind = "", "n"
     if cell.best:
-        title, kind = "best: significantly better than every comparable system", "n best"
+        title, kind = "best: significantly better than every other comparable system", "n best"
         star = f'<span class="star" title="{title}">★<span class="unseen"> best</span></span>'
     few = ""
     if cell.replicates < results.replicates:

@@ -60,11 +60,12 @@ def _print_decision(out: Console, results: Results, decision: Decision) -> None:
 
 def _print_legend(out: Console, results: Results) -> None:
     partial = any(0 < cell.replicates < results.replicates for cell in results.cells)
-    few = ", [k]: only k have a value" if partial else ""
+    few = "[k] means that only k replicates have a value. " if partial else ""
     out.print(
-        f"mean ± longer side of the 95 % interval, or mean (both ends) where its sides differ; "
-        f"{wording.count(results.replicates, 'replicate')}{few}; * significantly better than every "
-        f"system of comparable delivery; {NOTHING} no value",
+        f"A value is a mean over {wording.count(results.replicates, 'replicate')}, ± the longer "
+        "side of its 95 % interval. If the sides differ, both ends are in brackets. "
+        f"{few}* marks a system that is significantly better than every other system of comparable "
+        f"delivery. {NOTHING} means no value.",
         markup=False,
     )
 

@@ -21,10 +21,12 @@ def check_folder(folder: Path) -> None:
     """
     where, remedy = str(folder), "name another folder with --out"
     if folder.exists() and not folder.is_dir():
-        raise Problem("is a file, not a folder", where=where, remedy=remedy)
+        raise Problem("this is a file: expected a folder", where=where, remedy=remedy)
     taken = [name for name in _NAMES if (folder / name).exists()]
     if taken and not (folder / "runs").is_dir():
-        raise Problem(f"holds {taken[0]}, which is not from halfway", where=where, remedy=remedy)
+        raise Problem(
+            f"the folder contains {taken[0]}, which is not from halfway", where=where, remedy=remedy
+        )
     write_whole(folder / ".writable", "")
     (folder / ".writable").unlink(missing_ok=True)
 

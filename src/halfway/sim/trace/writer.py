@@ -42,9 +42,9 @@ def checked_target(path: Path) -> None:
     except OSError as error:
         raise _unwritable(path, error) from None
     if stat.S_ISDIR(mode):
-        raise Problem("is a directory: expected a file for the trace", where=str(path))
+        raise Problem("this is a directory: expected a file for the trace", where=str(path))
     if begins != _PARQUET:
-        what = "exists and is not a Parquet file: a trace would replace it"
+        what = "the file exists and is not a Parquet file, so a trace must not replace it"
         raise Problem(what, where=str(path), remedy="remove it, or choose another file")
 
 
@@ -128,7 +128,11 @@ def _beside(path: Path) -> tuple[Path, BinaryIO]:
             continue
         except OSError as error:
             raise _unwritable(path, error) from None
-    raise Problem("too many unfinished traces next to it", where=str(path), remedy="remove them")
+    raise Problem(
+        "too many unfinished traces in the folder of this trace",
+        where=str(path),
+        remedy="remove them",
+    )
 
 
 def _discarded(writer: Any, stream: BinaryIO, partial: Path) -> None:
