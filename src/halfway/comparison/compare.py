@@ -66,8 +66,7 @@ def compare(
             wide = statistics.too_wide(request.until, cells)
             if not wide or replicates >= request.max_replicates:
                 break
-            more = max(replicates + 1, int(replicates * _GROWTH))
-            replicates = min(more, request.max_replicates)
+            replicates = min(_more(replicates), request.max_replicates)
     errors, first = failed(store, table)
     names = tuple(one.name for one in request.systems)
     scenarios = [point.scenario for point in request.points]
@@ -83,6 +82,11 @@ def compare(
         seed=root, decisions=tuple(decide(at, METRICS, cells, rule) for at in places),
     )  # fmt: skip
     return Completed(results, runs, first, made)
+
+
+def _more(replicates: int) -> int:
+    """The number of replicates that a stopping rule makes next."""
+    return max(replicates + 1, int(replicates * _GROWTH))
 
 
 def _planned_runs(request: Request, replicates: int, root: int) -> pa.Table:
