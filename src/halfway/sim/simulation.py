@@ -106,7 +106,7 @@ class Simulation:
         deliveries = DeliveryAccounting(self.demand, n, window, counts_hops)
         self._publications = PublicationFeed(self.demand, deliveries, self.environment, stretch)
         self.deliveries, self.at, self._posted_to = deliveries, 0.0, 0.0
-        self._trace = None if trace is None else Trace(trace, self.instance.kinds.names)
+        self._trace = self._new_trace(trace)
         self._records = None if journal is None else KeptRecords(journal)
         buffer = _JOURNAL if trace is not None or journal else 0
         self._lend = Lender()
@@ -234,6 +234,12 @@ class Simulation:
                 environment.make_room()
             elif why != engines.LOG_FULL:
                 return bool(why == engines.COUNTED)
+
+    def _new_trace(self, path: Path | None) -> Trace | None:
+        """Open the simulation's trace, with the names of its kinds and nodes."""
+        if path is None:
+            return None
+        return Trace(path, self.instance.kinds.names, self.environment.names())
 
     def _grow(self, free: int) -> None:
         """Make room in the simulation's engine for so many more records in flight."""

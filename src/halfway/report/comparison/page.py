@@ -14,14 +14,9 @@ from halfway.report import wording
 from halfway.report.comparison import plots, sweeps, tables
 from halfway.report.comparison.decision_section import decision_section
 from halfway.report.comparison.groups import shown_metrics
-from halfway.report.comparison.map_section import map_section
+from halfway.report.comparison.map_section import map_script, map_section
 from halfway.report.comparison.system_marks import mark_numbers
 from halfway.report.document import asset, document, header, prose, section
-
-_SCRIPTS = (
-    "decode.js", "world.js", "run.js", "view.js", "transmissions.js", "walks.js", "regions.js",
-    "spread.js", "player.js", "details.js", "main.js",
-)  # fmt: skip
 
 
 def write_comparison_page(
@@ -36,18 +31,17 @@ def write_comparison_page(
 
 def comparison_page(results: Results, replays: Sequence[Replay], command: str = "") -> str:
     """The HTML page of a comparison as text; equal results and replays give equal text."""
-    played = map_section(replays, mark_numbers(results.systems))
+    played = map_section(replays, mark_numbers(results.systems), results.title)
     body = "".join([
         _head(results), _contents(results, bool(played)), "<main>", decision_section(results),
         _results(results), played,
         _distributions(results), _sweeps(results), _making(results, command), "</main>",
     ])  # fmt: skip
-    scripts = [asset("comparison", "sort.js")]
-    if played:
-        scripts.append("\n".join(asset("comparison", name) for name in _SCRIPTS))
+    scripts = [asset("comparison", "sort.js"), *([map_script()] if played else [])]
     script = "".join(f"(() => {{\n{one}\n}})();" for one in scripts)
-    style = asset("verdicts", "page.css")
-    style += "".join(asset("comparison", name) for name in ("results.css", "comparison.css"))
+    sheets = [("verdicts", "page.css"), ("comparison", "comparison.css")]
+    sheets += [("comparison", "map/map.css")] if played else []
+    style = "".join(asset(*sheet) for sheet in sheets)
     return document(results.title, style, body, f'"use strict";{script}')
 
 
@@ -94,7 +88,9 @@ def _results(results: Results) -> str:
         "★ marks a system that is significantly better than every other system of comparable "
         "delivery. If a system delivers too little, its costs are not called better or worse."
     )
-    notes = f"<h3>Notes</h3>{_list(results.notes)}" if results.notes else ""
+    count = len(results.notes)
+    summary = f"<summary>Notes ({count})</summary>"
+    notes = f'<details class="notes">{summary}{_list(results.notes)}</details>' if count else ""
     inner = (
         '<p class="choice"><label><input type="checkbox" id="paired"> '
         f"paired differences to {escape(results.baseline)}</label></p>"
