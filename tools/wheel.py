@@ -29,7 +29,8 @@ def main() -> None:
             subprocess.Popen([sys.executable, __file__, "--compile", str(path)], env=environment)
             for path in SCENARIOS
         ]
-        if any([one.wait() for one in running]):
+        statuses = [one.wait() for one in running]
+        if any(statuses):
             sys.exit("error: a system did not compile; see above")
         try:
             shutil.copytree(Path(cache) / "halfway", SHIPPED, ignore=_all_but_kernels)
@@ -54,7 +55,7 @@ def compile_systems(scenario: str) -> None:
         try:
             simulation_of(read_scenario(Path(scenario), {}), system=system).run(records=_FEW)
         except Problem as problem:
-            print(f"{Path(scenario).stem}, {system}: not compiled: {problem}")
+            sys.stderr.write(f"{Path(scenario).stem}, {system}: not compiled: {problem}\n")
 
 
 if __name__ == "__main__":

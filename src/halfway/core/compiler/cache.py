@@ -26,8 +26,8 @@ from numba.core.compiler import CompileResult
 from halfway.core.compiler import reach
 
 _MOST_BYTES = 500_000_000  # of machine code that is kept; what was not used longest goes first
-# The folder of a wheel that carries machine code, and the processor that this code is made for: the
-# values of NUMBA_CPU_NAME and NUMBA_CPU_FEATURES.
+# A wheel may carry machine code (`make wheel`). It is made for this processor: the values of
+# NUMBA_CPU_NAME and NUMBA_CPU_FEATURES.
 SHIPPED = Path(__file__).resolve().parent.parent.parent / "machine_code"
 GENERIC = ("x86-64", "")
 _SEAL = hashlib.sha256().digest_size
@@ -122,7 +122,8 @@ class CompileCache:
         function, types = self._function, tuple(getattr(sig, "args", sig))
         words = [
             numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, processor,
-            function.__code__.co_firstlineno, types, sorted(self._options.items()), *map(_identity, function.__closure__ or ()),
+            function.__code__.co_firstlineno, types, sorted(self._options.items()),
+            *map(_identity, function.__closure__ or ()),
             reach.digest_of([function.__module__, *_modules(types)]),
         ]  # fmt: skip
         digest = hashlib.sha256("\n".join(map(str, words)).encode()).hexdigest()
