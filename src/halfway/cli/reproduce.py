@@ -51,7 +51,7 @@ def reproduce(
 
     begun = time.monotonic()
     bar = not as_json and sys.stdout.isatty() and sys.stderr.isatty()
-    with interruptible(out), ProgressDisplay(sys.stderr, "starting Spark", bar=bar) as display:
+    with interruptible(out), ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
         runs = out / "runs"
         result = run(figures, scale, runs, master, display, partitions=partitions, seed=seed)
         display.phase("writing the page")

@@ -1,9 +1,28 @@
 """`halfway simulate`: one system on a scenario, message by message."""
 
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import typer
 
-from halfway.cli.options import AsJson, Changed, ScenarioFile, ScenarioSeed, SystemName, TraceFile
-from halfway.cli.screen import assignments, console, spinner
+from halfway.cli.options import (
+    AsJson,
+    Changed,
+    Debug,
+    ScenarioFile,
+    ScenarioSeed,
+    SystemName,
+    TraceFile,
+)
+from halfway.cli.screen import assignments, console, spinner, warn
+from halfway.problem import Problem
+
+if TYPE_CHECKING:
+    from halfway.comparison.plan import SystemSource
+    from halfway.scenario.schema import Scenario
 
 
 def simulate(
@@ -12,6 +31,7 @@ def simulate(
     seed: ScenarioSeed = None,
     changes: Changed = None,
     trace: TraceFile = None,
+    debug: Debug = False,
     as_json: AsJson = False,
 ) -> None:
     """Run one system on a scenario, message by message, and print its metrics.
@@ -33,28 +53,69 @@ def simulate(
     halfway simulate mesh.toml --system flooding --seed 7 --json
     halfway simulate mesh.toml --set workload.events=100 --trace run.parquet
     halfway simulate mesh.toml --system my_protocol.py
+    halfway simulate mesh.toml --system my_protocol.py --debug --set network.n=50
+    docs/comparing.md: how to write and to debug a protocol.
     """
+    if debug:
+        _interpret()
+    from halfway.adapters.user_errors import user_errors
+    from halfway.comparison.plan import SystemSource
     from halfway.scenario.reading import read_scenario
 
     given = assignments(changes, "--set")
     if seed is not None:
         given["seed"] = str(seed)
-    mine = None
+    mine = SystemSource("")
     if system is not None and system.endswith(".py"):
-        from halfway.adapters.user_protocol import read_user_system, user_system
+        from halfway.adapters.user_protocol import read_user_system
 
-        mine = user_system(read_user_system(system))
-    read = read_scenario(scenario, given, {} if mine is None else {mine.name: mine})
+        mine = SystemSource(*read_user_system(system))
+    of_user = {mine.name: mine.system()} if mine.text else {}
+    read = read_scenario(scenario, given, of_user)
     if trace is not None:
         from halfway.sim.trace.writer import checked_target
 
         checked_target(trace)  # reported before the run
+    if mine.text and not debug:
+        _try(read, mine)
     from halfway.report.outcome import outcome_json, print_outcome
     from halfway.scenario.build import simulation_of
 
-    with spinner("running (the first run of a system compiles it)"):
-        outcome = simulation_of(read, system=mine or system, trace=trace).run()
+    doing = "running interpreted" if debug else "running (the first run of a system compiles it)"
+    with spinner(doing), user_errors(*mine):
+        chosen = of_user.get(mine.name, system)
+        run = simulation_of(read, system=chosen, trace=trace)
+        if debug:
+            from halfway.comparison.trial import watch
+
+            watch(run)
+        outcome = run.run()
     if as_json:
         typer.echo(outcome_json(outcome))
     else:
         print_outcome(console(), outcome)
+    if trace is not None:
+        warn(f"wrote {trace}: {_rows(trace):,} rows (docs/scenarios.md describes the columns)")
+
+
+def _interpret() -> None:
+    """Switch the compiler off for this process of `halfway simulate`."""
+    if "numba" in sys.modules and os.environ.get("NUMBA_DISABLE_JIT") != "1":
+        remedy = "set NUMBA_DISABLE_JIT=1 before Halfway is imported"
+        raise Problem("--debug: expected a process that has compiled nothing", remedy=remedy)
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
+    # Random numbers wrap around, which only interpreted code warns about.
+    warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)
+
+
+def _try(read: "Scenario", mine: "SystemSource") -> None:
+    from halfway.comparison.trial import try_first
+
+    with spinner(f"trying {mine.name} interpreted, on a few nodes"):
+        try_first(read, [mine])
+
+
+def _rows(trace: Path) -> int:
+    from pyarrow import parquet
+
+    return int(parquet.read_metadata(trace).num_rows)

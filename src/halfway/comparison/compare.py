@@ -14,8 +14,9 @@ from halfway.comparison.plan import plain_of, point_of, seed_of
 from halfway.comparison.request import Request
 from halfway.comparison.results import Results
 from halfway.comparison.statistics import FinishedRun
+from halfway.comparison.trial import try_first
 from halfway.pipeline.plan.plan import ROOT_SEED, canonical, plan
-from halfway.pipeline.spark.session import local_cores, session_when_needed
+from halfway.pipeline.spark.on_demand import OnDemand, local_cores
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import Progress, failed, sweep
 
@@ -48,7 +49,7 @@ def compare(
     """
     begun = perf_counter()
     root, replicates, made = ROOT_SEED if seed is None else seed, request.replicates, 0
-    with session_when_needed(master) as spark:
+    with OnDemand(master) as spark:
         while True:
             # All systems of a point before the next point.
             every = [(point, one) for point in request.points for one in request.systems]
@@ -56,10 +57,11 @@ def compare(
             table = plan(points, replicates, root)
             # A finished comparison needs no Spark.
             if not set(table["key"].to_pylist()) <= store.finished_keys(errors=False):
+                try_first(request.points[0].scenario, request.systems)
                 if cores := local_cores(master):
                     compile_first(request.points, request.systems, cores, compiling)
                 report = sweep(
-                    spark(), store, table, progress, partitions=partitions, retry_errors=True,
+                    spark, store, table, progress, partitions=partitions, retry_errors=True,
                     studies={f"compare {request.scenario.title}": table},
                 )  # fmt: skip
                 made += report.made

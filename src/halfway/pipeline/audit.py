@@ -13,8 +13,7 @@ from halfway.pipeline.plan.run import unsigned
 from halfway.pipeline.rerun import codes_here, why_not
 from halfway.pipeline.spark.simulate import SCHEMA
 from halfway.pipeline.store import manifest
-from halfway.pipeline.store.digest import altered
-from halfway.pipeline.store.store import Store, chosen, read_rows
+from halfway.pipeline.store.store import Store, altered, chosen, read_rows
 from halfway.pipeline.store.studies import StudyRequest, read_requests
 from halfway.problem import Problem
 
