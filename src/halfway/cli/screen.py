@@ -1,7 +1,9 @@
 """The terminal: errors as one line with an exit status, warnings, a spinner, the console."""
 
 import os
+import shlex
 import sys
+import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 RUNS_FAILED, USER_ERROR, INTERNAL_ERROR, INTERRUPTED = 1, 2, 70, 130
+
+
+_BEGUN = time.monotonic()  # this module is imported first
 
 
 class Interrupted(Exception):  # noqa: N818 - not an error
@@ -93,6 +98,16 @@ def console() -> "Console":
     from halfway.report.verdicts import terminal
 
     return terminal.console(sys.stdout)
+
+
+def command_line() -> str:
+    """The command of this process, as a shell reads it."""
+    return shlex.join(["halfway", *sys.argv[1:]])
+
+
+def elapsed_s() -> float:
+    """Seconds of wall time since this command began."""
+    return time.monotonic() - _BEGUN
 
 
 def warn(line: str) -> None:

@@ -9,7 +9,7 @@ from halfway.comparison.compare import compare as run_comparison
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 from halfway.comparison.metrics import LATENCY
 from halfway.comparison.request import read_request
-from halfway.comparison.results import COLUMNS, Results
+from halfway.comparison.results import COLUMNS, STUDY, Results
 from halfway.pipeline import frames
 from halfway.pipeline.store.store import Store
 
@@ -28,7 +28,7 @@ class Comparison:
 
     def frame(self) -> "frames.DataFrame":
         """The cells as a pandas frame: point, system, metric, mean, interval, difference."""
-        return frames.frame(self.results.rows(), [*self.results.points[0], *COLUMNS])
+        return frames.frame(self.results.rows(), [*STUDY, *self.results.points[0], *COLUMNS])
 
     def runs(self) -> "frames.DataFrame":
         """The runs as a pandas frame, by metric: point, system, replicate, seed, value.

@@ -70,7 +70,7 @@ def read_request(
         what = f"replicates = {replicates}: expected at most {max_replicates}, where --until stops"
         raise Problem(what, remedy="lower --replicates, or raise --most")
     base, points = read_sweep(path, changes, sweeps, of_user)
-    base = base if base.title else msgspec.structs.replace(base, title=Path(path).stem)
+    base = msgspec.structs.replace(base, title=printable(base.title) or Path(path).stem)
     supported, unsupported = _sorted_out(points, chosen)
     reference = baseline or ("flooding" if "flooding" in supported else next(iter(supported)))
     if reference not in supported:
@@ -78,6 +78,11 @@ def read_request(
         raise Problem(f"baseline = {reference}: {why}", remedy="choose a baseline that runs here")
     able = list(supported.values())
     return Request(base, points, able, reference, unsupported, replicates, rule, max_replicates)
+
+
+def printable(title: str) -> str:
+    """A request's title without control characters, which a terminal would obey."""
+    return " ".join("".join(c if c.isprintable() else " " for c in title).split())
 
 
 def stopping_rule(until: str | None) -> StoppingRule | None:

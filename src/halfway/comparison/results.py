@@ -9,6 +9,7 @@ import msgspec
 from halfway.pipeline.plan.plan import ROOT_SEED
 from halfway.pipeline.plan.run import Scalar
 
+STUDY = ("study", "title")
 COLUMNS = ("system", "metric", "unit", "mean", "low", "high", "networks", "difference",
            "difference_low", "difference_high", "best")  # fmt: skip
 
@@ -84,6 +85,7 @@ class Results(msgspec.Struct, frozen=True):
     digest: str  # canonical, of the runs
     wall_seconds: float
     seed: int = ROOT_SEED  # the seeds of all replicates derive from it
+    study: str = ""  # the name of the study in its folder
 
     def cell(self, point: int, system: str, metric: str) -> ResultCell:
         """The results' cell of a metric of a system at a point; KeyError if there is none."""
@@ -93,7 +95,7 @@ class Results(msgspec.Struct, frozen=True):
         raise KeyError((point, system, metric))
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """The results as rows, one a cell: what a sweep varies, then `COLUMNS`; nan if missing."""
+        """The results as rows, one a cell: `STUDY`, what a sweep varies, `COLUMNS`; nan if missing."""
         units = {metric.name: metric.unit for metric in self.metrics}
         for cell in self.cells:
             difference = cell.difference or _NO_INTERVAL
@@ -102,4 +104,5 @@ class Results(msgspec.Struct, frozen=True):
                 cell.mean.high, cell.networks, difference.value, difference.low, difference.high,
                 cell.best,
             )  # fmt: skip
-            yield {**self.points[cell.point], **dict(zip(COLUMNS, values, strict=True))}
+            named = dict(zip(STUDY, (self.study, self.title), strict=True))
+            yield {**named, **self.points[cell.point], **dict(zip(COLUMNS, values, strict=True))}

@@ -10,6 +10,7 @@ from halfway.pipeline.plan.plan import ROOT_SEED, plan, together
 from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.store import Store
+from halfway.pipeline.store.studies import StudyPlan
 from halfway.pipeline.study import Figure, Paper, Scale, Summaries
 from halfway.pipeline.summarise import is_small, summaries, summaries_here
 from halfway.pipeline.sweep import Progress, SweepReport, sweep
@@ -56,8 +57,11 @@ def reproduce(
         plans[paper.name, figure.name] = plan(figure.points(scale), count, root), count
     readings = {(paper.name, figure.name): figure.readings for paper, figure in figures}
     whole = together([table for table, _ in plans.values()])
+    titles = {(paper.name, figure.name): figure.title for paper, figure in figures}
     requested = ((name, table) for name, (table, _) in plans.items() if len(table))
-    studies = {f"{'/'.join(name)} ({scale})": table for name, table in requested}
+    studies = {
+        f"{'/'.join(name)} ({scale})": StudyPlan(table, titles[name]) for name, table in requested
+    }
     if not whole.num_rows:  # the figures are drawings only
         nothing = SweepReport(0, 0, 0, "", 0.0, 1, {}, 0.0, 0.0)
         return Result([], {name: Summaries([]) for name in plans}, readings, nothing, "")

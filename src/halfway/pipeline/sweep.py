@@ -125,8 +125,12 @@ class _Count:
 
 def _are_recorded(store: Store, studies: Plans) -> bool:
     """Whether a sweep's studies have been requested before, with the same runs."""
-    known = {request.name: set(request.keys) for request in read_requests(store.studies)}
-    return all(set(one["key"].to_pylist()) == known.get(name) for name, one in studies.items())
+    with store.reading():
+        known = {one.name: (set(one.keys), one.identity) for one in read_requests(store.studies)}
+    return all(
+        (set(study.plan["key"].to_pylist()), study.identity) == known.get(name)
+        for name, study in studies.items()
+    )
 
 
 def _made_here(

@@ -22,19 +22,21 @@ _SCRIPTS = (
 
 
 def write_comparison_page(
-    results: Results, replays: Sequence[Replay], path: Path, command: str = ""
+    results: Results, replays: Sequence[Replay] | str, path: Path, command: str = ""
 ) -> None:
     """Write the HTML page of a comparison to `path`, with a map if there are replays.
 
-    command: the command that makes the page. Raises Problem if the file cannot be written.
+    replays: the replays, or the map section that was drawn from them ("": none). command: the command that makes the page. Raises Problem if the file cannot be written.
     """
     write_whole(path, comparison_page(results, replays, command))
 
 
-def comparison_page(results: Results, replays: Sequence[Replay], command: str = "") -> str:
+def comparison_page(
+    results: Results, replays: Sequence[Replay] | str, command: str = ""
+) -> str:
     """The HTML page of a comparison as text; equal results and replays give equal text."""
     places = {system: place for place, system in enumerate(results.systems)}
-    played = map_section(replays, places)
+    played = replays if isinstance(replays, str) else map_section(replays, places)
     body = "".join([
         _head(results), _contents(results, bool(played)), "<main>", _results(results), played,
         _distributions(results), _sweeps(results), _making(results, command), "</main>",

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from halfway.comparison.results import COLUMNS, MeanInterval, Metric, ResultCell, Results
+from halfway.comparison.results import COLUMNS, STUDY, MeanInterval, Metric, ResultCell, Results
 from halfway.comparison.statistics import margin
 from halfway.report import wording
 from halfway.report.output_files import csv_text, write_all
@@ -96,8 +96,8 @@ def with_margin(interval: MeanInterval) -> str:
 
 
 def cells_csv(results: Results) -> str:
-    """A comparison's cells as CSV: what the sweep varies, `COLUMNS`; missing values are empty."""
-    return csv_text([*results.points[0], *COLUMNS], results.rows())
+    """A comparison's cells as CSV: `STUDY`, the sweep's fields, `COLUMNS`; missing values are empty."""
+    return csv_text([*STUDY, *results.points[0], *COLUMNS], results.rows())
 
 
 def cells_jsonl(results: Results) -> str:
