@@ -10,14 +10,14 @@ from halfway.comparison import statistics
 from halfway.comparison.compile_ahead import compile_first
 from halfway.comparison.metrics import METRICS
 from halfway.comparison.notes import methods_of, notes_of
-from halfway.comparison.plan import plain_of, point_of, seed_of
+from halfway.comparison.plan import plain_of, point_of
 from halfway.comparison.request import Request
 from halfway.comparison.results import Results
 from halfway.comparison.statistics import FinishedRun
 from halfway.comparison.study import identity, recorded_name, study_name
 from halfway.comparison.trial import try_first
 from halfway.pipeline.plan.plan import ROOT_SEED, canonical, plan
-from halfway.pipeline.plan.run import Point
+from halfway.pipeline.plan.run import Point, scenario_seed
 from halfway.pipeline.spark.on_demand import OnDemand, local_cores
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import StudyPlan
@@ -75,7 +75,7 @@ def compare(
                 break
             more = max(replicates + 1, int(replicates * _GROWTH))
             replicates = min(more, request.max_replicates)
-    errors, first = failed(store, table)
+    errors, _ = failed(store, table)
     wall_seconds = perf_counter() - begun
     names = tuple(one.name for one in request.systems)
     scenarios = [point.scenario for point in request.points]
@@ -89,7 +89,16 @@ def compare(
         digest=statistics.digest_of_runs(runs), wall_seconds=wall_seconds, seed=root,
         study=study,
     )  # fmt: skip
-    return Completed(results, runs, first, made)
+    return Completed(results, runs, _first_error(results, runs), made)
+
+
+def _first_error(results: Results, runs: Sequence[FinishedRun]) -> str:
+    """The first failed run of a comparison and its reason, in one line; "" for none."""
+    for run in runs:
+        if run.status != "ok":
+            seed = f"replicate {run.replicate}, seed {run.seed}"
+            return f"{results.title}: {run.system}, {seed}: {' '.join(run.error.split())}"
+    return ""
 
 
 def _study(request: Request, root: int, points: Sequence[Point], table: pa.Table) -> StudyPlan:
@@ -129,7 +138,7 @@ def _finished_runs(request: Request, store: Store, table: pa.Table) -> list[Fini
     rows = store.rows("key", "status", "error", "digest", "observations").to_pylist()
     runs = [
         FinishedRun(
-            *place, plan_row["replicate"], seed_of(plan_row["network_seed"]),
+            *place, plan_row["replicate"], scenario_seed(plan_row["network_seed"]),
             row["status"], row["error"], row["digest"],
             {one["metric"]: tuple(one["values"]) for one in row["observations"]},
         )

@@ -49,7 +49,7 @@ def print_results(out: Console, results: Results, *, page: str = "") -> None:
     )
     for note in results.notes:
         out.print(Text.assemble(("note: ", "dim"), note))
-    done = f"{wording.duration(results.wall_seconds)}, digest {results.digest}"
+    done = f"{wording.duration(results.wall_seconds)}, comparison digest {results.digest}"
     out.print(f"{done}{f', {page}' if page else ''}", soft_wrap=True)
 
 
