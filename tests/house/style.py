@@ -17,7 +17,7 @@ MACHINES = re.compile(
     r"|(?<![\w.])/(wor[k]|hom[e]|roo[t]|User[s])/\w|[A-Z]:\\Use[r]s"
 )
 # What these decorate is typed by the compiler, from its callers.
-COMPILED = {"kernel", "inlined", "embedded", "apart", "handles", "overload", "intrinsic"}
+COMPILED = {"kernel", "inlined", "entered", "apart", "handles", "overload", "intrinsic"}
 LEFTOVER = re.compile(r"\b(TOD[O]|FIXM[E]|XX[X])\b")
 
 

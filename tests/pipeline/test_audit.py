@@ -55,10 +55,14 @@ def full(store: Store) -> Store:
     with store.writing():
         record_requests(
             store.studies,
-            {"toys/good": StudyPlan(good),
-             "toys/bad": StudyPlan(plan(points("faulty", fault="nan"), 9))},  # fmt: skip
+            {
+                "toys/good": StudyPlan(good),
+                "toys/bad": StudyPlan(plan(points("faulty", fault="nan"), 9)),
+            },  # fmt: skip
         )
-        record_requests(store.studies, {"toys/bad": StudyPlan(plan(points("faulty", fault="raises"), 4))})
+        record_requests(
+            store.studies, {"toys/bad": StudyPlan(plan(points("faulty", fault="raises"), 4))}
+        )
         _add(store, good)
         _add(store, bad)
     return Store(store.folder)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from halfway.adapters.interface import Adapter, BroadcastAdapter, System
 from halfway.adapters.registry import TABLE, unknown
 from halfway.adapters.user_errors import USER_FILE, file_of, line_in
-from halfway.core.compiled import CACHE_FOLDER, keep_apart
+from halfway.core.compiler.cache import CACHE_FOLDER
 from halfway.core.handler import is_claimed
 from halfway.core.kinds import Kinds
 from halfway.core.options import Option
@@ -137,11 +137,10 @@ def _imported(source: UserSource) -> ModuleType:
     name = f"halfway_user_protocol_{digest}"
     if name in sys.modules:
         return sys.modules[name]
-    folder = Path(CACHE_FOLDER) / f"own-{digest}"
+    folder = CACHE_FOLDER / f"own-{digest}"
     path = folder / USER_FILE
     if not path.exists():  # the compiler needs a source file
         write_whole(path, source.text)
-    keep_apart(name, folder)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

@@ -134,7 +134,10 @@ def _described(results: "Results") -> "StudyPage":
     from halfway.report.studies import StudyPage
     from halfway.report.wording import count
 
-    systems, replicates = count(len(results.systems), "system"), count(results.replicates, "replicate")
+    systems, replicates = (
+        count(len(results.systems), "system"),
+        count(results.replicates, "replicate"),
+    )
     points = f", {count(len(results.points), 'point')}" if len(results.points) > 1 else ""
     return StudyPage(
         results.study, "comparison", results.title, PAGE, timestamp(),

@@ -43,7 +43,7 @@ def check_interrupts() -> None:
 
 def warn_of_cache() -> None:
     """Warn once if compiled code cannot be kept, so that every command compiles anew."""
-    compiled = sys.modules.get("halfway.core.compiled")
+    compiled = sys.modules.get("halfway.core.compiler.cache")
     folder = Path(getattr(compiled, "CACHE_FOLDER", ""))
     if compiled is not None and folder.name.startswith("halfway-cache-"):
         base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "halfway"

@@ -18,7 +18,8 @@ from pathlib import Path
 from halfway.adapters.user_errors import user_errors
 from halfway.comparison.plan import SystemSource, point_of, scenario_of, source_of
 from halfway.comparison.trial import answering, check_answer, started
-from halfway.core.compiled import CACHE_FOLDER
+from halfway.core.compiled import sources_digest
+from halfway.core.compiler.cache import CACHE_FOLDER
 from halfway.pipeline.plan.plan import plan
 from halfway.scenario.build import prepared, simulation_on
 from halfway.scenario.schema import Recorded, Scenario, Waypoint
@@ -68,8 +69,10 @@ def _mark(scenario: Scenario, one: SystemSource) -> Path:
     radio = scenario.radio
     losses = getattr(radio, "success", 1.0) < 1.0 or getattr(radio, "ratios", None) is not None
     static = not isinstance(scenario.network, Waypoint | Recorded)
-    words = f"{one.name} {one.text} {radio.__struct_config__.tag} {losses} {static}"
-    return Path(CACHE_FOLDER) / f"compiled-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
+    words = (
+        f"{sources_digest()} {one.name} {one.text} {radio.__struct_config__.tag} {losses} {static}"
+    )
+    return CACHE_FOLDER / f"compiled-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
 
 
 def _started(scenario: Scenario, one: SystemSource) -> "subprocess.Popen[str]":

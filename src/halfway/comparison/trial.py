@@ -23,7 +23,8 @@ import msgspec
 import halfway
 from halfway.adapters.user_errors import user_errors
 from halfway.comparison.plan import SystemSource, point_of, scenario_of, source_of
-from halfway.core.compiled import CACHE_FOLDER
+from halfway.core.compiled import sources_digest
+from halfway.core.compiler.cache import CACHE_FOLDER
 from halfway.pipeline.plan.plan import plan
 from halfway.problem import Problem
 from halfway.scenario.build import simulation_of
@@ -63,8 +64,8 @@ def try_first(scenario: Scenario, systems: Sequence[SystemSource]) -> None:
 
 def _mark(scenario: Scenario, one: SystemSource) -> Path:
     options = json.dumps(scenario.options.get(one.name, {}), sort_keys=True)
-    words = f"{one.name} {options} {one.text}"
-    return Path(CACHE_FOLDER) / f"tried-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
+    words = f"{sources_digest()} {one.name} {options} {one.text}"
+    return CACHE_FOLDER / f"tried-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
 
 
 def started(module: str, row: object, **environment: str) -> "subprocess.Popen[str]":

@@ -11,7 +11,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.core.extending import lower_builtin, type_callable
 
 
 def borrowed(value: Any) -> Any:
@@ -19,17 +19,14 @@ def borrowed(value: Any) -> Any:
     return value
 
 
-@overload(borrowed)
-def _borrowed(value):
-    return lambda value: _lend(value)
+@type_callable(borrowed)  # type: ignore[untyped-decorator]
+def _type_of_borrowed(_context: Any) -> Any:
+    return lambda value: value
 
 
-@intrinsic
-def _lend(_typing: Any, value: Any) -> Any:
-    def codegen(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> ir.Value:
-        return _ownerless(context, builder, signature.args[0], arguments[0])
-
-    return value(value), codegen
+@lower_builtin(borrowed, types.Any)  # type: ignore[untyped-decorator]
+def _lowered_borrowed(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
+    return _ownerless(context, builder, sig.args[0], args[0])
 
 
 def _ownerless(context: Any, builder: ir.IRBuilder, kind: types.Type, value: ir.Value) -> ir.Value:

@@ -6,7 +6,7 @@ A node's incarnation is even while it is up and odd while it is down: each chang
 
 import numpy as np
 
-from halfway.core.compiled import embedded
+from halfway.core.compiled import inlined
 from halfway.core.message import AFRESH, APP, COUNTED_ON
 
 # Where a stamped record goes when its delay is over.
@@ -18,7 +18,7 @@ MAX_HOPS = 65_534  # the hop count does not exceed it
 ANY_INCARNATION = np.uint32(0xFFFFFFFF)
 
 
-@embedded
+@inlined
 def destination(record):
     """Return where a driver delivers a stamped record: to the application, its node, or out."""
     if record.next == APP:
@@ -28,7 +28,7 @@ def destination(record):
     return TO_NETWORK
 
 
-@embedded
+@inlined
 def stamp(record, node_id, incarnation, hops):
     """Stamp an emitted record, as a driver does: sender and hop count; return its destination.
 
@@ -46,13 +46,13 @@ def stamp(record, node_id, incarnation, hops):
     return to
 
 
-@embedded
+@inlined
 def is_running(incarnation):
     """Whether a driver's node is up, from its incarnation."""
     return incarnation & np.uint32(1) == 0
 
 
-@embedded
+@inlined
 def is_alive(emitted_in, incarnation):
     """Whether a driver still handles a record that waits at its node, from the incarnation now.
 

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from numba import types
-from numba.extending import overload
-
+from halfway.core.compiler import reach
+from halfway.core.compiler.by_type import chosen_by_type
 from halfway.core.compiled import inlined
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,22 +29,17 @@ def is_claimed(state_type: type) -> bool:
 def handles(state_type: type) -> Callable[[F], F]:
     """Declare a function as the handler of all messages to rows of `state_type`.
 
-    A NamedTuple class is its own numba type, so `overload` (public, cached, inlined) can choose the
-    handler. The engine is compiled once for each protocol in use.
+    A NamedTuple class is its own numba type, so the compiler can choose the handler. The engine is compiled once for each protocol in use.
     """
 
     def register(function: F) -> F:
         compiled = inlined(function)
         _HANDLERS[state_type] = compiled
 
-        @overload(handle, jit_options={"forceinline": True})
-        def chosen(state, rules, neighbourhood, i, message, out):
-            if not (isinstance(state, types.BaseNamedTuple) and state.instance_class is state_type):
-                return None
-            return lambda state, rules, neighbourhood, i, message, out: compiled(
-                state, rules, neighbourhood, i, message, out
-            )
-
+        reach.extend(state_type.__module__, function.__module__)
         return compiled
 
     return register
+
+
+chosen_by_type(handle, 0, _HANDLERS)

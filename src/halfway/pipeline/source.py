@@ -31,7 +31,9 @@ _LAST = [
 ]
 _RESERVED = {name for name, _ in (*_FIRST, *_LAST)}
 _TAKEN = _RESERVED | {name for name, _ in _STUDY}
-_READ = [*("key", "measurement", "parameters", "replicate", "status", "error", "observations", "digest")]
+_READ = [
+    *("key", "measurement", "parameters", "replicate", "status", "error", "observations", "digest")
+]
 _RUNS_AT_ONCE = 64  # a few MB of observations
 Fields = Mapping[str, Any]  # the parameters of a run, or the columns of a row
 
@@ -120,7 +122,9 @@ class FinishedRuns(DataSourceReader):
                 for row in rows:
                     row["observations"] = {o["metric"]: o["values"] for o in row["observations"]}
                 # Each row once for each study and point that needs it.
-                pairs = [(row, one) for row in rows for one in partition.studies.get(row["key"], [{}])]
+                pairs = [
+                    (row, one) for row in rows for one in partition.studies.get(row["key"], [{}])
+                ]
                 given = [{**msgspec.json.decode(row["parameters"]), **one} for row, one in pairs]
                 if rows:
                     yield tidy([row for row, _ in pairs], given, schema)

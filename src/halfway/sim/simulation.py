@@ -11,6 +11,8 @@ import numpy.typing as npt
 from halfway.adapters.interface import Commands, System, Unsupported, commands, part
 from halfway.adapters.registry import named
 from halfway.core.compiled import kernel
+from halfway.core.compiler.lent import lent
+from halfway.core.door import Door
 from halfway.core.driver import ANY_INCARNATION
 from halfway.core.message import START
 from halfway.problem import Problem
@@ -187,7 +189,7 @@ class Simulation:
         for first in range(0, len(some.at), _BATCH):
             batch = part(some, slice(first, first + _BATCH))
             self._grow(len(batch.at) + 1)
-            _post_all(self.engine, batch)
+            _post_all(lent(self.engine), lent(batch))
 
     def kill(self, *rows: int) -> None:
         """Take simulated nodes down now and for good. The environment's uptime ignores it."""
@@ -215,7 +217,7 @@ class Simulation:
             delivered = int(self.engine.counters.events[0])
             further = min(self._instant.most, _INTERRUPT_EVERY if stop is None else _STOP_EVERY)
             counted, queue = self._drive(until, min(limit, delivered + further)), self.engine.queue
-            next_at = float(peek_time(queue)) if counted and queue.tally[0] > 0 else end
+            next_at = float(peek_time(lent(queue))) if counted and queue.tally[0] > 0 else end
             self.at = max(self.at, min(next_at, end)) if counted else end
             if counted:
                 self._instant.check(next_at, int(self.engine.counters.events[0]), self.system)
@@ -233,9 +235,11 @@ class Simulation:
         if 0 < len(self.engine.journal.row) < 2 * slots:
             self.engine = self.engine._replace(journal=new_log(4 * slots))
         while True:
+            door = Door(instance.state, instance.rules, environment.neighbourhood, self.engine.out)
             why = engines.run(
-                instance.state, instance.rules, environment.neighbourhood, self.engine, self.radio,
-                environment.reach, instance.kinds.starts, self._changes, until, limit, slots,
+                door, lent(environment.neighbourhood), lent(self.engine), lent(self.radio),
+                lent(environment.reach), instance.kinds.starts, lent(self._changes), until, limit,
+                slots,
             )  # fmt: skip
             self._empty_logs()
             if why == engines.POOL_FULL:

@@ -6,14 +6,14 @@ it to the brokers that are nearest to its subscribers.
 
 import numpy as np
 
-from halfway.core.compiled import apart, embedded
+from halfway.core.compiled import apart, inlined
 from halfway.protocols.drip.events import is_in_digest
 from halfway.protocols.drip.messages import EVENT, MOST_NEAREST, MOST_RELAYS, RELAYS, ROLE
 from halfway.protocols.drip.routes import send
 from halfway.protocols.drip.state import DESTINATION, NO_NODE, NOTHING, RELAY, SOURCE
 
 
-@embedded
+@inlined
 def role_for(epidemic, role, copies, requested, interested, known):
     """The role that a DRIP broker with `role` writes into another broker's event copy, or NOTHING.
 
@@ -31,7 +31,7 @@ def role_for(epidemic, role, copies, requested, interested, known):
     return DESTINATION
 
 
-@embedded
+@inlined
 def interest(state, i, topic, broker):
     """For copies of DRIP's events: whether a topic has a subscriber, and one near that broker."""
     requested, interested = False, False
@@ -43,7 +43,7 @@ def interest(state, i, topic, broker):
     return requested, interested
 
 
-@embedded
+@inlined
 def copies_left(state, i, place, broker):
     """Event copies that a DRIP source may still give; 0 for a broker that is a relay already."""
     left = 0
@@ -54,7 +54,7 @@ def copies_left(state, i, place, broker):
     return left
 
 
-@embedded
+@inlined
 def is_relay(state, i, place, broker):
     """Whether the source of a DRIP event copy chose that broker as a relay, as row i knows it."""
     found = False
@@ -63,7 +63,7 @@ def is_relay(state, i, place, broker):
     return found
 
 
-@embedded
+@inlined
 def add_relay(state, i, place, broker):
     """Choose another DRIP broker as a relay of the event's copies."""
     for r in range(state.relays.shape[2]):
@@ -72,7 +72,7 @@ def add_relay(state, i, place, broker):
             return
 
 
-@embedded
+@inlined
 def write_relays(state, i, place, o):
     """Write the source's relays into a DRIP event copy, whichever broker gives the copy."""
     for r in range(MOST_RELAYS):

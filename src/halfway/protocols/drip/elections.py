@@ -1,6 +1,6 @@
 """Elections of DRIP: the first brokers by capability, and successors of lost brokers."""
 
-from halfway.core.compiled import apart, embedded
+from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
 from halfway.protocols.drip import messages
@@ -10,7 +10,7 @@ from halfway.protocols.drip.state import NO_NODE
 _LONG_AGO = -1e9  # seconds: a registration from then is due for renewal
 
 
-@embedded
+@inlined
 def is_more_capable(capability, node_id, other_capability, other):
     """Whether a node is more capable than another in DRIP's elections, or there is no other;
     node ids break ties."""
@@ -21,7 +21,7 @@ def is_more_capable(capability, node_id, other_capability, other):
     )
 
 
-@embedded
+@inlined
 def outranks(state, i, capability, node_id, r):
     """Whether a node is more capable than row i's candidate at place r in the DRIP election."""
     other = state.candidates[i, r]
@@ -103,7 +103,7 @@ def call_election(state, rules, i, lost, node_id, capability, out):
     o.reals[messages.CAPABILITY] = state.node[i].best_capability
 
 
-@embedded
+@inlined
 def beats_best(state, i, capability, node_id):
     """Whether a node is more capable than the best candidate of row i's DRIP election."""
     best = state.node[i]

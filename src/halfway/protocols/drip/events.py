@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfway.core.compiled import apart, embedded
+from halfway.core.compiled import apart, inlined
 from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, mixed, seeded, uniform
@@ -13,7 +13,7 @@ from halfway.protocols.drip.state import DELETED, NO_NODE
 ROUNDS = 1 << 20  # more than a region is flooded with one event
 
 
-@embedded
+@inlined
 def note_event(state, i, event):
     """Note the newest DRIP event that row i knows of."""
     state.node[i].newest_event = max(state.node[i].newest_event, np.int32(event))
@@ -42,7 +42,7 @@ def flood_region(state, i, place, out):
     state.events[i, place].rounds += 1
 
 
-@embedded
+@inlined
 def on_flood(state, rules, i, message, out):
     """Repeat a DRIP event's flood of the own region, once a round; ignore other regions' floods."""
     if state.node[i].local_broker != message.target or state.node[i].is_broker == 1:
@@ -133,7 +133,7 @@ def write_digest(state, i, o):
         o.args[messages.DIGEST + w] = np.int32(word)
 
 
-@embedded
+@inlined
 def is_in_digest(message, event):
     """Whether the digest of events in a DRIP BEACON or REPORT has an event, or begins after it."""
     bit = np.int64(event) - message.event

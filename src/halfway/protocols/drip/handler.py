@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfway.core.compiled import apart, embedded
+from halfway.core.compiled import apart, inlined
 from halfway.core.handler import handles
 from halfway.core.message import START
 from halfway.core.options import count, seconds, switch
@@ -85,7 +85,7 @@ def most_emissions(state: DripState, rules: Rules) -> int:
     return 2 * rules.batch + rules.transfer_batch + 2 * int(state.intervals.shape[1]) + 8
 
 
-@embedded
+@inlined
 def start_timer(state, rules, i, now, wait, out):
     """Start the timer of a DRIP node's next beacon or report, unless the run ends before."""
     if now + wait <= rules.until_s:
@@ -193,7 +193,7 @@ def on_rare(state, rules, neighbourhood, i, kind, message, out):
             registrations.register(state, rules, neighbourhood, i, message.at, out)
 
 
-@embedded
+@inlined
 def on_hop(state, rules, neighbourhood, i, kind, message, out):
     """Process a DRIP record that goes hop by hop: it is for this broker, or to be forwarded."""
     if kind == kinds.REPORT and message.kind != kinds.DEFERRED:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfway.core.compiled import apart, embedded
+from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
 from halfway.protocols.drip import messages, routes
@@ -28,7 +28,7 @@ def send_beacon(state, i, now, out):
     write_digest(state, i, o)
 
 
-@embedded
+@inlined
 def repeat_beacon(state, i, message, out):
     """Repeat a DRIP broker's beacon, with the local broker of this node."""
     o = emit(out, messages.BEACON, 0.0, EVERYONE)
@@ -40,7 +40,7 @@ def repeat_beacon(state, i, message, out):
     o.reals[messages.SENT_AT] = message.reals[messages.SENT_AT]
 
 
-@embedded
+@inlined
 def list_broker(state, i, message):
     """Update row i's list of the nearest DRIP brokers; True if the beacon is to be repeated.
 
@@ -77,7 +77,7 @@ def list_broker(state, i, message):
     return True
 
 
-@embedded
+@inlined
 def attach(state, rules, neighbourhood, i, now, out):
     """Attach a node to a DRIP region: [drip §IV-B] "always chooses the broker with the min(Delay)";
     handover if that is another."""
@@ -99,7 +99,7 @@ def hand_over(state, rules, neighbourhood, i, broker, now, out):
     register(state, rules, neighbourhood, i, now, out)
 
 
-@embedded
+@inlined
 def step_down_for(state, i, message):
     """Stop being a DRIP region's successor, if its lost broker is back or another successor has a
     lower id."""
@@ -111,7 +111,7 @@ def step_down_for(state, i, message):
         state.node[i].local_broker = NO_NODE
 
 
-@embedded
+@inlined
 def on_beacon(state, rules, neighbourhood, i, message, out):
     """Process a DRIP beacon: list its broker, attach to the nearest one, and repeat the beacon."""
     s = routes.place_of_broker(state, i, message.topic)

@@ -7,7 +7,7 @@ of a node that moves from A to B and back to A may arrive in any order.
 
 import numpy as np
 
-from halfway.core.compiled import apart, embedded
+from halfway.core.compiled import apart, inlined
 from halfway.protocols.drip import messages
 from halfway.protocols.drip.routes import is_nearer, send
 from halfway.protocols.drip.state import CONTACTS, NO_NODE
@@ -31,7 +31,7 @@ def keep_interval(state, i, low, high):
     return True
 
 
-@embedded
+@inlined
 def subscribes(state, i, topic):
     """Whether the local copies of row i's DRIP subscriptions contain a topic."""
     for k in range(state.intervals.shape[1]):
@@ -175,7 +175,7 @@ def register(state, rules, neighbourhood, i, now, out):
                 o.reals[messages.SEEN + w] = np.float64(word)
 
 
-@embedded
+@inlined
 def bit_of(c):
     """The bit of contact c in `known_by` of a DRIP register."""
     return np.uint32(1) << np.uint32(c)

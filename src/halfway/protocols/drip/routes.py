@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfway.core.compiled import apart, embedded
+from halfway.core.compiled import apart, inlined
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.protocols.drip.messages import DEFERRED, EVENT, NEWS, RETRY, SUBSCRIPTION
@@ -11,7 +11,7 @@ from halfway.protocols.drip.state import NO_NODE, ROUTES
 _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 
 
-@embedded
+@inlined
 def place_of_broker(state, i, broker):
     """For DRIP's routes: the place of a broker in row i's list of the nearest ones, or -1."""
     for s in range(state.nearest.shape[1]):
@@ -20,7 +20,7 @@ def place_of_broker(state, i, broker):
     return -1
 
 
-@embedded
+@inlined
 def is_nearer(state, i, s, t):
     """For DRIP's routes: whether the broker at place s is nearer to row i than that at t;
     node ids break ties."""
@@ -29,7 +29,7 @@ def is_nearer(state, i, s, t):
     return state.nearest[i, s].node_id < state.nearest[i, t].node_id
 
 
-@embedded
+@inlined
 def nearest_but(state, i, excluded):
     """For DRIP's routes: the place of the nearest broker that is not at place `excluded`; or -1."""
     found = -1
@@ -40,7 +40,7 @@ def nearest_but(state, i, excluded):
     return found
 
 
-@embedded
+@inlined
 def has_border_neighbour(state, rules, neighbourhood, i, s, now):
     """Whether row i has a border neighbour on a route to the DRIP broker at place s."""
     fresh = state.nearest[i, s].border_at + rules.expiry_s >= now
@@ -66,7 +66,7 @@ def note_route(state, i, broker, via, now):
     state.routes[i, oldest].at = now
 
 
-@embedded
+@inlined
 def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
     """The next hop on the route of a DRIP broker's last beacon, but not `excluded`, or NO_NODE.
 
@@ -79,7 +79,7 @@ def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
     return NO_NODE
 
 
-@embedded
+@inlined
 def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
     """The next hop, but not `excluded`, on a DRIP route to another region, or NO_NODE.
 
@@ -127,13 +127,13 @@ def send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, o
     return o
 
 
-@embedded
+@inlined
 def send(state, rules, neighbourhood, i, kind, target, now, out):
     """Send a record that starts here on a DRIP route; see `send_or_defer`."""
     return send_or_defer(state, rules, neighbourhood, i, np.int64(kind), target, NO_NODE, now, out)
 
 
-@embedded
+@inlined
 def forward(state, rules, neighbourhood, i, kind, message, out):
     """Forward a record on a DRIP route to its broker; after too many retries or hops it is lost."""
     retry = message.reals[RETRY] + 1.0 if message.kind == DEFERRED else 0.0

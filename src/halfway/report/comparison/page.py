@@ -31,9 +31,7 @@ def write_comparison_page(
     write_whole(path, comparison_page(results, replays, command))
 
 
-def comparison_page(
-    results: Results, replays: Sequence[Replay] | str, command: str = ""
-) -> str:
+def comparison_page(results: Results, replays: Sequence[Replay] | str, command: str = "") -> str:
     """The HTML page of a comparison as text; equal results and replays give equal text."""
     places = {system: place for place, system in enumerate(results.systems)}
     played = replays if isinstance(replays, str) else map_section(replays, places)

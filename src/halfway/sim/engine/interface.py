@@ -17,7 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
+from halfway.core.compiler import reach
+from halfway.core.compiler.by_type import chosen_by_type
 
 DONE, QUEUED = np.int64(-1), np.int64(-2)
 FRESH, LAST = np.int64(-1), np.int64(-2)
@@ -35,6 +36,8 @@ def declare(
 ) -> None:
     """Declare a type of radio to the engine by its three interface functions, all compiled."""
     _DEPART[radio], _ARRIVE[radio], _CHANGED[radio] = depart, arrive, changed
+    for function in (depart, arrive, changed):
+        reach.extend(radio.__module__, function.__module__)
 
 
 def depart(engine: Any, radio: Any, reach: Any, slot: int) -> None:
@@ -52,19 +55,6 @@ def changed(engine: Any, radio: Any, reach: Any, kind: int, a: int, b: int, at: 
     _CHANGED[type(radio)](engine, radio, reach, kind, a, b, at)
 
 
-@overload(depart, jit_options={"forceinline": True})
-def _depart(engine, radio, reach, slot):
-    chosen = _DEPART[radio.instance_class]
-    return lambda engine, radio, reach, slot: chosen(engine, radio, reach, slot)
-
-
-@overload(arrive, jit_options={"forceinline": True})
-def _arrive(engine, radio, reach, slot, cursor):
-    chosen = _ARRIVE[radio.instance_class]
-    return lambda engine, radio, reach, slot, cursor: chosen(engine, radio, reach, slot, cursor)
-
-
-@overload(changed, jit_options={"forceinline": True})
-def _changed(engine, radio, reach, kind, a, b, at):
-    chosen = _CHANGED[radio.instance_class]
-    return lambda engine, radio, reach, kind, a, b, at: chosen(engine, radio, reach, kind, a, b, at)
+chosen_by_type(depart, 1, _DEPART)
+chosen_by_type(arrive, 1, _ARRIVE)
+chosen_by_type(changed, 1, _CHANGED)

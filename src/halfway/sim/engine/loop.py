@@ -8,9 +8,8 @@ it. Changes of the world at a time come before the records that are due at that 
 import numpy as np
 
 from halfway.core import driver
-from halfway.core.borrowed import borrowed
-from halfway.core.compiled import embedded, kernel
-from halfway.core.handler import handle
+from halfway.core.compiled import inlined, kernel
+from halfway.core.door import enter
 from halfway.core.message import COMMAND_ARG, START
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
@@ -27,7 +26,7 @@ IDLE, UNTIL, COUNTED, POOL_FULL, LOG_FULL, LISTS_FULL = 0, 1, 2, 3, 4, 5
 NEVER = 2**62  # a number of records that no run reaches
 
 
-@embedded
+@inlined
 def send_emissions(engine, radio, reach, row, now, hops, before):
     """Queue the records that a row emitted in the event loop, in the order of emission."""
     out = engine.out
@@ -46,8 +45,8 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
             push(engine.queue, record.at, reserved(engine.queue, 1), slot)
 
 
-@embedded
-def deliver(state, rules, neighbourhood, engine, radio, reach, row, slot):
+@inlined
+def deliver(door, engine, radio, reach, row, slot):
     """Deliver the record in that slot to a row in the event loop: the row handles it."""
     message = engine.out.pool[slot]
     engine.counters.events[0] += 1
@@ -55,11 +54,11 @@ def deliver(state, rules, neighbourhood, engine, radio, reach, row, slot):
         append_record(engine.journal, message, row)
     before = engine.out.tally[0]
     hops, now = message.hops, message.at
-    handle(state, rules, neighbourhood, row, message, engine.out)
+    enter(door, row, message)
     send_emissions(engine, radio, reach, np.int32(row), now, hops, before)
 
 
-@embedded
+@inlined
 def handle_due(engine, radio, reach, slot):
     """Return the row that the event loop delivers a due record to, DONE or QUEUED; the cursor."""
     phase = engine.flight.phase[slot]
@@ -82,7 +81,7 @@ def handle_due(engine, radio, reach, slot):
     return QUEUED, LAST
 
 
-@embedded
+@inlined
 def queue_command(engine, at, row, incarnation, kind, topic, arg, event):
     """Queue a command for the event loop to a node, for one of its incarnations or for any."""
     record = emit(engine.out, kind, at, row)
@@ -105,7 +104,7 @@ def post(engine, at, row, kind, topic, arg, event):
     queue_command(engine, at, row, driver.ANY_INCARNATION, kind, topic, arg, event)
 
 
-@embedded
+@inlined
 def set_link_broken(engine, reach, a, b, broken):
     """Break or repair a link for the event loop; it stays in its lists, in both directions."""
     there, back = place_of(reach, a, b), place_of(reach, b, a)
@@ -116,7 +115,7 @@ def set_link_broken(engine, reach, a, b, broken):
         engine.cut[back] = broken
 
 
-@embedded
+@inlined
 def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
     """Apply change k of the world in the event loop. False, and no effect, if a list is full.
 
@@ -145,7 +144,7 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
     return True
 
 
-@embedded
+@inlined
 def next_change(engine, changes, until):
     """Return the time of the event loop's next change (inf: none), and set the horizon.
 
@@ -158,9 +157,7 @@ def next_change(engine, changes, until):
 
 
 @kernel
-def run(
-    state, rules, neighbourhood, engine, radio, reach, starts, changes, until, limit, free_slots
-):
+def run(door, neighbourhood, engine, radio, reach, starts, changes, until, limit, free_slots):
     """Run the event loop: deliver records and apply changes up to a time. Return why it stopped.
 
     neighbourhood: what nodes know; reach: which nodes receive which; both may be one object.
@@ -170,9 +167,6 @@ def run(
     IDLE: nothing is left. UNTIL, COUNTED: a bound of the caller was reached. POOL_FULL, LOG_FULL,
     LISTS_FULL: the caller makes room (a larger pool, an empty log, longer rows) and calls again.
     """
-    state, rules, neighbourhood = borrowed(state), borrowed(rules), borrowed(neighbourhood)
-    engine, radio, reach = borrowed(engine), borrowed(radio), borrowed(reach)
-    changes = borrowed(changes)
     out, queue = engine.out, engine.queue
     applications, journal = engine.applications, engine.journal
     change_at = next_change(engine, changes, until)
@@ -200,7 +194,7 @@ def run(
         pop(queue)
         row, cursor = handle_due(engine, radio, reach, slot)
         while row >= 0:
-            deliver(state, rules, neighbourhood, engine, radio, reach, np.uint32(row), slot)
+            deliver(door, engine, radio, reach, np.uint32(row), slot)
             if cursor == LAST:
                 row = DONE
             else:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import embedded
+from halfway.core.compiled import inlined
 from halfway.core.driver import is_running
 from halfway.core.message import BYTES_ON_AIR, MESSAGE
 from halfway.core.outbox import Outbox, outbox
@@ -114,7 +114,7 @@ def drain(log: Log) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
     return log.record[:count].view(MESSAGE).copy(), log.row[:count].copy()
 
 
-@embedded
+@inlined
 def append_record(log, record, row):
     """Append a copy of a record to a log of the engine that has room."""
     place = log.tally[0]
@@ -123,13 +123,13 @@ def append_record(log, record, row):
     log.tally[0] += 1
 
 
-@embedded
+@inlined
 def is_up(engine, row):
     """Whether a node can send and receive, by its incarnation in the engine's state."""
     return is_running(engine.incarnation[row])
 
 
-@embedded
+@inlined
 def count_sent(engine, row, kind):
     """Count one transmission of a row in the engine's counters."""
     engine.counters.traffic[row, SENT] += 1
@@ -138,7 +138,7 @@ def count_sent(engine, row, kind):
     engine.counters.sent_kind[kind] += 1
 
 
-@embedded
+@inlined
 def count_received(engine, row, kind):
     """Count one reception of a row in the engine's counters."""
     engine.counters.traffic[row, RECEIVED] += 1

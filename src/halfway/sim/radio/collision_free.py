@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from halfway.core.compiled import embedded
+from halfway.core.compiled import inlined
 from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, declare
@@ -82,7 +82,7 @@ def _received(radio, place):
     return lambda radio, place: chosen(radio, place)
 
 
-@embedded
+@inlined
 def depart(engine, radio, reach, slot):
     """Transmit a record without collisions: queue it for its first arrival."""
     message = engine.out.pool[slot]
@@ -110,7 +110,7 @@ def depart(engine, radio, reach, slot):
     push(engine.queue, message.at, engine.flight.order[slot] + turn, slot)
 
 
-@embedded
+@inlined
 def receives(engine, radio, place, row, kind):
     """Whether a row receives over the link at that place without collisions; counted if so."""
     if not is_up(engine, row):
@@ -123,7 +123,7 @@ def receives(engine, radio, place, row, kind):
     return True
 
 
-@embedded
+@inlined
 def arrive(engine, radio, reach, slot, cursor):
     """Return the next neighbour that receives the record now, without collisions."""
     message = engine.out.pool[slot]
@@ -154,6 +154,6 @@ def arrive(engine, radio, reach, slot, cursor):
     return DONE, LAST
 
 
-@embedded
+@inlined
 def changed(engine, radio, reach, kind, a, b, at):
     """Ignore a change of the world: a collision-free radio looks receivers up at arrival."""

@@ -7,7 +7,7 @@ there when the countdown freezes, and is postponed if it is due too early.
 
 import numpy as np
 
-from halfway.core.compiled import apart, embedded
+from halfway.core.compiled import apart, inlined
 from halfway.core.prng import advanced, mixed, pick
 from halfway.sim.engine.queue import push, reserved
 from halfway.sim.engine.records import OVER, OWN_PHASES, is_up
@@ -28,26 +28,26 @@ YIELDED = np.uint32(16)  # everything else due at this instant has come first
 _GUARD = 1e-3
 
 
-@embedded
+@inlined
 def schedule(engine, slot, at):
     """Queue an entry for the slot of a CSMA frame at a time, for its backoff or its exchange."""
     engine.out.pool[slot].at = at
     push(engine.queue, at, reserved(engine.queue, 1), slot)
 
 
-@embedded
+@inlined
 def is_flagged(engine, slot, flag):
     """Whether a frame's record has a flag of the CSMA backoff."""
     return engine.flight.cursor[slot] & flag != 0
 
 
-@embedded
+@inlined
 def is_silent(station, i):
     """Whether a node neither transmits nor senses a transmission, so that backoff may run."""
     return station[i].busy == 0 and station[i].on_air < 0
 
 
-@embedded
+@inlined
 def draw_backoff(station, i):
     """Draw the CSMA backoff of the head, in slots: uniform in 0 … cw."""
     station[i].random_state = advanced(station[i].random_state)
@@ -73,7 +73,7 @@ def resume(engine, radio, i, since, now):
         schedule(engine, head, station[i].access_at)
 
 
-@embedded
+@inlined
 def on_silence(engine, radio, i, now):
     """Resume the CSMA backoff of a node if all in its reach are silent after a transmission."""
     if is_silent(radio.station, i):
@@ -81,7 +81,7 @@ def on_silence(engine, radio, i, now):
         resume(engine, radio, i, now, now)
 
 
-@embedded
+@inlined
 def freeze(radio, i, now):
     """Freeze a CSMA backoff when a node in reach begins to transmit. Whole slots stay counted."""
     station, timing = radio.station, radio.timing

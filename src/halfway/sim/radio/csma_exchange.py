@@ -7,7 +7,7 @@ frame is transmitted again.
 
 import numpy as np
 
-from halfway.core.compiled import apart, embedded
+from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED
 from halfway.sim.engine.queue import comes_first, push, reserved
@@ -17,19 +17,19 @@ from halfway.sim.radio.csma_backoff import is_flagged, schedule
 from halfway.sim.radio.csma_sensing import begin, end
 
 
-@embedded
+@inlined
 def airtime(radio, size):
     """Return the seconds that so many bytes of a CSMA frame exchange take."""
     return size * 8.0 / radio.timing.bit_rate
 
 
-@embedded
+@inlined
 def depart(engine, radio, reach, slot):
     """Begin the CSMA frame exchange of a record: queue it at its sender."""
     backoff.enqueue(engine, radio, slot)
 
 
-@embedded
+@inlined
 def yields_once(engine, slot, now):
     """Let all else that is due at this instant precede a CSMA frame exchange's step, once.
 
@@ -45,7 +45,7 @@ def yields_once(engine, slot, now):
     return True
 
 
-@embedded
+@inlined
 def on_access(engine, radio, reach, i, slot, now):
     """Access the CSMA medium for the frame exchange of a queue's head: transmit, or postpone."""
     station, cursor = radio.station, engine.flight.cursor
@@ -70,7 +70,7 @@ def on_access(engine, radio, reach, i, slot, now):
     return QUEUED, LAST
 
 
-@embedded
+@inlined
 def on_frame_end(engine, radio, reach, i, slot, now):
     """End the frame of a CSMA exchange: deliver it and schedule its acknowledgement, if any."""
     if is_flagged(engine, slot, backoff.ABORTED):
@@ -92,7 +92,7 @@ def on_frame_end(engine, radio, reach, i, slot, now):
     return QUEUED, LAST
 
 
-@embedded
+@inlined
 def next_receiver(engine, radio, slot, k):
     """Return receiver k of a broadcast in the CSMA frame exchange."""
     count = radio.tally[0]
@@ -103,7 +103,7 @@ def next_receiver(engine, radio, slot, k):
     return row, k + 1 if k + 1 < count else LAST
 
 
-@embedded
+@inlined
 def schedule_ack(engine, radio, slot, now):
     """Schedule the acknowledgement of a received frame in the CSMA frame exchange."""
     engine.flight.phase[slot] = backoff.ACK_DUE
@@ -111,7 +111,7 @@ def schedule_ack(engine, radio, slot, now):
     return QUEUED, LAST
 
 
-@embedded
+@inlined
 def send_ack(engine, radio, reach, slot, now):
     """Begin a CSMA exchange's acknowledgement without carrier sense, if the receiver still can."""
     j = np.int64(engine.out.pool[slot].next)
@@ -128,7 +128,7 @@ def send_ack(engine, radio, reach, slot, now):
     return QUEUED, LAST
 
 
-@embedded
+@inlined
 def on_ack_end(engine, radio, reach, i, slot, now):
     """End a CSMA exchange's acknowledgement: the frame is complete if its sender received it."""
     received = False
@@ -147,7 +147,7 @@ def on_ack_end(engine, radio, reach, i, slot, now):
     return retry(engine, radio, i, slot, now)
 
 
-@embedded
+@inlined
 def retry(engine, radio, i, slot, now):
     """Retry a CSMA frame exchange without acknowledgement in a wider window, or give up."""
     station = radio.station
@@ -165,7 +165,7 @@ def retry(engine, radio, i, slot, now):
     return QUEUED, LAST
 
 
-@embedded
+@inlined
 def continue_delivery(engine, radio, reach, slot, cursor):
     """Continue a CSMA frame exchange after a delivery: next receiver, or acknowledgement."""
     message = engine.out.pool[slot]
@@ -174,7 +174,7 @@ def continue_delivery(engine, radio, reach, slot, cursor):
     return schedule_ack(engine, radio, slot, message.at)
 
 
-@embedded
+@inlined
 def on_ack_step(engine, radio, reach, i, slot, now):
     """Take a CSMA exchange's step after the frame: acknowledgement begins, ends, or is missing."""
     phase = engine.flight.phase[slot]

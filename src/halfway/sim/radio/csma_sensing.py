@@ -7,20 +7,20 @@ a node neither is received.
 
 import numpy as np
 
-from halfway.core.compiled import apart, embedded
+from halfway.core.compiled import apart, inlined
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN
 from halfway.sim.engine.records import is_up
 from halfway.sim.radio.csma_backoff import ABORTED, clear_queue, freeze, on_silence
 from halfway.world.outages import NODE_DOWN, NODE_UP
 
 
-@embedded
+@inlined
 def is_cut(engine, place):
     """Whether a static link is broken now, so that CSMA sensing ignores it."""
     return engine.cut.shape[0] > 0 and engine.cut[place] == 1
 
 
-@embedded
+@inlined
 def account(radio, i, now, up):
     """Account for the time that a node sent or sensed on the CSMA medium since its last change."""
     station = radio.station
@@ -83,7 +83,7 @@ def end(engine, radio, reach, i, slot, now, whole):
     radio.tally[0] = count
 
 
-@embedded
+@inlined
 def went_down(engine, radio, reach, i, now):
     """Break off the CSMA transmission that others sense of a crashed node; its queue is lost."""
     station = radio.station

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import embedded
+from halfway.core.compiled import inlined
 from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
 from halfway.problem import Problem
@@ -64,7 +64,7 @@ def wired(
     return Wired(delay, rate, float(limit_s), np.zeros(links), breaks, dropped)
 
 
-@embedded
+@inlined
 def enqueue(engine, radio, reach, slot, place, now):
     """Append a record to a wired link's queue; its slot is due at its arrival, now if dropped."""
     message = engine.out.pool[slot]
@@ -86,7 +86,7 @@ def enqueue(engine, radio, reach, slot, place, now):
     push(engine.queue, arrives, reserved(engine.queue, 1), slot)
 
 
-@embedded
+@inlined
 def depart(engine, radio, reach, slot):
     """Transmit over the wired link to the receiver, or a copy over each link."""
     out = engine.out
@@ -113,7 +113,7 @@ def depart(engine, radio, reach, slot):
     push(engine.queue, now, reserved(engine.queue, 1), slot)
 
 
-@embedded
+@inlined
 def arrive(engine, radio, reach, slot, cursor):
     """Deliver a record from its wired link, unless the link broke or the receiver is down."""
     place = engine.flight.cursor[slot]
@@ -126,14 +126,14 @@ def arrive(engine, radio, reach, slot, cursor):
     return np.int64(row), LAST
 
 
-@embedded
+@inlined
 def lose_contents(radio, place, at):
     """Lose the records of a wired link, those in its queue included."""
     radio.breaks[place] += 1
     radio.free_at[place] = at
 
 
-@embedded
+@inlined
 def changed(engine, radio, reach, kind, a, b, at):
     """Drop the records of a broken wired link, and of the wired links of a crashed node."""
     if kind == NODE_DOWN:

@@ -1,0 +1,135 @@
+"""The compile cache: one file for each kernel and signature, named by all that determines its code.
+
+Numba's own cache notices neither edits in other files nor changed globals, and silently loads stale
+machine code. Here the name of a file is a digest of the sources that the kernel can reach, the
+types that it is compiled for, its options, numba's version and the processor.
+"""
+
+import atexit
+import contextlib
+import hashlib
+import os
+import pickle
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+from numba.core import serialize
+from numba.core.compiler import CompileResult
+
+from halfway.core.compiler import reach
+
+_MOST_BYTES = 500_000_000  # of machine code that is kept; what was not used longest goes first
+_SEAL = hashlib.sha256().digest_size
+
+
+def _cache_folder() -> Path:
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "halfway"
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    except (OSError, RuntimeError):  # the home folder is missing or read-only: compile anew
+        pass
+    # A folder of a predictable name could be another user's, and its machine code would run.
+    folder = Path(tempfile.mkdtemp(prefix="halfway-cache-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+CACHE_FOLDER = _cache_folder()
+
+
+class CompileCache:
+    """The compile cache of one compiled function, with the face of numba's own."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self._function, self._options = function, options
+        name = f"{function.__module__}.{function.__qualname__}".replace("<locals>.", "")
+        self._name = name.removeprefix("halfway.")
+        self.cache_path = str(CACHE_FOLDER)  # for the statistics of numba
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load the machine code of a signature from the compile cache; None if it is missing."""
+        path = self._path(sig, target_context)
+        if path is None:
+            return None
+        target_context.refresh()
+        try:
+            content = path.read_bytes()
+            os.utime(path)
+        except OSError:
+            return None
+        seal, data = content[:_SEAL], content[_SEAL:]
+        if hashlib.sha256(data).digest() != seal:  # a disk that was full, or a flipped bit
+            return None
+        return CompileResult._rebuild(target_context, *pickle.loads(data))
+
+    def save_overload(self, sig: Any, result: Any) -> None:
+        """Store the machine code of a signature in the compile cache."""
+        path = self._path(sig, result.target_context)
+        if path is None or result.lifted or result.library.has_dynamic_globals:
+            return
+        data = serialize.dumps(result._reduce())
+        beside = path.with_name(f"{path.name}.{os.getpid()}.part")
+        with contextlib.suppress(OSError):
+            try:
+                beside.write_bytes(hashlib.sha256(data).digest() + data)
+                beside.replace(path)
+            finally:
+                beside.unlink(missing_ok=True)
+            _forget_old(CACHE_FOLDER)
+
+    def holds(self, sig: Any, target_context: Any) -> bool:
+        """Whether the compile cache has the machine code of a signature."""
+        path = self._path(sig, target_context)
+        return path is not None and path.exists()
+
+    def _path(self, sig: Any, target_context: Any) -> Path | None:
+        """The file of a signature; None for a function whose sources cannot be read."""
+        function, types = self._function, tuple(getattr(sig, "args", sig))
+        if not reach.reachable([function.__module__]):
+            return None
+        words = [
+            numba.__version__, llvmlite.__version__, sys.version,
+            target_context.codegen().magic_tuple(), function.__code__.co_firstlineno, types,
+            sorted(self._options.items()), *map(_identity, function.__closure__ or ()),
+            reach.digest_of([function.__module__, *_modules(types)]),
+        ]  # fmt: skip
+        digest = hashlib.sha256("\n".join(map(str, words)).encode()).hexdigest()
+        return CACHE_FOLDER / f"{self._name}-{digest[:24]}.kernel"
+
+
+def _modules(types: Iterable[Any]) -> Iterator[str]:
+    """Yield the modules of the Python classes and functions that are in numba types."""
+    for one in types:
+        if made := getattr(one, "instance_class", None):
+            yield made.__module__
+        if dispatcher := getattr(one, "dispatcher", None):
+            yield dispatcher.py_func.__module__
+        yield from _modules(getattr(one, "types", ()))
+
+
+def _identity(cell: Any) -> str:
+    """What a variable of an outer function contributes to the name of a file."""
+    value = cell.cell_contents
+    one = getattr(value, "py_func", value)
+    if hasattr(one, "__qualname__"):
+        return f"{one.__module__}.{one.__qualname__}"
+    return hashlib.sha256(pickle.dumps(value)).hexdigest()
+
+
+def _forget_old(folder: Path) -> None:
+    """Delete the files that were not used for the longest time, beyond the limit."""
+    files = [(file.stat(), file) for file in folder.glob("*.kernel")]
+    total = sum(found.st_size for found, _ in files)
+    for found, file in sorted(files, key=lambda entry: entry[0].st_mtime):
+        if total <= _MOST_BYTES:
+            return
+        file.unlink(missing_ok=True)
+        total -= found.st_size

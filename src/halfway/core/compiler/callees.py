@@ -1,0 +1,162 @@
+"""Callees as IR: only a kernel that Python calls becomes machine code; all below it stays LLVM IR.
+
+Numba makes an executable of every function that a kernel calls, and then links the function's code
+into its caller and optimises it again, on every level. More than half of the time to compile an
+engine goes into executables that nothing calls. Here a function that another function needs is
+lowered to LLVM IR, and the outermost kernel links all IR once, optimises it once and finalises it.
+
+A function that was compiled for a caller, and is then called from Python, is compiled once more.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+from numba._dynfunc import make_function
+from numba.core import sigutils
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.environment import lookup_environment
+from numba.core.registry import CPUDispatcher
+
+# The versions of numba for which the tests of this module ran. Any other version compiles every
+# callee to machine code, with the same results.
+PROVEN = ("0.68",)
+IS_PROVEN = numba.__version__.rpartition(".")[0] in PROVEN
+
+
+class IRLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """A numba code library that finalises the libraries below it only if they are not of its kind.
+
+    Its own IR reaches a caller as it was lowered, optimised function by function alone.
+    """
+
+    def add_linking_library(self, library: Any) -> None:
+        """Note a library to link; an `IRLibrary` is not finalised for that."""
+        if not isinstance(library, IRLibrary):
+            library._ensure_finalized()
+        self._linking_libraries.append(library)
+
+    def _get_module_for_linking(self) -> Any:
+        if self._finalized:
+            return super()._get_module_for_linking()
+        if self._shared_module is None:
+            self._shared_module = _for_linking(self._final_module.clone())
+        return self._shared_module
+
+    def finalize(self) -> None:
+        """Link all IR below this library, optimise it and make it machine code."""
+        self._codegen._check_llvm_bugs()
+        self._raise_if_finalized()
+        # Callers first: the linker drops a function that no one has asked for yet.
+        for library in reversed(list(_below(self, set()))):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._optimize_final_module()
+        self._final_module.verify()
+        self._finalize_final_module()
+        for variable in self._final_module.global_variables:
+            if variable.name.startswith("_ZN08NumbaEnv"):
+                env = lookup_environment(variable.name)
+                if env is not None:
+                    self._codegen.set_env(variable.name, env)
+
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
+        """Return the library for the compile cache: object code, and the names that it defines.
+
+        Numba stores the IR too, for callers. Ours are compiled from the function's own IR, so a
+        module of empty functions is enough; it loads in a fraction of the time.
+        """
+        self._ensure_finalized()
+        names = [
+            f.name for f in self._final_module.functions
+            if not f.is_declaration and f.linkage == llvm.Linkage.external
+        ]  # fmt: skip
+        text = "\n".join(f'define void @"{name}"() {{ ret void }}' for name in names)
+        return self.name, "object", (self._get_compiled_object(), _module(text).as_bitcode())
+
+
+def _module(text: str) -> Any:
+    return llvm.parse_assembly(text)
+
+
+def _for_linking(module: Any) -> Any:
+    for function in module.functions:
+        if not function.is_declaration and function.linkage == llvm.Linkage.external:
+            function.linkage = "linkonce_odr"
+    return module
+
+
+def _below(library: Any, seen: set[Any]) -> Iterator[Any]:
+    """Yield the libraries below a library, each once, those that are called before their caller."""
+    for other in library._linking_libraries:
+        if other not in seen:
+            seen.add(other)
+            if isinstance(other, IRLibrary) and not other._finalized:
+                yield from _below(other, seen)
+            yield other
+
+
+class _KernelCompiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler, with an `IRLibrary` for the function's code."""
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile a function into an `IRLibrary`."""
+        library = IRLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        library.enable_object_caching()
+        self.state.library = library
+        return super().compile_extra(func)
+
+
+class _CalleeCompiler(_KernelCompiler):
+    """Numba's compiler, which stops at the IR."""
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile a function into an `IRLibrary` that stays IR."""
+        target = self.state.targetctx.subtarget(get_executable=_entry_of_callee)
+        self.state.targetctx = target
+        return super().compile_extra(func)
+
+
+def _entry_of_callee(library: Any, fndesc: Any, env: Any) -> Any:
+    """The object by which numba finds the IR of a callee; it cannot be called."""
+    name = fndesc.qualname.split(".")[-1]
+    return make_function(fndesc.lookup_module(), name, "a callee as IR", 0, env, (library,))
+
+
+class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
+    """A compiled function: machine code for callers in Python, IR for compiled callers."""
+
+    def __init__(self, py_func: Any, targetoptions: dict[str, Any]) -> None:
+        super().__init__(
+            py_func, locals={}, targetoptions=targetoptions, pipeline_class=_KernelCompiler
+        )
+        only = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        self._callee_compiler = type(self._compiler)(
+            py_func, self.targetdescr, {**targetoptions, **only}, {}, _CalleeCompiler
+        )
+        self._callees: dict[tuple[Any, ...], Any] = {}  # argument types -> compiler's result
+
+    def compile(self, sig: Any) -> Any:
+        """Compile for argument types: to IR if another compilation needs it, else to a kernel."""
+        if not global_compiler_lock.is_locked():
+            return super().compile(sig)
+        args, return_type = sigutils.normalize_signature(sig)
+        with self._compiling_counter:
+            if tuple(args) not in self._callees:
+                self._callees[tuple(args)] = self._callee_compiler.compile(args, return_type)
+        return self._callees[tuple(args)].entry_point
+
+    def get_overload(self, sig: Any) -> Any:
+        """Return the entry point by which compiled callers find the code for argument types."""
+        args, _ = sigutils.normalize_signature(sig)
+        found = self._callees.get(tuple(args)) or self.overloads[tuple(args)]
+        return found.entry_point
+
+    @property
+    def nopython_signatures(self) -> list[Any]:
+        """The signatures that are compiled, to IR or to machine code."""
+        found = {**self.overloads, **self._callees}
+        return [result.signature for result in found.values()]

@@ -1,0 +1,186 @@
+"""Lent tuples: compiled code reads a NamedTuple of arrays and numbers through one pointer.
+
+A NamedTuple of thirty arrays is two hundred machine words. Numba passes it by value, unpacks each
+word in each function, and counts references to each array. A lent tuple is the address of a table:
+for each array its data and its shape, for each number its value. A function receives the address,
+and reads an entry of the table where it uses a field. No reference is counted.
+
+The lender keeps the arrays alive for as long as compiled code may use the address, and changes no
+entry of the table during a call. So the compiler may assume that an entry never changes. Compiled
+code must not return a field, or store it in an object.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.core.extending import (
+    NativeValue,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.np.arrayobj import populate_array
+
+_WORD = ir.IntType(64)
+
+
+class Lent:
+    """A NamedTuple with a table for compiled code; it owns what the table points to."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.type = LentType(numba.typeof(value))
+        self.table = np.array([*_words(value, self.type.of)], np.int64)
+        self.address = self.table.ctypes.data
+
+
+def lent(value: Any) -> Any:
+    """Lend a NamedTuple to compiled code; where numba is disabled, return the tuple itself.
+
+    Raises TypeError if a field is neither an array, a number, nor a tuple of them.
+    """
+    return value if numba.config.DISABLE_JIT else Lent(value)
+
+
+def _words(value: Any, kind: types.Type) -> Iterator[int]:
+    """Yield the entries of a table, as integers of 64 bits."""
+    if isinstance(kind, types.BaseTuple):
+        for one, inner in zip(value, kind, strict=True):
+            yield from _words(one, inner)
+    elif isinstance(kind, types.Array):
+        yield value.__array_interface__["data"][0]
+        yield from value.shape
+        yield from value.strides
+    elif isinstance(kind, types.Float):
+        yield int(np.float64(value).view(np.int64))
+    elif isinstance(kind, types.Integer | types.Boolean):
+        yield int(np.uint64(int(value) % 2**64).view(np.int64))
+    else:
+        raise TypeError(f"{kind} cannot be lent: expected arrays, numbers and tuples of them")
+
+
+def _size(kind: types.Type) -> int:
+    """The number of entries of a table."""
+    if isinstance(kind, types.BaseTuple):
+        return sum(map(_size, kind))
+    return 1 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
+
+
+class LentType(types.Type):  # type: ignore[misc]
+    """The numba type of a lent NamedTuple."""
+
+    def __init__(self, of: types.BaseNamedTuple) -> None:
+        self.of = of
+        made = self.instance_class = of.instance_class
+        # The name is part of the name of each function that receives one: keep it short.
+        digest = hashlib.sha256(f"{made.__module__} {of.name}".encode()).hexdigest()[:16]
+        super().__init__(name=f"Lent({made.__name__} {digest})")
+
+    @property
+    def key(self) -> Any:
+        """The identity of the type."""
+        return self.of
+
+    @property
+    def types(self) -> tuple[types.Type, ...]:
+        """The types of the fields."""
+        return tuple(self.of)
+
+
+@register_model(LentType)
+class _LentModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: types.Type) -> None:
+        super().__init__(manager, kind, ir.IntType(8).as_pointer())
+
+
+@typeof_impl.register(Lent)  # type: ignore[untyped-decorator]
+def _type_of(value: Lent, _context: Any) -> LentType:
+    return value.type
+
+
+@unbox(LentType)  # type: ignore[untyped-decorator]
+def _unbox(_kind: LentType, value: Any, c: Any) -> NativeValue:
+    return NativeValue(pointer_in(c, value, "address"))
+
+
+def pointer_in(c: Any, value: Any, name: str) -> Any:
+    """Emit code that reads an attribute, an address, of a Python object that is unboxed."""
+    attribute = c.pyapi.object_getattr_string(value, name)
+    pointer = c.pyapi.long_as_voidptr(attribute)
+    c.pyapi.decref(attribute)
+    return pointer
+
+
+@infer_getattr
+class _LentAttribute(AttributeTemplate):  # type: ignore[misc]
+    key = LentType
+
+    def generic_resolve(self, kind: LentType, name: str) -> types.Type | None:
+        if name not in kind.of.fields:
+            return None
+        field = kind.of.types[kind.of.fields.index(name)]
+        return LentType(field) if isinstance(field, types.BaseNamedTuple) else field
+
+
+@lower_getattr_generic(LentType)  # type: ignore[untyped-decorator]
+def _lowered_attribute(
+    context: Any, builder: ir.IRBuilder, kind: LentType, pointer: ir.Value, name: str
+) -> ir.Value:
+    place = kind.of.fields.index(name)
+    before = sum(map(_size, kind.of.types[:place]))
+    field = kind.of.types[place]
+    at = builder.gep(builder.bitcast(pointer, _WORD.as_pointer()), [ir.Constant(_WORD, before)])
+    if isinstance(field, types.BaseNamedTuple):
+        return builder.bitcast(at, pointer.type)
+    return _read(context, builder, field, at)
+
+
+def _read(context: Any, builder: ir.IRBuilder, kind: types.Type, at: ir.Value) -> ir.Value:
+    """Emit code that reads a field from its entries in the table."""
+    if isinstance(kind, types.BaseTuple):
+        parts, place = [], 0
+        for inner in kind:
+            there = builder.gep(at, [ir.Constant(_WORD, place)])
+            parts.append(_read(context, builder, inner, there))
+            place += _size(inner)
+        return context.make_tuple(builder, kind, parts)
+    word = _entry(builder, at, 0)
+    if isinstance(kind, types.Array):
+        return _array(context, builder, kind, at, word)
+    value_type = context.get_value_type(kind)
+    if isinstance(kind, types.Float):
+        number = builder.bitcast(word, ir.DoubleType())
+        return number if kind.bitwidth == 64 else builder.fptrunc(number, value_type)
+    return word if value_type == _WORD else builder.trunc(word, value_type)
+
+
+def _array(
+    context: Any, builder: ir.IRBuilder, kind: types.Array, at: ir.Value, word: ir.Value
+) -> ir.Value:
+    size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+    shape = [_entry(builder, at, 1 + axis) for axis in range(kind.ndim)]
+    if kind.layout == "C":  # strides that the compiler knows
+        strides: list[ir.Value] = [ir.Constant(_WORD, size)]
+        for length in shape[:0:-1]:
+            strides.insert(0, builder.mul(strides[0], length))
+    else:
+        strides = [_entry(builder, at, 1 + kind.ndim + axis) for axis in range(kind.ndim)]
+    array = context.make_array(kind)(context, builder)
+    data = builder.inttoptr(word, context.get_data_type(kind.dtype).as_pointer())
+    populate_array(array, data, shape, strides, size, meminfo=None, parent=None)
+    return array._getvalue()
+
+
+def _entry(builder: ir.IRBuilder, at: ir.Value, place: int) -> ir.Value:
+    """Emit code that reads an entry, which never changes while compiled code runs."""
+    word = builder.load(builder.gep(at, [ir.Constant(_WORD, place)]))
+    word.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return word

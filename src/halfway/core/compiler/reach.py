@@ -1,0 +1,87 @@
+"""What a kernel can reach: the modules that its module imports, and a digest of their sources."""
+
+import hashlib
+import re
+import sys
+import sysconfig
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+
+# Any line that may be an import, at any depth: one too many costs nothing but a compilation.
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+([^\n]*))", re.M
+)
+_NAME = re.compile(r"[\w.]+")
+_PACKAGE = __name__.partition(".")[0]
+_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
+
+_further: dict[str, set[str]] = {}  # module -> modules that its types bring along
+
+
+def extend(module: str, by: str) -> None:
+    """State that code for types of one module also runs code of another module.
+
+    A radio's functions and a protocol's handler are found by a type, so that no import shows them.
+    """
+    _further.setdefault(module, set()).add(by)
+
+
+def digest_of(modules: Iterable[str]) -> str:
+    """Return a hex digest of the sources of all modules that these modules can reach."""
+    digest = hashlib.sha256()
+    for name in sorted(reachable(modules)):
+        digest.update(f"{name} {_source_of(name)[0]}\n".encode())
+    return digest.hexdigest()
+
+
+def reachable(modules: Iterable[str]) -> set[str]:
+    """Return the names of the modules that these modules can reach, themselves included.
+
+    Modules of the standard library and of installed packages are not followed.
+    """
+    found, waiting = set[str](), list(modules)
+    while waiting:
+        name = waiting.pop()
+        if name not in found and _file_of(name) is not None:
+            found.add(name)
+            waiting += _source_of(name)[1]
+            waiting += _further.get(name, ())
+    return found
+
+
+def _file_of(name: str) -> Path | None:
+    """The source file of a module whose code may change, if it is such a module."""
+    module = sys.modules.get(name)
+    file = getattr(module, "__file__", None) if isinstance(module, ModuleType) else None
+    if file is None or not file.endswith(".py"):
+        return None
+    ours = name.partition(".")[0] == _PACKAGE
+    return Path(file) if ours or not file.startswith(_LIBRARIES) else None
+
+
+@lru_cache(maxsize=None)
+def _source_of(name: str) -> tuple[str, tuple[str, ...]]:
+    """A digest of a module's source, and the names of modules that it may import."""
+    file = _file_of(name)
+    assert file is not None
+    source = file.read_bytes()
+    return hashlib.sha256(source).hexdigest(), tuple(_imported(source.decode(), name, file))
+
+
+def _imported(source: str, name: str, file: Path) -> Iterable[str]:
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    for origin, names, plain in _IMPORT.findall(source):
+        if plain:
+            for listed in plain.split(","):
+                yield from _NAME.findall(listed)[:1]
+            continue
+        base = origin
+        if origin.startswith("."):
+            above = package.split(".")
+            above = above[: len(above) - (len(origin) - len(origin.lstrip(".")) - 1)]
+            base = ".".join([*above, *filter(None, [origin.lstrip(".")])])
+        yield base
+        for one in _NAME.findall(names):
+            yield f"{base}.{one}"

@@ -1,0 +1,140 @@
+"""The door to a node: compiled drivers call a protocol's handler by its address.
+
+A driver is compiled once for all protocols. A handler is compiled alone, once for the types of its
+state, and both find each other when they run: a door is the address of the handler's machine code
+and the address of its lent state. A simulator's engine and a live node enter by the same door.
+"""
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.extending import (
+    NativeValue,
+    lower_builtin,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+from numba.core.typing import signature
+from numba.core.typing.templates import AbstractTemplate, infer_global
+
+from halfway.core.compiled import entered, kernel
+from halfway.core.compiler.lent import Lent, pointer_in
+from halfway.core.handler import handle
+from halfway.core.message import MESSAGE
+
+_VOID = types.none
+_ROW = types.uint32
+_MESSAGE = numba.from_dtype(MESSAGE)
+
+
+class Node(NamedTuple):
+    """What a handler works on."""
+
+    state: Any
+    rules: Any
+    neighbourhood: Any
+    out: Any
+
+
+@entered
+def _step(node, i, message):
+    handle(node.state, node.rules, node.neighbourhood, i, message, node.out)
+
+
+class Door:
+    """The door to the nodes of a state. It keeps state, rules, neighbourhood and outbox alive.
+
+    Opening it compiles the handler, or loads it from the compile cache.
+    """
+
+    def __init__(self, state: Any, rules: Any, neighbourhood: Any, out: Any) -> None:
+        self.node = Node(state, rules, neighbourhood, out)
+        if not numba.config.DISABLE_JIT:
+            self._lent = Lent(self.node)
+            self.table = self._lent.address
+            self.handler = _address(self._lent.type)
+
+
+def _address(kind: types.Type) -> int:
+    """The address of the handler's machine code for the types of a node."""
+    args = (kind, _ROW, _MESSAGE)
+    _step.compile(args)
+    made = _step.overloads[args]
+    address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
+    assert address, "the handler's machine code has no address"
+    return int(address)
+
+
+def enter(door: Any, i: int, message: Any) -> None:
+    """Let row i handle a message. Called from compiled code, an indirect call of a few ns.
+
+    i: uint32. message: a record of type MESSAGE. Raises what the handler raises.
+    """
+    if numba.config.DISABLE_JIT:
+        handle(*door.node[:3], i, message, door.node.out)
+    else:
+        _enter(door, np.uint32(i), message)
+
+
+class _DoorType(types.Type):  # type: ignore[misc]
+    """The numba type of every door, whatever its protocol."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Door")
+
+
+_DOOR = _DoorType()
+_ADDRESS = types.voidptr
+
+
+@typeof_impl.register(Door)  # type: ignore[untyped-decorator]
+def _type_of(_value: Door, _context: Any) -> _DoorType:
+    return _DOOR
+
+
+@register_model(_DoorType)
+class _DoorModel(models.StructModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: types.Type) -> None:
+        super().__init__(manager, kind, [("handler", _ADDRESS), ("table", _ADDRESS)])
+
+
+@unbox(_DoorType)  # type: ignore[untyped-decorator]
+def _unbox(kind: _DoorType, value: Any, c: Any) -> NativeValue:
+    made = cgutils.create_struct_proxy(kind)(c.context, c.builder)
+    made.handler = pointer_in(c, value, "handler")
+    made.table = pointer_in(c, value, "table")
+    return NativeValue(made._getvalue())
+
+
+@infer_global(enter)
+class _Enter(AbstractTemplate):  # type: ignore[misc]
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(_VOID, _DOOR, _ROW, _MESSAGE) if len(args) == 3 and not kws else None
+
+
+@lower_builtin(enter, _DoorType, _ROW, types.Record)  # type: ignore[untyped-decorator]
+def _lowered_enter(context: Any, builder: ir.IRBuilder, _sig: Any, args: Any) -> ir.Value:
+    door = cgutils.create_struct_proxy(_DOOR)(context, builder, value=args[0])
+    convention = context.call_conv
+    # Each lent node is a pointer, so the machine code of every handler has this type.
+    kinds = (_ADDRESS, _ROW, _MESSAGE)
+    function = convention.get_function_type(_VOID, kinds)
+    result, error = (cgutils.alloca_once(builder, one.pointee) for one in function.args[:2])
+    packed = convention._get_arg_packer(kinds).as_arguments(builder, [door.table, *args[1:]])
+    code = builder.call(
+        builder.bitcast(door.handler, function.as_pointer()), [result, error, *packed]
+    )
+    status = convention._get_return_status(builder, code, builder.load(error))
+    with cgutils.if_unlikely(builder, status.is_error):
+        convention.return_status_propagate(builder, status)
+    return context.get_dummy_value()
+
+
+@kernel
+def _enter(door, i, message):
+    enter(door, i, message)
