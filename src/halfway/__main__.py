@@ -19,7 +19,7 @@ def main() -> int:
         check_interrupts_with(lambda: bool(_seen))
         status = run()
     except KeyboardInterrupt:
-        print("halfway: interrupted", file=sys.stderr)
+        sys.stderr.write("halfway: interrupted\n")
         return _INTERRUPTED
     return _INTERRUPTED if _seen and status == 0 else status
 

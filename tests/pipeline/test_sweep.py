@@ -13,14 +13,14 @@ from halfway.pipeline.measure import estimate
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import Point
 from halfway.pipeline.reproduce import reproduce
-from halfway.pipeline.spark.failure import explained
 from halfway.pipeline.spark.batch import SPARK_SCHEMA
+from halfway.pipeline.spark.failure import explained
 from halfway.pipeline.spark.simulate import result, simulate
 from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.study import Figure, Paper
-from halfway.pipeline.sweep import sweep
 from halfway.pipeline.summarise import frame_of_runs
+from halfway.pipeline.sweep import sweep
 from halfway.pipeline.verdict import Verdict
 from halfway.pipeline.warm_up import warm_up_rows
 from halfway.problem import Problem

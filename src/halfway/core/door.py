@@ -11,14 +11,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.extending import (
-    NativeValue,
-    lower_builtin,
-    models,
-    register_model,
-    typeof_impl,
-    unbox,
-)
+from numba.core.extending import NativeValue, lower_builtin, models, register_model, typeof_impl, unbox
 from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, infer_global
 

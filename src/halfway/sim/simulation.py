@@ -21,12 +21,12 @@ from halfway.sim.engine.kept_records import KeptRecords
 from halfway.sim.engine.queue import peek_time
 from halfway.sim.engine.records import drain, grown, new_engine, new_log
 from halfway.sim.environment.mobility import Motion
+from halfway.sim.instant import Instant
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Power, checked
-from halfway.sim.instant import Instant
 from halfway.sim.run_context import RADIO, environment_and_context, stream
 from halfway.sim.trace.writer import Trace
 from halfway.sim.workload.publications import PublicationFeed

@@ -29,9 +29,7 @@ def chosen_by_type(
     class _Call(AbstractTemplate):  # type: ignore[misc]
         def generic(self, args: Any, kws: Any) -> Any:
             chosen = choice(args)
-            return chosen and signature(
-                chosen.get_call_type(self.context, args, kws).return_type, *args
-            )
+            return chosen and signature(chosen.get_call_type(self.context, args, kws).return_type, *args)
 
     @lower_builtin(function, types.VarArg(types.Any))  # type: ignore[untyped-decorator]
     def _lowered_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:

@@ -184,3 +184,5 @@ def _entry(builder: ir.IRBuilder, at: ir.Value, place: int) -> ir.Value:
     word = builder.load(builder.gep(at, [ir.Constant(_WORD, place)]))
     word.set_metadata("invariant.load", builder.module.add_metadata([]))
     return word
+
+

@@ -10,7 +10,6 @@ from pyspark.errors import PySparkException
 
 from halfway.problem import Problem
 
-
 _LONGEST = 500
 # The last line of a Python traceback; Java's lines name a class with a package of lower case.
 _PYTHON = re.compile(

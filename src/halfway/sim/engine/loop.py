@@ -157,7 +157,9 @@ def next_change(engine, changes, until):
 
 
 @kernel
-def run(door, neighbourhood, engine, radio, reach, starts, changes, until, limit, free_slots):
+def run(
+    door, neighbourhood, engine, radio, reach, starts, changes, until, limit, free_slots
+):
     """Run the event loop: deliver records and apply changes up to a time. Return why it stopped.
 
     neighbourhood: what nodes know; reach: which nodes receive which; both may be one object.
