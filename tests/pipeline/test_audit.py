@@ -58,7 +58,7 @@ def full(store: Store) -> Store:
             {
                 "toys/good": StudyPlan(good),
                 "toys/bad": StudyPlan(plan(points("faulty", fault="nan"), 9)),
-            },  # fmt: skip
+            },
         )
         record_requests(
             store.studies, {"toys/bad": StudyPlan(plan(points("faulty", fault="raises"), 4))}

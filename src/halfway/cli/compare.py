@@ -134,10 +134,8 @@ def _described(results: "Results") -> "StudyPage":
     from halfway.report.studies import StudyPage
     from halfway.report.wording import count
 
-    systems, replicates = (
-        count(len(results.systems), "system"),
-        count(results.replicates, "replicate"),
-    )
+    systems = count(len(results.systems), "system")
+    replicates = count(results.replicates, "replicate")
     points = f", {count(len(results.points), 'point')}" if len(results.points) > 1 else ""
     return StudyPage(
         results.study, "comparison", results.title, PAGE, timestamp(),

@@ -69,9 +69,8 @@ def _mark(scenario: Scenario, one: SystemSource) -> Path:
     radio = scenario.radio
     losses = getattr(radio, "success", 1.0) < 1.0 or getattr(radio, "ratios", None) is not None
     static = not isinstance(scenario.network, Waypoint | Recorded)
-    words = (
-        f"{sources_digest()} {one.name} {one.text} {radio.__struct_config__.tag} {losses} {static}"
-    )
+    words = f"{sources_digest()} {one.name} {one.text} "
+    words += f"{radio.__struct_config__.tag} {losses} {static}"
     return CACHE_FOLDER / f"compiled-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
 
 

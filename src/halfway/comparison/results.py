@@ -95,7 +95,7 @@ class Results(msgspec.Struct, frozen=True):
         raise KeyError((point, system, metric))
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """The results as rows, one a cell: `STUDY`, what a sweep varies, `COLUMNS`; nan if missing."""
+        """The results as rows, one a cell: `STUDY`, the sweep's fields, `COLUMNS`; nan if missing."""
         units = {metric.name: metric.unit for metric in self.metrics}
         for cell in self.cells:
             difference = cell.difference or _NO_INTERVAL

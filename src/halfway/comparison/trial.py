@@ -1,7 +1,7 @@
 """The trial of a user's protocol: a short interpreted run with bounds checks, in its own process.
 
-Compiled code checks no bounds, and Ctrl-C does not end a loop in it. So a file that this machine has
-not run yet first runs interpreted, on a few nodes. A mark in the cache records that it passed.
+Compiled code checks no bounds, and Ctrl-C does not end a loop in it. So a file that this machine
+has not run yet first runs interpreted, on a few nodes. A mark in the cache records that it passed.
 
 `python -m halfway.comparison.trial` makes the trial of the plan row on its stdin.
 """

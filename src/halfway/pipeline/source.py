@@ -32,7 +32,8 @@ _LAST = [
 _RESERVED = {name for name, _ in (*_FIRST, *_LAST)}
 _TAKEN = _RESERVED | {name for name, _ in _STUDY}
 _READ = [
-    *("key", "measurement", "parameters", "replicate", "status", "error", "observations", "digest")
+    *("key", "measurement", "parameters", "replicate", "status", "error", "digest"),
+    "observations",
 ]
 _RUNS_AT_ONCE = 64  # a few MB of observations
 Fields = Mapping[str, Any]  # the parameters of a run, or the columns of a row
@@ -122,9 +123,8 @@ class FinishedRuns(DataSourceReader):
                 for row in rows:
                     row["observations"] = {o["metric"]: o["values"] for o in row["observations"]}
                 # Each row once for each study and point that needs it.
-                pairs = [
-                    (row, one) for row in rows for one in partition.studies.get(row["key"], [{}])
-                ]
+                studies = [partition.studies.get(row["key"], [{}]) for row in rows]
+                pairs = [(row, one) for row, own in zip(rows, studies, strict=True) for one in own]
                 given = [{**msgspec.json.decode(row["parameters"]), **one} for row, one in pairs]
                 if rows:
                     yield tidy([row for row, _ in pairs], given, schema)

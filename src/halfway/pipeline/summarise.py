@@ -32,10 +32,10 @@ _MOST_BYTES = 256 << 20  # of a folder's files, uncompressed, for one process
 def is_small(store: Store) -> bool:
     """Whether this process can summarise the runs of a folder as fast as Spark starts."""
     files = map(pq.read_metadata, store.files())
-    sizes = (
-        meta.row_group(i).total_byte_size for meta in files for i in range(meta.num_row_groups)
+    size = sum(
+        int(meta.row_group(i).total_byte_size) for meta in files for i in range(meta.num_row_groups)
     )
-    return sum(sizes) <= _MOST_BYTES
+    return size <= _MOST_BYTES
 
 
 def summaries_here(store: Store, wanted: Wanted) -> dict[Named, list[Summary]]:

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -122,6 +123,14 @@ class _Count:
         if self.progress is not None:
             self.progress(done, self.total)
 
+    def more(self, done: int, more: int) -> None:
+        """Report so many more runs of a sweep."""
+        self(done + more)
+
+    def share(self, done: int, size: int, share: float) -> None:
+        """Report the share of a sweep's batch of `size` runs."""
+        self(done + int(share * size))
+
 
 def _are_recorded(store: Store, studies: Plans) -> bool:
     """Whether a sweep's studies have been requested before, with the same runs."""
@@ -144,7 +153,7 @@ def _made_here(
         done = count.total - pending.num_rows
         target = store.next_batch()
         with store.adding():
-            made = run_here(pending, target, _PROBE_S, lambda more, done=done: count(done + more))
+            made = run_here(pending, target, _PROBE_S, partial(count.more, done))
             write_manifest(target, len(made))
         for seconds in made.values():
             spent.seconds.update(seconds)
@@ -177,10 +186,7 @@ def _made_by_spark(
         count(done)
         target = store.next_batch()
         size = batch.num_rows
-        run_batch(
-            spark, batch, numbers, target,
-            lambda share, done=done, size=size: count(done + int(share * size)),
-        )  # fmt: skip
+        run_batch(spark, batch, numbers, target, partial(count.share, done, size))
         with store.adding():
             write_manifest(target, size)
         batches.learn(batch, target)

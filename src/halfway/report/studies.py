@@ -103,8 +103,8 @@ def studies_page(out: Path) -> str:
     old = [name for name in _OLD_PAGES if (out / name).exists()]
     links = ", ".join(f'<a href="{name}">{name}</a>' for name in old)
     earlier = f'<p class="note">Pages of earlier versions: {links}.</p>' if old else ""
-    table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-    inner = f"{table}{earlier}"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    inner = f'<div class="scroll">{table}</div>{earlier}'
     body = (
         header("studies", "Studies of this folder", str(out.name), {}, "")
         + f"<main>{section('studies', 'Studies', inner)}</main>"

@@ -1,8 +1,8 @@
 """The archive of loaded classes that halves the start of Spark's JVM (class data sharing).
 
 A JVM maps the archive instead of loading some 10,000 classes from jars. The first session on a
-machine starts a process in the background that makes the archive. Each version of Java and Spark has
-an archive of its own. HALFWAY_CLASS_ARCHIVE=0 switches this off.
+machine starts a process in the background that makes the archive. Each version of Java and Spark
+has an archive of its own. HALFWAY_CLASS_ARCHIVE=0 switches this off.
 """
 
 import contextlib

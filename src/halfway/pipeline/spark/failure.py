@@ -13,7 +13,7 @@ from halfway.problem import Problem
 _LONGEST = 500
 # The last line of a Python traceback; Java's lines name a class with a package of lower case.
 _PYTHON = re.compile(
-    r"(?!(?:org|java|scala|py4j|com|io)\.)(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Exit|Problem|Interrupt): .+"
+    r"(?!(?:org|java|scala|py4j|com|io)\.)(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Exit|Problem): .+"
 )
 _FATAL = re.compile(r"Fatal Python error: .+|.*/python\S*: .+")
 

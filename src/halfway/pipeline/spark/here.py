@@ -20,7 +20,7 @@ def worth_it(seconds: float, cores: int) -> bool:
 def run_here(
     rows: pa.Table, target: Path, seconds: float, on_progress: Callable[[int], None]
 ) -> dict[str, dict[str, float]]:
-    """Make plan rows in this process, in order, for about so many seconds, into the folder `target`.
+    """Make plan rows in this process, in order, for about so many seconds, into a folder.
 
     on_progress: called with the number of runs made. Returns key -> seconds of the runs made; at
     least one is made. An interrupt loses them, as an interrupt of Spark loses a batch.

@@ -191,7 +191,7 @@ def _environment(java: Java, settings: Mapping[str, str], connection: Path) -> d
         "PYTHONSAFEPATH": "1",
     }
     package = str(Path(halfway.__file__).parents[1])
-    if package in ("", os.getcwd()):  # `python -m halfway` in a checkout
+    if package in ("", str(Path.cwd())):  # `python -m halfway` in a checkout
         environment["PYTHONPATH"] = os.pathsep.join(
             filter(None, (package, environment.get("PYTHONPATH")))
         )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class OnDemand:
-    """A Spark session on demand, as a context manager: `get()` opens it, the end of the block ends it.
+    """A Spark session on demand, a context manager: `get()` opens it, the end of the block ends it.
 
     Raises Problem if the master is malformed.
     """

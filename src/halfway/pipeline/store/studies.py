@@ -1,6 +1,6 @@
 """Requested studies of a result folder: the plan of each, so that missing runs can be named.
 
-studies/<digest of the name>.parquet   key and point of its runs; the metadata holds the other fields
+studies/<digest of the name>.parquet   key and point of its runs; the metadata: other fields
 """
 
 import hashlib
@@ -67,9 +67,9 @@ def record_requests(folder: Path, plans: Plans) -> None:
         target = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.parquet"
         schema = pa.schema([("key", pa.string()), ("point", pa.string())], metadata)
         runs = list(study.points) or [(key, "") for key in plan["key"].to_pylist()]
-        columns = [[key for key, _ in runs], [point for _, point in runs]]
+        both = [[key for key, _ in runs], [point for _, point in runs]]
         content = pa.BufferOutputStream()
-        pq.write_table(pa.table([pa.array(c, pa.string()) for c in columns], schema), content)
+        pq.write_table(pa.table([pa.array(c, pa.string()) for c in both], schema), content)
         write_whole(target, content.getvalue().to_pybytes())
 
 

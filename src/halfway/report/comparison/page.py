@@ -26,7 +26,8 @@ def write_comparison_page(
 ) -> None:
     """Write the HTML page of a comparison to `path`, with a map if there are replays.
 
-    replays: the replays, or the map section that was drawn from them ("": none). command: the command that makes the page. Raises Problem if the file cannot be written.
+    replays: the replays, or the map section that was drawn from them ("": none). command: the
+    command that makes the page. Raises Problem if the file cannot be written.
     """
     write_whole(path, comparison_page(results, replays, command))
 

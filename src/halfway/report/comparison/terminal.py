@@ -96,7 +96,7 @@ def with_margin(interval: MeanInterval) -> str:
 
 
 def cells_csv(results: Results) -> str:
-    """A comparison's cells as CSV: `STUDY`, the sweep's fields, `COLUMNS`; missing values are empty."""
+    """A comparison's cells as CSV: `STUDY`, swept fields, `COLUMNS`; missing values are empty."""
     return csv_text([*STUDY, *results.points[0], *COLUMNS], results.rows())
 
 
