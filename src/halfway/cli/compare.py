@@ -96,8 +96,6 @@ def _completed(
     request: "Request", out: Path, master: str | None, seed: int | None, mapped: bool, quiet: bool
 ) -> "tuple[Completed, Path]":
     """Make the runs of `halfway compare`, show progress, and write the files of its study."""
-    from msgspec.structs import replace
-
     from halfway.comparison.compare import compare as run
     from halfway.comparison.study import study_name
     from halfway.pipeline.store.store import Store
@@ -121,7 +119,7 @@ def _completed(
             tracing = partial(display.count, "tracing", "maps")
             drawn = map_of_comparison(folder, request, completed, tracing)
         display.phase("writing the page")
-        results = replace(completed.results, wall_seconds=elapsed_s())
+        results = completed.results.lasting(elapsed_s())
         write_results(folder, results)
         write_comparison_page(results, drawn, folder / PAGE, command_line())
         finish_study(out, _described(results))

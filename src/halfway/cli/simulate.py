@@ -23,6 +23,7 @@ from halfway.problem import Problem
 if TYPE_CHECKING:
     from halfway.comparison.plan import SystemSource
     from halfway.scenario.schema import Scenario
+    from halfway.sim.metrics.outcome import Outcome
 
 
 def simulate(
@@ -58,7 +59,6 @@ def simulate(
     """
     if debug:
         _interpret()
-    from halfway.adapters.user_errors import user_errors
     from halfway.comparison.plan import SystemSource
     from halfway.scenario.reading import read_scenario
 
@@ -70,32 +70,41 @@ def simulate(
         from halfway.adapters.user_protocol import read_user_system
 
         mine = SystemSource(*read_user_system(system))
-    of_user = {mine.name: mine.system()} if mine.text else {}
-    read = read_scenario(scenario, given, of_user)
-    if trace is not None:
-        from halfway.sim.trace.writer import checked_target
-
-        checked_target(trace)  # reported before the run
-    if mine.text and not debug:
-        _try(read, mine)
+    read = read_scenario(scenario, given, {mine.name: mine.system()} if mine.text else {})
+    outcome = _outcome(read, mine, system, trace, debug=debug)
     from halfway.report.outcome import outcome_json, print_outcome
-    from halfway.scenario.build import simulation_of
 
-    doing = "running interpreted" if debug else "running (the first run of a system compiles it)"
-    with spinner(doing), user_errors(*mine):
-        chosen = of_user.get(mine.name, system)
-        run = simulation_of(read, system=chosen, trace=trace)
-        if debug:
-            from halfway.comparison.trial import watch
-
-            watch(run)
-        outcome = run.run()
     if as_json:
         typer.echo(outcome_json(outcome))
     else:
         print_outcome(console(), outcome)
     if trace is not None:
-        warn(f"wrote {trace}: {_rows(trace):,} rows (docs/scenarios.md describes the columns)")
+        from halfway.sim.trace.writer import rows_of
+
+        warn(f"wrote {trace}: {rows_of(trace):,} rows (docs/scenarios.md describes the columns)")
+
+
+def _outcome(
+    read: "Scenario", mine: "SystemSource", system: str | None, trace: Path | None, *, debug: bool
+) -> "Outcome":
+    """The outcome of the run of `halfway simulate`; a user's protocol is tried first."""
+    from halfway.adapters.user_errors import user_errors
+    from halfway.comparison.trial import try_first, watch
+    from halfway.scenario.build import simulation_of
+
+    if trace is not None:
+        from halfway.sim.trace.writer import checked_target
+
+        checked_target(trace)  # reported before the run
+    if mine.text and not debug:
+        with spinner(f"trying {mine.name} interpreted, on a few nodes"):
+            try_first(read, [mine])
+    doing = "running interpreted" if debug else "running (the first run of a system compiles it)"
+    with spinner(doing), user_errors(*mine):
+        run = simulation_of(read, system=mine.system() if mine.text else system, trace=trace)
+        if debug:
+            watch(run)
+        return run.run()
 
 
 def _interpret() -> None:
@@ -106,16 +115,3 @@ def _interpret() -> None:
     os.environ["NUMBA_DISABLE_JIT"] = "1"
     # Random numbers wrap around, which only interpreted code warns about.
     warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)
-
-
-def _try(read: "Scenario", mine: "SystemSource") -> None:
-    from halfway.comparison.trial import try_first
-
-    with spinner(f"trying {mine.name} interpreted, on a few nodes"):
-        try_first(read, [mine])
-
-
-def _rows(trace: Path) -> int:
-    from pyarrow import parquet
-
-    return int(parquet.read_metadata(trace).num_rows)

@@ -94,8 +94,12 @@ class Results(msgspec.Struct, frozen=True):
                 return cell
         raise KeyError((point, system, metric))
 
+    def lasting(self, wall_seconds: float) -> "Results":
+        """These results, with the wall time of the whole command."""
+        return msgspec.structs.replace(self, wall_seconds=wall_seconds)
+
     def rows(self) -> Iterator[dict[str, object]]:
-        """The results as rows, one a cell: `STUDY`, the sweep's fields, `COLUMNS`; nan if missing."""
+        """The results as rows, one a cell: `STUDY`, swept fields, `COLUMNS`; nan if missing."""
         units = {metric.name: metric.unit for metric in self.metrics}
         for cell in self.cells:
             difference = cell.difference or _NO_INTERVAL
