@@ -46,14 +46,14 @@ def test_a_mistake_is_an_error_with_its_line(
     with pytest.raises(Problem, match=error) as caught:
         try_first(scenario, [own(text)])
     line = line_of(text, new.strip().splitlines()[-1])
-    assert str(caught.value).startswith(("mine.py:%d: " % line, "mine.py:%d: " % (line - 1)))
+    assert str(caught.value).startswith((f"mine.py:{line}: ", f"mine.py:{line - 1}: "))
     assert "--debug" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_a_timer_of_zero_to_itself_is_an_error_that_says_so(tmp_path: Path) -> None:
     again = "        emit_event(message, REPEAT, 0.0, state.node_id[i], out)"
-    with pytest.raises(Problem, match="mine: more than .* records at .* s, and time does not adv"):
+    with pytest.raises(Problem, match=r"mine: more than .* records at .* s, and time does not adv"):
         try_first(read_scenario(written(tmp_path)), [own(TEXT.replace(REPEATED, again))])
 
 
@@ -95,7 +95,7 @@ def test_errors_of_built_in_systems_stay_what_they_are() -> None:
         1 / 0  # noqa: B018
     with pytest.raises(FileNotFoundError), user_errors("mine", TEXT):
         Path("missing").read_text("utf-8")
-    with pytest.raises(Problem, match="mine.py: ZeroDivisionError"), user_errors("mine", TEXT):
+    with pytest.raises(Problem, match=r"mine\.py: ZeroDivisionError"), user_errors("mine", TEXT):
         1 / 0  # noqa: B018
 
 

@@ -1,4 +1,4 @@
-"""Study folders: no study replaces another, no foreign file is replaced, and a page lists them all."""
+"""Study folders: no study and no foreign file is replaced, and a page lists them all."""
 
 from pathlib import Path
 
