@@ -8,6 +8,7 @@ DIR/runs/              the runs of all studies
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
+from urllib.parse import quote
 
 import msgspec
 
@@ -92,13 +93,14 @@ def studies_in(out: Path) -> list[StudyPage]:
 def studies_page(out: Path) -> str:
     """The page that lists the studies of an output folder, as HTML."""
     rows = "".join(
-        f'<tr><th scope="row"><a href="{escape(f"{one.study}/{one.page}")}">{escape(one.title)}</a>'
-        f"</th><td>{escape(one.kind)}</td><td>{escape(one.summary)}</td>"
-        f"<td>{escape(one.finished)}</td><td><code>{escape(one.digest) or 'none'}</code></td>"
+        f'<tr><td><a href="{quote(f"{one.study}/{one.page}")}">{escape(one.title)}</a></td>'
+        f"<td><code>{escape(one.study)}</code></td><td>{escape(one.kind)}</td>"
+        f"<td>{escape(one.summary)}</td><td>{escape(one.finished)}</td>"
+        f"<td><code>{escape(one.digest) or 'none'}</code></td>"
         f"<td><code>{escape(one.command)}</code></td></tr>"
         for one in studies_in(out)
     )
-    columns = ("study", "kind", "content", "finished (UTC)", "digest", "command")
+    columns = ("study", "folder", "kind", "content", "finished (UTC)", "digest", "command")
     head = "".join(f'<th scope="col">{name}</th>' for name in columns)
     old = [name for name in _OLD_PAGES if (out / name).exists()]
     links = ", ".join(f'<a href="{name}">{name}</a>' for name in old)
