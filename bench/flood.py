@@ -24,6 +24,7 @@ from rich.table import Table
 
 import flood_natives as natives
 import flood_python as slow
+from halfway.core.compiler.lent import Lender
 from halfway.protocols import application, flooding
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
@@ -115,9 +116,9 @@ class InEngine:
         """Flood everything."""
         n = self.flood.network.n
         state = flooding.state(np.arange(n, dtype=np.int32), WINDOW, 1)
-        engine = new_engine(n, self.flood.slots, 16, self.journal)
+        engine, lend = new_engine(n, self.flood.slots, 16, self.journal), Lender()
         for event, row in enumerate(self.flood.publishers):
-            engines.post(engine, float(event), int(row), application.PUBLISH, 0, 0, event)
+            engines.post(engine, float(event), int(row), application.PUBLISH, 0, 0, event, lend)
         why = engines.run(
             state,
             self.rules,
@@ -130,6 +131,7 @@ class InEngine:
             np.inf,
             engines.NEVER,
             self.free_slots,
+            lend,
         )
         if why != engines.IDLE:
             raise RuntimeError(f"the engine stopped early: {why}")

@@ -2,7 +2,7 @@
 
 python bench/routes.py [--json] [--rounds N]
 
-All contenders must find the same distances; networkx runs where it takes under a minute.
+All implementations must find the same distances; networkx runs where it takes under a minute.
 """
 
 import argparse
@@ -43,11 +43,14 @@ def trees(underlay: Underlay, rounds: int, c: ctypes.CDLL | None) -> list[Row]:
 
     expected = np.array([tree.weight for tree in with_halfway()])
     assert np.array_equal(expected, with_scipy()), "scipy must find the same distances"
-    contenders: dict[str, Callable[[], object]] = {"halfway": with_halfway, "scipy": with_scipy}
+    implementations: dict[str, Callable[[], object]] = {
+        "halfway": with_halfway,
+        "scipy": with_scipy,
+    }
     if c:
-        contenders[YARDSTICK] = in_c(c, underlay, sources, with_halfway())
+        implementations[YARDSTICK] = in_c(c, underlay, sources, with_halfway())
     work = f"{SOURCES} sources to all, n = {network.n:,}"
-    return race(contenders, work, rounds, SOURCES)
+    return race(implementations, work, rounds, SOURCES)
 
 
 def in_c(
@@ -56,7 +59,7 @@ def in_c(
     """The same trees in C, checked to be equal in every row."""
     network = underlay.network
 
-    def contender() -> list[tuple[np.ndarray, np.ndarray]]:
+    def implementation() -> list[tuple[np.ndarray, np.ndarray]]:
         found = []
         for source in sources:
             weight, parent = np.empty(network.n), np.empty(network.n, np.int32)
@@ -68,10 +71,10 @@ def in_c(
             found.append((weight, parent))
         return found
 
-    for (weight, parent), tree in zip(contender(), expected, strict=True):
+    for (weight, parent), tree in zip(implementation(), expected, strict=True):
         assert np.array_equal(weight, tree.weight), "C must find the same distances"
         assert np.array_equal(parent, tree.parent), "C must break ties in the same way"
-    return contender
+    return implementation
 
 
 def pairs(underlay: Underlay, rounds: int) -> list[Row]:
@@ -80,7 +83,7 @@ def pairs(underlay: Underlay, rounds: int) -> list[Row]:
     weight = np.round(underlay.delay_s * 1e9)  # networkx's flows add whole numbers only
     ends = np.random.default_rng(SEED).integers(0, network.n, (PAIRS, 2))
     ends = ends[ends[:, 0] != ends[:, 1]]
-    contenders: dict[str, Callable[[], object]] = {
+    implementations: dict[str, Callable[[], object]] = {
         "halfway, pair": lambda: [disjoint_pair(network, weight, a, b) for a, b in ends.tolist()],
         "halfway, route": lambda: [route(network, weight, a, b) for a, b in ends.tolist()],
         "halfway, tree": lambda: [shortest(network, weight, a) for a in ends[:, 0].tolist()],
@@ -98,8 +101,8 @@ def pairs(underlay: Underlay, rounds: int) -> list[Row]:
             pair = disjoint_pair(network, weight, a, b)
             assert pair is not None
             assert sum(weight[places_on(network, rows)].sum() for rows in pair) == cost
-        contenders["networkx, pair"] = with_networkx
-    return race(contenders, f"{len(ends)} pairs of ends, n = {network.n:,}", rounds, len(ends))
+        implementations["networkx, pair"] = with_networkx
+    return race(implementations, f"{len(ends)} pairs of ends, n = {network.n:,}", rounds, len(ends))
 
 
 def split_nodes(underlay: Underlay, weight: np.ndarray) -> nx.DiGraph:
@@ -128,7 +131,7 @@ def pointer(array: np.ndarray) -> ctypes.c_void_p:
 def main() -> None:
     """Run every race and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true", help="one object a contender a line")
+    parser.add_argument("--json", action="store_true", help="one object an implementation a line")
     parser.add_argument("--rounds", type=int, default=9)
     chosen = parser.parse_args()
     c = c_library(HERE / "routes.c")

@@ -1,7 +1,7 @@
 """Benchmark of bulk walks against C: one pure walk, many in flight, and pairs that meet.
 
-All contenders walk the same walks from the same seeds on the same arrays, and must end on the same
-nodes. The walks in flight share random states, and are compared with one walk instead.
+All implementations walk the same walks from the same seeds on the same arrays, and must end on the
+same nodes. The walks in flight share random states, and are compared with one walk instead.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def single(network: Network, steps: int, rounds: int, c: ctypes.CDLL | None) -> 
         ensemble.advance_all(spans, network.who, at, randoms.copy(), steps // ensemble.IN_FLIGHT)
 
     work = f"pure walk, n = {network.n}, {steps:,} steps"
-    contenders: dict[str, Callable[[], object]] = {"halfway, one walk": one}
+    implementations: dict[str, Callable[[], object]] = {"halfway, one walk": one}
     crowd = {"halfway, one walk": one, f"halfway, {ensemble.IN_FLIGHT} in flight": many}
     if c:
         c.one_walk.restype = ctypes.c_uint32
@@ -53,8 +53,8 @@ def single(network: Network, steps: int, rounds: int, c: ctypes.CDLL | None) -> 
             return int(at)
 
         assert in_c() == one(), "C and halfway must end on the same node"
-        contenders[YARDSTICK] = in_c
-    rows = race(contenders, work, rounds, steps)
+        implementations[YARDSTICK] = in_c
+    rows = race(implementations, work, rounds, steps)
     return rows + race(crowd, f"{work} in all", rounds, steps)
 
 
@@ -75,13 +75,13 @@ def pairs(network: Network, system: str, rounds: int, c: ctypes.CDLL | None) -> 
 
     in_numba()
     total, where = int(steps.sum()), nodes.copy()
-    contenders: dict[str, Callable[[], object]] = {f"halfway, {system}": in_numba}
+    implementations: dict[str, Callable[[], object]] = {f"halfway, {system}": in_numba}
     if c:
-        contenders[YARDSTICK] = in_c(c, network, table, ends, steps, nodes)
-        contenders[YARDSTICK]()
+        implementations[YARDSTICK] = in_c(c, network, table, ends, steps, nodes)
+        implementations[YARDSTICK]()
         assert (int(steps.sum()), list(nodes)) == (total, list(where)), "not the same walks"
     work = f"{PAIRS:,} {system} pairs, n = {network.n}, {total:,} steps"
-    return race(contenders, work, rounds, total)
+    return race(implementations, work, rounds, total)
 
 
 def in_c(
@@ -109,14 +109,14 @@ def in_c(
     fixed = [pointer(a) for a in (network.start, network.who, mine.mark, mine.back, mine.order)]
     fixed += [None if a is None else pointer(a) for a in tables]
 
-    def contender() -> None:
+    def implementation() -> None:
         c.meetings(
             *fixed, ctypes.c_uint32(stamp[0]), pointer(ends), ctypes.c_int64(PAIRS),
             ctypes.c_uint64(SEED), ctypes.c_int64(1), pointer(steps), pointer(nodes),
         )  # fmt: skip
         stamp[0] += PAIRS
 
-    return contender
+    return implementation
 
 
 def pointer(array: np.ndarray) -> ctypes.c_void_p:
@@ -127,7 +127,7 @@ def pointer(array: np.ndarray) -> ctypes.c_void_p:
 def main() -> None:
     """Run every race and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true", help="one object a contender a line")
+    parser.add_argument("--json", action="store_true", help="one object an implementation a line")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--steps", type=int, default=3_000_000, help="of the single walk")
     chosen = parser.parse_args()

@@ -33,7 +33,11 @@ KINDS = Kinds()
 KINDS.include(application.KINDS)
 # Number, name, meaning, the header fields that a record fills, and what the map draws for it.
 COPY = KINDS.network(
-    2, "copy", "an event, to every neighbour", "topic event", on_map=MapRole.EVENT_HOP
+    2,
+    "copy",
+    "the sender passes an event to every neighbour",
+    "topic event",
+    on_map=MapRole.EVENT_HOP,
 )
 REPEAT = KINDS.timer(3, "repeat", "the wait is over: repeat the event", "topic event")
 

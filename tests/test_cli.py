@@ -194,8 +194,8 @@ def test_runs_in_error_are_status_1(fake: Fake, capsys: pytest.CaptureFixture[st
     assert cli.main(["reproduce", "directional-walks/figure-7"]) == RUNS_FAILED
     last = capsys.readouterr().err.splitlines()[-1]
     assert last == (
-        "halfway: 3 runs ended in errors and are kept with their messages in halfway-results/runs; "
-        "the first: n=1500 replicate 7: no connected network"
+        "halfway: 3 runs ended in errors. halfway-results/runs contains their messages. "
+        "The first: n=1500 replicate 7: no connected network"
     )
 
 
@@ -293,7 +293,7 @@ def test_an_internal_error_prints_a_traceback_on_request(
 def test_an_unwritable_folder_is_status_2(fake: Fake, capsys: pytest.CaptureFixture[str]) -> None:
     Path("file").write_text("mine")
     assert cli.main(["reproduce", "--out", "file"]) == USER_ERROR
-    assert "file: is a file, not a folder" in capsys.readouterr().err
+    assert "file: this is a file: expected a folder" in capsys.readouterr().err
     assert Path("file").read_text() == "mine"
     assert fake.called == {}  # reported before anything took time
 
@@ -304,7 +304,7 @@ def test_files_of_the_user_are_not_overwritten(
     Path("site").mkdir()
     Path("site/index.html").write_text("mine")
     assert cli.main(["reproduce", "--out", "site"]) == USER_ERROR
-    assert "holds index.html, which is not from halfway" in capsys.readouterr().err
+    assert "the folder contains index.html, which is not from halfway" in capsys.readouterr().err
     assert Path("site/index.html").read_text() == "mine"
     assert fake.called == {}
 

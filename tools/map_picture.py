@@ -41,7 +41,10 @@ def main(picture: Path, scenario: Path = SCENARIO, systems: tuple[str, ...] = SY
             browser.until("document.querySelector('.board').dataset.ready === 'yes'")
             browser.tell(
                 f"halfway.followEvent({EVENT});"
-                f"halfway.seek(halfway.world().published[{EVENT}] + {AFTER_S})"
+                f"halfway.seek(halfway.world().published[{EVENT}] + {AFTER_S});"
+                # Bars that stay in the window would cover a picture that is taller than it.
+                "for (const bar of document.querySelectorAll('.systems, .transport, aside'))"
+                "  bar.style.position = 'static'"
             )
             browser.picture(shot, ".screen")
         with Image.open(shot) as taken:

@@ -12,13 +12,16 @@ _HEAD = """# Messages
 
 `tools/message_tables.py` writes this page from the `KINDS` of the protocols; do not edit it.
 
-A record has the same layout for every system (`halfway.core.message.MESSAGE`). A kind fills the
-fields below; the others are blank (`topic`, `event`, `target` and `publisher` -1, all else 0). The
-driver fills `at`, `hops`, `source`, `next` and `incarnation`. `args` are eight integers, `reals`
-six floating-point numbers; `args[3]…[5]` are three places of one field.
+A record has the same layout for every system (`halfway.core.message.MESSAGE`). The tables list the
+fields that each kind fills. Other fields are blank: `topic`, `event`, `target` and `publisher` are
+-1, and all other fields are 0. The driver fills `at`, `hops`, `source`, `next` and `incarnation`.
+Some fields hold something else than their names say. Then the table states the content after the
+field: "`topic` the sender's parent".
+`args` are eight integers, and `reals` are six floating-point numbers. `args[3]…[5]` are three
+places of one field.
 
-A *command* comes from the application or the driver, *network* records go to neighbours, a *timer*
-goes from a node to itself, and a *report* to its application.
+A *command* comes from the application or from the driver. A *network* record goes to neighbours. A
+*timer* goes from a node to itself. A *report* goes from a node to its application.
 """
 
 
@@ -46,7 +49,7 @@ def _table(kinds: Kinds) -> str:
 
 
 def _row(kind: Kind) -> str:
-    fields = [f"`{field}`" for field in kind.fields]
+    fields = [f"`{field}` {kind.reused.get(field, '')}".rstrip() for field in kind.fields]
     for array in ("args", "reals"):
         for name, indices in kind.places(array).items():
             last = f"…[{indices[-1]}]" if len(indices) > 1 else ""

@@ -185,7 +185,7 @@ def test_a_hop_retransmitted_after_a_crash_is_one_of_the_same_journey() -> None:
 def test_it_states_where_it_cannot_run() -> None:
     demand = Drawn(6, 1, 1, 2, events=1)
     legs = still(np.random.default_rng(1).random((6, 2)))
-    with pytest.raises(Problem, match="only where nodes do not move"):
+    with pytest.raises(Problem, match="nodes must not move"):
         Simulation("siena", motion=Motion(legs, 0.5), workload=demand)
     parted = from_links(6, [(0, 1), (1, 2), (4, 5)])
     with pytest.raises(Problem, match="4 brokers do not fit 3 nodes that reach each other"):
@@ -198,4 +198,4 @@ def test_where_no_broker_is_reached_nothing_arrives_and_nothing_breaks() -> None
     outcome = tree("siena", parted, demand, options={"brokers": 1}).run()
     assert (outcome.published, outcome.delivered, outcome.expected) == (2, 1, 4)
     # A subscription and an event from nodes that no path leads from.
-    assert outcome.shortfalls == {"messages without a path": 2}
+    assert outcome.shortfalls == {"messages without a route": 2}

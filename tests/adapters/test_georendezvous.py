@@ -181,7 +181,7 @@ def test_a_lost_hop_is_lost_unless_hops_are_acknowledged() -> None:
 
 
 def test_a_mobile_subscriber_changes_points_and_keeps_receiving() -> None:
-    """[§1] "pick a better rendezvous node as they move", cell by cell."""
+    """[geo §1] "pick a better rendezvous node as they move", cell by cell."""
     found = interpreted()["walker"]
     assert found["cells"] == [[x, 0] for x in range(8)]
     assert len(found["points"]) > 1

@@ -87,6 +87,7 @@ def test_the_file_names_the_system_and_may_not_name_a_built_in_one(tmp_path: Pat
         ("    SUBSCRIBE,", "    SUBSCRIPE,", r"my_protocol\.py:\d+: ImportError: .*SUBSCRIPE"),
         ('"repeats": (6.0, 0.0, 1e9,', '"repeats": (6.0, 0.0,', r"OPTIONS\['repeats'\]: expected"),
         ('    "repeats": ', '    "repeets": ', "Rules.repeats: expected a default value"),
+        ("topics: int,", "themes: int,", r"state\(themes\): expected parameters among node_ids"),
         ("KINDS = ", "raise SystemExit(3)\nKINDS = ", r"my_protocol\.py:\d+: SystemExit: 3"),
     ],
 )  # fmt: skip

@@ -193,6 +193,6 @@ def test_full_tables_are_reported() -> None:
     run.instance.state.members.refused[3] = 2
     run.instance.state.members.trails_evicted[:] = 1
     assert run.run().shortfalls == {
-        "refused subscriptions and links": 2,
+        "subscriptions and links without room": 2,
         "evicted trails of walks": N,
     }

@@ -48,7 +48,7 @@ WORLDS = {
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_the_busiest_node_has_a_place_for_every_hop_unlike_with_eight_places(
+def test_the_most_loaded_node_has_a_place_for_every_hop_unlike_with_eight_places(
     world: str,
 ) -> None:
     network, publishers = WORLDS[world]

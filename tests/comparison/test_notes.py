@@ -98,8 +98,8 @@ def test_counts_beside_the_metrics_are_named_by_system() -> None:
     assert late.startswith("Late notifications (gossip: 12) came after")
     assert saturated.startswith("Saturated nodes (flooding: 1) sent")
     assert short == (
-        "georendezvous: 7 full tables (counted by the protocol); some notifications may have been "
-        "lost because of this."
+        "georendezvous: 7 full tables (counted by the protocol). Some notifications may have been "
+        "lost for this reason."
     )
 
 

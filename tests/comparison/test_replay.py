@@ -141,6 +141,11 @@ def test_nodes_that_are_down_are_not_expected_to_receive() -> None:
     assert sum(len(rows) for rows in replay.expected) == outcome.expected < 9 * 8
 
 
+def test_nodes_have_the_names_of_their_network(flood: tuple[Replay, Outcome]) -> None:
+    # A drawn network is named by the order in which its points were drawn.
+    assert flood[0].world.names == tuple(NETWORK.label(row) for row in range(60))
+
+
 def test_one_run_is_one_replay() -> None:
     one, other = played("flooding")[0], played("flooding")[0]
     for name, table in one.tables.items():
@@ -150,6 +155,7 @@ def test_one_run_is_one_replay() -> None:
 def test_frames_have_the_positions_of_nodes() -> None:
     assert NETWORK.position is not None
     motion = Motion(still(NETWORK.position), 0.22)
+    named = Motion(still(NETWORK.position), 0.22, names=[f"bus {row}" for row in range(60)])
     demand = Drawn(
         n=60, publishers_each=1, subscribers_each=3, events=MOST_EVENTS + 7, every_s=0.01
     )
@@ -160,6 +166,9 @@ def test_frames_have_the_positions_of_nodes() -> None:
     assert np.allclose(world.frames, NETWORK.position, atol=1e-6)
     assert (world.reach, world.events_left_out) == (0.22, 7)
     assert len(world.publications["t"]) == MOST_EVENTS
+    assert world.names is None  # rows
+    run = Simulation("flooding", motion=named, workload=demand, seconds=SECONDS)
+    assert world_of(run, named).names == tuple(f"bus {row}" for row in range(60))
 
 
 def rows(**columns: list[int]) -> TraceRows:

@@ -41,7 +41,7 @@ print(int(received.sum()), sum(driver.drive.stats.cache_hits.values()))
 """
 INDICES = """
 from pathlib import Path
-from halfway.core.compiled import CACHE_FOLDER
+from halfway.core.compiler.cache import CACHE_FOLDER
 for index in sorted(Path(CACHE_FOLDER).rglob("driver.drive-*.nbi")):
     if {folder!r}[-20:].encode() in index.read_bytes() or b"mine_" in index.read_bytes():
         print(index.relative_to(CACHE_FOLDER).parts[0][:4])

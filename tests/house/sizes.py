@@ -6,7 +6,8 @@ from pathlib import Path
 from tests.house.sources import python_files
 
 FILE_LINES = 320  # 100 to 250 is the aim
-FUNCTION_LINES = 60  # under 40 is the aim
+FUNCTION_LINES = 50  # under 40 is the aim
+SCRIPT_LINES = 300  # of a page's script
 FOLDER_MODULES = 14
 
 
@@ -14,6 +15,17 @@ def long_files(root: Path) -> list[str]:
     """Files of the package above the limit."""
     counted = ((source.path, source.text.count("\n")) for source in python_files(root, "src"))
     return [f"{path}: {lines} lines" for path, lines in counted if lines > FILE_LINES]
+
+
+def long_scripts(root: Path) -> list[str]:
+    """Scripts of the package's pages above the limit."""
+    scripts = sorted((root / "src").rglob("*.js"))
+    counted = ((path, path.read_text("utf-8").count("\n")) for path in scripts)
+    return [
+        f"{path.relative_to(root).as_posix()}: {lines} lines"
+        for path, lines in counted
+        if lines > SCRIPT_LINES
+    ]
 
 
 def long_functions(root: Path) -> list[str]:

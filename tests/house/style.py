@@ -18,6 +18,7 @@ MACHINES = re.compile(
 )
 # What these decorate is typed by the compiler, from its callers.
 COMPILED = {"kernel", "inlined", "entered", "apart", "handles", "overload", "intrinsic"}
+UNTAGGED = re.compile(r"\[(§|(Fig\.|Table|Theorem|Alg\.) ?\d)")
 LEFTOVER = re.compile(r"\b(TOD[O]|FIXM[E]|XX[X])\b")
 
 
@@ -64,6 +65,16 @@ def leftovers(root: Path) -> list[str]:
             if token.type == tokenize.COMMENT and LEFTOVER.search(token.string):
                 found.append(f"{source.path}:{token.start[0]}: {token.string}")
     return found
+
+
+def untagged_citations(root: Path) -> list[str]:
+    """Lines that cite a section or a figure without its paper, which is `[geo §3.2]`."""
+    return [
+        f"{source.path}:{number}: {line.strip()[:80]}"
+        for source in python_files(root, *FOLDERS)
+        for number, line in enumerate(source.text.splitlines(), start=1)
+        if UNTAGGED.search(line)
+    ]
 
 
 def machines_named(root: Path) -> list[str]:

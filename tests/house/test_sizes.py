@@ -6,9 +6,11 @@ from tests.house.sizes import (
     FILE_LINES,
     FOLDER_MODULES,
     FUNCTION_LINES,
+    SCRIPT_LINES,
     full_folders,
     long_files,
     long_functions,
+    long_scripts,
 )
 from tests.house.sources import REPOSITORY
 
@@ -23,6 +25,10 @@ def module(root: Path, text: str) -> Path:
 
 def test_files_hold_one_idea() -> None:
     assert "\n".join(long_files(REPOSITORY)) == ""
+
+
+def test_scripts_hold_one_idea() -> None:
+    assert "\n".join(long_scripts(REPOSITORY)) == ""
 
 
 def test_functions_hold_one_idea() -> None:
@@ -50,6 +56,14 @@ def test_a_long_file_is_seen(tmp_path: Path) -> None:
 
 def test_a_file_at_the_limit_passes(tmp_path: Path) -> None:
     assert long_files(module(tmp_path, "x = 1\n" * FILE_LINES)) == []
+
+
+def test_a_long_script_is_seen(tmp_path: Path) -> None:
+    script = module(tmp_path, "") / "src" / "halfway" / "map.js"
+    script.write_text("x();\n" * SCRIPT_LINES)
+    assert long_scripts(tmp_path) == []
+    script.write_text("x();\n" * (SCRIPT_LINES + 1))
+    assert long_scripts(tmp_path) == [f"src/halfway/map.js: {SCRIPT_LINES + 1} lines"]
 
 
 def test_a_long_function_is_seen_even_inside_a_class(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ def module(root: Path, text: str, path: str = "src/halfway/engine.py") -> Path:
         style.names_without_meaning,
         style.leftovers,
         style.machines_named,
+        style.untagged_citations,
     ],
 )
 def test_the_repository_keeps_the_rule(rule) -> None:  # type: ignore[no-untyped-def]
@@ -94,6 +95,14 @@ def test_a_comment_that_puts_something_off_is_seen(tmp_path: Path) -> None:
     text = f"x = 'a fine string'\ny = 1  # {'TO' + 'DO'}: later\n"
     found = style.leftovers(module(tmp_path, text))
     assert found == [f"src/halfway/engine.py:2: # {'TO' + 'DO'}: later"]
+
+
+def test_a_citation_without_its_paper_is_seen(tmp_path: Path) -> None:
+    text = f"x = 1  # [geo §2] fine\ny = 2  # {'['}§2] whose?\nz = 3  # {'['}Fig. 3] whose?\n"
+    assert style.untagged_citations(module(tmp_path, text)) == [
+        f"src/halfway/engine.py:2: y = 2  # {'['}§2] whose?",
+        f"src/halfway/engine.py:3: z = 3  # {'['}Fig. 3] whose?",
+    ]
 
 
 @pytest.mark.parametrize(

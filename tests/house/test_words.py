@@ -75,6 +75,21 @@ def test_a_retired_word_is_seen(tmp_path: Path, text: str, line: int, name: str)
     assert found.startswith(f"src/halfway/sim/file.py:{line}: {name}: use ")
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "name"),
+    [
+        ("def test_it():\n    dice = 3\n", 2, "dice"),
+        ("def made(seats): ...\n", 1, "seats"),
+        ("class _Letter: ...\n", 1, "_Letter"),
+    ],
+)
+def test_a_retired_word_in_a_test_is_seen(tmp_path: Path, text: str, line: int, name: str) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_it.py").write_text(text)
+    (found,) = words.retired_words(tmp_path)
+    assert found.startswith(f"tests/test_it.py:{line}: {name}: use ")
+
+
 def test_a_time_without_its_unit_is_seen() -> None:
     options = {"gossip": {"period": "seconds; a round", "rounds_s": "rounds", "wish": "a number"}}
     assert words.careless_options(options) == [

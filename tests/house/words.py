@@ -48,11 +48,18 @@ RETIRED = {
     "meters": "counters",
     "hottest": "max node energy",
     "busiest": "max node load",
-    "contender": "system",
+    "contender": "system, implementation",
+    "contenders": "systems, implementations",
+    "tale": "report",
+    "tales": "reports",
+    "seat": "broker index",
+    "seats": "broker indices",
     "mendable": "user error",
     "unfit": "unsupported",
     "parked": "deferred",
 }
+# Here all names that a file binds count; in the package the public ones.
+_PROGRAMS = ("tests", "bench", "examples", "tools")
 _TIME = re.compile(r"^seconds\b")
 
 
@@ -73,15 +80,20 @@ def classes_with_two_meanings(root: Path) -> list[str]:
 
 
 def retired_words(root: Path) -> list[str]:
-    """Retired words in names of classes, public functions, and their fields."""
-    found = []
-    for source in python_files(root, "src"):
-        for name, line in _public_names(source):
-            for part in _parts(name):
-                if part in RETIRED:
-                    better = RETIRED[part]
-                    found.append(f"{source.path}:{line}: {name}: use {better}")
-    return found
+    """Retired words in public names of the package, and in all names of tests and programs."""
+    named = [
+        (source.path, line, name)
+        for folders, names in ((("src",), _public_names), (_PROGRAMS, _bound_names))
+        for source in python_files(root, *folders)
+        for name, line in names(source)
+        if not source.path.startswith("tests/house/")
+    ]
+    return [
+        f"{path}:{line}: {name}: use {RETIRED[part]}"
+        for path, line, name in named
+        for part in _parts(name)
+        if part in RETIRED
+    ]
 
 
 def careless_options(options: Mapping[str, Mapping[str, str]]) -> list[str]:
@@ -158,4 +170,14 @@ def _public_names(source: Source) -> Iterator[tuple[str, int]]:
     for node in source.tree.body:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)]) if name.isupper():
+                yield name, node.lineno
+
+
+def _bound_names(source: Source) -> Iterator[tuple[str, int]]:
+    """Classes, functions, their arguments, and variables of a file."""
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.arg(arg=name):
+                yield name, node.lineno
+            case ast.Name(id=name, ctx=ast.Store()):
                 yield name, node.lineno

@@ -49,7 +49,7 @@ def of_kind(outcome: Outcome, kind: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_nodes_transmit_to_nodes_nearer_than_the_range() -> None:
-    """[§3] "node u can transmit to node v if the distance … satisfies d(u, v) < ru"."""
+    """[drw §3] "node u can transmit to node v if the distance … satisfies d(u, v) < ru"."""
     network = unit_disk(np.array([[0.0, 0.0], [0.5, 0.0], [1.25, 0.0]]), 0.75)
     near = {
         network.label(i): sorted(network.label(j) for j in network.neighbours(i)) for i in range(3)
@@ -58,14 +58,14 @@ def test_nodes_transmit_to_nodes_nearer_than_the_range() -> None:
 
 
 def test_two_lines_cross(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
-    """[§3] "the two lines cross": every topic's walks meet on a connected network."""
+    """[drw §3] "the two lines cross": every topic's walks meet on a connected network."""
     _, pairs, outcome = crowd
     assert (outcome.trails.met.sum(axis=0) >= 1).all()
     assert outcome.trails.met.shape[1] == len(pairs)
 
 
 def test_the_meeting_notifies_both_initiators(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
-    """[§3] "sends back messages to the publisher and the subscriber to notify"."""
+    """[drw §3] "sends back messages to the publisher and the subscriber to notify"."""
     _, pairs, outcome = crowd
     matched = outcome.applications["kind"] == MATCHED
     rows = zip(
@@ -75,7 +75,7 @@ def test_the_meeting_notifies_both_initiators(crowd: tuple[Network, np.ndarray, 
 
 
 def test_the_meeting_stops_the_walk(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
-    """[§3] "It then stops the dissemination of information": no step after a walk's own meeting."""
+    """[drw §3] "It then stops the dissemination of information": no step after the meeting."""
     _network, pairs, outcome = crowd
     steps, rows = of_kind(outcome, STEP)
     for walk in range(2 * len(pairs)):
@@ -88,7 +88,7 @@ def test_the_meeting_stops_the_walk(crowd: tuple[Network, np.ndarray, Outcome]) 
 def test_a_first_visit_is_remembered_with_its_transmitter(
     crowd: tuple[Network, np.ndarray, Outcome],
 ) -> None:
-    """[§3] "the ID of the node that transmitted the information first"."""
+    """[drw §3] "the ID of the node that transmitted the information first"."""
     _, pairs, outcome = crowd
     steps, rows = of_kind(outcome, STEP)
     first: dict[tuple[int, int], int] = {}
@@ -100,7 +100,7 @@ def test_a_first_visit_is_remembered_with_its_transmitter(
 
 
 def test_the_way_back_is_loop_erased() -> None:
-    """[§3] "the path that goes back to the initiator is loop-erased", whatever the walk did."""
+    """[drw §3] "the path that goes back to the initiator is loop-erased", whatever the walk did."""
     network = disk(n=150, radius=0.16, seed=3)
     looped = 0
     for seed in range(60):
@@ -112,7 +112,7 @@ def test_the_way_back_is_loop_erased() -> None:
 
 
 def test_data_follow_the_direct_path() -> None:
-    """[§3] "there is a direct path between publishers and subscribers"."""
+    """[drw §3] "there is a direct path between publishers and subscribers"."""
     network = disk(n=150, radius=0.16, seed=3)
     simulation = WalkRun(network, np.array([[5, 140]]), seed=8, journal=50_000)
     simulation.publish(1e9, 0, event=1)
@@ -125,7 +125,7 @@ def test_data_follow_the_direct_path() -> None:
 
 
 def test_a_node_decides_by_two_hops_alone() -> None:
-    """[§3] "node y knows the two hops neighborhood": another network beyond it changes nothing."""
+    """[drw §3] "node y knows the two hops neighborhood": the rest changes nothing."""
     near = [(0, 1), (1, 2), (1, 3), (2, 4), (3, 5)]
     choices = []
     for beyond in ([(4, 6), (6, 7)], [(5, 6), (6, 7), (4, 7), (7, 8)]):
@@ -137,7 +137,7 @@ def test_a_node_decides_by_two_hops_alone() -> None:
 
 
 def test_the_next_node_is_not_a_neighbour_of_the_previous_one_if_possible() -> None:
-    """[§3] "not a neighboring node of x and that has as few as possible … in common"."""
+    """[drw §3] "not a neighboring node of x and that has as few as possible … in common"."""
     network = disk(n=150, radius=0.16, seed=3)
     neighbourhood = network.neighbourhood()
     near = [set(map(int, network.neighbours(i))) for i in range(network.n)]
@@ -158,7 +158,7 @@ def test_the_next_node_is_not_a_neighbour_of_the_previous_one_if_possible() -> N
 
 
 def test_ties_are_broken_uniformly() -> None:
-    """[Fig. 3, line 3] "breaks the ties with uniform probability": four leaves of a star."""
+    """[drw Fig. 3, line 3] "breaks the ties with uniform probability": four leaves of a star."""
     network = from_links(6, [(0, i) for i in range(1, 6)])
     state = fresh(np.arange(6, dtype=np.int32), 5, 3000, seed=0)
     rng = np.random.default_rng(1)
@@ -182,7 +182,7 @@ def test_ties_are_broken_uniformly() -> None:
 
 
 def test_a_second_passage_chooses_another_way() -> None:
-    """[§3] "to make possible the selection of another path if the data come back"."""
+    """[drw §3] "to make possible the selection of another path if the data come back"."""
     # From 0 through 1: neighbours 2 and 3 tie; the weight of the one taken is higher afterwards.
     network = from_links(4, [(0, 1), (1, 2), (1, 3), (0, 2), (0, 3)])
     for seed in range(20):
@@ -197,7 +197,7 @@ def test_a_second_passage_chooses_another_way() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_walk_eventually_visits_every_node(seed: int) -> None:
-    """[§3] "eventually visits all the nodes in the network": dead ends and bridges included."""
+    """[drw §3] "eventually visits all the nodes in the network": dead ends and bridges included."""
     network = disk(n=150, radius=0.16, seed=seed)
     links = [(i, int(j)) for i in range(network.n) for j in network.neighbours(i) if i < j]
     tail = [(0, network.n), (network.n, network.n + 1)]  # a dead end, two hops long
@@ -217,8 +217,8 @@ def evidence() -> Summaries:
     for n in (1500, 2000, 2500, 3000, 3500, 4000):
         for system in ("directional-walk", "random-walk"):
             for k in (1, 10, 100) if n <= 3000 else (1,):
-                for reading in ("heard", "stepped-on"):
-                    rows += summarised(meeting_point(n, system, k, reading), meetings)
+                for interpretation in ("heard", "stepped-on"):
+                    rows += summarised(meeting_point(n, system, k, interpretation), meetings)
     return Summaries(rows)
 
 
@@ -258,7 +258,8 @@ def opinions(verdicts: object, part: str = "") -> Counter[str]:
 
 
 def test_mean_numbers_of_neighbours() -> None:
-    """[§4] "The average number of neighbors is 7.5, 10, 12.5, 15": before the border is counted."""
+    """[drw §4] "The average number of neighbors is 7.5, 10, 12.5, 15": before the border is
+    counted."""
     found = list(claims.judge_networks(evidence_heard()))
     degrees = [v for v in found if v.metric == "mean degree"]
     assert [v.verdict for v in degrees] == ["agrees"] * 4
@@ -266,7 +267,7 @@ def test_mean_numbers_of_neighbours() -> None:
 
 
 def test_connected_networks_are_hard_to_obtain() -> None:
-    """[§4] "hard to obtain connected networks with less than 1500 nodes"."""
+    """[drw §4] "hard to obtain connected networks with less than 1500 nodes"."""
     (rare,) = [v for v in claims.judge_networks(evidence_heard()) if "connected" in v.metric]
     assert rare.verdict == "agrees"
     assert 0.005 < float(rare.measured or 0) < 0.1
@@ -281,19 +282,19 @@ def evidence_heard() -> Summaries:
 
 
 def test_directionality_decreases_the_time_to_intersection() -> None:
-    """[§4.1] "directionality decreases the time to intersection", by "a … factor of 6-10"."""
+    """[drw §4.1] "directionality decreases the time to intersection", by "a … factor of 6-10"."""
     found = opinions(claims.judge_figure_5(evidence_heard()), "random / directional")
     assert found["agrees"] >= 10
     assert sum(found.values()) == 12
 
 
 def test_directional_results_are_more_concentrated() -> None:
-    """[§4.1] "much more concentrated than the ones obtained using a Random Walk"."""
+    """[drw §4.1] "much more concentrated than the ones obtained using a Random Walk"."""
     assert opinions(claims.judge_figure_5(evidence_heard()), "interquartile") == {"agrees": 6}
 
 
 def test_the_time_to_intersection_settles_with_density() -> None:
-    """[§4.1] "seems to converge as we increase the density"."""
+    """[drw §4.1] "seems to converge as we increase the density"."""
     found = opinions(claims.judge_figure_5(evidence_heard()), "late / early")
     assert found["differs"] == 0
     assert sum(found.values()) == 2
@@ -317,13 +318,14 @@ def test_a_power_law_does_not_settle() -> None:
 
 
 def test_equal_speeds_meet_soonest() -> None:
-    """[§4.2] "the smallest time to intersection with k = 1"."""
+    """[drw §4.2] "the smallest time to intersection with k = 1"."""
     found = opinions(claims.judge_figure_6(evidence()), "k = 1 /")
     assert found == {"agrees": 16}
 
 
 def test_most_printed_times_agree_when_trails_are_heard() -> None:
-    """[Fig. 6] with few networks most of the 48 already agree; stepping on a trail takes longer."""
+    """[drw Fig. 6] with few networks most of the 48 already agree; stepping on a trail takes
+    longer."""
     heard = Counter(
         v.verdict for v in claims.judge_figure_6(evidence()) if v.metric.endswith(" steps")
     )
@@ -334,13 +336,13 @@ def test_most_printed_times_agree_when_trails_are_heard() -> None:
 
 
 def test_random_walks_balance_the_load_best() -> None:
-    """[§4.3] "the mean and median are very close in all situations", and "DRW is also good"."""
+    """[drw §4.3] "the mean and median are very close in all situations", and "DRW is also good"."""
     found = [v for v in claims.judge_figure_9(burden()) if v.metric == "mean / median load"]
     assert Counter(v.verdict for v in found) == {"agrees": 10}
 
 
 def test_few_nodes_of_a_tree_route_about_half_of_the_traffic() -> None:
-    """[§4.3] "few nodes are over-used and route close to half": a tree's do."""
+    """[drw §4.3] "few nodes are over-used and route close to half": a tree's do."""
     found = [v for v in claims.judge_figure_9(burden()) if v.metric == "largest load / n"]
     by_system: dict[str, list[Verdict]] = {}
     for v in found:
@@ -351,7 +353,7 @@ def test_few_nodes_of_a_tree_route_about_half_of_the_traffic() -> None:
 
 
 def test_the_centralised_column_is_impossible_as_printed() -> None:
-    """[Fig. 7] a mean load of 73 is not a mean length of shortest paths here."""
+    """[drw Fig. 7] a mean load of 73 is not a mean length of shortest paths here."""
     found = [v for v in claims.judge_figure_7(burden()) if v.cell["system"] == "shortest-path"]
     assert {v.verdict for v in found} == {"impossible as printed"}
     assert all("another system's" in v.reason for v in found)
@@ -381,14 +383,14 @@ def test_a_column_of_shortest_paths_would_agree() -> None:
 
 
 def test_walk_loads_agree() -> None:
-    """[Fig. 7] means and medians of both walks, on few networks within their intervals."""
+    """[drw Fig. 7] means and medians of both walks, on few networks within their intervals."""
     found = [v for v in claims.judge_figure_7(burden()) if "walk" in str(v.cell["system"])]
     assert len(found) == 20
     assert Counter(v.verdict for v in found)["agrees"] >= 16
 
 
 def test_every_node_is_at_least_a_source_and_a_target() -> None:
-    """[Fig. 8] the smallest load is 2: each node's own two paths."""
+    """[drw Fig. 8] the smallest load is 2: each node's own two paths."""
     found = [v for v in claims.judge_figure_8(burden()) if v.metric == "minimum load"]
     assert found
     assert all(v.measured == 2 for v in found if v.cell["system"] != "random-walk")

@@ -18,7 +18,7 @@ def run(**parameters: float | str) -> Run:
 
 @pytest.mark.parametrize(("destinations", "copies"), [(1, 1), (2, 1), (4, 2), (5, 3)])
 def test_the_exact_mean_is_that_of_equation_1(destinations: int, copies: int) -> None:
-    """[§V-C] P(T < t) = (1 - e^(-λmt))^l, integrated; the printed mean differs for l > 1."""
+    """[drip §V-C] P(T < t) = (1 - e^(-λmt))^l, integrated; the printed mean differs for l > 1."""
     t = np.linspace(0.0, 60.0, 600_001)
     late = 1.0 - (1.0 - np.exp(-copies * t)) ** destinations
     mean = float(((late[1:] + late[:-1]) / 2).sum() * (t[1] - t[0]))
@@ -29,14 +29,14 @@ def test_the_exact_mean_is_that_of_equation_1(destinations: int, copies: int) ->
 
 
 def test_draws_have_the_exact_mean() -> None:
-    """[§V-C] Monte Carlo within four standard errors."""
+    """[drip §V-C] Monte Carlo within four standard errors."""
     waits = analysis.waits(run(draws=20_000, destinations=5, copies=2))["wait"]
     error = waits.std() / math.sqrt(len(waits))
     assert abs(waits.mean() - analysis.exact_mean(5, 2)) < 4 * error
 
 
 def test_the_printed_meeting_time_is_negative_on_small_grids_and_ignores_k() -> None:
-    """[§V-C] equation (2): below 0 at N = 100, and the same for 5 and 50 brokers at N = 10⁴."""
+    """[drip §V-C] equation (2): below 0 at N = 100; equal for 5 and 50 brokers at N = 10⁴."""
     assert analysis.printed_meeting(100, 10) < 0.0
     ratio = analysis.printed_meeting(1e4, 5) / analysis.printed_meeting(1e4, 50)
     assert ratio == pytest.approx(1.0, abs=1e-3)
@@ -48,7 +48,7 @@ def test_the_printed_meeting_time_is_negative_on_small_grids_and_ignores_k() -> 
 
 
 def test_intervals_are_as_the_paper_draws_them() -> None:
-    """[§VI-A] half of the nodes; centre in 1…100; length with mean 5, clipped."""
+    """[drip §VI-A] half of the nodes; centre in 1…100; length with mean 5, clipped."""
     demand = NumberIntervals(4000, seed=2)
     has = demand.high >= demand.low
     assert abs(has.mean() - 0.5) < 4 * 0.5 / math.sqrt(4000)
@@ -90,7 +90,7 @@ def test_transferred_events_change_no_region_no_route_and_no_register() -> None:
 
 
 def test_an_epidemic_is_never_later_at_any_broker_without_contention() -> None:
-    """[§VI-B] says the opposite of SF; without contention it cannot be."""
+    """[drip §VI-B] says the opposite of SF; without contention it cannot be."""
     found = pairwise(run(system="sf", other="drip", **SMALL))
     assert found["broker later"].sum() == 0
     assert len(found["broker later"]) > 100
@@ -98,7 +98,7 @@ def test_an_epidemic_is_never_later_at_any_broker_without_contention() -> None:
 
 
 def test_more_copies_are_never_later_at_any_broker_without_contention() -> None:
-    """[§VI-B] "more copies can enlarge the opportunity to deliver"."""
+    """[drip §VI-B] "more copies can enlarge the opportunity to deliver"."""
     found = pairwise(run(system="drip", other="drip", **{**SMALL, "other_m": 1, "m": 4}))
     assert found["broker later"].sum() == 0
     assert len(found["broker later"]) > 50

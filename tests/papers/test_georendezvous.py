@@ -11,13 +11,15 @@ import pytest
 
 from halfway.papers.georendezvous import claims, claims_beyond
 from halfway.papers.georendezvous.beyond import rivals, signalling
-from halfway.papers.georendezvous.experiments import PAPER, TREE_READINGS
+from halfway.papers.georendezvous.experiments import PAPER, TREE_INTERPRETATIONS
+from halfway.papers.georendezvous.loss import AFTER_S, by_walks
 from halfway.papers.georendezvous.measurements import detours, nice_places, trees
 from halfway.papers.georendezvous.mobility import mobility
 from halfway.papers.georendezvous.picture import GOAL, figure_1, figure_2, instance
 from halfway.papers.georendezvous.points import (
     CELLS,
     detour_point,
+    loss_point,
     mobility_point,
     rival_point,
     signalling_point,
@@ -65,13 +67,14 @@ def evidence(figure: str) -> Summaries:
 
 
 def test_networks_have_the_printed_mean_degree() -> None:
-    """[§4] "an average network degree of 45 neighbors per node", border or not."""
+    """[geo §4] "an average network degree of 45 neighbors per node", border or not."""
     found = list(claims.judge_networks(evidence("section-4")))
     assert Counter(v.verdict for v in found) == {"agrees": 8}
 
 
 def test_less_than_eight_cells_are_similar_to_a_direct_path() -> None:
-    """[§4] "with less than 8 rendezvous cells … latencies similar to those of a direct path"."""
+    """[geo §4] "with less than 8 rendezvous cells … latencies similar to those of a direct
+    path"."""
     found = [v for v in claims.judge_figure_3a(evidence("figure-3a")) if "ratio" in v.metric]
     assert len(found) == 3
     assert all(1.0 < float(v.measured or 0) < 1.3 for v in found)
@@ -79,38 +82,40 @@ def test_less_than_eight_cells_are_similar_to_a_direct_path() -> None:
 
 
 def test_more_than_eight_cells_bring_little() -> None:
-    """[§4] "the benefits of using more than 8 rendezvous cells are limited"."""
+    """[geo §4] "the benefits of using more than 8 rendezvous cells are limited"."""
     found = [v for v in claims.judge_figure_3a(evidence("figure-3a")) if "gain" in v.metric]
     assert len(found) == 3
     assert all(0 < float(v.measured or 0) < 0.25 for v in found)
 
 
 def test_overheads_do_not_depend_on_the_size_of_the_network() -> None:
-    """[§4] "quite stable and largely independent of the network size"."""
+    """[geo §4] "quite stable and largely independent of the network size"."""
     found = list(claims.judge_figure_3b(evidence("figure-3b")))
     assert Counter(v.verdict for v in found)["agrees"] >= 33
     assert found[-1].verdict == "agrees"
 
 
 def test_two_close_cells_do_almost_as_well_as_eight() -> None:
-    """[§4] "with only 2 rendezvous cells, we stay close", and better than 2 that are not close."""
+    """[geo §4] "with only 2 rendezvous cells, we stay close", better than 2 that are not close."""
     near, eight, alone = claims.judge_figure_3c(evidence("figure-3c"))
     assert 1.1 < float(near.measured or 0) < 1.4
     assert 1.0 < float(eight.measured or 0) < 1.2
     assert alone.verdict == "agrees"
 
 
-@pytest.mark.parametrize("reading", TREE_READINGS)
-def test_trees_of_eight_points_are_shorter_below_eight_subscribers(reading: str) -> None:
-    """[§4] "With less than 8 subscribers, it is better to have multiple rendezvous"."""
-    found = [v for v in claims.judge_figure_3d(evidence("figure-3d")) if v.reading == reading]
+@pytest.mark.parametrize("interpretation", TREE_INTERPRETATIONS)
+def test_trees_of_eight_points_are_shorter_below_eight_subscribers(interpretation: str) -> None:
+    """[geo §4] "With less than 8 subscribers, it is better to have multiple rendezvous"."""
+    found = [
+        v for v in claims.judge_figure_3d(evidence("figure-3d")) if v.reading == interpretation
+    ]
     few = [v for v in found if "below 8" in str(v.published) and int(v.cell["clients"]) <= 4]
     assert len(few) == 3
     assert all(float(v.measured or 9) < 1 for v in few)
 
 
 def test_the_share_of_good_places_does_not_vanish() -> None:
-    """[Theorem 3.1] "does not vanish", and never falls below what the proof promises."""
+    """[geo Theorem 3.1] "does not vanish", and never falls below what the proof promises."""
     found = list(claims.judge_theorem(evidence("theorem-3.1")))
     promised = [v for v in found if "bound" in v.metric]
     assert {v.verdict for v in promised} == {"agrees"}
@@ -133,11 +138,11 @@ def test_a_share_that_vanishes_differs() -> None:
     assert {v.verdict for v in found} == {"differs"}
 
 
-def test_points_and_readings_share_networks_and_pairs() -> None:
+def test_points_and_interpretations_share_networks_and_pairs() -> None:
     """More points never lengthen a pair's path, and a traversal never shortens it."""
     runs = [
-        Run(dict(detour_point(300, k, k, reading).parameters), 0, 5, 6, 7 + k, {})
-        for k, reading in ((2, "known"), (4, "known"), (4, "toured"))
+        Run(dict(detour_point(300, k, k, interpretation).parameters), 0, 5, 6, 7 + k, {})
+        for k, interpretation in ((2, "known"), (4, "known"), (4, "toured"))
     ]
     two, four, traversed = (detours(run)["path"] for run in runs)
     assert (four <= two).all()
@@ -178,7 +183,7 @@ def _scaled(row: Summary, by: float) -> Summary:
 
 
 def test_unnecessary_messages_are_exactly_as_many_as_printed() -> None:
-    """[§4] "3(n - 1) unnecessary messages", on a network of the paper's kind."""
+    """[geo §4] "3(n - 1) unnecessary messages", on a network of the paper's kind."""
     for points in (1, 4):
         found = signalling(Run(dict(signalling_point(points).parameters), 0, 5, 6, 7, {}))
         assert len(found["unneeded"]) == 5
@@ -195,8 +200,19 @@ def test_other_systems_have_the_same_pairs() -> None:
     assert hops["shortest-path"] < hops["directional-walk"]
 
 
+@pytest.mark.parametrize("role", ["publisher", "subscriber", "none"])
+def test_walks_lose_exactly_the_nodes_given(role: str) -> None:
+    """A topic whose publisher or subscriber dies loses every event; other topics lose none."""
+    pairs = np.array([[3, 140], [77, 20]])
+    run = Run(dict(loss_point("directional-walk", 8, 2, 0, "one").parameters), 0, 5, 6, 7, {})
+    dead = {"publisher": [3], "subscriber": [140], "none": []}[role]
+    _, (first, second) = by_walks(run, pairs, dead, [0, 1])
+    assert first.sum() == (0 if dead else AFTER_S)
+    assert second.sum() == AFTER_S
+
+
 def test_the_route_of_figure_1_has_every_mode() -> None:
-    """[§2.1] greedy, "contour the face", greedy again, and "the entire home perimeter"."""
+    """[geo §2.1] greedy, "contour the face", greedy again, and "the entire home perimeter"."""
     cells, route = instance()
     assert not cells.populated[GOAL[1], GOAL[0]]
     how = modes(route, GOAL)
@@ -214,7 +230,7 @@ def test_figures_1_and_2_are_drawn_and_are_the_same_bytes_again() -> None:
 
 @pytest.mark.slow
 def test_mobile_subscribers_keep_receiving() -> None:
-    """[§1] "pick a better rendezvous node as they move": few events are lost."""
+    """[geo §1] "pick a better rendezvous node as they move": few events are lost."""
     static, mobile = (
         mobility(Run(dict(mobility_point(speed).parameters), 0, 5, 6, 7, {}))
         for speed in (0.0, 2.0)

@@ -49,7 +49,8 @@ def overlay(seed: int = 1, **rules: object) -> Overlay:
 
 
 def test_the_alternate_is_a_neighbour_of_the_chosen_parent() -> None:
-    """[§3.1] "an alternate path to the chosen broker C through a neighbor of the chosen broker"."""
+    """[uas §3.1] "an alternate path to the chosen broker C through a neighbor of the chosen
+    broker"."""
     made = overlay()
     found = [b for b in made.brokers.values() if b.alternate != NO_BROKER]
     assert found
@@ -59,7 +60,7 @@ def test_the_alternate_is_a_neighbour_of_the_chosen_parent() -> None:
 
 
 def test_the_two_paths_are_disjoint_in_the_physical_network() -> None:
-    """[§3.1] "These two paths are ensured to be node disjoint in the physical network"."""
+    """[uas §3.1] "These two paths are ensured to be node disjoint in the physical network"."""
     for broker in overlay().brokers.values():
         if broker.direct is not None and broker.second is not None:
             both = set(broker.direct.rows.tolist()) & set(broker.second.rows.tolist())
@@ -67,7 +68,8 @@ def test_the_two_paths_are_disjoint_in_the_physical_network() -> None:
 
 
 def test_the_path_to_the_grandparent_does_not_contain_the_chosen_broker() -> None:
-    """[§3.1] "The physical path corresponding to this link does not contain the chosen broker"."""
+    """[uas §3.1] "The physical path corresponding to this link does not contain the chosen
+    broker"."""
     made = overlay()
     found = [b for b in made.brokers.values() if b.upper is not None]
     assert found
@@ -89,7 +91,7 @@ def test_every_figure_declares_points_that_its_judge_can_find() -> None:
 
 
 def test_brokers_are_cut_off_as_printed_and_none_with_the_remedies() -> None:
-    """[§4.2] the lemma's conclusion needs more than Algorithm 1 gives."""
+    """[uas §4.2] the lemma's conclusion needs more than Algorithm 1 gives."""
     found = summarised(points.lemma("quick"), lemma)
     rows = [row for row in claims.judge_lemma(found) if row.metric.startswith("live brokers")]
     verdicts = {(row.cell["reading"], row.cell["remedy"]): row.verdict for row in rows}

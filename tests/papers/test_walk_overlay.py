@@ -77,7 +77,7 @@ def panels() -> list[Verdict]:
 
 
 def test_the_printed_numbers_of_simulations_need_ten_runs_a_network() -> None:
-    """[§VI] "126.000", "20.000", and "100 different networks": not all of them can be."""
+    """[dwo §VI] "126.000", "20.000", and "100 different networks": not all of them can be."""
     counts = claims_path.COUNTS
     for n, printed in claims_path.PRINTED.items():
         assert len(counts[n]) * claims_path.NETWORKS * claims_path.SETS == printed
@@ -87,20 +87,20 @@ def test_the_printed_numbers_of_simulations_need_ten_runs_a_network() -> None:
 
 
 def test_every_walk_meets_another() -> None:
-    """[§V-B] "In order to assure intersections our algorithm goes back in the DRW"."""
+    """[dwo §V-B] "In order to assure intersections our algorithm goes back in the DRW"."""
     found = of_metric(claims_path.judge_networks(built()), "walks that met no other")
     assert {(v.measured, v.verdict) for v in found} == {(0.0, "agrees")}
 
 
 def test_pure_walks_present_larger_active_paths() -> None:
-    """[§VI-A] "overlay layers that use PRWs present larger active paths"."""
+    """[dwo §VI-A] "overlay layers that use PRWs present larger active paths"."""
     found = of_metric(panels(), "mean active nodes, DRW / PRW")
     assert len(found) == 63
     assert all(float(v.measured or 9) < 1 for v in found)
 
 
 def test_no_logarithm_holds_over_all_numbers_of_initiators() -> None:
-    """[§VI-A] "the same logarithmic behavior": each initiator is an active node itself."""
+    """[dwo §VI-A] "the same logarithmic behavior": each initiator is an active node itself."""
     metric = "R² of mean active nodes over ln(initiators)"
     lines = of_metric(panels(), metric)
     mine = [v for v in lines if v.cell["system"] == "directional-walk"]
@@ -108,7 +108,7 @@ def test_no_logarithm_holds_over_all_numbers_of_initiators() -> None:
 
 
 def test_more_nodes_make_longer_pure_walks() -> None:
-    """[§VI-A] "the more nodes we have in the network, the more … in the active path"."""
+    """[dwo §VI-A] "the more nodes we have in the network, the more … in the active path"."""
     metric = "mean active nodes, less / more nodes"
     found = of_metric(claims_path.judge_figure_8(built()), metric)
     many = [v for v in found if v.cell["initiators"] == 500]
@@ -118,21 +118,21 @@ def test_more_nodes_make_longer_pure_walks() -> None:
 
 
 def test_the_depth_rises_with_the_third_initiator() -> None:
-    """[§VI-B] "the depth is importantly increased when having three"."""
+    """[dwo §VI-B] "the depth is importantly increased when having three"."""
     found = of_metric(claims_depth.judge_figure_10(built()), "mean depth, two / three initiators")
     assert len(found) == 6
     assert sum(float(v.measured or 9) < 1 for v in found) >= 5
 
 
 def test_depths_are_similar() -> None:
-    """[§VI-B] "depths are very similar for all cases"."""
+    """[dwo §VI-B] "depths are very similar for all cases"."""
     found = of_metric(claims_depth.judge_figure_9(built()), "mean depth, DRW - PRW")
     assert len(found) == 63
     assert sum(v.verdict == "agrees" for v in found) >= 60
 
 
 def test_active_nodes_and_depth_are_correlated() -> None:
-    """[§VI-B] "there exists no correlation": there is, as both grow with the initiators."""
+    """[dwo §VI-B] "there exists no correlation": there is, as both grow with the initiators."""
     metric = "correlation of active nodes and depth"
     found = of_metric(claims_depth.judge_figure_10(built()), metric)
     first = [v for v in found if v.cell["initiators"] == "2 to 10"]
@@ -231,7 +231,7 @@ def test_shares_far_below_the_rule_agree() -> None:
 
 
 def test_brokers_are_where_walks_met() -> None:
-    """[§III] "Broker nodes … are the meeting point between two DRWs"."""
+    """[dwo §III] "Broker nodes … are the meeting point between two DRWs"."""
     overlay = instance(10)
     assert set(overlay.brokers) <= set(overlay.rows)
     assert 1 <= len(overlay.brokers) <= 9
@@ -244,7 +244,7 @@ def test_pictures_are_the_same_every_time() -> None:
 
 @pytest.mark.parametrize("content", [False, True])
 def test_filters_cost_traffic_and_lose_no_event(content: bool) -> None:
-    """[§III] "a certain probability of false positives", and no losses."""
+    """[dwo §III] "a certain probability of false positives", and no losses."""
     run = Run(
         {"n": 300, "radius": 0.1, "initiators": 12, "content": content, "bits each": 4}, 0, 1, 2, 3
     )

@@ -199,9 +199,9 @@ def test_an_unfinished_batch_is_named_and_kept(full, capsys):
     ("make", "message"),
     [
         (lambda _: None, "there is no such folder"),
-        (Path.mkdir, "holds no results"),
-        (lambda f: f.write_text("x"), "is a file, not a folder"),
-        (lambda f: (f.mkdir(), (f / "mine").touch()), "holds no results"),
+        (Path.mkdir, "the folder contains no results"),
+        (lambda f: f.write_text("x"), "this is a file: expected a folder"),
+        (lambda f: (f.mkdir(), (f / "mine").touch()), "the folder contains no results"),
         (lambda f: (f.mkdir(), (f / "manifest.json").write_text("{}")), "malformed manifest"),
     ],
 )
@@ -296,7 +296,7 @@ def test_a_folder_that_another_version_wrote_keeps_its_runs(full, monkeypatch):
         (found.halfway, 12),
         ("9.9.9", 12),
     ]
-    assert found.failures[0].cannot_rerun == f"it was made by other code (halfway {found.halfway})"
+    assert found.failures[0].cannot_rerun == f"other code made the run (halfway {found.halfway})"
     assert failed_runs(full).num_rows == 0
 
 
@@ -325,9 +325,10 @@ def test_failed_runs_are_made_again_from_what_is_stored(spark, store, tmp_path, 
     assert audit(store).batches == len(list(store.batches.glob("*/_manifest.json")))
     cause.unlink()
     assert cli.main(["results", str(store.folder), "--rerun-failed"]) == 0
-    assert "12 failed runs made again; 12 of them succeed now" in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert "12 failed runs were repeated, and 12 of these runs succeed now" in printed
     fresh = Store(tmp_path / "fresh")
     sweep(spark, fresh, planned)
     assert digest(store) == digest(fresh)
     assert cli.main(["results", str(store.folder), "--rerun-failed"]) == 0
-    assert "no failed run can be made again" in capsys.readouterr().err
+    assert "no failed run can be repeated" in capsys.readouterr().err

@@ -19,4 +19,4 @@ def test_drawings_alone_need_no_spark(tmp_path: Path, monkeypatch: pytest.Monkey
     paper = Paper("a-paper", "A paper", "A. Author", 2013, (drawn,))
     result = orchestration.reproduce([(paper, drawn)], "quick", tmp_path / "runs")
     assert (result.verdicts, result.digest, result.report.made) == ([], "", 0)
-    assert result.readings == {("a-paper", "figure-4"): ("an interpretation",)}
+    assert result.interpretations == {("a-paper", "figure-4"): ("an interpretation",)}

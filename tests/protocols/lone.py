@@ -25,7 +25,7 @@ LONE_SLOTS = 64
 HOP = 1e-3  # seconds
 
 
-class Letter(NamedTuple):
+class Command(NamedTuple):
     """A command of an application to its node."""
 
     at: float
@@ -44,7 +44,7 @@ class World:
     protocol: ModuleType
     fresh: Callable[[Any], Any]  # node ids -> the protocol's state of these nodes
     rules: Any
-    commands: list[Letter]
+    commands: list[Command]
     most: int = LONE_SLOTS  # emissions of one call
     down: tuple[int, ...] = ()  # rows that are down
 
@@ -60,14 +60,14 @@ class Driven:
     state: Any
     records: Any  # [j] MESSAGE
     rows: Any  # [j]
-    told: Any  # [a] MESSAGE
-    told_rows: Any  # [a]
+    reports: Any  # [a] MESSAGE
+    report_rows: Any  # [a]
 
-    def commands(self, kind: int) -> list[tuple[int, int, int]]:
+    def reported(self, kind: int) -> list[tuple[int, int, int]]:
         """(row, topic, event) of every report of that kind to an application, sorted."""
         return sorted(
             (int(row), int(report["topic"]), int(report["event"]))
-            for row, report in zip(self.told_rows, self.told, strict=True)
+            for row, report in zip(self.report_rows, self.reports, strict=True)
             if report["kind"] == kind
         )
 
@@ -77,7 +77,7 @@ class Driven:
 
     def digest(self) -> str:
         """A hash of everything that happened, in order."""
-        parts = (self.records, self.rows, self.told, self.told_rows, *arrays(self.state))
+        parts = (self.records, self.rows, self.reports, self.report_rows, *arrays(self.state))
         whole = hashlib.sha256()
         for part in parts:
             whole.update(np.ascontiguousarray(part).tobytes())
@@ -134,16 +134,16 @@ def emitted_by(call: Callable[[Any, Outbox], None], record: Any, slots: int) -> 
     return [out.pool[int(slot)].tobytes() for slot in used]
 
 
-def lone_neighbourhood(network: Network, row: int, tales: bool) -> Neighbourhood:
+def lone_neighbourhood(network: Network, row: int, two_hops: bool) -> Neighbourhood:
     """The neighbourhood of a lone node: its neighbours, and perhaps their neighbours."""
     lists = [network.neighbours(row)]
-    lists += [network.neighbours(int(z)) for z in lists[0]] if tales else []
+    lists += [network.neighbours(int(z)) for z in lists[0]] if two_hops else []
     ends = np.cumsum([len(names) for names in lists]).astype(np.uint32)
     place = np.full(ends[-1], -1, np.int32)
-    if tales:
+    if two_hops:
         place[: ends[0]] = np.arange(1, ends[0] + 1)
     first = np.concatenate([[0], ends[:-1]]).astype(np.uint32)
-    rows = [row, *(lists[0] if tales else [])]
+    rows = [row, *(lists[0] if two_hops else [])]
     x, y = np.empty((2, 0)) if network.position is None else network.position[rows].T.copy()
     return Neighbourhood(first, ends, np.concatenate(lists).astype(np.int32), place, x, y)
 
@@ -154,18 +154,18 @@ def faults(
     handle: Any = None,
     *,
     lone_rows: tuple[int, ...] = (),
-    tales: bool = False,
+    two_hops: bool = False,
     slots: int = LONE_SLOTS,
-    seats: Mapping[int, Mapping[int, int]] | None = None,
+    row_maps: Mapping[int, Mapping[int, int]] | None = None,
 ) -> list[str]:
     """Play a journal again; list where a lone node, another row or the end state differs.
 
-    seats: for arrays with rows for some nodes only, by their length: node's row -> row there.
+    row_maps: for arrays with rows for some nodes only, by their length: node's row -> row there.
     """
     handle = handle or world.protocol.handle
     big, neighbourhood = world.fresh(world.names()), world.network.neighbourhood()
     lone = {row: world.fresh(np.array([row], np.int32)) for row in lone_rows}
-    knows = {row: lone_neighbourhood(world.network, row, tales) for row in lone_rows}
+    knows = {row: lone_neighbourhood(world.network, row, two_hops) for row in lone_rows}
 
     def emitted(state: Any, near: Neighbourhood, i: int, record: Any) -> list[bytes]:
         return emitted_by(
@@ -181,8 +181,8 @@ def faults(
         expected = emitted(big, neighbourhood, row, record)
         for old, new in zip(before, arrays(big), strict=True):
             here = row
-            if seats is not None and len(old) != world.network.n:
-                here = seats.get(len(old), {}).get(row, len(old))
+            if row_maps is not None and len(old) != world.network.n:
+                here = row_maps.get(len(old), {}).get(row, len(old))
             if here < len(old):
                 old[here] = new[here]
             if not np.array_equal(old, new):

@@ -11,18 +11,18 @@ from halfway.protocols.anti_entropy import PAGE, Rules
 from halfway.protocols.application import DELIVERED, PUBLISH, SUBSCRIBE
 from halfway.world.graphs.network import Network
 from tests.networks import disk, line
-from tests.protocols.lone import HOP, Driven, Letter, World, drive
+from tests.protocols.lone import HOP, Command, Driven, World, drive
 from tests.protocols.slow_world import SlowWorld
 from tests.protocols.worlds import component, networks
 
 
 def exchanged(
-    network: Network, rules: Rules, commands: list[Letter], seed: int, window: int
+    network: Network, rules: Rules, commands: list[Command], seed: int, window: int
 ) -> Driven:
     """A run in which every node subscribes to the one topic."""
     rows = range(network.n)
-    first = [Letter(0.0, row, SUBSCRIBE, 0) for row in rows]
-    first += [Letter(0.0, row, START) for row in rows]
+    first = [Command(0.0, row, SUBSCRIBE, 0) for row in rows]
+    first += [Command(0.0, row, START) for row in rows]
     return drive(
         World(
             network, anti_entropy, lambda names: anti_entropy.state(names, window, 1, seed),
@@ -125,15 +125,15 @@ def test_it_agrees_with_the_slow_oracle(
 ) -> None:
     """Also where ids outgrow the window, so that all nodes forget the old ones."""
     ids = {0, events - 1, events // 2, min(31, events - 1), min(32, events - 1), events * 3 // 4}
-    commands = [Letter(k / 2, e % network.n, PUBLISH, 0, e) for k, e in enumerate(sorted(ids))]
+    commands = [Command(k / 2, e % network.n, PUBLISH, 0, e) for k, e in enumerate(sorted(ids))]
     slow = SlowExchange(network, rules, seed, window)
     for row in range(network.n):
         slow.after(0.0, slow.start, row)
-    for letter in commands:
-        slow.after(letter.at, slow.receive, letter.row, letter.event, True)
+    for command in commands:
+        slow.after(command.at, slow.receive, command.row, command.event, True)
     slow.run()
     run = exchanged(network, rules, commands, seed, window)
-    delivered = zip(run.told["at"], run.told_rows, run.told["event"], strict=True)
+    delivered = zip(run.reports["at"], run.report_rows, run.reports["event"], strict=True)
     assert sorted((float(at), int(row), int(event)) for at, row, event in delivered) == sorted(
         slow.delivered
     )
@@ -148,7 +148,7 @@ def test_the_window_follows_the_newest_event_to_the_last_id(seed: int, pages: in
     """No node holds an old event, all hold the newest ones, up to the largest int32."""
     last = 2**31 - 1
     ids = [5, 300, 10_000, last - 255, last - 3, last]
-    commands = [Letter(e / 4, e % 6, PUBLISH, 0, ids[e]) for e in range(len(ids))]
+    commands = [Command(e / 4, e % 6, PUBLISH, 0, ids[e]) for e in range(len(ids))]
     run = exchanged(disk(6, 0.6, 1), Rules(1.0, 0.5, 80.0, pages, 3), commands, seed, PAGE)
     for row in range(6):
         assert held(run, row) == {last - 255, last - 3, last}
@@ -156,19 +156,20 @@ def test_the_window_follows_the_newest_event_to_the_last_id(seed: int, pages: in
 
 @given(networks(connected=False, most=10), st.integers(0, 2**32), st.integers(1, 3))
 def test_each_component_ends_with_all_its_events(network: Network, seed: int, batch: int) -> None:
+    """[Demers et al. 1987 §1.3] Every pair that compares resolves its differences."""
     events = 6
-    commands = [Letter(e / 4, e % network.n, PUBLISH, 0, e) for e in range(events)]
+    commands = [Command(e / 4, e % network.n, PUBLISH, 0, e) for e in range(events)]
     run = exchanged(network, Rules(1.0, 0.5, 200.0, 1, batch), commands, seed, events)
     expected = []
     for event in range(events):
         rows = component(network, event % network.n)
         assert set(np.flatnonzero(run.state.held[:, event] == event)) == rows
         expected += [(row, 0, event) for row in rows - {event % network.n}]
-    assert run.commands(DELIVERED) == sorted(expected)
+    assert run.reported(DELIVERED) == sorted(expected)
 
 
 def test_an_event_after_the_last_round_stays_with_its_publisher() -> None:
-    commands = [Letter(99.0, 0, PUBLISH, 0, 0)]
+    commands = [Command(99.0, 0, PUBLISH, 0, 0)]
     run = exchanged(line(3), Rules(1.0, 0.0, 50.0, 1, 5), commands, 1, 1)
     assert (run.state.held[:, 0] >= 0).tolist() == [True, False, False]
     assert run.records["at"][run.records["kind"] == anti_entropy.ROUND].max() <= 50.0
@@ -176,7 +177,7 @@ def test_an_event_after_the_last_round_stays_with_its_publisher() -> None:
 
 def test_a_full_window_is_sent_in_batches() -> None:
     """Every bit of the eight integers, the sign bits among them; then nothing more is sent."""
-    commands = [Letter(0.0, 0, PUBLISH, 0, e) for e in range(PAGE)]
+    commands = [Command(0.0, 0, PUBLISH, 0, e) for e in range(PAGE)]
     run = exchanged(line(2), Rules(1.0, 0.0, 20.0, 1, 20), commands, 1, PAGE)
     assert (run.state.held == np.arange(PAGE)).all()
     assert len(run.received(anti_entropy.EVENT)) == PAGE
@@ -184,16 +185,17 @@ def test_a_full_window_is_sent_in_batches() -> None:
 
 @pytest.mark.parametrize("starts", [1, 3])
 def test_a_second_start_replaces_the_first(starts: int) -> None:
-    commands = [Letter(0.25 * k, 0, START) for k in range(1, starts)]
+    commands = [Command(0.25 * k, 0, START) for k in range(1, starts)]
     run = exchanged(line(2), Rules(1.0, 0.0, 40.0, 1, 1), commands, 1, 1)
     sent = run.records[run.records["kind"] == anti_entropy.DIGEST]["source"]
     assert 38 <= (sent == 0).sum() <= 42
 
 
 def test_an_event_reaches_a_disk_in_about_as_many_rounds_as_it_has_hops() -> None:
-    """Push-pull between neighbours: not many more rounds than the diameter."""
+    """[Demers et al. 1987 §1.3] Push-pull, here between neighbours: not many more rounds than the
+    diameter."""
     network = disk(n=100, radius=0.2, seed=2)
-    commands = [Letter(0.0, 0, PUBLISH, 0, 0)]
+    commands = [Command(0.0, 0, PUBLISH, 0, 0)]
     run = exchanged(network, Rules(1.0, 0.5, 60.0, 1, 5), commands, 3, 1)
-    assert len(run.told) == network.n - 1
-    assert run.told["at"].max() < 25.0
+    assert len(run.reports) == network.n - 1
+    assert run.reports["at"].max() < 25.0

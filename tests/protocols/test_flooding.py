@@ -8,13 +8,13 @@ from halfway.protocols import flooding
 from halfway.protocols.application import DELIVERED, PUBLISH, SUBSCRIBE
 from halfway.world.graphs.network import Network
 from tests.networks import line
-from tests.protocols.lone import HOP, Driven, Letter, World, drive
+from tests.protocols.lone import HOP, Command, Driven, World, drive
 from tests.protocols.worlds import component, networks
 
 EVENTS, TOPICS = 3, 2
 
 
-def flooded(network: Network, commands: list[Letter], repeat_delay_s: float = 0.01) -> Driven:
+def flooded(network: Network, commands: list[Command], repeat_delay_s: float = 0.01) -> Driven:
     """A run of flooding."""
     return drive(
         World(
@@ -31,13 +31,13 @@ def test_every_subscriber_of_the_component_receives_an_event_once(
     rows = st.integers(0, network.n - 1)
     publishers = data.draw(st.lists(rows, min_size=EVENTS, max_size=EVENTS))
     subscriptions = data.draw(st.sets(st.tuples(rows, st.integers(0, TOPICS - 1))))
-    commands = [Letter(0.0, row, SUBSCRIBE, topic) for row, topic in sorted(subscriptions)]
+    commands = [Command(0.0, row, SUBSCRIBE, topic) for row, topic in sorted(subscriptions)]
     commands += [
-        Letter(0.5, row, PUBLISH, event % TOPICS, event) for event, row in enumerate(publishers)
+        Command(0.5, row, PUBLISH, event % TOPICS, event) for event, row in enumerate(publishers)
     ]
     run = flooded(network, commands)
     reached = [component(network, row) for row in publishers]
-    assert run.commands(DELIVERED) == sorted(
+    assert run.reported(DELIVERED) == sorted(
         (row, topic, event)
         for event, publisher in enumerate(publishers)
         for row, topic in subscriptions
@@ -51,31 +51,31 @@ def test_every_subscriber_of_the_component_receives_an_event_once(
 
 
 def test_an_event_published_twice_is_repeated_once() -> None:
-    run = flooded(line(4), [Letter(at, 0, PUBLISH, 0, 1) for at in (0.0, 7.0)])
+    run = flooded(line(4), [Command(at, 0, PUBLISH, 0, 1) for at in (0.0, 7.0)])
     assert len(run.received(flooding.FLOOD)) == 6
 
 
 def test_a_late_subscriber_receives_later_events_only() -> None:
     commands = [
-        Letter(0.0, 0, PUBLISH, 0, 0),
-        Letter(5.0, 3, SUBSCRIBE, 0),
-        Letter(9.0, 0, PUBLISH, 0, 1),
+        Command(0.0, 0, PUBLISH, 0, 0),
+        Command(5.0, 3, SUBSCRIBE, 0),
+        Command(9.0, 0, PUBLISH, 0, 1),
     ]
-    assert flooded(line(4), commands).commands(DELIVERED) == [(3, 0, 1)]
+    assert flooded(line(4), commands).reported(DELIVERED) == [(3, 0, 1)]
 
 
 def test_each_hop_takes_the_repeat_delay_and_the_radio_delay() -> None:
-    commands = [Letter(0.0, 5, SUBSCRIBE, 0), Letter(1.0, 0, PUBLISH, 0, 0)]
+    commands = [Command(0.0, 5, SUBSCRIBE, 0), Command(1.0, 0, PUBLISH, 0, 0)]
     run = flooded(line(6), commands, repeat_delay_s=0.25)
-    assert run.told["hops"] == 5
-    np.testing.assert_allclose(run.told["at"], 1.0 + 5 * (0.25 + HOP))
+    assert run.reports["hops"] == 5
+    np.testing.assert_allclose(run.reports["at"], 1.0 + 5 * (0.25 + HOP))
 
 
 def test_a_small_window_delivers_every_event_that_ends_before_its_place_is_reused() -> None:
-    commands = [Letter(0.0, 5, SUBSCRIBE, 0)]
-    commands += [Letter(1.0 + event, 0, PUBLISH, 0, event) for event in range(50)]
-    commands += [Letter(90.0, 2, PUBLISH, 0, 7)]  # an old one is not repeated
+    commands = [Command(0.0, 5, SUBSCRIBE, 0)]
+    commands += [Command(1.0 + event, 0, PUBLISH, 0, event) for event in range(50)]
+    commands += [Command(90.0, 2, PUBLISH, 0, 7)]  # an old one is not repeated
     here = World(
         line(6), flooding, lambda n: flooding.state(n, 1, 1), flooding.Rules(0.01), commands, most=2
     )
-    assert drive(here).commands(DELIVERED) == [(5, 0, event) for event in range(50)]
+    assert drive(here).reported(DELIVERED) == [(5, 0, event) for event in range(50)]

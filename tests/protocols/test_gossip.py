@@ -11,16 +11,16 @@ from halfway.protocols import gossip
 from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links, line
-from tests.protocols.lone import HOP, Driven, Letter, World, drive
+from tests.protocols.lone import HOP, Command, Driven, World, drive
 from tests.protocols.slow_world import SlowWorld
 from tests.protocols.worlds import coverage, networks
 
 EVENTS = 3
 
 
-def gossiped(network: Network, rules: gossip.Rules, commands: list[Letter], seed: int) -> Driven:
+def gossiped(network: Network, rules: gossip.Rules, commands: list[Command], seed: int) -> Driven:
     """A run of gossip in which every node subscribes to the one topic."""
-    subscriptions = [Letter(0.0, row, SUBSCRIBE, 0) for row in range(network.n)]
+    subscriptions = [Command(0.0, row, SUBSCRIBE, 0) for row in range(network.n)]
     return drive(
         World(
             network, gossip, lambda names: gossip.state(names, EVENTS, 1, seed),
@@ -81,12 +81,12 @@ RULES = st.builds(
 @given(networks(), RULES, st.integers(0, 2**64 - 1))
 def test_it_agrees_with_the_slow_oracle(network: Network, rules: gossip.Rules, seed: int) -> None:
     slow = SlowGossip(network, rules, seed)
-    commands = [Letter(e, e % network.n, PUBLISH, 0, e) for e in range(EVENTS)]
-    for letter in commands:
-        slow.after(letter.at, slow.receive, letter.row, letter.event, 0)
+    commands = [Command(e, e % network.n, PUBLISH, 0, e) for e in range(EVENTS)]
+    for command in commands:
+        slow.after(command.at, slow.receive, command.row, command.event, 0)
     slow.run()
     run = gossiped(network, rules, commands, seed)
-    delivered = zip(run.told["at"], run.told_rows, run.told["event"], strict=True)
+    delivered = zip(run.reports["at"], run.report_rows, run.reports["event"], strict=True)
     assert sorted((float(at), int(row), int(event)) for at, row, event in delivered) == sorted(
         slow.delivered
     )
@@ -97,7 +97,7 @@ def test_it_agrees_with_the_slow_oracle(network: Network, rules: gossip.Rules, s
 @given(networks(), st.integers(0, 2**32))
 def test_a_fanout_of_all_neighbours_reaches_all_nodes(network: Network, seed: int) -> None:
     most = int(network.degree.max())
-    commands = [Letter(0.0, 0, PUBLISH, 0, 0)]
+    commands = [Command(0.0, 0, PUBLISH, 0, 0)]
     for fanout in (most, most + 5, gossip.BROADCAST):
         run = gossiped(network, gossip.Rules(fanout, 1, 1.0, 0.5), commands, seed)
         assert (run.state.seen[:, 0] == 0).all()
@@ -107,7 +107,7 @@ def test_a_fanout_of_all_neighbours_reaches_all_nodes(network: Network, seed: in
 def reached(rules: gossip.Rules, runs: int = 40) -> float:
     """Mean share of the nodes of a unit disk graph that receive an event."""
     network = disk(n=80, radius=0.2, seed=3)
-    commands = [Letter(0.0, 0, PUBLISH, 0, 0)]
+    commands = [Command(0.0, 0, PUBLISH, 0, 0)]
     shares = []
     for seed in range(runs):
         seen = gossiped(network, rules, commands, seed).state.seen[:, 0] == 0
@@ -130,7 +130,7 @@ def test_coverage_grows_with_fanout_and_with_rounds() -> None:
 
 
 def test_coverage_grows_with_the_chance_and_flooding_is_its_end() -> None:
-    """[Haas et al.] GOSSIP1(p, k); GOSSIP1(1, 1) is flooding."""
+    """[Haas et al. 2002] GOSSIP1(p, k); GOSSIP1(1, 1) is flooding."""
     shares = [
         reached(gossip.Rules(gossip.BROADCAST, 1, 1.0, 0.5, p, 1)) for p in (0.0, 0.3, 0.6, 1.0)
     ]
@@ -141,19 +141,20 @@ def test_coverage_grows_with_the_chance_and_flooding_is_its_end() -> None:
 
 @pytest.mark.parametrize("sure", [1, 2, 5])
 def test_the_first_hops_are_certain(sure: int) -> None:
-    """[Haas et al.] With p = 0 an event makes exactly the first k hops."""
+    """[Haas et al. 2002] With p = 0 an event makes exactly the first k hops."""
     rules = gossip.Rules(gossip.BROADCAST, 1, 1.0, 0.5, 0.0, sure)
-    run = gossiped(line(9), rules, [Letter(0.0, 0, PUBLISH, 0, 0)], seed=1)
+    run = gossiped(line(9), rules, [Command(0.0, 0, PUBLISH, 0, 0)], seed=1)
     assert list(np.flatnonzero(run.state.seen[:, 0] == 0)) == list(range(sure + 1))
 
 
 def test_every_set_of_neighbours_is_equally_likely() -> None:
-    """Two of four neighbours: six sets, over many seeds."""
+    """[Demers et al. 1987 §1.4] Receivers are random. Two of four neighbours: six sets, over many
+    seeds."""
     star = from_links(5, [(0, z) for z in range(1, 5)])
     rules = gossip.Rules(2, 1, 1.0, 0.0)
     seen: dict[tuple[int, ...], int] = {}
     for seed in range(600):
-        run = gossiped(star, rules, [Letter(0.0, 0, PUBLISH, 0, 0)], seed)
+        run = gossiped(star, rules, [Command(0.0, 0, PUBLISH, 0, 0)], seed)
         reached = tuple(np.flatnonzero(run.state.seen[1:, 0] == 0))
         seen[reached] = seen.get(reached, 0) + 1
     assert len(seen) == 6

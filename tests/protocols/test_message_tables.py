@@ -1,7 +1,7 @@
 """docs/messages.md is what the declarations of the kinds say."""
 
 import pytest
-from tools.message_tables import PAGE, page
+from tools.message_tables import PAGE, _row, page
 
 from halfway.core.kinds import Kinds
 
@@ -38,3 +38,12 @@ def test_numbers_and_names_are_unique() -> None:
         kinds.network(2, "jump", "a walk arrives")
     with pytest.raises(ValueError, match="the name 'step' is taken"):
         kinds.network(3, "step", "a walk arrives")
+
+
+def test_a_reused_field_shows_what_it_holds() -> None:
+    kinds = Kinds()
+    kinds.network(2, "accept", "join me", "event", reused={"topic": "the parent"})
+    assert kinds[2].fields == ("event", "topic")
+    assert _row(kinds[2]).endswith("| `event`, `topic` the parent |")
+    with pytest.raises(ValueError, match="a field is listed twice"):
+        kinds.network(3, "ping", "are you up?", "topic", reused={"topic": "a digest"})

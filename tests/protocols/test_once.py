@@ -26,7 +26,7 @@ from halfway.protocols.walk_overlay import subscriptions
 from halfway.protocols.walks import directional_walk, messages, random_walk
 from halfway.world.workload.pairs import distinct_pairs
 from tests.protocols.fields import undeclared
-from tests.protocols.lone import Driven, Letter, World, arrays, drive, emitted_by, faults
+from tests.protocols.lone import Command, Driven, World, arrays, drive, emitted_by, faults
 from tests.protocols.worlds import EVENTS, TOPICS, simple_world
 from tests.protocols.worlds import SMALL as _NETWORK
 
@@ -37,11 +37,11 @@ def _walks(protocol: Any) -> World:
     """Three topics whose walks meet, and an event on each path."""
     pairs = distinct_pairs(_NETWORK.n, 3, 2)
     commands = [
-        Letter(0.5 * w, int(pairs[t, w]), messages.LAUNCH, t, walk=2 * t + w)
+        Command(0.5 * w, int(pairs[t, w]), messages.LAUNCH, t, walk=2 * t + w)
         for t in range(3)
         for w in (0, 1)
     ]
-    commands += [Letter(1e6, int(pairs[t, 0]), messages.PUBLISH, t, t) for t in range(3)]
+    commands += [Command(1e6, int(pairs[t, 0]), messages.PUBLISH, t, t) for t in range(3)]
     widest = int(_NETWORK.degree.max())
     rules = messages.Rules((1.0, 0.5), True, 10_000)
     return World(_NETWORK, protocol, lambda n: protocol.state(n, widest, 3, 9), rules, commands)
@@ -55,10 +55,10 @@ def _reliable_walks(protocol: Any) -> World:
         most_steps=30, retries=1, ack_timeout_s=0.0015, relaunch_s=8.0, launches=2, refresh_s=25.0,
         until_s=40.0, buffer_size=2,
     )  # fmt: skip
-    commands = [letter._replace(at=min(letter.at, 60.0)) for letter in plain.commands]
-    early = [letter._replace(at=0.1) for letter in commands if letter.kind == messages.PUBLISH]
-    back = [Letter(20.0, letter.row, START) for letter in early[:2]]
-    down = tuple(row for row in (3, 11) if row not in {letter.row for letter in commands})
+    commands = [command._replace(at=min(command.at, 60.0)) for command in plain.commands]
+    early = [command._replace(at=0.1) for command in commands if command.kind == messages.PUBLISH]
+    back = [Command(20.0, command.row, START) for command in early[:2]]
+    down = tuple(row for row in (3, 11) if row not in {command.row for command in commands})
     return World(
         **{**vars(plain), "rules": rules, "commands": commands + early + back, "down": down}
     )
@@ -77,13 +77,13 @@ def _overlay(retries: int) -> World:
     )  # fmt: skip
     rows = (0, 29, 12, 7, 20)
     kinds = [overlay_messages.LAUNCH] * 2 + [overlay_messages.JOIN] * 3
-    commands = [Letter(0.3 * k, row, kinds[k]) for k, row in enumerate(rows)]
-    commands += [Letter(0.1, row, overlay_messages.SUBSCRIBE, row % TOPICS) for row in rows]
-    commands += [Letter(20.0, row, int(START)) for row in (12, 29)]
-    commands += [Letter(40.0, 7, overlay_messages.UNSUBSCRIBE, 1)]
-    commands += [Letter(41.0, 20, overlay_messages.LEAVE)]
+    commands = [Command(0.3 * k, row, kinds[k]) for k, row in enumerate(rows)]
+    commands += [Command(0.1, row, overlay_messages.SUBSCRIBE, row % TOPICS) for row in rows]
+    commands += [Command(20.0, row, int(START)) for row in (12, 29)]
+    commands += [Command(40.0, 7, overlay_messages.UNSUBSCRIBE, 1)]
+    commands += [Command(41.0, 20, overlay_messages.LEAVE)]
     commands += [
-        Letter(8.0 * event, rows[event % 2], overlay_messages.PUBLISH, event % TOPICS, event)
+        Command(8.0 * event, rows[event % 2], overlay_messages.PUBLISH, event % TOPICS, event)
         for event in range(EVENTS)
     ]
     widest = int(_NETWORK.degree.max())
@@ -109,11 +109,11 @@ def _regions() -> World:
         event_capacity=2, batch=8, transfer_batch=1, transfer_interval_s=0.5, until_s=7.0,
     )  # fmt: skip
     capability = 1.0 / (1.0 + np.arange(n))
-    commands = [Letter(0.0, row, START) for row in range(1, n)] + [Letter(5.0, 0, START)]
+    commands = [Command(0.0, row, START) for row in range(1, n)] + [Command(5.0, 0, START)]
     commands += [
-        Letter(0.25, row, drip_kinds.SUBSCRIBE, row % 2, row % 2) for row in range(0, n, 2)
+        Command(0.25, row, drip_kinds.SUBSCRIBE, row % 2, row % 2) for row in range(0, n, 2)
     ]
-    commands += [Letter(2.0 + e, 5 * e + 7, drip_kinds.PUBLISH, e % 2, e) for e in range(EVENTS)]
+    commands += [Command(2.0 + e, 5 * e + 7, drip_kinds.PUBLISH, e % 2, e) for e in range(EVENTS)]
 
     def fresh(names: Any) -> Any:
         return drip.state(
@@ -175,8 +175,8 @@ def test_a_lone_node_emits_what_its_row_emits_and_a_row_writes_only_itself(syste
     here = world(system)
     driven = drive(here)
     assert set(driven.records["kind"]) == KINDS[system]
-    tales = "directional" in system  # only these read their neighbours' neighbour lists
-    assert faults(here, driven, lone_rows=_SOME, tales=tales) == []
+    two_hops = "directional" in system  # only these read their neighbours' neighbour lists
+    assert faults(here, driven, lone_rows=_SOME, two_hops=two_hops) == []
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -220,7 +220,7 @@ def test_every_module_has_the_same_face(system: str) -> None:
 
 def undeclared_in(here: World, driven: Driven) -> list[str]:
     """Fields that records of a run, or its reports to applications, fill without declaration."""
-    both = (driven.records, driven.told)
+    both = (driven.records, driven.reports)
     return [line for records in both for line in undeclared(here.protocol.KINDS, records)]
 
 

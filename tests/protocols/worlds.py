@@ -11,7 +11,7 @@ from halfway.core.message import START
 from halfway.protocols import SYSTEMS
 from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links
-from tests.protocols.lone import Letter, World
+from tests.protocols.lone import Command, World
 
 EVENTS, TOPICS = 5, 2
 SMALL = disk(n=30, radius=0.32, seed=4)
@@ -27,14 +27,14 @@ def simple_world(system: str, rules: Sequence[float] = (), seed: int = 9) -> Wor
     protocol = importlib.import_module(SYSTEMS[system])
     number = protocol.KINDS.number
     rows = range(0, SMALL.n, 3)
-    commands = [Letter(0.5 + row / 64, row, number("subscribe"), row % TOPICS) for row in rows]
+    commands = [Command(0.5 + row / 64, row, number("subscribe"), row % TOPICS) for row in rows]
     commands += [
-        Letter(2.0 * event, 5 * (event % TOPICS), number("publish"), event % TOPICS, event)
+        Command(2.0 * event, 5 * (event % TOPICS), number("publish"), event % TOPICS, event)
         for event in range(EVENTS)
     ]
     if protocol.KINDS.starts:
-        commands += [Letter(0.0, row, int(START)) for row in range(SMALL.n)]
-        commands += [Letter(0.9 + row / 64, row, int(START)) for row in rows]
+        commands += [Command(0.0, row, int(START)) for row in range(SMALL.n)]
+        commands += [Command(0.9 + row / 64, row, int(START)) for row in rows]
     values: dict[str, Any] = {name: one.default for name, one in protocol.OPTIONS.items()}
     if "until_s" in protocol.Rules._fields:
         values["until_s"] = _UNTIL_S

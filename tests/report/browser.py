@@ -15,7 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+CHROMIUM = next((found for name in _NAMES if (found := shutil.which(name))), None)
 _TIMEOUT_S = 60.0
 # The pipe's ends are 3 and 4 in the browser, whatever they are called here.
 _LAUNCH = """import fcntl, os, sys
@@ -147,13 +148,63 @@ class Browser:
         for kind in ("mousePressed", "mouseReleased"):
             self("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **at)
 
-    def press(self, key: str) -> None:
+    def press(self, key: str, shift: bool = False) -> None:
         """A key, pressed and released."""
         code, number = _KEYS.get(key, (key, ord(key[0].upper())))
         text = {"text": key} if len(key) == 1 else {}
-        named = {"key": key, "code": code, "windowsVirtualKeyCode": number}
+        named: dict[str, Any] = {"key": key, "code": code, "windowsVirtualKeyCode": number}
+        named["modifiers"] = 8 if shift else 0
         self("Input.dispatchKeyEvent", type="keyDown", **named, **text)
         self("Input.dispatchKeyEvent", type="keyUp", **named)
+
+    def type(self, selector: str, text: str) -> None:
+        """Text typed into an empty field."""
+        where = f"document.querySelector({json.dumps(selector)})"
+        self.tell(f"{where}.focus(), {where}.value = ''")
+        self("Input.insertText", text=text)
+
+    def middle(self, selector: str) -> tuple[float, float]:
+        """The middle of an element in the window, scrolled into sight."""
+        x, y = self.tell(
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
+            "e.scrollIntoView({block: 'center', behavior: 'instant'});"
+            "const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2];"
+            "})()"
+        )
+        return x, y
+
+    def wheel(self, selector: str, turn: float, ctrl: bool = False) -> None:
+        """A turn of the wheel over the middle of an element; below 0 is away from the user."""
+        x, y = self.middle(selector)
+        self("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=turn,
+             modifiers=2 if ctrl else 0)  # fmt: skip
+
+    def drag(self, selector: str, dx: float, dy: float) -> None:
+        """A drag by the mouse from the middle of an element, by so many pixels."""
+        x, y = self.middle(selector)
+        held = {"button": "left", "buttons": 1, "clickCount": 1}
+        self("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, **held)
+        for part in (0.3, 0.7, 1.0):
+            self("Input.dispatchMouseEvent", type="mouseMoved", x=x + part * dx, y=y + part * dy,
+                 **held)  # fmt: skip
+        self("Input.dispatchMouseEvent", type="mouseReleased", x=x + dx, y=y + dy, **held)
+
+    def pinch(self, selector: str, first: float, last: float) -> None:
+        """Two fingers around the middle of an element, moved to another distance."""
+        x, y = self.middle(selector)
+
+        def fingers(apart: float) -> list[dict[str, float]]:
+            return [{"x": x - apart / 2, "y": y, "id": 1}, {"x": x + apart / 2, "y": y, "id": 2}]
+
+        self("Input.dispatchTouchEvent", type="touchStart", touchPoints=fingers(first))
+        for part in (0.25, 0.5, 0.75, 1.0):
+            there = fingers(first + part * (last - first))
+            self("Input.dispatchTouchEvent", type="touchMove", touchPoints=there)
+        self("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def downloads(self, folder: Path) -> None:
+        """Save the page's files into a folder."""
+        self("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
 
     def choose(self, selector: str, value: str) -> None:
         """Pick an option of a list, with a change event."""
@@ -177,5 +228,9 @@ class Browser:
 
     def colours(self, scheme: str) -> None:
         """Prefer "light" or "dark"."""
-        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self.prefer("color-scheme", scheme)
+
+    def prefer(self, what: str, value: str) -> None:
+        """The viewer's preference, such as "reduced-motion": "reduce"."""
+        feature = {"name": f"prefers-{what}", "value": value}
         self("Emulation.setEmulatedMedia", features=[feature])

@@ -75,7 +75,14 @@ def results(sweep: bool = False, replicates: int = 10) -> Results:
     )  # fmt: skip
 
 
-def world(n: int = 200, moves: bool = False, seconds: float = 20.0) -> ReplayWorld:
+# Names that would break a page which did not escape them, and plain ones.
+HOSTILE = ('<b id="x">&amp;', "</script><script>alert(1)</script>", "<!--<script>", "a\u202e b")
+NAMES = (*HOSTILE, *(f"mesh-{k:03d}" for k in range(4, 200)))
+
+
+def world(
+    n: int = 200, moves: bool = False, seconds: float = 20.0, names: tuple[str, ...] | None = None
+) -> ReplayWorld:
     """Nodes on a square, linked where they are near; twelve events of two topics."""
     network = connected_unit_disk(n, 1.9 / np.sqrt(n), seed=1).network
     generator = np.random.default_rng(n)
@@ -92,6 +99,7 @@ def world(n: int = 200, moves: bool = False, seconds: float = 20.0) -> ReplayWor
          "event": events},
         {"row": wanted[:20], "topic": np.arange(20, dtype=np.int32) % 2},
         0,
+        names,
     )  # fmt: skip
 
 

@@ -190,7 +190,7 @@ def paper(drawing: Drawing | None = None) -> Paper:
                 points=lambda _: [],
                 replicates=replicates,
                 judge=_no_verdicts,
-                readings=("one drawn pair",),
+                interpretations=("one drawn pair",),
                 drawing=drawing or Drawing(small_svg, "Two walks and the path between them"),
             ),
             Figure(
@@ -199,7 +199,7 @@ def paper(drawing: Drawing | None = None) -> Paper:
                 points=_points,
                 replicates=replicates,
                 judge=_no_verdicts,
-                readings=("no values are printed: compare the picture",),
+                interpretations=("no values are printed: compare the picture",),
                 plots=(
                     Plot("boxplot", "steps", "n", "system", "nodes", "steps to meet"),
                 ),
@@ -210,7 +210,7 @@ def paper(drawing: Drawing | None = None) -> Paper:
                 points=_points,
                 replicates=replicates,
                 judge=asynchrony_verdicts,
-                readings=("the first walk makes 1 step, then the other k",),
+                interpretations=("the first walk makes 1 step, then the other k",),
                 plots=(
                     Plot(
                         "boxplot", "steps", "n", "system", "nodes", "steps to meet",
@@ -224,7 +224,7 @@ def paper(drawing: Drawing | None = None) -> Paper:
                 points=_points,
                 replicates=replicates,
                 judge=load_verdicts,
-                readings=("n pairs: every node is once a source and once a target",),
+                interpretations=("n pairs: every node is once a source and once a target",),
                 plots=(
                     Plot(
                         "bars", "load", "n", "system", "nodes", "paths through a node",

@@ -3,7 +3,6 @@
 import gzip
 import re
 from base64 import b64decode
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from halfway.report.comparison.axes import axis, label
 from halfway.report.comparison.map_section import MOST_BYTES
 from halfway.report.comparison.packing import packed_replay, packed_world
 from halfway.report.comparison.page import comparison_page, write_comparison_page
-from tests.report.browser import CHROMIUM, Browser
+from tests.report.browser import Browser
 from tests.report.comparison_specimens import SYSTEMS, replay, results, world
 from tests.report.verdicts.test_page import Outline
 
@@ -154,130 +153,6 @@ def test_axes_hold_all_values_and_end_on_ticks() -> None:
     assert [label(value) for value in (0.0, 0.25, 1500.0, 25_000.0, 2e-5)] == [
         "0", "0.25", "1,500", "25,000", "2e-5",
     ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
-    folder = tmp_path_factory.mktemp("page")
-    on = world()
-    systems = [replay(system, on) for system in SYSTEMS[:3]]
-    moving = replay(SYSTEMS[3], world(moves=True))
-    write_comparison_page(results(), [*systems, moving], folder / "index.html", COMMAND)
-    with Browser(folder / "profile") as browser:
-        browser.open(folder / "index.html")
-        browser.until("document.querySelector('.board').dataset.ready === 'yes'")
-        yield browser
-
-
-def picture(browser: Browser, selector: str = ".views canvas") -> str:
-    value = browser.tell(f"document.querySelector('{selector}').toDataURL()")
-    assert isinstance(value, str)
-    return value
-
-
-def test_all_systems_are_drawn_at_first(page: Browser) -> None:
-    assert page.tell("document.querySelectorAll('.views canvas').length") == 4
-    assert page.tell("document.querySelector('.views').classList.contains('all')")
-    drawn = page.tell(
-        "[...document.querySelectorAll('.views canvas')].map((c) => c.getContext('2d')"
-        ".getImageData(0, 0, c.width, c.height).data.some((one) => one > 0))"
-    )
-    assert drawn == [True] * 4
-
-
-def test_play_and_pause_by_click_and_by_key(page: Browser) -> None:
-    before = picture(page)
-    page.click(".play")
-    page.until("halfway.t > 0.05")
-    assert page.tell("document.querySelector('.play').getAttribute('aria-label')") == "Pause"
-    page.click(".play")
-    at = page.tell("halfway.t")
-    assert not page.tell("halfway.playing")
-    assert picture(page) != before
-    page.tell("document.querySelector('.board').focus()")
-    page.press(" ")
-    page.until(f"halfway.t > {at}")
-    page.press(" ")
-    assert not page.tell("halfway.playing")
-
-
-def test_scrubbing_moves_time_and_the_same_time_is_the_same_picture(page: Browser) -> None:
-    page.click(".range", x=0.25)
-    early = page.tell("halfway.t")
-    assert 4.0 < early < 6.0
-    assert page.tell("document.querySelector('.clock').textContent").startswith(f"{early:.1f}"[:3])
-    shown = picture(page)
-    page.click(".range", x=0.75)
-    assert page.tell("halfway.t") > 14.0
-    assert picture(page) != shown
-    page.tell(f"halfway.seek({early})")
-    assert picture(page) == shown
-    page.tell("document.querySelector('.board').focus()")
-    page.press("ArrowRight")
-    assert page.tell("halfway.t") == pytest.approx(early + 0.2, abs=1e-6)
-    page.press("ArrowLeft")
-    page.press("+")
-    assert page.tell("document.querySelector('.speed').selectedOptions[0].textContent") == "1×"
-
-
-def test_one_system_is_picked_by_its_button_and_by_its_number(page: Browser) -> None:
-    page.click("[data-system='1']")
-    assert page.tell("document.querySelector('.views figcaption b').textContent") == "gossip"
-    assert page.tell("document.querySelector('[data-system=\"1\"]').ariaPressed") == "true"
-    page.tell("document.querySelector('.board').focus()")
-    page.press("4")
-    assert page.tell("document.querySelector('.views figcaption b').textContent") == SYSTEMS[3]
-    page.press("0")
-    assert page.tell("document.querySelectorAll('.views canvas').length") == 4
-
-
-def test_a_followed_event_lists_its_subscribers(page: Browser) -> None:
-    page.click("[data-system='0']")
-    page.tell("halfway.seek(10)")
-    unfollowed = picture(page)
-    page.choose(".events", "5")
-    assert page.tell("halfway.t") < 6.0  # just before its publication
-    page.tell("halfway.seek(10)")
-    assert picture(page) != unfollowed
-    run = "halfway.runs[0]"
-    due, got = (page.tell(f"[...{run}.{what}]") for what in
-                ("expected[5]", "spreadOf(5).got.keys()"))  # fmt: skip
-    listed = page.tell(
-        "[...document.querySelectorAll('.receivers button')].map((b) => b.textContent)"
-    )
-    assert len(listed) == len(due) > len(got) > 0
-    assert sum("not received" in one for one in listed) == len(due) - len(got)
-    assert page.tell("document.querySelector('.details').textContent").startswith(
-        f"received by {len(got)} of {len(due)}, the last after"
-    )
-    path = page.tell(f"{run}.spreadOf(5).path({got[0]})")
-    links = page.tell("[...halfway.world().links()]")
-    pairs = {frozenset(links[k : k + 2]) for k in range(0, len(links), 2)}
-    assert all(frozenset(pair) in pairs for pair in pairwise(path))
-    before = picture(page)
-    page.click(".receivers li:first-child button")
-    assert picture(page) != before
-    page.tell("document.querySelector('.board').focus()")
-    page.press("n")
-    assert page.tell("document.querySelector('.events').value") == "6"
-    page.press("Escape")
-    assert page.tell("document.querySelector('.events').value") == "-1"
-
-
-def test_faults_and_counts_are_those_of_the_time(page: Browser) -> None:
-    down = "[...halfway.runs[0].down].reduce((a, b) => a + b)"
-    page.tell("halfway.show(0); halfway.seek(5)")
-    assert (page.tell(down), page.tell("halfway.runs[0].cut.size")) == (1, 0)
-    page.tell("halfway.seek(7)")
-    assert (page.tell(down), page.tell("halfway.runs[0].cut.size")) == (1, 1)
-    page.tell("halfway.seek(9)")
-    assert page.tell(down) == 0
-    page.tell("halfway.seek(20)")
-    value = page.tell("document.querySelector('.views figcaption span').textContent")
-    expected = page.tell("halfway.runs[0].totalDue")
-    assert re.search(rf"8,000 sent · \d+ of {expected} delivered", value)
 
 
 def test_differences_are_shown_on_request_without_a_script(page: Browser) -> None:

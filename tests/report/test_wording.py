@@ -68,7 +68,7 @@ def test_tally_lines() -> None:
     assert wording.tally_line(two) == "0 of 2 agree · 2 differ"
 
 
-def test_interpretations_get_letters_only_in_a_table_of_several() -> None:
+def test_interpretations_get_marks_only_in_a_table_of_several() -> None:
     assert wording.interpretation_labels(asynchrony_verdicts()) == {}
     assert list(wording.interpretation_labels(load_verdicts()).values()) == ["a", "b"]
     many = [verdict(reading=f"reading {index}") for index in range(28)]

@@ -136,6 +136,6 @@ def test_a_movement_too_small_to_divide_by_is_an_error(wrong: dict[str, object])
 
 def test_a_seed_above_the_limit_of_toml_is_misuse(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["simulate", "none.toml", "--seed", str(2**63)]) == USER_ERROR
-    assert "0 ... 2^63 - 1" in capsys.readouterr().err
+    assert "from 0 to 2^63 - 1" in capsys.readouterr().err
     assert cli.main(["simulate", "none.toml", "--seed", str(2**63 - 1)]) == USER_ERROR
     assert "no such file" in capsys.readouterr().err

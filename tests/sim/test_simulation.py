@@ -203,7 +203,7 @@ def same_state_if_tampered(file: Path, folder: Path) -> bool:
 def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "x.parquet"
     file.write_bytes(b"no parquet")
-    with pytest.raises(Problem, match="is not the trace of a run"):
+    with pytest.raises(Problem, match="expected the trace of a run"):
         same_state(file, moving(seed=4))
     with pytest.raises(Problem, match="cannot write"):
         moving(trace=tmp_path / "nowhere" / "run.parquet")
@@ -345,5 +345,5 @@ def test_commands_are_posted_and_records_are_kept() -> None:
 def test_a_journal_that_is_too_short_and_one_not_asked_for_are_refused() -> None:
     with pytest.raises(Problem, match="journal = 1"):
         flooded(line(4), Listed([(0, 0)], [(1.0, 3, 0)]), journal=1).run()
-    with pytest.raises(Problem, match="no records were kept"):
+    with pytest.raises(Problem, match="the simulation kept no records"):
         flooded(line(4), Listed([], [])).journal()

@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 
 from halfway.adapters.broker_tree_routes import Int32s, drawn_overlay, largest_component, routes_of
-from halfway.adapters.interface import Adapter, Commands, RunContext, SystemInstance, commands
+from halfway.adapters.interface import (
+    UNACKNOWLEDGED,
+    WITHOUT_ROUTE,
+    Adapter,
+    Commands,
+    RunContext,
+    SystemInstance,
+    commands,
+)
 from halfway.adapters.intervals import intervals
 from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay
 from halfway.core.filters import filters
@@ -34,7 +42,7 @@ class SienaAdapter(Adapter):
     def unsupported(self, context: RunContext) -> str:
         """Why the broker tree cannot run there: moving nodes, or fewer nodes than brokers."""
         if context.reach is not None:
-            return "routers know the routes of the underlay only where nodes do not move"
+            return "routes of the underlay are fixed, so nodes must not move"
         room, brokers = len(largest_component(context.start)), int(self.values["brokers"])
         if brokers > room:
             return f"{brokers} brokers do not fit {room} nodes that reach each other"
@@ -71,11 +79,11 @@ class SienaAdapter(Adapter):
         return self.module.state(context.node_ids, brokers, parents, slots, retries)
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """What had no path in the broker tree, and what its brokers had no room for."""
+        """What had no route in the broker tree, and what its brokers had no room for."""
         return {
-            "messages without a path": int(state.lost.sum()),
+            WITHOUT_ROUTE: int(state.lost.sum()),
             "subscriptions without room": int(state.table.refused.sum()),
-            "unacknowledged hops": int(state.hops.counts[:, TABLE_FULL].sum()),
+            UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
         }
 
     def start_up_commands(self, demand: Demand) -> Commands:

@@ -6,7 +6,14 @@ from types import ModuleType
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import Adapter, Commands, RunContext, SystemInstance, commands
+from halfway.adapters.interface import (
+    WITHOUT_ROUTE,
+    Adapter,
+    Commands,
+    RunContext,
+    SystemInstance,
+    commands,
+)
 from halfway.adapters.intervals import intervals
 from halfway.core.options import Value
 from halfway.problem import Problem
@@ -29,7 +36,7 @@ class DripAdapter(Adapter):
             raise Problem(
                 f"drip: nearest + copies = {nearest} + {copies}: expected a sum below "
                 f"brokers = {brokers}",
-                remedy="use more brokers, or fewer of the others",
+                remedy="raise brokers, or lower nearest or copies",
             )
 
     def instance(self, context: RunContext) -> SystemInstance:
@@ -62,7 +69,7 @@ class DripAdapter(Adapter):
 
 def _shortfalls(state: DripState) -> dict[str, int]:
     """DRIP's shortfalls: records that were dropped before they reached their broker."""
-    return {"messages without a way on": int(state.node["lost"].sum())}
+    return {WITHOUT_ROUTE: int(state.node["lost"].sum())}
 
 
 ADAPTERS = {"drip": DripAdapter}

@@ -6,7 +6,15 @@ from types import ModuleType
 import numpy as np
 
 from halfway.adapters.georendezvous_sizing import connected_share, layout_of, sizes
-from halfway.adapters.interface import Adapter, Commands, RunContext, SystemInstance, commands
+from halfway.adapters.interface import (
+    UNACKNOWLEDGED,
+    WITHOUT_ROUTE,
+    Adapter,
+    Commands,
+    RunContext,
+    SystemInstance,
+    commands,
+)
 from halfway.core.options import Value
 from halfway.protocols.application import SUBSCRIBE
 from halfway.protocols.georendezvous import handler
@@ -79,9 +87,9 @@ def instance_of(state: handler.State, scalars: handler.Rules) -> SystemInstance:
 def _shortfalls(state: handler.State) -> dict[str, int]:
     no_route, no_room = state.lost.sum(axis=0)
     return {
-        "messages without a route": int(no_route),
+        WITHOUT_ROUTE: int(no_route),
         "entries without room": int(no_room),
-        "hops without room to be acknowledged": int(state.hops.counts[:, TABLE_FULL].sum()),
+        UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
     }
 
 

@@ -52,6 +52,12 @@ def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
     return commands(np.full(len(rows), at), rows, kind, topic)
 
 
+# What a protocol's `state` may take from a `BroadcastAdapter`, by name.
+STATE_PARAMETERS = ("node_ids", "window", "topics", "seed")
+# Shortfalls that several systems count.
+WITHOUT_ROUTE, UNACKNOWLEDGED = "messages without a route", "unacknowledged hops"
+
+
 def _no_shortfalls(_: Any) -> Mapping[str, int]:
     return {}
 
@@ -123,7 +129,7 @@ class Adapter:
 
 class BroadcastAdapter(Adapter):
     """The adapter of systems whose `Rules` are their options, and whose `state` needs no sizing
-    beyond a window.
+    beyond a window. `state` takes those of STATE_PARAMETERS that it names.
 
     Flooding, gossip, anti-entropy, rumor routing, and most protocols of users.
     """
@@ -134,9 +140,10 @@ class BroadcastAdapter(Adapter):
         if "until_s" in module.Rules._fields:
             values["until_s"] = context.seconds
         rules = module.Rules(**values)
-        given = (context.node_ids, context.window, context.demand.topics, context.seed)
-        # A protocol without random numbers takes no seed.
-        state = module.state(*given[: len(inspect.signature(module.state).parameters)])
+        known = context.node_ids, context.window, context.demand.topics, context.seed
+        given = dict(zip(STATE_PARAMETERS, known, strict=True))
+        named = given.keys() & inspect.signature(module.state).parameters
+        state = module.state(**{name: given[name] for name in named})
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,
             # A node that keeps an event and sends it on request restarts the count of its hops.

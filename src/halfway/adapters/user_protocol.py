@@ -6,6 +6,7 @@ the folder of its machine code, so an edited file is a different system, and a c
 
 import hashlib
 import importlib.util
+import inspect
 import re
 import sys
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from halfway.adapters.interface import Adapter, BroadcastAdapter, System
+from halfway.adapters.interface import STATE_PARAMETERS, Adapter, BroadcastAdapter, System
 from halfway.adapters.registry import TABLE, unknown
 from halfway.adapters.user_errors import USER_FILE, file_of, line_in
 from halfway.core.compiler.cache import CACHE_FOLDER
@@ -81,6 +82,7 @@ def user_system(source: UserSource) -> System:
         )  # fmt: skip
     adapter = getattr(module, "ADAPTER", BroadcastAdapter)
     _check_kinds(module.KINDS, adapter, source.name)
+    _check_state(module.state, adapter, source.name)
     if not is_claimed(module.State):
         what = "State: expected a registered handler"
         raise Problem(what, where=source.name, remedy="put @handles(State) above `def handle(…)`")
@@ -98,6 +100,20 @@ def _check_kinds(kinds: Any, adapter: type[Adapter], where: str) -> None:
         raise Problem(
             f"KINDS: expected a kind named {', '.join(missing)}", where=where,
             remedy="KINDS.include(halfway.protocols.application.KINDS) declares all three",
+        )  # fmt: skip
+
+
+def _check_state(state: Any, adapter: type[Adapter], where: str) -> None:
+    """Raise Problem where a user's `state` needs an argument that its adapter cannot give."""
+    needed = [
+        name
+        for name, parameter in inspect.signature(state).parameters.items()
+        if parameter.default is parameter.empty and name not in STATE_PARAMETERS
+    ]
+    if needed and adapter is BroadcastAdapter:
+        raise Problem(
+            f"state({needed[0]}): expected parameters among {', '.join(STATE_PARAMETERS)}",
+            where=where, remedy="rename the parameter, or give it a default value",
         )  # fmt: skip
 
 

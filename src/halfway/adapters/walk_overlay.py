@@ -5,7 +5,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import Adapter, Commands, RunContext, SystemInstance, commands
+from halfway.adapters.interface import (
+    UNACKNOWLEDGED,
+    Adapter,
+    Commands,
+    RunContext,
+    SystemInstance,
+    commands,
+)
 from halfway.core.bloom import Size, sized
 from halfway.core.options import Value
 from halfway.protocols.reliable_hop import TABLE_FULL
@@ -26,12 +33,8 @@ class WalkOverlayAdapter(Adapter):
     """
 
     def _values(self) -> dict[str, Any]:
-        """The walk overlay's options as numbers of their own types; inf for intervals that are
-        never over."""
-        values: dict[str, Value] = {
-            name: type(option.default)(self.values[name])
-            for name, option in self.module.OPTIONS.items()
-        }
+        """The walk overlay's options; inf for intervals that are never over."""
+        values: dict[str, Value] = dict(self.values)
         for name in ("relaunch_s", "link_check_interval_s"):
             values[name] = values[name] or np.inf
         return values
@@ -98,8 +101,8 @@ def _shortfalls(state: Any) -> dict[str, int]:
     """What the walk overlay nodes' tables had no room for."""
     members = state.members
     return {
-        "unacknowledged hops": int(state.hops.counts[:, TABLE_FULL].sum()),
-        "refused subscriptions and links": int(members.refused.sum()),
+        UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
+        "subscriptions and links without room": int(members.refused.sum()),
         "evicted trails of walks": int(members.trails_evicted.sum()),
     }
 

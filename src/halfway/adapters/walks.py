@@ -8,11 +8,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import Adapter, Commands, RunContext, SystemInstance, commands
+from halfway.adapters.interface import (
+    UNACKNOWLEDGED,
+    WITHOUT_ROUTE,
+    Adapter,
+    Commands,
+    RunContext,
+    SystemInstance,
+    commands,
+)
 from halfway.core.message import MESSAGE
 from halfway.core.options import Value
 from halfway.protocols.reliable_hop import TABLE_FULL
-from halfway.protocols.walks.messages import KINDS, LAUNCH, OPTIONS, PUBLISH, Rules
+from halfway.protocols.walks.messages import KINDS, LAUNCH, PUBLISH, Rules
 from halfway.protocols.walks.state import DIED, EVICTED, KNOWN_HOPS, LOST
 from halfway.world.workload.demand import Demand, Publications
 
@@ -54,9 +62,7 @@ class WalkAdapter(Adapter):
         )
 
     def _rules(self, until_s: float, most_pairs: int) -> Rules:
-        given: dict[str, Any] = {
-            name: type(option.default)(self.values[name]) for name, option in OPTIONS.items()
-        }
+        given: dict[str, Any] = dict(self.values)
         delay = given["step_delay_s"]
         given |= {
             "step_delay_s": (delay, delay),
@@ -131,13 +137,13 @@ def _most_published(context: RunContext, longest_s: float, of: _Pairs) -> int:
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
-    """Walks and messages without a next hop, and what a walk system's nodes had no room for."""
+    """Walks and messages without a route, and what a walk system's nodes had no room for."""
     counts = state.trails.counts.sum(axis=0)
     return {
-        "messages without a way on": int(counts[LOST]),
-        "walks without a way on": int(counts[DIED]),
+        WITHOUT_ROUTE: int(counts[LOST]),
+        "walks without a route": int(counts[DIED]),
         "events evicted before a meeting": int(counts[EVICTED]),
-        "unacknowledged hops": int(state.trails.hops.counts[:, TABLE_FULL].sum()),
+        UNACKNOWLEDGED: int(state.trails.hops.counts[:, TABLE_FULL].sum()),
     }
 
 

@@ -1,1 +1,1 @@
-"""Whole-graph drivers of the protocols' decisions, without engine or Spark."""
+"""Whole-graph drivers of protocol decisions, and a model of broker trees: no engine, no Spark."""

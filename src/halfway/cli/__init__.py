@@ -62,12 +62,12 @@ def _halfway(
 ) -> None:
     """Publish/subscribe for networks without brokers.
 
-    Published systems, each implemented once, with their results compared with the published ones.
+    Halfway implements published systems, and compares measured results with the published results.
 
     \b
     halfway list                                 papers, figures, systems
     halfway reproduce directional-walks/figure-6 one figure, in about a minute
-    halfway reproduce --scale paper              all figures, as many networks as the papers
+    halfway reproduce --scale paper              all figures, on as many networks as the papers
     halfway walk mesh.graphml --plot walk.png    two walks on your network
     halfway simulate scenario.toml               one system, message by message
     halfway compare scenario.toml                all systems on your scenario
@@ -79,7 +79,7 @@ def _halfway(
 
 @app.command("list")
 def list_papers() -> None:
-    """List the papers with their figures and number of runs, and the systems.
+    """List all papers, figures and systems. Each figure has its number of runs.
 
     [bold]halfway reproduce[/bold] takes the names of papers and figures.
     """

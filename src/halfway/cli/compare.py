@@ -79,6 +79,11 @@ def compare(
     for name, why in request.unsupported.items():
         warn(f"{name} cannot run here: {why}")
     completed, page = _completed(request, out, master, seed, mapped, as_json)
+    _show(completed, page, as_json)
+
+
+def _show(completed: "Completed", page: Path, as_json: bool) -> None:
+    """Print the results of `halfway compare`; exit status RUNS_FAILED if runs failed."""
     if as_json:
         from halfway.report.comparison.terminal import cells_jsonl
 

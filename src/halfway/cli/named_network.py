@@ -49,8 +49,8 @@ def ends(
     known = [row for row in given if row is not None]
     home = component[known[0]] if known else np.bincount(component).argmax()
     if len(known) == _ENDS and component[known[0]] != component[known[1]]:
-        what = f"'{source}' and '{target}' are in different components: their walks cannot meet"
-        remedy = "name two nodes of one component; --largest keeps only the largest"
+        what = f"'{source}' and '{target}' are in different components, so their walks cannot meet"
+        remedy = "name two nodes of one component"
         raise Problem(what, where=network.name, remedy=remedy)
     rows = np.flatnonzero(component == home)
     if len(rows) < _ENDS:

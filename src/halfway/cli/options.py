@@ -8,32 +8,33 @@ import typer
 
 def _seed(number: int | None) -> int | None:
     if number is not None and not 0 <= number < 2**64:
-        raise typer.BadParameter(f"{number} is not in 0 ... 2^64 - 1")
+        raise typer.BadParameter(f"{number}: expected a whole number from 0 to 2^64 - 1")
     return number
 
 
 def _scenario_seed(number: int | None) -> int | None:
     if number is not None and not 0 <= number < 2**63:  # TOML integers have 64 bits, signed
-        raise typer.BadParameter(f"{number} is not in 0 ... 2^63 - 1")
+        raise typer.BadParameter(f"{number}: expected a whole number from 0 to 2^63 - 1")
     return number
 
 
 What = Annotated[
-    list[str] | None, typer.Argument(metavar="PAPER[/FIGURE]", help="One or more; default: all.")
+    list[str] | None,
+    typer.Argument(metavar="PAPER[/FIGURE]", help="One or more names. Default: all figures."),
 ]
 ScaleName = Annotated[
     Literal["quick", "paper"],
-    typer.Option("--scale", help="A few networks, or as many as the paper's."),
+    typer.Option("--scale", help="quick: few networks. paper: as many networks as the paper."),
 ]
 Out = Annotated[
     Path,
-    typer.Option(metavar="DIR", help="Folder of results; finished runs there are not repeated."),
+    typer.Option(metavar="DIR", help="Folder of results. Finished runs in DIR are not repeated."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON, one object per line.")]
 Master = Annotated[str | None, typer.Option(metavar="M", help="Spark master, such as local[2].")]
 Partitions = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Spark tasks per batch; does not change results."),
+    typer.Option(metavar="N", min=1, help="Spark tasks per batch. N does not change the results."),
 ]
 RootSeed = Annotated[
     int | None,
@@ -42,10 +43,14 @@ RootSeed = Annotated[
     ),
 ]
 WalkSeed = Annotated[
-    int, typer.Option(metavar="N", callback=_seed, help="Same seed, same input: same result.")
+    int,
+    typer.Option(
+        metavar="N", callback=_seed, help="Random seed. Equal seeds and inputs give equal results."
+    ),
 ]
 NetworkName = Annotated[
-    str, typer.Argument(metavar="NETWORK", help="GraphML, CSV or link list; or unit-disk:n=…,r=…")
+    str,
+    typer.Argument(metavar="NETWORK", help="File (GraphML, CSV, link list), or unit-disk:n=…,r=…"),
 ]
 From = Annotated[str | None, typer.Option("--from", metavar="A", help="Node of the publisher.")]
 To = Annotated[str | None, typer.Option("--to", metavar="B", help="Node of the subscriber.")]
@@ -53,21 +58,22 @@ WalkSystemName = Annotated[
     Literal["directional-walk", "random-walk"],
     typer.Option("--system", help="How a walk chooses its next node."),
 ]
-WalkReading = Annotated[
+WalkInterpretation = Annotated[
     Literal["heard", "stepped-on"],
-    typer.Option("--reading", help="Walks meet in range of the other's trail, or on it."),
+    typer.Option("--reading", help="Walks meet next to a trail (heard), or only on a trail."),
 ]
-WalkSteps = Annotated[int, typer.Option("--k", help="Steps of B's walk per step of A's.")]
+WalkSteps = Annotated[int, typer.Option("--k", help="Steps of B's walk for each step of A's walk.")]
 PlotFile = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE", help="Write a picture: .png, .svg or .pdf.")
 ]
 Largest = Annotated[bool, typer.Option("--largest", help="Keep only the largest component.")]
 Positions = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Table of id, x, y (or lon, lat).")
+    Path | None,
+    typer.Option(metavar="FILE", help="Read positions from a table of id, x, y (or lon, lat)."),
 ]
 Radius = Annotated[
     float | None,
-    typer.Option(metavar="R", help="Ignore the file's links; link nodes closer than R."),
+    typer.Option(metavar="R", help="Ignore the file's links. Link all nodes closer than R."),
 ]
 QualityColumn = Annotated[
     str | None, typer.Option(metavar="COL", help="Column with the link quality (A to B).")
@@ -80,17 +86,19 @@ Over = Annotated[
 ]
 BothWays = Annotated[
     bool,
-    typer.Option("--both-ways/--either-way", help="Quality over T in both directions, or in one."),
+    typer.Option(
+        "--both-ways/--either-way", help="Require a quality over T in both directions, or in one."
+    ),
 ]
 ScenarioFile = Annotated[
-    Path, typer.Argument(metavar="SCENARIO", help="TOML file, see docs/scenarios.md.")
+    Path, typer.Argument(metavar="SCENARIO", help="TOML file. docs/scenarios.md lists its fields.")
 ]
 SystemName = Annotated[
     str | None,
     typer.Option(
         "--system",
         metavar="NAME",
-        help="System, or Python file of a protocol; default: the file's.",
+        help="System, or Python file of a protocol. Default: SCENARIO's.",
     ),
 ]
 ScenarioSeed = Annotated[
@@ -99,12 +107,14 @@ ScenarioSeed = Annotated[
         "--seed",
         metavar="N",
         callback=_scenario_seed,
-        help="Seed, 0 ... 2^63 - 1; default: the file's.",
+        help="Seed from 0 to 2^63 - 1. Default: SCENARIO's.",
     ),
 ]
 Changed = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="FIELD=VALUE", help="Replace a field; repeatable."),
+    typer.Option(
+        "--set", metavar="FIELD=VALUE", help="Replace a field of the scenario. Repeatable."
+    ),
 ]
 TraceFile = Annotated[
     Path | None,
@@ -115,23 +125,23 @@ Debug = Annotated[
     typer.Option("--debug", help="Run interpreted, with bounds checks: slow, for a few nodes."),
 ]
 ResultFolder = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Folder that --out of another command named.")
+    Path, typer.Argument(metavar="DIR", help="Folder of results: the --out of another command.")
 ]
-RerunFailed = Annotated[bool, typer.Option("--rerun-failed", help="Make the failed runs again.")]
+RerunFailed = Annotated[bool, typer.Option("--rerun-failed", help="Repeat the failed runs.")]
 Systems = Annotated[
     list[str] | None,
-    typer.Option("--systems", metavar="A,B,…", help="Systems to compare; default: all."),
+    typer.Option("--systems", metavar="A,B,…", help="Systems to compare. Default: all."),
 ]
 OwnSystems = Annotated[
     list[str] | None,
     typer.Option(
-        "--system", metavar="FILE", help="Python file or module of a protocol; repeatable."
+        "--system", metavar="FILE", help="Python file or module of a protocol. Repeatable."
     ),
 ]
 Replicates = Annotated[
     int,
     typer.Option(
-        metavar="N", min=1, help="Replicates: networks, roles and faults are drawn for each."
+        metavar="N", min=1, help="Replicates. Each draws its own network, roles and faults."
     ),
 ]
 Baseline = Annotated[
@@ -143,13 +153,17 @@ UntilTight = Annotated[
     typer.Option(
         "--until",
         metavar="half-width=2%[,METRIC]",
-        help="Add replicates until intervals are that narrow.",
+        help="Add replicates until the intervals are this narrow.",
     ),
 ]
-Most = Annotated[int, typer.Option(metavar="N", min=1, help="Most replicates that --until makes.")]
+Most = Annotated[
+    int, typer.Option(metavar="N", min=1, help="Largest number of replicates with --until.")
+]
 Swept = Annotated[
     list[str] | None,
-    typer.Option("--sweep", metavar="FIELD=A,B,…", help="Compare at each value; repeatable."),
+    typer.Option(
+        "--sweep", metavar="FIELD=A,B,…", help="Compare at each value of a field. Repeatable."
+    ),
 ]
 Mapped = Annotated[
     bool, typer.Option("--map/--no-map", help="Add a map that plays one run of each system.")

@@ -32,11 +32,12 @@ def reproduce(
     """Measure a paper's figures and judge each cell against the published value.
 
     \b
-    Prints published and measured values with 95 % intervals. Writes to a
-    folder of DIR named after the figures a page with the plots (index.html),
-    verdicts.csv, verdicts.jsonl, summaries.csv and figures/. DIR/index.html
-    lists all that DIR holds. The verdict "differs" is a result, not an
-    error. You may interrupt the command: run again, it resumes.
+    The command prints published values, and measured values with 95 % intervals.
+    The command writes to a folder of DIR with the name of the figures: a page
+    with the plots (index.html), verdicts.csv, verdicts.jsonl, summaries.csv and
+    figures/. DIR/index.html lists all studies of DIR. The verdict "differs" is a
+    result, not an error. You may interrupt the command. The same command then
+    resumes.
 
     \b
     halfway reproduce                                everything, quickly
@@ -68,8 +69,8 @@ def reproduce(
     _print_result(report, page, as_json)
     if report.errors:
         warn(
-            f"{report.errors} runs ended in errors and are kept with their messages in "
-            f"{out / 'runs'}; the first: {' '.join(report.first_error.split())}"
+            f"{report.errors} runs ended in errors. {out / 'runs'} contains their messages. "
+            f"The first: {' '.join(report.first_error.split())}"
         )
         raise typer.Exit(RUNS_FAILED)
 

@@ -19,17 +19,17 @@ def results(
     master: Master = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a folder of results: what it holds, whether it is intact, what failed.
+    """Check a folder of results, and list its contents, damaged files and failed runs.
 
     \b
-    Checks every file against its checksum and every run against its digest.
-    Changes nothing, unless --rerun-failed makes the failed runs again from
-    their stored parameters.
+    The command checks every file against its checksum, and every run against
+    its digest. The command changes no file. With --rerun-failed, the command
+    repeats the failed runs from their stored parameters.
 
     \b
-    halfway results halfway-results                  check
+    halfway results halfway-results                  check the folder
     halfway results halfway-results --json | jq .failures
-    halfway results halfway-results --rerun-failed   after the cause is fixed
+    halfway results halfway-results --rerun-failed   repeat, after you fixed the cause
 
     Exit status: 0 intact, 1 some runs failed, 2 some files are damaged.
     """
@@ -47,7 +47,7 @@ def results(
     if found.damage:
         first, many = found.damage[0], len(found.damage)
         files = "1 file is damaged:" if many == 1 else f"{many} files are damaged, the first:"
-        remedy = "move the batch of a damaged file out of the folder, and repeat its command"
+        remedy = "move the batch of a damaged file out of the folder, and repeat the command"
         raise Problem(f"{files} {first.file} {first.what}", where=found.folder, remedy=remedy)
     if found.errors:
         raise typer.Exit(RUNS_FAILED)
@@ -62,9 +62,9 @@ def _rerun(store: "Store", master: str | None, *, quiet: bool) -> None:
         with ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
             report = rerun_failed(store.folder, master, display)
     except KeyboardInterrupt:
-        raise Interrupted("interrupted; finished runs are kept") from None
+        raise Interrupted("interrupted: finished runs are kept") from None
     if report is None:
-        warn("no failed run can be made again")
+        warn("no failed run can be repeated")
     else:
         succeeded = report.made - report.errors
-        warn(f"{report.made} failed runs made again; {succeeded} of them succeed now")
+        warn(f"{report.made} failed runs were repeated, and {succeeded} of these runs succeed now")

@@ -38,7 +38,7 @@ def simulate(
     """Run one system on a scenario, message by message, and print its metrics.
 
     \b
-    A scenario is a TOML file; examples/scenarios has examples:
+    A scenario is a TOML file. The folder examples/scenarios has examples:
       system = "gossip"            seconds = 60        seed = 1
       \\[network]   kind = "unit-disk" (n, degree or radius), "file" (path, …),
                   "random-waypoint" (n, width, height, radius, speed, pause)
@@ -46,8 +46,8 @@ def simulate(
       \\[radio]     kind = "ideal", "distance", "contention" or "wired"
       \\[workload]  topics, publishers_each, subscribers_each, events, every_s
       \\[\\[faults]]  fault = "crash", "churn", "link-cut" or "partition"
-      \\[options.gossip]  the options of a system; a wrong name lists them
-    docs/scenarios.md: every field with its unit, default and range.
+      \\[options.gossip]  the options of a system (a wrong name lists all names)
+    docs/scenarios.md lists every field with its unit, default and range.
 
     \b
     halfway simulate examples/scenarios/sensor-field.toml
@@ -81,7 +81,7 @@ def simulate(
     if trace is not None:
         from halfway.sim.trace.writer import rows_of
 
-        warn(f"wrote {trace}: {rows_of(trace):,} rows (docs/scenarios.md describes the columns)")
+        warn(f"wrote {trace}: {rows_of(trace):,} rows (docs/replaying.md describes the columns)")
 
 
 def _outcome(

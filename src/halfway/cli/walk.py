@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -19,7 +19,7 @@ def walk(
     source: options.From = None,
     target: options.To = None,
     system: options.WalkSystemName = "directional-walk",
-    reading: options.WalkReading = "heard",
+    interpretation: options.WalkInterpretation = "heard",
     k: options.WalkSteps = 1,
     seed: options.WalkSeed = 1,
     plot: options.PlotFile = None,
@@ -35,9 +35,9 @@ def walk(
     """Run a publisher's and a subscriber's walk on a network until they meet.
 
     \b
-    Prints their steps, the meeting point, the loop-erased path between A and
-    B, and its stretch over a shortest path. A and B are ids of the file; by
-    default the seed draws them.
+    The command prints the steps of both walks, the meeting point, the loop-erased
+    path between A and B, and the stretch of this path over a shortest path. A and
+    B are node ids of the file. By default, the seed draws A and B.
 
     \b
     halfway walk unit-disk:n=3000,r=0.04,seed=7 --plot walk.png
@@ -46,31 +46,40 @@ def walk(
     halfway walk links.csv --positions motes.csv --plot walk.svg
     """
     from halfway.bulk.walks.walks import walk_pair
-    from halfway.cli.named_network import ends, named_network
     from halfway.report.walk import lines, walked, walked_json
     from halfway.world.underlays.paths import distances
 
     draw = _drawing(plot)
-    qualities = [name for name in (quality, quality_back) if name]
+    part, a, b = _network_and_ends(
+        network, source, target, seed, radius=radius, largest=largest,
+        quality=[name for name in (quality, quality_back) if name], threshold=over,
+        both_ways=both_ways, positions_from=positions,
+    )  # fmt: skip
+    with spinner("walking (the first walk compiles the system)"):
+        met = walk_pair(part, a, b, system=system, interpretation=interpretation, k=k, seed=seed)
+    draw(part, met)
+    result = walked(
+        part, met, int(distances(part, a)[b]), system=system, reading=interpretation, k=k,
+        seed=seed, picture=str(plot) if plot else None,
+    )  # fmt: skip
+    typer.echo(walked_json(result) if as_json else "\n".join(lines(result)))
+
+
+def _network_and_ends(
+    name: str, source: str | None, target: str | None, seed: int, **given: Any
+) -> "tuple[Network, int, int]":
+    """The network of `halfway walk` and the rows of both ends; warns of what is left out."""
+    from halfway.cli.named_network import ends, named_network
+
     with spinner("reading the network"):
-        whole = named_network(
-            network, radius=radius, largest=largest, quality=qualities,
-            threshold=over, both_ways=both_ways, positions_from=positions,
-        )  # fmt: skip
+        whole = named_network(name, **given)
     if whole.left_out:
         dropped = ", ".join(f"{count:,} {what}" for what, count in whole.left_out.items())
         warn(f"{whole.name}: left out {dropped}")
     part, a, b, outside = ends(whole, source, target, seed)
     if outside:
         warn(f"{whole.name} is disconnected: the walks use {part.n} of {whole.n} nodes")
-    with spinner("walking (the first walk compiles the system)"):
-        met = walk_pair(part, a, b, system=system, reading=reading, k=k, seed=seed)
-    draw(part, met)
-    result = walked(
-        part, met, int(distances(part, a)[b]), system=system, reading=reading, k=k, seed=seed,
-        picture=str(plot) if plot else None,
-    )  # fmt: skip
-    typer.echo(walked_json(result) if as_json else "\n".join(lines(result)))
+    return part, a, b
 
 
 def _drawing(plot: Path | None) -> "Callable[[Network, Meeting], None]":

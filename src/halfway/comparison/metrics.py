@@ -21,53 +21,75 @@ LATE, SATURATED, SHORTFALL = "late", "saturated", "shortfall: "
 # Each metric, and where a run's outcome has it; None: it is not in the outcome.
 _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
     (Metric("delivery-ratio", "delivery ratio", "",
-            "delivered / expected notifications. Expected: each event, including those near the "
-            "end, at each subscriber of its topic that is up when it is published, except its "
-            "publisher; no event whose publisher is down. Delivered: before `window` newer events "
-            "are published and before the run ends", "more"), lambda o: o.delivery_ratio),
+            "The delivered notifications divided by the expected notifications. A notification "
+            "is expected for each event at each subscriber of the event's topic, except at the "
+            "event's publisher. The subscriber must be up when the event is published. Events "
+            "near the end of the run count too. An event does not count if its publisher is "
+            "down. A notification counts as delivered if it arrives before the run ends and "
+            "before `window` newer events are published.", "more"),
+     lambda o: o.delivery_ratio),
     (Metric("latency-p50", "latency p50", "s",
-            "median time from publication to notification, of delivered notifications: a system "
-            "that loses distant subscribers looks fast"), lambda o: o.latency_s.median),
-    (Metric("latency-p95", "latency p95", "s", "95th percentile of these times, within 0.8 %"),
+            "The median time from the publication of an event to its notification. Only "
+            "delivered notifications count, so a system that loses distant subscribers looks "
+            "fast."),
+     lambda o: o.latency_s.median),
+    (Metric("latency-p95", "latency p95", "s",
+            "The 95th percentile of the time from publication to notification, with an error of "
+            "at most 0.8 %."),
      lambda o: o.latency_s.p95),
-    (Metric("latency-p99", "latency p99", "s", "99th percentile of these times, within 0.8 %"),
+    (Metric("latency-p99", "latency p99", "s",
+            "The 99th percentile of the time from publication to notification, with an error of "
+            "at most 0.8 %."),
      lambda o: o.latency_s.p99),
     (Metric("stretch", "stretch", "",
-            "mean of: hops of a notification / hops of a shortest path when its event was "
-            "published; no value if a system's records do not count hops from the publisher"),
+            "The mean ratio of two numbers of hops: the hops of a notification, and the hops of "
+            "a shortest path when its event was published. A system has no value if its records "
+            "do not count the hops from the publisher."),
      lambda o: o.stretch.mean),
     (Metric("messages-per-notification", "messages / notification", "",
-            "transmissions of the whole run, including set-up and upkeep, per notification that "
-            "was delivered or caught up with; hellos, by which nodes know their neighbours, are "
-            "free"), lambda o: o.sent_per_notification),
+            "The transmissions of the whole run, including set-up and upkeep, divided by the "
+            "number of notifications. A notification also counts if its subscriber was down at "
+            "the publication and caught up later. Hellos between neighbours are free."),
+     lambda o: o.sent_per_notification),
     (Metric("bytes-per-notification", "bytes / notification", "",
-            "messages / notification times 112: every record counts 112 bytes, an acknowledgement "
-            "too; radio headers are excluded", ""), lambda o: _each(o.bytes_sent, o)),
+            "The value of messages / notification times 112 bytes. Every record counts 112 "
+            "bytes, and an acknowledgement counts 112 bytes too. Radio headers do not count.", ""),
+     lambda o: _each(o.bytes_sent, o)),
     (Metric("energy", "energy", "J",
-            "of all nodes over the whole run: sending, receiving and idle; every record counts 112 "
-            "bytes, an acknowledgement too; a record for one neighbour costs only this neighbour "
-            "receiving energy, unless the radio has contention; hellos are free"),
+            "The energy that all nodes spend in the whole run for sending, receiving and "
+            "idling. Every record counts 112 bytes, and an acknowledgement counts 112 bytes "
+            "too. If a record is addressed to one neighbour, only this neighbour spends "
+            "receiving energy. A radio with contention is an exception to this rule. Hellos are "
+            "free."),
      lambda o: o.energy_j),
-    (Metric("max-node-energy", "max node energy", "J", "the highest energy of one node"),
+    (Metric("max-node-energy", "max node energy", "J",
+            "The highest energy that one node spends in the run."),
      lambda o: o.max_node_energy_j),
     (Metric("max-node-load", "max node load", "",
-            "the most records sent and received by one node, including set-up; a record for one "
-            "neighbour is received by this neighbour alone"), lambda o: o.load.max),
+            "The largest number of records that one node sends and receives, including the "
+            "set-up. If a record is addressed to one neighbour, only this neighbour receives the "
+            "record."),
+     lambda o: o.load.max),
     (Metric("load-gini", "load Gini", "",
-            "Gini coefficient of records sent and received, counted likewise, over all nodes; 0: "
-            "equal load"), lambda o: o.load.gini),
+            "The Gini coefficient, over all nodes, of the number of records that a node sends "
+            "and receives. The value 0 means that all nodes have an equal load."),
+     lambda o: o.load.gini),
     (Metric("state-per-node", "state / node", "bytes",
-            "mean memory of a node's state: tables at their allocated size, full or not; excludes "
-            "neighbour tables and code"), lambda o: o.state_bytes_per_node),
+            "The mean memory of a node's state. Every table counts with its allocated size, "
+            "even if the table is not full. Neighbour tables and code do not count."),
+     lambda o: o.state_bytes_per_node),
     (Metric("set-up-messages", "set-up messages", "",
-            "transmissions before the first publication: bootstrap, subscriptions, walks"), None),
+            "The transmissions before the first publication, such as bootstrap, subscriptions "
+            "and walks."), None),
     (Metric("recovery-time", "recovery time", "s",
-            "mean time from a fault (an instant at which nodes or links go down) to the first of "
-            "three consecutive publications that reach all expected subscribers; excludes faults "
-            "after which there is none, or which fewer than three events follow"), None),
+            "The mean time from a fault to the recovery from this fault. A fault is an instant "
+            "at which nodes or links go down. The recovery is the first of three consecutive "
+            "publications that reach all expected subscribers. A fault counts only if the "
+            "system recovers and at least three events follow the fault."), None),
     (Metric("recovery-rate", "recovery rate", "",
-            "share of the faults followed by at least three events after which three consecutive "
-            "publications reach all expected subscribers", "more"), None),
+            "The share of the faults from which the system recovers. A fault counts only if at "
+            "least three events follow the fault. The recovery is the first of three consecutive "
+            "publications that reach all expected subscribers.", "more"), None),
 )  # fmt: skip
 METRICS = tuple(metric for metric, _ in _METRICS)
 

@@ -33,20 +33,24 @@ def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ..
     delay_s = scenario.discovery_delay_s
     hellos = f"{delay_s:g} s after they happen" if delay_s else "at once"
     added = (
-        "Replicates were added until the intervals were narrow enough, which makes them slightly "
-        "narrower than those of a fixed number of replicates.",
+        "Replicates were added until the intervals were narrow enough. Such intervals are slightly "
+        "narrower than intervals of a fixed number of replicates.",
     )
     return (
-        f"{replicates} replicates. Each draws its own {_drawn(scenario)}, equal for all systems.",
-        "Intervals are 95 %: Student's t, widened where values are skewed (Hall 1992). ± gives "
-        "the longer side.",
-        "The best system (star) has a value in every replicate, and its paired difference to "
-        "every comparable system excludes 0 at the level 0.05 / (number of other systems).",
-        f"Costs are compared only among systems whose delivery ratio is within {COMPARABLE:g} of "
-        "the best (for recovery time: whose recovery rate is).",
-        "Differences to the baseline are at 95 % for each pair alone, without correction.",
-        f"Nodes know their neighbours by hellos and learn of changes {hellos}; hellos cost nothing "
-        "in any column.",
+        f"The comparison has {replicates} replicates. Each replicate draws its own "
+        f"{_drawn(scenario)}, equal for all systems.",
+        "All intervals are 95 % intervals by Student's t. Skewed values widen an interval (Hall "
+        "1992). ± gives the longer side of an interval.",
+        "A star marks the best system. The best system has a value in every replicate. The "
+        "interval of its paired difference to each comparable system excludes 0 at the level "
+        "0.05 / (number of other systems).",
+        "Costs are compared only among systems whose delivery ratio is within "
+        f"{COMPARABLE:g} of the best delivery ratio. For the recovery time, the recovery rate "
+        "counts instead of the delivery ratio.",
+        "Each difference to the baseline has a 95 % interval of its own, without a correction for "
+        "several pairs.",
+        f"Nodes know their neighbours by hellos, and learn of changes {hellos}. In all columns, "
+        "hellos cost nothing.",
         *(added if replicates > first else ()),
     )
 
@@ -68,8 +72,8 @@ def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
         means = [cell.mean.value for cell in ratios if cell.point == point]
         if max(means) - min(means) > COMPARABLE:
             yield (
-                "Delivery ratios differ. Latency, stretch and costs per notification cover "
-                "delivered notifications only: read them with the delivery ratio."
+                "Delivery ratios differ. Latency, stretch and costs per notification cover only "
+                "delivered notifications. Read these columns with the delivery ratio."
             )
             return
 
@@ -78,15 +82,15 @@ def _on_systems(scenarios: Sequence[Scenario], systems: Sequence[str]) -> Iterat
     options = [one.options.get("drip", {}) for one in scenarios]
     if "drip" in systems and not all(one.get("epidemic") for one in options):
         yield (
-            "drip: an event goes to l brokers by design, and further only as brokers move. A "
-            "delivery ratio around 0.3 is its design, not a loss."
+            "drip: an event goes to l brokers by design. Only moving brokers carry an event "
+            "further. A delivery ratio around 0.3 is by design, and is not a loss."
         )
     rumor_routing = "rumor-routing" in systems
     publishers = max(one.workload.publishers_each for one in scenarios)
     if rumor_routing and publishers > 1:
         yield (
-            "rumor-routing: a query ends at one publisher of its topic, as in its paper; the "
-            f"other publishers (up to {publishers} a topic) do not reach the subscriber."
+            "rumor-routing: a query ends at one publisher of its topic, as in the paper. Other "
+            f"publishers (up to {publishers} a topic) do not reach the subscriber."
         )
     if rumor_routing and any(_lossy(one) for one in scenarios):
         yield (
@@ -95,13 +99,13 @@ def _on_systems(scenarios: Sequence[Scenario], systems: Sequence[str]) -> Iterat
         )
     if trees := [name for name in ("siena", "underlay-siena") if name in systems]:
         yield (
-            f"{', '.join(trees)}: brokers start with their parents and all paths; no column counts "
-            "the messages that would find them."
+            f"{', '.join(trees)}: brokers know their parents and paths from the start. No column "
+            "counts messages that find parents and paths."
         )
     if any(isinstance(one.radio, IdealRadio | DistanceRadio) for one in scenarios):
         yield (
-            "A radio without contention has no overhearing: a unicast costs only its receiver. "
-            "This favours walks and trees in energy and load."
+            "A radio without contention has no overhearing, so a unicast costs only its receiver. "
+            "Such a radio favours walks and trees in energy and load."
         )
 
 
@@ -117,18 +121,18 @@ def _on_counts(runs: Sequence[FinishedRun]) -> Iterator[str]:
     if late := _listed(_totals(runs, LATE)):
         yield (
             f"Late notifications ({late}) came after `window` newer events and do not count as "
-            "delivered. A larger `window` counts them."
+            "delivered. Set a larger `window` to count late notifications."
         )
     if saturated := _listed(_totals(runs, SATURATED)):
         yield (
-            f"Saturated nodes ({saturated}) sent and received for longer than the run; a shared "
-            "medium would have lost some of these records."
+            f"Saturated nodes ({saturated}) sent and received for longer than the run. A shared "
+            "medium would have lost some records of these nodes."
         )
     counted = {name for run in runs for name in run.observed if name.startswith(SHORTFALL)}
     for name in sorted(counted):
         yield (
             f"{_listed(_totals(runs, name))} {name.removeprefix(SHORTFALL)} (counted by the "
-            "protocol); some notifications may have been lost because of this."
+            "protocol). Some notifications may have been lost for this reason."
         )
 
 
@@ -153,8 +157,8 @@ def _on_stopping(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> Iter
         yield f"No system has a value of {rule.metric}, so --until added no replicates."
     elif wide := list(dict.fromkeys(cell.system for cell in too_wide(rule, cells))):
         yield (
-            f"The limit of replicates was reached; {rule.metric} is not as precise as requested: "
-            f"{', '.join(wide)}."
+            "The limit of replicates was reached. For some systems, "
+            f"{rule.metric} is not as precise as requested: {', '.join(wide)}."
         )
 
 
@@ -166,13 +170,13 @@ def _on_values(cells: Sequence[ResultCell], replicates: int) -> Iterator[str]:
     if rare:
         where = "; ".join(f"{metric} ({', '.join(systems)})" for metric, systems in rare.items())
         yield (
-            "Most replicates have the same value, so rare ones decide and the interval may be too "
-            f"narrow: {where}. Use more replicates."
+            "Most replicates have the same value, so the interval may be too narrow: "
+            f"{where}. Use more replicates."
         )
     if partial := sorted({cell.system for cell in cells if 0 < cell.networks < replicates}):
         yield (
-            "Some means cover only the replicates that have a value (something was delivered, a "
-            f"fault was recovered from): {', '.join(partial)}."
+            "Some means cover only the replicates with a value. A replicate without a delivery or "
+            f"a recovery has no value: {', '.join(partial)}."
         )
 
 

@@ -40,7 +40,7 @@ def sized(items: int, false_positives: float) -> Size:
     if not 0.0 < false_positives < 1.0:
         raise Problem(
             f"false_positives = {false_positives}: expected a share between 0 and 1",
-            remedy="0 and 1 themselves are excluded",
+            remedy="give a number above 0 and below 1",
         )
     bits = -items * math.log(false_positives) / math.log(2) ** 2
     return with_bits(items, math.ceil(bits / WORD_BITS) * WORD_BITS)

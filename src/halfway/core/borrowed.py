@@ -19,12 +19,12 @@ def borrowed(value: Any) -> Any:
     return value
 
 
-@type_callable(borrowed)  # type: ignore[untyped-decorator]
+@type_callable(borrowed)
 def _type_of_borrowed(_context: Any) -> Any:
     return lambda value: value
 
 
-@lower_builtin(borrowed, types.Any)  # type: ignore[untyped-decorator]
+@lower_builtin(borrowed, types.Any)
 def _lowered_borrowed(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
     return _ownerless(context, builder, sig.args[0], args[0])
 

@@ -32,11 +32,8 @@ def _compiled(function: F, **options: Any) -> F:
     if numba.config.DISABLE_JIT:
         return function
     options = {**_ALWAYS, **options}
-    made: Any
-    if IS_PROVEN:
-        made = KernelDispatcher(function, options)
-    else:
-        made = numba.jit(**options)(function)
+    plain: Any = numba.jit(**options)
+    made: Any = KernelDispatcher(function, options) if IS_PROVEN else plain(function)
     made._cache = CompileCache(function, options)  # as `cache=True`, with our own cache
     compiled: F = made
     return compiled

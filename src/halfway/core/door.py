@@ -5,18 +5,27 @@ state, and both find each other when they run: a door is the address of the hand
 and the address of its lent state. A simulator's engine and a live node enter by the same door.
 """
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.extending import NativeValue, lower_builtin, models, register_model, typeof_impl, unbox
+from numba.core.extending import (
+    NativeValue,
+    lower_builtin,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
 from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
 from halfway.core.compiled import entered, kernel
-from halfway.core.compiler.lent import Lent, pointer_in
+from halfway.core.compiler.lent import Lent, lent, pointer_in
 from halfway.core.handler import handle
 from halfway.core.message import MESSAGE
 
@@ -25,7 +34,7 @@ _ROW = types.uint32
 _MESSAGE = numba.from_dtype(MESSAGE)
 
 
-class Node(NamedTuple):
+class HandlerArguments(NamedTuple):
     """What a handler works on."""
 
     state: Any
@@ -42,39 +51,44 @@ def _step(node, i, message):
 class Door:
     """The door to the nodes of a state. It keeps state, rules, neighbourhood and outbox alive.
 
-    Opening it compiles the handler, or loads it from the compile cache.
+    lend: as `lent`, or a `Lender` of a caller that opens many doors to the same state.
+    Opening a door compiles the handler, or loads it from the compile cache.
     """
 
-    def __init__(self, state: Any, rules: Any, neighbourhood: Any, out: Any) -> None:
-        self.node = Node(state, rules, neighbourhood, out)
-        if not numba.config.DISABLE_JIT:
-            self._lent = Lent(self.node)
-            self.table = self._lent.address
-            self.handler = _address(self._lent.type)
+    def __init__(
+        self, state: Any, rules: Any, neighbourhood: Any, out: Any,
+        lend: Callable[[Any], Any] = lent,
+    ) -> None:  # fmt: skip
+        self.node = lend(HandlerArguments(state, rules, neighbourhood, out))
+        if isinstance(self.node, Lent):
+            self.table, self.handler = self.node.address, _address(self.node.type)
 
 
-def _address(kind: types.Type) -> int:
+@cache
+def _address(kind: Any) -> int:
     """The address of the handler's machine code for the types of a node."""
     args = (kind, _ROW, _MESSAGE)
-    _step.compile(args)
-    made = _step.overloads[args]
+    step: Any = _step
+    step.compile(args)
+    made = step.overloads[args]
     address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
     assert address, "the handler's machine code has no address"
     return int(address)
 
 
-def enter(door: Any, i: int, message: Any) -> None:
+def enter(door: Any, i: Any, message: Any) -> None:
     """Let row i handle a message. Called from compiled code, an indirect call of a few ns.
 
     i: uint32. message: a record of type MESSAGE. Raises what the handler raises.
     """
     if numba.config.DISABLE_JIT:
-        handle(*door.node[:3], i, message, door.node.out)
+        node = door.node
+        handle(node.state, node.rules, node.neighbourhood, i, message, node.out)
     else:
         _enter(door, np.uint32(i), message)
 
 
-class _DoorType(types.Type):  # type: ignore[misc]
+class _DoorType(types.Type):
     """The numba type of every door, whatever its protocol."""
 
     def __init__(self) -> None:
@@ -85,18 +99,18 @@ _DOOR = _DoorType()
 _ADDRESS = types.voidptr
 
 
-@typeof_impl.register(Door)  # type: ignore[untyped-decorator]
+@typeof_impl.register(Door)
 def _type_of(_value: Door, _context: Any) -> _DoorType:
     return _DOOR
 
 
 @register_model(_DoorType)
 class _DoorModel(models.StructModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, kind: types.Type) -> None:
+    def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, [("handler", _ADDRESS), ("table", _ADDRESS)])
 
 
-@unbox(_DoorType)  # type: ignore[untyped-decorator]
+@unbox(_DoorType)
 def _unbox(kind: _DoorType, value: Any, c: Any) -> NativeValue:
     made = cgutils.create_struct_proxy(kind)(c.context, c.builder)
     made.handler = pointer_in(c, value, "handler")
@@ -110,7 +124,7 @@ class _Enter(AbstractTemplate):  # type: ignore[misc]
         return signature(_VOID, _DOOR, _ROW, _MESSAGE) if len(args) == 3 and not kws else None
 
 
-@lower_builtin(enter, _DoorType, _ROW, types.Record)  # type: ignore[untyped-decorator]
+@lower_builtin(enter, _DoorType, _ROW, types.Record)
 def _lowered_enter(context: Any, builder: ir.IRBuilder, _sig: Any, args: Any) -> ir.Value:
     door = cgutils.create_struct_proxy(_DOOR)(context, builder, value=args[0])
     convention = context.call_conv

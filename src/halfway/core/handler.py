@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from halfway.core.compiled import inlined
 from halfway.core.compiler import reach
 from halfway.core.compiler.by_type import chosen_by_type
-from halfway.core.compiled import inlined
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,7 +29,7 @@ def is_claimed(state_type: type) -> bool:
 def handles(state_type: type) -> Callable[[F], F]:
     """Declare a function as the handler of all messages to rows of `state_type`.
 
-    A NamedTuple class is its own numba type, so the compiler can choose the handler. The engine is compiled once for each protocol in use.
+    A NamedTuple class is its own numba type, so the compiler chooses the handler.
     """
 
     def register(function: F) -> F:

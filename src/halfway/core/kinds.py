@@ -7,6 +7,10 @@ A protocol declares each kind once; the number is what compiled code compares:
 >>> FLOOD = KINDS.network(2, "flood", "an event, to every neighbour", "topic event")
 >>> KINDS.names[2], KINDS[FLOOD].channel
 ('flood', <Channel.NETWORK: 'network'>)
+>>> PARENT = "topic"  # the handler reads message[PARENT]
+>>> ACCEPT = KINDS.network(3, "accept", "the receiver is a child", reused={PARENT: "the parent"})
+>>> KINDS[ACCEPT].fields
+('topic',)
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,6 +27,7 @@ from halfway.core.message import MESSAGE, START
 FIELDS = {"flags", "target", "topic", "event", "publisher", "sequence"}
 _SIZE = {array: MESSAGE[array].shape[0] for array in ("args", "reals")}
 _NOTHING: Mapping[str, int] = MappingProxyType({})
+_NO_MEANINGS: Mapping[str, str] = MappingProxyType({})
 
 
 class Channel(Enum):
@@ -63,7 +68,8 @@ class Kind(NamedTuple):
     """One message kind: header `fields` that it fills, and its places in `args` and `reals`.
 
     A place has a name and its first index. A name that ends in [3] is a vector of three places; one
-    that ends in [k] is a vector that ends before the next place, or with the array.
+    that ends in [k] is a vector that ends before the next place, or with the array. `reused` are
+    the fields that hold something else than their name says: field -> what it holds.
     """
 
     number: int
@@ -74,6 +80,7 @@ class Kind(NamedTuple):
     args: Mapping[str, int] = _NOTHING  # name of a place -> its first index in `args`
     reals: Mapping[str, int] = _NOTHING
     on_map: MapRole | Step | Meets | None = None
+    reused: Mapping[str, str] = _NO_MEANINGS
 
     def places(self, array: str) -> dict[str, range]:
         """The indices of a message kind's places in "args" or "reals", by name without length."""
@@ -99,11 +106,14 @@ class Kinds:
     def declare(
         self, channel: Channel, number: int, name: str, meaning: str, fields: str = "",
         args: Mapping[str, int] = _NOTHING, reals: Mapping[str, int] = _NOTHING,
-        on_map: MapRole | Step | Meets | None = None,
+        on_map: MapRole | Step | Meets | None = None, reused: Mapping[str, str] = _NO_MEANINGS,
     ) -> np.uint8:  # fmt: skip
-        """Declare a message kind of that channel; return its number. fields: split at blanks."""
-        words = tuple(fields.split())
-        return self._add(Kind(number, name, channel, meaning, words, args, reals, on_map))
+        """Declare a message kind of that channel; return its number.
+
+        fields: split at blanks, without those of `reused`.
+        """
+        words = (*fields.split(), *reused)
+        return self._add(Kind(number, name, channel, meaning, words, args, reals, on_map, reused))
 
     command = partialmethod(declare, Channel.COMMAND)
     network = partialmethod(declare, Channel.NETWORK)
@@ -155,6 +165,8 @@ class Kinds:
             raise ValueError(f"kind {kind.number}: the name '{kind.name}' is taken")
         if unknown := set(kind.fields) - FIELDS:
             raise ValueError(f"kind {kind.number} ({kind.name}): unknown field {unknown}")
+        if len(set(kind.fields)) < len(kind.fields):
+            raise ValueError(f"kind {kind.number} ({kind.name}): a field is listed twice")
         for array in ("args", "reals"):
             filled = [index for place in kind.places(array).values() for index in place]
             if len(set(filled)) < len(filled) or not set(filled) <= set(range(_SIZE[array])):

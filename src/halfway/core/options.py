@@ -16,7 +16,7 @@ class Option(NamedTuple):
 
 def seconds(default: float, meaning: str, low: float = 0.0) -> Option:
     """An option of a protocol that is a time in seconds, up to about 30 years."""
-    return Option(default, low, 1e9, f"seconds; {meaning}")
+    return Option(default, low, 1e9, f"seconds {meaning}")
 
 
 def count(default: int, meaning: str, low: int = 0, high: int = 1_000_000) -> Option:

@@ -105,7 +105,11 @@ def results_in(folder: Path) -> Store:
     for place in (folder, folder / "runs"):
         if not folder.is_dir() or (place / "manifest.json").exists():
             return Store(place)  # which reports a file in place of a folder
-    raise Problem("holds no results", where=str(folder), remedy="name the folder given to --out")
+    raise Problem(
+        "the folder contains no results",
+        where=str(folder),
+        remedy="name the --out folder of another command",
+    )
 
 
 def audit(store: Store) -> Audit:

@@ -28,7 +28,7 @@ class Result:
 
     verdicts: list[Verdict]
     summaries: dict[FigureName, Summaries]
-    readings: dict[FigureName, tuple[str, ...]]
+    interpretations: dict[FigureName, tuple[str, ...]]
     report: SweepReport
     digest: str  # canonical, of the runs of these figures; empty if they have none
 
@@ -55,7 +55,9 @@ def reproduce(
     for paper, figure in figures:
         count = figure.replicates[scale]
         plans[paper.name, figure.name] = plan(figure.points(scale), count, root), count
-    readings = {(paper.name, figure.name): figure.readings for paper, figure in figures}
+    interpretations = {
+        (paper.name, figure.name): figure.interpretations for paper, figure in figures
+    }
     whole = together([table for table, _ in plans.values()])
     titles = {(paper.name, figure.name): figure.title for paper, figure in figures}
     requested = ((name, table) for name, (table, _) in plans.items() if len(table))
@@ -64,7 +66,7 @@ def reproduce(
     }
     if not whole.num_rows:  # the figures are drawings only
         nothing = SweepReport(0, 0, 0, "", 0.0, 1, {}, 0.0, 0.0)
-        return Result([], {name: Summaries([]) for name in plans}, readings, nothing, "")
+        return Result([], {name: Summaries([]) for name in plans}, interpretations, nothing, "")
     with OnDemand(master) as spark:
         # The cause of an error may be fixed since.
         report = sweep(
@@ -72,7 +74,9 @@ def reproduce(
         )
         found = _measured(spark, store, plans)
     verdicts = [v for studied in figures for v in _judged(studied, found, report)]
-    return Result(verdicts, found, readings, report, digest(store, set(whole["key"].to_pylist())))
+    return Result(
+        verdicts, found, interpretations, report, digest(store, set(whole["key"].to_pylist()))
+    )
 
 
 def _measured(spark: OnDemand, store: Store, plans: Planned) -> dict[FigureName, Summaries]:

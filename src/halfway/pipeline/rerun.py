@@ -30,7 +30,7 @@ def why_not(row: Mapping[str, Any], codes: Mapping[str, str]) -> str:
         return f"{row['measurement'].partition(':')[0]} cannot be imported"
     run = (row["replicate"], row["network_seed"], row["workload_seed"], row["random_seed"])
     if key_of(row["measurement"], row["parameters"], run, code) != row["key"]:
-        return f"it was made by other code (halfway {row['version']})"
+        return f"other code made the run (halfway {row['version']})"
     try:
         check_inputs(msgspec.json.decode(row["parameters"]))
     except Problem as problem:

@@ -95,7 +95,7 @@ class Figure:
     points: Callable[[Scale], list[Point]]
     replicates: dict[Scale, int]
     judge: Callable[[Summaries], Iterable[Verdict]]
-    readings: tuple[str, ...]  # interpretations of the paper, printed under the table
+    interpretations: tuple[str, ...]  # interpretations of the paper, printed under the table
     plots: tuple[Plot, ...] = ()
     drawing: Drawing | None = None
 

@@ -1,11 +1,11 @@
 """Anti-entropy: in each round a node compares its events with those of one random neighbour.
 
-After Demers et al. 1987, "Epidemic algorithms for replicated database maintenance": partners drawn
-at random, push and pull. In a round a node sends digests (which events of a page of 256 it holds, a
-bit each) to one neighbour. The neighbour answers with events that the digest lacks, and with one
-request (bits again) for those that it lacks itself, which the first node then sends. On a connected
-network every node ends up with every event of the window, whatever was lost: a later round repeats
-what an earlier one missed.
+After Demers et al. 1987, "Epidemic algorithms for replicated database maintenance", §1.3: partners
+drawn at random, push and pull. In a round a node sends digests (which events of a page of 256 it
+holds, a bit each) to one neighbour. The neighbour answers with events that the digest lacks, and
+with one request (bits again) for those that it lacks itself, which the first node then sends. On a
+connected network every node ends up with every event of the window, whatever was lost: a later
+round repeats what an earlier one missed.
 
 We compare pages of event ids in turn instead of whole databases by checksum, and send at most
 `batch` events in answer to one record, because a record has eight integers and an outbox is
@@ -29,33 +29,52 @@ from halfway.core.prng import pick, random_bits, random_states, uniform
 from halfway.protocols import application
 
 PAGE = 256  # events whose bits fill the eight integers of a record
+PAGE_START = "event"  # header field of a DIGEST and a REQUEST: the first event id of the page
 NEWEST = 0  # place in `reals` of a DIGEST
 START_NUMBER = 0  # place in `args` of a ROUND: which START its rounds began with
+
+_PAGE = {PAGE_START: "first event id of the page"}
 
 KINDS = Kinds()
 KINDS.include(application.KINDS)
 KINDS.start()
 DIGEST = KINDS.network(
-    2, "digest", "which events of a page the sender holds; `event` is the first of the page",
-    "event", args={"held bits[8]": 0}, reals={"newest known event": NEWEST},
+    2, "digest", "the sender states which events of a page it holds", args={"held bits[8]": 0},
+    reals={"newest known event": NEWEST}, reused=_PAGE,
 )  # fmt: skip
 REQUEST = KINDS.network(
-    7, "request", "which events of a page the sender lacks; `event` is the first of the page",
-    "event", args={"lacking bits[8]": 0},
+    7, "request", "the sender states which events of a page it lacks", args={"lacking bits[8]": 0},
+    reused=_PAGE,
 )  # fmt: skip
-EVENT = KINDS.network(8, "event", "an event", "topic event", on_map=MapRole.EVENT_HOP)
+EVENT = KINDS.network(
+    8,
+    "event",
+    "the sender passes an event that the receiver lacks",
+    "topic event",
+    on_map=MapRole.EVENT_HOP,
+)
 ROUND = KINDS.timer(
-    3, "round", "compare with a random neighbour", args={"start number": START_NUMBER}
+    3,
+    "round",
+    "the node compares its events with a random neighbour",
+    args={"start number": START_NUMBER},
 )
 
 # A node keeps an event and sends it on request: the hops of a record do not begin at the publisher.
 HOPS_FROM_PUBLISHER = False
 
 OPTIONS = {
-    "period_s": seconds(1.0, "from one round of a node to its next"),
-    "jitter_s": seconds(0.5, "upper bound of the random delay added to each wait"),
-    "pages": count(1, "pages of 256 events that a round compares", 1, 1000),
-    "batch": count(8, "most events sent, and requested, in answer to one record", 1, 256),
+    "period_s": seconds(1.0, "from one round of a node to its next round"),
+    "jitter_s": seconds(0.5, "of the longest random delay that a node adds to each wait"),
+    "pages": count(
+        1, "number of pages that a node compares in one round. A page has 256 events", 1, 1000
+    ),
+    "batch": count(
+        8,
+        "largest number of events that a node sends, or requests, in answer to one record",
+        1,
+        256,
+    ),
 }
 
 
@@ -188,7 +207,7 @@ def compare(state, rules, neighbourhood, i, out):
 def send_digest(state, i, page, partner, out):
     """Send a neighbour an anti-entropy digest: which events of a page row i holds."""
     o = emit(out, DIGEST, 0.0, partner)
-    o.event = page
+    o[PAGE_START] = page
     o.reals[NEWEST] = state.newest[i]
     start, end = in_window(state, i, page)
     for event in range(start, end):
@@ -207,7 +226,7 @@ def send_event(state, i, event, towards, out):
 @inlined
 def answer_digest(state, rules, i, message, out):
     """Send events that an anti-entropy digest lacks (push), request those row i lacks (pull)."""
-    page = np.int64(message.event)
+    page = np.int64(message[PAGE_START])
     know_of(state, i, message.reals[NEWEST])
     # A sender that knows newer events has forgotten the old ones: only row i's window counts.
     start, end = in_window(state, i, page)
@@ -220,7 +239,7 @@ def answer_digest(state, rules, i, message, out):
         lacking += there and not here
     if lacking > 0:
         o = emit(out, REQUEST, 0.0, message.source)
-        o.event = message.event
+        o[PAGE_START] = message[PAGE_START]
         requested = 0
         for event in range(start, end):
             lacks = has_bit(message, event - page) and not holds(state, i, event)
@@ -232,7 +251,7 @@ def answer_digest(state, rules, i, message, out):
 @inlined
 def answer_request(state, rules, i, message, out):
     """Answer an anti-entropy request with the requested events that row i holds."""
-    page = np.int64(message.event)
+    page = np.int64(message[PAGE_START])
     sent = 0
     start, end = in_window(state, i, page)
     for event in range(start, end):

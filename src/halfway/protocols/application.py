@@ -12,9 +12,11 @@ from halfway.core.message import APP
 from halfway.core.outbox import emit
 
 KINDS = Kinds()
-PUBLISH = KINDS.command(1, "publish", "publish `event` of `topic`", "topic event")
-SUBSCRIBE = KINDS.command(5, "subscribe", "deliver events of `topic` from now on", "topic")
-DELIVERED = KINDS.report(4, "delivered", "an event for a subscriber, once", "topic event")
+PUBLISH = KINDS.command(1, "publish", "the application publishes `event` of `topic`", "topic event")
+SUBSCRIBE = KINDS.command(5, "subscribe", "the application subscribes to `topic`", "topic")
+DELIVERED = KINDS.report(
+    4, "delivered", "the node delivers an event to a subscriber once", "topic event"
+)
 
 
 @inlined

@@ -1,8 +1,8 @@
 """Counter-based broadcast: a node that receives enough copies of an event does not repeat it.
 
-After Ni, Tseng, Chen & Sheu 1999, "The broadcast storm problem in a mobile ad hoc network": a node
-that receives an event for the first time waits for a random time, counts the further copies that it
-receives meanwhile, and repeats the event only if it received fewer than `enough` in all.
+After Ni, Tseng, Chen & Sheu 1999, "The broadcast storm problem in a mobile ad hoc network", §3.2: a
+node that receives an event for the first time waits for a random time, counts the further copies
+that it receives meanwhile, and repeats the event only if it received fewer than `enough` in all.
 """
 
 from typing import NamedTuple
@@ -21,13 +21,21 @@ from halfway.protocols.event_window import empty_window, record_if_new
 KINDS = Kinds()
 KINDS.include(application.KINDS)
 COPY = KINDS.network(
-    2, "copy", "an event, to every neighbour", "topic event", on_map=MapRole.EVENT_HOP
+    2,
+    "copy",
+    "the sender passes an event to every neighbour",
+    "topic event",
+    on_map=MapRole.EVENT_HOP,
 )
-DECIDE = KINDS.timer(3, "decide", "the wait is over: repeat the event, or not", "topic event")
+DECIDE = KINDS.timer(
+    3, "decide", "the wait is over, and the node decides whether to repeat the event", "topic event"
+)
 
 OPTIONS = {
-    "wait_s": seconds(0.05, "the longest wait before a node decides"),
-    "enough": count(3, "copies received after which a node does not repeat an event", 1, 1000),
+    "wait_s": seconds(0.05, "of the longest wait before a node decides whether to repeat an event"),
+    "enough": count(
+        3, "number of received copies after which a node does not repeat an event", 1, 1000
+    ),
 }
 
 
@@ -35,7 +43,7 @@ class Rules(NamedTuple):
     """The scalars of counter-based broadcast, equal on every node."""
 
     wait_s: float  # the longest wait before a node decides
-    enough: int  # [Ni et al.] C: copies received after which a node does not repeat an event
+    enough: int  # [Ni et al. 1999 §3.2] C: copies after which a node does not repeat an event
 
 
 class CounterState(NamedTuple):

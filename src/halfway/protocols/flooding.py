@@ -15,11 +15,17 @@ from halfway.protocols.event_window import empty_window, record_if_new
 KINDS = Kinds()
 KINDS.include(application.KINDS)
 FLOOD = KINDS.network(
-    2, "flood", "an event, to every neighbour", "topic event", on_map=MapRole.EVENT_HOP
+    2,
+    "flood",
+    "the sender passes an event to every neighbour",
+    "topic event",
+    on_map=MapRole.EVENT_HOP,
 )
-REPEAT = KINDS.timer(3, "repeat", "the delay is over: transmit the event", "topic event")
+REPEAT = KINDS.timer(
+    3, "repeat", "the delay is over, and the node transmits the event", "topic event"
+)
 
-OPTIONS = {"repeat_delay_s": seconds(0.01, "from receiving an event to repeating it")}
+OPTIONS = {"repeat_delay_s": seconds(0.01, "from the reception of an event to its repetition")}
 
 
 class Rules(NamedTuple):

@@ -1,10 +1,10 @@
 """Gossip: a node pushes a new event to a few random neighbours, or only some nodes repeat it.
 
 Push, after the rumours of Demers et al. 1987, "Epidemic algorithms for replicated database
-maintenance": a node that receives an event for the first time sends it to `fanout` distinct random
-neighbours in each of `rounds` rounds. Broadcast, after Haas, Halpern & Li 2002, "Gossip-based ad
-hoc routing": with `fanout` = BROADCAST a round is one transmission to all neighbours. Their
-GOSSIP1(p, k) is rounds = 1, chance = p, sure_hops = k; p = 1 is flooding.
+maintenance", §1.4: a node that receives an event for the first time sends it to `fanout` distinct
+random neighbours in each of `rounds` rounds. Broadcast, after Haas, Halpern & Li 2002,
+"Gossip-based ad hoc routing": with `fanout` = BROADCAST a round is one transmission to all
+neighbours. Their GOSSIP1(p, k) is rounds = 1, chance = p, sure_hops = k; p = 1 is flooding.
 
 We stop after a fixed number of rounds, because Demers' rumours that stop by feedback need an answer
 to each push. We do not exclude the neighbour that sent the event, because the drawn neighbours must
@@ -29,22 +29,40 @@ from halfway.protocols.event_window import empty_window, record_if_new
 KINDS = Kinds()
 KINDS.include(application.KINDS)
 PUSH = KINDS.network(
-    2, "push", "an event, to one neighbour or to all", "topic event", on_map=MapRole.EVENT_HOP
+    2,
+    "push",
+    "the sender passes an event to one neighbour, or to all neighbours",
+    "topic event",
+    on_map=MapRole.EVENT_HOP,
 )
 ROUNDS_MADE = 0  # place in `args` of a ROUND
 ROUND = KINDS.timer(
-    3, "round", "the next round of an event", "topic event", args={"rounds made": ROUNDS_MADE}
+    3,
+    "round",
+    "the next round of an event begins",
+    "topic event",
+    args={"rounds made": ROUNDS_MADE},
 )
 
 BROADCAST = -1  # a fanout: one transmission to all neighbours
 
 OPTIONS = {
-    "fanout": count(3, "random neighbours in a round; -1: all, by one broadcast", BROADCAST),
-    "rounds": count(3, "rounds in which a node sends an event", 1),
-    "period_s": seconds(1.0, "from one round to the next"),
-    "jitter_s": seconds(0.5, "upper bound of the random delay added to each wait"),
-    "chance": share(1.0, "probability that a node sends an event at all"),
-    "sure_hops": count(1, "nodes that receive it after fewer hops always send it", 0, 65_535),
+    "fanout": count(
+        3,
+        "number of random neighbours that a node chooses in one round. -1 means "
+        "one broadcast to all neighbours",
+        BROADCAST,
+    ),
+    "rounds": count(3, "number of rounds in which a node sends the same event", 1),
+    "period_s": seconds(1.0, "from one round of an event to its next round"),
+    "jitter_s": seconds(0.5, "of the longest random delay that a node adds to each wait"),
+    "chance": share(1.0, "probability that a node sends a new event at all"),
+    "sure_hops": count(
+        1,
+        "number of hops. A node that receives an event after fewer hops always sends the event",
+        0,
+        65_535,
+    ),
 }
 
 
@@ -55,8 +73,8 @@ class Rules(NamedTuple):
     rounds: int  # rounds in which a node sends an event
     period_s: float  # from one round to the next
     jitter_s: float  # upper bound of the random delay added to each wait, the first one included
-    chance: float = 1.0  # [Haas et al.] p: the probability that a node sends an event at all
-    sure_hops: int = 1  # [Haas et al.] k: a node that received it after fewer hops always sends it
+    chance: float = 1.0  # [Haas et al. 2002] p: the probability that a node sends an event at all
+    sure_hops: int = 1  # [Haas et al. 2002] k: after fewer hops a node always sends it
 
 
 class GossipState(NamedTuple):
@@ -115,7 +133,8 @@ def push(state, rules, neighbourhood, i, message, out):
 
 @inlined
 def takes_part(state, rules, i, message):
-    """[Haas et al.] Whether a node gossips: always within k hops, with probability p beyond."""
+    """[Haas et al. 2002] Whether a node gossips: always within k hops, with probability p
+    beyond."""
     return message.hops < rules.sure_hops or uniform(random_bits(state, i)) < rules.chance
 
 

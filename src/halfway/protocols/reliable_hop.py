@@ -19,10 +19,11 @@ KINDS = Kinds()
 ACK = KINDS.network(254, "ack", "the hop with this sequence number has arrived", "sequence")
 ATTEMPT = 0  # place in `args` of an ACK_TIMEOUT
 ACK_TIMEOUT = KINDS.timer(
-    253, "ack-timeout", "retransmit a hop that is not acknowledged", "sequence",
+    253, "ack-timeout", "the node retransmits a hop without acknowledgement", "sequence",
     args={"attempt": ATTEMPT},
 )  # fmt: skip
 
+ACK_TIMEOUT_S = 0.1  # the default of every system; more than a round trip
 NONE = np.int64(-1)
 _FREE = 0  # the sequence number of a free place
 _SEQUENCE_NUMBERS = 2**31 - 1  # after these they start again

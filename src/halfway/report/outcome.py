@@ -24,20 +24,22 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     )
     for table in (_metrics(outcome), _spreads(outcome), _kinds(outcome)):
         console.print(table, highlight=False)
-    digest = f"digest {outcome.digest}: equal for equal seeds, on any machine"
+    digest = f"digest {outcome.digest} (equal seeds give equal digests on any machine)"
     console.print(digest, highlight=False)
 
 
 def _metrics(outcome: Outcome) -> Table:
     table = _table("metric", "value", "meaning")
     load = outcome.load
-    unpublished = f"; {outcome.unpublished:,} not published, their nodes were down"
+    unpublished = (
+        f". {outcome.unpublished:,} events were not published, because their nodes were down"
+    )
     rows = [
         ("delivery ratio", _short(outcome.delivery_ratio),
          f"{outcome.delivered:,} of {outcome.expected:,} expected notifications of "
          f"{outcome.published:,} events" + (unpublished if outcome.unpublished else "")),
         ("duplicates, late", f"{outcome.duplicates:,}, {outcome.late:,}",
-         "repeated notifications; notifications after the event was closed"),
+         "repeated notifications, and notifications after an event was closed"),
         ("messages / notification", _short(outcome.sent_per_notification),
          f"{sum(outcome.sent.values()):,} transmissions, {outcome.bytes_sent:,} bytes"),
         ("receptions / notification", _short(outcome.received_per_notification),
@@ -48,8 +50,8 @@ def _metrics(outcome: Outcome) -> Table:
         ("transmitting nodes", f"{outcome.transmitting_nodes:,}", "nodes that sent a message"),
         ("energy [J]", _short(outcome.energy_j),
          f"sending {outcome.energy_tx_j:.3g}, receiving {outcome.energy_rx_j:.3g}, idle "
-         f"{outcome.energy_idle_j:.3g}; max node energy {outcome.max_node_energy_j:.3g}"),
-        ("state / node [bytes]", f"{outcome.state_bytes_per_node:,.0f}", "memory of the protocol"),
+         f"{outcome.energy_idle_j:.3g}, max node energy {outcome.max_node_energy_j:.3g}"),
+        ("state / node [bytes]", f"{outcome.state_bytes_per_node:,.0f}", "memory of one node"),
     ]  # fmt: skip
     if outcome.caught_up:
         why = "notifications of subscribers that were down when the event was published"
@@ -58,7 +60,7 @@ def _metrics(outcome: Outcome) -> Table:
         why = "notifications of applications without a subscription"
         rows.append(("unsolicited", f"{outcome.unsolicited:,}", why))
     rows += [(name, f"{count:,}", "counted by the radio") for name, count in outcome.radio.items()]
-    why = "counted by the protocol; notifications may have been lost"
+    why = "counted by the protocol, and notifications may have been lost"
     rows += [(name, f"{count:,}", why) for name, count in outcome.shortfalls.items()]
     for row in rows:
         table.add_row(*row)

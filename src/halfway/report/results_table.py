@@ -60,7 +60,7 @@ def _print_failures(out: Console, failures: Sequence[Failure]) -> None:
         out.print(Text.assemble(("failed", "red bold"), f"  {runs}: {failure.error}"))
         out.print(Padding(Text(_first(failure), style="dim"), _INDENT))
         if why := failure.cannot_rerun:
-            out.print(Padding(Text(f"--rerun-failed cannot repeat it: {why}"), _INDENT))
+            out.print(Padding(Text(f"--rerun-failed cannot repeat this run: {why}"), _INDENT))
     if (left := len(failures) - _MOST) > 0:
         out.print(Text(f"{left:,} more errors: --json lists all", style="dim"))
 
@@ -81,7 +81,7 @@ def _print_rest(out: Console, found: Audit) -> None:
         batches = ", ".join(found.unfinished)
         out.print(
             f"not counted: batches/{batches}, unfinished ({found.writer} was interrupted, or is "
-            "still writing); the same command repeats them"
+            "still writing). The same command repeats unfinished batches."
         )
     for damage in found.damage[:_MOST]:
         out.print(Text.assemble(("damaged", "red bold"), f"  {damage.file} {damage.what}"))

@@ -45,14 +45,18 @@ def check_output(out: Path, study: str, names: Iterable[str]) -> Path:
     remedy = "name another folder with --out"
     for folder in (out, out / study):
         if folder.exists() and not folder.is_dir():
-            raise Problem("is a file, not a folder", where=str(folder), remedy=remedy)
+            raise Problem("this is a file: expected a folder", where=str(folder), remedy=remedy)
     index = out / _INDEX
     if index.exists() and not _is_ours(index):
-        raise Problem(f"holds {_INDEX}, which is not from halfway", where=str(out), remedy=remedy)
+        raise Problem(
+            f"the folder contains {_INDEX}, which is not from halfway",
+            where=str(out),
+            remedy=remedy,
+        )
     folder = out / study
     taken = [name for name in names if (folder / name).exists()]
     if taken and not (folder / _MARK).exists():
-        what = f"holds {taken[0]}, which is not from halfway"
+        what = f"the folder contains {taken[0]}, which is not from halfway"
         raise Problem(what, where=str(folder), remedy=remedy)
     write_whole(out / ".writable", "")
     (out / ".writable").unlink(missing_ok=True)

@@ -119,7 +119,7 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
             return None, Motion(course, model.radius)
         case Recorded() as file:
             traces = _from(read_motion(file.path), file.begin_s)
-            return None, Motion(traces.legs, file.radius, traces.presence)
+            return None, Motion(traces.legs, file.radius, traces.presence, names=traces.names)
 
 
 @contextlib.contextmanager

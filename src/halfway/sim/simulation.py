@@ -11,8 +11,7 @@ import numpy.typing as npt
 from halfway.adapters.interface import Commands, System, Unsupported, commands, part
 from halfway.adapters.registry import named
 from halfway.core.compiled import kernel
-from halfway.core.compiler.lent import lent
-from halfway.core.door import Door
+from halfway.core.compiler.lent import Lender, lent
 from halfway.core.driver import ANY_INCARNATION
 from halfway.core.message import START
 from halfway.problem import Problem
@@ -90,12 +89,7 @@ class Simulation:
         stretch: bool = True,
         journal: int | None = None,
     ) -> None:
-        if not (0.0 < seconds < 1e12):
-            raise Problem(f"seconds = {seconds:g}: expected a positive finite number")
-        if not 0 <= seed < 2**64:
-            raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1")
-        if window < 1:
-            raise Problem(f"window = {window}: expected 1 or more events")
+        _check(seconds, seed, window)
         chosen = system if isinstance(system, System) else named(system)
         self.system, self.seconds, self.seed = chosen.name, float(seconds), seed
         self._adapter = chosen.with_options(options or {})
@@ -116,9 +110,10 @@ class Simulation:
         deliveries = DeliveryAccounting(self.demand, n, window, counts_hops)
         self._publications = PublicationFeed(self.demand, deliveries, self.environment, stretch)
         self.deliveries, self.at, self._posted_to = deliveries, 0.0, 0.0
-        self._trace = None if trace is None else Trace(trace, self.instance.kinds.names)
+        self._trace = self._new_trace(trace)
         self._records = None if journal is None else KeptRecords(journal)
         buffer = _JOURNAL if trace is not None or journal else 0
+        self._lend = Lender()
         engine = new_engine(n, 1024, _APPLICATIONS, buffer)
         self.engine = engine._replace(cut=self.environment.cut)
         self._changes = self.environment.advance(0.0)
@@ -189,7 +184,7 @@ class Simulation:
         for first in range(0, len(some.at), _BATCH):
             batch = part(some, slice(first, first + _BATCH))
             self._grow(len(batch.at) + 1)
-            _post_all(lent(self.engine), lent(batch))
+            _post_all(self._lend(self.engine), lent(batch))
 
     def kill(self, *rows: int) -> None:
         """Take simulated nodes down now and for good. The environment's uptime ignores it."""
@@ -207,7 +202,7 @@ class Simulation:
     def _kept(self) -> KeptRecords:
         if self._records is None:
             remedy = "build the simulation with journal=0 or more"
-            raise Problem("no records were kept", remedy=remedy)
+            raise Problem("the simulation kept no records", remedy=remedy)
         return self._records
 
     def _run_piece(self, end: float, limit: int, stop: Condition | None) -> bool:
@@ -217,7 +212,7 @@ class Simulation:
             delivered = int(self.engine.counters.events[0])
             further = min(self._instant.most, _INTERRUPT_EVERY if stop is None else _STOP_EVERY)
             counted, queue = self._drive(until, min(limit, delivered + further)), self.engine.queue
-            next_at = float(peek_time(lent(queue))) if counted and queue.tally[0] > 0 else end
+            next_at = float(peek_time(self._lend(queue))) if counted and queue.tally[0] > 0 else end
             self.at = max(self.at, min(next_at, end)) if counted else end
             if counted:
                 self._instant.check(next_at, int(self.engine.counters.events[0]), self.system)
@@ -235,11 +230,10 @@ class Simulation:
         if 0 < len(self.engine.journal.row) < 2 * slots:
             self.engine = self.engine._replace(journal=new_log(4 * slots))
         while True:
-            door = Door(instance.state, instance.rules, environment.neighbourhood, self.engine.out)
             why = engines.run(
-                door, lent(environment.neighbourhood), lent(self.engine), lent(self.radio),
-                lent(environment.reach), instance.kinds.starts, lent(self._changes), until, limit,
-                slots,
+                instance.state, instance.rules, environment.neighbourhood, self.engine, self.radio,
+                environment.reach, instance.kinds.starts, self._changes, until, limit, slots,
+                self._lend,
             )  # fmt: skip
             self._empty_logs()
             if why == engines.POOL_FULL:
@@ -248,6 +242,12 @@ class Simulation:
                 environment.make_room()
             elif why != engines.LOG_FULL:
                 return bool(why == engines.COUNTED)
+
+    def _new_trace(self, path: Path | None) -> Trace | None:
+        """Open the simulation's trace, with the names of its kinds and nodes."""
+        if path is None:
+            return None
+        return Trace(path, self.instance.kinds.names, self.environment.names())
 
     def _grow(self, free: int) -> None:
         """Make room in the simulation's engine for so many more records in flight."""
@@ -281,6 +281,16 @@ class Simulation:
         start_up = self._adapter.start_up_commands(self.demand)
         self.post(start_up)
         return StartUp(start_up, self.environment.initially_down)
+
+
+def _check(seconds: float, seed: int, window: int) -> None:
+    """Raise Problem for a number of a simulation that is out of range."""
+    if not (0.0 < seconds < 1e12):
+        raise Problem(f"seconds = {seconds:g}: expected a positive finite number")
+    if not 0 <= seed < 2**64:
+        raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1")
+    if window < 1:
+        raise Problem(f"window = {window}: expected 1 or more events")
 
 
 @kernel

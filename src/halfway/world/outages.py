@@ -117,7 +117,7 @@ def _draw_lots(word, lot):
 
 
 @inlined
-def exponential(word, mean):
+def exponential_time(word, mean):
     """Draw an exponential time between outages of a given mean: next random state, and time."""
     # We use von Neumann's comparisons, because the last bit of a logarithm differs between
     # machines. A run of falling uniforms of odd length yields its first.
@@ -145,14 +145,14 @@ def _draw_churn(chosen, fault, mean_up, mean_down, since, until, node, begin, en
     for c in range(chosen.shape[0]):
         # The first random number is the lot of `_draw_lots`.
         word = advanced(seeded(fault, chosen[c]))
-        word, t = exponential(word, mean_up)
+        word, t = exponential_time(word, mean_up)
         while t < until:
-            word, down = exponential(word, mean_down)
+            word, down = exponential_time(word, mean_down)
             if t + down >= since:
                 if count < node.shape[0]:
                     node[count], begin[count], end[count] = chosen[c], t, t + down
                 count += 1
-            word, up = exponential(word, mean_up)
+            word, up = exponential_time(word, mean_up)
             t = t + down + up
     return count
 

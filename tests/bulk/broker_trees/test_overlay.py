@@ -20,7 +20,7 @@ from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import (
     NO_BROKER,
     Overlay,
-    PathReading,
+    PathInterpretation,
     Rules,
     connected,
     guarantee,
@@ -42,7 +42,10 @@ from halfway.world.underlays.waxman import Waxman, waxman
 from tests.networks import from_links
 
 REMEDIES = Rules("around", retry=True, bare_path=True)
-PLAIN = [Rules(reading, retry=False, bare_path=False) for reading in get_args(PathReading)]
+PLAIN = [
+    Rules(interpretation, retry=False, bare_path=False)
+    for interpretation in get_args(PathInterpretation)
+]
 
 
 def wired(network: Network) -> Underlay:

@@ -20,7 +20,8 @@ from tests.protocols.georendezvous.cell_networks import network_of
 
 
 def test_every_message_finds_the_right_home_over_every_small_population() -> None:
-    """[§2.1] "routing always converges in CHR": 3 x 3, from and to everywhere, and around it."""
+    """[geo §2.1] "routing always converges in CHR": 3 x 3, from and to everywhere, and around
+    it."""
     assert wrong_in_every_population(2, 2) == (1152, 0)
     assert wrong_in_every_population(3, 2) == (112_896, 0)
 

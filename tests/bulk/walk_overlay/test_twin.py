@@ -12,7 +12,7 @@ from halfway.protocols.walk_overlay.subscriptions import catalogue
 from halfway.world.graphs.network import Network
 from tests.bulk.walk_overlay.test_overlay import RECIPES
 from tests.networks import disk, from_links, line
-from tests.protocols.lone import Driven, Letter, World, drive
+from tests.protocols.lone import Command, Driven, World, drive
 
 LONG = 1e6  # seconds, after which no record is in flight
 
@@ -36,7 +36,7 @@ def by_messages(network: Network, initiators: list[int], seed: int, recipe: Any)
     commands = []
     for w, row in enumerate(initiators):
         at = w * (slow.step_pause_s + slow.bid_timeout_s) / 4 if w < together else LONG * w
-        commands.append(Letter(at, row, LAUNCH if w < together else JOIN))
+        commands.append(Command(at, row, LAUNCH if w < together else JOIN))
     widest = int(network.degree.max())
     world = World(
         network, walk_overlay, lambda n: walk_overlay.state(n, widest, 0, 0, 2, seed), slow,
@@ -80,7 +80,7 @@ def test_both_build_the_same_overlay(recipe: Any) -> None:
             same(driven, overlay)
             assert len(set(driven.state.members.root[overlay.rows])) == 1
         if recipe.get("together", 2) == 2:
-            connected = driven.commands(CONNECTED)
+            connected = driven.reported(CONNECTED)
             assert sorted({row for row, _, _ in connected}) == sorted(initiators)
 
 
@@ -98,8 +98,8 @@ def test_both_agree_where_walks_must_turn_back(network: Network) -> None:
 def test_a_walk_alone_in_its_component_reports_lost() -> None:
     network = from_links(7, [(0, 1), (1, 2), (1, 3), (4, 5), (5, 6)])
     driven = by_messages(network, [0, 4], 1, {})
-    assert [row for row, _, _ in driven.commands(LOST)] == [0, 4]
-    assert driven.commands(CONNECTED) == []
+    assert [row for row, _, _ in driven.reported(LOST)] == [0, 4]
+    assert driven.reported(CONNECTED) == []
     same(driven, Overlays(network).build([0, 4], seed=1))
 
 
@@ -108,8 +108,8 @@ def test_a_walk_that_reaches_most_steps_goes_back_and_reports_lost() -> None:
     slow = rules(most_steps=5)
     world = World(
         network, walk_overlay, lambda n: walk_overlay.state(n, 2, 0, 0, 2, 3), slow,
-        [Letter(0.0, 0, JOIN)],
+        [Command(0.0, 0, JOIN)],
     )  # fmt: skip
     driven = drive(world)
-    assert driven.commands(LOST) == [(0, -1, -1)]
+    assert driven.reported(LOST) == [(0, -1, -1)]
     assert np.flatnonzero(driven.state.members.root == 0).tolist() == [0, 1, 2, 3, 4, 5]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfway.bulk.walks.walks import Reading, Walkers, WalkSystem
+from halfway.bulk.walks.walks import Interpretation, Walkers, WalkSystem
 from halfway.protocols.walks.messages import STEP, WALK_ID
 from halfway.world.graphs.network import Network
 from halfway.world.workload.pairs import distinct_pairs
@@ -11,7 +11,7 @@ from tests.bulk.walks.walk_run import Outcome, WalkRun
 from tests.networks import disk, from_links, line
 
 SYSTEMS: tuple[WalkSystem, ...] = ("directional-walk", "random-walk")
-READINGS: tuple[Reading, ...] = ("heard", "stepped-on")
+INTERPRETATIONS: tuple[Interpretation, ...] = ("heard", "stepped-on")
 
 
 def steps_of(outcome: Outcome, walk: int) -> np.ndarray:
@@ -22,21 +22,29 @@ def steps_of(outcome: Outcome, walk: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("k", [1, 3, 10, 100])
-@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("interpretation", INTERPRETATIONS)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_same_paths_and_meetings_for_the_same_seeds(
-    system: WalkSystem, reading: Reading, k: int
+    system: WalkSystem, interpretation: Interpretation, k: int
 ) -> None:
     for seed in range(3):
         network = disk(n=120, radius=0.17, seed=seed)
         pairs = distinct_pairs(network.n, 12, seed)
         outcome = WalkRun(
-            network, pairs, system=system, reading=reading, k=k, seed=seed, journal=400_000
+            network,
+            pairs,
+            system=system,
+            interpretation=interpretation,
+            k=k,
+            seed=seed,
+            journal=400_000,
         ).run()
         walkers = Walkers(network, system)
-        total, nodes = walkers.meetings(pairs, seed=seed, k=k, reading=reading)
+        total, nodes = walkers.meetings(pairs, seed=seed, k=k, interpretation=interpretation)
         for topic, (source, target) in enumerate(pairs):
-            bulk = walkers.pair(source, target, seed=seed, topic=topic, k=k, reading=reading)
+            bulk = walkers.pair(
+                source, target, seed=seed, topic=topic, k=k, interpretation=interpretation
+            )
             assert (bulk.steps, bulk.node) == (total[topic], nodes[topic])
             for w in (0, 1):
                 # The walk that has not met yet continues, so the message-level run may have more.

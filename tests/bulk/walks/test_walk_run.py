@@ -34,16 +34,18 @@ def reports(outcome: Outcome, kind: int) -> list[tuple[int, int, int]]:
     seed=st.integers(0, 2**32),
     topics=st.integers(1, 15),
     system=st.sampled_from(SYSTEMS),
-    reading=st.sampled_from(["heard", "stepped-on"]),
+    interpretation=st.sampled_from(["heard", "stepped-on"]),
     k=st.integers(1, 20),
 )
 def test_both_initiators_are_notified_once_and_events_arrive_once(
-    seed: int, topics: int, system: str, reading: str, k: int
+    seed: int, topics: int, system: str, interpretation: str, k: int
 ) -> None:
     """[drw §3] "sends back messages to the publisher and the subscriber": both are notified."""
     network = disk(n=60, radius=0.25, seed=seed % 5)
     pairs = distinct_pairs(network.n, topics, seed)
-    simulation = WalkRun(network, pairs, system=system, reading=reading, k=k, seed=seed)  # type: ignore[arg-type]
+    simulation = WalkRun(
+        network, pairs, system=system, interpretation=interpretation, k=k, seed=seed
+    )  # type: ignore[arg-type]
     for topic in range(topics):
         simulation.publish(1e9, topic, event=1000 + topic)
         simulation.publish(1e9 + 1, topic, event=2000 + topic)

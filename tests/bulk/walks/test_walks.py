@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.bulk.walks.walks import Reading, Walkers, WalkSystem, walk_pair
+from halfway.bulk.walks.walks import Interpretation, Walkers, WalkSystem, walk_pair
 from halfway.bulk.walks.weights import _check_size, weight_table
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
@@ -54,14 +54,16 @@ def test_the_table_holds_the_papers_sums(network: Network) -> None:
     st.integers(1, 4),
 )
 def test_any_pair_meets_and_its_path_is_simple(
-    network: Network, seed: int, system: WalkSystem, reading: Reading, k: int
+    network: Network, seed: int, system: WalkSystem, interpretation: Interpretation, k: int
 ) -> None:
     """[drw §3] "there is a direct path between publishers and subscribers": end to end, simple."""
     pairs = distinct_pairs(network.n, 5, seed)
     walkers = Walkers(network, system)
-    steps, nodes = walkers.meetings(pairs, seed=seed, k=k, reading=reading)
+    steps, nodes = walkers.meetings(pairs, seed=seed, k=k, interpretation=interpretation)
     for topic, (source, target) in enumerate(pairs):
-        pair = walkers.pair(source, target, seed=seed, topic=topic, k=k, reading=reading)
+        pair = walkers.pair(
+            source, target, seed=seed, topic=topic, k=k, interpretation=interpretation
+        )
         assert (pair.steps, pair.node) == (steps[topic], nodes[topic])
         assert pair.steps_each == tuple(len(trail) - 1 for trail in pair.trails)
         for rows in (*pair.trails, pair.path):
@@ -101,12 +103,13 @@ def test_pairs_do_not_disturb_each_other() -> None:
 def test_k_steps_to_one() -> None:
     """On a line without a meeting, the second walk makes k steps for each of the first."""
     # [drw §4] "one path executes 1 step while the other one k steps": with k = 10.
-    pair = walk_pair(line(1000), 0, 999, k=10, seed=1, most_steps=110, reading="stepped-on")
+    pair = walk_pair(line(1000), 0, 999, k=10, seed=1, most_steps=110, interpretation="stepped-on")
     assert pair.steps_each == (10, 100)
     assert (pair.node, len(pair.path)) == (-1, 0)
 
 
 def test_heard_is_one_hop_sooner_and_counts_it() -> None:
+    """[dwo Alg. 2] A neighbour that carries the other trail is met as well."""
     # 0 - 1 - 2 - 3 - 4 from both ends: 0 goes to 1, 4 goes to 3; 1 goes to 2 and hears 3.
     pair = walk_pair(line(5), 0, 4, seed=1)
     assert (pair.steps, pair.steps_each, pair.node) == (4, (3, 1), 3)
@@ -115,6 +118,7 @@ def test_heard_is_one_hop_sooner_and_counts_it() -> None:
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_neighbours_meet_at_once(system: WalkSystem) -> None:
+    """[drw §3] "The node where the two … meet" makes the match: here an initiator."""
     pair = walk_pair(line(2), 0, 1, system=system)
     assert (pair.steps, pair.node, list(pair.path)) == (1, 1, [0, 1])
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.walks.walks import Reading, WalkSystem
+from halfway.bulk.walks.walks import Interpretation, WalkSystem
 from halfway.core.message import MESSAGE
 from halfway.protocols import SYSTEMS
 from halfway.protocols.walks.messages import LAUNCH, PUBLISH, Rules
@@ -44,7 +44,7 @@ class WalkRun:
         pairs: npt.NDArray[np.int64],
         *,
         system: WalkSystem = "directional-walk",
-        reading: Reading = "heard",
+        interpretation: Interpretation = "heard",
         k: int = 1,
         seed: int = 0,
         most_steps: int = 1_000_000,
@@ -56,7 +56,7 @@ class WalkRun:
         widest = int(network.degree.max(initial=1))
         self._neighbourhood = network.neighbourhood()
         self.state = protocol.state(node_ids, widest, len(self.pairs), seed)
-        self._rules = Rules((1.0, 1.0 / k), reading == "heard", most_steps)
+        self._rules = Rules((1.0, 1.0 / k), interpretation == "heard", most_steps)
         self._k = k
         self._spare = protocol.most_emissions(self.state, self._rules) * max(widest, 1)
         self._radio = Ideal(0.0)

@@ -62,11 +62,11 @@ def test_an_edit_of_what_a_measurement_imports_makes_its_runs_anew(tmp_path, mon
 
 
 def test_what_decides_a_comparisons_values_is_in_its_code():
-    told = set(sources_of("halfway.comparison.plan"))
+    sources = set(sources_of("halfway.comparison.plan"))
     wanted = {"comparison.metrics", "comparison.recovery", "comparison.plan",
               "scenario.build", "scenario.reading", "scenario.schema"}  # fmt: skip
-    assert {f"halfway.{name}" for name in wanted} <= told
-    assert not {name for name in told if "notes" in name or "report" in name}
+    assert {f"halfway.{name}" for name in wanted} <= sources
+    assert not {name for name in sources if "notes" in name or "report" in name}
 
 
 def test_a_point_shared_by_two_figures_is_planned_once():

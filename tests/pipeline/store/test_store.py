@@ -75,9 +75,9 @@ def test_the_lock_of_a_dead_process_is_free(store):
 def test_foreign_folders(tmp_path):
     file = tmp_path / "file"
     file.write_text("mine")
-    with pytest.raises(Problem, match="is a file, not a folder"):
+    with pytest.raises(Problem, match="this is a file: expected a folder"):
         Store(file)
-    with pytest.raises(Problem, match=r"holds other files \(file\) and no results"):
+    with pytest.raises(Problem, match=r"contains other files \(file\) and no results"):
         Store(tmp_path)
     refused = pytest.raises(Problem, match="cannot write results: Not a directory")
     with refused, Store(file / "below").writing():
@@ -88,8 +88,8 @@ def test_foreign_folders(tmp_path):
 @pytest.mark.parametrize(
     ("manifest", "message"),
     [
-        ('{"halfway": "9.0", "format": 99}', "is in format 99 of halfway 9.0, expected 2"),
-        ('{"halfway": "0.1", "format": 1}', "is in format 1 of halfway 0.1, expected"),
+        ('{"halfway": "9.0", "format": 99}', "results have format 99 of halfway 9.0, expected 2"),
+        ('{"halfway": "0.1", "format": 1}', "results have format 1 of halfway 0.1, expected"),
         ('{"halfw', "malformed manifest of results"),
         ('{"format": "one"}', "malformed manifest of results"),
         ("", "malformed manifest of results"),

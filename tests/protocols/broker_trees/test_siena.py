@@ -24,7 +24,7 @@ from halfway.protocols.broker_trees.source_routes import routes, with_reliable_h
 from halfway.protocols.broker_trees.subscription_table import FREE, Catalogue
 from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
 from tests.networks import from_links
-from tests.protocols.lone import Driven, Letter, World, drive, faults
+from tests.protocols.lone import Command, Driven, World, drive, faults
 
 SLOTS = 24
 BOUNDS = (0.0, 1.0, 2.0, 3.0)
@@ -84,7 +84,7 @@ def world(parents: np.ndarray, steps: list[Step], *, slots: int = SLOTS, retries
         event = step.what % len(VALUES)
         topic = event if step.kind == PUBLISH else step.what % MANY
         row = node(step, k)
-        commands.append(Letter(float(second), row, step.kind, topic, event, step.client))
+        commands.append(Command(float(second), row, step.kind, topic, event, step.client))
 
     def fresh(names: Any) -> siena.SienaState:
         brokers = np.arange(k, dtype=np.int32)
@@ -124,7 +124,7 @@ def notified(driven: Driven) -> list[tuple[int, int, int, int]]:
     """The notifications of a run, likewise."""
     return sorted(
         (int(record["at"]), int(row), int(record["target"]), int(record["event"]))
-        for row, record in zip(driven.told_rows, driven.told, strict=True)
+        for row, record in zip(driven.report_rows, driven.reports, strict=True)
         if record["kind"] == DELIVERED
     )
 
@@ -213,7 +213,7 @@ def test_a_node_behind_a_relay_is_served_as_if_it_were_at_its_broker() -> None:
     steps = [Step(int(SUBSCRIBE), 3, 5, everything), Step(int(PUBLISH), 2, 0, 4)]
     driven = drive(world(parents, steps))
     assert notified(driven) == [(1, 4, 5, 4)]
-    assert driven.told["hops"].tolist() == [4]  # 2, 1, 0, the relay 3, the node 4
+    assert driven.reports["hops"].tolist() == [4]  # 2, 1, 0, the relay 3, the node 4
 
 
 @settings(max_examples=10)
@@ -235,17 +235,17 @@ def test_every_kind_of_hop_is_retransmitted_until_it_fails() -> None:
 
 def test_records_without_a_path_to_a_broker_are_counted() -> None:
     here = world(np.array([-1, 0], np.int32), [])
-    commands = [Letter(0.0, 2, int(SUBSCRIBE), 3), Letter(1.0, 2, int(PUBLISH), 3, 3)]
+    commands = [Command(0.0, 2, int(SUBSCRIBE), 3), Command(1.0, 2, int(PUBLISH), 3, 3)]
     driven = drive(replace(here, commands=commands))  # the relay has no path of its own
     assert driven.state.lost.tolist() == [0, 0, 2, 0]
 
 
 def test_unknown_kinds_are_ignored() -> None:
-    commands = [Letter(0.0, 0, 200, 3, 3), Letter(0.0, 1, 255, 3, 3)]
+    commands = [Command(0.0, 0, 200, 3, 3), Command(0.0, 1, 255, 3, 3)]
     here = world(np.array([-1, 0], np.int32), [])
     driven = drive(replace(here, commands=commands))
     assert len(driven.records) == 2
-    assert len(driven.told) == 0
+    assert len(driven.reports) == 0
     assert (driven.state.table.filter == FREE).all()
 
 

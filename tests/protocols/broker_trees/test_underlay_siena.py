@@ -27,7 +27,7 @@ from halfway.sim.engine.records import new_engine
 from halfway.sim.radio.delays import Ideal
 from halfway.world.underlays.waxman import Waxman, waxman
 from tests.protocols.broker_trees.test_siena import FILTERS, MANY, MATCHES, VALUES
-from tests.protocols.lone import Letter, World, drive, faults
+from tests.protocols.lone import Command, World, drive, faults
 
 NODES, BROKERS, SLOTS, CHILDREN, WINDOW, HOP = 24, 9, 60, 12, 4096, 1e-3
 CLIENTS = np.arange(BROKERS, BROKERS + 5, dtype=np.int32)  # nodes; a broker's row is its number
@@ -89,11 +89,10 @@ def fresh(overlay: Overlay, names: Any) -> underlay_siena.State:
 class LiveTree:
     """A tree that runs on, action by action."""
 
-    def __init__(self, seed: int) -> None:
-        self.overlay, leading = grown(seed)
-        network = self.overlay.underlay.network
+    def __init__(self, overlay: Overlay, leading: Routes, tau_s: float = 2.0) -> None:
+        self.overlay, network = overlay, overlay.underlay.network
         self.neighbourhood, self.now, self.heard, self.event = network.neighbourhood(), 0.0, 0, 0
-        self.rules = rules(leading)
+        self.rules = rules(leading)._replace(tau_s=tau_s)
         self.state = fresh(self.overlay, np.arange(NODES, dtype=np.int32))
         cut = np.zeros(len(network.who), np.uint8)
         self.engine = new_engine(NODES, 8192, 1 << 14)._replace(cut=cut)
@@ -209,7 +208,7 @@ def test_nothing_is_lost_or_doubled_in_a_thousand_histories(
 
 def run_history(seed: int, initial: list[int], actions: list[Action]) -> None:
     """Run a history; after each action there is one tree, which delivers the next event."""
-    live = LiveTree(seed)
+    live = LiveTree(*grown(seed))
     wanted: dict[int, set[int]] = {row: set() for row in range(HERE)}
     for row, f in enumerate(initial):
         wanted[row].add(f)
@@ -244,9 +243,11 @@ def run_history(seed: int, initial: list[int], actions: list[Action]) -> None:
 @pytest.mark.parametrize("seed", range(WORLDS))
 @pytest.mark.parametrize("victim", range(BROKERS))
 def test_deaths_leave_the_tree_that_the_bulk_overlay_leaves(seed: int, victim: int) -> None:
-    """The same parents as in the bulk overlay, those below the root's successor included."""
-    # [uas §4.1] "operation of P on behalf of P": a death has the effect of a departure.
-    live = LiveTree(seed)
+    """[uas §4.1] "operation of P on behalf of P": a death has the effect of a departure.
+
+    The parents are those of the bulk overlay, those below the root's successor included.
+    """
+    live = LiveTree(*grown(seed))
     overlay = live.overlay.twin()
     live.settle(LONG)
     overlay.set_row(overlay[victim].row, down=True)
@@ -268,7 +269,7 @@ def test_after_tau_a_child_whose_direct_path_is_dead_joins_its_grandparent(seed:
     """[uas §4.1] before, "the alternate link is used"; as in the bulk overlay."""
     tried = 0
     for number in range(BROKERS):
-        live = LiveTree(seed)
+        live = LiveTree(*grown(seed))
         overlay = live.overlay.twin()
         broker = overlay[number]
         if broker.upper is None or broker.direct is None or broker.second is None:
@@ -289,7 +290,7 @@ def test_after_tau_a_child_whose_direct_path_is_dead_joins_its_grandparent(seed:
     assert tried
 
 
-def commands(overlay: Overlay) -> list[Letter]:
+def commands(overlay: Overlay) -> list[Command]:
     """Subscriptions, events, starts, ticks and unknown kinds."""
     row = {k: overlay[k].row for k in range(BROKERS)}
     some: list[tuple[int, int, int, int]] = [
@@ -302,7 +303,7 @@ def commands(overlay: Overlay) -> list[Letter]:
         (row[5], int(START), -1, -1), (row[0], int(PUBLISH), 4, 2),
         (row[1], 200, 3, 3), (row[1], 100, 3, 3),
     ]  # fmt: skip
-    return [Letter(0.5 * k, *given) for k, given in enumerate(some)]
+    return [Command(0.5 * k, *given) for k, given in enumerate(some)]
 
 
 def test_a_lone_node_emits_what_its_row_emits() -> None:
@@ -316,9 +317,9 @@ def test_a_lone_node_emits_what_its_row_emits() -> None:
     assert underlay_siena.most_emissions(fresh(overlay, here.names()), given) == MOST
     kinds = {int(kind) for kind in driven.records["kind"]}
     assert {0, 2, 4, 6, 13, 14, 15, 16, 18, 19, 20, 22, 23, 24} <= kinds
-    seats = {
+    row_maps = {
         BROKERS: {row: row for row in range(BROKERS)},
         len(CLIENTS): {int(row): d for d, row in enumerate(CLIENTS)},
     }
     rows = (0, 3, BROKERS, HERE)  # the root, a broker, a client's node, a router
-    assert faults(here, driven, lone_rows=rows, slots=MOST, seats=seats) == []
+    assert faults(here, driven, lone_rows=rows, slots=MOST, row_maps=row_maps) == []

@@ -26,7 +26,7 @@ cells = st.tuples(st.integers(-9, 9), st.integers(-9, 9))
 
 
 def test_nodes_of_cells_that_touch_always_hear_each_other() -> None:
-    """[§2.1] "nodes inside a given cell can listen to all the nodes in any of the eight"."""
+    """[geo §2.1] "nodes inside a given cell can listen to all the nodes in any of the eight"."""
     assert 2 * math.sqrt(2) * CELL_SIDE_RADII < 1
     assert 2 * math.sqrt(2) * CELL_SIDE_RADII > 1 - 1e-12
 
@@ -81,7 +81,8 @@ def test_the_next_populated_direction_counterclockwise(mask: int, direction: int
 def test_greedy_takes_the_closest_neighbour_if_it_is_closer(
     mask: int, cell: tuple[int, int], d: tuple[int, int]
 ) -> None:
-    """[§2.1] "that minimizes the distance to the destination, as long as this cell is closer"."""
+    """[geo §2.1] "that minimizes the distance to the destination, as long as this cell is
+    closer"."""
     near = {
         direction: adjacent_cell(*cell, direction)
         for direction in range(8)
@@ -99,7 +100,7 @@ def test_an_isolated_cell_is_its_own_home() -> None:
 
 
 def test_points_are_uniform_and_do_not_depend_on_their_number() -> None:
-    """[§2.3] "independent positions of the space": numbers of one topic, and topics."""
+    """[geo §2.3] "independent positions of the space": numbers of one topic, and topics."""
     for topic, number in ((None, 3), (5, None)):
         places = [
             point_position(

@@ -90,7 +90,7 @@ def kinds(cells: Simulation, kind: int) -> int:
 def test_a_stable_subscriber_costs_three_unnecessary_messages_for_each_further_point(
     points: int,
 ) -> None:
-    """[§4] "For n rendezvous, this makes 3(n - 1) unnecessary messages"."""
+    """[geo §4] "For n rendezvous, this makes 3(n - 1) unnecessary messages"."""
     for key in range(4):
         cells = settled(points=points, tried=points, key=key)
         post(cells, 3.0, 1, ADVERTISE, 0)
@@ -141,7 +141,7 @@ def test_messages_take_the_paths_of_the_bulk_driver() -> None:
 
 
 def test_every_member_of_a_home_cell_stores_the_same() -> None:
-    """[§2.2] "All the nodes of that cell can be made responsible for that point"."""
+    """[geo §2.2] "All the nodes of that cell can be made responsible for that point"."""
     cells = settled(FULL * 2)
     post(cells, 3.0, 1, ADVERTISE, 0)
     post(cells, 4.0, 40, SUBSCRIBE, 0)
@@ -158,7 +158,7 @@ def test_every_member_of_a_home_cell_stores_the_same() -> None:
 
 
 def test_only_the_first_subscriber_is_reported_to_the_publisher() -> None:
-    """[§2.2] "The rendezvous cell only needs to do this for the first subscriber S1"."""
+    """[geo §2.2] "The rendezvous cell only needs to do this for the first subscriber S1"."""
     cells = settled(points=1, tried=1)
     post(cells, 3.0, 1, ADVERTISE, 0)
     post(cells, 4.0, 20, SUBSCRIBE, 0)
@@ -171,7 +171,7 @@ def test_only_the_first_subscriber_is_reported_to_the_publisher() -> None:
 
 
 def test_nothing_is_sent_to_a_point_without_subscribers() -> None:
-    """[§2.3] "only send notifications through paths where it actually has receivers"."""
+    """[geo §2.3] "only send notifications through paths where it actually has receivers"."""
     cells = settled()
     post(cells, 3.0, 1, ADVERTISE, 0)
     post(cells, 5.0, 1, PUBLISH, 0, 0)
@@ -206,7 +206,7 @@ def test_events_of_a_publisher_that_joins_after_the_pruning_arrive() -> None:
 
 
 def test_state_that_is_not_renewed_expires() -> None:
-    """[§2.2] "Clients that fail to renew … are removed from the system"."""
+    """[geo §2.2] "Clients that fail to renew … are removed from the system"."""
     cells = settled(renewal_interval_s=5.0, lifetime_s=12.0, beacon_interval_s=20.0)
     post(cells, 3.0, 1, ADVERTISE, 0)
     post(cells, 3.0, 20, SUBSCRIBE, 0)
@@ -219,7 +219,7 @@ def test_state_that_is_not_renewed_expires() -> None:
 
 
 def test_all_members_but_one_die_and_nothing_is_lost() -> None:
-    """[§2.1] "more than one node can take care of a key"."""
+    """[geo §2.1] "more than one node can take care of a key"."""
     cells = settled(FULL * 3, points=1, tried=1, beacon_interval_s=1.0)
     post(cells, 3.0, 1, ADVERTISE, 0)
     post(cells, 3.5, 70, SUBSCRIBE, 0)
@@ -302,7 +302,7 @@ def test_random_histories_demand_deliveries() -> None:
 
 
 def test_divided_keys_are_stored_by_one_member_and_transferred() -> None:
-    """[§2.1] "keys inside a cell can be divided by the nodes"."""
+    """[geo §2.1] "keys inside a cell can be divided by the nodes"."""
     cells = settled(FULL * 3, replicas=1, beacon_interval_s=1.0)
     post(cells, 3.0, 1, ADVERTISE, 0)
     post(cells, 4.0, 40, SUBSCRIBE, 0)

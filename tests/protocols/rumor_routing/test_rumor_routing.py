@@ -12,7 +12,7 @@ from halfway.protocols.rumor_routing import handler as rumor
 from halfway.protocols.rumor_routing.messages import AGENT, ANSWER, ATTACHED, QUERY, UNANSWERED
 from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links, line
-from tests.protocols.lone import Driven, Letter, World, drive
+from tests.protocols.lone import Command, Driven, World, drive
 from tests.protocols.worlds import component, networks
 
 EVENTS, TOPICS = 8, 3
@@ -22,7 +22,7 @@ NO_AGENTS = rumor.Rules(
 
 
 def routed(
-    network: Network, rules: rumor.Rules, commands: list[Letter], seed: int, **memory: int
+    network: Network, rules: rumor.Rules, commands: list[Command], seed: int, **memory: int
 ) -> Driven:
     """A run of rumor routing."""
     return drive(
@@ -36,7 +36,7 @@ def routed(
 def agents_only(network: Network, seed: int, publishers: list[int], steps: int) -> Driven:
     """Each publisher of its own topic sends an agent, one after the other."""
     commands = [
-        Letter(10.0 * topic, row, PUBLISH, topic, topic) for topic, row in enumerate(publishers)
+        Command(10.0 * topic, row, PUBLISH, topic, topic) for topic, row in enumerate(publishers)
     ]
     return routed(network, rumor.Rules(1.0, steps, 0, 1.0, 0), commands, seed)
 
@@ -67,7 +67,8 @@ def test_paths_get_closer_hop_by_hop(
 
 
 def test_agents_make_their_steps_and_leave_a_path() -> None:
-    """On a ring an agent goes straight on, and every node it visits knows the path back."""
+    """[Braginsky & Estrin 2002] On a ring an agent goes straight on, and every node it visits knows
+    the path back."""
     ring = from_links(20, [(i, (i + 1) % 20) for i in range(20)])
     run = agents_only(ring, 1, [5], 8)
     rows = [5, *map(int, run.received(AGENT))]
@@ -89,6 +90,7 @@ def test_an_agent_carries_a_second_path() -> None:
 
 
 def test_walkers_avoid_their_last_five_nodes_where_they_can() -> None:
+    """[Braginsky & Estrin 2002] A walk goes straight by the nodes that it has seen; five here."""
     network = disk(n=80, radius=0.22, seed=5)
     run = agents_only(network, 4, [0], 200)
     rows = [0, *map(int, run.received(AGENT))]
@@ -107,17 +109,17 @@ def test_with_a_long_life_every_query_arrives_and_all_data_with_it(
     publishers = data.draw(st.lists(row, min_size=2, max_size=2))
     wanted = data.draw(st.sets(st.tuples(row, st.integers(0, 1)), max_size=8))
     rules = NO_AGENTS._replace(agent_probability=0.5, agent_steps=5) if agents else NO_AGENTS
-    commands = [Letter(0.0, row, PUBLISH, t, t) for t, row in enumerate(publishers)]
-    commands += [Letter(0.0, row, PUBLISH, t, 2 + t) for t, row in enumerate(publishers)]
-    commands += [Letter(1.0, row, SUBSCRIBE, topic) for row, topic in sorted(wanted)]
-    commands += [Letter(900.0, row, PUBLISH, t, 4 + t) for t, row in enumerate(publishers)]
+    commands = [Command(0.0, row, PUBLISH, t, t) for t, row in enumerate(publishers)]
+    commands += [Command(0.0, row, PUBLISH, t, 2 + t) for t, row in enumerate(publishers)]
+    commands += [Command(1.0, row, SUBSCRIBE, topic) for row, topic in sorted(wanted)]
+    commands += [Command(900.0, row, PUBLISH, t, 4 + t) for t, row in enumerate(publishers)]
     run = routed(network, rules, commands, seed)
     others = [(row, topic) for row, topic in sorted(wanted) if row != publishers[topic]]
-    assert [attached[:2] for attached in run.commands(ATTACHED)] == others
-    assert run.commands(UNANSWERED) == []
+    assert [attached[:2] for attached in run.reported(ATTACHED)] == others
+    assert run.reported(UNANSWERED) == []
     assert run.state.trails.max() <= run.state.queries.sum()  # loops of a walk add no trail
     # The answer has the latest event of the topic, not the earlier one.
-    assert run.commands(DELIVERED) == sorted(
+    assert run.reported(DELIVERED) == sorted(
         (row, topic, event) for row, topic in others for event in (2 + topic, 4 + topic)
     )
 
@@ -127,52 +129,53 @@ def test_only_subscribed_events_arrive_and_each_query_ends(
     network: Network, seed: int, agent_steps: int, query_steps: int
 ) -> None:
     rules = rumor.Rules(0.7, agent_steps, query_steps, 1.0, 2)
-    commands = [Letter(e / 2, 0, PUBLISH, 1, e) for e in range(EVENTS)]
-    commands += [Letter(0.1, row, SUBSCRIBE, 1) for row in range(1, network.n)]
+    commands = [Command(e / 2, 0, PUBLISH, 1, e) for e in range(EVENTS)]
+    commands += [Command(0.1, row, SUBSCRIBE, 1) for row in range(1, network.n)]
     run = routed(network, rules, commands, seed)
-    delivered = run.commands(DELIVERED)
-    attached = {row for row, _, _ in run.commands(ATTACHED)}
-    given_up = {row for row, _, _ in run.commands(UNANSWERED)}
+    delivered = run.reported(DELIVERED)
+    attached = {row for row, _, _ in run.reported(ATTACHED)}
+    given_up = {row for row, _, _ in run.reported(UNANSWERED)}
     assert len(delivered) == len(set(delivered))
     assert {topic for _, topic, _ in delivered} <= {1}
     assert attached <= component(network, 0)
     assert attached | given_up == set(range(1, network.n))
     assert not attached & given_up
-    attaches = run.told["kind"] == ATTACHED
-    for row, at in zip(run.told_rows[attaches], run.told["at"][attaches], strict=True):
+    attaches = run.reports["kind"] == ATTACHED
+    for row, at in zip(run.report_rows[attaches], run.reports["at"][attaches], strict=True):
         later = {(int(row), 1, event) for event in range(EVENTS) if event / 2 > at}
         assert later <= set(delivered)
 
 
 def test_a_query_without_an_answer_is_repeated_and_given_up() -> None:
     rules = rumor.Rules(0.0, 0, 4, 1.0, 3)
-    run = routed(line(9), rules, [Letter(0.0, 0, SUBSCRIBE, 2)], 1)
+    run = routed(line(9), rules, [Command(0.0, 0, SUBSCRIBE, 2)], 1)
     assert len(run.received(QUERY)) == 4 * (1 + 3)
-    assert run.commands(UNANSWERED) == [(0, 2, -1)]
-    assert run.told["at"] == pytest.approx(4.0)
+    assert run.reported(UNANSWERED) == [(0, 2, -1)]
+    assert run.reports["at"] == pytest.approx(4.0)
 
 
 def test_a_query_follows_a_path_once_it_has_met_it() -> None:
-    """On a line the agent has gone to the end; the query goes straight to the publisher."""
-    commands = [Letter(0.0, 0, PUBLISH, 0, 3), Letter(5.0, 19, SUBSCRIBE, 0)]
+    """[Braginsky & Estrin 2002] The agent has gone to the end of a line; the query goes straight to
+    the publisher."""
+    commands = [Command(0.0, 0, PUBLISH, 0, 3), Command(5.0, 19, SUBSCRIBE, 0)]
     run = routed(line(20), rumor.Rules(1.0, 19, 19, 100.0, 0), commands, 1)
     assert list(run.received(QUERY)) == list(range(18, -1, -1))
     assert list(run.received(ANSWER)) == list(range(1, 20))
-    assert list(run.told["kind"]) == [ATTACHED, DELIVERED]
-    assert list(run.told["hops"]) == [38, 38]
+    assert list(run.reports["kind"]) == [ATTACHED, DELIVERED]
+    assert list(run.reports["hops"]) == [38, 38]
 
 
 def test_agents_raise_the_share_of_queries_that_arrive() -> None:
-    """[Braginsky & Estrin] the more agents, the more queries of the same life get through."""
+    """[Braginsky & Estrin 2002] The more agents, the more queries of the same life get through."""
     network = disk(n=150, radius=0.14, seed=2)
 
     def share(steps: int) -> float:
         arrived = 0
         for seed in range(12):
-            commands = [Letter(0.0, 75, PUBLISH, 0, 0)]
-            commands += [Letter(9.0, row, SUBSCRIBE, 0) for row in range(0, 150, 10)]
+            commands = [Command(0.0, 75, PUBLISH, 0, 0)]
+            commands += [Command(9.0, row, SUBSCRIBE, 0) for row in range(0, 150, 10)]
             run = routed(network, rumor.Rules(1.0, steps, 25, 9.0, 0), commands, seed)
-            arrived += len(run.commands(ATTACHED))
+            arrived += len(run.reported(ATTACHED))
         return arrived / (12 * 15)
 
     shares = [share(steps) for steps in (0, 20, 200)]
@@ -182,27 +185,27 @@ def test_agents_raise_the_share_of_queries_that_arrive() -> None:
 
 def test_a_full_table_replaces_its_oldest_entry_and_counts_it() -> None:
     star = from_links(7, [(0, z) for z in range(1, 7)])
-    commands = [Letter(0.0, 0, PUBLISH, 0, 0)]
-    commands += [Letter(row, row, SUBSCRIBE, 0) for row in range(1, 7)]
-    commands += [Letter(99.0, 0, PUBLISH, 0, 1)]
+    commands = [Command(0.0, 0, PUBLISH, 0, 0)]
+    commands += [Command(row, row, SUBSCRIBE, 0) for row in range(1, 7)]
+    commands += [Command(99.0, 0, PUBLISH, 0, 1)]
     run = routed(star, NO_AGENTS, commands, 1, branches=4)
-    assert [row for row, _, event in run.commands(DELIVERED) if event == 1] == [3, 4, 5, 6]
+    assert [row for row, _, event in run.reported(DELIVERED) if event == 1] == [3, 4, 5, 6]
     assert run.state.branches[0] == 6
 
 
 def test_a_node_that_comes_back_repeats_its_open_queries_once() -> None:
     """Whether or not its timers died: those from before the start event are void."""
-    commands = [Letter(0.0, 0, SUBSCRIBE, topic) for topic in (0, 2)]
-    commands += [Letter(0.5, 0, int(START)), Letter(50.0, 0, int(START))]
+    commands = [Command(0.0, 0, SUBSCRIBE, topic) for topic in (0, 2)]
+    commands += [Command(0.5, 0, int(START)), Command(50.0, 0, int(START))]
     run = routed(line(9), rumor.Rules(0.0, 0, 4, 1.0, 3), commands, 1)
     assert len(run.received(QUERY)) == 2 * 4 * (2 + 3)
-    assert run.commands(UNANSWERED) == [(0, 0, -1), (0, 2, -1)]
-    assert run.told["at"] == pytest.approx(4.5)
+    assert run.reported(UNANSWERED) == [(0, 0, -1), (0, 2, -1)]
+    assert run.reports["at"] == pytest.approx(4.5)
 
 
 def test_an_answered_query_is_not_repeated_after_a_crash() -> None:
-    commands = [Letter(0.0, 0, PUBLISH, 0, 0), Letter(1.0, 3, SUBSCRIBE, 0)]
-    commands += [Letter(40.0, 3, int(START))]
+    commands = [Command(0.0, 0, PUBLISH, 0, 0), Command(1.0, 3, SUBSCRIBE, 0)]
+    commands += [Command(40.0, 3, int(START))]
     run = routed(line(4), NO_AGENTS, commands, 1)
-    assert run.commands(ATTACHED) == [(3, 0, 0)]
+    assert run.reported(ATTACHED) == [(3, 0, 0)]
     assert run.records["at"][run.records["kind"] == QUERY].max() < 40.0

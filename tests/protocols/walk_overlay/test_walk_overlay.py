@@ -32,7 +32,7 @@ from halfway.protocols.walk_overlay.subscriptions import (
 )
 from halfway.world.graphs.network import Network
 from tests.networks import from_links, line
-from tests.protocols.lone import Letter, World, drive, faults
+from tests.protocols.lone import Command, World, drive, faults
 from tests.protocols.walk_overlay.history import (
     EVENTS,
     RULES,
@@ -232,10 +232,10 @@ def test_intervals_of_the_oracle_are_closed_below_and_open_above() -> None:
 def world() -> World:
     """Initiators, subscriptions, events and a late join on a small network."""
     network = from_links(7, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (2, 6)])
-    commands = [Letter(0.0, 0, LAUNCH), Letter(0.1, 3, LAUNCH), Letter(500.0, 6, JOIN)]
-    commands += [Letter(1000.0, 6, SUBSCRIBE, 3)]
-    commands += [Letter(2000.0 + e, 0, PUBLISH, EVENTS[e][0], e) for e in range(8, 14)]
-    commands += [Letter(3000.0, 6, UNSUBSCRIBE, 3), Letter(4000.0, 3, LEAVE)]
+    commands = [Command(0.0, 0, LAUNCH), Command(0.1, 3, LAUNCH), Command(500.0, 6, JOIN)]
+    commands += [Command(1000.0, 6, SUBSCRIBE, 3)]
+    commands += [Command(2000.0 + e, 0, PUBLISH, EVENTS[e][0], e) for e in range(8, 14)]
+    commands += [Command(3000.0, 6, UNSUBSCRIBE, 3), Command(4000.0, 3, LEAVE)]
 
     def fresh(node_ids: Any) -> Any:
         return walk_overlay.state(node_ids, 3, len(SUBSCRIPTIONS), len(EVENTS), 2, 5)
@@ -259,6 +259,6 @@ def test_no_call_emits_more_than_most_emissions() -> None:
 
 def test_unknown_kinds_change_nothing() -> None:
     here = world()
-    driven = drive(World(**{**vars(here), "commands": [Letter(0.0, 2, 77), Letter(0.0, 2, 200)]}))
+    driven = drive(World(**{**vars(here), "commands": [Command(0.0, 2, 77), Command(0.0, 2, 200)]}))
     assert (driven.state.members.root == NEVER).all()
     assert len(driven.records) == 2

@@ -53,7 +53,7 @@ def test_reasons_interpretations_and_the_tally_stand_under_the_table() -> None:
     assert "46 of 48 agree · 1 same trend · 1 differs · 100 networks per value" in text
 
 
-def test_several_interpretations_have_letters() -> None:
+def test_several_interpretations_have_marks() -> None:
     text = " ".join(printed(120, "figure-7").split())
     assert "mean load [b]" in text
     assert (

@@ -1,25 +1,31 @@
 """The file of a trace: it replaces nothing but a trace, and no incomplete file remains."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from pyarrow import parquet
 
 from halfway import cli
 from halfway.cli.screen import USER_ERROR
 from halfway.core.message import MESSAGE
 from halfway.problem import Problem
 from halfway.sim.engine.changes import no_changes
+from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.outcome import RunId
-from halfway.sim.trace.writer import Trace, checked_target
+from halfway.sim.simulation import Simulation
+from halfway.sim.trace.writer import Trace, _schema, checked_target
+from halfway.world.mobility.motion import still
+from halfway.world.workload.demand import Drawn
 
 NOTHING = no_changes()
 
 
 def opened(path: Path) -> Trace:
-    return Trace(path, {})
+    return Trace(path, {}, ["here"])
 
 
 def close(trace: Trace) -> None:
@@ -122,3 +128,65 @@ def test_the_command_checks_the_trace_before_it_runs(
         assert reason in capsys.readouterr().err
     checked_target(tmp_path / "new.parquet")
     assert names(tmp_path) == ["mesh.toml"]
+
+
+LINKS = 'from,to\nroof,cellar\nroof,"<b>&amp;</b>"\n"<b>&amp;</b>",7\n'
+
+
+def table_of(path: Path) -> tuple[dict[str, list[Any]], list[str]]:
+    """The columns of a trace, and the nodes' names in its metadata."""
+    file = parquet.ParquetFile(path)
+    names: list[str] = json.loads(file.metadata.metadata[b"halfway.nodes"])
+    return file.read().to_pydict(), names
+
+
+def test_a_trace_names_the_nodes_of_the_network_file(tmp_path: Path) -> None:
+    (tmp_path / "links.csv").write_text(LINKS)
+    file = tmp_path / "mesh.toml"
+    file.write_text(
+        'seconds = 12\nsystem = "flooding"\n[network]\nkind = "file"\npath = "links.csv"\n'
+        "[workload]\npublishers_each = 1\nsubscribers_each = 2\nevents = 2\nevery_s = 1\n"
+        '[[faults]]\nfault = "crash"\nat = 3\nnode = "cellar"\n'
+    )
+    trace = tmp_path / "run.parquet"
+    assert cli.main(["simulate", str(file), "--trace", str(trace), "--json"]) == 0
+    table, names = table_of(trace)
+    assert sorted(names) == sorted(["roof", "cellar", "<b>&amp;</b>", "7"])
+    assert table["node"] == [names[row] for row in table["row"]]
+    known = [names[row] if row >= 0 else None for row in table["source"]]
+    assert table["source_node"] == known
+    down = [k for k, what in enumerate(table["what"]) if what == "node down"]
+    assert [table["node"][k] for k in down] == ["cellar"]
+
+
+def test_the_guide_describes_every_column() -> None:
+    guide = (Path(__file__).resolve().parents[3] / "docs" / "replaying.md").read_text("utf-8")
+    table = guide[guide.index("| column | content |") : guide.index("## Controls")]
+    described = {name for line in table.splitlines() for name in line.split("|")[1:2]}
+    named = {name.strip(" `") for cell in described for name in cell.split(",")}
+    assert set(_schema().names) <= named
+
+
+def test_a_scenario_with_recorded_movement_names_the_nodes_of_its_file(tmp_path: Path) -> None:
+    rows = [f"{name},{t},{10 * k},0" for k, name in enumerate(("bus 9", "tram")) for t in (0, 20)]
+    (tmp_path / "day.csv").write_text("\n".join(["node,t_s,x_m,y_m", *rows]))
+    file, trace = tmp_path / "day.toml", tmp_path / "run.parquet"
+    file.write_text(
+        'seconds = 15\nsystem = "flooding"\n[network]\nkind = "recorded"\npath = "day.csv"\n'
+        "radius = 20\n[workload]\npublishers_each = 1\nsubscribers_each = 1\nevents = 2\n"
+    )
+    assert cli.main(["simulate", str(file), "--trace", str(trace), "--json"]) == 0
+    assert table_of(trace)[1] == ["bus 9", "tram"]
+
+
+def test_a_trace_names_recorded_nodes_by_their_file_and_others_by_their_row(tmp_path: Path) -> None:
+    legs = still([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
+    demand = Drawn(n=3, publishers_each=1, subscribers_each=2, events=1, every_s=1.0)
+    for given, names in ((["a", "b", "c"], ["a", "b", "c"]), (None, ["0", "1", "2"])):
+        file = tmp_path / "run.parquet"
+        motion = Motion(legs, 1.5, names=given)
+        Simulation("flooding", motion=motion, workload=demand, seconds=12.0, trace=file).run()
+        table, found = table_of(file)
+        assert found == names
+        assert set(table["node"]) <= set(names)
+        assert set(table["node"]) > {names[0]}

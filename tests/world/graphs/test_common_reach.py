@@ -28,9 +28,9 @@ def test_a_unit_disk_graph_has_its_radius(seed: int) -> None:
 
 
 def test_the_reach_of_a_mesh_is_the_least_distance_of_unlinked_nodes() -> None:
-    dice = np.random.default_rng(5)
-    links = [(a, b) for a in range(40) for b in range(a) if dice.random() < 0.3]
-    mesh = replace(from_links(40, links), position=100.0 * dice.random((40, 2)))
+    random = np.random.default_rng(5)
+    links = [(a, b) for a in range(40) for b in range(a) if random.random() < 0.3]
+    mesh = replace(from_links(40, links), position=100.0 * random.random((40, 2)))
     assert common_reach(mesh) == pytest.approx(nearest_unlinked(mesh), rel=1e-12)
 
 

@@ -79,5 +79,5 @@ def test_rows_by_label() -> None:
     network = unit_disk(draw_positions(40, 1), 0.1)
     assert all(network.label(network.row(str(i))) == str(i) for i in range(40))
     assert line(3).row("2") == 2
-    with pytest.raises(Problem, match=r"no node '40' \(nodes of this network"):
+    with pytest.raises(Problem, match=r"no node '40' \(use a node of this network"):
         network.row("40")

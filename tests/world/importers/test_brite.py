@@ -92,11 +92,11 @@ def test_a_model_that_is_unknown_is_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "named"),
     [
-        ("Nodes: ( 3 )", "Knots: ( 3 )", r"net.brite: no line 'Nodes:'"),
+        ("Nodes: ( 3 )", "Knots: ( 3 )", r"net.brite: the file has no line 'Nodes:'"),
         ("Edges: ( 3 )", "Edges: ( 4 )", "net.brite:9: 'Edges:' declares 4 lines, but 3 follow"),
-        ("7\t0\t0\t", "0\t0\t0\t", "net.brite:6: duplicate node 0"),
+        ("7\t0\t0\t", "0\t0\t0\t", "net.brite:6: node 0 occurs twice"),
         ("7\t0\t0\t", "7\tx\t0\t", "net.brite:6:2: x = 'x': expected a number"),
-        ("1\t7\t9\t", "1\t7\t8\t", "net.brite:11: an edge to the unknown node 8"),
+        ("1\t7\t9\t", "1\t7\t8\t", "net.brite:11: an edge leads to the unknown node 8"),
         ("\t2.5\t", "\tnan\t", "net.brite:10:5: delay = 'nan': expected a number"),
         (
             "\t5.0\t2.5\t40.0\t0\t7\tE_AS\tU",
@@ -113,7 +113,7 @@ def test_errors_name_their_line(tmp_path: Path, old: str, new: str, named: str) 
 
 def test_write_errors_are_named(tmp_path: Path) -> None:
     ones = np.ones(2)
-    with pytest.raises(Problem, match="requires the position of every node"):
+    with pytest.raises(Problem, match="needs the position of every node"):
         write_brite(tmp_path / "net.brite", Underlay(line(2), ones, ones), Waxman())
     underlay = waxman(Waxman(n=10), 1)
     with pytest.raises(Problem, match="form = 'rust'"):

@@ -185,8 +185,8 @@ BAD_TABLES = {
         PAIRS.replace("0.8", "0.01"),
         "no link has pdr > 0.7 both ways; the greatest is 1",
     ),
-    "binary": (b"a,b,pdr\n1,2,\x80\xff", ":2:5: not a text file"),
-    "zeros": (b"a,b,pdr\n\x00\x00", ":2:1: not a text file"),
+    "binary": (b"a,b,pdr\n1,2,\x80\xff", ":2:5: expected a text file"),
+    "zeros": (b"a,b,pdr\n\x00\x00", ":2:1: expected a text file"),
 }
 
 
@@ -220,23 +220,29 @@ def test_bad_blanks_are_named(tmp_path: Path, case: str) -> None:
 
 
 BAD_GRAPHML = {
-    "unknown node": (GRAPHML.replace('target="c"', 'target="d"'), ":12:5: an edge to the unknown"),
+    "unknown node": (
+        GRAPHML.replace('target="c"', 'target="d"'),
+        ":12:5: an edge leads to the unknown",
+    ),
     "no id": (GRAPHML.replace('<node id="b">', "<node>"), ":9:5: <node> without id"),
     "no target": (GRAPHML.replace(' target="a"', ""), ":11:5: <edge> without target"),
-    "twice": (GRAPHML.replace('id="b"', 'id="a"'), ":9:5: duplicate node 'a'"),
+    "twice": (GRAPHML.replace('id="b"', 'id="a"'), ":9:5: node 'a' occurs twice"),
     "no number": (GRAPHML.replace("46.9", "north"), "latitude = 'north' of node"),
     "cut": (GRAPHML[: GRAPHML.index("</graph>")], ":14:3: the file is truncated inside <graph>"),
     "cut in a tag": (
         GRAPHML[: GRAPHML.index('"/>\n  </gr')],
         ":13:5: the file is truncated inside <graph>",
     ),
-    "crossed": (GRAPHML.replace("</graph>", "</node>"), ":14:5: not well-formed XML (mismatched"),
+    "crossed": (
+        GRAPHML.replace("</graph>", "</node>"),
+        ":14:5: the XML is not well-formed (mismatched",
+    ),
     "other xml": ("<svg></svg>", ":1:1: root element <svg>: expected <graphml>"),
     "no graph": ("<graphml></graphml>", "no <graph>"),
     "no links": ("<graphml><graph><node id='a'/></graph></graphml>", "no links"),
     "two graphs": ("<graphml><graph/><graph/></graphml>", ":1:18: a second <graph>"),
-    "no xml": (PAIRS, ":1:1: not well-formed XML"),
-    "binary": (b"\x00\x01\x02\x03", "not well-formed XML"),
+    "no xml": (PAIRS, ":1:1: the XML is not well-formed"),
+    "binary": (b"\x00\x01\x02\x03", "the XML is not well-formed"),
     "no encoding": ("<?xml version='1.0' encoding='nope'?><graphml/>", "XML"),
     "nothing": ("", "the file is empty"),
 }
@@ -254,7 +260,7 @@ def test_bad_graphml_is_named(tmp_path: Path, case: str) -> None:
 
 BAD_PLACES = {
     "not a number": ("id,x,y\n1,2,east\n", ":2:3: column y = 'east': expected a number"),
-    "twice": ("id,x,y\n1,2,3\n1,2,3\n", ":3:1: duplicate position of node 1"),
+    "twice": ("id,x,y\n1,2,3\n1,2,3\n", ":3:1: node 1 has two positions"),
     "no columns": ("id,north,east\n1,2,3\n", "no columns x, y or lon, lat"),
     "other ids": ("id,x,y\nm1,2,3\n", "ids m1…: expected ids of the links (1, 2, 3…)"),
 }
@@ -280,7 +286,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         tmp_path / "net.pdf": "unknown suffix '.pdf' (expected .graphml",
         tmp_path / "net": "unknown suffix ''",
         written(tmp_path, "cut.csv.gz", whole[:-12]): "truncated",
-        written(tmp_path, "plain.csv.gz", PAIRS): "not a valid gzip file",
+        written(tmp_path, "plain.csv.gz", PAIRS): "expected a valid gzip file",
         written(tmp_path, "torn.csv.gz", whole[:20] + b"????" + whole[24:]): "gzip file",
         written(tmp_path, "empty.csv.gz", b""): "the file is empty",
         written(tmp_path, "n.csv", PAIRS) / "x.csv": "cannot be read",
@@ -300,7 +306,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         ({"quality": "a,b,pdr"}, "3 quality columns"),
         ({"source": "x"}, "no column 'x' (columns: a, b, pdr, note)"),
         ({"source": "b"}, "source = target = 'b'"),
-        ({"only": {"note": "z"}}, "no line with note = z"),
+        ({"only": {"note": "z"}}, "no line has note = z"),
     ],
 )
 def test_options_that_do_not_fit_are_named(

@@ -105,24 +105,24 @@ def _choose_alternate(
     overlay: Overlay, broker: Broker, direct: UnderlayPath, first: Tree | None
 ) -> None:
     """Set a joining broker's `second` by the nearest candidate; `first`: its shortest paths."""
-    network, reading = overlay.underlay.network, overlay.rules.reading
+    network, interpretation = overlay.underlay.network, overlay.rules.interpretation
     inner, parent = direct.rows[1:-1], overlay[broker.parent].row
     some = candidates(overlay, broker)
     if not some:
         return
     # [uas §3.1] tested: the legs are the routers' own routes; they are disjoint only by chance.
-    if reading != "tested":
+    if interpretation != "tested":
         with avoided(overlay, [*inner, parent]):
             first = shortest(network, overlay.hop, broker.row, overlay.closed)
     elif first is None:
         first = shortest(network, overlay.hop, broker.row, overlay.closed)
-    if reading == "free":
+    if interpretation == "free":
         with avoided(overlay, [*inner, broker.row]):
             last = shortest(network, overlay.hop, parent, overlay.closed)
     near = first.weight
     for number in sorted(some, key=lambda number: (near[overlay[number].row], number)):
         leg = path(first, overlay[number].row)
-        if reading == "free":
+        if interpretation == "free":
             link = path(last, overlay[number].row)[::-1].copy()
         else:
             link = _link_to_parent(overlay, broker, number)
@@ -183,7 +183,7 @@ def choose_upper(overlay: Overlay, broker: Broker, tree: Tree | None = None) -> 
         return
     broker.grandparent, target = parent.parent, overlay[parent.parent].row
     network = overlay.underlay.network
-    if overlay.rules.reading == "tested":
+    if overlay.rules.interpretation == "tested":
         if tree is None:
             rows = route(network, overlay.hop, broker.row, target, overlay.closed)
         else:

@@ -17,7 +17,7 @@ from halfway.world.underlays.underlay import Underlay
 NO_BROKER = -1
 # How the alternate path may run [uas §3.1]. tested: the routers' own routes, kept only if they are
 # disjoint by chance; around: the leg to the alternate avoids the direct path; free: both legs do.
-PathReading = Literal["tested", "around", "free"]
+PathInterpretation = Literal["tested", "around", "free"]
 # [uas §4.1] after τ the child joins its grandparent or its alternate.
 Fallback = Literal["grandparent", "alternate"]
 
@@ -41,7 +41,7 @@ class UnderlayPath(NamedTuple):
 class Rules(NamedTuple):
     """How a bulk overlay is built and repaired. We add two remedies: `retry` and `bare_path`."""
 
-    reading: PathReading = "around"
+    interpretation: PathInterpretation = "around"
     # We let a broker without an alternate ask again when its parent gains a child, because the
     # paper's first brokers have no candidates.
     retry: bool = True
@@ -80,7 +80,7 @@ class Overlay:
     joined: int = 0  # numbers given so far
 
     def __post_init__(self) -> None:
-        check_known("reading", self.rules.reading, get_args(PathReading))
+        check_known("interpretation", self.rules.interpretation, get_args(PathInterpretation))
         check_known("fallback", self.rules.fallback, get_args(Fallback))
 
     @cached_property

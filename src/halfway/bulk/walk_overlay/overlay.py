@@ -87,7 +87,7 @@ class Overlays:
             raise Problem(
                 "a walk cannot leave a node without neighbours",
                 where=network.name,
-                remedy="take the largest component, or more range",
+                remedy="use the largest component, or a larger range",
             )
         self.network = network
         self._graph = Graph(network.start, network.who)
@@ -113,28 +113,12 @@ class Overlays:
         `most_steps` (default: 10,000 a node). Raises Problem for values outside these ranges.
         """
         rows = self._checked(initiators)
-        if system not in get_args(WalkSystem):
-            raise Problem(
-                f"system = '{system}': expected a walk",
-                remedy=f"use one of {', '.join(get_args(WalkSystem))}",
-            )
-        if marking not in get_args(Marking):
-            raise Problem(
-                f"marking = '{marking}': expected 'left' or 'reached'", remedy="use one of them"
-            )
         if branches not in (1, 2) or together not in (1, 2):
             raise Problem(
                 f"branches = {branches}, together = {together}: expected 1 or 2",
                 remedy="use 1 or 2 of each",
             )
-        if not (alpha >= 0.0 and beta >= 0.0 and alpha + beta < np.inf):
-            raise Problem(
-                f"alpha = {alpha}, beta = {beta}: expected finite weights from 0 up",
-                remedy="use weights of 0 or more",
-            )
-        recipe = kernels.Recipe(
-            system == "random-walk", float(alpha), float(beta), branches, marking == "reached"
-        )
+        recipe = _recipe(system, alpha, beta, branches, marking)
         limit = MOST_STEPS_PER_NODE * self.network.n if most_steps is None else most_steps
         built = kernels.nothing_built(self.network.n, len(rows))
         kernels.build(
@@ -166,6 +150,31 @@ class Overlays:
             )
         if len(np.unique(rows)) != len(rows):
             raise Problem(
-                "an initiator is given twice", where=self.network.name, remedy="give each row once"
+                "initiators: one row is given twice",
+                where=self.network.name,
+                remedy="give each row once",
             )
         return rows
+
+
+def _recipe(
+    system: WalkSystem, alpha: float, beta: float, branches: int, marking: Marking
+) -> kernels.Recipe:
+    """How walks of an overlay choose their steps. Raises Problem for values out of range."""
+    if system not in get_args(WalkSystem):
+        raise Problem(
+            f"system = '{system}': expected a walk",
+            remedy=f"use one of {', '.join(get_args(WalkSystem))}",
+        )
+    if marking not in get_args(Marking):
+        raise Problem(
+            f"marking = '{marking}': expected 'left' or 'reached'", remedy="use one of them"
+        )
+    if not (alpha >= 0.0 and beta >= 0.0 and alpha + beta < np.inf):
+        raise Problem(
+            f"alpha = {alpha}, beta = {beta}: expected finite weights from 0 up",
+            remedy="use weights of 0 or more",
+        )
+    return kernels.Recipe(
+        system == "random-walk", float(alpha), float(beta), branches, marking == "reached"
+    )

@@ -14,7 +14,7 @@ from halfway.world.graphs.network import Network
 WalkSystem = Literal["directional-walk", "random-walk"]
 # heard: a walk meets the other when a neighbour of the node it reached carries the other's trail,
 # and the hop onto that neighbour is one more step; stepped-on: only the trail itself counts.
-Reading = Literal["heard", "stepped-on"]
+Interpretation = Literal["heard", "stepped-on"]
 
 # Far above any walk of the papers; a pair that reaches it is reported as not met.
 MOST_STEPS_PER_NODE = 10_000
@@ -59,7 +59,12 @@ class Walkers:
         self.most_steps = MOST_STEPS_PER_NODE * network.n
 
     def meetings(
-        self, pairs: npt.NDArray[np.int64], *, seed: int, k: int = 1, reading: Reading = "heard"
+        self,
+        pairs: npt.NDArray[np.int64],
+        *,
+        seed: int,
+        k: int = 1,
+        interpretation: Interpretation = "heard",
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Steps of both bulk walks together [P] and meeting rows [P] (-1: none) for pairs [P, 2].
 
@@ -70,30 +75,30 @@ class Walkers:
         steps, nodes = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
         kernels.meetings(
             self._memory, self._trails, self._graph, pairs, np.uint64(seed), k,
-            reading == "heard", self.most_steps, steps, nodes,
+            interpretation == "heard", self.most_steps, steps, nodes,
         )  # fmt: skip
         return steps, nodes
 
     def path_loads(
-        self, pairs: npt.NDArray[np.int64], *, seed: int, reading: Reading = "heard"
+        self, pairs: npt.NDArray[np.int64], *, seed: int, interpretation: Interpretation = "heard"
     ) -> tuple[npt.NDArray[np.int64], int]:
         """Paths of bulk walks through each row [n], ends included; the number of unmet pairs."""
         load = np.zeros(self.network.n, np.int64)
         pairs = checked_pairs(self.network, pairs)
         unmet = kernels.path_loads(
             self._memory, self._trails, self._graph, pairs, np.uint64(seed),
-            reading == "heard", self.most_steps, load,
+            interpretation == "heard", self.most_steps, load,
         )  # fmt: skip
         return load, int(unmet)
 
     def pair(
         self, source: int, target: int, *, seed: int, topic: int = 0, k: int = 1,
-        reading: Reading = "heard", most_steps: int | None = None,
+        interpretation: Interpretation = "heard", most_steps: int | None = None,
     ) -> Meeting:  # fmt: skip
         """Step one pair of bulk walks, with its trails; the same as pair `topic` of `meetings`."""
         self._check(k)
         checked_pairs(self.network, np.array([[source, target]]))
-        advertise = reading == "heard"
+        advertise = interpretation == "heard"
         limit = self.most_steps if most_steps is None else most_steps
         ends = (np.uint32(source), np.uint32(target))
         stamp, *starts = kernels.begin_pair(
@@ -178,11 +183,14 @@ class _Walk:
 
 def walk_pair(
     network: Network, source: int, target: int, *, system: WalkSystem = "directional-walk",
-    reading: Reading = "heard", k: int = 1, seed: int = 0, most_steps: int | None = None,
+    interpretation: Interpretation = "heard", k: int = 1, seed: int = 0,
+    most_steps: int | None = None,
 ) -> Meeting:  # fmt: skip
     """Run the bulk walks of a publisher and a subscriber on a network until they meet.
 
     Raises Problem if the rows are the same, k < 1, or a node has no neighbour.
     """
     walkers = Walkers(network, system)
-    return walkers.pair(source, target, seed=seed, k=k, reading=reading, most_steps=most_steps)
+    return walkers.pair(
+        source, target, seed=seed, k=k, interpretation=interpretation, most_steps=most_steps
+    )

@@ -30,6 +30,7 @@ class ReplayWorld(NamedTuple):
     publications: Columns  # t, row, topic, event; the first MOST_EVENTS
     subscriptions: Columns  # row, topic
     events_left_out: int  # publications after the first MOST_EVENTS
+    names: tuple[str, ...] | None = None  # [n] the user's names; None: the rows
 
     def expected(self, changes: Columns) -> list[npt.NDArray[np.int32]]:
         """In the replay's world, each publication's expected receivers, as a run counts them.
@@ -67,7 +68,14 @@ def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
         {"t": first.t, "row": first.row, "topic": first.topic, "event": first.event},
         {"row": np.concatenate([np.zeros(0, np.int32), *rows]), "topic": topic},
         left_out,
+        _names(run),
     )  # fmt: skip
+
+
+def _names(run: Simulation) -> tuple[str, ...] | None:
+    """The user's names of the nodes in a replay's world; None if they are the rows."""
+    names = tuple(run.environment.names())
+    return None if names == tuple(map(str, range(len(names)))) else names
 
 
 def _frames(motion: Motion, seconds: float) -> npt.NDArray[np.float32]:

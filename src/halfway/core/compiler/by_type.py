@@ -29,9 +29,11 @@ def chosen_by_type(
     class _Call(AbstractTemplate):  # type: ignore[misc]
         def generic(self, args: Any, kws: Any) -> Any:
             chosen = choice(args)
-            return chosen and signature(chosen.get_call_type(self.context, args, kws).return_type, *args)
+            return chosen and signature(
+                chosen.get_call_type(self.context, args, kws).return_type, *args
+            )
 
-    @lower_builtin(function, types.VarArg(types.Any))  # type: ignore[untyped-decorator]
+    @lower_builtin(function, types.VarArg(types.Any))  # type: ignore[attr-defined]
     def _lowered_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         chosen = choice(sig.args)
         call = chosen.get_call_type(context.typing_context, sig.args, {})

@@ -42,7 +42,7 @@ class IRLibrary(JITCodeLibrary):  # type: ignore[misc]
     def _get_module_for_linking(self) -> Any:
         if self._finalized:
             return super()._get_module_for_linking()
-        if self._shared_module is None:
+        if self._shared_module is None:  # type: ignore[has-type]
             self._shared_module = _for_linking(self._final_module.clone())
         return self._shared_module
 

@@ -11,13 +11,13 @@ code must not return a field, or store it in an object.
 """
 
 import hashlib
-from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import types as numba_types
 from numba.core.extending import (
     NativeValue,
     lower_getattr_generic,
@@ -29,6 +29,7 @@ from numba.core.extending import (
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.np.arrayobj import populate_array
 
+types: Any = numba_types
 _WORD = ir.IntType(64)
 
 
@@ -36,9 +37,10 @@ class Lent:
     """A NamedTuple with a table for compiled code; it owns what the table points to."""
 
     def __init__(self, value: Any) -> None:
+        entries: list[int] = []
         self.value = value
-        self.type = LentType(numba.typeof(value))
-        self.table = np.array([*_words(value, self.type.of)], np.int64)
+        self.type = _lent_type(_noted(value, entries))
+        self.table = np.array(entries, np.int64)
         self.address = self.table.ctypes.data
 
 
@@ -50,34 +52,70 @@ def lent(value: Any) -> Any:
     return value if numba.config.DISABLE_JIT else Lent(value)
 
 
-def _words(value: Any, kind: types.Type) -> Iterator[int]:
-    """Yield the entries of a table, as integers of 64 bits."""
-    if isinstance(kind, types.BaseTuple):
-        for one, inner in zip(value, kind, strict=True):
-            yield from _words(one, inner)
-    elif isinstance(kind, types.Array):
-        yield value.__array_interface__["data"][0]
-        yield from value.shape
-        yield from value.strides
-    elif isinstance(kind, types.Float):
-        yield int(np.float64(value).view(np.int64))
+class Lender:
+    """A function `lent` that remembers, of each class, what it lent last."""
+
+    def __init__(self) -> None:
+        self._last: dict[type, Any] = {}
+
+    def __call__(self, value: Any) -> Any:
+        """Lend a NamedTuple to compiled code; a tuple of the same objects by the same table."""
+        if numba.config.DISABLE_JIT:
+            return value
+        last = self._last.get(type(value))
+        if last is None or any(old is not new for old, new in zip(last.value, value, strict=True)):
+            last = self._last[type(value)] = Lent(value)
+        return last
+
+
+def _noted(value: Any, entries: list[int]) -> Any:
+    """Append a value's entries to a table; return its numba type."""
+    if isinstance(value, np.ndarray):
+        entries.append(value.__array_interface__["data"][0])
+        entries += value.shape
+        entries += value.strides
+        flags = value.flags
+        return _array_type(value.dtype, value.ndim, flags.c_contiguous, flags.writeable)
+    if isinstance(value, tuple):
+        inner = tuple(_noted(one, entries) for one in value)
+        return _tuple_type(type(value), inner)
+    kind = numba.typeof(value)
+    if isinstance(kind, types.Float):
+        entries.append(int(np.float64(value).view(np.int64)))
     elif isinstance(kind, types.Integer | types.Boolean):
-        yield int(np.uint64(int(value) % 2**64).view(np.int64))
+        entries.append((int(value) + 2**63) % 2**64 - 2**63)
     else:
         raise TypeError(f"{kind} cannot be lent: expected arrays, numbers and tuples of them")
+    return kind
 
 
-def _size(kind: types.Type) -> int:
+@cache
+def _array_type(dtype: np.dtype[Any], ndim: int, contiguous: bool, writeable: bool) -> Any:
+    inner = numba.from_dtype(dtype)
+    return types.Array(inner, ndim, "C" if contiguous else "A", readonly=not writeable)
+
+
+@cache
+def _tuple_type(made: type, inner: tuple[Any, ...]) -> Any:
+    return types.NamedTuple(inner, made) if hasattr(made, "_fields") else types.Tuple(inner)
+
+
+@cache
+def _lent_type(of: Any) -> "LentType":
+    return LentType(of)
+
+
+def _size(kind: Any) -> int:
     """The number of entries of a table."""
     if isinstance(kind, types.BaseTuple):
         return sum(map(_size, kind))
     return 1 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
 
 
-class LentType(types.Type):  # type: ignore[misc]
+class LentType(numba_types.Type):
     """The numba type of a lent NamedTuple."""
 
-    def __init__(self, of: types.BaseNamedTuple) -> None:
+    def __init__(self, of: Any) -> None:
         self.of = of
         made = self.instance_class = of.instance_class
         # The name is part of the name of each function that receives one: keep it short.
@@ -90,23 +128,23 @@ class LentType(types.Type):  # type: ignore[misc]
         return self.of
 
     @property
-    def types(self) -> tuple[types.Type, ...]:
+    def types(self) -> tuple[Any, ...]:
         """The types of the fields."""
         return tuple(self.of)
 
 
 @register_model(LentType)
 class _LentModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, kind: types.Type) -> None:
+    def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, ir.IntType(8).as_pointer())
 
 
-@typeof_impl.register(Lent)  # type: ignore[untyped-decorator]
+@typeof_impl.register(Lent)
 def _type_of(value: Lent, _context: Any) -> LentType:
     return value.type
 
 
-@unbox(LentType)  # type: ignore[untyped-decorator]
+@unbox(LentType)
 def _unbox(_kind: LentType, value: Any, c: Any) -> NativeValue:
     return NativeValue(pointer_in(c, value, "address"))
 
@@ -123,14 +161,14 @@ def pointer_in(c: Any, value: Any, name: str) -> Any:
 class _LentAttribute(AttributeTemplate):  # type: ignore[misc]
     key = LentType
 
-    def generic_resolve(self, kind: LentType, name: str) -> types.Type | None:
+    def generic_resolve(self, kind: LentType, name: str) -> Any:
         if name not in kind.of.fields:
             return None
         field = kind.of.types[kind.of.fields.index(name)]
-        return LentType(field) if isinstance(field, types.BaseNamedTuple) else field
+        return _lent_type(field) if isinstance(field, types.BaseNamedTuple) else field
 
 
-@lower_getattr_generic(LentType)  # type: ignore[untyped-decorator]
+@lower_getattr_generic(LentType)
 def _lowered_attribute(
     context: Any, builder: ir.IRBuilder, kind: LentType, pointer: ir.Value, name: str
 ) -> ir.Value:
@@ -143,7 +181,7 @@ def _lowered_attribute(
     return _read(context, builder, field, at)
 
 
-def _read(context: Any, builder: ir.IRBuilder, kind: types.Type, at: ir.Value) -> ir.Value:
+def _read(context: Any, builder: ir.IRBuilder, kind: Any, at: ir.Value) -> ir.Value:
     """Emit code that reads a field from its entries in the table."""
     if isinstance(kind, types.BaseTuple):
         parts, place = [], 0
@@ -163,7 +201,7 @@ def _read(context: Any, builder: ir.IRBuilder, kind: types.Type, at: ir.Value) -
 
 
 def _array(
-    context: Any, builder: ir.IRBuilder, kind: types.Array, at: ir.Value, word: ir.Value
+    context: Any, builder: ir.IRBuilder, kind: Any, at: ir.Value, word: ir.Value
 ) -> ir.Value:
     size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
     shape = [_entry(builder, at, 1 + axis) for axis in range(kind.ndim)]
@@ -184,5 +222,3 @@ def _entry(builder: ir.IRBuilder, at: ir.Value, place: int) -> ir.Value:
     word = builder.load(builder.gep(at, [ir.Constant(_WORD, place)]))
     word.set_metadata("invariant.load", builder.module.add_metadata([]))
     return word
-
-

@@ -5,7 +5,7 @@ import re
 import sys
 import sysconfig
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -61,7 +61,7 @@ def _file_of(name: str) -> Path | None:
     return Path(file) if ours or not file.startswith(_LIBRARIES) else None
 
 
-@lru_cache(maxsize=None)
+@cache
 def _source_of(name: str) -> tuple[str, tuple[str, ...]]:
     """A digest of a module's source, and the names of modules that it may import."""
     file = _file_of(name)

@@ -28,7 +28,7 @@ FAR = 1.5  # a printed mean this many times the measured one is not an error of 
 SIZES = (1500, 2000, 2500, 3000)  # [drw §4] Figure 6
 SIZES_LOAD = (*SIZES, 3500)  # Figures 7 and 8
 WALKS = ("directional-walk", "random-walk")
-PATH_READINGS = {
+PATH_INTERPRETATIONS = {
     **dict.fromkeys(WALKS, "heard"),
     "shortest-path": "true shortest paths, ties at random",
     "breadth-first-tree": "paths in one breadth-first tree with a random root",
@@ -123,12 +123,12 @@ def judge_figure_6_stepped_on(found: Summaries) -> Iterator[Verdict]:
     yield from _printed_steps(found, "figure-6-stepped-on", "stepped-on")
 
 
-def _printed_steps(found: Summaries, figure: str, reading: str) -> Iterator[Verdict]:
+def _printed_steps(found: Summaries, figure: str, interpretation: str) -> Iterator[Verdict]:
     for row in published(HERE / "figure-6.csv"):
-        seen = found.find("steps", reading=reading, **row.cell)
+        seen = found.find("steps", reading=interpretation, **row.cell)
         estimate = _statistic(seen, row.metric.split()[0])
         yield _row(
-            figure, row.cell, row.metric, row.value, *estimate, seen.networks, reading,
+            figure, row.cell, row.metric, row.value, *estimate, seen.networks, interpretation,
             *judge_number(row.value, *estimate, relative=STEPS_TOLERANCE, rounding=row.rounding),
         )  # fmt: skip
 
@@ -144,25 +144,25 @@ def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
         )
         yield _row(
             "figure-7", {**row.cell, "system": system}, row.metric, row.value, *estimate,
-            seen.networks, PATH_READINGS[system], *judged,
+            seen.networks, PATH_INTERPRETATIONS[system], *judged,
         )  # fmt: skip
 
 
 def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
     """Judge Figure 8 of directional walks: [drw §4.3] largest and smallest loads as printed."""
     for row, system in _columns("figure-8"):
-        reading = f"{PATH_READINGS[system]}; of all nodes, permutations, networks"
+        interpretation = f"{PATH_INTERPRETATIONS[system]}; of all nodes, permutations, networks"
         if row.metric == "minimum load":
             seen = found.find("load", n=row.cell["n"], system=system)
             load = seen.minimum
             judged = judge_number(row.value, load, load, load, relative=0.0, rounding=0.0)
         else:
             seen = found.find("largest load", n=row.cell["n"], system=system)
-            load, reading = seen.maximum, f"{reading}: no interval"
+            load, interpretation = seen.maximum, f"{interpretation}: no interval"
             judged = _impossible(found, row, system) or _judged_maximum(row, seen)
         yield _row(
             "figure-8", {**row.cell, "system": system}, row.metric, row.value, load, None, None,
-            seen.networks, reading, *judged,
+            seen.networks, interpretation, *judged,
         )  # fmt: skip
 
 
@@ -186,7 +186,7 @@ def _columns(figure: str) -> Iterator[tuple[Published, str]]:
 
     The centralised column may mean either of two systems.
     """
-    for system in PATH_READINGS:
+    for system in PATH_INTERPRETATIONS:
         column = "shortest-path" if system == "breadth-first-tree" else system
         for row in published(HERE / f"{figure}.csv"):
             if row.cell["system"] == column:
@@ -215,7 +215,7 @@ def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
             share = (seen.mean / n, seen.mean_low / n, seen.mean_high / n)
             yield _row(
                 "figure-9", {"n": n, "system": system}, "largest load / n", "close to half",
-                *share, seen.networks, PATH_READINGS[system],
+                *share, seen.networks, PATH_INTERPRETATIONS[system],
                 *judge_range(0.4, 0.6, *share, rounding=0.05),
             )  # fmt: skip
 

@@ -41,10 +41,11 @@ INTERVALS = (
 )
 
 
-def meeting_point(n: int, system: str, k: int, reading: str) -> Point:
+def meeting_point(n: int, system: str, k: int, interpretation: str) -> Point:
     """The experiment point of paper 1's meetings: pairs of walks on a network of n nodes."""
     parameters: dict[str, Scalar] = {
-        "n": n, "radius": RADIUS, "system": system, "k": k, "reading": reading, "pairs": PAIRS,
+        "n": n, "radius": RADIUS, "system": system, "k": k,
+        "reading": interpretation, "pairs": PAIRS,
     }  # fmt: skip
     return Point(MEETINGS, parameters, NETWORK, _meeting_cost_ms(n, system, k))
 
@@ -69,8 +70,13 @@ def _figure_5(_scale: Scale) -> list[Point]:
     return [meeting_point(n, system, 1, "heard") for n in SIZES_BOXES for system in WALKS]
 
 
-def _steps_of(reading: str) -> list[Point]:
-    return [meeting_point(n, system, k, reading) for n in SIZES for system in WALKS for k in RATIOS]
+def _steps_of(interpretation: str) -> list[Point]:
+    return [
+        meeting_point(n, system, k, interpretation)
+        for n in SIZES
+        for system in WALKS
+        for k in RATIOS
+    ]
 
 
 def _figure_load(scale: Scale) -> list[Point]:

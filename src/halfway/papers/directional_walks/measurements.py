@@ -38,7 +38,7 @@ def meetings(run: Run) -> Observations:
     pairs = distinct_pairs(run["n"], run["pairs"], run.workload_seed)
     with run.timed("run"):
         steps, nodes = walks.meetings(
-            pairs, seed=run.random_seed, k=run["k"], reading=run["reading"]
+            pairs, seed=run.random_seed, k=run["k"], interpretation=run["reading"]
         )
     return {
         "steps": steps,
@@ -88,6 +88,6 @@ def _routed(
         for p, targets in enumerate(permutations):
             pairs = np.column_stack([sources, targets])
             load[p], unmet[p] = walks.path_loads(
-                pairs, seed=(run.random_seed + p) % 2**64, reading=run["reading"]
+                pairs, seed=(run.random_seed + p) % 2**64, interpretation=run["reading"]
             )
     return load, unmet

@@ -33,24 +33,24 @@ _MODEL = {
 
 def _less(
     figure: str, cell: dict[str, Scalar], metric: str, claim: str, less: Summary, more: Summary,
-    reading: str,
+    interpretation: str,
 ) -> Verdict:  # fmt: skip
     """The verdict on a claim of DRIP that one mean is below another, by their ratio."""
     share = ratio(less, more, "mean")
     return _row(
-        figure, cell, metric, claim, *share, less.networks, reading, *judge_order(*share)
+        figure, cell, metric, claim, *share, less.networks, interpretation, *judge_order(*share)
     )  # fmt: skip
 
 
 def judge_coverage(found: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's coverage: [drip §VI-B] "as m increases, broker coverage is growing too"; it
     falls as k grows."""
-    for metric, reading in (
+    for metric, interpretation in (
         ("coverage", "brokers with a copy when a subscriber gets it"),
         ("union", "brokers that ever had a copy, by event"),
     ):
         at = partial(found.find, metric, system="drip", l=NEAREST_3A)
-        words = f"{_MODEL['ideal']}; {reading}"
+        words = f"{_MODEL['ideal']}; {interpretation}"
         for k in BROKERS:
             name = f"{metric}, m = 1 / m = {COPIES[-1]}"
             one, many = at(k=k, m=COPIES[0]), at(k=k, m=COPIES[-1])
@@ -64,9 +64,9 @@ def judge_coverage(found: Summaries) -> Iterator[Verdict]:
 def judge_delay(found: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's delay: [drip §VI-B] "our scheme costs less time than the SF scheme"; less with
     m, more with k."""
-    for metric, reading in _DELAYS:
+    for metric, interpretation in _DELAYS:
         at = partial(found.find, metric, l=NEAREST_3B)
-        words = f"{_MODEL['ideal']}; {reading}"
+        words = f"{_MODEL['ideal']}; {interpretation}"
         yield from _against_sf(found, "figure-3b", metric, words, BROKERS, COPIES, {})
         for m in COPIES:
             name = f"mean {metric}, k = {BROKERS[0]} / k = {BROKERS[-1]}"
@@ -84,10 +84,10 @@ def judge_limited(found: Summaries) -> Iterator[Verdict]:
     for share, rate in LOADS:
         at = partial(found.find, share=share, rate=rate)
         for m in LIMITED_COPIES:
-            for metric, reading in _DELAYS:
+            for metric, interpretation in _DELAYS:
                 cell: dict[str, Scalar] = {"share": share, "rate": rate, "m": m}
                 drip, sf = at(metric, system="drip", m=m), at(metric, system="sf")
-                words = f"{_MODEL['limited']}; {reading}"
+                words = f"{_MODEL['limited']}; {interpretation}"
                 yield _less("limited", cell, _NAME_SF.format(metric), "less time", drip, sf, words)
     yield from _ratios(found, "limited", "limited")
 
@@ -96,8 +96,8 @@ def judge_contended(found: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's claims on coverage and delay with a contended radio, at two loads."""
     for share, rate in CONTENDED_LOADS:
         load: dict[str, Scalar] = {"share": share, "rate": rate}
-        for metric, reading in _DELAYS:
-            words = f"{_MODEL['contention']}; {reading}"
+        for metric, interpretation in _DELAYS:
+            words = f"{_MODEL['contention']}; {interpretation}"
             yield from _against_sf(
                 found, "contended", metric, words, (CONTENDED,), CONTENDED_COPIES, load
             )
@@ -108,9 +108,11 @@ def judge_contended(found: Summaries) -> Iterator[Verdict]:
 def judge_selection(found: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's selection of brokers: [drip §VI-B] "DRIP incurs less delivery delay" than
     brokers drawn at random."""
-    for metric, reading in _DELAYS:
+    for metric, interpretation in _DELAYS:
         for k in BROKERS:
-            yield _selection(found, "figure-4", metric, f"{_MODEL['ideal']}; {reading}", {"k": k})
+            yield _selection(
+                found, "figure-4", metric, f"{_MODEL['ideal']}; {interpretation}", {"k": k}
+            )
 
 
 def _selection(

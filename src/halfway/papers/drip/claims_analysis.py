@@ -37,14 +37,14 @@ def _judge_mean(found: Summaries, destinations: int, copies: int) -> Iterator[Ve
         "(5l - l²)/(4mλ), the truncation as it integrates": truncated_mean(destinations, copies),
         "H_l/(mλ), exact": exact,
     }
-    for reading, value in forms.items():
+    for interpretation, value in forms.items():
         opinion, reason = judge_number(value, *estimate, relative=MEAN_TOLERANCE, rounding=0.0)
-        if opinion == "differs" and "exact" not in reading:
+        if opinion == "differs" and "exact" not in interpretation:
             opinion = "impossible as printed"
             reason = f"equation (1) has the mean H_l/(mλ) = {exact:.4g}; {reason}"
         yield _row(
             {"l": destinations, "m": copies}, "mean time until all l have it, in 1/λ", value,
-            *estimate, seen.networks, f"equation (1) drawn; {reading}", opinion, reason,
+            *estimate, seen.networks, f"equation (1) drawn; {interpretation}", opinion, reason,
         )  # fmt: skip
 
 

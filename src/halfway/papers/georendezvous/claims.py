@@ -1,7 +1,7 @@
 """Paper 3 (GeoRendezvous), judged: each sentence of §§3-4 about Figure 3 as verdict rows.
 
 The available text has curves without values, so the claims in words are judged. The number that a
-word is taken to mean is a constant here, and part of the row's reading.
+word is taken to mean is a constant here, and part of the row's interpretation.
 """
 
 import math
@@ -31,7 +31,7 @@ CLIENTS = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32)
 SIZES_SHOWN = (300, 600, 3000)  # Figure 3(a); the paper does not say which
 FAIR_SIZES = (600, 1000, 2000, 3000)
 SLACKS = (0.25, 0.5, 1.0)
-READINGS = {
+INTERPRETATIONS = {
     "known": "the home knows that it is the home: a notification ends on reaching it",
     "toured": "every message traverses the home perimeter",
 }
@@ -39,21 +39,21 @@ READINGS = {
 
 def _row(
     figure: str, cell: dict[str, Scalar], metric: str, claim: str | float, estimate: _Estimate,
-    seen: Summary, reading: str, judged: Judged,
+    seen: Summary, interpretation: str, judged: Judged,
 ) -> Verdict:  # fmt: skip
     return Verdict(
         "georendezvous", figure, cell, metric, claim, *estimate, seen.networks,
-        reading.replace("%", " %"), *judged,
+        interpretation.replace("%", " %"), *judged,
     )  # fmt: skip
 
 
 def _below(
     figure: str, cell: dict[str, Scalar], metric: str, claim: str, estimate: _Estimate,
-    seen: Summary, reading: str, equal: float = 1.0,
+    seen: Summary, interpretation: str, equal: float = 1.0,
 ) -> Verdict:  # fmt: skip
     """The verdict row of a claim about GeoRendezvous that the estimate is less than `equal`."""
     judged = judge_order(*estimate, equal=equal)
-    return _row(figure, cell, metric, claim, estimate, seen, reading, judged)
+    return _row(figure, cell, metric, claim, estimate, seen, interpretation, judged)
 
 
 def _near_one(estimate: _Estimate, tolerance: float) -> Judged:
@@ -72,8 +72,8 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
         seen = found.find("degree", n=n)
         estimate = (seen.mean, seen.mean_low, seen.mean_high)
         judged = judge_number(45, *estimate, relative=0.02)
-        reading = "the radius counts the border"
-        yield _row("section-4", {"n": n}, "mean degree", 45, estimate, seen, reading, judged)
+        interpretation = "the radius counts the border"
+        yield _row("section-4", {"n": n}, "mean degree", 45, estimate, seen, interpretation, judged)
 
 
 def judge_figure_3a(found: Summaries) -> Iterator[Verdict]:
@@ -87,10 +87,10 @@ def judge_figure_3a_toured(found: Summaries) -> Iterator[Verdict]:
     yield from _judged_3a(found, "figure-3a-toured", "toured")
 
 
-def _judged_3a(found: Summaries, figure: str, reading: str) -> Iterator[Verdict]:
-    meaning = READINGS[reading]
+def _judged_3a(found: Summaries, figure: str, interpretation: str) -> Iterator[Verdict]:
+    meaning = INTERPRETATIONS[interpretation]
     for n in SIZES_SHOWN:
-        estimate, seen = _overhead(found, n=n, points=7, reading=reading)
+        estimate, seen = _overhead(found, n=n, points=7, reading=interpretation)
         yield _below(
             figure, {"n": n, "points": 7}, "path / direct path, ratio of averages",
             "similar to a direct path", estimate, seen,
@@ -98,15 +98,15 @@ def _judged_3a(found: Summaries, figure: str, reading: str) -> Iterator[Verdict]
         )  # fmt: skip
         yield _below(
             figure, {"n": n}, "gain of a cell beyond 8 / of one up to 8", "limited beyond 8",
-            _late_gain(found, n, reading), seen, f"{meaning}; limited: less than {LIMITED:.0%}",
-            LIMITED,
+            _late_gain(found, n, interpretation), seen,
+            f"{meaning}; limited: less than {LIMITED:.0%}", LIMITED,
         )  # fmt: skip
 
 
-def _late_gain(found: Summaries, n: int, reading: str) -> _Estimate:
+def _late_gain(found: Summaries, n: int, interpretation: str) -> _Estimate:
     """In GeoRendezvous's Figure 3a: how much a cell from the 9th to the 16th shortens the path,
     over one of the first 8."""
-    rows = [found.find("path", n=n, points=points, reading=reading) for points in (1, 8, 16)]
+    rows = [found.find("path", n=n, points=points, reading=interpretation) for points in (1, 8, 16)]
     # [1 + resamples] the means, then their bootstrap replicates
     one, eight, sixteen = (np.array([row.mean, *row.boot_mean]) for row in rows)
     gain = (eight - sixteen) / 8 / ((one - eight) / 7)
@@ -125,7 +125,7 @@ def judge_figure_3b(found: Summaries) -> Iterator[Verdict]:
             yield _row(
                 "figure-3b", {"points": points, "n": n}, "overhead / overhead at n = 600",
                 "largely independent of the network size", estimate, middle,
-                f"{READINGS['known']}; within ±{STABLE:.0%}", _near_one(estimate, STABLE),
+                f"{INTERPRETATIONS['known']}; within ±{STABLE:.0%}", _near_one(estimate, STABLE),
             )  # fmt: skip
     spread = _spreads(found)
     judged: Judged = "differs", "sizes matter half as much, or more"
@@ -165,7 +165,7 @@ def judge_figure_3c(found: Summaries) -> Iterator[Verdict]:
     estimate, seen = _overhead(found, n=600, points=8, tried=2)
     yield row(
         "path / direct path, ratio of averages", "close to the direct path", estimate, seen,
-        f"{READINGS['known']}; close: at most {SIMILAR:.0%} longer", 1 + SIMILAR,
+        f"{INTERPRETATIONS['known']}; close: at most {SIMILAR:.0%} longer", 1 + SIMILAR,
     )  # fmt: skip
     all_eight = found.find("path", n=600, points=8, tried=8)
     yield row(
@@ -175,27 +175,27 @@ def judge_figure_3c(found: Summaries) -> Iterator[Verdict]:
     unplaced = found.find("path", n=600, points=2, tried=2)
     yield row(
         "path by the 2 closest of 8 / by 2 alone", "confront with 3(a)",
-        ratio(seen, unplaced, "mean"), seen, READINGS["known"],
+        ratio(seen, unplaced, "mean"), seen, INTERPRETATIONS["known"],
     )  # fmt: skip
 
 
 def judge_figure_3d(found: Summaries) -> Iterator[Verdict]:
     """Judge GeoRendezvous's Figure 3d: [geo §4] better below 8 subscribers, nearly the same at 8,
     increasingly better beyond."""
-    for reading in ("all links once", "once a point", "once a subscriber"):
+    for interpretation in ("all links once", "once a point", "once a subscriber"):
         at = {
-            k: (found.find("many", clients=k, reading=reading),
-                found.find("one", clients=k, reading=reading))
+            k: (found.find("many", clients=k, reading=interpretation),
+                found.find("one", clients=k, reading=interpretation))
             for k in CLIENTS
         }  # fmt: skip
-        row = partial(_below, "figure-3d", seen=at[8][0], reading=reading)
+        row = partial(_below, "figure-3d", seen=at[8][0], interpretation=interpretation)
         metric = "tree of 8 points / of 1"
         for k in (1, 2, 4, 6):
             share = ratio(*at[k], "mean")
             yield row({"clients": k}, metric, "< 1 below 8 subscribers", share)
         share = ratio(*at[8], "mean")
         yield _row(
-            "figure-3d", {"clients": 8}, metric, "nearly the same", share, at[8][0], reading,
+            "figure-3d", {"clients": 8}, metric, "nearly the same", share, at[8][0], interpretation,
             _near_one(share, NEARLY),
         )  # fmt: skip
         later = _later(at[32], at[8])

@@ -38,14 +38,14 @@ MOVING = (
 
 
 def _unpublished(
-    figure: str, cell: dict[str, Scalar], metric: str, seen: Summary, reading: str,
+    figure: str, cell: dict[str, Scalar], metric: str, seen: Summary, interpretation: str,
     estimate: tuple[float, float, float] | None = None,
 ) -> Verdict:  # fmt: skip
     """A verdict row beyond GeoRendezvous's Figure 3, without a published value; estimate: the mean
     of `seen` unless given."""
     return Verdict(
         "georendezvous", figure, cell, metric, None,
-        *(estimate or (seen.mean, seen.mean_low, seen.mean_high)), seen.networks, reading,
+        *(estimate or (seen.mean, seen.mean_low, seen.mean_high)), seen.networks, interpretation,
         "not comparable", "the paper does not measure it",
     )  # fmt: skip
 
@@ -75,10 +75,10 @@ def judge_loss(found: Summaries) -> Iterator[Verdict]:
                 cell: dict[str, Scalar] = {"loss": loss, "system": _label(system)}
                 if system == CELLS:
                     cell |= {"points": points, "replicas": replicas or "all"}
-                reading = (
+                interpretation = (
                     "renewal every 10 s, lifetime 25 s, beacons every second, missed after 2.5"
                 )
-                yield _unpublished("beyond-loss", cell, words, seen, reading)
+                yield _unpublished("beyond-loss", cell, words, seen, interpretation)
 
 
 def judge_mobility(found: Summaries) -> Iterator[Verdict]:

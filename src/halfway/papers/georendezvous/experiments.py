@@ -20,7 +20,7 @@ from halfway.pipeline.verdict import Verdict
 UNIFORM = (
     "networks: n points uniform in the unit square (no torus), linked below the radius that gives "
     "a mean of 45 neighbours with the border counted, redrawn till connected; every number of "
-    "points and every reading meets the same networks and pairs"
+    "points and every interpretation meets the same networks and pairs"
 )
 CELLS = (
     "cells: squares of side r/(2 √2), the largest whose neighbours always hear each other, from "
@@ -35,8 +35,8 @@ POINTS_READ = (
     "points: uniform in the square by a keyed hash of (topic, i), the first of more points are "
     "those of fewer; best: fewest hops publisher - home - subscriber; closest: to the hashed point"
 )
-KNOWN = f"known: {claims.READINGS['known']} (the paper's footnote 1)"
-TOURED = f"toured: {claims.READINGS['toured']}, in its path and its hop count"
+KNOWN = f"known: {claims.INTERPRETATIONS['known']} (the paper's footnote 1)"
+TOURED = f"toured: {claims.INTERPRETATIONS['toured']}, in its path and its hop count"
 TREES = (
     "the text does not determine the tree: all links once (the union of every path's hops), once "
     "a point (each point has a tree of its own), once a subscriber (homes send to each "
@@ -62,7 +62,7 @@ WALKS = (
 SOME: dict[Scale, int] = {"quick": 8, "paper": 40}
 MANY: dict[Scale, int] = {"quick": 30, "paper": 200}
 SAME = (UNIFORM, CELLS, DIRECT, POINTS_READ, KNOWN, INTERVALS)
-TREE_READINGS = ("all links once", "once a point", "once a subscriber")
+TREE_INTERPRETATIONS = ("all links once", "once a point", "once a subscriber")
 _OVERHEAD = "hops / hops of the direct path"
 
 
@@ -84,10 +84,10 @@ def _picture(name: str, title: str, drawing: Drawing) -> Figure:
 
 def _figure(
     name: str, title: str, points: list[Point], judge: Callable[[Summaries], Iterable[Verdict]],
-    readings: tuple[str, ...], *plots: Plot, replicates: dict[Scale, int] = MANY,
+    interpretations: tuple[str, ...], *plots: Plot, replicates: dict[Scale, int] = MANY,
 ) -> Figure:  # fmt: skip
     """A figure of GeoRendezvous's experiments, with the same points at each scale."""
-    return Figure(name, title, lambda _: points, replicates, judge, readings, plots)
+    return Figure(name, title, lambda _: points, replicates, judge, interpretations, plots)
 
 
 def _bars(
@@ -151,7 +151,7 @@ PAPER = Paper(
         ),
         _figure(
             "figure-3d", "Length of the notification tree with 8 rendezvous cells against one",
-            [tree_point(k, reading) for reading in TREE_READINGS for k in CLIENTS],
+            [tree_point(k, meaning) for meaning in TREE_INTERPRETATIONS for k in CLIENTS],
             claims.judge_figure_3d, (UNIFORM, CELLS, POINTS_READ, TREES, INTERVALS),
             _bars("tree ratio", "clients", "reading", "subscribers", "hops with 8 points / with 1"),
         ),

@@ -49,7 +49,7 @@ def loss(run: Run) -> Observations:
     dead = sorted(set().union(*victims))
     with run.timed("run"):
         if run["system"] == "directional-walk":
-            entries, received = _by_walks(run, pairs, dead, topics)
+            entries, received = by_walks(run, pairs, dead, topics)
         else:
             entries = float((cells.state.store["until"] > cells.at).sum() / run["n"])
             received = _by_cells(cells, pairs, dead, topics)
@@ -124,11 +124,12 @@ def _by_cells(
     ]
 
 
-def _by_walks(
+def by_walks(
     run: Run, pairs: Pairs, dead: list[int], topics: list[int]
 ) -> tuple[float, list[npt.NDArray[np.bool_]]]:
     """[topics, AFTER_S] whether each event after the loss arrived by directional walks, launched
-    again every RENEW_S; trail entries a node."""
+    again every RENEW_S; trail entries a node. dead: rows of the run's network."""
+    network = cells_of(run["n"], run["degree"], run.network_seed).network
     # Renewals of GeoRendezvous are spread over their interval; those of walks are simultaneous.
     at = LOSS_S + RENEW_S * float(np.random.default_rng(run.random_seed).random())
     before = [(at - 2.0, int(publisher), topic) for topic, (publisher, _) in enumerate(pairs)]
@@ -138,9 +139,9 @@ def _by_walks(
         for topic in topics
     ]
     simulation = Simulation(
-        "directional-walk", cells_of(run["n"], run["degree"], run.network_seed).network,
+        "directional-walk", network,
         workload=Listed([(int(row), t) for t, (_, row) in enumerate(pairs)], before + after),
-        faults=[Crash(node=row, at=at) for row in dead],
+        faults=[Crash(node=network.label(row), at=at) for row in dead],
         seconds=at + AFTER_S + 2.5, seed=run.random_seed, discovery_delay_s=MISSED_S, stretch=False,
         options={"refresh_s": RENEW_S}, journal=0,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from halfway.world.graphs.unit_disk import connected_unit_disk
 from halfway.world.underlays.paths import distances
 from halfway.world.workload.pairs import distinct_pairs
 
-TREE_READINGS = ("all links once", "once a point", "once a subscriber")
+TREE_INTERPRETATIONS = ("all links once", "once a point", "once a subscriber")
 
 
 @lru_cache(maxsize=2)
@@ -65,7 +65,7 @@ def trees(run: Run) -> Observations:
     with run.timed("run"):
         hops = [
             cells.trees(publisher, subscribers, points=points, tried=tried, key=run.workload_seed)[
-                :, TREE_READINGS.index(run["reading"])
+                :, TREE_INTERPRETATIONS.index(run["reading"])
             ]
             for points, tried in ((run["points"], run["tried"]), (1, 1))
         ]

@@ -14,21 +14,21 @@ def _point(measurement: str, cost_ms: float, n: int, **others: Scalar) -> Point:
     return Point(path, {"n": n, "degree": DEGREE, **others}, ("n", "degree"), cost_ms)
 
 
-def detour_point(n: int, points: int, tried: int, reading: str = "known") -> Point:
+def detour_point(n: int, points: int, tried: int, interpretation: str = "known") -> Point:
     """The study point of GeoRendezvous's detours: pairs on n nodes whose subscribers try `tried` of
     `points` points."""
     return _point(
         "measurements:detours", 0.5 + n / 500 + points / 10, n, system=CELLS, points=points,
-        tried=tried, reading=reading, pairs=PAIRS,
+        tried=tried, reading=interpretation, pairs=PAIRS,
     )  # fmt: skip
 
 
-def tree_point(clients: int, reading: str) -> Point:
+def tree_point(clients: int, interpretation: str) -> Point:
     """The study point of GeoRendezvous's trees: notifications to `clients` subscribers on 600 nodes
     [geo Fig. 3d]."""
     return _point(
         "measurements:trees", 2.0 + clients / 5, 600, system=CELLS, points=8, tried=2,
-        clients=clients, reading=reading, pairs=PAIRS,
+        clients=clients, reading=interpretation, pairs=PAIRS,
     )  # fmt: skip
 
 

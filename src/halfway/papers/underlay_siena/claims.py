@@ -41,10 +41,10 @@ def judge_table_2(found: Summaries) -> Iterator[Verdict]:
 
 def judge_lemma(found: Summaries) -> Iterator[Verdict]:
     """Judge paper 5's lemma [uas §4.2]: premise and conclusion, over every single failure."""
-    for reading, remedy in points.VARIANTS:
-        at = partial(found.find, reading=reading, remedy=remedy)
-        cell: dict[str, Scalar] = {"reading": reading, "remedy": remedy}
-        name = f"{reading}; {'as printed' if remedy == 'none' else f'remedy: {remedy}'}"
+    for interpretation, remedy in points.VARIANTS:
+        at = partial(found.find, reading=interpretation, remedy=remedy)
+        cell: dict[str, Scalar] = {"reading": interpretation, "remedy": remedy}
+        name = f"{interpretation}; {'as printed' if remedy == 'none' else f'remedy: {remedy}'}"
         for metric, what in (
             ("premise", "share with x, y, z disjoint in pairs"),
             ("guaranteed", "share with x and y, and z past the parent, all the way up"),

@@ -9,9 +9,10 @@ UNDERLAY = (
     "1000 km), bandwidths uniform in 10…1024 Mb/s, delay = length / c; routes of fewest hops"
 )
 OVERLAY = (
-    "overlay: 100 brokers on uniform nodes, joining in the order of drawing; reading *around*: the "
-    "leg to the alternate avoids the direct path; we add both remedies: a broker asks again for an "
-    "alternate when its parent gains a child, and a second path may have no broker on it"
+    "overlay: 100 brokers on uniform nodes, joining in the order of drawing; interpretation "
+    "*around*: the leg to the alternate avoids the direct path; we add both remedies: a broker "
+    "asks again for an alternate when its parent gains a child, and a second path may have no "
+    "broker on it"
 )
 CLIENTS = (
     "content: 1,000 clients at uniform brokers, one filter each; *selective* takes one event in a "

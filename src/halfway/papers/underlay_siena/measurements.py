@@ -9,7 +9,7 @@ from halfway.bulk.broker_trees.delivery import delivered_share, draw_faults
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import loads as loads_of
 from halfway.bulk.broker_trees.load import passage
-from halfway.bulk.broker_trees.overlay import Overlay, PathReading, Rules
+from halfway.bulk.broker_trees.overlay import Overlay, PathInterpretation, Rules
 from halfway.bulk.broker_trees.queues import queued_paths, stress
 from halfway.bulk.broker_trees.single_failures import Cause, causes, census, single_failures
 from halfway.pipeline.plan.run import Observations, Run
@@ -32,10 +32,12 @@ def underlay(n: int, seed: int) -> Underlay:
 
 
 @lru_cache(maxsize=4)
-def overlay(n: int, brokers: int, reading: PathReading, remedy: str, seed: int) -> Overlay:
+def overlay(
+    n: int, brokers: int, interpretation: PathInterpretation, remedy: str, seed: int
+) -> Overlay:
     """The overlay measured: brokers on distinct uniform nodes, joined as drawn. Read only."""
     retry, bare = REMEDIES[remedy]
-    made = Overlay(underlay(n, seed), Rules(reading, retry, bare))
+    made = Overlay(underlay(n, seed), Rules(interpretation, retry, bare))
     for row in np.random.default_rng(seed).choice(n, brokers, replace=False):
         join(made, int(row))
     return made

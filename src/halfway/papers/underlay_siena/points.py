@@ -35,7 +35,10 @@ def table_2(_scale: Scale) -> list[Point]:
 
 def lemma(_scale: Scale) -> list[Point]:
     """The points of paper 5's lemma [uas §4.2]: one for each interpretation and remedy."""
-    given = [{**_OVERLAY, "reading": reading, "remedy": remedy} for reading, remedy in VARIANTS]
+    given = [
+        {**_OVERLAY, "reading": interpretation, "remedy": remedy}
+        for interpretation, remedy in VARIANTS
+    ]
     system = {"system": "underlay-siena"}
     return [Point(f"{_ROOM}:lemma", {**some, **system}, NETWORK, 1500.0) for some in given]
 

@@ -22,12 +22,12 @@ Floats = npt.NDArray[np.float64]
 
 def judge_ratio(
     figure: str, cell: dict[str, Scalar], metric: str, claim: str, one: Summary, other: Summary,
-    reading: str,
+    interpretation: str,
 ) -> Verdict:  # fmt: skip
     """Judge by a paired estimate of their ratio that the mean of `one` is less than `other`'s."""
     share = ratio(one, other, "mean")
     opinion = judge_order(*share)
-    return row(figure, cell, metric, claim, *share, one.networks, reading, *opinion)
+    return row(figure, cell, metric, claim, *share, one.networks, interpretation, *opinion)
 
 
 def drawn(summary: Summary) -> Floats:

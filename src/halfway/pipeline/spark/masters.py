@@ -23,7 +23,7 @@ def chosen_master(given: str | None) -> str:
     master = given or os.environ.get("SPARK_REMOTE") or "local[*]"
     if not _MASTER.fullmatch(master):
         raise Problem(
-            "not a Spark master",
+            "expected a Spark master",
             where=_where(master),
             remedy="for example local[4], spark://host:7077, yarn or sc://host",
         )

@@ -57,19 +57,23 @@ class Store:
         if not self.folder.exists():
             return
         if not self.folder.is_dir():
-            raise Problem("is a file, not a folder for results", where=str(self.folder))
+            raise Problem("this is a file: expected a folder for results", where=str(self.folder))
         if not self._mark.exists():
             names = {path.name for path in self.folder.iterdir()} - _OWN_NAMES
             foreign = sorted(name for name in names if not name.startswith(".manifest.json."))
             # A writer that was killed before it wrote the manifest leaves no batch.
             if foreign or (self.batches.is_dir() and any(self.batches.iterdir())):
-                what = f"holds other files ({', '.join(foreign[:3] or ['batches'])}) and no results"
+                what = (
+                    f"contains other files ({', '.join(foreign[:3] or ['batches'])}) and no results"
+                )
                 remedy = "name a new or an empty folder"
                 raise Problem(what, where=str(self.folder), remedy=remedy)
             return
         found = _manifest(self._mark)
         if found.format != FORMAT:
-            what = f"is in format {found.format} of halfway {found.halfway}, expected {FORMAT}"
+            what = (
+                f"results have format {found.format} of halfway {found.halfway}, expected {FORMAT}"
+            )
             remedy = "use that version of halfway, or name another folder"
             raise Problem(what, where=str(self.folder), remedy=remedy)
 

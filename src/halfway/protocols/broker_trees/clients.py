@@ -23,7 +23,7 @@ from halfway.protocols.broker_trees.client_state import (
     renew,
     subscriptions_digest,
 )
-from halfway.protocols.broker_trees.messages import CLIENT, ORIGIN
+from halfway.protocols.broker_trees.messages import CLIENT, FILTER, ORIGIN, VALUES
 from halfway.protocols.broker_trees.source_routes import NO_ROUTE, send_along
 from halfway.protocols.broker_trees.subscription_table import FREE
 from halfway.protocols.event_window import record_if_new
@@ -48,7 +48,7 @@ def next_tick(rules, own, now, out):
 def send_to_broker(clients, routes, c, own, kind, f, client, out):
     """Send a record about a client's filter from the client's node to the broker in use."""
     o = send_along(routes, routes.home[own, clients.broker[c]], kind, own, out)
-    o.topic, o.args[CLIENT] = f, client
+    o[FILTER], o.args[CLIENT] = f, client
     return o
 
 
@@ -90,7 +90,7 @@ def keep_alive(clients, rules, c, own, now, out):
 @apart
 def send_command(clients, routes, c, own, message, out):
     """Remember an application's command at the client's node and send it to the broker."""
-    kind, f, client = message.kind, message.topic, message.args[CLIENT]
+    kind, f, client = message.kind, message[FILTER], message.args[CLIENT]
     if kind == messages.SUBSCRIBE and not remember(clients, c, f, client):
         return
     if kind == messages.UNSUBSCRIBE:
@@ -104,12 +104,12 @@ def send_command(clients, routes, c, own, message, out):
 @apart
 def receive_from_broker(clients, routes, c, own, message, out):
     """Handle a broker's record at a client's node. Of a former broker only events count."""
-    kind, client, f = message.kind, message.args[CLIENT], message.topic
+    kind, client = message.kind, message.args[CLIENT]
     if kind == messages.NOTIFY:
         known = 0 <= client < clients.delivered.shape[1]
         if known and record_if_new(clients.delivered[c], client, message.event):
             o = emit(out, messages.DELIVERED, 0.0, APP)
-            o.event, o.topic, o.target = message.event, f, client
+            o.event, o[VALUES], o.target = message.event, message[VALUES], client
         return
     r = routes.home[own, clients.broker[c]]
     if routes.row[routes.first[r + 1] - 1] != message.args[ORIGIN]:
@@ -118,7 +118,8 @@ def receive_from_broker(clients, routes, c, own, message, out):
         clients.missed[c] = 0
         if message.args[kinds.PATH] == kinds.DIGEST_BIT:
             send_subscriptions(clients, routes, c, own, out)
-    elif kind == kinds.HELD and not is_subscribed(clients, c, f, client):
+    elif kind == kinds.HELD and not is_subscribed(clients, c, message[FILTER], client):
+        f = message[FILTER]
         send_to_broker(clients, routes, c, own, messages.UNSUBSCRIBE, f, client, out)
 
 
@@ -141,10 +142,10 @@ def answer_keep_alive(clients, table, sender, message, out):
     guest, back = message.args[ORIGIN], routes.back[message.args[messages.ROUTE]]
     renew(clients, table, b, guest)
     o = send_along(routes, back, kinds.ALIVE, sender.own, out)
-    if entries_digest(table, b, guest) == message.topic:
+    if entries_digest(table, b, guest) == message[kinds.DIGEST]:
         return
     o.args[kinds.PATH] = kinds.DIGEST_BIT
     for s in range(table.filter.shape[1]):
         if table.filter[b, s] != FREE and table.via[b, s] == guest:
             o = send_along(routes, back, kinds.HELD, sender.own, out)
-            o.topic, o.args[CLIENT] = table.filter[b, s], table.client[b, s]
+            o[FILTER], o.args[CLIENT] = table.filter[b, s], table.client[b, s]

@@ -15,7 +15,13 @@ from halfway.protocols.broker_trees import parents
 from halfway.protocols.broker_trees import underlay_messages as kinds
 from halfway.protocols.broker_trees.children import NONE, add_child, age, first_child, reset_silence
 from halfway.protocols.broker_trees.clients import next_tick, start_ticks
-from halfway.protocols.broker_trees.messages import ORIGIN, ROUTE, SUBSCRIBE_UP, UNSUBSCRIBE_UP
+from halfway.protocols.broker_trees.messages import (
+    FILTER,
+    ORIGIN,
+    ROUTE,
+    SUBSCRIBE_UP,
+    UNSUBSCRIBE_UP,
+)
 from halfway.protocols.broker_trees.source_routes import (
     NO_NODE,
     NO_ROUTE,
@@ -96,7 +102,7 @@ def ping(state, sender, path, r, out):
     o.args[kinds.PATH] = path
     if active_path(sender, up) == r:
         o.args[kinds.PATH] += kinds.DIGEST_BIT
-        o.topic = filters_digest(state.table, b, NO_NODE)
+        o[kinds.DIGEST] = filters_digest(state.table, b, NO_NODE)
 
 
 @apart
@@ -123,7 +129,7 @@ def check_parent(state, rules, sender, now, out):
         state.asked[b] = 0
     if above != NO_NODE:
         o = send(sender, kinds.GRANDCHILD, above, out)
-        o.topic = up
+        o[kinds.PARENT] = up
 
 
 @apart
@@ -160,7 +166,7 @@ def on_ping(state, sender, message, out):
     o.args[kinds.PATH] = path
     table = state.table
     has_digest = message.args[kinds.PATH] >= kinds.DIGEST_BIT
-    if has_digest and filters_digest(table, b, child) != message.topic:
+    if has_digest and filters_digest(table, b, child) != message[kinds.DIGEST]:
         o.args[kinds.PATH] += kinds.DIGEST_BIT
         for e in range(table.filter.shape[1]):
             if table.filter[b, e] != FREE and table.via[b, e] == child:
@@ -191,6 +197,6 @@ def on_held(state, sender, message, out):
     if message.args[ORIGIN] != state.parent[b]:
         return
     for s in range(state.table.filter.shape[1]):
-        if state.table.forwarded[b, s] == 1 and state.table.filter[b, s] == message.topic:
+        if state.table.forwarded[b, s] == 1 and state.table.filter[b, s] == message[FILTER]:
             return
-    send_filter(sender, UNSUBSCRIBE_UP, message.topic, state.parent[b], out)
+    send_filter(sender, UNSUBSCRIBE_UP, message[FILTER], state.parent[b], out)

@@ -8,44 +8,55 @@ from halfway.core.kinds import Kinds, MapRole
 from halfway.core.message import COMMAND_ARG
 from halfway.protocols import reliable_hop
 
+# Header fields that SIENA reuses: ids of the catalogue.
+FILTER, VALUES = "topic", "topic"  # the id of a filter; of the values that an event has
 # Places in `args`: path; hops of it made, 0: not on a path; client at its node; first sender.
 ROUTE, STEP, CLIENT, ORIGIN = 0, 1, COMMAND_ARG, 3
 ROUTED = {"route": ROUTE, "step": STEP, "origin": ORIGIN}
 ROUTED_CLIENT = {**ROUTED, "client": CLIENT}
 
+_FILTER = {FILTER: "filter id"}
+_VALUES = {VALUES: "id of the event's values"}
+
 KINDS = Kinds()
 SUBSCRIBE = KINDS.network(
-    0, "subscribe", "a client subscribes to the filter `topic`", "topic event sequence",
-    args=ROUTED_CLIENT,
+    0, "subscribe", "a client subscribes to a filter", "event sequence", args=ROUTED_CLIENT,
+    reused=_FILTER,
 )  # fmt: skip
 UNSUBSCRIBE = KINDS.network(
-    1, "unsubscribe", "a client ends one subscription", "topic event sequence", args=ROUTED_CLIENT
-)
+    1, "unsubscribe", "a client ends one subscription", "event sequence", args=ROUTED_CLIENT,
+    reused=_FILTER,
+)  # fmt: skip
 PUBLISH = KINDS.network(
-    2, "publish", "a client publishes `event`; `topic`: its content, a row of the values",
-    "topic event sequence", args=ROUTED_CLIENT, on_map=MapRole.EVENT_HOP,
+    2, "publish", "a client publishes `event`", "event sequence", args=ROUTED_CLIENT,
+    reused=_VALUES, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 DETACH = KINDS.network(
-    3, "detach", "a client ends all of its subscriptions", "topic event sequence",
-    args=ROUTED_CLIENT,
+    3, "detach", "a client ends all of its subscriptions", "event sequence", args=ROUTED_CLIENT,
+    reused={FILTER: "ignored"},
 )  # fmt: skip
 SUBSCRIBE_UP = KINDS.network(
-    4, "subscribe-up", "a child's subscription to the filter `topic`", "topic sequence", args=ROUTED
+    4, "subscribe-up", "a child subscribes to a filter", "sequence", args=ROUTED, reused=_FILTER
 )
 UNSUBSCRIBE_UP = KINDS.network(
-    5, "unsubscribe-up", "the end of a child's subscription", "topic sequence", args=ROUTED
-)
+    5, "unsubscribe-up", "a child ends a subscription", "sequence", args=ROUTED,
+    reused=_FILTER,
+)  # fmt: skip
 NOTIFY = KINDS.network(
-    6, "notify", "an event, to a broker or to a client's node", "topic event sequence",
-    args=ROUTED_CLIENT, on_map=MapRole.EVENT_HOP,
+    6, "notify", "an event travels to a broker or to a client's node", "event sequence",
+    args=ROUTED_CLIENT, reused=_VALUES, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 DELIVERED = KINDS.report(
-    7, "delivered", "an event for the client `target`", "topic event target",
+    7,
+    "delivered",
+    "the node delivers an event to the client `target`",
+    "event target",
+    reused=_VALUES,
     on_map=MapRole.EVENT_HOP,
-)  # fmt: skip
+)
 NO_PATH = KINDS.timer(
-    12, "no-path", "no path leads to the target of a record: count it", "topic event",
-    args={"client": CLIENT},
+    12, "no-path", "the node counts a record because no path leads to the target", "event",
+    args={"client": CLIENT}, reused={FILTER: "as in that record"},
 )  # fmt: skip
 START = KINDS.start()
 KINDS.include(reliable_hop.KINDS)

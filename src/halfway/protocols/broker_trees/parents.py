@@ -53,19 +53,19 @@ def is_cut_off(state, rules, routes, b, own):
 def add_news(state, sender, o):
     """Write a parent's news (the brokers above, the root, its successors) into a child's record."""
     b = sender.broker
-    o.topic = state.parent[b]
+    o[kinds.PARENT] = state.parent[b]
     if state.parent[b] == NO_NODE:
-        o.event, o.args[kinds.SUCCESSOR] = sender.own, first_child(state.children, b, NONE)
+        o[kinds.ROOT], o.args[kinds.SUCCESSOR] = sender.own, first_child(state.children, b, NONE)
         o.args[kinds.NEXT_SUCCESSOR] = first_child(state.children, b, o.args[kinds.SUCCESSOR])
     else:
-        o.event, o.args[kinds.SUCCESSOR] = state.root[b], state.successor[b]
+        o[kinds.ROOT], o.args[kinds.SUCCESSOR] = state.root[b], state.successor[b]
         o.args[kinds.NEXT_SUCCESSOR], o.args[kinds.DEPTH] = NO_NODE, state.depth[b]
 
 
 @apart
 def take_news(state, b, message):
     """Learn from the news of a broker's parent who is above it, the root and its successors."""
-    state.grandparent[b], state.root[b] = message.topic, message.event
+    state.grandparent[b], state.root[b] = message[kinds.PARENT], message[kinds.ROOT]
     state.successor[b] = message.args[kinds.SUCCESSOR]
     state.next_successor[b] = message.args[kinds.NEXT_SUCCESSOR]
     state.depth[b] = message.args[kinds.DEPTH] + 1

@@ -18,7 +18,7 @@ from halfway.core.message import APP
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import messages, source_routes
-from halfway.protocols.broker_trees.messages import CLIENT
+from halfway.protocols.broker_trees.messages import CLIENT, FILTER, VALUES
 from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, Sender
 from halfway.protocols.broker_trees.subscription_table import (
     FREE,
@@ -29,13 +29,17 @@ from halfway.protocols.broker_trees.subscription_table import (
     notify,
     remove,
 )
-from halfway.protocols.reliable_hop import ReliableHops, restart_timers
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_S, ReliableHops, restart_timers
 
 KINDS = messages.KINDS
 OPTIONS = {
-    "brokers": count(20, "k: brokers, on uniform nodes", 1, 500),
-    "retries": count(0, "retransmissions of a hop; 0: hops are not acknowledged", 0, 100),
-    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted; more than there and back"),
+    "brokers": count(20, "number of brokers, on nodes drawn at random (k in the paper)", 1, 500),
+    "retries": count(
+        0, "number of retransmissions of a hop. 0 means that hops are not acknowledged", 0, 100
+    ),
+    "ack_timeout_s": seconds(
+        ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
+    ),
 }
 MAP_PARENT = "parent"  # the field of the state that the replay map draws as a tree
 
@@ -46,7 +50,7 @@ class Rules(NamedTuple):
 
     catalogue: Catalogue
     retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
-    ack_timeout_s: float = 1.0
+    ack_timeout_s: float = ACK_TIMEOUT_S
 
 
 class SienaState(NamedTuple):
@@ -103,16 +107,16 @@ def receive_at_client(routes, own, message, out):
     if message.args[messages.STEP] > 0:
         if message.kind == messages.NOTIFY:
             o = emit(out, messages.DELIVERED, 0.0, APP)
-            o.event, o.topic, o.target = message.event, message.topic, message.args[CLIENT]
+            o.event, o[VALUES], o.target = message.event, message[VALUES], message.args[CLIENT]
     elif message.kind <= messages.DETACH:
         o = source_routes.send_along(routes, routes.home[own, 0], message.kind, own, out)
-        o.event, o.topic, o.args[CLIENT] = message.event, message.topic, message.args[CLIENT]
+        o.event, o[FILTER], o.args[CLIENT] = message.event, message[FILTER], message.args[CLIENT]
 
 
 @apart
 def receive_at_broker(table, catalogue, sender, up, message, out):
     """Handle a subscription, its end, or an event at a SIENA broker below `up`, in either tree."""
-    filters, f, client = catalogue.filters, message.topic, message.args[CLIENT]
+    filters, f, client = catalogue.filters, message[FILTER], message.args[CLIENT]
     source = message.args[messages.ORIGIN] if message.args[messages.STEP] > 0 else sender.own
     if message.kind == messages.SUBSCRIBE:
         insert(table, filters, sender, f, source, client, up, out)
@@ -129,7 +133,7 @@ def receive_at_broker(table, catalogue, sender, up, message, out):
             source = NO_NODE
         if up != NO_NODE and up != source:
             o = source_routes.send(sender, messages.NOTIFY, up, out)
-            o.event, o.topic = message.event, message.topic
+            o.event, o[VALUES] = message.event, message[VALUES]
         notify(table, catalogue, sender, message, source, out)
 
 

@@ -17,9 +17,11 @@ from halfway.core.outbox import emit
 from halfway.protocols.broker_trees.messages import (
     CLIENT,
     DELIVERED,
+    FILTER,
     NOTIFY,
     SUBSCRIBE_UP,
     UNSUBSCRIBE_UP,
+    VALUES,
 )
 from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, Routes, send
 
@@ -59,7 +61,7 @@ def empty_table(brokers: int, slots: int) -> SubscriptionTable:
 def send_filter(sender, kind, f, up, out):
     """Send a subscription of the table, or its end, to the broker's parent."""
     o = send(sender, kind, up, out)
-    o.topic = f
+    o[FILTER] = f
 
 
 @apart
@@ -172,7 +174,7 @@ def is_repeated(table, filters, i, slot, values):
 @apart
 def notify(table, catalogue, sender, message, source, out):
     """Send an event once to each client and child with a matching table entry, save its source."""
-    filters, values = catalogue.filters, catalogue.values[message.topic]
+    filters, values = catalogue.filters, catalogue.values[message[VALUES]]
     i, own = sender.broker, sender.own
     for s in range(table.filter.shape[1]):
         f, via = table.filter[i, s], table.via[i, s]
@@ -186,4 +188,4 @@ def notify(table, catalogue, sender, message, source, out):
         else:
             o = send(sender, NOTIFY, via, out)
             o.args[CLIENT] = table.client[i, s]
-        o.event, o.topic = message.event, message.topic
+        o.event, o[VALUES] = message.event, message[VALUES]

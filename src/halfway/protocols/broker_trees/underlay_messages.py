@@ -1,23 +1,29 @@
 """The messages of the underlay-aware tree beside SIENA's: kinds, and their places in `args`.
 
-Each record follows a source route. A parent's news for its child: `topic` is the sender's parent,
-`event` the root; `args` hold the successors of the root and the sender's depth.
+Each record follows a source route. A parent's news for its child are the sender's parent, the root,
+its successors and the sender's depth.
 """
 
 from halfway.core.kinds import Kinds
 from halfway.protocols.broker_trees import messages
-from halfway.protocols.broker_trees.messages import ROUTED, ROUTED_CLIENT
+from halfway.protocols.broker_trees.messages import FILTER, ROUTED, ROUTED_CLIENT
 
+# Header fields that the tree reuses.
+PARENT, ROOT = "topic", "event"  # the sender's parent, and the root, as the sender knows them
+DIGEST = "topic"  # of the subscriptions that the receiver should hold for the sender
 # Places in `args`.
 SUCCESSOR = 2  # the broker that succeeds the root
 NEXT_SUCCESSOR = 4  # of a root: its child after the successor
 PATH = 6  # DIRECT or SECOND, plus DIGEST_BIT
-DIGEST_BIT = 2  # in a PING: `topic` is a digest; in PONG and ALIVE: the digests differ
+DIGEST_BIT = 2  # in a PING: it has a DIGEST; in PONG and ALIVE: the digests differ
 REPLACED = 6  # of an ACCEPT
 DEPTH = 7  # brokers from the sender up to the root
 _NEWS = {
     **ROUTED, "successor": SUCCESSOR, "next successor": NEXT_SUCCESSOR, "depth": DEPTH,
 }  # fmt: skip
+
+_PARENT = {PARENT: "the sender's parent"}
+_TOP = {**_PARENT, ROOT: "the root"}
 
 DIRECT, SECOND = 0, 1
 
@@ -26,37 +32,51 @@ KINDS.include(messages.KINDS)
 LEAVE = KINDS.command(13, "leave", "this broker leaves the tree [uas Algorithm 2]")
 TICK = KINDS.timer(14, "tick", "a ping interval is over")
 PING = KINDS.network(
-    15, "ping", "to the parent, on each path; `topic`: digest of the child's subscriptions",
-    "topic sequence", args={**ROUTED, "path": PATH},
+    15, "ping", "a child pings its parent on each path", "sequence", args={**ROUTED, "path": PATH},
+    reused={DIGEST: "digest of the child's subscriptions"},
 )  # fmt: skip
 PONG = KINDS.network(
-    16, "pong", "the answer to a ping by the same path, with news", "topic event sequence",
-    args={**_NEWS, "path": PATH},
+    16, "pong", "the parent answers a ping on the same path, with news about the tree", "sequence",
+    args={**_NEWS, "path": PATH}, reused=_TOP,
 )  # fmt: skip
 HELD = KINDS.network(
-    17, "held", "the receiver's subscription to the filter `topic`, as its broker holds it",
-    "topic sequence", args=ROUTED_CLIENT,
+    17, "held", "the sender, a broker, holds a subscription of the receiver", "sequence",
+    args=ROUTED_CLIENT, reused={FILTER: "filter id"},
 )  # fmt: skip
 GRANDCHILD = KINDS.network(
-    18, "grandchild", "to the grandparent; `topic`: the sender's parent", "topic sequence",
+    18,
+    "grandchild",
+    "the sender is a grandchild of the receiver",
+    "sequence",
     args=ROUTED,
-)  # fmt: skip
-JOIN = KINDS.network(19, "join", "asks to be a child of the receiver", "sequence", args=ROUTED)
+    reused=_PARENT,
+)
+JOIN = KINDS.network(
+    19, "join", "the sender asks to become a child of the receiver", "sequence", args=ROUTED
+)
 ACCEPT = KINDS.network(
-    20, "accept", "the receiver is a child of the sender, with news", "topic event sequence",
+    20,
+    "accept",
+    "the sender accepts the receiver as a child, with news about the tree",
+    "sequence",
     args={**_NEWS, "broker that leaves and is replaced": REPLACED},
-)  # fmt: skip
+    reused=_TOP,
+)
 QUIT = KINDS.network(
     21, "quit", "the sender is not a child of the receiver", "sequence", args=ROUTED
 )
 LEAVING = KINDS.network(
-    22, "leaving", "to the parent: adopt the sender's children", "sequence", args=ROUTED
+    22,
+    "leaving",
+    "the sender leaves the tree, and its parent must adopt the sender's children",
+    "sequence",
+    args=ROUTED,
 )
 KEEP_ALIVE = KINDS.network(
-    23, "keep-alive", "from a client's node to its broker; `topic`: digest of its subscriptions",
-    "topic sequence", args=ROUTED_CLIENT,
+    23, "keep-alive", "a client's node checks its broker", "sequence", args=ROUTED_CLIENT,
+    reused={DIGEST: "digest of the node's subscriptions"},
 )  # fmt: skip
 ALIVE = KINDS.network(
-    24, "alive", "the answer to a keep-alive by the same path", "sequence",
+    24, "alive", "the broker answers a keep-alive on the same path", "sequence",
     args={**ROUTED, "path": PATH},
 )  # fmt: skip

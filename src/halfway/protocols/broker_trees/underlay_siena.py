@@ -30,20 +30,24 @@ from halfway.protocols.broker_trees.subscription_table import (
     empty_table,
 )
 from halfway.protocols.event_window import empty_window, record_if_new
-from halfway.protocols.reliable_hop import ReliableHops, restart_timers
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_S, ReliableHops, restart_timers
 
 KINDS = kinds.KINDS
 OPTIONS = {
     **siena.OPTIONS,
     "ping_interval_s": seconds(
-        1.0, "between the pings of a broker to its parent; more than there and back", 1e-3
+        1.0, "between two pings of a broker to its parent. Use more than a round trip", 1e-3
     ),
     "missed_pings": count(
-        3, "unanswered pings in a row after which a path counts as dead", 1, 1000
+        3, "number of unanswered pings in a row after which a broker considers a path dead", 1, 1000
     ),
-    "tau_s": seconds(10.0, "that a direct path is dead before its child joins elsewhere"),
+    "tau_s": seconds(10.0, "that a direct path must be dead before the child joins elsewhere"),
     "known_brokers": count(
-        1, "brokers that a client's node knows; 1: it monitors none, and never changes", 1, 8
+        1,
+        "number of brokers that a client's node knows. 1 means that the node "
+        "never monitors or changes its broker",
+        1,
+        8,
     ),
 }
 MAP_PARENT = siena.MAP_PARENT
@@ -55,10 +59,10 @@ class Rules(NamedTuple):
     catalogue: Catalogue
     ping_interval_s: float  # more than there and back
     missed_pings: int  # PINGs in a row without an answer after which a path counts as dead
-    tau_s: float  # how long a direct path may be dead before its child joins elsewhere [§4.1]
+    tau_s: float  # how long a direct path may be dead before its child joins elsewhere [uas §4.1]
     until_s: float = math.inf  # time after which no PING is sent, so that a run can end
     retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
-    ack_timeout_s: float = 1.0
+    ack_timeout_s: float = ACK_TIMEOUT_S
 
 
 class UnderlaySienaState(NamedTuple):
@@ -164,7 +168,7 @@ def receive_maintenance(state, rules, sender, message, out):
     elif kind == kinds.KEEP_ALIVE:
         client_nodes.answer_keep_alive(state.clients, state.table, sender, message, out)
     elif kind == kinds.GRANDCHILD:
-        add_grandchild(state.children, sender.broker, source, message.topic)
+        add_grandchild(state.children, sender.broker, source, message[kinds.PARENT])
     elif kind == kinds.JOIN:
         tree.on_join(state, rules, sender, message, out)
     elif kind == kinds.ACCEPT:

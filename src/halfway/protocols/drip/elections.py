@@ -53,7 +53,7 @@ def announce_candidate(state, i, node_id, capability, wait, out):
     including their ξ"."""
     if rank(state, i, node_id, capability):
         o = emit(out, messages.CANDIDATE, wait, EVERYONE)
-        o.target = node_id
+        o[messages.CANDIDATE_ID] = node_id
         o.reals[messages.CAPABILITY] = capability
 
 
@@ -91,14 +91,14 @@ def call_election(state, rules, i, lost, node_id, capability, out):
         state.node[i].best_candidate = state.node_id[i]
         state.node[i].best_capability = state.node[i].capability
         o = emit(out, messages.ELECTION_END, rules.election_s, state.node_id[i])
-        o.target = lost
+        o[messages.BROKER_ID] = lost
     elif not beats_best(state, i, capability, node_id):
         return
     if beats_best(state, i, capability, node_id):
         state.node[i].best_candidate = node_id
         state.node[i].best_capability = capability
     o = emit(out, messages.ELECTION_CALL, 0.0, EVERYONE)
-    o.target = lost
+    o[messages.BROKER_ID] = lost
     o.args[messages.BEST_CANDIDATE] = state.node[i].best_candidate
     o.reals[messages.CAPABILITY] = state.node[i].best_capability
 
@@ -113,19 +113,19 @@ def beats_best(state, i, capability, node_id):
 @apart
 def on_election_call(state, rules, i, message, out):
     """Join the election of a DRIP broker's successor, if the lost broker was the local one."""
-    local = message.target in (state.node[i].local_broker, state.node[i].electing_for)
+    local = message[messages.BROKER_ID] in (state.node[i].local_broker, state.node[i].electing_for)
     if state.node[i].is_broker == 0 and local:
         node_id, capability = (
             message.args[messages.BEST_CANDIDATE],
             message.reals[messages.CAPABILITY],
         )
-        call_election(state, rules, i, message.target, node_id, capability, out)
+        call_election(state, rules, i, message[messages.BROKER_ID], node_id, capability, out)
 
 
 @apart
 def on_election_end(state, rules, i, message, out):
     """End a DRIP election: the most capable node succeeds the lost broker; others await beacons."""
-    if state.node[i].electing_for != message.target:
+    if state.node[i].electing_for != message[messages.BROKER_ID]:
         return
     if (
         state.node[i].best_candidate == state.node_id[i]
@@ -134,7 +134,7 @@ def on_election_end(state, rules, i, message, out):
         state.node[i].electing_for = NO_NODE
     else:  # the winner may fail before its first beacon: another election can begin then
         o = emit(out, messages.ELECTION_END, rules.expiry_s, state.node_id[i])
-        o.target = message.target
+        o[messages.BROKER_ID] = message[messages.BROKER_ID]
         o.args[messages.AWAITS_WINNER] = 1
     if state.node[i].best_candidate == state.node_id[i] and state.node[i].is_broker == 0:
-        become_broker(state, i, message.target)
+        become_broker(state, i, message[messages.BROKER_ID])

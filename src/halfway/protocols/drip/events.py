@@ -35,7 +35,7 @@ def flood_region(state, i, place, out):
     """Flood a DRIP event: [drip §V-A] "the broker node will flood the event only in its Voronoi
     region"."""
     o = emit(out, messages.FLOOD, 0.0, EVERYONE)
-    o.target = state.node_id[i]
+    o[messages.BROKER_ID] = state.node_id[i]
     o.topic = state.events[i, place].topic
     o.event = state.events[i, place].held
     o.args[messages.ROUND] = state.events[i, place].rounds
@@ -45,14 +45,16 @@ def flood_region(state, i, place, out):
 @inlined
 def on_flood(state, rules, i, message, out):
     """Repeat a DRIP event's flood of the own region, once a round; ignore other regions' floods."""
-    if state.node[i].local_broker != message.target or state.node[i].is_broker == 1:
+    if state.node[i].local_broker != message[messages.BROKER_ID] or state.node[i].is_broker == 1:
         return
     event = np.int64(message.event)
     place = event & (state.events.shape[1] - 1)
-    mark = np.int64(message.target) * ROUNDS + message.args[messages.ROUND]
+    mark = np.int64(message[messages.BROKER_ID]) * ROUNDS + message.args[messages.ROUND]
     # Rounds ascend, and two may be in progress at a time: an older one is never repeated.
     last = state.events[i, place].flood_mark
-    again = state.events[i, place].repeated == event and last // ROUNDS == message.target
+    again = (
+        state.events[i, place].repeated == event and last // ROUNDS == message[messages.BROKER_ID]
+    )
     if again and mark <= last:
         return
     state.events[i, place].repeated = message.event
@@ -62,7 +64,7 @@ def on_flood(state, rules, i, message, out):
     # Drawn by event and node id, not from the node's random state: floods change nothing else.
     part = uniform(mixed(advanced(seeded(np.uint64(event), state.node_id[i]))))
     o = emit(out, messages.FLOOD, rules.flood_jitter_s * part, EVERYONE)
-    o.target = message.target
+    o[messages.BROKER_ID] = message[messages.BROKER_ID]
     o.topic = message.topic
     o.event = message.event
     o.args[messages.ROUND] = message.args[messages.ROUND]
@@ -123,7 +125,7 @@ def store_event(state, rules, i, event, topic, role, now, out):
 def write_digest(state, i, o):
     """Write the digest of DRIP events: which of the newest ones broker row i holds, or held."""
     base = max(state.node[i].newest_event - 32 * messages.DIGEST_WORDS + 1, 0)
-    o.event = base
+    o[messages.DIGEST_BASE] = base
     for w in range(messages.DIGEST_WORDS):
         word = np.uint32(0)
         for bit in range(32):
@@ -136,7 +138,7 @@ def write_digest(state, i, o):
 @inlined
 def is_in_digest(message, event):
     """Whether the digest of events in a DRIP BEACON or REPORT has an event, or begins after it."""
-    bit = np.int64(event) - message.event
+    bit = np.int64(event) - message[messages.DIGEST_BASE]
     if bit < 0:
         return True
     if bit >= 32 * messages.DIGEST_WORDS:
@@ -158,7 +160,7 @@ def flood_missed(state, rules, i, message, out):
         seen = bit < 0
         if bit >= 0 and bit < 32 * messages.SEEN_WORDS:
             seen = (np.int64(message.reals[messages.SEEN + (bit >> 5)]) >> (bit & 31)) & 1 == 1
-        matches = message.topic <= topic <= message.event
+        matches = message[messages.FIRST_TOPIC] <= topic <= message[messages.LAST_TOPIC]
         if matches and not seen and flooded < rules.batch:
             flood_region(state, i, place, out)
             flooded += 1

@@ -32,24 +32,43 @@ from halfway.protocols.drip.routes import forward, note_route, send
 from halfway.protocols.drip.state import NO_NODE, SOURCE, DripState, blank_state
 
 OPTIONS = {
-    "brokers": count(20, "k: brokers", 1, 10_000),
-    "nearest": count(4, "l: nearest brokers that a node lists", 1, 5),
-    "copies": count(2, "m: brokers that relay an event of its source", 1, 64),
-    "epidemic": switch(False, "every broker gets every event"),
-    "by_capability": switch(True, "the most capable nodes are brokers; else random nodes"),
-    "replace_brokers": switch(False, "a region whose broker is lost elects a successor"),
-    "beacon_interval_s": seconds(2.0, "between a broker's beacons, a bridge node's reports"),
-    "expiry_s": seconds(5.0, "until a broker or route that is not heard again is dropped"),
-    "election_s": seconds(2.0, "duration of an election"),
-    "registration_interval_s": seconds(20.0, "until a subscriber registers again"),
-    "exchange_interval_s": seconds(5.0, "minimum between sending one broker subscriptions"),
-    "retry_interval_s": seconds(0.5, "until a record without a next hop is retried"),
-    "retries": count(20, "retries of a record without a next hop"),
-    "flood_jitter_s": seconds(0.01, "maximum random delay until a flood is repeated"),
-    "event_capacity": count(1024, "events that a broker has room for", 1),
-    "batch": count(64, "subscriptions sent, or events flooded again, at a time", 1, 256),
-    "transfer_batch": count(64, "events sent to another broker at a time", 1, 256),
-    "transfer_interval_s": seconds(0.0, "minimum between a broker's transfers of events"),
+    "brokers": count(20, "number of brokers (k in the paper)", 1, 10_000),
+    "nearest": count(4, "number of nearest brokers in a node's list (l in the paper)", 1, 5),
+    "copies": count(
+        2, "number of relay brokers that the source of an event chooses (m in the paper)", 1, 64
+    ),
+    "epidemic": switch(False, "true means that every broker gets every event"),
+    "by_capability": switch(
+        True, "true means that the most capable nodes are brokers. false means random nodes"
+    ),
+    "replace_brokers": switch(
+        False, "true means that a region elects a successor when its broker is lost"
+    ),
+    "beacon_interval_s": seconds(
+        2.0, "between two beacons of a broker, and between two reports of a bridge node"
+    ),
+    "expiry_s": seconds(5.0, "of silence after which a node drops a broker or a route"),
+    "election_s": seconds(2.0, "that an election lasts"),
+    "registration_interval_s": seconds(20.0, "after which a subscriber registers again"),
+    "exchange_interval_s": seconds(
+        5.0, "that a broker waits before it sends subscriptions to the same broker again"
+    ),
+    "retry_interval_s": seconds(0.5, "after which a node retries a record without a next hop"),
+    "retries": count(20, "number of retries of a record without a next hop"),
+    "flood_jitter_s": seconds(0.01, "of the longest random delay before a node repeats a flood"),
+    "event_capacity": count(1024, "number of events that a broker can store", 1),
+    "batch": count(
+        64,
+        "number of subscriptions that a broker sends at a time, or of events that it floods again",
+        1,
+        256,
+    ),
+    "transfer_batch": count(
+        64, "number of events that a broker sends to another broker at a time", 1, 256
+    ),
+    "transfer_interval_s": seconds(
+        0.0, "that a broker waits from one transfer of events to the next"
+    ),
 }
 
 
@@ -178,7 +197,8 @@ def on_publish(state, rules, neighbourhood, i, message, out):
 def on_rare(state, rules, neighbourhood, i, kind, message, out):
     """Process a DRIP record of elections, a start event, or a subscription."""
     if kind == kinds.CANDIDATE:
-        elections.announce_candidate(state, i, message.target, message.reals[CAPABILITY], 0.0, out)
+        node_id, capability = message[kinds.CANDIDATE_ID], message.reals[CAPABILITY]
+        elections.announce_candidate(state, i, node_id, capability, 0.0, out)
     elif kind == kinds.BOOTSTRAP_END:
         elections.on_bootstrap_end(state, i)
     elif kind == kinds.ELECTION_CALL:
@@ -188,7 +208,9 @@ def on_rare(state, rules, neighbourhood, i, kind, message, out):
     elif kind == START:
         on_start(state, rules, i, message, out)
     elif kind == kinds.SUBSCRIBE:
-        new = registrations.keep_interval(state, i, message.topic, message.event)
+        new = registrations.keep_interval(
+            state, i, message[kinds.FIRST_TOPIC], message[kinds.LAST_TOPIC]
+        )
         if new and state.node[i].local_broker != NO_NODE:
             registrations.register(state, rules, neighbourhood, i, message.at, out)
 
@@ -209,12 +231,14 @@ def on_hop(state, rules, neighbourhood, i, kind, message, out):
 @handles(DripState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Handle one message at a node of DRIP."""
-    kind = np.int64(message["flags"] if message.kind == kinds.DEFERRED else message.kind)
+    kind = np.int64(
+        message[kinds.DEFERRED_KIND] if message.kind == kinds.DEFERRED else message.kind
+    )
     if kind == kinds.BEACON:
         on_beacon(state, rules, neighbourhood, i, message, out)
         # Brokers in range need no bridge: [drip §V-B] "unless they are neighbors".
-        if state.node[i].is_broker == 1 and message.source == message.target:
-            meet(state, rules, neighbourhood, i, message.target, message, out)
+        if state.node[i].is_broker == 1 and message.source == message[kinds.BROKER_ID]:
+            meet(state, rules, neighbourhood, i, message[kinds.BROKER_ID], message, out)
     elif kind == kinds.FLOOD:
         on_flood(state, rules, i, message, out)
     elif kinds.REPORT <= kind <= kinds.EVENT:

@@ -18,8 +18,8 @@ def send_beacon(state, i, now, out):
     time-stamp"."""
     state.node[i].beacon_sequence += 1
     o = emit(out, messages.BEACON, 0.0, EVERYONE)
-    o.target = state.node_id[i]  # also the id of the region
-    o.topic = state.node[i].local_broker
+    o[messages.BROKER_ID] = state.node_id[i]  # also the id of the region
+    o[messages.LOCAL_BROKER] = state.node[i].local_broker
     o.args[messages.BEACON_SEQUENCE] = state.node[i].beacon_sequence
     o.args[messages.REPLACES] = state.node[i].replaces
     o.reals[messages.SENT_AT] = now
@@ -32,9 +32,9 @@ def send_beacon(state, i, now, out):
 def repeat_beacon(state, i, message, out):
     """Repeat a DRIP broker's beacon, with the local broker of this node."""
     o = emit(out, messages.BEACON, 0.0, EVERYONE)
-    o.target = message.target
-    o.topic = state.node[i].local_broker
-    o.event = message.event
+    o[messages.BROKER_ID] = message[messages.BROKER_ID]
+    o[messages.LOCAL_BROKER] = state.node[i].local_broker
+    o[messages.DIGEST_BASE] = message[messages.DIGEST_BASE]
     for a in range(8):
         o.args[a] = message.args[a]
     o.reals[messages.SENT_AT] = message.reals[messages.SENT_AT]
@@ -50,7 +50,7 @@ def list_broker(state, i, message):
     """
     # We count microseconds, because no clock is finer: equal paths have equal delays.
     delay = np.floor((message.at - message.reals[messages.SENT_AT]) * 1e6 + 0.5)
-    at = routes.place_of_broker(state, i, message.target)
+    at = routes.place_of_broker(state, i, message[messages.BROKER_ID])
     if at >= 0:
         if message.args[messages.BEACON_SEQUENCE] <= state.nearest[i, at].sequence:
             return False
@@ -63,15 +63,18 @@ def list_broker(state, i, message):
                 at = s
         # We break ties by node id, because the order of arrival is chance.
         last = state.nearest[i, at]
-        if last.node_id != NO_NODE and (delay, message.target) >= (last.delay, last.node_id):
+        if last.node_id != NO_NODE and (delay, message[messages.BROKER_ID]) >= (
+            last.delay,
+            last.node_id,
+        ):
             return False
-        state.nearest[i, at].node_id = message.target
+        state.nearest[i, at].node_id = message[messages.BROKER_ID]
         state.nearest[i, at].border_neighbour = NO_NODE
     state.nearest[i, at].sequence = message.args[messages.BEACON_SEQUENCE]
     state.nearest[i, at].delay = delay
     state.nearest[i, at].heard_at = message.at
     state.nearest[i, at].via = message.source
-    state.nearest[i, at].digest_base = message.event
+    state.nearest[i, at].digest_base = message[messages.DIGEST_BASE]
     for w in range(messages.DIGEST_WORDS):
         state.nearest[i, at].digest[w] = message.args[messages.DIGEST + w]
     return True
@@ -104,8 +107,11 @@ def step_down_for(state, i, message):
     """Stop being a DRIP region's successor, if its lost broker is back or another successor has a
     lower id."""
     replaced = state.node[i].replaces
-    rival = message.args[messages.REPLACES] == replaced and message.target < state.node_id[i]
-    if rival or message.target == replaced:
+    rival = (
+        message.args[messages.REPLACES] == replaced
+        and message[messages.BROKER_ID] < state.node_id[i]
+    )
+    if rival or message[messages.BROKER_ID] == replaced:
         state.node[i].is_broker = 0
         state.node[i].replaces = NO_NODE
         state.node[i].local_broker = NO_NODE
@@ -114,13 +120,14 @@ def step_down_for(state, i, message):
 @inlined
 def on_beacon(state, rules, neighbourhood, i, message, out):
     """Process a DRIP beacon: list its broker, attach to the nearest one, and repeat the beacon."""
-    s = routes.place_of_broker(state, i, message.topic)
-    if s >= 0 and message.topic != NO_NODE:
+    local = message[messages.LOCAL_BROKER]
+    s = routes.place_of_broker(state, i, local)
+    if s >= 0 and local != NO_NODE:
         state.nearest[i, s].border_neighbour = message.source
         state.nearest[i, s].border_at = message.at
-    if message.target == state.node_id[i]:
+    if message[messages.BROKER_ID] == state.node_id[i]:
         return
-    if state.node[i].electing_for == message.target:
+    if state.node[i].electing_for == message[messages.BROKER_ID]:
         state.node[i].electing_for = NO_NODE
     if state.node[i].is_broker == 1 and state.node[i].replaces != NO_NODE:
         step_down_for(state, i, message)
@@ -168,7 +175,7 @@ def send_report(state, rules, neighbourhood, i, now, out):
     o = routes.send(
         state, rules, neighbourhood, i, messages.REPORT, state.node[i].local_broker, now, out
     )
-    o.event = state.nearest[i, second].digest_base
+    o[messages.DIGEST_BASE] = state.nearest[i, second].digest_base
     o.args[messages.OTHER_BROKER] = state.nearest[i, second].node_id
     for w in range(messages.DIGEST_WORDS):
         o.args[messages.DIGEST + w] = state.nearest[i, second].digest[w]

@@ -61,8 +61,8 @@ def update(state, i, p, message):
     if message.args[messages.VERSION] <= state.register[i, p].version:
         return False
     state.register[i, p].version = message.args[messages.VERSION]
-    state.register[i, p].low = message.topic
-    state.register[i, p].high = message.event
+    state.register[i, p].low = message[messages.FIRST_TOPIC]
+    state.register[i, p].high = message[messages.LAST_TOPIC]
     for a in range(messages.MOST_NEAREST):
         state.register[i, p].nearest[a] = message.args[messages.NEAREST + a]
     state.register[i, p].known_by = 0
@@ -157,8 +157,8 @@ def register(state, rules, neighbourhood, i, now, out):
                 now,
                 out,
             )
-            o.topic = state.intervals[i, k].low
-            o.event = state.intervals[i, k].high
+            o[messages.FIRST_TOPIC] = state.intervals[i, k].low
+            o[messages.LAST_TOPIC] = state.intervals[i, k].high
             o.args[messages.VERSION] = state.node[i].version
             o.args[messages.SEEN_BASE] = base
             o.args[messages.KEY] = state.node_id[i] * own + k
@@ -227,8 +227,8 @@ def exchange_subscriptions(state, rules, neighbourhood, i, broker, now, out):
         sent += 1
         state.register[i, p].known_by |= bit_of(c)
         o = send(state, rules, neighbourhood, i, messages.SUBSCRIPTION, broker, now, out)
-        o.topic = state.register[i, p].low
-        o.event = state.register[i, p].high
+        o[messages.FIRST_TOPIC] = state.register[i, p].low
+        o[messages.LAST_TOPIC] = state.register[i, p].high
         o.args[messages.VERSION] = state.register[i, p].version
         o.args[messages.SENDER] = state.node_id[i]
         o.args[messages.KEY] = state.register[i, p].key

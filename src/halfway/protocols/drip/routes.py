@@ -5,7 +5,14 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
-from halfway.protocols.drip.messages import DEFERRED, EVENT, NEWS, RETRY, SUBSCRIPTION
+from halfway.protocols.drip.messages import (
+    DEFERRED,
+    DEFERRED_KIND,
+    EVENT,
+    NEWS,
+    RETRY,
+    SUBSCRIPTION,
+)
 from halfway.protocols.drip.state import NO_NODE, ROUTES
 
 _MOST_HOPS = 64  # routes of moving nodes may contain cycles
@@ -122,7 +129,7 @@ def send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, o
         state.node_id[i] if deferred else hop,
     )
     if deferred:
-        o.flags = kind
+        o[DEFERRED_KIND] = kind
     o.target = target
     return o
 

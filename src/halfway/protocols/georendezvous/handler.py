@@ -25,24 +25,41 @@ from halfway.protocols.georendezvous.routing import copy_of, forward, hop, rerou
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
 from halfway.protocols.georendezvous.state import CellState, state
 from halfway.protocols.georendezvous.tables import NO_ROUTE
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_S
 
 __all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "state"]
 
 MAP_CELL_SIDE = "side"
 OPTIONS = {
-    "points": count(8, "n: rendezvous points of a topic", 1, MOST_POINTS),
-    "tried": count(2, "m: of these, the closest ones that a subscriber tries", 1, MOST_POINTS),
+    "points": count(8, "number of rendezvous points of a topic (n in the paper)", 1, MOST_POINTS),
+    "tried": count(
+        2,
+        "number of closest rendezvous points that a subscriber tries (m in the paper)",
+        1,
+        MOST_POINTS,
+    ),
     "beacon_interval_s": seconds(1.0, "between two beacons of a node", 1e-6),
     "renewal_interval_s": seconds(
         10.0, "between two renewals of an advertisement or subscription", 1e-6
     ),
-    "lifetime_s": seconds(25.0, "an entry expires without renewal", 1e-6),
-    "join_listen_s": seconds(0.5, "a newcomer to a cell listens before it becomes a member", 1e-6),
-    "max_hops": count(2000, "transmissions after which a message ends", 1, MOST_HOPS),
-    "replicas": count(0, "members of a cell that store a key; 0: all of them", 0, 1000),
-    "retries": count(0, "retransmissions of an unacknowledged hop; 0: no acknowledgements", 0, 100),
-    "ack_timeout_s": seconds(0.1, "a hop waits for its acknowledgement; above a round trip", 1e-6),
-    "reach_margin": Option(0.0, 0.0, 0.9, "share of the reach by which cells shrink, for mobility"),
+    "lifetime_s": seconds(25.0, "after which an entry without renewal expires", 1e-6),
+    "join_listen_s": seconds(
+        0.5, "that a newcomer listens before it becomes a member of a cell", 1e-6
+    ),
+    "max_hops": count(2000, "number of transmissions after which a message ends", 1, MOST_HOPS),
+    "replicas": count(0, "number of cell members that store a key. 0 means all members", 0, 1000),
+    "retries": count(
+        0, "number of retransmissions of a hop. 0 means that hops are not acknowledged", 0, 100
+    ),
+    "ack_timeout_s": seconds(
+        ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip", 1e-6
+    ),
+    "reach_margin": Option(
+        0.0,
+        0.0,
+        0.9,
+        "share of the reach by which cells are smaller. Use more than 0 for moving nodes",
+    ),
 }
 
 State = CellState

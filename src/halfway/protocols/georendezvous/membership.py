@@ -143,7 +143,7 @@ def leave(state, rules, i, message, out):
 
 
 @apart
-def is_closer(state, rules, topic, point, ax, ay, bx, by):
+def is_closer(rules, topic, point, ax, ay, bx, by):
     """Whether membership of cell a makes it the home of a rendezvous point before cell b."""
     column, row = tables.cell_at(rules, *tables.point_of(rules, topic, point))
     return closer(ax, ay, bx, by, column, row)
@@ -169,7 +169,7 @@ def rehome(state, rules, i, topic, point, x, y, now, out):
             anywhere = x == here_x and y == here_y
             # A REHOME for one point reaches one replica, which need not be the one that leads.
             acts = rules.replicas == ALL or topic >= 0 or leads(state, rules, i, *key)
-            if acts and (anywhere or is_closer(state, rules, *key, x, y, here_x, here_y)):
+            if acts and (anywhere or is_closer(rules, *key, x, y, here_x, here_y)):
                 route_entry(state, rules, i, e, out)
 
 
@@ -195,7 +195,7 @@ def warn_homes(state, rules, i, x, y, now, out):
         topic, point = traversals.topic[i, t], traversals.point[i, t]
         home_x, home_y = traversals.x[i, t], traversals.y[i, t]
         if traversals.until[i, t] > now and is_closer(
-            state, rules, topic, point, x, y, np.int64(home_x), np.int64(home_y)
+            rules, topic, point, x, y, np.int64(home_x), np.int64(home_y)
         ):
             o = point_message(state, rules, i, messages.REHOME, topic, point, NONE, NONE, out)
             o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = home_x, home_y

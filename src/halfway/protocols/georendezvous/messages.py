@@ -5,6 +5,7 @@ import numpy as np
 from halfway.core.kinds import Kinds, MapRole
 from halfway.protocols import application, reliable_hop
 
+SUBSCRIBER = "target"  # header field of an INTEREST, a PRUNE and a REPLICATE: whose entry it is
 # Places in `args` of routed messages:
 GOAL_X, GOAL_Y = 0, 1  # the cell that the message is for
 ENTRY_X, ENTRY_Y = 2, 3  # the cell where it entered perimeter mode
@@ -31,22 +32,24 @@ KINDS = Kinds()
 KINDS.include(application.KINDS)
 KINDS.include(reliable_hop.KINDS)
 ADVERTISE = KINDS.command(6, "advertise", "the application will publish on `topic`", "topic")
-UNADVERTISE = KINDS.command(7, "unadvertise", "stop renewing the advertisement", "topic")
-UNSUBSCRIBE = KINDS.command(8, "unsubscribe", "stop renewing the subscription", "topic")
-LEAVE = KINDS.command(9, "leave", "leave the cell; a start event returns to it")
+UNADVERTISE = KINDS.command(7, "unadvertise", "the node stops renewing the advertisement", "topic")
+UNSUBSCRIBE = KINDS.command(8, "unsubscribe", "the node stops renewing the subscription", "topic")
+LEAVE = KINDS.command(9, "leave", "the node leaves its cell until a start event")
 START = KINDS.start()
 
 _CELL = {"cell column": CELL_X, "cell row": CELL_Y}
 JOIN = KINDS.network(10, "join", "a newcomer enters a cell and asks for its members", args=_CELL)
 HERE = KINDS.network(11, "here", "a member answers a newcomer", args=_CELL)
-HELLO = KINDS.network(12, "hello", "the beacon of a member", args=_CELL)
+HELLO = KINDS.network(12, "hello", "a member of the cell sends its beacon", args=_CELL)
 GONE = KINDS.network(13, "gone", "a member leaves its cell", args=_CELL)
 _CLIENT = {"client column": CLIENT_X, "client row": CLIENT_Y}
 _ROUTED = "flags target topic publisher sequence"
+_ENTRY = "flags topic publisher sequence"
+_SUBSCRIBER = {SUBSCRIBER: "the subscriber, or -1"}
 REPLICATE = KINDS.network(
-    14, "replicate", "an entry of the store, to members of the cell", _ROUTED,
+    14, "replicate", "a member sends an entry of its store to the members of the cell", _ENTRY,
     {**_CELL, "entry kind": ENTRY_KIND, "point": POINT},
-    {**_CLIENT, "until": UNTIL, "stamp": STAMP}, on_map=MapRole.HOME_CELL,
+    {**_CLIENT, "until": UNTIL, "stamp": STAMP}, on_map=MapRole.HOME_CELL, reused=_SUBSCRIBER,
 )  # fmt: skip
 
 _ARGS = {
@@ -57,23 +60,35 @@ _REALS = {**_CLIENT, "previous cell": PREVIOUS, "mark": MARK}
 _STORED = {**_REALS, "until": UNTIL, "stamp": STAMP}
 _EVENT = {**_REALS, "detour hops": DETOUR}
 DROPPED = KINDS.timer(
-    0, "dropped", "a routed message without a route: the node ignores it", f"{_ROUTED} event",
+    0, "dropped", "the node ignores a routed message that has no route", f"{_ROUTED} event",
     _ARGS, _STORED,
 )  # fmt: skip
 # To the home of a rendezvous point. Handlers compare kinds: ADVERT to NOTIFY_CLIENT are routed.
 ADVERT = KINDS.network(20, "advert", "`publisher` will publish on `topic`", _ROUTED, _ARGS, _STORED)
-INTEREST = KINDS.network(21, "interest", "`target` subscribes to `topic`", _ROUTED, _ARGS, _STORED)
+INTEREST = KINDS.network(
+    21, "interest", "a node subscribes to `topic`", _ENTRY, _ARGS, _STORED, reused=_SUBSCRIBER
+)
 PRUNE = KINDS.network(
-    22, "prune", "`target` receives `publisher` through another point", _ROUTED, _ARGS, _STORED
+    22,
+    "prune",
+    "a subscriber receives the events of `publisher` through another point",
+    _ENTRY,
+    _ARGS,
+    _STORED,
+    reused=_SUBSCRIBER,
 )
 NOTIFY = KINDS.network(
-    23, "notify", "an event, to a rendezvous point", f"{_ROUTED} event", _ARGS, _EVENT,
+    23, "notify", "an event travels to a rendezvous point", f"{_ROUTED} event", _ARGS, _EVENT,
     on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 REHOME = KINDS.network(
-    24, "rehome", "a cell next to the home perimeter is populated now: route the entries again",
-    _ROUTED, _ARGS, _REALS,
-)  # fmt: skip
+    24,
+    "rehome",
+    "a cell next to the home perimeter has filled, and the home must route its entries again",
+    _ROUTED,
+    _ARGS,
+    _REALS,
+)
 # To a client, `target`; see `to_client`.
 WANTED = KINDS.network(
     25, "wanted", "a point has a subscriber for `publisher`", _ROUTED, _ARGS, _REALS
@@ -82,9 +97,14 @@ UNWANTED = KINDS.network(
     26, "unwanted", "a point has no subscriber for `publisher`", _ROUTED, _ARGS, _REALS
 )
 NOTIFY_CLIENT = KINDS.network(
-    27, "notify-client", "an event, from a rendezvous point to a subscriber", f"{_ROUTED} event",
-    _ARGS, _EVENT, on_map=MapRole.EVENT_HOP,
-)  # fmt: skip
+    27,
+    "notify-client",
+    "an event travels from a rendezvous point to a subscriber",
+    f"{_ROUTED} event",
+    _ARGS,
+    _EVENT,
+    on_map=MapRole.EVENT_HOP,
+)
 
 _STARTED = {"incarnation": INCARNATION}
 READY = KINDS.timer(30, "ready", "a newcomer has listened long enough", args=_STARTED)

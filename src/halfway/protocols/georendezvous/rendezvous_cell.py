@@ -73,7 +73,7 @@ def emit_entry(state, i, e, notified, towards, out):
     """Emit an entry of the rendezvous cell's store."""
     store = state.store
     o = emit(out, messages.REPLICATE, 0.0, towards)
-    o.topic, o.target = store.topic[i, e], store.subscriber[i, e]
+    o.topic, o[messages.SUBSCRIBER] = store.topic[i, e], store.subscriber[i, e]
     o.publisher = store.publisher[i, e]
     o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
     o.args[messages.ENTRY_KIND], o.args[messages.POINT] = store.kind[i, e], store.point[i, e]
@@ -154,11 +154,12 @@ def put_received(state, i, message, kind, until, stamp):
     topic, point, now = message.topic, message.args[messages.POINT], message.at
     x = np.int32(message.reals[messages.CLIENT_X])
     y = np.int32(message.reals[messages.CLIENT_Y])
+    subscriber = message[messages.SUBSCRIBER]
     e = put_entry(
-        state, i, kind, topic, point, message.publisher, message.target, x, y, until, stamp, now
+        state, i, kind, topic, point, message.publisher, subscriber, x, y, until, stamp, now
     )
     if e >= 0:
-        cancel_prunes(state, i, topic, point, message.target, now)
+        cancel_prunes(state, i, topic, point, subscriber, now)
     return e
 
 

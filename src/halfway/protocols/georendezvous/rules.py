@@ -6,6 +6,7 @@ import numpy as np
 
 from halfway.problem import Problem
 from halfway.protocols.georendezvous.cells import CELL_SIDE_RADII
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_S
 
 MOST_POINTS = 32  # one bit each
 MOST_HOPS = 30_000
@@ -30,7 +31,7 @@ class Rules(NamedTuple):
     high: float = 1.0
     replicas: int = 0  # members of a cell that store a key; 0: all of them
     retries: int = 0  # retransmissions of an unacknowledged hop; 0: no acknowledgements
-    ack_timeout_s: float = 0.1  # more than a round trip
+    ack_timeout_s: float = ACK_TIMEOUT_S  # more than a round trip
 
 
 def rules(

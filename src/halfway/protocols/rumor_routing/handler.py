@@ -1,9 +1,9 @@
 """Rumor routing: agents leave paths to publishers, queries walk at random until they meet one.
 
-[Braginsky & Estrin 2002, "Rumor routing algorithm for sensor networks"] A node that witnesses an
-event may send an agent, which walks at random and leaves on every node that it visits the next hop
-back and the distance. A query for the event walks at random too, until it meets such a path, and
-then follows it.
+After Braginsky & Estrin 2002, "Rumor routing algorithm for sensor networks", WSNA, pp. 22-31: a
+node that witnesses an event may send an agent, which walks at random and leaves on every node that
+it visits the next hop back and the distance. A query for the event walks at random too, until it
+meets such a path, and then follows it.
 
 What the paper calls an event, something that happens at a place and that queries ask for, is a
 topic here; each PUBLISH is one witnessing of it. Deviations:
@@ -41,10 +41,12 @@ from halfway.protocols.rumor_routing.walker import emit_walker, has_no_neighbour
 
 OPTIONS = {
     "agent_probability": share(1.0, "probability that a publication sends an agent"),
-    "agent_steps": count(100, "an agent's time to live"),
-    "query_steps": count(300, "a query's time to live: random steps and those along a path"),
-    "query_timeout_s": seconds(5.0, "until an unanswered query is repeated"),
-    "retries": count(1000, "repetitions of a query before it is given up"),
+    "agent_steps": count(100, "largest number of steps that an agent makes"),
+    "query_steps": count(
+        300, "largest number of steps that a query makes. Random steps and steps along a path count"
+    ),
+    "query_timeout_s": seconds(5.0, "after which a subscriber repeats an unanswered query"),
+    "retries": count(1000, "number of times that a subscriber repeats a query before giving up"),
 }
 
 
@@ -142,20 +144,20 @@ def send_query(state, neighbourhood, i, message, subscriber, number, steps_left,
     if next_hop == NONE:
         next_hop = random_step(state, neighbourhood, i, message)
     o = emit_walker(message, messages.QUERY, steps_left, next_hop, out)
-    o.target = subscriber
+    o[messages.SUBSCRIBER] = subscriber
     o.args[messages.NUMBER] = number
 
 
 @inlined
 def on_query(state, neighbourhood, i, message, out):
     """Answer a rumor routing query if this node is a witness; otherwise it continues, if it may."""
-    number = message.args[messages.NUMBER]
-    keep_trail(state, i, message.target, number, message.source)
+    subscriber, number = message[messages.SUBSCRIBER], message.args[messages.NUMBER]
+    keep_trail(state, i, subscriber, number, message.source)
     left = message.args[messages.STEPS_LEFT] - 1
     if state.distance[i, message.topic] == 0:
-        send_answer(state, i, message, message.target, number, state.latest[i, message.topic], out)
+        send_answer(state, i, message, subscriber, number, state.latest[i, message.topic], out)
     elif left >= 0 and not has_no_neighbour(neighbourhood, i):
-        send_query(state, neighbourhood, i, message, message.target, number, left, out)
+        send_query(state, neighbourhood, i, message, subscriber, number, left, out)
 
 
 @inlined

@@ -3,6 +3,7 @@
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
 from halfway.protocols import application
 
+SUBSCRIBER = "target"  # header field of a QUERY: the node that it started from
 # Places in `args`.
 STEPS_LEFT = 0  # of an AGENT and a QUERY: its time to live
 VISITED, VISITED_END = 4, 8  # of both: the nodes before `source`, the latest first; -1: none
@@ -14,36 +15,56 @@ KINDS = Kinds()
 KINDS.include(application.KINDS)
 KINDS.start()
 AGENT = KINDS.network(
-    2, "agent", "an agent with the path to `topic`, and perhaps to a second topic (else -1)",
-    "topic", on_map=Step(("agent of a publisher",)),
+    2,
+    "agent",
+    "an agent carries the path to `topic`, and can carry the path to a second topic (-1 if none)",
+    "topic",
+    on_map=Step(("agent of a publisher",)),
     args={
-        "steps_left": STEPS_LEFT, "distance": DISTANCE, "second_topic": SECOND_TOPIC,
-        "second_distance": SECOND_DISTANCE, "visited[k]": VISITED,
+        "steps_left": STEPS_LEFT,
+        "distance": DISTANCE,
+        "second_topic": SECOND_TOPIC,
+        "second_distance": SECOND_DISTANCE,
+        "visited[k]": VISITED,
     },
-)  # fmt: skip
+)
 QUERY = KINDS.network(
-    3, "query", "a query of subscriber `target` for `topic`", "target topic",
+    3,
+    "query",
+    "a query searches for `topic`",
+    "topic",
+    reused={SUBSCRIBER: "the subscriber that asks"},
     on_map=Step(("query",)),
     args={"steps_left": STEPS_LEFT, "number": NUMBER, "visited[k]": VISITED},
-)  # fmt: skip
+)
 ANSWER = KINDS.network(
-    6, "answer", "back to subscriber `target`, with the latest event", "target topic event",
-    args={"number": NUMBER}, on_map=MapRole.EVENT_HOP,
-)  # fmt: skip
+    6,
+    "answer",
+    "the answer to a query returns to subscriber `target` with the latest event",
+    "target topic event",
+    args={"number": NUMBER},
+    on_map=MapRole.EVENT_HOP,
+)
 DATA = KINDS.network(
-    7, "data", "an event, towards subscribers", "topic event", on_map=MapRole.EVENT_HOP
+    7, "data", "an event travels towards subscribers", "topic event", on_map=MapRole.EVENT_HOP
 )
 QUERY_TIMEOUT = KINDS.timer(
-    8, "query-timeout", "send another query unless there was an answer", "topic",
+    8, "query-timeout", "the node sends another query unless an answer has arrived", "topic",
     args={"attempt": ATTEMPT, "starts": STARTS},
 )  # fmt: skip
 ATTACHED = KINDS.report(
-    9, "attached", "the subscription reached a publisher; `hops` there and back", "topic event",
+    9,
+    "attached",
+    "the subscription has reached a publisher. `hops` counts the hops there and back",
+    "topic event",
     on_map=Meets("query answered"),
-)  # fmt: skip
+)
 UNANSWERED = KINDS.report(
-    10, "unanswered", "no query was answered: the subscription is given up", "topic event"
+    10, "unanswered", "no query was answered, and the node gives up the subscription", "topic event"
 )
 RESUME = KINDS.timer(
-    11, "resume", "after a crash: query `topic` again, then the next open topic", "topic"
+    11,
+    "resume",
+    "after a crash, the node queries `topic` again, and then the next open topic",
+    "topic",
 )

@@ -13,6 +13,7 @@ from halfway.core.message import APP
 from halfway.core.options import Option, count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.protocols import reliable_hop
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_S
 from halfway.protocols.walk_overlay import events, fragments, messages, repair, walk
 from halfway.protocols.walk_overlay.launch import relaunch
 from halfway.protocols.walk_overlay.state import OverlayState, link_of, state
@@ -21,28 +22,49 @@ from halfway.protocols.walk_overlay.subscriptions import Catalogue
 __all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "state"]
 
 OPTIONS: dict[str, Option] = {
-    "launch_interval_s": seconds(0.1, "from one initiator's launch to the next one's"),
-    "pure": switch(False, "walks are pure random walks"),
-    "alpha": Option(1.0, 0.0, 1e9, "weight of the walk's first neighbourhood in a step's cost"),
-    "beta": Option(0.0, 0.0, 1e9, "weight of its second neighbourhood"),
-    "branches": count(1, "of a walk", 1, 2),
-    "step_pause_s": seconds(0.01, "pause of a walk on each node before it asks for bids"),
-    "bid_timeout_s": seconds(0.02, "until all bids are in: more than there and back"),
-    "settling_time_s": seconds(1.0, "until a detached fragment walks: its id spreads meanwhile"),
-    "most_steps": count(100_000, "steps after which a walk goes back", 1, 2**31 - 1),
-    "false_positives": Option(0.01, 1e-6, 0.5, "share of other topics that a filter admits"),
-    "links": count(16, "overlay neighbours that a node has room for", 1, 1000),
-    "buffered_events": count(16, "events that a node buffers for later subscribers", 0, 63),
-    "buffer_time_s": seconds(30.0, "time that an event stays in the buffer"),
-    "retries": count(5, "retransmissions of a hop; 0: hops are not acknowledged", 0, 100),
-    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted: more than there and back"),
-    "relaunch_s": seconds(10.0, "until a walk that met no other is followed by the next; 0: never"),
-    "launches": count(
-        10, "walks in a row, relaunch_s apart; later ones this many times rarer", 1, 1000
+    "launch_interval_s": seconds(
+        0.1, "from the launch of one initiator to the launch of the next initiator"
     ),
-    "link_check_interval_s": seconds(1.0, "between two checks of overlay neighbours; 0: never"),
+    "pure": switch(False, "true means that walks are pure random walks"),
+    "alpha": Option(
+        1.0, 0.0, 1e9, "weight of the walk's first neighbourhood in the cost of a step"
+    ),
+    "beta": Option(
+        0.0, 0.0, 1e9, "weight of the walk's second neighbourhood in the cost of a step"
+    ),
+    "branches": count(1, "number of branches of a walk", 1, 2),
+    "step_pause_s": seconds(0.01, "that a walk waits on each node before it asks for bids"),
+    "bid_timeout_s": seconds(0.02, "that a walk waits for bids. Use more than a round trip"),
+    "settling_time_s": seconds(
+        1.0, "until a detached fragment starts a walk. The new fragment id spreads in this time"
+    ),
+    "most_steps": count(100_000, "number of steps after which a walk goes back", 1, 2**31 - 1),
+    "false_positives": Option(
+        0.01, 1e-6, 0.5, "share of other topics that a filter admits by mistake"
+    ),
+    "links": count(16, "largest number of overlay neighbours of a node", 1, 1000),
+    "buffered_events": count(16, "number of events that a node keeps for later subscribers", 0, 63),
+    "buffer_time_s": seconds(30.0, "that an event stays in the buffer"),
+    "retries": count(
+        5, "number of retransmissions of a hop. 0 means that hops are not acknowledged", 0, 100
+    ),
+    "ack_timeout_s": seconds(
+        ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
+    ),
+    "relaunch_s": seconds(
+        10.0, "after which a new walk follows a walk without a meeting. 0 means never"
+    ),
+    "launches": count(
+        10,
+        "number of walks that start relaunch_s apart. Later walks are rarer by this factor",
+        1,
+        1000,
+    ),
+    "link_check_interval_s": seconds(
+        1.0, "between two checks of overlay neighbours. 0 means never"
+    ),
     "checks_per_keep_alive": count(
-        5, "link checks from one keep-alive to the next; 0: no keep-alives", 0, 1000
+        5, "number of link checks from one keep-alive to the next. 0 means no keep-alives", 0, 1000
     ),
 }
 
@@ -67,7 +89,7 @@ class Rules(NamedTuple):
     hashes: int
     key: int  # of every hash
     retries: int = 0  # retransmissions of a hop; 0: hops are not acknowledged
-    ack_timeout_s: float = 1.0  # until a hop is retransmitted; more than there and back
+    ack_timeout_s: float = ACK_TIMEOUT_S  # until a hop is retransmitted; more than there and back
     relaunch_s: float = math.inf  # until a walk that met no other is followed by the next
     launches: int = 1  # walks in a row, relaunch_s apart; later ones this many times rarer
     link_check_interval_s: float = math.inf  # between two checks of overlay neighbours
@@ -104,9 +126,9 @@ def on_command(state, rules, i, message, out):
     elif kind == messages.PUBLISH:
         events.publish(state, rules, i, message, out)
     elif kind == messages.SUBSCRIBE:
-        events.change_subscription(state, rules, i, message.topic, True, out)
+        events.change_subscription(state, rules, i, message[messages.SUBSCRIPTION], True, out)
     elif kind == messages.UNSUBSCRIBE:
-        events.change_subscription(state, rules, i, message.topic, False, out)
+        events.change_subscription(state, rules, i, message[messages.SUBSCRIPTION], False, out)
     elif kind == messages.LEAVE:
         members.initiator[i] = 0
         repair.leave(state, rules, i, out)

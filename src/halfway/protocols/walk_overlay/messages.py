@@ -7,6 +7,7 @@ from halfway.protocols import reliable_hop
 
 NEVER = np.int32(-1)  # in place of a node id or a number: none
 
+SUBSCRIPTION = "topic"  # header field of SUBSCRIBE and UNSUBSCRIBE: an id of the catalogue
 # Places in `args` of a walk's messages.
 INITIATOR, NUMBER, BRANCH, RANDOM_LOW, RANDOM_HIGH, STEPS, RANK, ROOT = range(8)
 PRICE = 0  # in `reals` of a BID
@@ -33,80 +34,120 @@ KINDS = Kinds()
 KINDS.include(reliable_hop.KINDS)
 START = KINDS.start()
 
-LAUNCH = KINDS.command(1, "launch", "join the overlay as one of the first two initiators")
-JOIN = KINDS.command(2, "join", "join the overlay as a later initiator")
-PUBLISH = KINDS.command(3, "publish", "publish `event` of `topic`", "topic event")
-SUBSCRIBE = KINDS.command(4, "subscribe", "add subscription `topic` of the catalogue", "topic")
-UNSUBSCRIBE = KINDS.command(
-    5, "unsubscribe", "remove subscription `topic` of the catalogue", "topic"
+LAUNCH = KINDS.command(1, "launch", "the node joins the overlay as one of the first two initiators")
+JOIN = KINDS.command(2, "join", "the node joins the overlay as a later initiator")
+PUBLISH = KINDS.command(3, "publish", "the application publishes `event` of `topic`", "topic event")
+_SUBSCRIPTION = {SUBSCRIPTION: "subscription id"}
+SUBSCRIBE = KINDS.command(
+    4, "subscribe", "the node adds a subscription of the catalogue", reused=_SUBSCRIPTION
 )
-LEAVE = KINDS.command(6, "leave", "leave the overlay")
+UNSUBSCRIBE = KINDS.command(
+    5, "unsubscribe", "the node removes a subscription of the catalogue", reused=_SUBSCRIPTION
+)
+LEAVE = KINDS.command(6, "leave", "the node leaves the overlay")
 
-CHECK_LINKS = KINDS.timer(7, "check-links", "check that overlay neighbours are still neighbours")
+CHECK_LINKS = KINDS.timer(
+    7, "check-links", "the node checks that its overlay neighbours are still its neighbours"
+)
 NEXT_STEP = KINDS.timer(
-    21, "next-step", "a walk's head here asks its neighbours for bids", args=_WALK,
+    21, "next-step", "this node is the head of a walk and asks its neighbours for bids", args=_WALK,
     reals={"times asked before": ASKED},
 )  # fmt: skip
 CHOOSE = KINDS.timer(
-    22, "choose", "the bid timeout is over: the walk's head chooses its next node", args=_WALK,
+    22, "choose", "the bid timeout is over, and the walk's head chooses the next node", args=_WALK,
     reals={"times asked before": ASKED},
 )  # fmt: skip
 RELAUNCH = KINDS.timer(
-    25, "relaunch", "start another walk if this one has met no other", args={"walk number": NUMBER}
+    25,
+    "relaunch",
+    "the node starts another walk if its last walk has met no other walk",
+    args={"walk number": NUMBER},
 )
 
 ASK = KINDS.network(8, "ask", "a walk's head asks every neighbour for a bid", args=_BOTH)
 BID = KINDS.network(
-    9, "bid", "what it costs the walk to step onto the sender", args=_WALK, reals={"price": PRICE}
+    9,
+    "bid",
+    "the sender bids the cost of a step of the walk onto the sender",
+    args=_WALK,
+    reals={"price": PRICE},
 )
 STEP = KINDS.network(
-    10, "step", "the walk steps onto `target`; every receiver is in N(DRW)", "target sequence",
+    10, "step", "the walk steps onto `target`. Every receiver is then in N(DRW)", "target sequence",
     args=_BOTH, on_map=Step(("walk",), addressed=True),
 )  # fmt: skip
 NEAR = KINDS.network(11, "near", "the sender is in N(DRW)", args=_WALK)
 FAR = KINDS.network(12, "far", "the sender is in N²(DRW)", args=_WALK)
 ENDED = KINDS.network(
-    13, "ended", "towards the walk's head: the walk stops", "sequence", args=_WALK
+    13,
+    "ended",
+    "the message that a walk must stop travels towards the head of this walk",
+    "sequence",
+    args=_WALK,
 )
 
 LINK = KINDS.network(
-    14, "link", "make the sender an overlay neighbour", "sequence",
+    14, "link", "the sender becomes an overlay neighbour of the receiver", "sequence",
     args={"reason": REASON, **_FRAGMENT}, on_map=MapRole.LINK,
 )  # fmt: skip
 CUT = KINDS.network(
-    15, "cut", "the sender is no overlay neighbour any more", "sequence", args={"reason": REASON},
+    15,
+    "cut",
+    "the sender is no longer an overlay neighbour of the receiver",
+    "sequence",
+    args={"reason": REASON},
     on_map=MapRole.CUT,
-)  # fmt: skip
+)
 FRAGMENT_ID = KINDS.network(
-    16, "fragment-id", "the id of the sender's fragment", "sequence", args=_FRAGMENT
+    16, "fragment-id", "the sender states the id of its fragment", "sequence", args=_FRAGMENT
 )
 ATTACHED = KINDS.network(
-    17, "attached", "towards the root: the fragment has met an established one; stop walking",
-    "sequence", args=_FRAGMENT,
-)  # fmt: skip
+    17,
+    "attached",
+    "the fragment has met an established fragment, and its root must stop walking",
+    "sequence",
+    args=_FRAGMENT,
+)
 SUCCESSOR = KINDS.network(
-    18, "successor", "a root names the overlay neighbour that takes its place", "sequence",
+    18, "successor", "a root names the overlay neighbour that will be its successor", "sequence",
     args={"successor": SUCCESSOR_ID, "the root searches": ROOT_SEARCHES, **_FRAGMENT},
 )  # fmt: skip
 KEEP_ALIVE = KINDS.network(
-    23, "keep-alive", "towards the root: the sender still has this link", args=_FRAGMENT
+    23,
+    "keep-alive",
+    "the sender states towards the root that the sender still has this overlay link",
+    args=_FRAGMENT,
 )
 
 CHUNK = KINDS.network(
-    19, "chunk", "a part of the filter of the subscriptions behind the sender", "sequence",
+    19,
+    "chunk",
+    "the sender sends a chunk of the filter of all subscriptions behind the sender",
+    "sequence",
     args={"first word": FIRST_WORD, "filter words[7]": WORDS},
-)  # fmt: skip
+)
 EVENT = KINDS.network(
-    20, "event", "an event, to an overlay neighbour whose filter admits it",
-    "topic event sequence", on_map=MapRole.EVENT_HOP,
-)  # fmt: skip
+    20,
+    "event",
+    "the sender passes an event to an overlay neighbour whose filter admits the event",
+    "topic event sequence",
+    on_map=MapRole.EVENT_HOP,
+)
 
 CONNECTED = KINDS.report(
     27, "connected", "the node is in the overlay, and its walk has stopped",
     on_map=Meets("joined the overlay"),
 )  # fmt: skip
-LOST = KINDS.report(28, "lost", "the walk has met no other and has no node left to visit")
-DELIVERED = KINDS.report(29, "delivered", "an event that a subscription matches", "topic event")
+LOST = KINDS.report(28, "lost", "the walk has met no other walk and has no node left to visit")
+DELIVERED = KINDS.report(
+    29,
+    "delivered",
+    "the node delivers an event that matches one of its subscriptions",
+    "topic event",
+)
 UNMATCHED = KINDS.report(
-    30, "unmatched", "an event published outside the overlay, and not buffered", "topic event"
+    30,
+    "unmatched",
+    "an event was published outside the overlay, and the node has not buffered the event",
+    "topic event",
 )

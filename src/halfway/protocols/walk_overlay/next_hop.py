@@ -53,7 +53,7 @@ def least_cost(bids, degree):
 
 
 @inlined
-def any_received(bids, degree, rank):
+def any_received(bids, rank):
     """Position of the `rank`-th received bid for a walk's next hop."""
     p = np.int64(0)
     while bids[p] == SILENT or rank > 0:
@@ -76,7 +76,7 @@ def chosen(bids, degree, pure, value):
         return place_among(bids, MET, pick(value, met))
     if pure:
         received = degree - equal_bids(bids, degree, SILENT)
-        return any_received(bids, degree, pick(value, received)) if received > 0 else NO_PLACE
+        return any_received(bids, pick(value, received)) if received > 0 else NO_PLACE
     least = least_cost(bids, degree)
     if least < 0.0:
         return NO_PLACE

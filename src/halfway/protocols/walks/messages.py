@@ -13,6 +13,7 @@ from halfway.core.kinds import Kinds, MapRole, Meets, Step
 from halfway.core.message import COMMAND_ARG
 from halfway.core.options import count, seconds, switch
 from halfway.protocols import reliable_hop
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_S
 
 # Places in `args`.
 RANDOM_LOW, RANDOM_HIGH = 0, 1  # the random state of a walk
@@ -25,10 +26,14 @@ OTHER = 5  # generation of the other walk: of the one met, or of the trail that 
 KINDS = Kinds()
 KINDS.start()
 KINDS.include(reliable_hop.KINDS)
-LAUNCH = KINDS.command(1, "launch", "launch a walk from this node", "topic", {"walk": WALK_ID})
-PUBLISH = KINDS.command(2, "publish", "send `event` along the path of `topic`", "topic event")
+LAUNCH = KINDS.command(
+    1, "launch", "the application launches a walk from this node", "topic", {"walk": WALK_ID}
+)
+PUBLISH = KINDS.command(
+    2, "publish", "the node sends `event` along the path of `topic`", "topic event"
+)
 STEP = KINDS.network(
-    3, "step", "a walk arrives", "topic sequence",
+    3, "step", "a walk steps onto the receiver", "topic sequence",
     args={"random state, low": RANDOM_LOW, "random state, high": RANDOM_HIGH, "walk": WALK_ID,
           "steps": STEPS, "generation": GENERATION},
     on_map=Step(("walk of the publisher", "walk of the subscriber"), number=WALK_ID),
@@ -38,34 +43,86 @@ TRAIL = KINDS.network(
 )
 _MEETING = {"walk": WALK_ID, "hops": STEPS, "generation": GENERATION, "other": OTHER}
 MATCH = KINDS.network(
-    5, "match", "towards a walk's initiator: the walks have met", "topic sequence", _MEETING,
+    5,
+    "match",
+    "the news that two walks have met travels towards a walk's initiator",
+    "topic sequence",
+    _MEETING,
     on_map=Meets(fresh=STEPS),
-)  # fmt: skip
+)
 DATA = KINDS.network(
-    6, "data", "an event on its path", "topic event sequence", {"other": OTHER},
+    6,
+    "data",
+    "an event travels along the path of its topic",
+    "topic event sequence",
+    {"other": OTHER},
     on_map=MapRole.EVENT_HOP,
-)  # fmt: skip
+)
 MATCHED = KINDS.report(
-    7, "matched", "the node's walk was met; once for each better meeting", "topic", _MEETING,
+    7,
+    "matched",
+    "the node's walk has met another walk. The node reports each better meeting once",
+    "topic",
+    _MEETING,
     on_map=Meets(fresh=STEPS),
-)  # fmt: skip
-DELIVERED = KINDS.report(8, "delivered", "an event for a subscriber, once", "topic event")
-UNMATCHED = KINDS.report(9, "unmatched", "an event that has no path and no room", "topic event")
+)
+DELIVERED = KINDS.report(
+    8, "delivered", "the node delivers an event to a subscriber once", "topic event"
+)
+UNMATCHED = KINDS.report(
+    9,
+    "unmatched",
+    "the node drops an event that has no path and no room in the buffer",
+    "topic event",
+)
 _LAUNCH = {"walk": WALK_ID, "unanswered": UNANSWERED, "generation": GENERATION}
-RELAUNCH = KINDS.timer(12, "relaunch", "launch again, unless the walk was met", "topic", _LAUNCH)
-REFRESH = KINDS.timer(13, "refresh", "launch again in any case", "topic", _LAUNCH)
-RESUME = KINDS.timer(14, "resume", "relaunch one walk after a crash", "topic", {"walk": WALK_ID})
+RELAUNCH = KINDS.timer(
+    12,
+    "relaunch",
+    "the node launches its walk again unless the walk has met another walk",
+    "topic",
+    _LAUNCH,
+)
+REFRESH = KINDS.timer(
+    13, "refresh", "the node launches its walk again in any case", "topic", _LAUNCH
+)
+RESUME = KINDS.timer(
+    14,
+    "resume",
+    "the node launches one of its walks again after a crash",
+    "topic",
+    {"walk": WALK_ID},
+)
 
 OPTIONS = {
-    "step_delay_s": seconds(0.01, "from a walk's arrival at a node to its next step"),
-    "advertise": switch(True, "nodes advertise trails: walks meet at a neighbour as well"),
-    "most_steps": count(100_000, "steps after which a walk ends", 1, 2**31 - 1),
-    "retries": count(0, "retransmissions of a hop; 0: hops are not acknowledged", 0, 100),
-    "ack_timeout_s": seconds(0.1, "until a hop is retransmitted; more than a round trip"),
-    "relaunch_s": seconds(10.0, "until a walk without a meeting is launched again; 0: never"),
-    "launches": count(10, "launches in a row without a meeting", 1, 1000),
-    "refresh_s": seconds(0.0, "from a launch to the next in any case; 0: never"),
-    "buffer_size": count(8, "events buffered for a subscriber until the walks meet", 0, 1000),
+    "step_delay_s": seconds(
+        0.01, "from the arrival of a walk at a node to the next step of the walk"
+    ),
+    "advertise": switch(
+        True,
+        "true means that nodes advertise trails. Two walks can then also meet at "
+        "a neighbour of a trail",
+    ),
+    "most_steps": count(100_000, "number of steps after which a walk ends", 1, 2**31 - 1),
+    "retries": count(
+        0, "number of retransmissions of a hop. 0 means that hops are not acknowledged", 0, 100
+    ),
+    "ack_timeout_s": seconds(
+        ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
+    ),
+    "relaunch_s": seconds(
+        10.0, "after which a node launches a walk without a meeting again. 0 means never"
+    ),
+    "launches": count(10, "largest number of launches in a row without a meeting", 1, 1000),
+    "refresh_s": seconds(
+        0.0, "from one launch of a walk to its next launch, even after a meeting. 0 means never"
+    ),
+    "buffer_size": count(
+        8,
+        "number of events that a publisher keeps for a subscriber until their walks meet",
+        0,
+        1000,
+    ),
 }
 
 NEVER = np.int32(-1)
@@ -82,7 +139,7 @@ class Rules(NamedTuple):
     advertise: bool  # [dwo Alg. 2] a neighbour that carries the other trail is met as well
     most_steps: int  # a walk that has made this many steps ends; the paper leaves stopping open
     retries: int = 0
-    ack_timeout_s: float = 1.0
+    ack_timeout_s: float = ACK_TIMEOUT_S
     relaunch_s: float = math.inf
     launches: int = 1
     refresh_s: float = math.inf  # trails expire after this time

@@ -29,7 +29,8 @@ def map_of_comparison(
         if first == key:
             return text
     places = {system: place for place, system in enumerate(completed.results.systems)}
-    text = map_section(record_replays(request, completed, progress), places)
+    title = completed.results.title
+    text = map_section(record_replays(request, completed, progress), places, title)
     write_whole(kept, f"{key}\n{text}")
     return text
 

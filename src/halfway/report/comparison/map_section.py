@@ -11,28 +11,42 @@ from halfway.comparison.replay.replay import Replay
 from halfway.comparison.replay.world import ReplayWorld
 from halfway.report.comparison.packing import Packed, packed_replay, packed_world
 from halfway.report.comparison.system_marks import badge
-from halfway.report.document import section
+from halfway.report.document import asset, section
 
 MOST_BYTES = 4_400_000  # of all replays together; the whole page stays below 5 MB
+SCRIPTS = (
+    "decode.js", "world.js", "run.js", "camera.js", "signs.js", "view.js", "names.js",
+    "transmissions.js", "walks.js", "regions.js", "spread.js", "gestures.js", "player.js",
+    "controls.js", "details.js", "density.js", "search.js", "legend.js", "permalink.js", "svg.js",
+    "export.js", "main.js",
+)  # fmt: skip
 _KEYS = (
-    ("Space", "play, pause"), ("← →", "back, forward"), ("+ −", "faster, slower"),
-    ("n p", "next, previous event"), ("Esc", "all events"), ("0 to 9", "all systems, one system"),
+    ("Space", "play, pause"), ("← →", "back, forward by 1 %"),
+    ("Page ↑ ↓", "back, forward by 10 %"), ("Home End", "the beginning, the end"),
+    ("&lt; &gt;", "slower, faster"), ("n p", "next, previous event"),
+    ("[ ]", "previous, next system"), ("+ −", "zoom in, out"), ("*", "the whole field"),
+    ("Shift + arrows", "move the field"), ("f or /", "find a node"), ("l", "copy the link"),
+    ("s", "save as SVG"), ("Esc", "leave the event, the node, the zoom"), ("?", "this list"),
 )  # fmt: skip
 _LEFT_OUT = {
-    "sent": "draws {kept:,} of {all:,} transmissions, evenly spread",
-    "reached": "draws the first {kept:,} of {all:,} first receptions of events",
-    "steps": "draws the first {kept:,} of {all:,} steps of walks",
+    "sent": "the map draws {kept:,} of {all:,} transmissions, evenly spread",
+    "reached": "the map draws the earliest {kept:,} of {all:,} first receptions of events",
+    "steps": "the map draws the first {kept:,} of {all:,} steps of walks",
 }
 
 
-def map_section(replays: Sequence[Replay], places: dict[str, int]) -> str:
-    """The map section; "" without replays. places: system -> its index in a comparison's tables."""
+def map_section(replays: Sequence[Replay], places: dict[str, int], title: str = "") -> str:
+    """The map section; "" without replays. places: system -> its index in a comparison's tables.
+
+    title: of the comparison, for saved pictures.
+    """
     if not replays:
         return ""
     worlds, of = _worlds(replays)
     packed_worlds = [packed_world(world) for world in worlds]
     packed = _within(replays, MOST_BYTES - sum(len(one.blob) for one in packed_worlds))
     about = {
+        "title": title,
         "worlds": [one.about for one in packed_worlds],
         "replays": [{**one.about, "world": place} for one, place in zip(packed, of, strict=True)],
     }
@@ -42,11 +56,12 @@ def map_section(replays: Sequence[Replay], places: dict[str, int]) -> str:
     inner = (
         f'<p class="lead">The first network of the comparison: {n:,} nodes, {seconds:g} s. '
         "Every system meets the same nodes, publications and faults.</p>"
-        '<noscript><p class="lead">The map needs JavaScript; the tables and plots do not.</p>'
+        '<noscript><p class="lead">The map needs JavaScript. The tables and '
+        "plots need no JavaScript.</p>"
         f"</noscript>{_board(replays, places)}{_notes(packed_worlds, packed)}"
     )
-    # The JSON text must not close the element around it.
-    text = json.dumps(about, separators=(",", ":"), default=float).replace("</", "<\\/")
+    # No name in the JSON text may open or close an element.
+    text = json.dumps(about, separators=(",", ":"), default=float).replace("<", "\\u003c")
     data = f'<script type="application/json" id="replays">{text}</script>{blobs}'
     return section("map", "Replay of one run", inner) + data
 
@@ -94,80 +109,98 @@ def _blobs(name: str, packed: Sequence[Packed]) -> str:
     )
 
 
+def map_script() -> str:
+    """The scripts of the map section as one text, in the order of their definitions."""
+    return "\n".join(asset("comparison", f"map/{name}") for name in SCRIPTS)
+
+
 def _board(replays: Sequence[Replay], places: dict[str, int]) -> str:
+    """The board of the map section: the panels and all controls; `controls.js` binds them."""
     buttons = ""
     if len(replays) > 1:
         buttons = '<button type="button" data-system="-1" aria-pressed="true">all systems</button>'
     for k, replay in enumerate(replays):
         name = f"{badge(places.get(replay.system, k))} {escape(replay.system)}"
         buttons += f'<button type="button" data-system="{k}" aria-pressed="false">{name}</button>'
-    keys = "".join(f"<span><kbd>{key}</kbd> {what}</span>" for key, what in _KEYS)
     return (
-        '<div class="board" hidden tabindex="0" role="group" aria-label="Map of a run">'
+        '<div class="board" hidden tabindex="0" role="group" '
+        'aria-label="Map of a run. The key ? lists the keys.">'
         f'<div class="systems" role="group" aria-label="System">{buttons}</div>'
-        '<div class="screen"><div class="views"></div>'
-        '<aside aria-label="Followed event"><label>Follow '
-        '<select class="events" aria-label="Event to follow"></select></label>'
-        '<button type="button" class="earlier" aria-label="Previous event">‹</button>'
-        '<button type="button" class="later" aria-label="Next event">›</button>'
-        '<div class="details" role="status"></div><ol class="receivers" hidden></ol></aside></div>'
-        '<div class="transport" role="group" aria-label="Playback">'
-        '<button type="button" class="play" aria-label="Play"></button>'
-        '<div class="time"><canvas class="density" aria-hidden="true"></canvas>'
-        '<input class="range" type="range" min="0" max="10000" value="0" aria-label="Time"></div>'
-        '<output class="clock">0 s</output><label class="pace">speed '
-        '<select class="speed" aria-label="Speed"></select></label></div>'
-        f'{_legend(replays)}<p class="keys">{keys}</p></div>'
+        f'<div class="screen"><div class="views"></div>{_ASIDE}</div>{_TRANSPORT}{_TOOLS}'
+        f'<ul class="signs" aria-label="Legend"></ul>{_help()}</div>'
     )
 
 
-def _legend(replays: Sequence[Replay]) -> str:
-    """The legend of the map section: the meaning of the signs that occur."""
-    labels = dict.fromkeys(label for replay in replays for label in replay.labels)
-    meetings = dict.fromkeys(replay.meeting for replay in replays if replay.meeting)
-    changes = [replay.tables["changes"]["what"] for replay in replays]
-    kinds = {int(what) for some in changes for what in np.unique(some)}
-    has = {name for replay in replays for name, table in replay.tables.items() if len(table["t"])}
-    signs = [
-        ("ring event", "an event is sent: ring to all neighbours, dash to one"),
-        ("tick", "delivered to a subscriber"),
-        ("square", "a subscriber that waits for the event"),
-        ("square missed", "a subscriber that never receives it"),
-        ("diamond", "the publisher"),
-        ("ring other", "other messages"),
-        *((f"stroke walk-{k % 2}", label) for k, label in enumerate(labels)),
-        *([("sign-met", ", or ".join(meetings))] if "met" in has else []),
-        *([("stroke tree", "a link of the overlay")] if "links" in has else []),
-        *([("broker", "a broker; its region has its colour and hatching")]
-          if "belongs" in has else []),
-        *([("cell", "a home cell, with its topics")] if "homes" in has else []),
-        *([("cross", "a node that is down")] if 0 in kinds else []),
-        *([("stroke cut", "a link that is cut")] if 2 in kinds else []),
-    ]  # fmt: skip
-    items = "".join(
-        f'<li><i class="sign {sign}" aria-hidden="true"></i>{escape(text)}</li>'
-        for sign, text in signs
+_ASIDE = (
+    '<aside aria-label="Node and event"><label>Find a node <input class="find" type="search" '
+    'list="node-names" autocomplete="off" autocapitalize="off" spellcheck="false" '
+    'placeholder="name" aria-keyshortcuts="f"></label><datalist id="node-names"></datalist>'
+    '<label>Follow <select class="events" aria-label="Event to follow"></select></label>'
+    '<button type="button" class="earlier" aria-label="Previous event" aria-keyshortcuts="p">‹'
+    '</button><button type="button" class="later" aria-label="Next event" aria-keyshortcuts="n">›'
+    '</button><output class="matches"></output><div class="node" role="status"></div>'
+    '<div class="details" role="status"></div><ol class="receivers" hidden></ol></aside>'
+)
+_TRANSPORT = (
+    '<div class="transport" role="group" aria-label="Playback">'
+    '<button type="button" class="play" aria-label="Play" aria-keyshortcuts="Space"></button>'
+    '<div class="time"><canvas class="density" aria-hidden="true"></canvas>'
+    '<input class="range" type="range" min="0" max="10000" value="0" aria-label="Time"></div>'
+    '<output class="clock">0 s</output><div class="paces"><label class="pace">speed '
+    '<select class="speed" aria-label="Speed"></select></label><label class="pace">begin '
+    '<select class="begin" aria-label="Begin"><option value="event">at the first event</option>'
+    '<option value="start">at 0 s</option></select></label>'
+    '<span class="zooms" role="group" aria-label="Zoom">'
+    '<button type="button" class="zoom-out" aria-label="Zoom out">−</button>'
+    '<button type="button" class="zoom-all" aria-label="The whole field">⤢</button>'
+    '<button type="button" class="zoom-in" aria-label="Zoom in">+</button></span></div>'
+    '<output class="message"></output></div>'
+)
+_TOOLS = (
+    '<div class="tools" role="group" aria-label="Save and share">'
+    '<button type="button" class="link">Copy link</button>'
+    '<button type="button" class="save">Save SVG</button>'
+    '<button type="button" class="film">Record film</button>'
+    '<button type="button" class="keys" aria-haspopup="dialog" aria-keyshortcuts="?">Keys '
+    "<kbd>?</kbd></button></div>"
+)
+
+
+def _help() -> str:
+    """The overlay of the map section that lists the keys."""
+    keys = "".join(f"<div><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>" for key, what in _KEYS)
+    return (
+        '<dialog class="help" aria-labelledby="help-title"><h3 id="help-title">Keys of the map</h3>'
+        f'<dl>{keys}</dl><h3>Systems</h3><ul class="system-keys"></ul>'
+        "<p>A wheel with Ctrl, or two fingers, zooms. A drag moves the field.</p>"
+        '<button type="button" class="close">Close</button></dialog>'
     )
-    return f'<ul class="signs">{items}</ul>'
 
 
 def _notes(worlds: Sequence[Packed], packed: Sequence[Packed]) -> str:
     """Notes of the map section on what its map leaves out."""
-    notes = ["Transmissions that no node received are not in the trace, and not drawn."]
+    notes = ["The map does not draw transmissions that no node received."]
     for world in worlds:
         if not world.about["own"]:
-            notes.append("This network has no positions: the layout follows distances in hops.")
+            notes.append(
+                "This network has no positions, so the map places nodes by their distances in hops."
+            )
         if world.about["frames"] > 1:
             gap = world.about["seconds"] / (world.about["frames"] - 1)
-            notes.append(f"Positions are known every {gap:.3g} s, and interpolated linearly.")
+            notes.append(f"The map knows positions every {gap:.3g} s, and interpolates linearly.")
         if world.about["events_left_out"]:
-            notes.append(f"{world.about['events_left_out']:,} later events are left out.")
+            notes.append(f"{world.about['events_left_out']:,} later events are not on the map.")
     for one in packed:
         left_out = one.about["left_out"].items()
         left = [_LEFT_OUT[name].format(kept=kept, all=every) for name, (kept, every) in left_out]
         if left:
             notes.append(f"{one.about['system']}: {'; '.join(left)}.")
         if one.about["until"] < one.about["seconds"]:
-            notes.append(f"{one.about['system']}: recorded until {one.about['until']:.3g} s.")
-    items = "".join(f"<li>{escape(note)}</li>" for note in dict.fromkeys(notes))
-    return f'<ul class="readings left-out">{items}</ul>'
+            notes.append(f"{one.about['system']}: the map ends at {one.about['until']:.3g} s.")
+    unique = list(dict.fromkeys(notes))
+    items = "".join(f"<li>{escape(note)}</li>" for note in unique)
+    summary = f"Notes on the map ({len(unique)})"
+    return (
+        f'<details class="left-out notes"><summary>{summary}</summary>'
+        f'<ul class="readings">{items}</ul></details>'
+    )

@@ -88,6 +88,7 @@ def packed_world(world: ReplayWorld) -> Packed:
         n=network.n, seconds=world.seconds, tick=tick, frames=len(frames), unit=unit,
         low=low.tolist(), size=size.tolist(), events_left_out=world.events_left_out,
         reach=world.reach, own=network.position is not None or world.frames is not None,
+        names=world.names,
     )  # fmt: skip
 
 
@@ -129,7 +130,8 @@ def _packed(replay: Replay, tables: dict[str, Columns]) -> Packed:
     out.add("expected.count", counts)
     out.add("expected.row", np.concatenate([np.zeros(0, np.int64), *replay.expected]))
     return out.packed(
-        system=replay.system, labels=list(replay.labels), cells=list(replay.cells),
+        system=replay.system, labels=list(replay.labels), meeting=replay.meeting,
+        cells=list(replay.cells),
         left_out=left_out, until=replay.until, seconds=replay.world.seconds, tick=tick,
     )  # fmt: skip
 

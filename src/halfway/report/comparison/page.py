@@ -12,13 +12,8 @@ from halfway.files import write_whole
 from halfway.pipeline.plan.run import Scalar
 from halfway.report import wording
 from halfway.report.comparison import plots, sweeps, tables
-from halfway.report.comparison.map_section import map_section
+from halfway.report.comparison.map_section import map_script, map_section
 from halfway.report.document import asset, document, header, section
-
-_SCRIPTS = (
-    "decode.js", "world.js", "run.js", "view.js", "transmissions.js", "walks.js", "regions.js",
-    "spread.js", "player.js", "details.js", "main.js",
-)  # fmt: skip
 
 
 def write_comparison_page(
@@ -35,13 +30,17 @@ def write_comparison_page(
 def comparison_page(results: Results, replays: Sequence[Replay] | str, command: str = "") -> str:
     """The HTML page of a comparison as text; equal results and replays give equal text."""
     places = {system: place for place, system in enumerate(results.systems)}
-    played = replays if isinstance(replays, str) else map_section(replays, places)
+    played = replays
+    if not isinstance(replays, str):
+        played = map_section(replays, places, results.title)
     body = "".join([
         _head(results), _contents(results, bool(played)), "<main>", _results(results), played,
         _distributions(results), _sweeps(results), _making(results, command), "</main>",
     ])  # fmt: skip
-    script = "\n".join(asset("comparison", name) for name in _SCRIPTS) if played else ""
-    style = asset("verdicts", "page.css") + asset("comparison", "comparison.css")
+    script = map_script() if played else ""
+    sheets = [("verdicts", "page.css"), ("comparison", "comparison.css")]
+    sheets += [("comparison", "map/map.css")] if played else []
+    style = "".join(asset(*sheet) for sheet in sheets)
     return document(results.title, style, body, f'"use strict";(() => {{\n{script}\n}})();')
 
 
@@ -55,8 +54,12 @@ def _head(results: Results) -> str:
         "digest": f"<code>{escape(results.digest) or 'none'}</code>",
     }
     failed = wording.count(results.errors, "run")
-    alarm = f"{failed} failed; they are kept, and no value includes them." if results.errors else ""
-    byline = "The same networks, load and faults for every system."
+    alarm = (
+        f"{failed} failed. The result folder keeps failed runs, and no value includes a failed run."
+        if results.errors
+        else ""
+    )
+    byline = "All systems run on the same networks, with the same load and faults."
     return header("comparison of systems", results.title, byline, facts, alarm)
 
 
@@ -79,10 +82,12 @@ def _results(results: Results) -> str:
     shown = "".join(tables.table(results, place, caption) for place, caption in enumerate(captions))
     replicates = wording.count(results.replicates, "replicate")
     key = (
-        f"Each value is the mean over {replicates}, with its 95 % interval below. ★ marks a system "
-        "that is significantly better than every other system of comparable delivery."
+        f"Each value is the mean over {replicates}. The 95 % interval is below the value. ★ marks "
+        "a system that is significantly better than every other system of comparable delivery."
     )
-    notes = f"<h3>Notes</h3>{_list(results.notes)}" if results.notes else ""
+    count = len(results.notes)
+    summary = f"<summary>Notes ({count})</summary>"
+    notes = f'<details class="notes">{summary}{_list(results.notes)}</details>' if count else ""
     inner = (
         '<p class="choice"><label><input type="checkbox" id="paired"> '
         f"paired differences to {escape(results.baseline)}</label></p>"
@@ -111,7 +116,7 @@ def _distributions(results: Results) -> str:
             is_open = " open" if place == 0 else ""
             inner = f"<details{is_open}><summary>{escape(name)}</summary>{inner}</details>"
         parts.append(inner)
-    note = "Dots are replicates, marks are means, lines are 95 % intervals."
+    note = "A dot is a replicate, a mark is a mean, and a line is a 95 % interval."
     inner = f'<p class="note">{note}</p>{"".join(parts)}'
     return section("distributions", "Intervals and distributions", inner)
 
@@ -120,7 +125,7 @@ def _sweeps(results: Results) -> str:
     if not sweeps.varied(results):
         return ""
     panels = "".join(one for metric in results.metrics for one in sweeps.panels(results, metric))
-    note = '<p class="note">Lines connect means; bands are 95 % intervals.</p>'
+    note = '<p class="note">Lines connect means. Bands are 95 % intervals.</p>'
     return section("sweeps", "Sweeps", f'{note}<div class="panels">{panels}</div>')
 
 
@@ -128,8 +133,9 @@ def _making(results: Results, command: str) -> str:
     scenario = json.dumps(results.scenario, indent=2, default=str, ensure_ascii=False)
     how = f"<pre><code>{escape(command)}</code></pre>" if command else ""
     inner = (
-        f"{how}<p>Wall time {wording.duration(results.wall_seconds)}. The same scenario, code and "
-        "version of numba give the same digest on any machine, with any number of cores. The seeds "
+        f"{how}<p>The wall time was {wording.duration(results.wall_seconds)}. The same scenario, "
+        "code and version of numba give the same digest on any machine, with any number of "
+        "cores. The seeds "
         f"of all replicates derive from {results.seed}.</p>"
         "<details><summary>The scenario with its defaults</summary>"
         f"<pre><code>{escape(scenario)}</code></pre></details>"

@@ -69,7 +69,7 @@ def _cell(cell: ResultCell | None, metric: Metric) -> str:
         return f'<td class="n none">{wording.NOTHING}</td>'
     star, kind = "", "n"
     if cell.best:
-        title, kind = "best: significantly better than every comparable system", "n best"
+        title, kind = "best: significantly better than every other comparable system", "n best"
         star = f'<span class="star" title="{title}">★<span class="unseen"> best</span></span>'
     return (
         f'<td class="{kind}" title="{wording.count(cell.networks, "replicate")}">{star}'

@@ -42,9 +42,10 @@ def print_results(out: Console, results: Results, *, page: str = "") -> None:
         out.print()
     partial = any(0 < cell.networks < results.replicates for cell in results.cells)
     out.print(
-        f"mean ± longer side of the 95 % interval, {results.replicates} replicates"
-        f"{', [k]: only k have a value' if partial else ''}; "
-        "* significantly better than every system of comparable delivery; – no value",
+        f"A value is a mean ± the longer side of its 95 % interval, over {results.replicates} "
+        f"replicates. {'[k] means that only k replicates have a value. ' if partial else ''}"
+        "* marks a system that is significantly better than every other system of comparable "
+        "delivery. – means no value.",
         markup=False,
     )
     for note in results.notes:

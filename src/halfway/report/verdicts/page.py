@@ -18,10 +18,11 @@ from halfway.report.verdicts.verdict_report import VerdictReport
 _SERIES = {plots.PALETTE[0]: "var(--series-1)"}
 _THEME = {plots.INK: "currentColor", plots.PAPER: "var(--card)", **_SERIES}
 _PLOT_NOTE = {
-    "boxplot": "Box: quartiles with the median; whiskers: the last value within 1.5 box lengths. "
-    "Outliers are not drawn.",
-    "bars": "Bar: the {statistic} over all units; line: its 95 % interval, networks as clusters.",
-    "maximum": "Bar: the largest value of all units.",
+    "boxplot": "A box shows the quartiles and the median. Whiskers reach to the last value within "
+    "1.5 box lengths. The plot does not draw outliers.",
+    "bars": "A bar shows the {statistic} over all units. A line shows the 95 % interval of the "
+    "{statistic}, with networks as clusters.",
+    "maximum": "A bar shows the largest value of all units.",
 }
 
 
@@ -72,7 +73,7 @@ def _tally(verdicts: Sequence[Verdict]) -> str:
         )
     return (
         f'<p class="tally">{wording.count(len(verdicts), "judged value")}; '
-        "each figure has its own tally</p>"
+        "each figure has a tally of its own</p>"
         f'<div class="bar" aria-hidden="true">{bar}</div>'
         '<div class="filter" role="group" aria-label="Show only rows with this verdict" hidden>'
         f'<span>show only</span>{chips}<span class="shown" role="status"></span></div>'
@@ -155,7 +156,7 @@ def _interpretations(figure: Figure, verdicts: Sequence[Verdict]) -> str:
     ]
     if verdicts and not labels and verdicts[0].reading:
         lines.append(escape(verdicts[0].reading))
-    lines += [escape(one) for one in figure.readings if one not in labels]
+    lines += [escape(one) for one in figure.interpretations if one not in labels]
     items = "".join(f"<li>{line}</li>" for line in dict.fromkeys(lines))
     heading = "Interpretation of the paper"
     return f'<h3>{heading}</h3><ul class="interpretations">{items}</ul>' if items else ""
@@ -174,9 +175,9 @@ def _making(report: VerdictReport) -> str:
     )
     inner = (
         f"<pre><code>{escape(report.command)}</code></pre>"
-        f"<p>{wording.duration(report.elapsed)} of wall time. "
-        "The same command and the same code, numba's version included, give the same digest on any "
-        "machine, with any number of cores. "
+        f"<p>The wall time was {wording.duration(report.elapsed)}. "
+        "The same command, code and version of numba give the same digest on any machine, with any "
+        "number of cores. "
         "The rows of all tables are in <code>verdicts.csv</code>, <code>verdicts.jsonl</code> and "
         "<code>summaries.csv</code> in the folder of this page.</p>"
         f"{times if rows else ''}"

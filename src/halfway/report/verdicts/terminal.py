@@ -38,7 +38,7 @@ def print_figure(out: Console, paper: Paper, figure: Figure, verdicts: Sequence[
         out.print(verdict_table.verdict_table(verdicts, out.width))
         _print_reasons(out, verdicts)
         _print_interpretations(out, verdicts)
-    for interpretation in figure.readings:
+    for interpretation in figure.interpretations:
         out.print(Padding(Text.assemble(("interpretation: ", "dim"), interpretation), _INDENT))
     if verdicts:
         line = tally_text(verdicts)

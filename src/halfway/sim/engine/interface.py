@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from halfway.core.compiler import reach
 from halfway.core.compiler.by_type import chosen_by_type
 

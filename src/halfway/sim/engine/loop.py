@@ -5,19 +5,23 @@ itself, so nothing is copied. A transmission is one entry of the queue, however 
 it. Changes of the world at a time come before the records that are due at that time.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from halfway.core import driver
 from halfway.core.compiled import inlined, kernel
-from halfway.core.door import enter
+from halfway.core.compiler.lent import lent
+from halfway.core.door import Door, enter
 from halfway.core.message import COMMAND_ARG, START
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
-from halfway.sim.engine.changes import FORGOTTEN, KNOWN, LINK_NEAR
+from halfway.sim.engine.changes import FORGOTTEN, KNOWN, LINK_NEAR, Changes
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
 from halfway.sim.engine.neighbour_lists import exclude, include, is_full
 from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
-from halfway.sim.engine.records import HELD, OVER, append_record, is_up
+from halfway.sim.engine.records import HELD, OVER, Engine, append_record, is_up
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
 
 # The reasons for which `run` returns.
@@ -95,12 +99,20 @@ def queue_command(engine, at, row, incarnation, kind, topic, arg, event):
     push(engine.queue, at, reserved(engine.queue, 1), slot)
 
 
-@kernel
-def post(engine, at, row, kind, topic, arg, event):
+def post(
+    engine: Engine, at: float, row: int, kind: int, topic: int, arg: int, event: int,
+    lend: Callable[[Any], Any] = lent,
+) -> None:  # fmt: skip
     """Queue a command for the event loop from an application to its node, due at a time (seconds).
 
     It is lost if the node is down then. The pool must have a free slot.
+    lend: a `Lender` of the caller, who posts often.
     """
+    _post(lend(engine), at, row, kind, topic, arg, event)
+
+
+@kernel
+def _post(engine, at, row, kind, topic, arg, event):
     queue_command(engine, at, row, driver.ANY_INCARNATION, kind, topic, arg, event)
 
 
@@ -156,10 +168,11 @@ def next_change(engine, changes, until):
     return next_at
 
 
-@kernel
 def run(
-    door, neighbourhood, engine, radio, reach, starts, changes, until, limit, free_slots
-):
+    state: Any, rules: Any, neighbourhood: Any, engine: Engine, radio: Any, reach: Any,
+    starts: bool, changes: Changes, until: float, limit: int, free_slots: int,
+    lend: Callable[[Any], Any] = lent,
+) -> int:  # fmt: skip
     """Run the event loop: deliver records and apply changes up to a time. Return why it stopped.
 
     neighbourhood: what nodes know; reach: which nodes receive which; both may be one object.
@@ -168,7 +181,18 @@ def run(
     free_slots: slots that one transmission may need (receivers times most emissions of a handler).
     IDLE: nothing is left. UNTIL, COUNTED: a bound of the caller was reached. POOL_FULL, LOG_FULL,
     LISTS_FULL: the caller makes room (a larger pool, an empty log, longer rows) and calls again.
+    lend: a `Lender` of the caller, who calls often with the same tuples.
     """
+    door = Door(state, rules, neighbourhood, engine.out, lend)
+    why: int = _run(
+        door, lend(neighbourhood), lend(engine), lend(radio), lend(reach), starts, lend(changes),
+        until, limit, free_slots,
+    )  # fmt: skip
+    return why
+
+
+@kernel
+def _run(door, neighbourhood, engine, radio, reach, starts, changes, until, limit, free_slots):
     out, queue = engine.out, engine.queue
     applications, journal = engine.applications, engine.journal
     change_at = next_change(engine, changes, until)

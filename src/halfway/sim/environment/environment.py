@@ -46,6 +46,7 @@ class Environment:
         assert start is not None
         self.start: Network = start
         self.n = self.start.n
+        self._moving_names = None if motion is None else motion.names
         self.discovery_delay_s, self.at = discovery_delay_s, 0.0
         self.varies = motion is not None or len(faults) > 0
         self.is_static = motion is None
@@ -64,6 +65,13 @@ class Environment:
         # The current window: its begin, which nodes were up then, their downtime and changes.
         self._begin, self._turns = 0.0, list[tuple[float, int, bool]]()
         self._up_before, self._down_before = self.up.copy(), np.zeros(self.n)
+
+    def names(self) -> list[str]:
+        """Return the user's names of the environment's nodes: the ids in their file, or rows."""
+        if self._moving_names is not None:
+            return list(self._moving_names)
+        known = self.start if self.is_static else None
+        return [str(row) if known is None else known.label(row) for row in range(self.n)]
 
     def window_end(self, until: float) -> float:
         """Return the end of the environment's window that begins now, `until` at most."""

@@ -1,5 +1,6 @@
 """Mobility during a run: the links of moving nodes, window by window, less those that are cut."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -33,6 +34,7 @@ class Motion:
     radius: float  # in the units of the legs
     presence: Presence | None = None  # when nodes exist; absent nodes are down
     window_s: float = 1.0  # window of the links, unless the discovery delay sets it
+    names: Sequence[str] | None = None  # [n] ids of the nodes in their file; None: the rows
 
     @property
     def n(self) -> int:

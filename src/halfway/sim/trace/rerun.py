@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.adapters.interface import SystemInstance
-from halfway.core.borrowed import borrowed
 from halfway.core.compiled import kernel
-from halfway.core.handler import handle
+from halfway.core.compiler.lent import lent
+from halfway.core.door import Door, enter
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import outbox
 from halfway.problem import Problem
@@ -35,7 +35,7 @@ def rerun(path: Path, run: RunId, environment: Environment, instance: SystemInst
         file = parquet.ParquetFile(path)
         about = json.loads(file.metadata.metadata[b"halfway"])
     except (ArrowInvalid, KeyError, TypeError):
-        raise Problem("is not the trace of a run", where=str(path)) from None
+        raise Problem("expected the trace of a run", where=str(path)) from None
     for name, value in run._asdict().items():
         if about[name] != value:
             what = f"the trace was made with {name} = {about[name]}, not {value}"
@@ -49,9 +49,10 @@ def rerun(path: Path, run: RunId, environment: Environment, instance: SystemInst
             last = environment.at >= run.seconds
             ready = len(records) if last else int(np.searchsorted(records["at"], environment.at))
             end = environment.at if k < ready else np.inf
+            neighbourhood = environment.neighbourhood
             k = _play(
-                instance.state, instance.rules, environment.neighbourhood, window, out,
-                records.view(np.recarray), rows, k, ready, end,
+                Door(instance.state, instance.rules, neighbourhood, out), lent(neighbourhood),
+                lent(window), lent(out), records.view(np.recarray), rows, k, ready, end,
             )  # fmt: skip
             if k < ready:
                 environment.make_room()
@@ -75,9 +76,8 @@ def _received(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
 
 
 @kernel
-def _play(state, rules, neighbourhood, window, out, records, rows, k, ready, end):
+def _play(door, neighbourhood, window, out, records, rows, k, ready, end):
     """Rerun trace records k up to `ready`, and the changes before each. Return where it stopped."""
-    state, rules, neighbourhood = borrowed(state), borrowed(rules), borrowed(neighbourhood)
     slots = out.free.shape[0]
     while True:
         now = records[k].at if k < ready else end
@@ -94,7 +94,7 @@ def _play(state, rules, neighbourhood, window, out, records, rows, k, ready, end
                 exclude(neighbourhood, b, a)
             window.tally[0] += 1
         elif k < ready:
-            handle(state, rules, neighbourhood, rows[k], records[k], out)
+            enter(door, np.uint32(rows[k]), records[k])
             out.tally[0] = slots
             k += 1
         else:

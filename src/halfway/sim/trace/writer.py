@@ -4,7 +4,7 @@ import json
 import os
 import stat
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -42,9 +42,9 @@ def checked_target(path: Path) -> None:
     except OSError as error:
         raise _unwritable(path, error) from None
     if stat.S_ISDIR(mode):
-        raise Problem("is a directory: expected a file for the trace", where=str(path))
+        raise Problem("this is a directory: expected a file for the trace", where=str(path))
     if begins != _PARQUET:
-        what = "exists and is not a Parquet file: a trace would replace it"
+        what = "the file exists and is not a Parquet file, so a trace must not replace it"
         raise Problem(what, where=str(path), remedy="remove it, or choose another file")
 
 
@@ -58,17 +58,19 @@ def rows_of(path: Path) -> int:
 class Trace:
     """The writer of a trace; memory holds one batch. `close` completes the trace's file.
 
-    kinds: names of the message kinds by number. `abandon` drops what was written so far, as does an
-    error in a call, or the end of a program that did not close it. Raises Problem with the path
-    where the file cannot be written.
+    kinds: names of the message kinds by number. names: [n] the user's names of the nodes. `abandon`
+    drops what was written so far, as does an error in a call, or the end of a program that did not
+    close it. Raises Problem with the path where the file cannot be written.
     """
 
-    def __init__(self, path: Path, kinds: Mapping[int, str]) -> None:
+    def __init__(self, path: Path, kinds: Mapping[int, str], names: Sequence[str]) -> None:
+        import pyarrow as pa
         from pyarrow import parquet
 
         checked_target(path)
         self.path = path
         self._kinds = [kinds.get(kind, f"kind {kind}") for kind in range(256)]
+        self._names = pa.array(names, pa.string())
         self._changes: Changes | None = None
         self._written = 0  # how many of these changes are in the file
         # An earlier trace stays until the new one is complete.
@@ -99,7 +101,7 @@ class Trace:
         # A stable sort: at one time changes come first, and reports after receptions.
         order = np.argsort(records["at"], kind="stable")
         if len(order):
-            table = _table(what[order], row[order], records[order], self._kinds)
+            table = _table(what[order], row[order], records[order], self._kinds, self._names)
             try:
                 self._file.write_table(table)
             except OSError as error:
@@ -107,10 +109,14 @@ class Trace:
                 raise _unwritable(self.path, error) from None
 
     def close(self, run: RunId, state: Any) -> None:
-        """Complete the trace's file, with the run and the digest of its final state as metadata."""
+        """Complete the trace's file. Its metadata have the run and the digest of its final state.
+
+        A second entry has the nodes' names, by row.
+        """
         about = run._asdict() | {"state": state_digest(state)}
+        metadata = {"halfway": about, "halfway.nodes": self._names.to_pylist()}
         try:
-            self._file.add_key_value_metadata({"halfway": json.dumps(about)})
+            self._file.add_key_value_metadata({k: json.dumps(v) for k, v in metadata.items()})
             self._file.close()
             self._stream.close()
             checked_target(self.path)  # another file may have appeared during the run
@@ -135,7 +141,11 @@ def _beside(path: Path) -> tuple[Path, BinaryIO]:
             continue
         except OSError as error:
             raise _unwritable(path, error) from None
-    raise Problem("too many unfinished traces next to it", where=str(path), remedy="remove them")
+    raise Problem(
+        "too many unfinished traces in the folder of this trace",
+        where=str(path),
+        remedy="remove them",
+    )
 
 
 def _discarded(writer: Any, stream: BinaryIO, partial: Path) -> None:
@@ -161,6 +171,8 @@ def _schema() -> Any:
             ("at", pa.float64()),  # seconds
             ("what", words),  # received, reported, or the change of the world
             ("row", pa.int32()),  # that received, whose application it is, or that changed
+            ("node", pa.dictionary(pa.int32(), pa.string())),  # the user's name of `row`
+            ("source_node", pa.dictionary(pa.int32(), pa.string())),  # of `source`; null for none
             ("name", pa.dictionary(pa.int16(), pa.string())),  # name of the kind
             # `source`: sender; or the other end of a link that changed
             *((name, pa.from_numpy_dtype(MESSAGE[name])) for name in PLAIN[1:]),
@@ -172,7 +184,7 @@ def _schema() -> Any:
 
 def _table(
     what: npt.NDArray[np.uint8], row: npt.NDArray[np.int64], records: npt.NDArray[np.void],
-    kinds: list[str],
+    kinds: list[str], names: Any,
 ) -> Any:  # fmt: skip
     import pyarrow as pa
 
@@ -182,6 +194,8 @@ def _table(
         **plain,
         "what": pa.DictionaryArray.from_arrays(pa.array(what.astype(np.int8)), list(WHAT)),
         "row": pa.array(row.astype(np.int32)),
+        "node": _named(row, names),
+        "source_node": _named(records["source"], names),
         "name": pa.DictionaryArray.from_arrays(pa.array(named, mask=what > 1), kinds),
     }
     for name, width in (("args", 8), ("reals", 6)):
@@ -189,3 +203,11 @@ def _table(
         columns[name] = pa.FixedSizeListArray.from_arrays(flat, width)
     schema = _schema()
     return pa.table([columns[name] for name in schema.names], schema=schema)
+
+
+def _named(row: npt.NDArray[Any], names: Any) -> Any:
+    """Return a trace's column with the names of rows; null for what is not a row, such as -1."""
+    import pyarrow as pa
+
+    unknown = (row < 0) | (row >= len(names))
+    return pa.DictionaryArray.from_arrays(pa.array(row.astype(np.int32), mask=unknown), names)

@@ -59,7 +59,7 @@ class Network:
         if not len(found):
             some = ", ".join(self.label(row) for row in range(min(self.n, 5)))
             what = f"there is no node '{label}'"
-            raise Problem(what, where=self.name, remedy=f"nodes of this network: {some}")
+            raise Problem(what, where=self.name, remedy=f"use a node of this network: {some}")
         return int(found[0])
 
     def neighbourhood(self) -> Neighbourhood:

@@ -64,7 +64,7 @@ def read_brite(path: str | Path, *, largest: bool = False) -> Brite:
     position = np.empty((len(nodes.body), 2))
     for i, (number, fields) in enumerate(nodes.body):
         if fields[0] in index:
-            raise Problem(f"duplicate node {fields[0]}", where=f"{where}:{number}")
+            raise Problem(f"node {fields[0]} occurs twice", where=f"{where}:{number}")
         index[fields[0]] = i
         position[i] = [_number(nodes, number, fields, column, _NODE) for column in (1, 2)]
     ends, delay_s, bandwidth_bps, directed = _links(edges, index)
@@ -84,7 +84,7 @@ def write_brite(path: str | Path, underlay: Underlay, model: Waxman, form: str =
         raise Problem(f"form = '{form}': expected one of java, c++")
     network = underlay.network
     if network.position is None:
-        raise Problem("a .brite file requires the position of every node", where=network.name)
+        raise Problem("a .brite file needs the position of every node", where=network.name)
     ids = _ids(network)
     java = form == "java"
     text = [f"Topology: ( {network.n} Nodes, {network.links} Edges )", _head(model, java), ""]
@@ -143,7 +143,11 @@ def _digits(value: float, java: bool) -> str:
 def _block(path: Path, lines: list[tuple[int, str]], name: str) -> _Lines:
     found = [k for k, (_, line) in enumerate(lines) if line.lstrip().startswith(name + ":")]
     if not found:
-        raise Problem(f"no line '{name}:'", where=str(path), remedy="check that it is a BRITE file")
+        raise Problem(
+            f"the file has no line '{name}:'",
+            where=str(path),
+            remedy="check that it is a BRITE file",
+        )
     first = found[0]
     body = []
     for number, line in lines[first + 1 :]:
@@ -174,7 +178,9 @@ def _links(edges: _Lines, index: dict[str, int]) -> tuple[Ends, Doubles, Doubles
         for side in (0, 1):
             name = fields[1 + side]
             if name not in index:
-                raise Problem(f"an edge to the unknown node {name}", where=f"{edges.path}:{number}")
+                raise Problem(
+                    f"an edge leads to the unknown node {name}", where=f"{edges.path}:{number}"
+                )
             ends[k, side] = index[name]
         length_km, delay_ms, mbps = (_number(edges, number, fields, c, _EDGE) for c in (3, 4, 5))
         light_s = max(length_km, 0.0) / SPEED_OF_LIGHT_KM_S

@@ -20,11 +20,13 @@ def content(path: Path) -> bytes:
     except EOFError:
         raise Problem("the compressed file is truncated", where=str(path)) from None
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise Problem(f"not a valid gzip file ({error})", where=str(path)) from None
+        raise Problem(f"expected a valid gzip file ({error})", where=str(path)) from None
     except OSError as error:
-        raise Problem(f"cannot be read ({error.strerror or error})", where=str(path)) from None
+        raise Problem(
+            f"the file cannot be read ({error.strerror or error})", where=str(path)
+        ) from None
     except MemoryError:
-        raise Problem("does not fit into memory", where=str(path)) from None
+        raise Problem("the file does not fit into memory", where=str(path)) from None
     if not data.strip():
         raise Problem("the file is empty", where=str(path))
     return data
@@ -47,4 +49,4 @@ def text(path: Path) -> str:
 def _binary(path: Path, data: bytes, offset: int) -> Problem:
     line = data.count(b"\n", 0, offset) + 1
     column = offset - (data.rfind(b"\n", 0, offset) + 1) + 1
-    return Problem("not a text file in UTF-8", where=f"{path}:{line}:{column}")
+    return Problem("expected a text file in UTF-8", where=f"{path}:{line}:{column}")

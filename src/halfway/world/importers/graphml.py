@@ -70,14 +70,14 @@ class _Reader:
             self.parser.Parse(data, True)
         except expat.ExpatError as error:
             place = f"{self.path}:{error.lineno}:{error.offset + 1}"
-            what = f"not well-formed XML ({expat.ErrorString(error.code)})"
+            what = f"the XML is not well-formed ({expat.ErrorString(error.code)})"
             if self.inside and error.code in _TRUNCATED:
                 what = f"the file is truncated inside <{self.inside[-1]}>"
             raise Problem(what, where=place) from None
         except (LookupError, ValueError) as error:  # an unknown encoding
-            raise Problem(f"not readable XML ({error})", where=self.here()) from None
+            raise Problem(f"the XML is not readable ({error})", where=self.here()) from None
         if not self.graphs:
-            raise Problem("no <graph> in the file", where=str(self.path))
+            raise Problem("the file has no <graph>", where=str(self.path))
 
     def here(self) -> str:
         line, column = self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1
@@ -96,7 +96,7 @@ class _Reader:
         elif kind == "node":
             name = self.attribute("node", "id", given)
             if name in self.nodes:
-                raise Problem(f"duplicate node '{name}'", where=self.here())
+                raise Problem(f"node '{name}' occurs twice", where=self.here())
             self.nodes[name] = {}
             self.open_nodes.append(name)
         elif kind == "edge":
@@ -152,10 +152,10 @@ class _Reader:
         for k, (source, target, place) in enumerate(self.links):
             for side, name in enumerate((source, target)):
                 if name not in index:
-                    raise Problem(f"an edge to the unknown node '{name}'", where=place)
+                    raise Problem(f"an edge leads to the unknown node '{name}'", where=place)
                 ends[k, side] = index[name]
         if not self.links:
-            raise Problem("no links", where=str(self.path))
+            raise Problem("the file has no links", where=str(self.path))
         return LinkList(list(index), ends, self.positions(), {})
 
     def pair(self) -> tuple[str, str]:

@@ -37,5 +37,5 @@ def measured_success(
     if len(missing):
         a = int(np.searchsorted(network.start, missing[0], side="right")) - 1
         pair = f"{network.label(a)} to {network.label(int(network.who[missing[0]]))}"
-        raise Problem(f"no ratio of the link from {pair}", where=str(path))
+        raise Problem(f"the table has no ratio of the link from {pair}", where=str(path))
     return success

@@ -38,7 +38,7 @@ class TextTable:
         """Return the index of a link table's column; raises Problem with the existing ones."""
         if name not in self.columns:
             remedy = f"columns: {', '.join(self.columns)}"
-            raise Problem(f"no column '{name}'", where=str(self.path), remedy=remedy)
+            raise Problem(f"the file has no column '{name}'", where=str(self.path), remedy=remedy)
         return self.columns.index(name)
 
     def problem(self, what: str, line: int, column: int | None = None) -> Problem:
@@ -146,7 +146,9 @@ def links(
         values.append([table.number(row, line, column) for column in valued])
     if not pairs:
         chosen = " and ".join(f"{name} = {value}" for name, value in only.items())
-        raise Problem(f"no line with {chosen}" if only else "no links", where=str(table.path))
+        raise Problem(
+            f"no line has {chosen}" if only else "the file has no links", where=str(table.path)
+        )
     left_out = {"lines without a quality": sum(math.isnan(sum(found)) for found in values)}
     linked = _over(pairs, values, quality)
     if not linked:
@@ -186,7 +188,7 @@ def positions(table: TextTable, wanted: Sequence[str]) -> dict[str, tuple[float,
     for line, row in table.rows:
         label = table.name(row, line, name)
         if label in found:
-            raise table.problem(f"duplicate position of node {label}", line, name)
+            raise table.problem(f"node {label} has two positions", line, name)
         found[label] = (table.number(row, line, x), table.number(row, line, y))
     return found
 
@@ -204,4 +206,4 @@ def _position_columns(table: TextTable, wanted: Sequence[str]) -> tuple[int, int
         if x_name in lower and y_name in lower:
             return 0, lower.index(x_name), lower.index(y_name)
     remedy = f"columns: {', '.join(table.columns)}"
-    raise Problem("no columns x, y or lon, lat", where=str(table.path), remedy=remedy)
+    raise Problem("the file has no columns x, y or lon, lat", where=str(table.path), remedy=remedy)

@@ -111,7 +111,9 @@ def _with_all_positions(listed: LinkList, path: Path) -> Doubles:
     known = [not math.isnan(x + y) for x, y in position.tolist()]
     if not any(known):
         remedy = "add the node keys Longitude and Latitude, or x and y in kilometres"
-        raise Problem("no node has a position: delays are unknown", where=str(path), remedy=remedy)
+        raise Problem(
+            "no node has a position, so delays are unknown", where=str(path), remedy=remedy
+        )
     while ring := [i for i in range(len(near)) if not known[i] and any(known[j] for j in near[i])]:
         for i in ring:
             position[i] = position[[j for j in near[i] if known[j]]].mean(axis=0)

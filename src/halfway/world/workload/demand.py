@@ -9,7 +9,7 @@ import numpy.typing as npt
 from halfway.core.compiled import kernel
 from halfway.core.prng import advanced, mixed, pick, seeded
 from halfway.problem import Problem
-from halfway.world.outages import exponential
+from halfway.world.outages import exponential_time
 
 _WHO, _WHEN = 0x3A0, 0x3B0  # seeds of the random states of roles and of publications
 _LARGEST = 1e100
@@ -206,7 +206,7 @@ def _draw_lots(seed, topic, lot):
 
 @kernel
 def _gap(seed, event, mean):
-    _, gap = exponential(seeded(seeded(seed, _WHEN + 1), event), mean)
+    _, gap = exponential_time(seeded(seeded(seed, _WHEN + 1), event), mean)
     return gap
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from halfway.core.compiled import kernel
 from halfway.core.prng import advanced, mixed, pick, seeded, uniform
 from halfway.problem import Problem
-from halfway.world.outages import exponential
+from halfway.world.outages import exponential_time
 from halfway.world.workload.demand import Publications
 
 _CAPABILITY, _SUBSCRIBER, _EVENT = 0x41, 0x42, 0x43  # ids of random streams
@@ -125,7 +125,7 @@ def _draw_subscribers(seed, drawn):
 
 @kernel
 def _gap(seed, event, mean):
-    _, gap = exponential(seeded(seeded(seed, _EVENT + 1), event), mean)
+    _, gap = exponential_time(seeded(seeded(seed, _EVENT + 1), event), mean)
     return gap
 
 

@@ -2,11 +2,12 @@
 const SHOWN_S = 0.7; // of the viewer's time: a transmission stays visible
 
 class View {
-  constructor(canvas, run, ink) {
-    Object.assign(this, { canvas, run, ink, world: run.world });
+  // layer: makes the canvases that the view keeps between pictures.
+  constructor(canvas, run, ink, layer = () => document.createElement("canvas")) {
+    Object.assign(this, { canvas, run, ink, layer, world: run.world });
     this.ctx = canvas.getContext("2d");
-    this.base = document.createElement("canvas");
-    this.trail = document.createElement("canvas");
+    this.base = layer();
+    this.trail = layer();
     this.regions = null;
     this.rings = new Map();
     this.forget();
@@ -14,29 +15,43 @@ class View {
 
   forget() {
     this.drawn = "";
-    this.trailed = { steps: 0, key: "" };
-    this.coloured = { key: "", at: -1e9 };
+    this.trailed = { steps: 0, key: "", place: null };
+    this.coloured = { key: "", at: -1e9, place: null };
   }
 
-  fit() {
-    const sharp = Math.min(2, window.devicePixelRatio || 1);
+  fit(camera) {
+    const sharp = this.canvas.sharp || Math.min(2, window.devicePixelRatio || 1);
     const { clientWidth, clientHeight } = this.canvas;
-    if (this.wide === clientWidth && this.high === clientHeight && this.sharp === sharp) return;
-    Object.assign(this, { wide: clientWidth, high: clientHeight, sharp });
-    for (const one of [this.canvas, this.base, this.trail]) {
-      one.width = Math.round(clientWidth * sharp);
-      one.height = Math.round(clientHeight * sharp);
+    if (this.wide !== clientWidth || this.high !== clientHeight || this.sharp !== sharp) {
+      Object.assign(this, { wide: clientWidth, high: clientHeight, sharp });
+      for (const one of [this.canvas, this.base, this.trail]) {
+        one.width = Math.round(clientWidth * sharp);
+        one.height = Math.round(clientHeight * sharp);
+      }
+      this.extent = [this.canvas.width, this.canvas.height];
+      this.forget();
     }
-    const edge = Math.min(18, clientWidth / 22);
+    const edge = Math.min(18, clientWidth / 22), { zoom } = camera, { world } = this;
     const inner = [clientWidth - 2 * edge, clientHeight - 2 * edge];
-    this.scale = Math.min(inner[0] / this.world.wide, inner[1] / this.world.high);
-    this.left = (clientWidth - this.scale * this.world.wide) / 2;
-    this.top = (clientHeight - this.scale * this.world.high) / 2;
+    this.scale = zoom * Math.min(inner[0] / world.wide, inner[1] / world.high);
+    this.left = clientWidth / 2 - camera.x * this.scale * world.wide;
+    this.top = clientHeight / 2 - camera.y * this.scale * world.high;
     // Dots that stay visible and do not touch.
-    this.dot = Math.min(4, Math.max(1, 0.24 * Math.sqrt((inner[0] * inner[1]) / this.world.n)));
-    this.big = Math.min(5.5, Math.max(3.2, 2.2 * this.dot)); // half the side of a sign
-    this.extent = [this.canvas.width, this.canvas.height];
-    this.forget();
+    const grown = Math.min(1.6, Math.sqrt(zoom));
+    const dot = 0.24 * Math.sqrt((inner[0] * inner[1] * zoom * zoom) / world.n);
+    this.dot = Math.min(4 * grown, Math.max(1, dot));
+    this.big = Math.min(5.5 * grown, Math.max(3.2, 2.2 * this.dot)); // half the side of a sign
+    const { scale, left, top } = this;
+    this.place = { scale, left, top, key: `${scale} ${left} ${top}` };
+  }
+
+  // Draw a picture of the field, made for another place, where its part of the field is now.
+  drawKept(picture, place) {
+    const { ctx, sharp } = this, k = this.scale / place.scale;
+    const [x, y] = [this.left - k * place.left, this.top - k * place.top];
+    ctx.setTransform(k, 0, 0, k, x * sharp, y * sharp);
+    ctx.drawImage(picture, 0, 0, ...this.extent);
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
   }
 
   px(row) { return this.left + this.scale * this.world.x[row]; }
@@ -47,9 +62,10 @@ class View {
     return this.world.nearest((x - this.left) / this.scale, (y - this.top) / this.scale, unit);
   }
 
-  // now: {t, speed, follow (index of a publication or -1), chosen (a row or -1), still}
+  // now: {t, speed, camera, follow (index of a publication or -1), chosen (a row or -1),
+  // found (rows), still}
   paint(now) {
-    this.fit();
+    this.fit(now.camera);
     if (!this.wide) return;
     const { ctx, run, world } = this;
     world.place(now.t);
@@ -58,7 +74,10 @@ class View {
     this.paintBase(now);
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    if (run.brokers.length) ctx.drawImage(regionsNow(this, now.still), 0, 0, ...this.extent);
+    if (run.brokers.length) {
+      const regions = regionsNow(this, now.still && !now.camera.moving);
+      this.drawKept(regions, this.coloured.place);
+    }
     ctx.drawImage(this.base, 0, 0);
     const spread = now.follow >= 0 ? run.spreadOf(now.follow) : null;
     this.paintTrail(now, spread);
@@ -69,6 +88,7 @@ class View {
     this.paintMeetings(now, spread);
     if (!spread) this.paintDeliveries(now);
     this.paintBrokers();
+    this.paintMarked(now);
   }
 
   use(ctx) {
@@ -83,7 +103,7 @@ class View {
     const { run, world, base, ink } = this;
     const dim = now.follow >= 0;
     const changing = world.moves || run.about.cells[2] > 0;
-    const key = `${run.faults} ${dim} ${ink.name} ${changing ? now.t : ""}`;
+    const key = `${run.faults} ${dim} ${ink.name} ${changing ? now.t : ""} ${this.place.key}`;
     if (key === this.drawn) return;
     this.drawn = key;
     const ctx = base.getContext("2d");
@@ -136,19 +156,9 @@ class View {
     ctx.globalAlpha = dim ? 0.6 : 1;
     ctx.fill();
     ctx.globalAlpha = 1;
-    ctx.beginPath();
-    for (let i = 0; i < world.n; i++) if (run.down[i]) this.cross(ctx, i, r + 1.2);
-    ctx.strokeStyle = ink.bad;
-    ctx.lineWidth = 1.6;
-    ctx.stroke();
-  }
-
-  cross(ctx, row, r) {
-    const x = this.px(row), y = this.py(row);
-    ctx.moveTo(x - r, y - r);
-    ctx.lineTo(x + r, y + r);
-    ctx.moveTo(x + r, y - r);
-    ctx.lineTo(x - r, y + r);
+    for (let i = 0; i < world.n; i++) {
+      if (run.down[i]) drawDown(ctx, ink, this.px(i), this.py(i), r + 1.2);
+    }
   }
 
   paintTree(spread) {
@@ -174,17 +184,6 @@ class View {
   }
 
   tick(ctx, row, r, strength) {
-    const x = this.px(row), y = this.py(row);
-    ctx.globalAlpha = strength;
-    ctx.fillStyle = this.ink.good;
-    ctx.fillRect(x - r, y - r, 2 * r, 2 * r);
-    ctx.strokeStyle = this.ink.halo;
-    ctx.lineWidth = 1.5;
-    ctx.beginPath();
-    ctx.moveTo(x - 0.55 * r, y);
-    ctx.lineTo(x - 0.1 * r, y + 0.5 * r);
-    ctx.lineTo(x + 0.6 * r, y - 0.5 * r);
-    ctx.stroke();
-    ctx.globalAlpha = 1;
+    drawTick(ctx, this.ink, this.px(row), this.py(row), r, strength);
   }
 }

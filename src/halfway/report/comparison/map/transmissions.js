@@ -56,7 +56,7 @@ View.prototype.ring = function (colour, r, wide) {
   const key = `${colour} ${r.toFixed(1)} ${wide} ${this.sharp}`;
   let made = this.rings.get(key);
   if (!made) {
-    const half = Math.ceil(r + wide), canvas = document.createElement("canvas");
+    const half = Math.ceil(r + wide), canvas = this.layer();
     canvas.width = canvas.height = Math.ceil(2 * half * this.sharp);
     const ctx = canvas.getContext("2d");
     ctx.scale(this.sharp, this.sharp);

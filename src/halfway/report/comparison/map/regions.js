@@ -38,6 +38,8 @@ View.prototype.paintCells = function (ctx, t) {
     if (side < 18) continue;
     ctx.fillStyle = ink.text;
     ctx.font = "11px system-ui,sans-serif";
+    ctx.textAlign = "left";
+    ctx.textBaseline = "alphabetic";
     ctx.fillText([...topics].slice(0, 3).join(","), first + x * side + 3, bottom - y * side - 4);
   }
 };
@@ -51,20 +53,9 @@ const brokerName = (place) => {
 View.prototype.paintBrokers = function () {
   const { ctx, run, ink } = this;
   if (!run.brokers.length) return;
-  ctx.font = "bold 11px system-ui,sans-serif";
-  ctx.textAlign = "center";
-  ctx.textBaseline = "middle";
   run.brokers.forEach((row, place) => {
     if (run.broker[row] !== row || run.down[row]) return; // not a broker at this time
-    const x = this.px(row), y = this.py(row), name = brokerName(place);
-    const half = 5 + 3.2 * name.length;
-    ctx.fillStyle = ink.halo;
-    ctx.fillRect(x - half, y - 8, 2 * half, 16);
-    ctx.strokeStyle = ink.regions[place % ink.regions.length];
-    ctx.lineWidth = 2.5;
-    ctx.strokeRect(x - half, y - 8, 2 * half, 16);
-    ctx.fillStyle = ink.text;
-    ctx.fillText(name, x, y + 0.5);
+    drawBroker(ctx, ink, this.px(row), this.py(row), brokerName(place), place);
   });
 };
 
@@ -74,9 +65,10 @@ const LEAST_MS = 250; // between two updates of the regions while the map plays
 // Every point belongs to the region of its nearest node. Updated at intervals.
 const regionsNow = (view, still) => {
   const { run, world, ink } = view, stamp = performance.now();
-  const key = `${run.shifts} ${run.faults} ${ink.name} ${world.moves ? run.t : ""}`;
+  const moving = world.moves ? run.t : "";
+  const key = `${run.shifts} ${run.faults} ${ink.name} ${moving} ${view.place.key}`;
   if (key !== view.coloured.key && (still || stamp - view.coloured.at > LEAST_MS)) {
-    view.coloured = { key, at: stamp };
+    view.coloured = { key, at: stamp, place: view.place };
     view.regions = regionsOf(view, run, world, ink);
   }
   return view.regions;
@@ -104,7 +96,7 @@ const regionsOf = (view, run, world, ink) => {
 
 // The row nearest to each pixel, -1 where no node is near; computed once for static nodes.
 const nearestRows = (view, world, wide, high) => {
-  const size = `${view.wide} ${view.high}`;
+  const size = `${view.wide} ${view.high} ${view.place.key}`;
   if (!world.moves && view.nearest?.size === size) return view.nearest.rows;
   const rows = new Int32Array(wide * high).fill(-1), far = world.typical() * 0.8;
   const grid = world.gridOf(far);

@@ -29,9 +29,13 @@ View.prototype.paintSpread = function (now, spread) {
   for (const row of run.expected[spread.place]) {
     const at = spread.got.get(row);
     if (at !== undefined && at <= now.t) this.tick(ctx, row, this.big + 0.5, 1);
-    else this.waiting(row, over && at === undefined);
+    else {
+      const missed = over && at === undefined;
+      drawWaiting(ctx, ink, this.px(row), this.py(row), this.big - 0.7, missed);
+    }
   }
-  this.publisher(spread.publisher);
+  const { publisher } = spread;
+  drawPublisher(ctx, ink, this.px(publisher), this.py(publisher), 1.4 * this.big + 1.5);
 };
 
 View.prototype.paintChosen = function (now, spread) {
@@ -45,32 +49,4 @@ View.prototype.paintChosen = function (now, spread) {
     ctx.lineWidth = width;
     ctx.stroke();
   }
-};
-
-// A waiting subscriber: an empty square; crossed if it never receives the event.
-View.prototype.waiting = function (row, missed) {
-  const { ctx, ink } = this, x = this.px(row), y = this.py(row);
-  ctx.fillStyle = ink.halo;
-  const r = this.big - 0.7;
-  ctx.fillRect(x - r, y - r, 2 * r, 2 * r);
-  ctx.strokeStyle = missed ? ink.bad : ink.text;
-  ctx.lineWidth = 1.8;
-  ctx.strokeRect(x - r, y - r, 2 * r, 2 * r);
-  if (!missed) return;
-  ctx.beginPath();
-  this.cross(ctx, row, r - 2);
-  ctx.stroke();
-};
-
-View.prototype.publisher = function (row) {
-  const { ctx, ink } = this, x = this.px(row), y = this.py(row);
-  ctx.beginPath();
-  const r = 1.4 * this.big + 1.5;
-  for (const [dx, dy] of [[0, -r], [r, 0], [0, r], [-r, 0]]) ctx.lineTo(x + dx, y + dy);
-  ctx.closePath();
-  ctx.fillStyle = ink.text;
-  ctx.fill();
-  ctx.strokeStyle = ink.halo;
-  ctx.lineWidth = 2;
-  ctx.stroke();
 };

@@ -64,6 +64,30 @@ class World {
     return found;
   }
 
+  get linked() { return this.moves || this.columns.from.length > 0; }
+
+  // The name of a node, as its user knows it.
+  name(row) { return this.names ? this.names[row] : String(row); }
+
+  title(row) {
+    const name = this.name(row);
+    return /^\d+$/.test(name) ? `node ${name}` : name;
+  }
+
+  // The rows whose name contains a text: the name itself first, then names that begin with it.
+  search(text) {
+    const wanted = text.trim().toLowerCase().replace(/^node\s+(?=\d+$)/, "");
+    if (!wanted) return [];
+    const ranked = [];
+    for (let row = 0; row < this.n; row++) {
+      const at = this.name(row).toLowerCase().indexOf(wanted);
+      if (at < 0) continue;
+      const rank = this.name(row).length === wanted.length ? 0 : at === 0 ? 1 : 2;
+      ranked.push([rank, row]);
+    }
+    return ranked.sort((a, b) => a[0] - b[0] || a[1] - b[1]).map(([, row]) => row);
+  }
+
   gridOf(side) {
     if (!this.grid || this.grid.side !== side) this.grid = new Grid(this, side);
     return this.grid;

@@ -30,6 +30,12 @@ class SystemRun {
     this.brokers = [...new Set(this.belongs.broker)].sort((a, b) => a - b);
     this.brokerPlace = new Map(this.brokers.map((row, place) => [row, place]));
     this.counted = null; // times of expected deliveries
+    this.walked = [...new Set(this.steps.label)]; // labels of walks that took a step
+    this.styles = this.labels.map((_, k) => k); // of the labels; the player sets them
+    // Whether there are transmissions of a role to all neighbours, and to one.
+    this.sends = ROLES.map(() => [false, false]);
+    const { to, role } = this.sent;
+    for (let k = 0; k < role.length; k++) this.sends[role[k]][to[k] < 0 ? 0 : 1] = true;
     this.rewind();
   }
 
@@ -83,6 +89,21 @@ class SystemRun {
       if (due) times.push(this.delivered.t[k]);
     }
     return (this.counted = Float64Array.from(times));
+  }
+
+  // Whether a subscriber never receives an event.
+  misses(place) {
+    const { got } = this.spreadOf(place);
+    return this.expected[place].some((row) => !got.has(row));
+  }
+
+  // The transmissions of each row up to time t; estimated where the page holds only some of them.
+  sentBy(t) {
+    if (this.sums?.t === t) return this.sums.counts;
+    const counts = new Float64Array(this.world.n), until = upTo(this.sent.t, t);
+    for (let k = 0; k < until; k++) counts[this.sent.source[k]] += this.sentFactor;
+    this.sums = { t, counts };
+    return counts;
   }
 
   placeOf(event) {

@@ -12,18 +12,21 @@ View.prototype.paintTrail = function (now, spread) {
   if (!steps.t.length) return;
   const topic = spread ? world.columns.topic[spread.place] : -1, faint = spread ? 0.45 : 0.3;
   const upto = upTo(steps.t, now.t), whole = world.moves ? 0 : upto - (upto % LOT);
-  const key = `${topic} ${ink.name}`;
+  const shifted = now.camera.moving && !world.moves && this.trailed.place;
+  const key = `${topic} ${ink.name} ${(shifted || this.place).key}`;
   const ctx = trail.getContext("2d");
   if (key !== this.trailed.key || whole < this.trailed.steps) {
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, trail.width, trail.height);
-    this.trailed = { steps: 0, key };
+    this.trailed = { steps: 0, key, place: this.place };
   }
   this.use(ctx);
-  for (; this.trailed.steps < whole; this.trailed.steps += LOT) {
+  const more = this.trailed.place.key === this.place.key; // the kept picture is of this place
+  for (; more && this.trailed.steps < whole; this.trailed.steps += LOT) {
     this.strokeSteps(ctx, this.trailed.steps, this.trailed.steps + LOT, topic, 1.2, faint);
   }
-  this.ctx.drawImage(trail, 0, 0);
+  this.ctx.setTransform(1, 0, 0, 1, 0, 0);
+  this.drawKept(trail, this.trailed.place);
   this.use(this.ctx);
   const first = world.moves ? Math.max(0, upto - MOST_RECENT) : whole;
   this.strokeSteps(this.ctx, first, upto, topic, 1.2, faint);
@@ -40,17 +43,18 @@ View.prototype.strokeSteps = function (ctx, first, last, topic, width, strength)
     for (let k = first; k < last; k++) {
       if (steps.label[k] === label && isOf(steps.topic[k], topic)) some.push(k);
     }
-    ctx.strokeStyle = ink.walks[label % ink.walks.length];
+    const style = run.styles[label];
+    ctx.strokeStyle = ink.walks[style % ink.walks.length];
     ctx.lineWidth = width;
     ctx.globalAlpha = strength;
-    ctx.setLineDash(label % 2 ? [2, 4] : []);
+    ctx.setLineDash(WALKS[style % WALKS.length].dash);
     strokeMany(ctx, some, (k) => this.line(ctx, steps.source[k], steps.row[k]));
   }
   ctx.setLineDash([]);
   ctx.globalAlpha = 1;
 };
 
-// Positions of walks: a triangle for the first label, a square for the second.
+// Positions of walks, each with the head of its label.
 View.prototype.paintHeads = function (first, last, topic) {
   const { ctx, run, ink } = this, steps = run.steps;
   const since = run.t - Math.max(0.6 * this.span, 1e-9), left = new Set();
@@ -59,20 +63,8 @@ View.prototype.paintHeads = function (first, last, topic) {
     if (steps.t[k] < since) break;
     if (!isOf(steps.topic[k], topic)) continue;
     if (k < last - 1 && left.has(steps.row[k])) continue;
-    const x = this.px(steps.row[k]), y = this.py(steps.row[k]), label = steps.label[k];
-    ctx.beginPath();
-    if (label % 2) ctx.rect(x - 4, y - 4, 8, 8);
-    else {
-      ctx.moveTo(x, y - 6);
-      ctx.lineTo(x + 5.5, y + 4);
-      ctx.lineTo(x - 5.5, y + 4);
-      ctx.closePath();
-    }
-    ctx.fillStyle = ink.walks[label % ink.walks.length];
-    ctx.fill();
-    ctx.strokeStyle = ink.halo;
-    ctx.lineWidth = 1;
-    ctx.stroke();
+    const x = this.px(steps.row[k]), y = this.py(steps.row[k]);
+    drawHead(ctx, ink, x, y, run.styles[steps.label[k]]);
   }
 };
 
@@ -83,22 +75,8 @@ View.prototype.paintMeetings = function (now, spread) {
   for (let k = Math.max(0, last - 60); k < last; k++) {
     if (!isOf(met.topic[k], topic)) continue;
     const fresh = Math.max(0, 1 - (now.t - met.t[k]) / (4 * this.span));
-    star(ctx, this.px(met.row[k]), this.py(met.row[k]), 5 + 6 * fresh);
     ctx.globalAlpha = 0.35 + 0.65 * fresh;
-    ctx.fillStyle = ink.met;
-    ctx.fill();
-    ctx.strokeStyle = ink.text;
-    ctx.lineWidth = 1;
-    ctx.stroke();
+    drawMeeting(ctx, ink, this.px(met.row[k]), this.py(met.row[k]), 5 + 6 * fresh);
   }
   ctx.globalAlpha = 1;
-};
-
-const star = (ctx, x, y, r) => {
-  ctx.beginPath();
-  for (let k = 0; k < 10; k++) {
-    const far = k % 2 ? 0.45 * r : r, turn = (Math.PI * k) / 5 - Math.PI / 2;
-    ctx.lineTo(x + far * Math.cos(turn), y + far * Math.sin(turn));
-  }
-  ctx.closePath();
 };

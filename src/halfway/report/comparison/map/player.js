@@ -1,5 +1,6 @@
-// The clock of the map and its controls: play, pause, seek, speed; system, event and node.
+// The clock of the map and what it shows: time, speed, system, event, node.
 const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 500, 1000];
+const CALM_STEP_S = 0.5; // between two pictures where the viewer asked for reduced motion
 const nearestSpeed = (wanted) =>
   SPEEDS.reduce((best, one) => (Math.abs(Math.log(one / wanted)) < Math.abs(Math.log(best / wanted))
     ? one : best));
@@ -7,7 +8,7 @@ const timeText = (t) => (t < 100 ? `${t.toFixed(t < 10 ? 3 : 2)} s` : `${t.toFix
 
 class Player {
   constructor(board, about) {
-    Object.assign(this, { board, about, worlds: [], runs: [], views: [] });
+    Object.assign(this, { board, about, worlds: [], runs: [], panels: [], found: [] });
     this.seconds = Math.max(...about.replays.map((one) => one.seconds));
     this.t = 0;
     this.shown = about.replays.length > 1 ? -1 : 0; // index of the system; -1: all systems
@@ -16,12 +17,17 @@ class Player {
     this.playing = false;
     this.speed = nearestSpeed(this.seconds / 60);
     this.frames = [];
+    this.camera = new Camera(() => this.redraw());
     const find = (name) => board.querySelector(`.${name}`);
-    for (const name of ["views", "play", "range", "clock", "density", "events", "details",
-      "receivers", "earlier", "later", "systems"]) this[name] = find(name);
-    this.speeds = find("speed");
+    for (const name of ["views", "play", "range", "clock", "density", "events", "details", "node",
+      "receivers", "earlier", "later", "systems", "signs", "find", "matches", "help", "message"]) {
+      this[name] = find(name);
+    }
+    [this.speeds, this.begins, this.filmButton] = ["speed", "begin", "film"].map(find);
     this.ink = readInk();
+    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.bind();
+    this.bindSearch();
   }
 
   async start() {
@@ -33,14 +39,30 @@ class Player {
       const columns = await decoded(one, blob(`replay-${k}`));
       this.runs.push(new SystemRun(one, columns, this.worlds[one.world]));
     }
+    this.styleWalks();
+    const { wide, high } = this.world();
+    const aspect = Math.min(1.9, Math.max(0.75, (1.04 * wide) / high + 0.04)); // of a panel
+    this.views.style.setProperty("--aspect", aspect.toFixed(3));
     this.listEvents();
+    this.listNames();
     for (const one of SPEEDS) this.speeds.add(new Option(`${one}×`, String(one)));
     this.show(this.shown);
     this.setSpeed(this.speed);
+    this.seek(this.beginTime());
+    this.goTo(location.hash);
+    this.lastLink = this.link();
     this.board.dataset.ready = "yes";
   }
 
   world() { return (this.runs[Math.max(this.shown, 0)] || this.runs[0]).world; }
+
+  // One style a label, whatever the system; labels that several systems share come first.
+  styleWalks() {
+    const labels = this.runs.flatMap((run) => run.labels), count = new Map();
+    for (const label of labels) count.set(label, (count.get(label) ?? 0) + 1);
+    const order = [...count.keys()].sort((a, b) => count.get(b) - count.get(a));
+    for (const run of this.runs) run.styles = run.labels.map((label) => order.indexOf(label));
+  }
 
   listEvents() {
     const world = this.world(), { columns } = world;
@@ -48,7 +70,7 @@ class Player {
     columns.event.forEach((event, place) => {
       const when = world.published[place].toFixed(1);
       const name = `event ${event}: topic ${columns.topic[place]}, `
-        + `from node ${columns.publisher[place]} at ${when} s`;
+        + `from ${world.title(columns.publisher[place])} at ${when} s`;
       this.events.add(new Option(name, String(place)));
     });
   }
@@ -63,89 +85,57 @@ class Player {
     this.views.dataset.count = String(listed.length);
     this.shownViews = listed.map((k) => this.panel(k));
     this.views.replaceChildren(...this.shownViews.map((one) => one.figure));
-    this.density.getContext("2d");
     this.paintDensity();
-    this.updateDetails();
-    this.draw();
+    this.update();
   }
 
   panel(k) {
-    if (this.views[k]) return this.views[k];
+    if (this.panels[k]) return this.panels[k];
     const run = this.runs[k], figure = document.createElement("figure");
     const canvas = document.createElement("canvas"), caption = document.createElement("figcaption");
-    const name = document.createElement("b"), figures = document.createElement("span");
+    const name = document.createElement("button"), figures = document.createElement("span");
     canvas.setAttribute("role", "img");
+    name.type = "button";
+    name.className = "alone";
     name.textContent = run.about.system;
+    name.title = "Show this system alone, or all systems";
+    name.addEventListener("click", () => this.show(this.shown === k && this.runs.length > 1 ? -1 : k));
     caption.append(name, figures);
     figure.append(caption, canvas);
-    const view = new View(canvas, run, this.ink);
+    const view = new View(canvas, run, this.ink), gestures = new Gestures(this, view, canvas);
     canvas.addEventListener("pointermove", (event) => this.point(view, event));
-    canvas.addEventListener("click", (event) => this.point(view, event, true));
-    return (this.views[k] = { figure, canvas, figures, view, run });
+    canvas.addEventListener("click", (event) => gestures.dragged || this.point(view, event, true));
+    return (this.panels[k] = { figure, canvas, figures, view, run });
   }
 
-  bind() {
-    this.play.addEventListener("click", () => this.toggle());
-    const scrub = () => this.seek((this.range.value / 10_000) * this.seconds);
-    this.range.addEventListener("input", scrub);
-    this.speeds.addEventListener("change", () => this.setSpeed(Number(this.speeds.value)));
-    this.events.addEventListener("change", () => this.followEvent(Number(this.events.value)));
-    this.earlier.addEventListener("click", () => this.stepEvent(-1));
-    this.later.addEventListener("click", () => this.stepEvent(1));
-    this.systems.addEventListener("click", (event) => {
-      const button = event.target.closest("button");
-      if (button) this.show(Number(button.dataset.system));
-    });
-    this.receivers.addEventListener("click", (event) => {
-      const button = event.target.closest("button");
-      if (!button) return;
-      const row = Number(button.dataset.row);
-      this.chosen = this.chosen === row ? -1 : row;
-      this.updateDetails();
-      this.draw();
-    });
-    this.board.addEventListener("keydown", (event) => this.key(event));
-    new ResizeObserver(() => { this.paintDensity(); this.draw(); }).observe(this.views);
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    dark.addEventListener("change", () => {
-      Object.assign(this.ink, readInk());
-      this.paintDensity();
-      this.draw();
-    });
-    const seen = ([entry]) => { this.unseen = !entry.isIntersecting; };
-    new IntersectionObserver(seen).observe(this.board);
+  // The time at which play begins: of the followed event, of the first publication, or 0.
+  beginTime() {
+    const world = this.world(), first = this.follow >= 0 ? this.follow : 0;
+    if (!world.published.length || (this.follow < 0 && !this.fromEvent)) return 0;
+    return Math.max(0, world.published[first] - 0.5 * SHOWN_S * this.speed);
   }
 
-  key(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const on = event.target.tagName, typed = event.key;
-    const steps = { ArrowLeft: -0.01, ArrowRight: 0.01, PageUp: -0.1, PageDown: 0.1 };
-    if (typed === " " && on !== "BUTTON" && on !== "SELECT") this.toggle();
-    else if (on === "SELECT") return;
-    else if (typed in steps && on !== "INPUT") this.seek(this.t + steps[typed] * this.seconds);
-    else if (typed === "Home" && on !== "INPUT") this.seek(0);
-    else if (typed === "End" && on !== "INPUT") this.seek(this.seconds);
-    else if (typed === "n") this.stepEvent(1);
-    else if (typed === "p") this.stepEvent(-1);
-    else if (typed === "+" || typed === "-") this.stepSpeed(typed === "+" ? 1 : -1);
-    else if (typed === "Escape") this.followEvent(-1);
-    else if (/^[0-9]$/.test(typed) && typed <= this.runs.length) this.show(Number(typed) - 1);
-    else return;
-    event.preventDefault();
-  }
+  get fromEvent() { return this.begins.value === "event"; }
 
   toggle(play = !this.playing) {
+    const over = this.follow >= 0 && this.t >= this.followedUntil;
     this.playing = play;
     this.play.setAttribute("aria-label", play ? "Pause" : "Play");
     this.play.classList.toggle("playing", play);
-    if (play && this.t >= this.seconds) this.seek(0);
+    if (play && (this.t >= this.seconds || over)) this.seek(this.beginTime());
     if (!play) return this.draw();
-    let before = performance.now();
+    let before = performance.now(), waited = 0;
     const go = (stamp) => {
       if (!this.playing) return;
-      const passed = Math.min(0.1, Math.max(0, (stamp - before) / 1000));
+      const most = this.film ? 1 : 0.1; // a film keeps its speed where pictures take long
+      const passed = Math.min(most, Math.max(0, (stamp - before) / 1000));
       before = stamp;
-      if (!this.unseen && !document.hidden) this.advance(passed);
+      const calm = this.calm.matches && !this.film;
+      if (this.film || (!this.unseen && !document.hidden)) waited += passed;
+      if (waited > 0 && (!calm || waited >= CALM_STEP_S)) {
+        this.advance(waited);
+        waited = 0;
+      }
       requestAnimationFrame(go);
     };
     requestAnimationFrame(go);
@@ -158,12 +148,16 @@ class Player {
     this.frames.push(performance.now() - begun);
     if (this.frames.length > 600) this.frames.shift();
     const over = this.follow >= 0 && this.t > this.followedUntil;
-    if (this.t >= this.seconds || over) this.toggle(false);
+    if (this.t < this.seconds && !over) return;
+    this.toggle(false);
+    this.updateNode();
+    this.film?.stop();
   }
 
   seek(t) {
     this.t = Math.min(this.seconds, Math.max(0, t));
     this.draw();
+    this.updateNode();
   }
 
   setSpeed(speed) {
@@ -187,7 +181,6 @@ class Player {
     const free = this.follow < 0;
     if (free) this.speedBefore = this.speed;
     this.follow = place;
-    this.chosen = -1;
     this.events.value = String(place);
     if (place >= 0) {
       const ends = this.shownViews.map(({ run }) => run.spreadOf(place).last);
@@ -197,19 +190,46 @@ class Player {
       const middle = spreads.reduce((sum, one) => sum + Math.log(one), 0) / spreads.length;
       this.setSpeed(nearestSpeed(Math.exp(middle) / 6));
       this.followedUntil = Math.min(this.seconds, end + SHOWN_S * this.speed);
-      this.t = Math.max(0, begin - 0.5 * SHOWN_S * this.speed);
+      this.t = this.beginTime();
     } else if (!free) this.setSpeed(this.speedBefore);
+    this.update();
+  }
+
+  // Mark a node on all panels; -1: none.
+  choose(row) {
+    this.chosen = row;
+    this.update();
+  }
+
+  update() {
     this.updateDetails();
     this.draw();
+    this.updateNode();
+    this.updateLegend();
+  }
+
+  now() {
+    const { t, speed, follow, chosen, camera, found } = this;
+    return { t, speed, follow, chosen, camera, found, still: !this.playing };
+  }
+
+  // Draw before the next picture of the browser, once for however many changes.
+  redraw() {
+    if (this.waiting) return;
+    this.waiting = requestAnimationFrame(() => {
+      this.waiting = 0;
+      this.draw();
+    });
   }
 
   draw() {
     if (!this.shownViews) return;
-    const { t, speed, follow, chosen } = this;
+    const { t } = this;
     for (const { view, figures, run, canvas } of this.shownViews) {
-      view.paint({ t, speed, follow, chosen, still: !this.playing });
+      view.paint(this.now());
+      canvas.classList.toggle("zoomed", !this.camera.whole);
       const { sent, delivered, expected } = run.figures(t);
-      const share = expected ? ` (${Math.floor((100 * delivered) / expected)} %)` : "";
+      const share = expected ? ` (${Math.floor((100 * delivered) / expected)}\u00a0%)` : "";
       const text = `${sent.toLocaleString("en")} sent · `
         + `${delivered} of ${expected} delivered${share}`;
       if (figures.textContent !== text) figures.textContent = text;
@@ -220,16 +240,17 @@ class Player {
     this.range.setAttribute("aria-valuetext", timeText(t));
     this.clock.textContent = timeText(t);
     this.markReceivers();
+    this.film?.paint();
+    this.noteLink();
   }
 }
 
 const readInk = () => {
   const style = getComputedStyle(document.querySelector(".board"));
   const value = (name) => style.getPropertyValue(`--${name}`).trim();
-  const ink = { name: value("ink") };
+  const ink = { name: value("ink"), card: value("card"), soft: value("soft") };
   for (const name of ["link", "node", "text", "halo", "event", "walk", "overlay", "other", "good",
     "bad", "met"]) ink[name] = value(`map-${name}`);
-  ink.walks = [value("map-walk"), value("map-walk-2"), value("map-overlay")];
-  ink.regions = value("map-regions").split(" ");
+  for (const name of ["walks", "regions"]) ink[name] = value(`map-${name}`).split(" ");
   return ink;
 };

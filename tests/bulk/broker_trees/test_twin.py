@@ -1,0 +1,133 @@
+"""The bulk model of the underlay-aware tree and the messages: the same share of deliveries."""
+
+from typing import NamedTuple
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from halfway.adapters.broker_tree_routes import routes_of
+from halfway.bulk.broker_trees.delivery import (
+    Element,
+    FaultModel,
+    delivered_share,
+    draw_faults,
+    fail_element,
+)
+from halfway.bulk.broker_trees.join import join
+from halfway.bulk.broker_trees.overlay import Overlay, tops
+from halfway.protocols.broker_trees.messages import SUBSCRIBE
+from halfway.world.workload.content import Content
+from tests.bulk.broker_trees.test_overlay import wired
+from tests.networks import from_links
+from tests.protocols.broker_trees.test_siena import FILTERS, MANY, MATCHES, VALUES
+from tests.protocols.broker_trees.test_underlay_siena import (
+    BROKERS,
+    CLIENTS,
+    LONG,
+    NODES,
+    LiveTree,
+)
+
+SHAPES = {
+    "star": nx.star_graph(NODES - 1),
+    "chain": nx.path_graph(NODES),
+    "random tree 1": nx.random_labeled_tree(NODES, seed=1),
+    "random tree 2": nx.random_labeled_tree(NODES, seed=2),
+    "ring": nx.cycle_graph(NODES),
+    "chords": nx.newman_watts_strogatz_graph(NODES, 2, 0.5, seed=3),
+}
+
+
+class Load(NamedTuple):
+    """A content workload for both levels: its content, and the ids of its filters and values."""
+
+    content: Content
+    filters: list[int]  # of each broker's client
+    values: list[int]  # of each event
+
+
+def underlay_links(shape: str) -> nx.Graph:
+    """The links of an underlay of that shape, whose nodes have a random order."""
+    order = np.random.default_rng(5).permutation(NODES).tolist()
+    return nx.relabel_nodes(SHAPES[shape], dict(enumerate(order)))
+
+
+def grown(shape: str) -> Overlay:
+    """Brokers that joined on the first rows of an underlay of that shape."""
+    overlay = Overlay(wired(from_links(NODES, underlay_links(shape).edges)))
+    for row in range(BROKERS):
+        join(overlay, row)
+    return overlay
+
+
+def drawn(seed: int) -> Load:
+    """A filter for each broker's client; each publishes one event before and one after 0.5."""
+    random = np.random.default_rng(seed)
+    some = [MANY - 1, *random.integers(0, MANY, BROKERS - 1).tolist()]
+    values = random.integers(0, len(VALUES), 2 * BROKERS).tolist()
+    wanted = MATCHES[values][:, some].astype(np.int64)
+    at = np.concatenate([np.full(BROKERS, 0.1), np.full(BROKERS, 0.9)])
+    home = np.arange(BROKERS)
+    content = Content(home, FILTERS, VALUES[values], np.tile(home, 2), at, wanted)
+    return Load(content, some, values)
+
+
+def share_of_messages(overlay: Overlay, load: Load, fault: Element) -> float:
+    """The delivered share message by message; the second half is published after detection."""
+    live = LiveTree(overlay, routes_of(overlay, CLIENTS, BROKERS), tau_s=np.inf)
+    for number, f in enumerate(load.filters):
+        live.say(live.row(number), int(SUBSCRIBE), f)
+    live.settle(10.0)
+    heard: list[tuple[int, int]] = []
+    for half in np.split(np.arange(2 * BROKERS), 2):
+        for event in half:
+            live.publish(live.row(int(load.content.publisher[event])), load.values[event])
+        heard += live.settle(5.0)
+        if half[0] == 0:
+            a, b = fault
+            if a == b:
+                live.kill(a)
+            else:
+                live.cut(a, b, True)
+            live.settle(LONG)
+    assert len(heard) == len(set(heard))
+    return len(heard) / int(load.content.wanted.sum())
+
+
+def fragments_apart(overlay: Overlay, shape: str, fault: Element) -> bool:
+    """Whether no two fragments of the broker tree can reach each other past the fault."""
+    failed = overlay.twin()
+    fail_element(failed, fault)
+    graph = underlay_links(shape)
+    graph.remove_edges_from([fault])
+    if fault[0] == fault[1]:
+        graph.remove_node(fault[0])
+    roots = [{top for k, top in tops(failed).items() if overlay[k].row in rows}
+             for rows in nx.connected_components(graph)]  # fmt: skip
+    return all(len(some) <= 1 for some in roots)
+
+
+@pytest.mark.parametrize("where", ["links", "nodes", "used"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_without_repairs_the_bulk_model_delivers_what_the_messages_deliver(
+    shape: str, where: FaultModel
+) -> None:
+    """After each of twelve failures, unless two fragments could still reach each other.
+
+    Then the messages deliver at least as much: brokers also ask the root and its successor, which
+    the bulk model leaves to repairs.
+    """
+    overlay = grown(shape)
+    equal = 0
+    for k, fault in enumerate(draw_faults(overlay, where, 12, 3)):
+        some = drawn(k)
+        bulk = delivered_share(overlay.twin(), "underlay-siena", some.content, [fault],
+                               repairs=False)  # fmt: skip
+        messages = share_of_messages(overlay, some, fault)
+        if fragments_apart(overlay, shape, fault):
+            equal += 1
+            assert messages == bulk
+        else:
+            assert messages >= bulk
+    assert equal >= 10

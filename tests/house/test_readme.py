@@ -1,0 +1,28 @@
+"""The front page: its table of systems has every system, in the order of `SYSTEMS`."""
+
+from halfway.protocols import SYSTEMS
+from tests.house.sources import REPOSITORY
+
+
+def first_column(page: str, heading: str) -> list[str]:
+    """The first column of the table of a page whose first heading is given, without its head."""
+    lines = page.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith(f"| {heading} |"))
+    found = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        found.append(line.split("|")[1].strip())
+    return found
+
+
+def test_the_table_of_systems_has_every_system() -> None:
+    page = (REPOSITORY / "README.md").read_text("utf-8")
+    assert first_column(page, "system") == [*SYSTEMS]
+
+
+def test_a_table_ends_with_its_last_row() -> None:
+    page = (
+        "# Title\n| a | b |\n|---|---|\n| x | 1 |\n| y | 2 |\n\n| a | b |\n|---|---|\n| z | 3 |\n"
+    )
+    assert first_column(page, "a") == ["x", "y"]
