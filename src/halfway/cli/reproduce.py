@@ -67,6 +67,11 @@ def reproduce(
         report = verdict_report(figures, scale, result, command_line(), elapsed_s())
         page = _write(out, study, report)
     _print_result(report, page, as_json)
+    _check_runs(report, out)
+
+
+def _check_runs(report: "VerdictReport", out: Path) -> None:
+    """End `halfway reproduce` with its exit status and a warning, if runs failed."""
     if report.errors:
         warn(
             f"{report.errors} runs ended in errors. {out / 'runs'} contains their messages. "

@@ -59,17 +59,12 @@ def simulate(
     """
     if debug:
         _interpret()
-    from halfway.comparison.plan import SystemSource
     from halfway.scenario.reading import read_scenario
 
     given = assignments(changes, "--set")
     if seed is not None:
         given["seed"] = str(seed)
-    mine = SystemSource("")
-    if system is not None and system.endswith(".py"):
-        from halfway.adapters.user_protocol import read_user_system
-
-        mine = SystemSource(*read_user_system(system))
+    mine = _own(system)
     read = read_scenario(scenario, given, {mine.name: mine.system()} if mine.text else {})
     outcome = _outcome(read, mine, system, trace, debug=debug)
     from halfway.report.outcome import outcome_json, print_outcome
@@ -82,6 +77,17 @@ def simulate(
         from halfway.sim.trace.writer import rows_of
 
         warn(f"wrote {trace}: {rows_of(trace):,} rows (docs/replaying.md describes the columns)")
+
+
+def _own(system: str | None) -> "SystemSource":
+    """The user's protocol of `halfway simulate`; one without text if a built-in system runs."""
+    from halfway.comparison.plan import SystemSource
+
+    if system is None or not system.endswith(".py"):
+        return SystemSource("")
+    from halfway.adapters.user_protocol import read_user_system
+
+    return SystemSource(*read_user_system(system))
 
 
 def _outcome(

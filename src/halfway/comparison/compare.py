@@ -59,10 +59,7 @@ def compare(
     with OnDemand(master) as spark:
         while True:
             table = plan(points, replicates, root)
-            if not set(table["key"].to_pylist()) <= store.finished_keys(errors=False):
-                try_first(request.points[0].scenario, request.systems)
-                if cores := local_cores(master):
-                    compile_first(request.points, request.systems, cores, compiling)
+            _compile(request, store, table, master, compiling)
             report = sweep(
                 spark, store, table, progress, partitions=partitions, retry_errors=True,
                 studies={recorded_name(study): _study(request, root, points, table)},
@@ -90,6 +87,17 @@ def compare(
         study=study,
     )  # fmt: skip
     return Completed(results, runs, _first_error(results, runs), made)
+
+
+def _compile(
+    request: Request, store: Store, table: pa.Table, master: str | None, progress: Progress | None
+) -> None:
+    """Try a comparison's user protocols, and compile its systems, if a run is missing."""
+    if set(table["key"].to_pylist()) <= store.finished_keys(errors=False):
+        return
+    try_first(request.points[0].scenario, request.systems)
+    if cores := local_cores(master):
+        compile_first(request.points, request.systems, cores, progress)
 
 
 def _first_error(results: Results, runs: Sequence[FinishedRun]) -> str:

@@ -30,16 +30,17 @@ def write_comparison_page(
 def comparison_page(results: Results, replays: Sequence[Replay] | str, command: str = "") -> str:
     """The HTML page of a comparison as text; equal results and replays give equal text."""
     places = {system: place for place, system in enumerate(results.systems)}
-    played = replays
-    if not isinstance(replays, str):
-        played = map_section(replays, places, results.title)
+    drawn = replays if isinstance(replays, str) else None
+    if drawn is None:
+        assert not isinstance(replays, str)
+        drawn = map_section(replays, places, results.title)
     body = "".join([
-        _head(results), _contents(results, bool(played)), "<main>", _results(results), played,
+        _head(results), _contents(results, bool(drawn)), "<main>", _results(results), drawn,
         _distributions(results), _sweeps(results), _making(results, command), "</main>",
     ])  # fmt: skip
-    script = map_script() if played else ""
+    script = map_script() if drawn else ""
     sheets = [("verdicts", "page.css"), ("comparison", "comparison.css")]
-    sheets += [("comparison", "map/map.css")] if played else []
+    sheets += [("comparison", "map/map.css")] if drawn else []
     style = "".join(asset(*sheet) for sheet in sheets)
     return document(results.title, style, body, f'"use strict";(() => {{\n{script}\n}})();')
 
