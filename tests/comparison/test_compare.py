@@ -188,7 +188,7 @@ def test_studies_of_two_scenarios_never_replace_each_other(
     assert 'id="map"' in (out / folders[1] / "comparison.html").read_text("utf-8")
     (out / folders[1] / "study.json").unlink()  # as if the folder was of another program
     assert cli.main(["compare", str(path), *command]) == USER_ERROR
-    assert "holds comparison.html, which is not from halfway" in capsys.readouterr().err
+    assert "contains comparison.html, which is not from halfway" in capsys.readouterr().err
 
 
 def test_a_failed_run_is_named_with_the_seed_that_repeats_it(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_a_foreign_file_is_refused_by_name(tmp_path: Path, name: str) -> None:
     file = tmp_path / name
     file.parent.mkdir(exist_ok=True)
     file.write_text("mine")
-    with pytest.raises(Problem, match=f"holds {file.name}, which is not from halfway .*--out"):
+    with pytest.raises(Problem, match=f"contains {file.name}, which is not from halfway .*--out"):
         check_output(tmp_path, "study", NAMES)
     assert file.read_text() == "mine"
 
@@ -49,7 +49,7 @@ def test_other_files_in_the_folder_do_not_matter(tmp_path: Path) -> None:
     (tmp_path / "study" / "notes.txt").write_text("mine")
     check_output(tmp_path, "study", NAMES)
     (tmp_path / "other").write_text("a file")
-    with pytest.raises(Problem, match="other: is a file, not a folder"):
+    with pytest.raises(Problem, match="other: this is a file: expected a folder"):
         check_output(tmp_path, "other", NAMES)
 
 

@@ -53,7 +53,6 @@ def simulate(
     halfway simulate examples/scenarios/sensor-field.toml
     halfway simulate mesh.toml --system flooding --seed 7 --json
     halfway simulate mesh.toml --set workload.events=100 --trace run.parquet
-    halfway simulate mesh.toml --system my_protocol.py
     halfway simulate mesh.toml --system my_protocol.py --debug --set network.n=50
     docs/comparing.md: how to write and to debug a protocol.
     """
@@ -61,9 +60,7 @@ def simulate(
         _interpret()
     from halfway.scenario.reading import read_scenario
 
-    given = assignments(changes, "--set")
-    if seed is not None:
-        given["seed"] = str(seed)
+    given = assignments(changes, "--set") | ({} if seed is None else {"seed": str(seed)})
     mine = _own(system)
     read = read_scenario(scenario, given, {mine.name: mine.system()} if mine.text else {})
     outcome = _outcome(read, mine, system, trace, debug=debug)

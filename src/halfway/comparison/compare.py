@@ -53,7 +53,6 @@ def compare(
     begun = perf_counter()
     root, replicates, made = ROOT_SEED if seed is None else seed, request.replicates, 0
     study = study_name(request, store, root)
-    # All systems of a point before the next point.
     every = [(point, one) for point in request.points for one in request.systems]
     points = [point_of(point.scenario, one) for point, one in every]
     with OnDemand(master) as spark:
@@ -73,7 +72,6 @@ def compare(
             more = max(replicates + 1, int(replicates * _GROWTH))
             replicates = min(more, request.max_replicates)
     errors, _ = failed(store, table)
-    wall_seconds = perf_counter() - begun
     names = tuple(one.name for one in request.systems)
     scenarios = [point.scenario for point in request.points]
     results = Results(
@@ -83,7 +81,7 @@ def compare(
         curves=tuple(statistics.curves_of_runs(runs)), unsupported=dict(request.unsupported),
         notes=notes_of(scenarios, names, runs, cells, replicates, request.until),
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
-        digest=statistics.digest_of_runs(runs), wall_seconds=wall_seconds, seed=root,
+        digest=statistics.digest_of_runs(runs), wall_seconds=perf_counter() - begun, seed=root,
         study=study,
     )  # fmt: skip
     return Completed(results, runs, _first_error(results, runs), made)
