@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from halfway.comparison import statistics
 from halfway.comparison.compile_ahead import compile_first
-from halfway.comparison.metrics import METRICS
+from halfway.comparison.evaluation import statistics
+from halfway.comparison.evaluation.decision import decide
+from halfway.comparison.evaluation.metrics import METRICS
+from halfway.comparison.evaluation.results import Results
+from halfway.comparison.evaluation.statistics import FinishedRun
 from halfway.comparison.notes import methods_of, notes_of
 from halfway.comparison.plan import plain_of, point_of
 from halfway.comparison.request import Request
-from halfway.comparison.results import Results
-from halfway.comparison.statistics import FinishedRun
 from halfway.comparison.study import identity, recorded_name, study_name
 from halfway.comparison.trial import try_first
 from halfway.pipeline.plan.plan import ROOT_SEED, canonical, plan
@@ -69,11 +70,11 @@ def compare(
             wide = statistics.too_wide(request.until, cells)
             if not wide or replicates >= request.max_replicates:
                 break
-            more = max(replicates + 1, int(replicates * _GROWTH))
-            replicates = min(more, request.max_replicates)
+            replicates = min(_more(replicates), request.max_replicates)
     errors, _ = failed(store, table)
     names = tuple(one.name for one in request.systems)
     scenarios = [point.scenario for point in request.points]
+    rule, places = request.decision, range(len(scenarios))
     results = Results(
         title=request.scenario.title, scenario=plain_of(request.scenario), systems=names,
         baseline=request.baseline, points=tuple(dict(point.varies) for point in request.points),
@@ -82,9 +83,14 @@ def compare(
         notes=notes_of(scenarios, names, runs, cells, replicates, request.until),
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
         digest=statistics.digest_of_runs(runs), wall_seconds=perf_counter() - begun, seed=root,
-        study=study,
+        study=study, decisions=tuple(decide(at, METRICS, cells, rule) for at in places),
     )  # fmt: skip
     return Completed(results, runs, _first_error(results, runs), made)
+
+
+def _more(replicates: int) -> int:
+    """The number of replicates that a stopping rule makes next."""
+    return max(replicates + 1, int(replicates * _GROWTH))
 
 
 def _compile(

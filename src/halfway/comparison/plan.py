@@ -13,7 +13,7 @@ import msgspec
 from halfway.adapters.interface import System
 from halfway.adapters.registry import named
 from halfway.adapters.user_protocol import UserSource, user_system
-from halfway.comparison.metrics import observations
+from halfway.comparison.evaluation.metrics import observations
 from halfway.pipeline.plan.inputs import check_inputs, inputs_of, name_of
 from halfway.pipeline.plan.run import Observations, Point, Run, Scalar, scenario_seed
 from halfway.scenario.build import Prepared, prepared, simulation_on
@@ -42,7 +42,7 @@ def point_of(scenario: Scenario, source: SystemSource) -> Point:
     names = {file: name_of(file) for file in input_files(scenario)}
     plain = plain_of(with_files(scenario, names.__getitem__))
     options = json.dumps(plain.pop("options").get(source.name, {}), sort_keys=True)
-    del plain["title"], plain["sweep"]  # they change no run
+    del plain["title"], plain["sweep"], plain["decision"]  # they change no run
     text = json.dumps(plain, sort_keys=True)
     parameters: dict[str, Scalar] = {"scenario": text, "system": source.name}
     if names:

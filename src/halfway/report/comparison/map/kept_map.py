@@ -11,11 +11,11 @@ from halfway.comparison.replay.recording import record_replays
 from halfway.comparison.request import Request
 from halfway.files import write_whole
 from halfway.pipeline.plan.provenance import code_digest
-from halfway.report.comparison.map_section import map_section
+from halfway.report.comparison.map.map_section import SCRIPTS, map_section
+from halfway.report.comparison.system_marks import mark_numbers
 
+_ASSETS = ("map.css", *SCRIPTS)
 _NAME = ".map"  # the first line is the key, the rest is HTML
-_SOURCES = ("halfway.comparison.replay", "halfway.report.comparison", "halfway.report.pictures")
-_MEASUREMENT = "halfway.comparison.plan:run"
 Progress = Callable[[int, int], None]  # systems traced, of how many
 
 
@@ -28,20 +28,17 @@ def map_of_comparison(
         first, _, text = kept.read_text("utf-8", "replace").partition("\n")
         if first == key:
             return text
-    places = {system: place for place, system in enumerate(completed.results.systems)}
-    title = completed.results.title
-    text = map_section(record_replays(request, completed, progress), places, title)
+    marks, title = mark_numbers(completed.results.systems), completed.results.title
+    text = map_section(record_replays(request, completed, progress), marks, title)
     write_whole(kept, f"{key}\n{text}")
     return text
 
 
 def map_key(completed: Completed) -> str:
     """The digest of all that a comparison's map depends on: scenario, systems, runs and code."""
-    digest = hashlib.sha256(code_digest(_MEASUREMENT).encode())
-    for name in _SOURCES:
-        for source in sorted(files(name).iterdir(), key=lambda one: one.name):
-            if source.is_file() and not source.name.endswith(".pyc"):
-                digest.update(source.read_bytes())
+    digest = hashlib.sha256(code_digest(__name__).encode())
+    for name in _ASSETS:
+        digest.update(files(__package__).joinpath(name).read_bytes())
     results = completed.results
     first = [run for run in completed.runs if (run.point, run.replicate) == (0, 0)]
     runs = [(run.system, run.seed, run.status, run.digest) for run in first]
