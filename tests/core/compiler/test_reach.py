@@ -14,7 +14,7 @@ from tests.core.compiler.programs import write_modules
 ENGINE = "halfway.sim.engine.loop"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "chain").mkdir()
     write_modules(
@@ -32,14 +32,14 @@ def chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     reach._source_of.cache_clear()
 
 
-def test_imports_are_followed(chain: Path) -> None:
+def test_imports_are_followed() -> None:
     assert reach.reachable(["chain.first"]) == {
         "chain", "chain.first", "chain.second", "chain.third"
     }  # fmt: skip
     assert reach.reachable(["chain.loop"]) == {"chain.loop"}
 
 
-def test_types_bring_modules_along(chain: Path) -> None:
+def test_types_bring_modules_along() -> None:
     before = reach.digest_of(["chain.third"])
     reach.extend("chain.third", "chain.fourth")
     assert "chain.fourth" in reach.reachable(["chain.first"])
