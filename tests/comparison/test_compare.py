@@ -160,7 +160,8 @@ def test_the_command_prints_tables_and_writes_files(
 def test_needs_are_those_of_the_file_unless_the_command_has_others(tmp_path: Path) -> None:
     table = '[decision]\nneed = { "delivery-ratio" = 0.5, energy = 9 }\nminimise = "energy"\n'
     path = written(tmp_path, SMALL + table)
-    rule = read_request(path, PAIR).decision
+    stated = read_request(path, PAIR)
+    rule = stated.decision
     assert [(need.metric, need.bound) for need in rule.needs] == [
         ("delivery-ratio", 0.5), ("energy", 9.0),
     ]  # fmt: skip
@@ -170,10 +171,15 @@ def test_needs_are_those_of_the_file_unless_the_command_has_others(tmp_path: Pat
     assert other.decision.minimise == "max-node-load"
     with pytest.raises(Problem, match="need speed: expected a metric"):
         read_request(written(tmp_path, SMALL + "[decision]\nneed = { speed = 1 }\n"), PAIR)
-    # A decision changes no run.
+    # A decision changes no run, and has no study of its own.
     plain = read_request(written(tmp_path), PAIR)
     keys = [point_of(one.points[0].scenario, one.systems[0]).parameters for one in (plain, other)]
     assert keys[0] == keys[1]
+    store = Store(tmp_path / "out" / "runs")
+    fill(store, read_request(written(tmp_path), PAIR, replicates=2))
+    compare(plain._replace(replicates=2), store)
+    assert study_name(stated, store) == study_name(plain, store) == "small"
+    assert study_name(plain, store, seed=7) != "small"
 
 
 def test_a_decision_from_python(tmp_path: Path) -> None:

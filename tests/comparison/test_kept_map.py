@@ -4,6 +4,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from halfway.pipeline.plan.provenance import sources_of
 from halfway.report.comparison.map import kept_map
@@ -12,8 +13,9 @@ from tests.report.comparison_specimens import results
 MAP = "halfway.report.comparison.map"
 
 
-def _key() -> str:
-    return kept_map.map_key(kept_map.Completed(results(), (), "", 0))
+def _key(scenario: dict[str, object] | None = None) -> str:
+    whole = results() if scenario is None else replace(results(), scenario=scenario)
+    return kept_map.map_key(kept_map.Completed(whole, (), "", 0))
 
 
 def test_every_asset_of_the_map_is_in_the_key(
@@ -30,6 +32,11 @@ def test_every_asset_of_the_map_is_in_the_key(
         (tmp_path / one.name).write_bytes(one.read_bytes() + b"\n")
         keys.add(_key())
     assert len(keys) == len(assets) + 1
+
+
+def test_needs_draw_no_other_map() -> None:
+    assert _key({"seconds": 9, "decision": {"minimise": "energy"}}) == _key({"seconds": 9})
+    assert _key({"seconds": 8}) != _key({"seconds": 9})
 
 
 def test_the_code_that_draws_the_map_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,8 +18,8 @@ _LONGEST = 60
 def study_name(request: Request, store: Store, seed: int | None = None) -> str:
     """The name of a request's study in a result folder: the scenario's title, with letters only.
 
-    A second scenario with the same title gets a digest of its content behind the name. The systems
-    and replicates do not count: the study then has more of them.
+    A second scenario with the same title gets a digest of its content behind the name. Systems,
+    replicates and needs do not change the name.
     """
     with store.reading():
         return free_name(request, read_requests(store.studies), seed)
@@ -39,10 +39,10 @@ def recorded_name(study: str) -> str:
 
 
 def identity(request: Request, seed: int | None = None) -> str:
-    """The digest of a study's question: scenario, points and seed, without title and systems."""
+    """The digest of a study's question: scenario, points, seed; not title, systems and needs."""
     plain = plain_of(request.scenario)
     varies = [dict(point.varies) for point in request.points]
-    del plain["title"], plain["sweep"]
+    del plain["title"], plain["sweep"], plain["decision"]
     files = point_of(request.scenario, request.systems[0]).parameters.get("inputs", "")
     words = [plain, varies, files, ROOT_SEED if seed is None else seed]
     text = json.dumps(words, sort_keys=True, default=str)
