@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy import stats
 
-from halfway.comparison.recovery import recovery
+from halfway.comparison.evaluation.recovery import recovery
 from halfway.protocols.broker_trees.source_routes import NO_NODE
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut

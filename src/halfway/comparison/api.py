@@ -6,11 +6,11 @@ from pathlib import Path
 
 from halfway.comparison.compare import Completed
 from halfway.comparison.compare import compare as run_comparison
-from halfway.comparison.decision import decide
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
-from halfway.comparison.metrics import LATENCY
+from halfway.comparison.evaluation.decision import decide
+from halfway.comparison.evaluation.metrics import LATENCY
+from halfway.comparison.evaluation.results import COLUMNS, STUDY, Decision, Results
 from halfway.comparison.request import decision_rule, read_request
-from halfway.comparison.results import COLUMNS, Decision, Results
 from halfway.pipeline import frames
 from halfway.pipeline.store.store import Store
 from halfway.problem import Problem
@@ -30,7 +30,7 @@ class Comparison:
 
     def frame(self) -> "frames.DataFrame":
         """The cells as a pandas frame: point, system, metric, mean, interval, difference."""
-        return frames.frame(self.results.rows(), [*self.results.points[0], *COLUMNS])
+        return frames.frame(self.results.rows(), [*STUDY, *self.results.points[0], *COLUMNS])
 
     def runs(self) -> "frames.DataFrame":
         """The runs as a pandas frame, by metric: point, system, replicate, seed, value.
