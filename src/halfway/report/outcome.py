@@ -12,7 +12,7 @@ from halfway.sim.metrics.outcome import Outcome
 
 def outcome_json(outcome: Outcome) -> str:
     """The outcome of one simulated run as one JSON object; metrics without a value are null."""
-    return json.dumps(outcome.as_dict(), ensure_ascii=False, allow_nan=False)
+    return json.dumps(outcome.to_dict(), ensure_ascii=False, allow_nan=False)
 
 
 def print_outcome(console: Console, outcome: Outcome) -> None:
