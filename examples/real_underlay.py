@@ -27,7 +27,7 @@ from halfway.bulk.broker_trees.overlay import Overlay, Rules
 from halfway.bulk.broker_trees.queues import queued_paths, stress
 from halfway.bulk.broker_trees.single_failures import Cause, causes, census, single_failures
 from halfway.cli.program import Parser, run, whole
-from halfway.comparison.results import MeanInterval
+from halfway.comparison.evaluation.results import MeanInterval
 from halfway.pipeline.measure import mean_interval
 from halfway.problem import Problem
 from halfway.world.importers.underlay import read_underlay, with_drawn_bandwidths

@@ -26,8 +26,8 @@ from rich.console import Console
 from rich.table import Table
 
 from halfway.cli.program import Parser, positive, run, whole
-from halfway.comparison.recovery import recovery
-from halfway.comparison.results import MeanInterval
+from halfway.comparison.evaluation.recovery import recovery
+from halfway.comparison.evaluation.results import MeanInterval
 from halfway.pipeline.measure import mean_interval
 from halfway.protocols.broker_trees.source_routes import NO_NODE
 from halfway.sim.simulation import Simulation

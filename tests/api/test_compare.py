@@ -113,8 +113,9 @@ def test_a_page_is_written(found, tmp_path, monkeypatch):
     assert opened == [path.as_uri()]
     assert "gossip" in page
     assert 'id="map"' not in page
-    assert found.page() == found.folder / "comparison.html"
-    assert 'id="map"' in (found.folder / "comparison.html").read_text("utf-8")
+    page_of_study = found.folder / found.results.study / "comparison.html"
+    assert found.page() == page_of_study
+    assert 'id="map"' in page_of_study.read_text("utf-8")
 
 
 def test_a_notebook_shows_a_short_escaped_table(found, swept):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from halfway.comparison.metrics import METRICS
+from halfway.comparison.evaluation.metrics import METRICS
 from halfway.comparison.request import read_request
 from halfway.pipeline.store.store import Store
 from halfway.protocols import SYSTEMS

@@ -72,7 +72,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "trace": {"engine", "environment", "metrics"},
         ".": {"engine", "radio", "environment", "metrics", "workload", "trace"},
     },
-    "comparison": {".": set(), "replay": {"."}},
+    "comparison": {"evaluation": set(), ".": {"evaluation"}, "replay": {"."}},
     "pipeline": {
         "plan": set(),
         "spark": {"plan"},

@@ -11,16 +11,16 @@ from halfway.api import arguments
 from halfway.api.display import Counted, shown
 from halfway.comparison.compare import Completed
 from halfway.comparison.compare import compare as run_comparison
-from halfway.comparison.decision import decide
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
-from halfway.comparison.metrics import LATENCY
-from halfway.comparison.replay.recording import record_replays
+from halfway.comparison.evaluation.decision import decide
+from halfway.comparison.evaluation.metrics import LATENCY
+from halfway.comparison.evaluation.results import COLUMNS, STUDY, Decision, Metric, Results
 from halfway.comparison.request import Request, decision_rule, read_request
-from halfway.comparison.results import COLUMNS, Decision, Metric, Results
 from halfway.pipeline import frames
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.store.store import Store
 from halfway.problem import Problem
+from halfway.report.comparison.map.kept_map import map_of_comparison
 from halfway.report.comparison.page import write_comparison_page
 from halfway.report.comparison.sweeps import varied
 from halfway.report.notebook.tables import comparison_html
@@ -45,7 +45,7 @@ class Comparison:
 
     def frame(self) -> "frames.DataFrame":
         """The cells as a pandas frame: point, system, metric, mean, interval, difference."""
-        return frames.frame(self.results.rows(), [*self.results.points[0], *COLUMNS])
+        return frames.frame(self.results.rows(), [*STUDY, *self.results.points[0], *COLUMNS])
 
     def runs(self) -> "frames.DataFrame":
         """The runs as a pandas frame, by metric: point, system, replicate, seed, value.
@@ -87,14 +87,16 @@ class Comparison:
     ) -> Path:
         """Write the HTML page of the comparison, and return its path.
 
-        path: the default is comparison.html in the folder of the runs; maps: simulate the first
-        replicate of each system again, and add a map that plays it; show: open the page in the
-        browser. Raises Problem if the page cannot be written.
+        path: the default is comparison.html in the folder of the study; maps: add a map that plays
+        the first replicate of each system, which is simulated again for the first map; show: open
+        the page in the browser. Raises Problem if the page cannot be written.
         """
-        given = self.folder / PAGE if path is None else path
-        target = arguments.path_argument(given, "path", PAGE)
-        recorded = record_replays(self.request, self.completed, lambda *_: None) if maps else []
-        write_comparison_page(self.results, recorded, target)
+        study = self.folder / self.results.study
+        target = arguments.path_argument(study / PAGE if path is None else path, "path", PAGE)
+        drawn = ""
+        if maps:
+            drawn = map_of_comparison(study, self.request, self.completed, lambda *_: None)
+        write_comparison_page(self.results, drawn, target)
         if show:
             webbrowser.open(target.absolute().as_uri())
         return target

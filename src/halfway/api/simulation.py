@@ -14,7 +14,7 @@ from halfway.api.arguments import (
     scenario_argument,
     text_argument,
 )
-from halfway.comparison.metrics import METRICS, metrics_of
+from halfway.comparison.evaluation.metrics import METRICS, metrics_of
 from halfway.pipeline import frames
 from halfway.report.notebook.tables import outcome_html
 from halfway.scenario.build import simulation_of

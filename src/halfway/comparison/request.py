@@ -9,12 +9,12 @@ import msgspec
 
 from halfway.adapters.registry import TABLE, named
 from halfway.adapters.user_protocol import read_user_system, user_system
-from halfway.comparison.decision import DecisionRule
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
-from halfway.comparison.metrics import METRICS
+from halfway.comparison.evaluation.decision import DecisionRule
+from halfway.comparison.evaluation.metrics import METRICS
+from halfway.comparison.evaluation.results import Metric, Need
+from halfway.comparison.evaluation.statistics import StoppingRule
 from halfway.comparison.plan import SystemSource
-from halfway.comparison.results import Metric, Need
-from halfway.comparison.statistics import StoppingRule
 from halfway.problem import Problem
 from halfway.scenario import build
 from halfway.scenario.reading import ScenarioSource, file_of
@@ -77,7 +77,8 @@ def read_request(
         what = f"replicates = {replicates}: expected at most {max_replicates}, where --until stops"
         raise Problem(what, remedy="lower --replicates, or raise --most")
     base, points = read_sweep(scenario, changes, sweeps, of_user)
-    base = base if base.title else msgspec.structs.replace(base, title=file_of(scenario).stem)
+    title = printable(base.title) or file_of(scenario).stem
+    base = msgspec.structs.replace(base, title=title)
     supported, unsupported = _sorted_out(points, chosen)
     reference = baseline or ("flooding" if "flooding" in supported else next(iter(supported)))
     if reference not in supported:
@@ -88,6 +89,11 @@ def read_request(
     return Request(
         base, points, able, reference, unsupported, replicates, rule, max_replicates, decision
     )
+
+
+def printable(title: str) -> str:
+    """A request's title without control characters, which a terminal would obey."""
+    return " ".join("".join(c if c.isprintable() else " " for c in title).split())
 
 
 def stopping_rule(until: str | None) -> StoppingRule | None:

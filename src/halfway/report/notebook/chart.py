@@ -7,7 +7,7 @@ from typing import Any
 
 import altair
 
-from halfway.comparison.results import Metric, Results
+from halfway.comparison.evaluation.results import Metric, Results
 from halfway.report import wording
 from halfway.report.comparison.frame import cell_of
 from halfway.report.comparison.sweeps import varied

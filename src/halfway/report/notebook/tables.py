@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from halfway.comparison.results import NOTHING, Metric, Results
+from halfway.comparison.evaluation.results import NOTHING, Metric, Results
 from halfway.report import wording
 from halfway.report.comparison.frame import cell_of
 from halfway.report.comparison.groups import shown_metrics

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.recovery import recovery
-from halfway.comparison.results import Metric
+from halfway.comparison.evaluation.recovery import recovery
+from halfway.comparison.evaluation.results import Metric
 from halfway.pipeline.plan.run import Observations
 from halfway.sim.engine.records import SENT
 from halfway.sim.metrics.deliveries import DeliveryAccounting
