@@ -32,7 +32,7 @@ console.print(outcome)
 console.print(outcome.table()[["value", "unit"]])
 
 # %% A comparison: each replicate draws a network, and both systems run on this network.
-found = halfway.compare(FIELD, "flooding,gossip", replicates=4, out=folder)
+found = halfway.compare(FIELD, "flooding,gossip", replicates=10, out=folder)
 console.print(found)
 
 # %% A table is a pandas frame: mean and 95 % interval of each system.

@@ -74,7 +74,7 @@ def test_a_user_protocol_is_simulated():
         ({"scenario": []}, "scenario = []: expected a path or a dict, not list"),
         ({"scenario": "absent.toml"}, "absent.toml: no such file or directory"),
         ({"system": 3}, 'system = 3: expected text, not int (write system="flooding")'),
-        ({"system": "glossip"}, "'glossip' is not a system"),
+        ({"system": "glossip"}, "system: 'glossip' is not a system (use one of flooding, gossip"),
         ({"system": "cell-hash"}, "'cell-hash' has a new name (use 'georendezvous')"),
         ({"seed": 1.5}, "seed = 1.5: expected a whole number, not float (write seed=1)"),
         ({"set": ["seconds=3"]}, "set = ['seconds=3']: expected a dict from field to value"),

@@ -6,6 +6,7 @@ from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
+from halfway.adapters.registry import named
 from halfway.adapters.user_protocol import read_user_system, user_system
 from halfway.api.arguments import (
     changes_argument,
@@ -75,6 +76,8 @@ def simulate(
         given["seed"] = str(count_argument(seed, "seed", 1))
     name = text_argument(system, "system", "flooding")
     own = user_system(read_user_system(name)) if name and name.endswith(".py") else None
+    if name and own is None:
+        named(name, "system")  # an unknown name is reported before the scenario is read
     source = scenario_argument(scenario)
     read = read_scenario(source, given, {} if own is None else {own.name: own})
     file = None if trace is None else path_argument(trace, "trace", "run.parquet")
