@@ -264,7 +264,7 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
     changes = {"workload.arrivals": "poisson", "faults[0].share": 0.25}
     text = {"workload.arrivals": '"poisson"', "faults[0].share": "0.25"}
     fill(Store(out / "runs"), read_request(path, PAIR, replicates=2, changes=text))
-    found = halfway.compare(path, PAIR, replicates=2, changes=changes, out=out)
+    found = halfway.compare(path, PAIR, replicates=2, set=changes, out=out)
     cells = found.frame().set_index(["system", "metric"])
     assert cells.loc["flooding", "delivery-ratio"]["replicates"] == 2
     runs = found.runs()
