@@ -10,6 +10,7 @@ has the kinds publish, subscribe and delivered of `halfway.protocols.application
 `halfway.core`, `halfway.protocols`, numpy and Python's own library.
 """
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +44,7 @@ REPEAT = KINDS.timer(3, "repeat", "the wait is over: repeat the event", "topic e
 
 # What a user may set in [options.my-protocol]: (default, low, high, meaning).
 OPTIONS = {
-    "wait_s": (0.05, 0.0, 1e9, "seconds; the longest wait before a node repeats an event"),
+    "wait_s": (0.05, 0.0, 1e9, "seconds of the longest wait before a node repeats an event"),
     "repeats": (6.0, 0.0, 1e9, "mean transmissions of an event in a neighbourhood"),
 }
 
@@ -97,3 +98,7 @@ def handle(state, rules, neighbourhood, i, message, out):
         emit_event(message, COPY, 0.0, EVERYONE, out)
     elif message.kind == SUBSCRIBE:
         state.subscribed[i, message.topic] = 1
+
+
+if __name__ == "__main__":
+    sys.stdout.write(__doc__ or "")

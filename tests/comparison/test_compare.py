@@ -5,6 +5,8 @@ import json
 import math
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 from rich.console import Console
@@ -13,14 +15,21 @@ import halfway
 from halfway import cli
 from halfway.cli.screen import USER_ERROR
 from halfway.comparison.compare import compare
-from halfway.comparison.metrics import LATE, METRICS, SATURATED, observations
+from halfway.comparison.evaluation.metrics import LATE, METRICS, SATURATED, observations
+from halfway.comparison.evaluation.results import MeanInterval
+from halfway.comparison.evaluation.statistics import StoppingRule
+from halfway.comparison.plan import point_of
 from halfway.comparison.request import read_request, stopping_rule
-from halfway.comparison.results import MeanInterval
-from halfway.comparison.statistics import StoppingRule
+from halfway.comparison.study import study_name
+from halfway.pipeline.audit import audit
 from halfway.pipeline.plan.plan import ROOT_SEED
+from halfway.pipeline.plan.run import scenario_seed
+from halfway.pipeline.spark.simulate import digest_of
 from halfway.pipeline.store.store import Store
+from halfway.pipeline.store.studies import read_requests
 from halfway.problem import Problem
-from halfway.report.comparison.terminal import cells_csv, print_results, with_margin
+from halfway.report.comparison.files import cells_csv
+from halfway.report.comparison.terminal import print_results
 from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario
 from tests.comparison.scenes import SMALL, fill, written
@@ -51,7 +60,7 @@ def test_a_finished_comparison_needs_no_spark(tmp_path: Path) -> None:
     assert (completed.made, found.errors, found.points, found.title) == (0, 0, ({},), "small")
     assert len(found.cells) == 2 * len(METRICS)
     cell = found.cell(0, "gossip", "messages-per-notification")
-    assert (cell.networks, len(cell.values)) == (4, 4)
+    assert (cell.replicates, len(cell.values)) == (4, 4)
     assert cell.mean.low < cell.mean.value < cell.mean.high
     assert cell.difference is not None
     mine = found.cell(0, "flooding", "messages-per-notification").values
@@ -91,11 +100,13 @@ def test_a_sweep_has_a_point_for_each_combination(tmp_path: Path) -> None:
         {"workload.events": events, "faults[0].share": share}
         for events in (4, 8) for share in (0.0, 0.5)
     )  # fmt: skip
-    assert found.cell(0, "flooding", "recovery-time").networks == 0  # no node went down
-    assert found.cell(3, "flooding", "recovery-rate").networks == 2
+    assert found.cell(0, "flooding", "recovery-time").replicates == 0  # no node went down
+    assert found.cell(3, "flooding", "recovery-rate").replicates == 2
     assert math.isnan(found.cell(0, "flooding", "recovery-time").mean.value)
     head, *rows = cells_csv(found).splitlines()
-    assert head.startswith("workload.events,faults[0].share,system,metric,unit,mean,low,high")
+    assert head.startswith(
+        "study,title,workload.events,faults[0].share,system,metric,unit,mean,low,high"
+    )
     assert len(rows) == 4 * len(METRICS)
 
 
@@ -127,18 +138,125 @@ def test_the_command_prints_tables_and_writes_files(
         assert word in printed
     assert "hellos cost nothing" not in printed
     assert all(len(line) <= 80 for line in printed.splitlines() if "±" in line)
-    assert {file.name for file in out.glob("comparison.*")} == {
+    study = out / "small"
+    assert str(study / "comparison.html") in printed
+    assert {file.name for file in study.glob("comparison.*")} == {
         "comparison.csv", "comparison.jsonl", "comparison.json", "comparison.html"
     }  # fmt: skip
-    page = (out / "comparison.html").read_text("utf-8")
+    page = (study / "comparison.html").read_text("utf-8")
     assert "flooding" in page
     assert 'id="map"' in page
     assert "hellos cost nothing" in page
     assert cli.main([*command, "--out", str(out), "--json", "--no-map"]) == 0
-    assert 'id="map"' not in (out / "comparison.html").read_text("utf-8")
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert 'id="map"' not in (study / "comparison.html").read_text("utf-8")
+    *rows, last = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert len(rows) == 2 * len(METRICS)
-    assert set(rows[0]) >= {"system", "metric", "mean", "low", "high", "networks", "best"}
+    assert set(rows[0]) >= {"system", "metric", "mean", "low", "high", "replicates", "best"}
+    assert set(last) == {"study", "title", "decision"}
+    assert last["decision"]["minimise"] == "messages-per-notification"
+    assert last["decision"]["sentence"].startswith("No need was stated. ")
+
+
+def test_needs_are_those_of_the_file_unless_the_command_has_others(tmp_path: Path) -> None:
+    table = '[decision]\nneed = { "delivery-ratio" = 0.5, energy = 9 }\nminimise = "energy"\n'
+    path = written(tmp_path, SMALL + table)
+    stated = read_request(path, PAIR)
+    rule = stated.decision
+    assert [(need.metric, need.bound) for need in rule.needs] == [
+        ("delivery-ratio", 0.5), ("energy", 9.0),
+    ]  # fmt: skip
+    assert rule.minimise == "energy"
+    other = read_request(path, PAIR, needs={"delivery-ratio": "90%"}, minimise="max-node-load")
+    assert [need.bound for need in other.decision.needs] == [0.9, 9.0]
+    assert other.decision.minimise == "max-node-load"
+    with pytest.raises(Problem, match="need speed: expected a metric"):
+        read_request(written(tmp_path, SMALL + "[decision]\nneed = { speed = 1 }\n"), PAIR)
+    # A decision changes no run, and has no study of its own.
+    plain = read_request(written(tmp_path), PAIR)
+    keys = [point_of(one.points[0].scenario, one.systems[0]).parameters for one in (plain, other)]
+    assert keys[0] == keys[1]
+    store = Store(tmp_path / "out" / "runs")
+    fill(store, read_request(written(tmp_path), PAIR, replicates=2))
+    compare(plain._replace(replicates=2), store)
+    assert study_name(stated, store) == study_name(plain, store) == "small"
+    assert study_name(plain, store, seed=7) != "small"
+
+
+def test_a_decision_from_python(tmp_path: Path) -> None:
+    path, out = written(tmp_path), tmp_path / "out"
+    fill(Store(out / "runs"), read_request(path, PAIR, replicates=4))
+    found = halfway.compare(path, "flooding,gossip", replicates=4, need={"energy": 1e6}, out=out)
+    assert found.decision() == found.results.decisions[0]
+    assert [need.metric for need in found.decision().needs] == ["delivery-ratio", "energy"]
+    other = found.decision(need={"delivery-ratio": 0.01}, minimise="energy")
+    assert (other.needs[0].bound, other.minimise, other.stated) == (0.01, "energy", True)
+    with pytest.raises(Problem, match="point = 1: expected 0 to 0"):
+        found.decision(point=1)
+
+
+def test_studies_of_two_scenarios_never_replace_each_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, store = tmp_path / "out", Store(tmp_path / "out" / "runs")
+    command = ["--systems", "flooding,gossip", "--replicates", "2", "--out", str(out), "--json"]
+    folders = []
+    for number, text in enumerate((SMALL, SMALL.replace("n = 40", "n = 41"))):  # one title
+        (tmp_path / str(number)).mkdir()
+        path = written(tmp_path / str(number), text)
+        request = read_request(path, PAIR, replicates=2)
+        folders.append(study_name(request, store))
+        fill(store, request)
+        assert cli.main(["compare", str(path), *command]) == 0
+        assert study_name(request, store) == folders[-1]  # the same question, the same folder
+        assert study_name(request._replace(replicates=9), store) == folders[-1]
+    assert folders[0] == "small"
+    assert folders[1].startswith("small-")
+    pages = [(out / folder / "comparison.html").read_text("utf-8") for folder in folders]
+    assert pages[0] != pages[1]
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["study"] for row in rows[:: len(rows) // 2]] == folders
+    assert {row["title"] for row in rows} == {"small"}
+    index = (out / "index.html").read_text("utf-8")
+    assert all(f'href="{folder}/comparison.html"' in index for folder in folders)
+    requests = {one.name: one for one in read_requests(store.studies)}
+    assert set(requests) == {f"compare {folder}" for folder in folders}
+
+    def refuse(*_arguments: object) -> None:
+        raise AssertionError("a map was drawn again")
+
+    monkeypatch.setattr("halfway.report.comparison.map.kept_map.record_replays", refuse)
+    path = tmp_path / "1" / "scenario.toml"
+    assert cli.main(["compare", str(path), *command]) == 0
+    assert 'id="map"' in (out / folders[1] / "comparison.html").read_text("utf-8")
+    (out / folders[1] / "study.json").unlink()  # as if the folder was of another program
+    assert cli.main(["compare", str(path), *command]) == USER_ERROR
+    assert "contains comparison.html, which is not from halfway" in capsys.readouterr().err
+
+
+def test_a_failed_run_is_named_with_the_seed_that_repeats_it(tmp_path: Path) -> None:
+    request = read_request(written(tmp_path), PAIR, replicates=2)
+    store = Store(tmp_path / "out" / "runs")
+    fill(store, request)
+    (file,) = store.files()
+    table = pq.read_table(file)
+    rows = table.to_pylist()
+    broken = next(row for row in rows if '"system":"gossip"' in row["parameters"])
+    broken |= {"status": "error", "error": "ValueError: 85 %\n of 3", "observations": [],
+               "digest": digest_of({})}  # fmt: skip
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), file)
+    with pytest.raises(AssertionError, match="a session was opened"):  # it would be repeated
+        compare(request, store, master="yarn")
+    (failure,) = audit(store).failures
+    assert (failure.system, failure.runs) == ("gossip", 1)
+    seed = scenario_seed(broken["network_seed"])
+    assert failure.seed == str(seed)
+    again = simulation_of(read_scenario(written(tmp_path), {"seed": failure.seed}), system="gossip")
+    assert again.seed == seed
+
+
+def test_a_title_reaches_the_terminal_without_control_characters(tmp_path: Path) -> None:
+    text = SMALL.replace('title = "small"', 'title = "a\\u001b[2J  mesh\\n"')
+    assert read_request(written(tmp_path, text), PAIR).scenario.title == "a [2J mesh"
 
 
 def test_from_python_as_frames(tmp_path: Path) -> None:
@@ -146,9 +264,9 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
     changes = {"workload.arrivals": "poisson", "faults[0].share": 0.25}
     text = {"workload.arrivals": '"poisson"', "faults[0].share": "0.25"}
     fill(Store(out / "runs"), read_request(path, PAIR, replicates=2, changes=text))
-    found = halfway.compare(path, PAIR, replicates=2, changes=changes, out=out)
+    found = halfway.compare(path, PAIR, replicates=2, set=changes, out=out)
     cells = found.frame().set_index(["system", "metric"])
-    assert cells.loc["flooding", "delivery-ratio"]["networks"] == 2
+    assert cells.loc["flooding", "delivery-ratio"]["replicates"] == 2
     runs = found.runs()
     energy = runs[runs.metric == "energy"].groupby("system")["value"].mean()
     assert energy["gossip"] == pytest.approx(cells.loc["gossip", "energy"]["mean"])
@@ -168,6 +286,23 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
         (["--until", "half-width=1.2.3"], "--until half-width=1.2.3: invalid stopping rule"),
         (["--until", "half-width=2%,speed"], "metrics: delivery-ratio"),
         (["--until", "half-width=0%"], "expected a half-width above 0"),
+        (["--until", "half-width=2"], "below 1 .100%. .write 2 percent as half-width=2%"),
+        (["--systems", ""], "--systems: expected at least one name"),
+        (["--systems", " , "], "--systems: expected at least one name"),
+        (
+            ["--sweep", "seconds=1,2", "--sweep", "seconds=3"],
+            "--sweep seconds: expected once, and it is given twice .give all values at once",
+        ),
+        (["--set", "seconds=1", "--set", "seconds=3"], "--set seconds: expected once"),
+        (["--need", "delivery-ratio"], "expected FIELD=VALUE .for example --need delivery-ratio="),
+        (["--need", "delivery=0.9"], "need delivery: expected a metric .metrics: delivery-ratio"),
+        (["--need", "delivery-ratio=95"], "need delivery-ratio = 95: expected 0 to 1"),
+        (["--need", "delivery-ratio=1"], "need delivery-ratio = 1: expected less than 1"),
+        (["--need", "delivery-ratio=nan"], "need delivery-ratio = nan: expected 0 to 1"),
+        (["--need", "latency-p95=fast"], "need latency-p95 = fast: expected 0 or more"),
+        (["--need", "stretch=0.5"], "need stretch = 0.5: expected 1 or more"),
+        (["--minimise", "power"], "minimise: expected a metric"),
+        (["--minimise", "delivery-ratio"], "minimise = delivery-ratio: expected a metric of"),
         (
             ["--replicates", "9", "--most", "3", "--until", "half-width=2%"],
             "replicates = 9: expected at most 3",
@@ -232,7 +367,7 @@ def test_a_system_that_cannot_run_is_reported_with_the_reason(
     assert cli.main([*command, "--no-map", "--out", str(tmp_path / "out")]) == 0
     printed = capsys.readouterr()
     assert printed.err.startswith("halfway: gossip cannot run here: no trees here\n")
-    assert len(printed.out.splitlines()) == len(METRICS)
+    assert len(printed.out.splitlines()) == len(METRICS) + 1  # and the decision
 
 
 def test_late_notifications_are_observed_beside_the_metrics(tmp_path: Path) -> None:
@@ -251,14 +386,22 @@ def test_numbers_have_two_digits_of_their_margin() -> None:
         (25.005, 0.012): "25.005 ± 0.012", (1033.0, 0.0): "1,033 ± 0", (0.0, 0.0): "0 ± 0",
     }  # fmt: skip
     for (value, half), text in shown.items():
-        assert with_margin(MeanInterval(value, value - half, value + half)) == text
-    assert with_margin(MeanInterval(3.0, math.nan, math.nan)) == "3"
+        assert MeanInterval(value, value - half, value + half).text == text
+    assert MeanInterval(3.0, math.nan, math.nan).text == "3"
+    assert MeanInterval(math.nan, math.nan, math.nan).text == "–"
+
+
+def test_both_ends_are_given_where_the_sides_differ() -> None:
+    assert MeanInterval(1.7, 0.7, 5.6).text == "1.7 (0.7 to 5.6)"
+    assert MeanInterval(10.0, 9.0, 11.2).text == "10.0 ± 1.2"  # by less than a fifth
+    assert MeanInterval(-3.0, -9.0, 1.0).text == "-3.0 (-9.0 to 1.0)"
+    assert MeanInterval(36_068.0, 35_000.0, 39_000.0).text == "36,068 (35,000 to 39,000)"
 
 
 def test_a_mean_over_some_replicates_gives_their_number() -> None:
     whole = results()
     lone = tuple(
-        replace(one, networks=1, mean=MeanInterval(one.mean.value, math.nan, math.nan))
+        replace(one, replicates=1, mean=MeanInterval(one.mean.value, math.nan, math.nan))
         if one.metric == "latency-p50"
         else one
         for one in whole.cells
@@ -268,4 +411,4 @@ def test_a_mean_over_some_replicates_gives_their_number() -> None:
         print_results(Console(file=stream, width=100), replace(whole, cells=cells))
         printed = stream.getvalue()
         assert (" [1]" in printed) == few
-        assert ("[k]: only k have a value" in printed) == few
+        assert ("[k] means that only k replicates" in " ".join(printed.split())) == few

@@ -12,12 +12,12 @@ import pytest
 from msgspec.structs import replace
 
 from halfway import cli
-from halfway.comparison.results import Timeline
-from halfway.comparison.timelines import BINS, OVER_TIME
+from halfway.comparison.evaluation.results import Timeline
+from halfway.comparison.evaluation.timelines import BINS, OVER_TIME
+from halfway.report.comparison.files import timelines_csv
 from halfway.report.comparison.node_section import node_section
 from halfway.report.comparison.over_time import over_time_section
 from halfway.report.comparison.page import comparison_page
-from halfway.report.comparison.terminal import timelines_csv
 from halfway.sim.metrics.nodes import COLUMNS, NodeTable
 from tests.report.comparison_specimens import NAMES, SYSTEMS, replay, results, world
 from tests.report.verdicts.test_page import Outline

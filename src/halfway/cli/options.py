@@ -128,6 +128,10 @@ NodesFile = Annotated[
         help="Write load, energy and lost notifications of each node: .csv or .jsonl.",
     ),
 ]
+Debug = Annotated[
+    bool,
+    typer.Option("--debug", help="Run interpreted, with bounds checks: slow, for a few nodes."),
+]
 ResultFolder = Annotated[
     Path, typer.Argument(metavar="DIR", help="Folder of results: the --out of another command.")
 ]
@@ -150,7 +154,7 @@ Replicates = Annotated[
 ]
 Baseline = Annotated[
     str | None,
-    typer.Option(metavar="S", help="Baseline system for paired differences; default: flooding."),
+    typer.Option(metavar="S", help="Baseline of paired differences; default: flooding."),
 ]
 UntilTight = Annotated[
     str | None,
@@ -167,6 +171,22 @@ Swept = Annotated[
     list[str] | None,
     typer.Option(
         "--sweep", metavar="FIELD=A,B,…", help="Compare at each value of a field. Repeatable."
+    ),
+]
+Needed = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--need",
+        metavar="METRIC=X",
+        help="Decide: least value of delivery-ratio, greatest of a cost; repeatable.",
+    ),
+]
+Minimised = Annotated[
+    str,
+    typer.Option(
+        "--minimise",
+        metavar="METRIC",
+        help="Decide: the cost to minimise; default: messages-per-notification.",
     ),
 ]
 Mapped = Annotated[

@@ -1,9 +1,12 @@
 """The terminal: errors as one line with an exit status, warnings, a spinner, the console."""
 
+import codecs
 import os
+import shlex
 import sys
+import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,11 +18,56 @@ from halfway.problem import Problem
 if TYPE_CHECKING:
     from rich.console import Console
 
+PLAIN = "halfway-plain"  # how a stream writes characters that its encoding lacks
+_PLAIN_CHARACTERS = str.maketrans({
+    "–": "-", "−": "-", "—": "-", "±": "+-", "≥": ">=", "≤": "<=", "≈": "~", "×": "x", "…": "...",
+    "·": "-", "★": "*", "✓": "+", "✗": "x", "⊘": "/", "○": "o", "→": "->", "σ": "sigma",
+    "“": '"', "”": '"', "’": "'",
+})  # fmt: skip
 RUNS_FAILED, USER_ERROR, INTERNAL_ERROR, INTERRUPTED = 1, 2, 70, 130
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    """The terminal's text for characters that it cannot show; ? where there is none."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end].translate(_PLAIN_CHARACTERS)
+    return lost.encode("ascii", "replace").decode(), error.end
+
+
+codecs.register_error(PLAIN, _plain)
+# The processor time of the interpreter and of earlier imports is part of the command.
+_BEGUN = time.monotonic() - time.process_time()
 
 
 class Interrupted(Exception):  # noqa: N818 - not an error
     """Ctrl-C on the terminal, with a message of the interrupted command."""
+
+
+_INTERRUPTS: list[Callable[[], bool]] = []
+
+
+def check_interrupts_with(were_seen: Callable[[], bool]) -> None:
+    """Let commands ask, at their next step, whether Ctrl-C was typed and swallowed."""
+    _INTERRUPTS.append(were_seen)
+
+
+def check_interrupts() -> None:
+    """Raise KeyboardInterrupt if Ctrl-C was typed, which a library being imported can swallow."""
+    if any(were_seen() for were_seen in _INTERRUPTS):
+        raise KeyboardInterrupt
+
+
+def warn_of_cache() -> None:
+    """Warn once if compiled code cannot be kept, so that every command compiles anew."""
+    compiled = sys.modules.get("halfway.core.compiler.cache")
+    folder = Path(getattr(compiled, "CACHE_FOLDER", ""))
+    if compiled is not None and folder.name.startswith("halfway-cache-"):
+        base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "halfway"
+        warn(
+            f"{base}: cannot be written: compiled code is not kept, and each command compiles "
+            "anew for up to a minute (set XDG_CACHE_HOME to a writable folder)"
+        )
 
 
 def report_error(error: BaseException) -> int:
@@ -57,28 +105,37 @@ def report_error(error: BaseException) -> int:
 @contextmanager
 def interruptible(out: Path) -> Iterator[None]:
     """On Ctrl-C on the terminal, report that the folder keeps the finished runs."""
+    check_interrupts()
     try:
         yield
+        check_interrupts()
     except KeyboardInterrupt:
         what = f"interrupted; finished runs are in {out}; the same command resumes"
         raise Interrupted(what) from None
 
 
-def assignments(given: list[str] | None, option: str) -> dict[str, str]:
+def assignments(
+    given: list[str] | None, option: str, example: str = "workload.events=20",
+    remedy: str = "give it once",
+) -> dict[str, str]:  # fmt: skip
     """Command-line options of the form FIELD=VALUE as a mapping; Problem for any other form."""
     found = {}
     for one in given or []:
         field, equals, value = one.partition("=")
         if not equals or not field.strip():
             what = f"{option} {one}: expected FIELD=VALUE"
-            raise Problem(what, remedy=f"for example {option} workload.events=20")
+            raise Problem(what, remedy=f"for example {option} {example}")
+        if field.strip() in found:
+            what = f"{option} {field.strip()}: expected once, and it is given twice"
+            raise Problem(what, remedy=remedy)
         found[field.strip()] = value.strip()
     return found
 
 
 @contextmanager
 def spinner(what: str) -> Iterator[None]:
-    """A spinner with a text on a terminal; nothing elsewhere."""
+    """A spinner with a text on a terminal; nothing elsewhere. Checks for swallowed interrupts."""
+    check_interrupts()
     if not sys.stderr.isatty():
         yield
         return
@@ -93,6 +150,16 @@ def console() -> "Console":
     from halfway.report.verdicts import terminal
 
     return terminal.console(sys.stdout)
+
+
+def command_line() -> str:
+    """The command of this process, as a shell reads it."""
+    return shlex.join(["halfway", *sys.argv[1:]])
+
+
+def elapsed_s() -> float:
+    """Seconds of wall time since this command began."""
+    return time.monotonic() - _BEGUN
 
 
 def warn(line: str) -> None:

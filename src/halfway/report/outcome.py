@@ -16,7 +16,8 @@ def outcome_json(outcome: Outcome, nodes: NodeTable | None = None) -> str:
 
     nodes: added as `per_node`, one object for each node.
     """
-    plain = outcome.as_dict() | ({} if nodes is None else {"per_node": list(nodes.rows())})
+    plain = outcome.to_dict() | {"seed": str(outcome.seed)}  # many readers round above 2^53
+    plain |= {} if nodes is None else {"per_node": list(nodes.rows())}
     return json.dumps(plain, ensure_ascii=False, allow_nan=False)
 
 

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from halfway.comparison.results import Results, Timeline
-from halfway.comparison.timelines import OVER_TIME
+from halfway.comparison.evaluation.results import Results, Timeline
+from halfway.comparison.evaluation.timelines import OVER_TIME
 from halfway.report import wording
 from halfway.report.comparison import frame
 from halfway.report.comparison.axes import Axis, axis, label
-from halfway.report.comparison.system_marks import badge, colour
+from halfway.report.comparison.system_marks import badge, colour, mark_numbers
 from halfway.report.document import section
 
 _STRIP, _GAP, _TOP = 58.0, 20.0, 16.0  # heights of one metric's plot
@@ -21,7 +21,7 @@ def over_time_section(results: Results, names: Sequence[str]) -> str:
     """The section of metrics over time; "" without any. names: of the points."""
     parts = []
     for point, name in enumerate(names):
-        panels = [_panel(results, point, place) for place in range(len(results.systems))]
+        panels = [_panel(results, point, system) for system in results.systems]
         if any(panels):
             inner = f'<div class="panels">{"".join(panels)}</div>'
             if len(names) > 1:
@@ -38,9 +38,9 @@ def over_time_section(results: Results, names: Sequence[str]) -> str:
     return section("over-time", "Over time", f"{note}{''.join(parts)}")
 
 
-def _panel(results: Results, point: int, place: int) -> str:
+def _panel(results: Results, point: int, system: str) -> str:
     """The plots of one system over time, one below the other; "" without values."""
-    system = results.systems[place]
+    place = mark_numbers(results.systems)[system]
     own = [line for line in results.timelines if (line.point, line.system) == (point, system)]
     if not own:
         return ""

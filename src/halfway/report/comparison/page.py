@@ -6,44 +6,53 @@ from html import escape
 from pathlib import Path
 
 import halfway
+from halfway.comparison.evaluation.results import Results
 from halfway.comparison.replay.replay import Replay
-from halfway.comparison.results import Results
 from halfway.files import write_whole
 from halfway.pipeline.plan.run import Scalar
 from halfway.report import wording
 from halfway.report.comparison import plots, sweeps, tables
-from halfway.report.comparison.map_section import map_script, map_section
+from halfway.report.comparison.decision_section import decision_section
+from halfway.report.comparison.groups import shown_metrics
+from halfway.report.comparison.map.map_section import map_script, map_section
 from halfway.report.comparison.node_section import node_section
 from halfway.report.comparison.over_time import over_time_section
-from halfway.report.document import asset, document, header, section
+from halfway.report.comparison.system_marks import mark_numbers
+from halfway.report.document import asset, document, header, prose, section
 
 
 def write_comparison_page(
-    results: Results, replays: Sequence[Replay], path: Path, command: str = ""
+    results: Results, replays: Sequence[Replay] | str, path: Path, command: str = ""
 ) -> None:
     """Write the HTML page of a comparison to `path`, with a map if there are replays.
 
-    command: the command that makes the page. Raises Problem if the file cannot be written.
+    replays: the replays, or the map section that was drawn from them ("": none). command: the
+    command that makes the page. Raises Problem if the file cannot be written.
     """
     write_whole(path, comparison_page(results, replays, command))
 
 
-def comparison_page(results: Results, replays: Sequence[Replay], command: str = "") -> str:
+def comparison_page(results: Results, replays: Sequence[Replay] | str, command: str = "") -> str:
     """The HTML page of a comparison as text; equal results and replays give equal text."""
-    places = {system: place for place, system in enumerate(results.systems)}
-    played = map_section(replays, places, results.title)
-    nodes = node_section(replays, places)
+    drawn = replays if isinstance(replays, str) else _drawn(results, replays)
     body = "".join([
-        _head(results), _contents(results, bool(played), bool(nodes)), "<main>",
-        _results(results), played, nodes,
+        _head(results), _contents(results, drawn), "<main>", decision_section(results),
+        _results(results), drawn,
         over_time_section(results, [_point(one) for one in results.points]),
         _distributions(results), _sweeps(results), _making(results, command), "</main>",
     ])  # fmt: skip
-    script = map_script() if played else ""
+    scripts = [asset("comparison", "sort.js"), *([map_script()] if drawn else [])]
+    script = "".join(f"(() => {{\n{one}\n}})();" for one in scripts)
     sheets = [("verdicts", "page.css"), ("comparison", "comparison.css")]
-    sheets += [("comparison", "map/map.css")] if played else []
+    sheets += [("comparison", "map/map.css")] if drawn else []
     style = "".join(asset(*sheet) for sheet in sheets)
-    return document(results.title, style, body, f'"use strict";(() => {{\n{script}\n}})();')
+    return document(results.title, style, body, f'"use strict";{script}')
+
+
+def _drawn(results: Results, replays: Sequence[Replay]) -> str:
+    places = mark_numbers(results.systems)
+    played = map_section(replays, places, results.title)
+    return f"{played}{node_section(replays, places)}"
 
 
 def _head(results: Results) -> str:
@@ -65,10 +74,11 @@ def _head(results: Results) -> str:
     return header("comparison of systems", results.title, byline, facts, alarm)
 
 
-def _contents(results: Results, played: bool, nodes: bool) -> str:
-    links = [("results", "Results")]
-    links += [("map", "Replay of one run")] if played else []
-    links += [("nodes", "Nodes of one run")] if nodes else []
+def _contents(results: Results, drawn: str) -> str:
+    links = [("decision", "Which system to choose")] if results.decisions else []
+    links += [("results", "Results")]
+    links += [("map", "Replay of one run")] if drawn else []
+    links += [("nodes", "Nodes of one run")] if 'id="nodes"' in drawn else []
     links += [("over-time", "Over time")] if results.timelines else []
     links += [("distributions", "Intervals and distributions")]
     links += [("sweeps", "Sweeps")] if sweeps.varied(results) else []
@@ -82,12 +92,13 @@ def _point(parameters: dict[str, Scalar]) -> str:
 
 
 def _results(results: Results) -> str:
-    captions = [_point(point) or "Means over the replicates" for point in results.points]
-    shown = "".join(tables.table(results, place, caption) for place, caption in enumerate(captions))
     replicates = wording.count(results.replicates, "replicate")
+    partial = any(0 < cell.replicates < results.replicates for cell in results.cells)
+    few = " [k] means that only k replicates have a value." if partial else ""
     key = (
-        f"Each value is the mean over {replicates}. The 95 % interval is below the value. ★ marks "
-        "a system that is significantly better than every other system of comparable delivery."
+        f"Each value is the mean over {replicates}. The 95 % interval is below the value.{few} "
+        "★ marks a system that is significantly better than every other system of comparable "
+        "delivery. If a system delivers too little, its costs are not called better or worse."
     )
     count = len(results.notes)
     summary = f"<summary>Notes ({count})</summary>"
@@ -95,7 +106,7 @@ def _results(results: Results) -> str:
     inner = (
         '<p class="choice"><label><input type="checkbox" id="paired"> '
         f"paired differences to {escape(results.baseline)}</label></p>"
-        f'{shown}<p class="note">{key}</p>{notes}'
+        f'{_tables(results)}{tables.unsupported(results)}<p class="note">{key}</p>{notes}'
         "<details><summary>How the numbers were made</summary>"
         f"{_list(results.methods)}</details>"
         "<details><summary>Definitions of the metrics</summary>"
@@ -104,8 +115,21 @@ def _results(results: Results) -> str:
     return section("results", "Results", inner)
 
 
+def _tables(results: Results) -> str:
+    """The tables of the page: of the one point, or of each metric and each point of a sweep."""
+    if not sweeps.varied(results):
+        return tables.tables(results, 0, _point(results.points[0]))
+    of_metrics = "".join(tables.sweep_tables(results, one) for one in shown_metrics(results))
+    of_points = "".join(
+        f'<details class="again"><summary>All metrics, {escape(_point(point))}</summary>'
+        f"{tables.tables(results, place, _point(point))}</details>"
+        for place, point in enumerate(results.points)
+    )
+    return of_metrics + of_points
+
+
 def _list(texts: Sequence[str]) -> str:
-    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    items = "".join(f"<li>{prose(text)}</li>" for text in texts)
     return f'<ul class="readings">{items}</ul>'
 
 
@@ -118,7 +142,8 @@ def _distributions(results: Results) -> str:
         name = _point(parameters)
         if len(results.points) > 1:
             is_open = " open" if place == 0 else ""
-            inner = f"<details{is_open}><summary>{escape(name)}</summary>{inner}</details>"
+            summary = f"<summary>{escape(name)}</summary>"
+            inner = f'<details class="again"{is_open}>{summary}{inner}</details>'
         parts.append(inner)
     note = "A dot is a replicate, a mark is a mean, and a line is a 95 % interval."
     inner = f'<p class="note">{note}</p>{"".join(parts)}'

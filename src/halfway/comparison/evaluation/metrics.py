@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.recovery import recovery
-from halfway.comparison.results import Metric
-from halfway.comparison.timelines import advance_in_bins, encoded, over_time
+from halfway.comparison.evaluation.recovery import recovery
+from halfway.comparison.evaluation.results import Metric
+from halfway.comparison.evaluation.timelines import advance_in_bins, encoded, over_time
 from halfway.pipeline.plan.run import Observations
 from halfway.scenario.schema import Scenario
 from halfway.sim.metrics.deliveries import DeliveryAccounting
@@ -16,7 +16,6 @@ from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
 
 LATENCY = "latency-quantiles"  # [101] quantiles of a run, for the latency curves
-SHARES = ("delivery-ratio", "load-gini", "recovery-rate")  # between 0 and 1
 # Counts observed beside the metrics, where above 0; a note under the tables reports them.
 LATE, SATURATED, SHORTFALL = "late", "saturated", "shortfall: "
 
@@ -28,7 +27,7 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
             "event's publisher. The subscriber must be up when the event is published. Events "
             "near the end of the run count too. An event does not count if its publisher is "
             "down. A notification counts as delivered if it arrives before the run ends and "
-            "before `window` newer events are published.", "more"),
+            "before `window` newer events are published.", "more", most=1.0),
      lambda o: o.delivery_ratio),
     (Metric("latency-p50", "latency p50", "s",
             "The median time from the publication of an event to its notification. Only "
@@ -46,7 +45,7 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
     (Metric("stretch", "stretch", "",
             "The mean ratio of two numbers of hops: the hops of a notification, and the hops of "
             "a shortest path when its event was published. A system has no value if its records "
-            "do not count the hops from the publisher."),
+            "do not count the hops from the publisher.", least=1.0),
      lambda o: o.stretch.mean),
     (Metric("messages-per-notification", "messages / notification", "",
             "The transmissions of the whole run, including set-up and upkeep, divided by the "
@@ -66,7 +65,7 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
             "with contention is an exception to this rule. Hellos are free."),
      lambda o: o.energy_j),
     (Metric("max-node-energy", "max node energy", "J",
-            "The highest energy that one node spends in the run."),
+            "The highest energy that one node spends in the whole run."),
      lambda o: o.max_node_energy_j),
     (Metric("max-node-load", "max node load", "",
             "The largest number of records that one node sends and receives, including the "
@@ -75,7 +74,7 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
      lambda o: o.load.max),
     (Metric("load-gini", "load Gini", "",
             "The Gini coefficient, over all nodes, of the number of records that a node sends "
-            "and receives. The value 0 means that all nodes have an equal load."),
+            "and receives. The value 0 means that all nodes have an equal load.", most=1.0),
      lambda o: o.load.gini),
     (Metric("state-per-node", "state / node", "bytes",
             "The mean memory of a node's state. Every table counts with its allocated size, "
@@ -92,7 +91,7 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
     (Metric("recovery-rate", "recovery rate", "",
             "The share of the faults from which the system recovers. A fault counts only if at "
             "least three events follow the fault. The recovery is the first of three consecutive "
-            "publications that reach all expected subscribers.", "more"), None),
+            "publications that reach all expected subscribers.", "more", most=1.0), None),
     (Metric("first-node-dead", "first node dead", "s",
             "The time at which the battery of a node is used up for the first time. A run in which "
             "no battery is used up has no value.", "more"),
@@ -102,10 +101,11 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
      lambda o: math.nan if o.lifetime is None else float(o.lifetime.alive)),
 )  # fmt: skip
 METRICS = tuple(metric for metric, _ in _METRICS)
+SHARES = tuple(metric.name for metric in METRICS if metric.most == 1.0)
 _OF_BATTERIES = ("first-node-dead", "nodes-alive")
 
 
-def metrics_of(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
+def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
     """The metrics that some of a comparison's scenarios have; those of batteries need batteries."""
     if any(one.power.battery_j is not None for one in scenarios):
         return METRICS
@@ -133,7 +133,7 @@ def observations(simulation: Simulation) -> Observations:
     seconds, rate = recovery(
         np.concatenate([np.zeros(0), *environment.fault_times]), *_complete_events(deliveries)
     )
-    values = {metric.name: read(outcome) for metric, read in _METRICS if read is not None}
+    values = metrics_of(outcome)
     values |= {"set-up-messages": set_up, "recovery-time": seconds, "recovery-rate": rate}
     if outcome.lifetime is None:
         values = {name: value for name, value in values.items() if name not in _OF_BATTERIES}
@@ -147,6 +147,11 @@ def observations(simulation: Simulation) -> Observations:
     observed |= encoded(columns)
     observed[LATENCY] = np.array([latency.quantile(one) for one in shares.tolist()], np.float64)
     return observed
+
+
+def metrics_of(outcome: Outcome) -> dict[str, float]:
+    """The comparison metrics that the outcome of a run contains: name -> value, or nan."""
+    return {metric.name: read(outcome) for metric, read in _METRICS if read is not None}
 
 
 def _each(amount: float, outcome: Outcome) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.results import Results
+from halfway.comparison.evaluation.results import Results
 from halfway.sim.engine.records import SENT
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.simulation import Simulation

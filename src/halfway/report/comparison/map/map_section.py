@@ -9,7 +9,7 @@ import numpy as np
 
 from halfway.comparison.replay.replay import Replay
 from halfway.comparison.replay.world import ReplayWorld
-from halfway.report.comparison.packing import Packed, packed_replay, packed_world
+from halfway.report.comparison.map.packing import Packed, packed_replay, packed_world
 from halfway.report.comparison.system_marks import badge
 from halfway.report.document import asset, section
 
@@ -36,7 +36,7 @@ _LEFT_OUT = {
 
 
 def map_section(replays: Sequence[Replay], places: dict[str, int], title: str = "") -> str:
-    """The map section; "" without replays. places: system -> its index in a comparison's tables.
+    """The map section; "" without replays. places: system -> the number of its mark.
 
     title: of the comparison, for saved pictures.
     """
