@@ -72,8 +72,8 @@ def test_large_batteries_change_nothing() -> None:
         assert one.digest == other.digest
         assert math.isnan(other.lifetime.first_dead_s)
         assert other.lifetime.alive == 150
-        assert "lifetime" not in one.as_dict()
-        assert other.as_dict() == one.as_dict() | {"lifetime": {"first_dead_s": None, "alive": 150}}
+        assert "lifetime" not in one.to_dict()
+        assert other.to_dict() == one.to_dict() | {"lifetime": {"first_dead_s": None, "alive": 150}}
 
 
 def test_moving_nodes_have_batteries_too() -> None:

@@ -107,19 +107,17 @@ class Simulation:
             raise Unsupported(f"{self.system} cannot run here: {why}")
         self.instance = self._adapter.instance(context)
         self.declared = radio or IdealRadio()
-        moving = motion is not None
-        self.radio = self.declared.made(self.environment.start, moving, stream(seed, RADIO))
+        where = self.environment.start, motion is not None
+        self.radio = self.declared.made(*where, stream(seed, RADIO))
         self.power = checked(power or Power())
         self._batteries = None if batteries is None else Batteries(batteries, n)
-        counts_hops = self.instance.hops_from_publisher
-        deliveries = DeliveryAccounting(self.demand, n, window, counts_hops)
+        deliveries = DeliveryAccounting(self.demand, n, window, self.instance.hops_from_publisher)
         self._publications = PublicationFeed(self.demand, deliveries, self.environment, stretch)
         self.deliveries, self.at, self._posted_to = deliveries, 0.0, 0.0
         self._trace = self._new_trace(trace)
         self._records = None if journal is None else KeptRecords(journal)
-        buffer = _JOURNAL if trace is not None or journal else 0
         self._lend = Lender()
-        self.engine = self._new_engine(window, buffer)
+        self.engine = self._new_engine(window, _JOURNAL if trace is not None or journal else 0)
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
         each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
