@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from halfway.comparison.evaluation.metrics import metrics_for, observations
 from halfway.problem import Problem
 from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario
@@ -107,3 +108,19 @@ def test_a_scenario_takes_batteries_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "cells.csv").write_text("node,battery_j\nrof,0.0128\n", "utf-8")
     with pytest.raises(Problem, match="'rof': the network has no such node"):
         simulation_of(read_scenario(tmp_path / "scenario.toml"))
+
+
+def test_a_comparison_has_metrics_of_batteries_only_where_nodes_have_them(tmp_path: Path) -> None:
+    text = '[network]\nkind = "unit-disk"\nn = 20\ndegree = 8.0\n'
+    bare, with_batteries = tmp_path / "bare.toml", tmp_path / "with.toml"
+    bare.write_text(text, "utf-8")
+    with_batteries.write_text(text + "[power]\nbattery_j = 0.02\n", "utf-8")
+    one, other = read_scenario(bare), read_scenario(with_batteries)
+    names = {metric.name for metric in metrics_for([one, other])}
+    assert names - {metric.name for metric in metrics_for([one])} == {
+        "first-node-dead", "nodes-alive"
+    }  # fmt: skip
+    assert not {"first-node-dead", "nodes-alive"} & observations(simulation_of(one)).keys()
+    observed = observations(simulation_of(other))
+    assert observed["nodes-alive"].tolist() == [0.0]
+    assert 0.0 < observed["first-node-dead"][0] < 20.0
