@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from halfway.comparison.compile_ahead import Progress as CompileProgress
 from halfway.comparison.compile_ahead import compile_first
 from halfway.comparison.evaluation import statistics
 from halfway.comparison.evaluation.decision import decide
@@ -43,7 +44,7 @@ def compare(
     progress: Progress | None = None,
     seed: int | None = None,
     *,
-    compiling: Progress | None = None,
+    compiling: CompileProgress | None = None,
     partitions: int | None = None,
 ) -> Completed:
     """Run a comparison: make the runs that the store lacks, and compute the results.
