@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 import halfway
+from halfway.cli.check import check
 from halfway.cli.compare import compare
 from halfway.cli.reproduce import reproduce
 from halfway.cli.results import results
@@ -69,6 +70,7 @@ def _halfway(
     halfway reproduce --scale paper              all figures, on as many networks as the papers
     halfway walk mesh.graphml --plot walk.png    two walks on your network
     halfway simulate scenario.toml               one system, message by message
+    halfway check scenario.toml                  what a comparison would run
     halfway compare scenario.toml                all systems on your scenario
     halfway results halfway-results              check a folder of results
     """
@@ -88,5 +90,5 @@ def list_papers() -> None:
     print_papers(console(), PAPERS.values())
 
 
-for _command in (compare, reproduce, walk, simulate, results):
+for _command in (check, compare, reproduce, walk, simulate, results):
     app.command()(_command)
