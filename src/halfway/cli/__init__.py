@@ -13,6 +13,7 @@ import typer
 import halfway
 from halfway.cli.check import check
 from halfway.cli.compare import compare
+from halfway.cli.init import init
 from halfway.cli.reproduce import reproduce
 from halfway.cli.results import results
 from halfway.cli.screen import INTERRUPTED, console, report_error
@@ -70,6 +71,7 @@ def _halfway(
     halfway reproduce --scale paper              all figures, on as many networks as the papers
     halfway walk mesh.graphml --plot walk.png    two walks on your network
     halfway simulate scenario.toml               one system, message by message
+    halfway init links.csv                       a first scenario for your network
     halfway check scenario.toml                  what a comparison would run
     halfway compare scenario.toml                all systems on your scenario
     halfway results halfway-results              check a folder of results
@@ -90,5 +92,5 @@ def list_papers() -> None:
     print_papers(console(), PAPERS.values())
 
 
-for _command in (check, compare, reproduce, walk, simulate, results):
+for _command in (init, check, compare, reproduce, walk, simulate, results):
     app.command()(_command)

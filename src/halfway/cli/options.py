@@ -93,6 +93,15 @@ BothWays = Annotated[
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="SCENARIO", help="TOML file. docs/scenarios.md lists its fields.")
 ]
+InitFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Network (table, GraphML, …) or movement.")
+]
+InitPositions = Annotated[
+    Path | None, typer.Argument(metavar="POSITIONS", help="Table of id, x, y (or lon, lat).")
+]
+InitOut = Annotated[
+    Path, typer.Option("--out", "-o", metavar="FILE", help="Scenario file to write.")
+]
 SystemName = Annotated[
     str | None,
     typer.Option(

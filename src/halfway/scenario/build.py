@@ -104,8 +104,8 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
             return connected_unit_disk(n, r, scenario.seed).network, None
         case FromFile() as file:
             return read_network(
-                file.path, quality=file.quality, threshold=file.over, both_ways=file.both_ways,
-                positions_from=file.positions, largest=file.largest,
+                file.path, source=file.source, target=file.target, quality=file.quality,
+                threshold=file.over, both_ways=file.both_ways, positions_from=file.positions, largest=file.largest,
             ), None  # fmt: skip
         case Backbone() as model:
             square = min(Waxman().square, model.side)  # the placement's square, unused here

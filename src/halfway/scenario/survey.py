@@ -103,7 +103,12 @@ def _left_out_nodes(scenario: Scenario, names: list[str]) -> list[str]:
     if not isinstance(file, FromFile) or not file.largest:
         return []
     whole = read_network(
-        file.path, quality=file.quality, threshold=file.over, both_ways=file.both_ways
+        file.path,
+        source=file.source,
+        target=file.target,
+        quality=file.quality,
+        threshold=file.over,
+        both_ways=file.both_ways,
     )
     return sorted({whole.label(row) for row in range(whole.n)} - set(names))
 
@@ -139,7 +144,7 @@ def _on_topology(topology: Topology) -> Iterator[str]:
         count = len(topology.left_out_nodes)
         yield (
             f"{count:,} of {count + topology.nodes:,} nodes of the file are outside the largest "
-            "component: lower `network.over`, or set `network.largest` to false"
+            "component: set `network.largest` to false, or keep more links"
         )
     if unplaced := topology.left_out.get("nodes without a position"):
         yield f"{unplaced:,} nodes have no position, so the network has no positions at all"

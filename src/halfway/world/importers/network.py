@@ -84,6 +84,11 @@ def table_of(path: Path) -> TextTable:
     return csv_table(path) if suffix(path) in _CSV else blank_table(path)
 
 
+def is_table(path: Path) -> bool:
+    """Return whether the suffix of a network file names a table of links."""
+    return suffix(path) in (*_CSV, *_BLANKS)
+
+
 def suffix(path: Path, more: tuple[str, ...] = ()) -> str:
     """Return a network file's suffix in lower case; Problem unless supported or in `more`."""
     kind = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()

@@ -21,6 +21,7 @@ from halfway.world.mobility.motion import LARGEST, Legs, Presence
 JUMP = 1e8  # metres a second: a setdest as fast as this, or faster, is a jump
 
 _CSV = (".csv",)
+_COLUMNS = ("node", "t_s", "x_m", "y_m")
 _SETDEST = (".mob", ".tcl", ".ns2", ".ns_movements", ".movements", ".setdest")
 _NODE = re.compile(r"\$node_\(\s*(\d{1,9})\s*\)\s+(.*)")
 _AT = re.compile(r'\$ns_\s+at\s+(\S+)\s+"(.*)"')
@@ -49,7 +50,14 @@ def read_motion(path: str | Path) -> Traces:
     raise Problem(f"unknown suffix '{kind}'", where=str(path), remedy=remedy)
 
 
-def read_tracks(path: str | Path, columns: Sequence[str] = ("node", "t_s", "x_m", "y_m")) -> Traces:
+def is_motion(path: Path) -> bool:
+    """Return whether a file has movement: by its suffix, or a CSV by its columns."""
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    kind = plain.suffix.lower()
+    return kind in _SETDEST or (kind in _CSV and set(_COLUMNS) <= set(csv_table(path).columns))
+
+
+def read_tracks(path: str | Path, columns: Sequence[str] = _COLUMNS) -> Traces:
     """Read a CSV trace with a header: one fix per line, in any order, interpolated linearly.
 
     columns: the names of id, time (seconds), x and y. A node exists from its first to its last
