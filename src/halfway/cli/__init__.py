@@ -13,10 +13,11 @@ import typer
 import halfway
 from halfway.cli.check import check
 from halfway.cli.compare import compare
+from halfway.cli.describe import list_options, list_papers
 from halfway.cli.init import init
 from halfway.cli.reproduce import reproduce
 from halfway.cli.results import results
-from halfway.cli.screen import INTERRUPTED, console, report_error
+from halfway.cli.screen import INTERRUPTED, report_error
 from halfway.cli.simulate import simulate
 from halfway.cli.walk import walk
 
@@ -67,6 +68,7 @@ def _halfway(
 
     \b
     halfway list                                 papers, figures, systems
+    halfway options gossip                       the options of a system
     halfway reproduce directional-walks/figure-6 one figure, in about a minute
     halfway reproduce --scale paper              all figures, on as many networks as the papers
     halfway walk mesh.graphml --plot walk.png    two walks on your network
@@ -80,17 +82,7 @@ def _halfway(
         typer.echo(context.get_help())
 
 
-@app.command("list")
-def list_papers() -> None:
-    """List all papers, figures and systems. Each figure has its number of runs.
-
-    [bold]halfway reproduce[/bold] takes the names of papers and figures.
-    """
-    from halfway.papers import PAPERS
-    from halfway.report.listing import print_papers
-
-    print_papers(console(), PAPERS.values())
-
-
+app.command("list")(list_papers)
+app.command("options")(list_options)
 for _command in (init, check, compare, reproduce, walk, simulate, results):
     app.command()(_command)

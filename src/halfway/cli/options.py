@@ -102,6 +102,10 @@ InitPositions = Annotated[
 InitOut = Annotated[
     Path, typer.Option("--out", "-o", metavar="FILE", help="Scenario file to write.")
 ]
+DescribedSystem = Annotated[
+    str | None,
+    typer.Argument(metavar="SYSTEM", help="System, or Python file of a protocol. Default: all."),
+]
 SystemName = Annotated[
     str | None,
     typer.Option(

@@ -105,7 +105,8 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
         case FromFile() as file:
             return read_network(
                 file.path, source=file.source, target=file.target, quality=file.quality,
-                threshold=file.over, both_ways=file.both_ways, positions_from=file.positions, largest=file.largest,
+                threshold=file.over, both_ways=file.both_ways,
+                positions_from=file.positions, largest=file.largest,
             ), None  # fmt: skip
         case Backbone() as model:
             square = min(Waxman().square, model.side)  # the placement's square, unused here
