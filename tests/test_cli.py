@@ -479,7 +479,7 @@ def test_the_list_names_the_systems_of_simulate(capsys: pytest.CaptureFixture[st
     assert tuple(TABLE) == tuple(SYSTEMS)
     assert cli.main(["list"]) == 0
     printed = capsys.readouterr().out.partition("\nsystems")[2]
-    listed = [line.split()[0] for line in printed.splitlines() if line.startswith("  ")]
+    listed = [line.split()[0] for line in printed.splitlines() if line.strip()]
     assert [name for name in listed if name in SYSTEMS] == list(SYSTEMS)
 
 

@@ -17,12 +17,12 @@ from halfway.cli.describe import list_options, list_papers
 from halfway.cli.init import init
 from halfway.cli.reproduce import reproduce
 from halfway.cli.results import results
+from halfway.cli.schema import schema
 from halfway.cli.screen import INTERRUPTED, report_error
 from halfway.cli.simulate import simulate
 from halfway.cli.walk import walk
 
 app = typer.Typer(
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -84,5 +84,5 @@ def _halfway(
 
 app.command("list")(list_papers)
 app.command("options")(list_options)
-for _command in (init, check, compare, reproduce, walk, simulate, results):
+for _command in (init, check, compare, reproduce, walk, simulate, results, schema):
     app.command()(_command)

@@ -21,6 +21,7 @@ def init(
     and its scale. It prints each guess. It chooses a threshold of the quality that
     keeps at least 90 % of the connected nodes. The scenario has comments, and
     `halfway compare` can run it at once. An existing file is never replaced.
+    The command also writes halfway.schema.json, with which editors complete fields.
 
     \b
     halfway init links.csv positions.csv
@@ -32,10 +33,13 @@ def init(
         raise Problem(what, where=str(out), remedy="choose another file with -o")
     with spinner("reading the file"):
         from halfway.files import write_whole
+        from halfway.scenario.json_schema import NAME, json_schema
         from halfway.scenario.starter import starter
 
         found = starter(network, positions, out)
     write_whole(out, found.text)
+    if not (beside := out.parent / NAME).exists():
+        write_whole(beside, json_schema())
     for guess in found.guesses:
         typer.echo(f"guess: {guess}")
     typer.echo(f"wrote {out} ({found.size}): edit it, then run `halfway check {out}`")

@@ -31,6 +31,11 @@ def print_papers(console: Console, papers: Iterable[Paper]) -> None:
     console.print(Text("`halfway options SYSTEM` lists the options of a system."))
 
 
+def ideas() -> dict[str, str]:
+    """The idea of each listed system, in one sentence."""
+    return {name: about.idea for name, about in ABOUT.items()}
+
+
 class OptionRow(NamedTuple):
     """One listed option of a system."""
 

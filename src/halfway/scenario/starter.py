@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from halfway.problem import Problem
 from halfway.scenario.build import prepared
+from halfway.scenario.json_schema import NAME
 from halfway.scenario.reading import checked
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.world.graphs.mean_degree import distance_to_neighbours
@@ -179,6 +180,7 @@ def _assembled(path: Path, network: list[str], radio: list[str], n: int, seconds
     subscribers = max(1, min(20, n // 10, n - 1))
     topics = max(1, min(10, n // 20))
     return "\n".join([
+        f"#:schema ./{NAME}",
         f"# A first scenario for {_plain(path.name)}. docs/scenarios.md describes every field.",
         "#     halfway check FILE        what a comparison would run",
         "#     halfway compare FILE      every system on this scenario",
