@@ -21,7 +21,8 @@ from halfway.world.graphs.unit_disk import connected_unit_disk
 from halfway.world.importers.network import read_network
 from halfway.world.mobility.motion import Legs, Presence
 from halfway.world.mobility.random_waypoint import Wandering
-from halfway.world.mobility.trace_files import Traces, read_motion
+from halfway.world.mobility.trace_files import read_motion
+from halfway.world.mobility.tracks import Traces
 from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.demand import Drawn
 

@@ -18,7 +18,8 @@ from halfway.world.importers.guess import TableGuess, guessed
 from halfway.world.importers.network import is_table, read_network, table_of
 from halfway.world.mobility.motion import positions
 from halfway.world.mobility.moving_grid import present
-from halfway.world.mobility.trace_files import Traces, is_motion, read_motion
+from halfway.world.mobility.trace_files import is_motion, read_motion
+from halfway.world.mobility.tracks import Traces
 
 _KEPT = 0.9  # share of the connected nodes that a threshold must keep connected
 _THRESHOLDS = (0.9, 0.75, 0.5, 0.25, 0.1)  # of the scale of the quality

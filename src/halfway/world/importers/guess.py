@@ -22,13 +22,14 @@ _TARGETS = (
 _PAIRS = (
     ("there", "back"), ("tq_ab", "tq_ba"), ("lq", "nlq"), ("pdr_ab", "pdr_ba"),
     ("prr_ab", "prr_ba"), ("quality_ab", "quality_ba"), ("q_ab", "q_ba"),
-    ("source_tq", "target_tq"), ("tq", "rtq"), ("forward", "backward"),
+    ("source_tq", "target_tq"), ("linkquality", "neighborlinkquality"), ("tq", "rtq"),
+    ("forward", "backward"),
 )  # fmt: skip
 _SINGLE = (
     "quality", "q", "pdr", "prr", "pdr_mean", "tq", "lq", "ratio", "probability", "success",
-    "delivery", "delivery_ratio", "link_quality", "etx",
+    "delivery", "delivery_ratio", "link_quality", "etx", "cost", "metric",
 )  # fmt: skip
-_LESS_IS_BETTER = ("etx",)
+_LESS_IS_BETTER = ("etx", "cost", "metric")
 _SCALES = ((1.0, "0 to 1"), (100.0, "0 to 100"), (255.0, "0 to 255"))
 
 
