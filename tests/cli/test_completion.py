@@ -36,6 +36,7 @@ def test_metrics_of_a_stopping_rule() -> None:
         ("halfway options gos", "gossip"),
         ("halfway reproduce directional-walks/figure-8", "directional-walks/figure-8"),
         ("halfway compare x.toml --baseline anti", "anti-entropy"),
+        ("halfway compare x.toml --minimise ener", "energy"),
     ],
 )
 def test_a_shell_gets_the_names(line: str, expected: str) -> None:

@@ -71,7 +71,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "trace": {"engine", "environment", "metrics"},
         ".": {"engine", "radio", "environment", "metrics", "workload", "trace"},
     },
-    "comparison": {".": set(), "replay": {"."}},
+    "comparison": {".": set(), "replay": {"."}, "check": {"."}},
     "pipeline": {
         "plan": set(),
         "spark": {"plan"},

@@ -25,13 +25,23 @@ def figures(incomplete: str) -> list[str]:
     return _beginning(names, incomplete)
 
 
-def stopping_rules(incomplete: str) -> list[str]:
-    """Complete the metric of a stopping rule such as half-width=2%,energy."""
+def metrics(incomplete: str) -> list[str]:
+    """Complete a metric of a comparison."""
     from halfway.comparison.metrics import METRICS
 
-    rule, comma, _ = incomplete.rpartition(",")
+    return _beginning((metric.name for metric in METRICS), incomplete)
+
+
+def needs(incomplete: str) -> list[str]:
+    """Complete the metric of a need such as delivery-ratio=0.95, up to its equals sign."""
+    return [f"{name}=" for name in metrics(incomplete)]
+
+
+def stopping_rules(incomplete: str) -> list[str]:
+    """Complete the metric of a stopping rule such as half-width=2%,energy."""
+    rule, comma, last = incomplete.rpartition(",")
     rule = rule if comma else incomplete if "=" in incomplete else "half-width=2%"
-    return _beginning((f"{rule},{metric.name}" for metric in METRICS), incomplete)
+    return [f"{rule},{name}" for name in metrics(last if comma else "")]
 
 
 def fields(incomplete: str) -> list[str]:

@@ -180,7 +180,7 @@ Baseline = Annotated[
     str | None,
     typer.Option(
         metavar="S",
-        help="Baseline system for paired differences; default: flooding.",
+        help="Baseline of paired differences; default: flooding.",
         autocompletion=completion.systems,
     ),
 ]
@@ -203,6 +203,24 @@ Swept = Annotated[
         metavar="FIELD=A,B,…",
         help="Compare at each value of a field. Repeatable.",
         autocompletion=completion.fields,
+    ),
+]
+Needed = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--need",
+        metavar="METRIC=X",
+        help="Decide: least value of delivery-ratio, greatest of a cost; repeatable.",
+        autocompletion=completion.needs,
+    ),
+]
+Minimised = Annotated[
+    str,
+    typer.Option(
+        "--minimise",
+        metavar="METRIC",
+        help="Decide: the cost to minimise; default: messages-per-notification.",
+        autocompletion=completion.metrics,
     ),
 ]
 Mapped = Annotated[

@@ -1,0 +1,1 @@
+"""The check of a comparison before it runs: `halfway check`."""
