@@ -18,7 +18,7 @@ from halfway.cli.init import init
 from halfway.cli.reproduce import reproduce
 from halfway.cli.results import results
 from halfway.cli.schema import schema
-from halfway.cli.screen import INTERRUPTED, PLAIN, report_error
+from halfway.cli.screen import INTERRUPTED, PLAIN, report_error, warn_of_cache
 from halfway.cli.simulate import simulate
 from halfway.cli.walk import walk
 
@@ -41,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return report_error(BrokenPipeError())
     except (Exception, KeyboardInterrupt) as error:  # no error leaves as a traceback
         return report_error(error)
+    warn_of_cache()
     if status == INTERRUPTED:  # typer: Ctrl-C; it prints nothing
         return report_error(KeyboardInterrupt())
     return status if isinstance(status, int) else 0

@@ -37,7 +37,7 @@ def check(
     given, swept = assignments(changes, "--set"), assignments(sweep, "--sweep")
     named = [name for some in systems or [] for name in some.split(",")]
     with spinner("reading the scenario"):
-        from halfway.comparison.check.check import check as checked
+        from halfway.comparison.check import check as checked
         from halfway.comparison.request import read_request
         from halfway.report.check import check_json, print_check
 

@@ -27,7 +27,7 @@ def figures(incomplete: str) -> list[str]:
 
 def metrics(incomplete: str) -> list[str]:
     """Complete a metric of a comparison."""
-    from halfway.comparison.metrics import METRICS
+    from halfway.comparison.evaluation.metrics import METRICS
 
     return _beginning((metric.name for metric in METRICS), incomplete)
 

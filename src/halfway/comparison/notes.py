@@ -7,9 +7,9 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from halfway.comparison.metrics import LATE, METRICS, SATURATED, SHORTFALL, guard_of
-from halfway.comparison.results import ResultCell
-from halfway.comparison.statistics import COMPARABLE, FinishedRun, StoppingRule, too_wide
+from halfway.comparison.evaluation.metrics import LATE, METRICS, SATURATED, SHORTFALL, guard_of
+from halfway.comparison.evaluation.results import ResultCell
+from halfway.comparison.evaluation.statistics import COMPARABLE, FinishedRun, StoppingRule, too_wide
 from halfway.scenario.schema import FromFile, Recorded, Scenario
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 
@@ -22,7 +22,8 @@ def notes_of(
 ) -> tuple[str, ...]:  # fmt: skip
     """The notes under a comparison's tables; scenarios: of all points, systems: those that ran."""
     return (
-        *_on_delivery(cells), *_on_systems(scenarios, systems), *_on_counts(runs),
+        *_on_failed(runs, replicates), *_on_delivery(cells), *_on_systems(scenarios, systems),
+        *_on_counts(runs),
         *_on_stopping(rule, cells), *_on_values(cells, replicates),
     )  # fmt: skip
 
@@ -53,6 +54,16 @@ def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ..
         "hellos cost nothing.",
         *(added if replicates > first else ()),
     )
+
+
+def _on_failed(runs: Sequence[FinishedRun], replicates: int) -> Iterator[str]:
+    """The note that a system with failed runs has values of some networks only."""
+    failed = Counter((run.point, run.system) for run in runs if run.status != "ok")
+    for (_, system), count in failed.items():
+        yield (
+            f"{system}: the values are of {replicates - count} of {replicates} networks, those "
+            "where it runs; they are not comparable with the other systems' values."
+        )
 
 
 def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:

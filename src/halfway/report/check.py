@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from halfway.comparison.check.check import Check
+from halfway.comparison.check import Check
 
 _SHOWN = 8  # names in a list
 

@@ -1,1 +1,0 @@
-"""The check of a comparison before it runs: `halfway check`."""
