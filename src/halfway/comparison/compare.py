@@ -95,8 +95,9 @@ def _more(replicates: int) -> int:
 
 
 def _compile(
-    request: Request, store: Store, table: pa.Table, master: str | None, progress: Progress | None
-) -> None:
+    request: Request, store: Store, table: pa.Table, master: str | None,
+    progress: CompileProgress | None,
+) -> None:  # fmt: skip
     """Try a comparison's user protocols, and compile its systems, if a run is missing."""
     if set(table["key"].to_pylist()) <= store.finished_keys(errors=False):
         return
