@@ -30,7 +30,8 @@ from halfway.world.importers.network import read_network
 from halfway.world.importers.node_values import read_node_values
 from halfway.world.mobility.motion import Legs, Presence
 from halfway.world.mobility.random_waypoint import Wandering
-from halfway.world.mobility.trace_files import Traces, read_motion
+from halfway.world.mobility.trace_files import read_motion
+from halfway.world.mobility.tracks import Traces
 from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.demand import Drawn, Listed
 from halfway.world.workload.roles import Names
@@ -143,7 +144,8 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
             return connected_unit_disk(n, r, scenario.seed).network, None
         case FromFile() as file:
             return read_network(
-                file.path, quality=file.quality, threshold=file.over, both_ways=file.both_ways,
+                file.path, source=file.source, target=file.target, quality=file.quality,
+                threshold=file.over, both_ways=file.both_ways,
                 positions_from=file.positions, largest=file.largest,
             ), None  # fmt: skip
         case Backbone() as model:

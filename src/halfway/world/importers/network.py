@@ -1,4 +1,4 @@
-"""Reader of network files: GraphML, CSV with a header, or blank-separated columns."""
+"""Reader of network files: GraphML, JSON of mesh routers, GeoJSON, BRITE, and link tables."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,10 @@ import numpy as np
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList, network_of
 from halfway.world.graphs.network import Network
+from halfway.world.importers.brite import read_brite
+from halfway.world.importers.geojson import topology_of
 from halfway.world.importers.graphml import graphml
+from halfway.world.importers.json_topology import JSON
 from halfway.world.importers.link_table import (
     LinkQuality,
     TextTable,
@@ -20,6 +23,7 @@ from halfway.world.importers.link_table import (
 )
 
 GRAPHML = (".graphml", ".xml")
+BRITE = ".brite"
 _CSV = (".csv",)
 _BLANKS = (".txt", ".tsv", ".tab", ".dat", ".edges", ".edgelist", ".links", ".intra")
 
@@ -58,9 +62,16 @@ def read_network(
     kind = suffix(where)
     if kind in GRAPHML:
         if source or target or chosen.columns or only:
-            remedy = "leave out source, target, quality and only"
-            raise Problem("GraphML has no columns", where=str(where), remedy=remedy)
+            raise _no_columns(where)
         listed = graphml(where)
+    elif kind == BRITE:
+        if source or target or chosen.columns or only or positions_from is not None:
+            raise _no_columns(where)
+        return read_brite(where, largest=largest).underlay.network
+    elif kind in JSON:
+        topology = topology_of(where)
+        listed = links(topology.links, (source, target), chosen, only or {})
+        listed = _placed(listed, positions(topology.nodes, ()))
     else:
         listed = links(table_of(where), (source, target), chosen, only or {})
     if positions_from is not None:
@@ -68,12 +79,26 @@ def read_network(
     return network_of(listed, stem(where), largest=largest)
 
 
+def _no_columns(path: Path) -> Problem:
+    if suffix(path) == BRITE:
+        remedy = "leave out source, target, quality, only and positions"
+        return Problem("a .brite file has no columns", where=str(path), remedy=remedy)
+    remedy = "leave out source, target, quality and only"
+    return Problem("GraphML has no columns", where=str(path), remedy=remedy)
+
+
 def _with_positions(listed: LinkList, path: Path, columns: tuple[str, ...]) -> LinkList:
-    where = positions(table_of(path), columns)
-    labels = list(dict.fromkeys([*listed.labels, *where]))
-    if len(labels) == len(listed.labels) + len(where):
+    table = topology_of(path).nodes if suffix(path) in JSON else table_of(path)
+    where = positions(table, columns)
+    if not where.keys() & set(listed.labels):
         what = f"ids {', '.join(list(where)[:3])}…: expected ids of the links "
         raise Problem(what + f"({', '.join(listed.labels[:3])}…)", where=str(path))
+    return _placed(listed, where)
+
+
+def _placed(listed: LinkList, where: Mapping[str, tuple[float, float]]) -> LinkList:
+    """The list of links with positions; nodes without links are added."""
+    labels = list(dict.fromkeys([*listed.labels, *where]))
     unknown = (math.nan, math.nan)
     position = np.array([where.get(label, unknown) for label in labels], np.float64)
     return listed._replace(labels=labels, position=position)
@@ -81,13 +106,20 @@ def _with_positions(listed: LinkList, path: Path, columns: tuple[str, ...]) -> L
 
 def table_of(path: Path) -> TextTable:
     """Read a network file's table; the suffix (before an optional .gz) gives the format."""
+    if suffix(path) in JSON:
+        return topology_of(path).links
     return csv_table(path) if suffix(path) in _CSV else blank_table(path)
 
 
-def suffix(path: Path, more: tuple[str, ...] = ()) -> str:
-    """Return a network file's suffix in lower case; Problem unless supported or in `more`."""
+def is_table(path: Path) -> bool:
+    """Return whether the suffix of a network file names a table of links."""
+    return suffix(path) in (*_CSV, *_BLANKS, *JSON)
+
+
+def suffix(path: Path) -> str:
+    """Return a network file's suffix in lower case; Problem unless supported."""
     kind = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
-    known = (*more, *GRAPHML, *_CSV, *_BLANKS)
+    known = (*GRAPHML, *JSON, BRITE, *_CSV, *_BLANKS)
     if kind not in known:
         what = f"unknown suffix '{kind}'"
         if path.is_dir():
