@@ -17,10 +17,10 @@ from halfway.scenario.schema import (
 from halfway.world.workload.demand import Drawn, Listed, drawn_order
 from halfway.world.workload.event_files import RecordedEvents, read_events, read_roles
 from halfway.world.workload.roles import (
+    GivenRoles,
     NamedSubscription,
     Names,
     Period,
-    Roles,
     publishing_rows,
     subscribing_rows,
     topic_names,
@@ -92,7 +92,7 @@ def _drawn(workload: Workload, place: Place) -> Drawn:
         len(place.names), len(topics.known), workload.publishers_each, workload.subscribers_each,
         workload.events, workload.every_s, workload.start_s, workload.arrivals, place.seed,
         workload.width, workload.exponent if workload.popularity == "zipf" else 0.0,
-        Roles(publishers, subscribers, periods), _payload(workload.payload_bytes, topics),
+        GivenRoles(publishers, subscribers, periods), _payload(workload.payload_bytes, topics),
     )  # fmt: skip
 
 
@@ -175,7 +175,7 @@ def _drawn_subscribers(
         publishers[topic].add(row)
     drawn = Drawn(
         len(place.names), topics, 1, workload.subscribers_each, 0, seed=place.seed,
-        roles=Roles(publishers=tuple(tuple(sorted(some)) for some in publishers)),
+        roles=GivenRoles(publishers=tuple(tuple(sorted(some)) for some in publishers)),
     )  # fmt: skip
     return tuple(tuple(some.tolist()) for some in drawn.subscribers)
 

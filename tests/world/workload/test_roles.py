@@ -8,9 +8,9 @@ import pytest
 from halfway.problem import Problem
 from halfway.world.workload.demand import Drawn, Listed
 from halfway.world.workload.roles import (
+    GivenRoles,
     NamedSubscription,
     Names,
-    Roles,
     SubscribedPeriods,
     publishing_rows,
     subscribing_rows,
@@ -66,7 +66,7 @@ def test_a_period_holds_from_its_beginning_until_before_its_end() -> None:
 
 
 def test_given_publishers_publish_and_the_drawn_subscribers_are_others() -> None:
-    given = Roles(publishers=((0, 4), (7,)))
+    given = GivenRoles(publishers=((0, 4), (7,)))
     demand = Drawn(8, 2, 1, 6, events=200, seed=3, roles=given)
     events = demand.take(1e9, 1000)
     assert set(events.row[events.topic == 0].tolist()) == {0, 4}
@@ -77,23 +77,23 @@ def test_given_publishers_publish_and_the_drawn_subscribers_are_others() -> None
 
 def test_too_few_nodes_remain_for_the_drawn_roles() -> None:
     with pytest.raises(Problem, match="subscribers_each = 7: expected at most 6"):
-        Drawn(8, 1, 1, 7, roles=Roles(publishers=((0, 4),)))
+        Drawn(8, 1, 1, 7, roles=GivenRoles(publishers=((0, 4),)))
 
 
 def test_given_subscribers_leave_the_publications_as_they_are() -> None:
     free = Drawn(30, 3, 2, 4, events=50, seed=9)
     rows = tuple(tuple(some.tolist()) for some in free.publishers)
-    again = Drawn(30, 3, 2, 4, events=50, seed=9, roles=Roles(publishers=rows))
+    again = Drawn(30, 3, 2, 4, events=50, seed=9, roles=GivenRoles(publishers=rows))
     one, other = free.take(1e9, 99), again.take(1e9, 99)
     assert one.row.tolist() == other.row.tolist()
     assert one.topic.tolist() == other.topic.tolist()
 
 
 def test_a_topic_without_publishers_has_no_events() -> None:
-    demand = Drawn(8, 3, 1, 1, events=60, seed=1, roles=Roles(publishers=((), (2,), ())))
+    demand = Drawn(8, 3, 1, 1, events=60, seed=1, roles=GivenRoles(publishers=((), (2,), ())))
     assert set(demand.take(1e9, 99).topic.tolist()) == {1}
     with pytest.raises(Problem, match="publishers: expected at least one"):
-        Drawn(8, 1, roles=Roles(publishers=((),)))
+        Drawn(8, 1, roles=GivenRoles(publishers=((),)))
 
 
 def test_zipf_topics_are_drawn_in_proportion_to_a_power_of_their_rank() -> None:

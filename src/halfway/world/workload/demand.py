@@ -12,7 +12,7 @@ from halfway.core.prng import advanced, mixed, pick, seeded, uniform
 from halfway.problem import Problem
 from halfway.world.outages import exponential_time
 from halfway.world.portable import exponential, logarithm
-from halfway.world.workload.roles import DRAWN, Period, Roles
+from halfway.world.workload.roles import DRAWN, GivenRoles, Period
 
 _WHO, _WHEN = 0x3A0, 0x3B0  # seeds of the random states of roles and of publications
 _LARGEST = 1e100
@@ -139,7 +139,7 @@ class Drawn:
     seed: int = 0
     width: int = 1
     exponent: float = 0.0
-    roles: Roles = DRAWN
+    roles: GivenRoles = DRAWN
     payload: Sequence[int] = ()
 
     def __post_init__(self) -> None:

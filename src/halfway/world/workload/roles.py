@@ -24,7 +24,7 @@ class NamedSubscription(NamedTuple):
     until_s: float = math.inf
 
 
-class Roles(NamedTuple):
+class GivenRoles(NamedTuple):
     """The roles that a workload gives by name, as rows [topic]; None: the seed draws them."""
 
     publishers: tuple[tuple[int, ...], ...] | None = None
@@ -32,7 +32,7 @@ class Roles(NamedTuple):
     periods: Mapping[tuple[int, int], Period] = {}  # (row, topic); others subscribe for ever
 
 
-DRAWN = Roles()  # all roles of a workload are drawn
+DRAWN = GivenRoles()  # all roles of a workload are drawn
 
 
 class Names:
