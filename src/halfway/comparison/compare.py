@@ -7,8 +7,7 @@ from typing import NamedTuple
 import msgspec
 import pyarrow as pa
 
-from halfway.comparison.compile_ahead import Progress as CompileProgress
-from halfway.comparison.compile_ahead import compile_first
+from halfway.comparison.compile_ahead import CompileProgress, compile_first
 from halfway.comparison.evaluation import statistics
 from halfway.comparison.evaluation.decision import decide
 from halfway.comparison.evaluation.metrics import metrics_for

@@ -35,7 +35,7 @@ _MOST_CPU_S = 600  # of a user's protocol; compiling takes about 30 s
 
 # Systems compiled, of how many; the names of those being compiled; the estimated seconds left, None
 # before the first one is done.
-Progress = Callable[[int, int, Sequence[str], float | None], None]
+CompileProgress = Callable[[int, int, Sequence[str], float | None], None]
 
 
 class _Work(NamedTuple):
@@ -49,7 +49,7 @@ class _Work(NamedTuple):
 
 def compile_first(
     points: Sequence[ScenarioPoint], systems: Sequence[SystemSource], cores: int,
-    progress: Progress | None,
+    progress: CompileProgress | None,
 ) -> None:  # fmt: skip
     """Compile ahead the systems never compiled on this machine, `cores` at a time, longest first.
 
