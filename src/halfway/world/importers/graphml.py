@@ -22,14 +22,6 @@ _TRUNCATED = {
 _SPACE = " "  # between the namespace and the name of an element
 
 
-def graphml(path: Path) -> LinkList:
-    """Read nodes, links and positions of a GraphML file; directions and other data are dropped.
-
-    Positions are the node keys x and y or Longitude and Latitude, in the file's units.
-    """
-    return graphml_links(path).listed
-
-
 class GraphmlLinks(NamedTuple):
     """The links of a GraphML file with their speeds."""
 
@@ -39,7 +31,11 @@ class GraphmlLinks(NamedTuple):
 
 
 def graphml_links(path: Path) -> GraphmlLinks:
-    """Read a GraphML file as `graphml` does, and the edge key LinkSpeedRaw."""
+    """Read nodes, links, positions and the edge key LinkSpeedRaw of a GraphML file.
+
+    Positions are the node keys x and y or Longitude and Latitude, in the file's units. Directions
+    and other data are dropped. Raises Problem with file, line and column.
+    """
     reader = _Reader(path)
     reader.read(content(path))
     listed = reader.listed()
@@ -59,8 +55,9 @@ class _Reader:
         self.graphs = 0
         self.inside: list[str] = []  # the open elements
         self.open_nodes: list[str] = []  # a node may contain a graph with nodes
-        self.key, self.text = "", ""
+        self.key, self.text = "", list[str]()
         self.parser = expat.ParserCreate(namespace_separator=_SPACE)
+        self.parser.StartDoctypeDeclHandler = self.doctype
         self.parser.StartElementHandler = self.started
         self.parser.EndElementHandler = self.ended
         self.parser.CharacterDataHandler = self.characters
@@ -78,6 +75,14 @@ class _Reader:
             raise Problem(f"the XML is not readable ({error})", where=self.here()) from None
         if not self.graphs:
             raise Problem("the file has no <graph>", where=str(self.path))
+
+    def doctype(
+        self, _name: str, _system: str | None, _public: str | None, has_declarations: bool
+    ) -> None:
+        # Entities that declare entities grow without limit. An external DTD is never loaded.
+        if has_declarations:
+            what = "the file declares a document type: expected GraphML without a DTD"
+            raise Problem(what, where=self.here(), remedy="remove <!DOCTYPE …[…]>")
 
     def here(self) -> str:
         line, column = self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1
@@ -104,7 +109,7 @@ class _Reader:
             self.links.append((ends[0], ends[1], self.here()))
             self.speeds.append(math.nan)
         elif kind == "data":
-            self.key, self.text = self.attribute("data", "key", given), ""
+            self.key, self.text = self.attribute("data", "key", given), []
         self.inside.append(kind)
 
     def key_started(self, given: dict[str, str]) -> None:
@@ -121,7 +126,7 @@ class _Reader:
 
     def characters(self, text: str) -> None:
         if self.inside[-1] == "data":
-            self.text += text
+            self.text.append(text)
 
     def ended(self, _element: str) -> None:
         kind = self.inside.pop()
@@ -137,12 +142,13 @@ class _Reader:
             self.speeds[-1] = self.number("LinkSpeedRaw", "an edge")
 
     def number(self, name: str, owner: str) -> float:
+        text = "".join(self.text)
         try:
-            value = float(self.text)
+            value = float(text)
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
-            what = f"{name} = '{self.text.strip()[:40]}' of {owner}: expected a number"
+            what = f"{name} = '{text.strip()[:40]}' of {owner}: expected a number"
             raise Problem(what, where=self.here())
         return value
 

@@ -17,7 +17,7 @@ from halfway.world.underlays.waxman import uniform_bandwidths
 
 EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
 _BRITE = ".brite"
-_ALL = LinkQuality((), 0.0, True)
+_ALL = LinkQuality((), None, None, True)
 _MILLI, _MEGA = 1e-3, 1e6
 _METRES_IN_KM = 1000.0
 HOP_S = 1e-3

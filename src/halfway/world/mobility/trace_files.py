@@ -15,12 +15,14 @@ import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.importers.file_content import text
-from halfway.world.importers.link_table import csv_table
+from halfway.world.importers.link_table import NODE_COLUMNS, TextTable, csv_table
 from halfway.world.mobility.motion import LARGEST, Legs, Presence
 
 JUMP = 1e8  # metres a second: a setdest as fast as this, or faster, is a jump
 
 _CSV = (".csv",)
+# Usual names of a trace's columns, in lower case.
+_TRACK_COLUMNS = (NODE_COLUMNS, ("t_s", "time_s", "t", "time"), ("x_m", "x"), ("y_m", "y"))
 _SETDEST = (".mob", ".tcl", ".ns2", ".ns_movements", ".movements", ".setdest")
 _NODE = re.compile(r"\$node_\(\s*(\d{1,9})\s*\)\s+(.*)")
 _AT = re.compile(r'\$ns_\s+at\s+(\S+)\s+"(.*)"')
@@ -49,17 +51,17 @@ def read_motion(path: str | Path) -> Traces:
     raise Problem(f"unknown suffix '{kind}'", where=str(path), remedy=remedy)
 
 
-def read_tracks(path: str | Path, columns: Sequence[str] = ("node", "t_s", "x_m", "y_m")) -> Traces:
+def read_tracks(path: str | Path, columns: Sequence[str] = ()) -> Traces:
     """Read a CSV trace with a header: one fix per line, in any order, interpolated linearly.
 
-    columns: the names of id, time (seconds), x and y. A node exists from its first to its last
-    fix. Rows are in order of first appearance.
+    columns: the names of id, time (seconds), x and y; without them, the usual names. A node exists
+    from its first to its last fix. Rows are in order of first appearance.
     Raises Problem with file, line and column.
     """
     table = csv_table(Path(path))
-    if len(columns) != 4:
+    if len(columns) not in (0, 4):
         raise Problem(f"columns = {', '.join(columns)}: expected four (id, t, x, y)")
-    name, *wanted = (table.column(column) for column in columns)
+    name, *wanted = [table.column(column) for column in columns] or _track_columns(table)
     fixes: dict[str, list[tuple[float, float, float, int]]] = {}
     for line, row in table.rows:
         t, x, y = (table.number(row, line, column) for column in wanted)
@@ -80,6 +82,21 @@ def read_tracks(path: str | Path, columns: Sequence[str] = ("node", "t_s", "x_m"
         legs = [(a[0], b[0], a[1], a[2], b[1], b[2]) for a, b in ends]
         rows.append(_Row(legs, [(track[0][0], track[-1][0])]))
     return _traces(rows, list(fixes))
+
+
+def _track_columns(table: TextTable) -> list[int]:
+    """Return the columns of a trace: node, time, x and y. Problem that names all missing ones."""
+    lower = [column.lower() for column in table.columns]
+    chosen = [[name for name in names if name in lower] for names in _TRACK_COLUMNS]
+    if all(chosen):
+        return [lower.index(names[0]) for names in chosen]
+    lacking = [" or ".join(names) for names, some in zip(_TRACK_COLUMNS, chosen, strict=True)
+               if not some]  # fmt: skip
+    what = f"the file lacks columns: {', '.join(lacking)}"
+    remedy = f"its columns are {', '.join(table.columns)}"
+    if {"lon", "longitude", "lng"} & set(lower):
+        remedy += "; project longitude and latitude to metres first"
+    raise Problem(what, where=str(table.path), remedy=remedy)
 
 
 def read_setdest(path: str | Path) -> Traces:
