@@ -63,6 +63,8 @@ def compare(
             scenario, named, user_systems=system or [], baseline=baseline, replicates=replicates,
             until=until, max_replicates=most, changes=given, sweeps=swept,
         )  # fmt: skip
+    for remark in request.remarks:
+        warn(remark)
     for name, why in request.unsupported.items():
         warn(f"{name} cannot run here: {why}")
     _show(_completed(request, out, master, seed, mapped, as_json), out / PAGE, as_json)

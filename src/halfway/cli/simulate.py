@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from halfway.cli.options import AsJson, Changed, ScenarioFile, ScenarioSeed, SystemName, TraceFile
-from halfway.cli.screen import assignments, console, spinner
+from halfway.cli.screen import assignments, console, spinner, warn
 
 if TYPE_CHECKING:
     from halfway.adapters.interface import System
+    from halfway.scenario.build import Prepared
+    from halfway.scenario.schema import Scenario
 
 
 def simulate(
@@ -51,14 +53,29 @@ def simulate(
 
         checked_target(trace)  # reported before the run
     from halfway.report.outcome import outcome_json, print_outcome
-    from halfway.scenario.build import simulation_of
+    from halfway.scenario.build import simulation_on, system_of
 
+    chosen = system_of(read, mine or system)
+    ready = _prepared(read)
     with spinner("running (the first run of a system compiles it)"):
-        outcome = simulation_of(read, system=mine or system, trace=trace).run()
+        outcome = simulation_on(ready, read, chosen, trace).run()
     if as_json:
         typer.echo(outcome_json(outcome))
     else:
         print_outcome(console(), outcome)
+
+
+def _prepared(scenario: "Scenario") -> "Prepared":
+    """The network and the workload of `halfway simulate`; warns of what its files left out."""
+    from halfway.scenario.build import prepared
+    from halfway.scenario.remarks import remarks_of
+
+    with spinner("reading the network"):
+        ready = prepared(scenario)
+        remarks = remarks_of(scenario, ready)
+    for remark in remarks:
+        warn(remark)
+    return ready
 
 
 def _user_system(name: str | None) -> "System | None":

@@ -12,7 +12,7 @@ from halfway.comparison.metrics import METRICS
 from halfway.comparison.notes import methods_of, notes_of
 from halfway.comparison.plan import plain_of, point_of, seed_of
 from halfway.comparison.request import Request
-from halfway.comparison.results import Results
+from halfway.comparison.results import ResultCell, Results
 from halfway.comparison.statistics import FinishedRun
 from halfway.pipeline.plan.plan import ROOT_SEED, canonical, plan
 from halfway.pipeline.spark.session import local_cores, session_when_needed
@@ -70,17 +70,27 @@ def compare(
     errors, first = failed(store, table)
     wall_seconds = perf_counter() - begun
     names = tuple(one.name for one in request.systems)
-    scenarios = [point.scenario for point in request.points]
     results = Results(
         title=request.scenario.title, scenario=plain_of(request.scenario), systems=names,
         baseline=request.baseline, points=tuple(dict(point.varies) for point in request.points),
         replicates=replicates, metrics=METRICS, cells=tuple(cells),
         curves=tuple(statistics.curves_of_runs(runs)), unsupported=dict(request.unsupported),
-        notes=notes_of(scenarios, names, runs, cells, replicates, request.until),
+        notes=_notes(request, runs, cells, replicates),
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
         digest=statistics.digest_of_runs(runs), wall_seconds=wall_seconds, seed=root,
     )  # fmt: skip
     return Completed(results, runs, first, made)
+
+
+def _notes(
+    request: Request, runs: Sequence[FinishedRun], cells: Sequence[ResultCell], replicates: int
+) -> tuple[str, ...]:
+    """The notes under a comparison's tables."""
+    scenarios = [point.scenario for point in request.points]
+    systems = [one.system() for one in request.systems]
+    return notes_of(
+        scenarios, systems, runs, cells, replicates, request.until, request.remarks
+    )  # fmt: skip
 
 
 def _planned_runs(request: Request, replicates: int, root: int) -> pa.Table:

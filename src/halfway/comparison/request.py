@@ -15,6 +15,7 @@ from halfway.comparison.plan import SystemSource
 from halfway.comparison.statistics import StoppingRule
 from halfway.problem import Problem
 from halfway.scenario import build
+from halfway.scenario.remarks import remarks_of
 from halfway.scenario.schema import Scenario
 from halfway.scenario.sweep import ScenarioPoint, read_sweep
 
@@ -30,6 +31,7 @@ class Request(NamedTuple):
     systems: Sequence[SystemSource]
     baseline: str
     unsupported: Mapping[str, str]  # name -> why
+    remarks: Sequence[str] = ()  # what reading left out or decided, and what does not fit the run
     replicates: int = REPLICATES
     until: StoppingRule | None = None
     max_replicates: int = MAX_REPLICATES
@@ -71,13 +73,15 @@ def read_request(
         raise Problem(what, remedy="lower --replicates, or raise --most")
     base, points = read_sweep(path, changes, sweeps, of_user)
     base = base if base.title else msgspec.structs.replace(base, title=Path(path).stem)
-    supported, unsupported = _sorted_out(points, chosen)
+    supported, unsupported, remarks = _sorted_out(points, chosen)
     reference = baseline or ("flooding" if "flooding" in supported else next(iter(supported)))
     if reference not in supported:
         why = unsupported.get(reference, f"expected one of {', '.join(supported)}")
         raise Problem(f"baseline = {reference}: {why}", remedy="choose a baseline that runs here")
     able = list(supported.values())
-    return Request(base, points, able, reference, unsupported, replicates, rule, max_replicates)
+    return Request(
+        base, points, able, reference, unsupported, remarks, replicates, rule, max_replicates
+    )
 
 
 def stopping_rule(until: str | None) -> StoppingRule | None:
@@ -104,12 +108,16 @@ def _chosen(systems: Sequence[str]) -> list[str]:
 
 def _sorted_out(
     points: Sequence[ScenarioPoint], systems: Sequence[SystemSource]
-) -> tuple[dict[str, SystemSource], dict[str, str]]:
-    """The requested systems that can run at every point, and why the others cannot."""
+) -> tuple[dict[str, SystemSource], dict[str, str], list[str]]:
+    """The requested systems that can run at every point, why others cannot, and the remarks."""
     unsupported: dict[str, str] = {}
+    remarks: dict[str, list[str]] = {}  # remark -> the points that have it
     for point in points:
-        context = build.run_context(point.scenario)
+        ready = build.prepared(point.scenario)
+        context = build.run_context(point.scenario, ready)
         where = ", ".join(f"{field} = {value}" for field, value in point.varies.items())
+        for remark in remarks_of(point.scenario, ready):
+            remarks.setdefault(remark, []).append(where)
         for one in systems:
             if one.name in unsupported:
                 continue
@@ -119,4 +127,8 @@ def _sorted_out(
     if not supported:
         name, why = next(iter(unsupported.items()))
         raise Problem(f"no system can run here; {name}: {why}")
-    return supported, unsupported
+    told = [
+        remark if len(places) == len(points) else f"{remark} (at {places[0]})"
+        for remark, places in remarks.items()
+    ]
+    return supported, unsupported, told

@@ -10,6 +10,7 @@ import msgspec
 from halfway.adapters.interface import RunContext, System
 from halfway.adapters.registry import named
 from halfway.problem import Problem
+from halfway.scenario.acknowledgements import options_of
 from halfway.scenario.schema import Backbone, FromFile, Recorded, Scenario, UnitDisk, Waypoint
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.energy import Power
@@ -43,11 +44,15 @@ def simulation_of(
     of its own, so that another system runs on the same network with the same workload.
     """
     # A wrong name is reported before a network is drawn.
-    if system is None:
-        chosen = named(scenario.system, "system")
-    else:
-        chosen = system if isinstance(system, System) else named(system, "--system")
+    chosen = system_of(scenario, system)
     return simulation_on(prepared(scenario), scenario, chosen, trace)
+
+
+def system_of(scenario: Scenario, system: str | System | None = None) -> System:
+    """Return the scenario's own system, or another one. Raises Problem for an unknown name."""
+    if system is None:
+        return named(scenario.system, "system")
+    return system if isinstance(system, System) else named(system, "--system")
 
 
 def prepared(scenario: Scenario) -> Prepared:
@@ -57,7 +62,15 @@ def prepared(scenario: Scenario) -> Prepared:
     n = network.n if network is not None else motion.n if motion is not None else 0
     with _located("workload"):
         plain = msgspec.structs.asdict(scenario.workload)
-        return Prepared(network, motion, Drawn(n=n, seed=scenario.seed, **plain))
+        try:
+            demand = Drawn(n=n, seed=scenario.seed, **plain)
+        except Problem as problem:
+            if network is None or not network.remarks:
+                raise
+            # Often the file has the nodes, and its reading left them out.
+            what = f"{problem.what}; {'; '.join(network.remarks)}"
+            raise Problem(what, where=problem.where, remedy=problem.remedy) from None
+        return Prepared(network, motion, demand)
 
 
 def simulation_on(
@@ -68,15 +81,14 @@ def simulation_on(
         system, ready.network, motion=ready.motion, workload=ready.demand, radio=scenario.radio,
         faults=scenario.faults, seconds=scenario.seconds, seed=scenario.seed,
         discovery_delay_s=scenario.discovery_delay_s, window=scenario.window,
-        options=scenario.options.get(system.name, {}),
+        options=options_of(scenario, system),
         power=Power(**msgspec.structs.asdict(scenario.power)), trace=trace,
         stretch=scenario.stretch,
     )  # fmt: skip
 
 
-def run_context(scenario: Scenario) -> RunContext:
-    """The run context that a scenario gives adapters. Problem where no system can run at all."""
-    ready = prepared(scenario)
+def run_context(scenario: Scenario, ready: Prepared) -> RunContext:
+    """The run context that a prepared scenario gives adapters. Problem where no system can run."""
     environment, context = environment_and_context(
         ready.network, ready.motion, ready.demand, scenario.faults,
         seconds=scenario.seconds, seed=scenario.seed, discovery_delay_s=scenario.discovery_delay_s,
@@ -89,7 +101,7 @@ def run_context(scenario: Scenario) -> RunContext:
 def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
     """Why a system cannot be built on a scenario of that context, or with its options; else ""."""
     try:
-        return system.with_options(scenario.options.get(system.name, {})).unsupported(context)
+        return system.with_options(options_of(scenario, system)).unsupported(context)
     except Problem as problem:
         return problem.what
 
@@ -104,8 +116,8 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
             return connected_unit_disk(n, r, scenario.seed).network, None
         case FromFile() as file:
             return read_network(
-                file.path, quality=file.quality, threshold=file.over, both_ways=file.both_ways,
-                positions_from=file.positions, largest=file.largest,
+                file.path, quality=file.quality, threshold=file.over, under=file.under,
+                both_ways=file.both_ways, positions_from=file.positions, largest=file.largest,
             ), None  # fmt: skip
         case Backbone() as model:
             square = min(Waxman().square, model.side)  # the placement's square, unused here

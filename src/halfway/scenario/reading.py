@@ -13,7 +13,9 @@ from halfway.adapters.registry import TABLE, unknown
 from halfway.problem import Problem
 from halfway.scenario import schema
 from halfway.scenario.schema import FromFile, Recorded, Scenario, Waypoint
-from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
+from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio
+
+_MOST_BYTES = 4_000_000  # of a scenario file
 
 
 def read_scenario(
@@ -33,8 +35,15 @@ def read_scenario(
 def plain_scenario(path: str | Path, changes: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The content of a scenario file with the changes, unchecked. Raises Problem."""
     try:
+        with Path(path).open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            what = f"expected a scenario file of at most {_MOST_BYTES // 1_000_000} MB"
+            raise Problem(
+                what, where=str(path), remedy="put networks and tables in files of their own"
+            )
         # Some editors begin a file with a byte order mark.
-        plain = tomllib.loads(Path(path).read_text("utf-8-sig"))
+        plain = tomllib.loads(data.decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None)
         what = str(reason).lower() if reason else "expected text in UTF-8"
@@ -98,7 +107,7 @@ def input_files(scenario: Scenario) -> list[str]:
     files = [network.path] if isinstance(network, FromFile | Recorded) else []
     if isinstance(network, FromFile) and network.positions is not None:
         files.append(network.positions)
-    if isinstance(radio, IdealRadio | DistanceRadio) and radio.ratios is not None:
+    if isinstance(radio, IdealRadio | DistanceRadio | CsmaRadio) and radio.ratios is not None:
         files.append(radio.ratios)
     return files
 
@@ -110,7 +119,7 @@ def with_files(scenario: Scenario, other: Callable[[str], str]) -> Scenario:
         network = msgspec.structs.replace(network, path=other(network.path))
     if isinstance(network, FromFile) and network.positions is not None:
         network = msgspec.structs.replace(network, positions=other(network.positions))
-    if isinstance(radio, IdealRadio | DistanceRadio) and radio.ratios is not None:
+    if isinstance(radio, IdealRadio | DistanceRadio | CsmaRadio) and radio.ratios is not None:
         radio = msgspec.structs.replace(radio, ratios=other(radio.ratios))
     return msgspec.structs.replace(scenario, network=network, radio=radio)
 
@@ -146,7 +155,7 @@ def _check_together(scenario: Scenario, own: Mapping[str, System]) -> None:
                 raise Problem(f"options.{name}: {what}", remedy=problem.remedy) from None
     radio, delay_s = scenario.radio, scenario.discovery_delay_s
     if (
-        isinstance(radio, IdealRadio | DistanceRadio)
+        isinstance(radio, IdealRadio | DistanceRadio | CsmaRadio)
         and radio.ratio_columns
         and radio.ratios is None
     ):

@@ -37,6 +37,7 @@ class FromFile(_Part, frozen=True, kw_only=True, tag_field="kind", tag="file"):
     path: str
     quality: str = ""  # one column, or two separated by a comma
     over: float | None = None
+    under: float | None = None
     both_ways: bool = True
     positions: str | None = None
     largest: bool = True
