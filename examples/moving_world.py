@@ -7,12 +7,15 @@ python examples/moving_world.py vehicles.mob --range 250 --seconds 250 --demands
 """
 
 import argparse
+import sys
+from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 from scipy.stats import t as student
 
+from halfway.problem import Problem
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.radio.declarations import CsmaRadio, IdealRadio
@@ -21,6 +24,7 @@ from halfway.world.mobility.trace_files import read_motion
 from halfway.world.workload.demand import Demand, Listed
 from halfway.world.workload.number_intervals import NumberIntervals
 
+START_S = 20.0  # seconds until the first event
 DRAIN_S = 60.0  # seconds from the last event to the end
 SYSTEMS: dict[str, dict[str, object]] = {
     "drip": {"brokers": 10, "nearest": 4, "copies": 4},
@@ -44,6 +48,11 @@ def main() -> None:
     parser.add_argument("--demands", type=int, default=5, help="number of workloads drawn")
     parser.add_argument("--seed", type=int, default=1, help="seed of the first demand")
     given = parser.parse_args()
+    if not given.seconds > START_S + DRAIN_S:
+        what = f"--seconds {given.seconds:g}: expected more than {START_S + DRAIN_S:g}"
+        raise Problem(what, remedy="events begin after 20 s and need 60 s to arrive")
+    if given.demands < 1:
+        raise Problem(f"--demands {given.demands}: expected at least 1")
     traces = read_motion(given.movement)
     motion = Motion(traces.legs, given.range, traces.presence)
     table = Table(title=f"{motion.n} nodes; mean of {given.demands} demands, 95 % interval")
@@ -60,7 +69,7 @@ def main() -> None:
 def outcome(name: str, motion: Motion, seed: int, seconds: float, contention: bool) -> Outcome:
     """Run once: each node wants an interval of 20 of the numbers 1…100; 0.8 events a second."""
     demand: Demand = NumberIntervals(
-        motion.n, start_s=20.0, end_s=seconds - DRAIN_S, share=1.0, length=20.0, seed=seed
+        motion.n, start_s=START_S, end_s=seconds - DRAIN_S, share=1.0, length=20.0, seed=seed
     )
     if name.endswith("-walk"):
         demand = listed(demand)
@@ -100,4 +109,7 @@ def interval(values: list[float], digits: int) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Problem as problem:
+        sys.exit(f"{Path(__file__).name}: {problem}")

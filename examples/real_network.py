@@ -7,6 +7,7 @@ One network is one cluster: the intervals are over pairs on this network, not ov
 """
 
 import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from halfway.bulk.walks.walks import Walkers, WalkSystem
+from halfway.problem import Problem
 from halfway.report.pictures.network_picture import draw_walk
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import degree_statistics
@@ -141,4 +143,7 @@ def farthest(network: Network) -> tuple[int, int]:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Problem as problem:
+        sys.exit(f"{Path(__file__).name}: {problem}")

@@ -10,6 +10,7 @@ there, with 95 % intervals over overlays.
 """
 
 import argparse
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from halfway.bulk.broker_trees.multiple_failures import hindrances
 from halfway.bulk.broker_trees.overlay import Overlay, Rules
 from halfway.bulk.broker_trees.queues import queued_paths, stress
 from halfway.bulk.broker_trees.single_failures import Cause, causes, census, single_failures
+from halfway.problem import Problem
 from halfway.world.importers.underlay import read_underlay, with_drawn_bandwidths
 from halfway.world.underlays.underlay import Underlay
 from halfway.world.workload.content import Content, Interest, content
@@ -172,8 +174,11 @@ def interval(value: npt.NDArray[np.float64]) -> str:
     if len(value) < 2:
         return f"{value.mean():.3g}"
     half = stats.t.ppf(0.975, len(value) - 1) * value.std(ddof=1) / len(value) ** 0.5
-    return f"{value.mean():.3g} ± {half:.2g}"
+    return f"{value.mean():.3g} ± {half:.3g}"
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Problem as problem:
+        sys.exit(f"{Path(__file__).name}: {problem}")

@@ -12,6 +12,7 @@ it never delivers there again.
 """
 
 import argparse
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from rich.table import Table
 from scipy import stats
 
 from halfway.comparison.recovery import recovery
+from halfway.problem import Problem
 from halfway.protocols.broker_trees.source_routes import NO_NODE
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
@@ -72,6 +74,8 @@ class Trial:
 def main() -> None:
     """Break trees, print one table."""
     chosen = arguments()
+    if chosen.networks < 1:
+        raise Problem(f"--networks {chosen.networks}: expected at least 1")
     console = Console(highlight=False, width=110)
     names = ("fault", "networks", "cut off", "to them, s", "from them, s", "longest, s", "later")
     table = Table(*names, title="seconds until what is published arrives again, 95 % intervals")
@@ -245,4 +249,7 @@ def span(
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Problem as problem:
+        sys.exit(f"{Path(__file__).name}: {problem}")
