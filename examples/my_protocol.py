@@ -43,7 +43,7 @@ REPEAT = KINDS.timer(3, "repeat", "the wait is over: repeat the event", "topic e
 
 # What a user may set in [options.my-protocol]: (default, low, high, meaning).
 OPTIONS = {
-    "wait_s": (0.05, 0.0, 1e9, "seconds; the longest wait before a node repeats an event"),
+    "wait_s": (0.05, 0.0, 1e9, "seconds of the longest wait before a node repeats an event"),
     "repeats": (6.0, 0.0, 1e9, "mean transmissions of an event in a neighbourhood"),
 }
 

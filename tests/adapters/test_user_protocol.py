@@ -112,7 +112,7 @@ def test_options_are_those_of_the_module_or_the_defaults_of_its_rules() -> None:
 
 
 def test_an_option_may_be_declared_as_built_in_systems_do() -> None:
-    text = EXAMPLE.read_text().replace('(0.05, 0.0, 1e9, "seconds; ', 'seconds(0.05, "')
+    text = EXAMPLE.read_text().replace('(0.05, 0.0, 1e9, "seconds ', 'seconds(0.05, "')
     text = text.replace("import numpy as np", "import numpy as np\n"
                         "from halfway.core.options import seconds", 1)  # fmt: skip
     options = user_system(UserSource("my-protocol", text)).options

@@ -3,6 +3,7 @@
 `python -m tests.comparison.studies` prints the table of docs/comparing.md.
 """
 
+import math
 import sys
 import tempfile
 from pathlib import Path
@@ -11,14 +12,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfway.comparison.metrics import METRICS as ALL_METRICS
 from halfway.comparison.plan import SystemSource, point_of
-from halfway.pipeline.measure import mean_interval
+from halfway.pipeline.measure import UNBOUNDED, mean_interval
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.spark.simulate import result
 from halfway.scenario.reading import read_scenario
 
 Floats = npt.NDArray[np.float64]
 STUDIES, NETWORKS = 2_000, 10
+SHARE, POSITIVE = (0.0, 1.0), (0.0, math.inf)
+BY_NAME = {metric.name: metric for metric in ALL_METRICS}
 METRICS = ("delivery-ratio", "latency-p50", "latency-p95", "messages-per-notification", "energy",
            "max-node-load", "load-gini")  # fmt: skip
 # Small, lossy and short, so that 40,000 runs take minutes.
@@ -42,20 +46,20 @@ rounds = 2
 """
 
 
-def covered(values: Floats, truth: float) -> float:
+def covered(values: Floats, truth: float, bounds: tuple[float, float] = UNBOUNDED) -> float:
     """Share of the studies [studies, networks] whose interval holds the truth."""
-    intervals = [mean_interval(study)[1:] for study in values]
+    intervals = [mean_interval(study, bounds=bounds)[1:] for study in values]
     return float(np.mean([low <= truth <= high for low, high in intervals]))
 
 
-def observed(system: str) -> dict[str, Floats]:
-    """Metric -> [STUDIES x NETWORKS] values of a system, a network each."""
+def observed(system: str, runs: int = STUDIES * NETWORKS) -> dict[str, Floats]:
+    """Metric -> [runs] values of a system, a network each."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "scenario.toml"
         file.write_text(SCENARIO, "utf-8")
         point = point_of(read_scenario(file), SystemSource(system))
     found: dict[str, list[float]] = {name: [] for name in METRICS}
-    for row in plan([point], STUDIES * NETWORKS).to_pylist():
+    for row in plan([point], runs).to_pylist():
         values = result(row)["observations"]
         for name, own in found.items():
             own.append(float(values[name][0]) if len(values[name]) else np.nan)
@@ -74,8 +78,10 @@ def coverages() -> dict[str, Coverage]:
     one, other = observed("flooding"), observed("gossip")
     found = {}
     for what, values in (("flooding", one), ("gossip", other)):
-        found |= {f"{what}, {name}": _of(values[name]) for name in METRICS}
-    found |= {f"gossip − flooding, {name}": _of(other[name] - one[name]) for name in METRICS}
+        found |= {f"{what}, {name}": _of(values[name], BY_NAME[name].bounds) for name in METRICS}
+    for name in METRICS:
+        bounds = BY_NAME[name].difference_bounds
+        found[f"gossip − flooding, {name}"] = _of(other[name] - one[name], bounds)
     return found
 
 
@@ -85,19 +91,30 @@ def laws() -> dict[str, float]:
     size = (10 * STUDIES, NETWORKS)
     return {
         "normal": covered(generator.normal(size=size), 0.0),
-        "share of 200 at 0.95": covered(generator.binomial(200, 0.95, size) / 200.0, 0.95),
-        "log-normal, σ = 0.5": covered(generator.lognormal(0.0, 0.5, size), float(np.exp(0.125))),
-        "exponential": covered(generator.exponential(size=size), 1.0),
-        "log-normal, σ = 1": covered(generator.lognormal(0.0, 1.0, size), float(np.exp(0.5))),
+        "share of 200 at 0.95": covered(generator.binomial(200, 0.95, size) / 200.0, 0.95, SHARE),
+        "log-normal, σ = 0.5": covered(
+            generator.lognormal(0.0, 0.5, size), float(np.exp(0.125)), POSITIVE
+        ),
+        "exponential": covered(generator.exponential(size=size), 1.0, POSITIVE),
+        "log-normal, σ = 1": covered(
+            generator.lognormal(0.0, 1.0, size), float(np.exp(0.5)), POSITIVE
+        ),
+        "beta (8, 2)": covered(generator.beta(8.0, 2.0, size), 0.8, SHARE),
+        "1 in seven of ten, else beta (8, 2)": covered(_mixed(generator, size), 0.94, SHARE),
     }
 
 
-def _of(values: Floats) -> Coverage:
+def _mixed(generator: np.random.Generator, size: tuple[int, int]) -> Floats:
+    """Shares of which seven in ten are 1."""
+    return np.where(generator.random(size) < 0.7, 1.0, generator.beta(8.0, 2.0, size))
+
+
+def _of(values: Floats, bounds: tuple[float, float]) -> Coverage:
     """Coverage over studies in which every network has a value."""
     studies = values.reshape(STUDIES, NETWORKS)
     whole = np.isfinite(studies).all(axis=1)
     _, counts = np.unique(np.round(values[np.isfinite(values)], 9), return_counts=True)
-    share = covered(studies[whole], float(np.nanmean(values)))
+    share = covered(studies[whole], float(np.nanmean(values)), bounds)
     return Coverage(share, 1.0 - float(counts.max() / counts.sum()))
 
 

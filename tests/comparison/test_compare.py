@@ -14,13 +14,15 @@ from halfway import cli
 from halfway.cli.screen import USER_ERROR
 from halfway.comparison.compare import compare
 from halfway.comparison.metrics import LATE, METRICS, SATURATED, observations
+from halfway.comparison.plan import point_of
 from halfway.comparison.request import read_request, stopping_rule
 from halfway.comparison.results import MeanInterval
 from halfway.comparison.statistics import StoppingRule
 from halfway.pipeline.plan.plan import ROOT_SEED
 from halfway.pipeline.store.store import Store
 from halfway.problem import Problem
-from halfway.report.comparison.terminal import cells_csv, print_results, with_margin
+from halfway.report.comparison.files import cells_csv
+from halfway.report.comparison.terminal import print_results
 from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario
 from tests.comparison.scenes import SMALL, fill, written
@@ -51,7 +53,7 @@ def test_a_finished_comparison_needs_no_spark(tmp_path: Path) -> None:
     assert (completed.made, found.errors, found.points, found.title) == (0, 0, ({},), "small")
     assert len(found.cells) == 2 * len(METRICS)
     cell = found.cell(0, "gossip", "messages-per-notification")
-    assert (cell.networks, len(cell.values)) == (4, 4)
+    assert (cell.replicates, len(cell.values)) == (4, 4)
     assert cell.mean.low < cell.mean.value < cell.mean.high
     assert cell.difference is not None
     mine = found.cell(0, "flooding", "messages-per-notification").values
@@ -91,8 +93,8 @@ def test_a_sweep_has_a_point_for_each_combination(tmp_path: Path) -> None:
         {"workload.events": events, "faults[0].share": share}
         for events in (4, 8) for share in (0.0, 0.5)
     )  # fmt: skip
-    assert found.cell(0, "flooding", "recovery-time").networks == 0  # no node went down
-    assert found.cell(3, "flooding", "recovery-rate").networks == 2
+    assert found.cell(0, "flooding", "recovery-time").replicates == 0  # no node went down
+    assert found.cell(3, "flooding", "recovery-rate").replicates == 2
     assert math.isnan(found.cell(0, "flooding", "recovery-time").mean.value)
     head, *rows = cells_csv(found).splitlines()
     assert head.startswith("workload.events,faults[0].share,system,metric,unit,mean,low,high")
@@ -136,9 +138,43 @@ def test_the_command_prints_tables_and_writes_files(
     assert "hellos cost nothing" in page
     assert cli.main([*command, "--out", str(out), "--json", "--no-map"]) == 0
     assert 'id="map"' not in (out / "comparison.html").read_text("utf-8")
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    *rows, last = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert len(rows) == 2 * len(METRICS)
-    assert set(rows[0]) >= {"system", "metric", "mean", "low", "high", "networks", "best"}
+    assert set(rows[0]) >= {"system", "metric", "mean", "low", "high", "replicates", "best"}
+    assert set(last) == {"decision"}
+    assert last["decision"]["minimise"] == "messages-per-notification"
+    assert last["decision"]["sentence"].startswith("No need was stated. ")
+
+
+def test_needs_are_those_of_the_file_unless_the_command_has_others(tmp_path: Path) -> None:
+    table = '[decision]\nneed = { "delivery-ratio" = 0.5, energy = 9 }\nminimise = "energy"\n'
+    path = written(tmp_path, SMALL + table)
+    rule = read_request(path, PAIR).decision
+    assert [(need.metric, need.bound) for need in rule.needs] == [
+        ("delivery-ratio", 0.5), ("energy", 9.0),
+    ]  # fmt: skip
+    assert rule.minimise == "energy"
+    other = read_request(path, PAIR, needs={"delivery-ratio": "90%"}, minimise="max-node-load")
+    assert [need.bound for need in other.decision.needs] == [0.9, 9.0]
+    assert other.decision.minimise == "max-node-load"
+    with pytest.raises(Problem, match="need speed: expected a metric"):
+        read_request(written(tmp_path, SMALL + "[decision]\nneed = { speed = 1 }\n"), PAIR)
+    # A decision changes no run.
+    plain = read_request(written(tmp_path), PAIR)
+    keys = [point_of(one.points[0].scenario, one.systems[0]).parameters for one in (plain, other)]
+    assert keys[0] == keys[1]
+
+
+def test_a_decision_from_python(tmp_path: Path) -> None:
+    path, out = written(tmp_path), tmp_path / "out"
+    fill(Store(out / "runs"), read_request(path, PAIR, replicates=4))
+    found = halfway.compare(path, "flooding,gossip", replicates=4, need={"energy": 1e6}, out=out)
+    assert found.decision() == found.results.decisions[0]
+    assert [need.metric for need in found.decision().needs] == ["delivery-ratio", "energy"]
+    other = found.decision(need={"delivery-ratio": 0.01}, minimise="energy")
+    assert (other.needs[0].bound, other.minimise, other.stated) == (0.01, "energy", True)
+    with pytest.raises(Problem, match="point = 1: expected 0 to 0"):
+        found.decision(point=1)
 
 
 def test_from_python_as_frames(tmp_path: Path) -> None:
@@ -148,7 +184,7 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
     fill(Store(out / "runs"), read_request(path, PAIR, replicates=2, changes=text))
     found = halfway.compare(path, PAIR, replicates=2, changes=changes, out=out)
     cells = found.frame().set_index(["system", "metric"])
-    assert cells.loc["flooding", "delivery-ratio"]["networks"] == 2
+    assert cells.loc["flooding", "delivery-ratio"]["replicates"] == 2
     runs = found.runs()
     energy = runs[runs.metric == "energy"].groupby("system")["value"].mean()
     assert energy["gossip"] == pytest.approx(cells.loc["gossip", "energy"]["mean"])
@@ -168,6 +204,23 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
         (["--until", "half-width=1.2.3"], "--until half-width=1.2.3: invalid stopping rule"),
         (["--until", "half-width=2%,speed"], "metrics: delivery-ratio"),
         (["--until", "half-width=0%"], "expected a half-width above 0"),
+        (["--until", "half-width=2"], "below 1 .100%. .write 2 percent as half-width=2%"),
+        (["--systems", ""], "--systems: expected at least one name"),
+        (["--systems", " , "], "--systems: expected at least one name"),
+        (
+            ["--sweep", "seconds=1,2", "--sweep", "seconds=3"],
+            "--sweep seconds: expected once, and it is given twice .give all values at once",
+        ),
+        (["--set", "seconds=1", "--set", "seconds=3"], "--set seconds: expected once"),
+        (["--need", "delivery-ratio"], "expected FIELD=VALUE .for example --need delivery-ratio="),
+        (["--need", "delivery=0.9"], "need delivery: expected a metric .metrics: delivery-ratio"),
+        (["--need", "delivery-ratio=95"], "need delivery-ratio = 95: expected 0 to 1"),
+        (["--need", "delivery-ratio=1"], "need delivery-ratio = 1: expected less than 1"),
+        (["--need", "delivery-ratio=nan"], "need delivery-ratio = nan: expected 0 to 1"),
+        (["--need", "latency-p95=fast"], "need latency-p95 = fast: expected 0 or more"),
+        (["--need", "stretch=0.5"], "need stretch = 0.5: expected 1 or more"),
+        (["--minimise", "power"], "minimise: expected a metric"),
+        (["--minimise", "delivery-ratio"], "minimise = delivery-ratio: expected a metric of"),
         (
             ["--replicates", "9", "--most", "3", "--until", "half-width=2%"],
             "replicates = 9: expected at most 3",
@@ -232,7 +285,7 @@ def test_a_system_that_cannot_run_is_reported_with_the_reason(
     assert cli.main([*command, "--no-map", "--out", str(tmp_path / "out")]) == 0
     printed = capsys.readouterr()
     assert printed.err.startswith("halfway: gossip cannot run here: no trees here\n")
-    assert len(printed.out.splitlines()) == len(METRICS)
+    assert len(printed.out.splitlines()) == len(METRICS) + 1  # and the decision
 
 
 def test_late_notifications_are_observed_beside_the_metrics(tmp_path: Path) -> None:
@@ -251,14 +304,22 @@ def test_numbers_have_two_digits_of_their_margin() -> None:
         (25.005, 0.012): "25.005 ± 0.012", (1033.0, 0.0): "1,033 ± 0", (0.0, 0.0): "0 ± 0",
     }  # fmt: skip
     for (value, half), text in shown.items():
-        assert with_margin(MeanInterval(value, value - half, value + half)) == text
-    assert with_margin(MeanInterval(3.0, math.nan, math.nan)) == "3"
+        assert MeanInterval(value, value - half, value + half).text == text
+    assert MeanInterval(3.0, math.nan, math.nan).text == "3"
+    assert MeanInterval(math.nan, math.nan, math.nan).text == "–"
+
+
+def test_both_ends_are_given_where_the_sides_differ() -> None:
+    assert MeanInterval(1.7, 0.7, 5.6).text == "1.7 (0.7 to 5.6)"
+    assert MeanInterval(10.0, 9.0, 11.2).text == "10.0 ± 1.2"  # by less than a fifth
+    assert MeanInterval(-3.0, -9.0, 1.0).text == "-3.0 (-9.0 to 1.0)"
+    assert MeanInterval(36_068.0, 35_000.0, 39_000.0).text == "36,068 (35,000 to 39,000)"
 
 
 def test_a_mean_over_some_replicates_gives_their_number() -> None:
     whole = results()
     lone = tuple(
-        replace(one, networks=1, mean=MeanInterval(one.mean.value, math.nan, math.nan))
+        replace(one, replicates=1, mean=MeanInterval(one.mean.value, math.nan, math.nan))
         if one.metric == "latency-p50"
         else one
         for one in whole.cells
@@ -268,4 +329,4 @@ def test_a_mean_over_some_replicates_gives_their_number() -> None:
         print_results(Console(file=stream, width=100), replace(whole, cells=cells))
         printed = stream.getvalue()
         assert (" [1]" in printed) == few
-        assert ("[k]: only k have a value" in printed) == few
+        assert ("[k] means that only k replicates" in " ".join(printed.split())) == few

@@ -84,6 +84,14 @@ def test_acknowledgements_are_named_where_records_can_be_lost() -> None:
     assert any("random-walk, georendezvous: 0 or 5; siena: 2." in note for note in both)
 
 
+def test_a_radio_that_repeats_frames_needs_no_acknowledgements() -> None:
+    notes = on_scenario(PLAIN, "siena", "gossip")
+    assert (
+        "The radio with contention repeats unicast frames, so no system acknowledges hops." in notes
+    )
+    assert any("`--sweep options.siena.retries=0,5`" in note for note in notes)
+
+
 def test_many_options_make_notes_of_two_lines() -> None:
     options = {name: {"retries": 1, "ack_timeout_s": 0.25, "brokers": 40 + k}
                for k, name in enumerate(("siena", "underlay-siena"))}  # fmt: skip

@@ -13,12 +13,11 @@ from halfway.comparison.statistics import (
     cells_of,
     curve,
     half_width,
-    margin,
     too_wide,
 )
 
 LESS = Metric("energy", "energy", "J", "")
-MORE = Metric("delivery-ratio", "delivery ratio", "", "", "more")
+MORE = Metric("delivery-ratio", "delivery ratio", "", "", "more", most=1.0)
 NEITHER = Metric("degree", "degree", "", "", "")
 NETWORK = np.array([5.0, 1.0, 3.0, 9.0, 7.0, 2.0])  # differs from network to network
 
@@ -27,9 +26,10 @@ def test_a_mean_and_its_interval_are_students() -> None:
     values = np.array([1.0, 2.0, 3.0, 4.0])
     (cell,) = cells_of(0, LESS, {"a": values}, "a")
     assert cell.mean.value == 2.5
-    # t(0.975, 3) = 3.18245, s = 1.29099
-    assert cell.mean.half_width == pytest.approx(3.18245 * 1.29099 / 2.0, rel=1e-5)
-    assert (cell.networks, cell.difference, cell.best) == (4, None, False)
+    side = 3.18245 * 1.29099 / 2.0  # t(0.975, 3) = 3.18245, s = 1.29099
+    assert cell.mean.high == pytest.approx(2.5 + side, rel=1e-5)
+    assert cell.mean.low == pytest.approx(2.5 - 2.5 * math.tanh(side / 2.5), rel=1e-5)  # energy > 0
+    assert (cell.replicates, cell.difference, cell.best) == (4, None, False)
 
 
 def test_differences_are_paired_by_network() -> None:
@@ -82,19 +82,19 @@ def test_chance_alone_rarely_names_a_best_system() -> None:
 def test_missing_values_are_left_out_and_counted() -> None:
     gaps = np.array([np.nan, 2.0, np.nan, 4.0])
     cells = cells_of(0, LESS, {"a": np.array([1.0, 2.0, 3.0, 5.0]), "b": gaps}, "a")
-    assert (cells[1].networks, cells[1].mean.value) == (2, 3.0)
+    assert (cells[1].replicates, cells[1].mean.value) == (2, 3.0)
     assert cells[1].difference is not None
     assert cells[1].difference.value == -0.5
     assert math.isnan(cells[1].values[0])
     (none,) = cells_of(0, LESS, {"a": np.full(3, np.nan)}, "a")
-    assert none.networks == 0
+    assert none.replicates == 0
     assert math.isnan(none.mean.value)
 
 
 def test_the_half_width_of_an_interval() -> None:
     (cell,) = cells_of(0, LESS, {"a": np.array([9.0, 11.0, 10.0, 10.0])}, "a")
-    assert half_width(cell, relative=True) == pytest.approx(cell.mean.half_width / 10.0)
-    assert half_width(cell, relative=False) == cell.mean.half_width
+    assert half_width(cell, relative=True) == pytest.approx(cell.mean.margin / 10.0)
+    assert half_width(cell, relative=False) == cell.mean.margin  # the longer side
     (one,) = cells_of(0, LESS, {"a": np.array([9.0])}, "a")
     assert half_width(one, relative=True) == math.inf
     (zero,) = cells_of(0, LESS, {"a": np.zeros(4)}, "a")
@@ -103,10 +103,32 @@ def test_the_half_width_of_an_interval() -> None:
 
 def test_a_share_stays_between_0_and_1() -> None:
     (cell,) = cells_of(0, MORE, {"a": np.array([1.0, 1.0, 0.97, 1.0])}, "a")
-    assert cell.mean.high == 1.0
+    assert 0.999 < cell.mean.high < 1.0
     assert cell.mean.low < 0.9925 - 3.18245 * 0.015 / 2.0  # Student's, on the long side
-    assert margin(cell.mean) == pytest.approx(0.9925 - cell.mean.low)
-    assert half_width(cell, relative=False) == margin(cell.mean)
+    assert cell.mean.margin == pytest.approx(0.9925 - cell.mean.low)
+    assert half_width(cell, relative=False) == cell.mean.margin
+
+
+def test_intervals_stay_within_the_range_of_their_metric() -> None:
+    wide = {"a": np.array([0.1, 0.2, 9.0]), "b": np.array([1.0, 0.0, 0.9])}
+    stretch = Metric("stretch", "stretch", "", "", least=1.0)
+    for metric, values in ((LESS, wide), (MORE, {"a": wide["b"], "b": 1.0 - wide["b"]}),
+                           (stretch, {"a": 1.0 + wide["a"], "b": 1.0 + wide["b"]})):  # fmt: skip
+        for cell in cells_of(0, metric, values, "a"):
+            low, high = metric.bounds
+            assert low < cell.mean.low < cell.mean.value < cell.mean.high < high
+            if cell.difference and metric.most:
+                assert -1.0 < cell.difference.low < cell.difference.high < 1.0
+    (all_lost,) = cells_of(0, MORE, {"a": np.zeros(4)}, "a")
+    assert (all_lost.mean.low, all_lost.mean.high) == (0.0, 0.0)
+
+
+def test_a_cell_states_whether_its_system_delivers_enough_to_be_compared() -> None:
+    shares = {"idle": np.zeros(6), "good": np.full(6, 0.98), "best": np.full(6, 0.99)}
+    costs = dict.fromkeys(shares, NETWORK)
+    cells = cells_of(0, LESS, costs, "best", shares)
+    assert [cell.comparable for cell in cells] == [False, True, True]
+    assert all(cell.comparable for cell in cells_of(0, MORE, shares, "best"))
 
 
 def test_curves_are_means_over_networks_that_have_one() -> None:

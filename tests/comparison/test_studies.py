@@ -18,4 +18,4 @@ def test_intervals_of_known_laws() -> None:
     # Ten values of a law as skewed as this are too few, and the page says so.
     assert 0.88 <= found.pop("log-normal, σ = 1") <= 0.92
     assert {law: share for law, share in found.items() if not 0.93 <= share <= 0.97} == {}
-    assert len(found) == 4
+    assert len(found) == 6

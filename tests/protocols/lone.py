@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from halfway.core.door import Door, enter
 from halfway.core.message import MESSAGE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import Outbox, outbox
@@ -123,6 +124,13 @@ def arrays(state: Any) -> Iterator[Any]:
             yield part
 
 
+def entered(
+    state: Any, rules: Any, neighbourhood: Neighbourhood, i: Any, message: Any, out: Outbox
+) -> None:
+    """Call the handler of a state by its door, with the machine code of the simulator."""
+    enter(Door(state, rules, neighbourhood, out), np.uint32(i), message)
+
+
 def emitted_by(call: Callable[[Any, Outbox], None], record: Any, slots: int) -> list[bytes]:
     """The records that one call of a handler emits, in order; each call has its own outbox."""
     out = outbox(slots)
@@ -162,7 +170,7 @@ def faults(
 
     row_maps: for arrays with rows for some nodes only, by their length: node's row -> row there.
     """
-    handle = handle or world.protocol.handle
+    handle = handle or entered
     big, neighbourhood = world.fresh(world.names()), world.network.neighbourhood()
     lone = {row: world.fresh(np.array([row], np.int32)) for row in lone_rows}
     knows = {row: lone_neighbourhood(world.network, row, two_hops) for row in lone_rows}

@@ -26,7 +26,7 @@ from halfway.protocols.walk_overlay import subscriptions
 from halfway.protocols.walks import directional_walk, messages, random_walk
 from halfway.world.workload.pairs import distinct_pairs
 from tests.protocols.fields import undeclared
-from tests.protocols.lone import Command, Driven, World, arrays, drive, emitted_by, faults
+from tests.protocols.lone import Command, Driven, World, arrays, drive, emitted_by, entered, faults
 from tests.protocols.worlds import EVENTS, TOPICS, simple_world
 from tests.protocols.worlds import SMALL as _NETWORK
 
@@ -201,9 +201,7 @@ def test_an_unknown_kind_changes_nothing(system: str) -> None:
         record.kind = kind
 
         def call(message: Any, out: Any) -> None:
-            here.protocol.handle(
-                state, here.rules, here.network.neighbourhood(), np.uint32(0), message, out
-            )
+            entered(state, here.rules, here.network.neighbourhood(), 0, message, out)
 
         assert emitted_by(call, record, 64) == []
     for old, new in zip(before, arrays(state), strict=True):

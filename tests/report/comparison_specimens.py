@@ -1,20 +1,29 @@
 """Invented results and replays of a comparison, with everything that a page can show."""
 
 import numpy as np
+from msgspec.structs import replace
 
+from halfway.comparison.decision import DecisionRule, decide
 from halfway.comparison.replay.replay import Replay
 from halfway.comparison.replay.world import Columns, ReplayWorld
-from halfway.comparison.results import Curve, MeanInterval, Metric, ResultCell, Results
+from halfway.comparison.results import Curve, MeanInterval, Metric, Need, ResultCell, Results
 from halfway.world.graphs.unit_disk import connected_unit_disk
 
 SYSTEMS = ("flooding", "gossip", "directional-walk", "drip")
 METRICS = (
-    Metric("delivery-ratio", "delivery ratio", "", "Deliveries of those <expected> & due.", "more"),
+    Metric(
+        "delivery-ratio",
+        "delivery ratio",
+        "",
+        "Deliveries of those <expected> & due.",
+        "more",
+        most=1.0,
+    ),
     Metric("latency-p50", "latency p50", "s", "From publication to delivery.", "less"),
     Metric("messages-per-notification", "messages / notification", "", "Transmissions.", "less"),
     Metric("energy", "energy", "J", "Of all radios.", "less"),
     Metric("recovery-time", "recovery time", "s", "From a fault to complete events.", "less"),
-)
+)  # recovery time has no value
 _LEVEL = {
     "delivery-ratio": (0.998, 0.97, 0.71, 0.88), "latency-p50": (0.021, 2.4, 0.31, 0.4),
     "messages-per-notification": (31.0, 120.0, 9.5, 44.0), "energy": (210.0, 420.0, 95.0, 160.0),
@@ -51,7 +60,15 @@ def curve(point: int, system: str) -> Curve:
 
 
 def results(sweep: bool = False, replicates: int = 10) -> Results:
-    """The whole specimen; with a sweep of three settings on request."""
+    """The whole specimen with a decision; with a sweep of three settings on request."""
+    found = _results(sweep, replicates)
+    rule = DecisionRule((Need("delivery-ratio", 0.8), Need("latency-p50", 2.0)), "energy")
+    places = range(len(found.points))
+    decisions = (decide(place, METRICS, found.cells, rule) for place in places)
+    return replace(found, decisions=tuple(decisions))
+
+
+def _results(sweep: bool, replicates: int) -> Results:
     points = tuple({"workload.events": n} for n in (10, 30, 100)) if sweep else ({},)
     return Results(
         title="sensor <field>",

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from halfway.comparison.results import MeanInterval
-from halfway.report.comparison.axes import axis, label
+from halfway.comparison.results import MeanInterval, Results
+from halfway.report.comparison.axes import axis, label, with_intervals
 from halfway.report.comparison.map_section import MOST_BYTES
 from halfway.report.comparison.packing import packed_replay, packed_world
 from halfway.report.comparison.page import comparison_page, write_comparison_page
@@ -42,15 +42,21 @@ def test_nothing_is_asked_of_the_network(text: str) -> None:
 
 
 def test_the_table_has_values_intervals_the_best_and_the_unsupported(text: str) -> None:
-    table = text[text.index("<table") : text.index("</table>")]
-    assert table.count("★") == 2
-    assert table.count(" best</span>") == 2
-    assert 'class="base">baseline' in table
-    assert "cannot run here: it needs positions, and this network has none" in table
-    assert "more is better" in table
-    assert "less is better" in table
-    assert 'title="Deliveries of those &lt;expected&gt; &amp; due."' in table
-    assert '<td class="n none">–</td>' in table  # no run has a value
+    section = text[text.index('<section id="results"') : text.index('<section id="map"')]
+    tables = re.findall(r"<table.*?</table>", section)
+    captions = [re.findall(r"<caption>(.*?)</caption>", table)[0] for table in tables]
+    assert [caption.split(":")[0] for caption in captions] == [
+        "Delivery", "Latency", "Cost of a notification, memory of a node, messages of the set-up",
+        "Energy and load of a whole run",
+    ]  # fmt: skip
+    assert sum(table.count("★") for table in tables) == 2
+    assert sum(table.count(" best</span>") for table in tables) == 2
+    assert all('class="base">baseline' in table for table in tables)
+    assert "</b> cannot run here: it needs positions, and this network has none" in section
+    assert "more is better" in tables[0]
+    assert "less is better" in tables[1]
+    assert 'title="Deliveries of those &lt;expected&gt; &amp; due."' in tables[0]
+    assert "recovery time" not in "".join(tables)  # no run has a value
 
 
 def test_differences_have_their_direction_in_words(text: str) -> None:
@@ -64,7 +70,36 @@ def test_a_difference_of_one_replicate_has_no_interval() -> None:
     lone = tuple(replace(one, difference=gap) if one.difference else one for one in whole.cells)
     page = comparison_page(replace(whole, cells=lone), [], COMMAND)
     assert re.search(r'>\+0\.50*<span class="span">no interval<', page)
-    assert set(re.findall(r'verdict-word">([\w ]+)<', page)) == {"not significant"}
+    assert "better" not in re.findall(r'verdict-word">([\w ]+)<', page)
+    assert "no clear difference" in re.findall(r'verdict-word">([\w ]+)<', page)
+
+
+def test_a_system_that_delivers_too_little_is_not_called_better_in_a_cost() -> None:
+    whole = results()  # directional-walk delivers 0.71 and needs the least energy
+    verdicts = _verdict_words(whole, "energy")
+    assert verdicts["directional-walk"] == "not comparable"  # it fails the need of 0.8
+    assert verdicts["drip"] == "better"
+    free = replace(whole, decisions=())
+    assert _verdict_words(free, "energy")["directional-walk"] == "better"
+    lone = tuple(replace(one, comparable=one.system != "directional-walk") for one in whole.cells)
+    idle = replace(free, cells=lone)
+    assert _verdict_words(idle, "energy")["directional-walk"] == "not comparable"
+    assert _verdict_words(idle, "delivery-ratio")["directional-walk"] == "worse"
+
+
+def _verdict_words(whole: Results, metric: str) -> dict[str, str]:
+    """System -> the word below its difference to the baseline."""
+    page = comparison_page(whole, [])
+    heading = next(one.heading for one in whole.metrics if one.name == metric)
+    section = page[page.index('<section id="results"') :]
+    rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", section)
+    found = {}
+    for row in rows:
+        cell = re.search(rf'data-name="{re.escape(heading)}".*?</td>', row)
+        word = re.search(r'verdict-word">([\w ]+)<', cell[0]) if cell else None
+        if word:
+            found[re.findall(r"</svg> ([\w-]+)", row)[0]] = word[1]
+    return found
 
 
 def test_the_page_has_digest_errors_methods_and_the_command(text: str) -> None:
@@ -76,17 +111,20 @@ def test_the_page_has_digest_errors_methods_and_the_command(text: str) -> None:
 
 def test_each_plot_has_a_text_and_each_system_its_own_shape(text: str) -> None:
     labels = re.findall(r'<svg class="chart" role="img" aria-label="([^"]+)"', text)
-    assert len(labels) == 1 + 4  # latencies, and every metric with a value
-    assert labels[0].startswith("Latencies. flooding: p50")
+    assert len(labels) == 2 + 4  # the decision, latencies, and every metric with a value
+    assert labels[0].startswith("delivery ratio against energy [J]. flooding: ")
+    assert labels[1].startswith("Latencies. flooding: p50")
     assert all("gossip" in one for one in labels)
     row = text[text.index("<tbody>") : text.index("</tbody>")]
     shapes = re.findall(r'<svg class="badge-mark[^>]*><path [^>]*d="([^"]+)"', row)
     assert len(set(shapes)) == len(SYSTEMS)
 
 
-def test_a_sweep_becomes_curves_with_bands_and_a_table_a_point() -> None:
+def test_a_sweep_becomes_curves_with_bands_and_a_table_a_metric_and_point() -> None:
     made = comparison_page(results(sweep=True), [])
-    assert made.count('<table class="comparison"') == 3
+    assert made.count('<table class="comparison sweep"') == 4
+    assert made.count('<table class="comparison "') == 3 * 4  # groups, folded
+    assert made.count('<table class="comparison ranking"') == 3
     sweep = made[made.index('<section id="sweeps"') : made.index('<section id="making"')]
     assert sweep.count('class="band"') == 4 * len(SYSTEMS)
     assert "at 10, " in sweep
@@ -150,6 +188,13 @@ def test_axes_hold_all_values_and_end_on_ticks() -> None:
     assert wide.at(0.001) > 0.0
     assert wide.ticks[-1] == 1.0
     assert axis([2.0, 2.0], 0.0, 1.0).at(2.0) == pytest.approx(0.5)
+    costs = axis([0.0, 850.0, 83_243.0], 0.0, 100.0)  # set-up messages of systems without a set-up
+    assert (costs.log, costs.ticks[0], costs.at(0.0)) == (True, 0.0, 0.0)
+    assert costs.at(850.0) > 10.0
+    assert not axis([-1.0, 1.0, 500.0], 0.0, 100.0).log
+    low = with_intervals([2.0, 9.0], [1e-6, 12.0])  # an end near 0 leaves room for the values
+    assert min(low) > 0.1
+    assert max(low) == 12.0
     assert [label(value) for value in (0.0, 0.25, 1500.0, 25_000.0, 2e-5)] == [
         "0", "0.25", "1,500", "25,000", "2e-5",
     ]  # fmt: skip

@@ -11,7 +11,7 @@ from halfway.adapters.registry import TABLE
 from halfway.scenario.schema import Scenario
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text("utf-8")
-TABLES = {"network", "radio", "workload", "faults", "options", "power", "sweep"}
+TABLES = {"network", "radio", "workload", "faults", "options", "power", "sweep", "decision"}
 
 
 def parts() -> dict[str, Any]:

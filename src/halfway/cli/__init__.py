@@ -14,7 +14,7 @@ import halfway
 from halfway.cli.compare import compare
 from halfway.cli.reproduce import reproduce
 from halfway.cli.results import results
-from halfway.cli.screen import INTERRUPTED, console, report_error
+from halfway.cli.screen import INTERRUPTED, PLAIN, console, report_error
 from halfway.cli.simulate import simulate
 from halfway.cli.walk import walk
 
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line `halfway` and return the exit status. User errors print no traceback."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal without ✓ shows ?
+            stream.reconfigure(errors=PLAIN)  # a terminal without ✓ shows +
     given = None if arguments is None else list(arguments)
     try:
         status = app(args=given, prog_name="halfway", standalone_mode=False)

@@ -151,7 +151,7 @@ Replicates = Annotated[
 ]
 Baseline = Annotated[
     str | None,
-    typer.Option(metavar="S", help="Baseline system for paired differences; default: flooding."),
+    typer.Option(metavar="S", help="Baseline of paired differences; default: flooding."),
 ]
 UntilTight = Annotated[
     str | None,
@@ -168,6 +168,22 @@ Swept = Annotated[
     list[str] | None,
     typer.Option(
         "--sweep", metavar="FIELD=A,B,…", help="Compare at each value of a field. Repeatable."
+    ),
+]
+Needed = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--need",
+        metavar="METRIC=X",
+        help="Decide: least value of delivery-ratio, greatest of a cost; repeatable.",
+    ),
+]
+Minimised = Annotated[
+    str,
+    typer.Option(
+        "--minimise",
+        metavar="METRIC",
+        help="Decide: the cost to minimise; default: messages-per-notification.",
     ),
 ]
 Mapped = Annotated[

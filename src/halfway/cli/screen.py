@@ -1,5 +1,6 @@
 """The terminal: errors as one line with an exit status, warnings, a spinner, the console."""
 
+import codecs
 import os
 import sys
 import traceback
@@ -15,7 +16,24 @@ from halfway.problem import Problem
 if TYPE_CHECKING:
     from rich.console import Console
 
+PLAIN = "halfway-plain"  # how a stream writes characters that its encoding lacks
+_PLAIN_CHARACTERS = str.maketrans({
+    "–": "-", "−": "-", "—": "-", "±": "+-", "≥": ">=", "≤": "<=", "≈": "~", "×": "x", "…": "...",
+    "·": "-", "★": "*", "✓": "+", "✗": "x", "⊘": "/", "○": "o", "→": "->", "σ": "sigma",
+    "“": '"', "”": '"', "’": "'",
+})  # fmt: skip
 RUNS_FAILED, USER_ERROR, INTERNAL_ERROR, INTERRUPTED = 1, 2, 70, 130
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    """The terminal's text for characters that it cannot show; ? where there is none."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end].translate(_PLAIN_CHARACTERS)
+    return lost.encode("ascii", "replace").decode(), error.end
+
+
+codecs.register_error(PLAIN, _plain)
 
 
 class Interrupted(Exception):  # noqa: N818 - not an error
@@ -64,14 +82,20 @@ def interruptible(out: Path) -> Iterator[None]:
         raise Interrupted(what) from None
 
 
-def assignments(given: list[str] | None, option: str) -> dict[str, str]:
+def assignments(
+    given: list[str] | None, option: str, example: str = "workload.events=20",
+    remedy: str = "give it once",
+) -> dict[str, str]:  # fmt: skip
     """Command-line options of the form FIELD=VALUE as a mapping; Problem for any other form."""
     found = {}
     for one in given or []:
         field, equals, value = one.partition("=")
         if not equals or not field.strip():
             what = f"{option} {one}: expected FIELD=VALUE"
-            raise Problem(what, remedy=f"for example {option} workload.events=20")
+            raise Problem(what, remedy=f"for example {option} {example}")
+        if field.strip() in found:
+            what = f"{option} {field.strip()}: expected once, and it is given twice"
+            raise Problem(what, remedy=remedy)
         found[field.strip()] = value.strip()
     return found
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from halfway.comparison import statistics
 from halfway.comparison.compile_ahead import compile_first
+from halfway.comparison.decision import decide
 from halfway.comparison.metrics import METRICS
 from halfway.comparison.notes import methods_of, notes_of
 from halfway.comparison.plan import plain_of, point_of, seed_of
@@ -65,11 +66,10 @@ def compare(
             wide = statistics.too_wide(request.until, cells)
             if not wide or replicates >= request.max_replicates:
                 break
-            more = max(replicates + 1, int(replicates * _GROWTH))
-            replicates = min(more, request.max_replicates)
+            replicates = min(_more(replicates), request.max_replicates)
     errors, first = failed(store, table)
-    wall_seconds = perf_counter() - begun
     names = tuple(one.name for one in request.systems)
+    rule, places = request.decision, range(len(request.points))
     results = Results(
         title=request.scenario.title, scenario=plain_of(request.scenario), systems=names,
         baseline=request.baseline, points=tuple(dict(point.varies) for point in request.points),
@@ -77,7 +77,8 @@ def compare(
         curves=tuple(statistics.curves_of_runs(runs)), unsupported=dict(request.unsupported),
         notes=_notes(request, runs, cells, replicates),
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
-        digest=statistics.digest_of_runs(runs), wall_seconds=wall_seconds, seed=root,
+        digest=statistics.digest_of_runs(runs), wall_seconds=perf_counter() - begun,
+        seed=root, decisions=tuple(decide(at, METRICS, cells, rule) for at in places),
     )  # fmt: skip
     return Completed(results, runs, first, made)
 
@@ -91,6 +92,11 @@ def _notes(
     return notes_of(
         scenarios, systems, runs, cells, replicates, request.until, request.remarks
     )  # fmt: skip
+
+
+def _more(replicates: int) -> int:
+    """The number of replicates that a stopping rule makes next."""
+    return max(replicates + 1, int(replicates * _GROWTH))
 
 
 def _planned_runs(request: Request, replicates: int, root: int) -> pa.Table:

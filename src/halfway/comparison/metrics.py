@@ -14,7 +14,6 @@ from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
 
 LATENCY = "latency-quantiles"  # [101] quantiles of a run, for the latency curves
-SHARES = ("delivery-ratio", "load-gini", "recovery-rate")  # between 0 and 1
 # Counts observed beside the metrics, where above 0; a note under the tables reports them.
 LATE, SATURATED, SHORTFALL = "late", "saturated", "shortfall: "
 
@@ -26,7 +25,7 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
             "event's publisher. The subscriber must be up when the event is published. Events "
             "near the end of the run count too. An event does not count if its publisher is "
             "down. A notification counts as delivered if it arrives before the run ends and "
-            "before `window` newer events are published.", "more"),
+            "before `window` newer events are published.", "more", most=1.0),
      lambda o: o.delivery_ratio),
     (Metric("latency-p50", "latency p50", "s",
             "The median time from the publication of an event to its notification. Only "
@@ -44,7 +43,7 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
     (Metric("stretch", "stretch", "",
             "The mean ratio of two numbers of hops: the hops of a notification, and the hops of "
             "a shortest path when its event was published. A system has no value if its records "
-            "do not count the hops from the publisher."),
+            "do not count the hops from the publisher.", least=1.0),
      lambda o: o.stretch.mean),
     (Metric("messages-per-notification", "messages / notification", "",
             "The transmissions of the whole run, including set-up and upkeep, divided by the "
@@ -63,7 +62,7 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
             "free."),
      lambda o: o.energy_j),
     (Metric("max-node-energy", "max node energy", "J",
-            "The highest energy that one node spends in the run."),
+            "The highest energy that one node spends in the whole run."),
      lambda o: o.max_node_energy_j),
     (Metric("max-node-load", "max node load", "",
             "The largest number of records that one node sends and receives, including the "
@@ -72,7 +71,7 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
      lambda o: o.load.max),
     (Metric("load-gini", "load Gini", "",
             "The Gini coefficient, over all nodes, of the number of records that a node sends "
-            "and receives. The value 0 means that all nodes have an equal load."),
+            "and receives. The value 0 means that all nodes have an equal load.", most=1.0),
      lambda o: o.load.gini),
     (Metric("state-per-node", "state / node", "bytes",
             "The mean memory of a node's state. Every table counts with its allocated size, "
@@ -89,9 +88,10 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
     (Metric("recovery-rate", "recovery rate", "",
             "The share of the faults from which the system recovers. A fault counts only if at "
             "least three events follow the fault. The recovery is the first of three consecutive "
-            "publications that reach all expected subscribers.", "more"), None),
+            "publications that reach all expected subscribers.", "more", most=1.0), None),
 )  # fmt: skip
 METRICS = tuple(metric for metric, _ in _METRICS)
+SHARES = tuple(metric.name for metric in METRICS if metric.most == 1.0)
 
 
 def guard_of(metric: str) -> str | None:

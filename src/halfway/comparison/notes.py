@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from halfway.adapters.interface import System
 from halfway.comparison.metrics import LATE, METRICS, SATURATED, SHORTFALL, guard_of
-from halfway.comparison.option_notes import option_notes
 from halfway.comparison.results import ResultCell
 from halfway.comparison.statistics import COMPARABLE, FinishedRun, StoppingRule, too_wide
+from halfway.scenario.option_notes import option_notes
 from halfway.scenario.schema import FromFile, Recorded, Scenario
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 
@@ -47,7 +47,8 @@ def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ..
         f"The comparison has {replicates} replicates. Each replicate draws its own "
         f"{_drawn(scenario)}, equal for all systems.",
         "All intervals are 95 % intervals by Student's t. Skewed values widen an interval (Hall "
-        "1992). ± gives the longer side of an interval.",
+        "1992). An interval stays within the range of its metric. ± gives the longer side. If the "
+        "sides differ, both ends are given.",
         "A star marks the best system. The best system has a value in every replicate. The "
         "interval of its paired difference to each comparable system excludes 0 at the level "
         "0.05 / (number of other systems).",
@@ -64,7 +65,7 @@ def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ..
 
 def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
     """The note that measures of deliveries are not comparable where systems deliver unequally."""
-    ratios = [cell for cell in cells if cell.metric == "delivery-ratio" and cell.networks]
+    ratios = [cell for cell in cells if cell.metric == "delivery-ratio" and cell.replicates]
     for point in {cell.point for cell in ratios}:
         means = [cell.mean.value for cell in ratios if cell.point == point]
         if max(means) - min(means) > COMPARABLE:
@@ -150,7 +151,7 @@ def _listed(totals: Mapping[str, float]) -> str:
 def _on_stopping(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> Iterator[str]:
     if rule is None:
         return
-    if not any(cell.networks for cell in cells if cell.metric == rule.metric):
+    if not any(cell.replicates for cell in cells if cell.metric == rule.metric):
         yield f"No system has a value of {rule.metric}, so --until added no replicates."
     elif wide := list(dict.fromkeys(cell.system for cell in too_wide(rule, cells))):
         yield (
@@ -170,7 +171,7 @@ def _on_values(cells: Sequence[ResultCell], replicates: int) -> Iterator[str]:
             "Most replicates have the same value, so the interval may be too narrow: "
             f"{where}. Use more replicates."
         )
-    if partial := sorted({cell.system for cell in cells if 0 < cell.networks < replicates}):
+    if partial := sorted({cell.system for cell in cells if 0 < cell.replicates < replicates}):
         yield (
             "Some means cover only the replicates with a value. A replicate without a delivery or "
             f"a recovery has no value: {', '.join(partial)}."
@@ -183,7 +184,7 @@ def _depends_on_few(cell: ResultCell) -> bool:
     A value that all replicates share is constant by design (a table's size), except for shares: a
     rare loss may have been missed.
     """
-    if cell.metric not in _JUDGED or cell.networks < 2:
+    if cell.metric not in _JUDGED or cell.replicates < 2:
         return False
     values = [value for value in cell.values if math.isfinite(value)]
     equal = Counter(values).most_common(1)[0][1]

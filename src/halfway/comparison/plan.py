@@ -42,7 +42,7 @@ def point_of(scenario: Scenario, source: SystemSource) -> Point:
     names = {file: name_of(file) for file in input_files(scenario)}
     plain = plain_of(with_files(scenario, names.__getitem__))
     options = json.dumps(plain.pop("options").get(source.name, {}), sort_keys=True)
-    del plain["title"], plain["sweep"]  # they change no run
+    del plain["title"], plain["sweep"], plain["decision"]  # they change no run
     text = json.dumps(plain, sort_keys=True)
     parameters: dict[str, Scalar] = {"scenario": text, "system": source.name}
     if names:

@@ -1,5 +1,6 @@
 """The request of a comparison: from what a user types to scenario points and systems, checked."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,9 +10,11 @@ import msgspec
 
 from halfway.adapters.registry import TABLE, named
 from halfway.adapters.user_protocol import read_user_system, user_system
+from halfway.comparison.decision import DecisionRule
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 from halfway.comparison.metrics import METRICS
 from halfway.comparison.plan import SystemSource
+from halfway.comparison.results import Metric, Need
 from halfway.comparison.statistics import StoppingRule
 from halfway.problem import Problem
 from halfway.scenario import build
@@ -35,6 +38,7 @@ class Request(NamedTuple):
     replicates: int = REPLICATES
     until: StoppingRule | None = None
     max_replicates: int = MAX_REPLICATES
+    decision: DecisionRule = DecisionRule()
 
 
 def read_request(
@@ -48,11 +52,14 @@ def read_request(
     max_replicates: int = MAX_REPLICATES,
     changes: Mapping[str, str] | None = None,
     sweeps: Mapping[str, str] | None = None,
+    needs: Mapping[str, float | str] | None = None,
+    minimise: str = "",
 ) -> Request:
     """Read the request of a comparison on a scenario file, checked before anything runs.
 
     systems: names (default: all); user_systems: files or modules of user systems; until:
-    "half-width=2%" or "half-width=2%,energy". Raises Problem naming what is wrong.
+    "half-width=2%" or "half-width=2%,energy"; needs: metric -> bound; needs and minimise replace
+    those of the file. Raises Problem naming what is wrong.
     """
     for field, option in (("seed", "--seed"), ("system", "--systems")):
         if field in (changes or {}):
@@ -78,10 +85,12 @@ def read_request(
     if reference not in supported:
         why = unsupported.get(reference, f"expected one of {', '.join(supported)}")
         raise Problem(f"baseline = {reference}: {why}", remedy="choose a baseline that runs here")
-    able = list(supported.values())
+    able, wanted = list(supported.values()), {**(base.decision.need or {}), **(needs or {})}
+    decision = decision_rule(wanted, minimise or base.decision.minimise)
     return Request(
-        base, points, able, reference, unsupported, remarks, replicates, rule, max_replicates
-    )
+        base, points, able, reference, unsupported, remarks, replicates, rule, max_replicates,
+        decision,
+    )  # fmt: skip
 
 
 def stopping_rule(until: str | None) -> StoppingRule | None:
@@ -94,9 +103,52 @@ def stopping_rule(until: str | None) -> StoppingRule | None:
         remedy = f"use half-width=2% or half-width=0.02,METRIC; metrics: {', '.join(names)}"
         raise Problem(f"--until {until}: invalid stopping rule", remedy=remedy)
     width = float(match[1]) / (100.0 if match[2] else 1.0)
-    if not 0.0 < width < 1e6:
-        raise Problem(f"--until {until}: expected a half-width above 0")
+    if not 0.0 < width < 1.0:
+        what = f"--until {until}: expected a half-width above 0 and below 1 (100%)"
+        raise Problem(what, remedy="write 2 percent as half-width=2% or half-width=0.02")
     return StoppingRule(width, match[3] or "delivery-ratio")
+
+
+def decision_rule(needs: Mapping[str, float | str], minimise: str = "") -> DecisionRule:
+    """The requested decision: metric -> bound, such as 0.95 or "95%"; Problem if it is invalid."""
+    found = []
+    for name, bound in needs.items():
+        metric = _metric(name, f"need {name}")
+        found.append(Need(metric.name, _bound(metric, bound)))
+    if minimise and _metric(minimise, "minimise").better == "more":
+        what = f"minimise = {minimise}: expected a metric of which less is better"
+        raise Problem(what, remedy=f"costs: {', '.join(_names(costs=True))}")
+    return DecisionRule(tuple(found), minimise)
+
+
+def _bound(metric: Metric, given: float | str) -> float:
+    """The bound of a requested need as a number within the metric's range."""
+    text = str(given).strip()
+    where = f"need {metric.name} = {text}"
+    try:
+        bound = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        bound = math.nan
+    least, most = metric.bounds
+    if not (least <= bound <= most) or math.isinf(bound):
+        limit = f" to {most:g}" if metric.most is not None else " or more"
+        remedy = "a need is METRIC=NUMBER, such as delivery-ratio=0.95 or latency-p95=2"
+        raise Problem(f"{where}: expected {least:g}{limit}", remedy=remedy)
+    if metric.better == "more" and bound == most:
+        what = f"{where}: expected less than {most:g}, as no number of replicates shows that all is"
+        raise Problem(f"{what} delivered always", remedy=f"for example {metric.name}=0.999")
+    return bound
+
+
+def _metric(name: str, where: str) -> Metric:
+    for metric in METRICS:
+        if metric.name == name:
+            return metric
+    raise Problem(f"{where}: expected a metric", remedy=f"metrics: {', '.join(_names())}")
+
+
+def _names(*, costs: bool = False) -> list[str]:
+    return [metric.name for metric in METRICS if not costs or metric.better != "more"]
 
 
 def _chosen(systems: Sequence[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Literal
 
 import msgspec
@@ -9,8 +10,12 @@ import msgspec
 from halfway.pipeline.plan.plan import ROOT_SEED
 from halfway.pipeline.plan.run import Scalar
 
-COLUMNS = ("system", "metric", "unit", "mean", "low", "high", "networks", "difference",
-           "difference_low", "difference_high", "best")  # fmt: skip
+NOTHING = "\N{EN DASH}"
+COLUMNS = ("system", "metric", "unit", "mean", "low", "high", "replicates", "difference",
+           "difference_low", "difference_high", "comparable", "best")  # fmt: skip
+_EVEN = 0.8  # sides of an interval with at least this ratio are written as one, after ±
+SystemVerdict = Literal["chosen", "not clearly worse", "costs more", "open", "fails"]
+NeedVerdict = Literal["meets", "open", "fails"]
 
 
 class Metric(msgspec.Struct, frozen=True):
@@ -21,6 +26,19 @@ class Metric(msgspec.Struct, frozen=True):
     unit: str  # "s", "J", "bytes"; "" for a bare number
     definition: str
     better: Literal["less", "more", ""] = "less"  # "": neither
+    least: float = 0.0  # no value is below it
+    most: float | None = None  # no value is above it; None: no limit
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the greatest value that results of the metric can have."""
+        return self.least, math.inf if self.most is None else self.most
+
+    @property
+    def difference_bounds(self) -> tuple[float, float]:
+        """The least and the greatest difference of two results of the metric."""
+        width = self.bounds[1] - self.least
+        return -width, width
 
     @property
     def heading(self) -> str:
@@ -29,7 +47,7 @@ class Metric(msgspec.Struct, frozen=True):
 
 
 class MeanInterval(msgspec.Struct, frozen=True):
-    """A result's mean and 95 % interval; low and high are nan with fewer than two networks."""
+    """A result's mean and 95 % interval; low and high are nan with fewer than two replicates."""
 
     value: float
     low: float
@@ -40,32 +58,117 @@ class MeanInterval(msgspec.Struct, frozen=True):
         """Half of the width of a result's interval."""
         return (self.high - self.low) / 2
 
+    @property
+    def margin(self) -> float:
+        """The longer side of a result's interval; nan without one."""
+        return max(self.high - self.value, self.value - self.low)
+
+    @property
+    def text(self) -> str:
+        """A result such as `0.957 ± 0.012`, or `1.7 (0.7 to 5.6)` where the sides differ.
+
+        The margin has two significant digits. Sides differ if one is shorter by more than a fifth.
+        """
+        value, low, high = self.texts
+        if not low:
+            return value
+        half, places = self.margin, len(value.partition(".")[2])
+        if low == high:
+            return f"{value} ± 0"
+        if min(self.high - self.value, self.value - self.low) >= _EVEN * half:
+            return f"{value} ± {half:,.{places}f}"
+        return f"{value} ({low} to {high})"
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """A result, and both ends of its interval; ends are "" without an interval."""
+        half = self.margin
+        if not math.isfinite(self.value):
+            return NOTHING, "", ""
+        if math.isnan(half) or half <= 1e-9 * max(abs(self.value), 1e-300):
+            known = f"{self.value:,.{_decimals(self.value)}f}"
+            return known, *(("", "") if math.isnan(half) else (known, known))
+        places = min(max(0, 1 - math.floor(math.log10(half))), 9)
+        value, low, high = (f"{one:,.{places}f}" for one in (self.value, self.low, self.high))
+        return value, low, high
+
+
+def _decimals(value: float) -> int:
+    """Digits after the point for three significant ones of a result; 0 for whole numbers."""
+    if value == int(value) or abs(value) >= 100.0:
+        return 0
+    return min(6, max(0, 2 - math.floor(math.log10(abs(value)))))
+
 
 _NO_INTERVAL = MeanInterval(math.nan, math.nan, math.nan)
 
 
 class ResultCell(msgspec.Struct, frozen=True):
-    """A cell of a comparison's results: one metric of one system at one point, over networks."""
+    """A cell of a comparison's results: one metric of one system at one point, over replicates."""
 
     point: int  # index in Results.points
     system: str
     metric: str
-    mean: MeanInterval  # over the networks on which it has a value
-    networks: int  # number of networks on which it has a value
-    difference: MeanInterval | None  # system - baseline on the same networks; None for the baseline
+    mean: MeanInterval  # over the replicates in which it has a value
+    replicates: int  # number of replicates in which it has a value
+    difference: MeanInterval | None  # system - baseline by replicate; None for the baseline
     best: bool  # its paired difference to every other system excludes 0, in the better direction
-    values: tuple[float, ...]  # one a network, in the order of replicates; nan where it has none
+    values: tuple[float, ...]  # one a replicate, in their order; nan where it has none
+    comparable: bool = True  # False: it delivers (or recovers) too little for this to be a merit
 
 
 class Curve(msgspec.Struct, frozen=True):
-    """A latency curve in the results of a system at a point: quantiles averaged over networks."""
+    """A latency curve in the results of a system at a point: quantiles averaged over replicates."""
 
     point: int
     system: str
     seconds: tuple[float, ...]  # [101] quantiles 0, 0.01, …, 1
 
 
-class Results(msgspec.Struct, frozen=True):
+class Need(msgspec.Struct, frozen=True):
+    """A need that the result of a metric has to meet: its least value, or greatest for a cost.
+
+    of_best: the value may be at most `bound` below that of any other system.
+    """
+
+    metric: str
+    bound: float
+    of_best: bool = False
+
+
+class NeedResult(msgspec.Struct, frozen=True):
+    """The result of one system for one need, with its one-sided confidence in meeting it."""
+
+    metric: str
+    value: MeanInterval
+    confidence: float
+    verdict: NeedVerdict
+
+
+class RankedSystem(msgspec.Struct, frozen=True):
+    """One system in the result of a decision, its needs, its cost, and why it has its verdict."""
+
+    system: str
+    verdict: SystemVerdict
+    needs: tuple[NeedResult, ...]
+    cost: MeanInterval
+    extra: MeanInterval | None  # cost - the chosen system's by replicate; None: nothing is chosen
+    reason: str
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """The result of a decision at one point: which system meets the needs at the least cost."""
+
+    point: int  # index in Results.points
+    needs: tuple[Need, ...]
+    minimise: str  # a metric
+    stated: bool  # whether a need or a cost was stated
+    chosen: str | None
+    sentence: str
+    systems: tuple[RankedSystem, ...]  # the chosen one first, then by verdict and cost
+
+
+class Results(msgspec.Struct, frozen=True, dict=True):
     """The results of a comparison. `cells` has each point x system that ran x metric once."""
 
     title: str
@@ -84,13 +187,16 @@ class Results(msgspec.Struct, frozen=True):
     digest: str  # canonical, of the runs
     wall_seconds: float
     seed: int = ROOT_SEED  # the seeds of all replicates derive from it
+    decisions: tuple[Decision, ...] = ()  # one a point
 
     def cell(self, point: int, system: str, metric: str) -> ResultCell:
         """The results' cell of a metric of a system at a point; KeyError if there is none."""
-        for cell in self.cells:
-            if (cell.point, cell.system, cell.metric) == (point, system, metric):
-                return cell
-        raise KeyError((point, system, metric))
+        return self._by_place[point, system, metric]
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[int, str, str], ResultCell]:
+        """The results' cells by point, system and metric."""
+        return {(cell.point, cell.system, cell.metric): cell for cell in self.cells}
 
     def rows(self) -> Iterator[dict[str, object]]:
         """The results as rows, one a cell: what a sweep varies, then `COLUMNS`; nan if missing."""
@@ -99,7 +205,7 @@ class Results(msgspec.Struct, frozen=True):
             difference = cell.difference or _NO_INTERVAL
             values = (
                 cell.system, cell.metric, units[cell.metric], cell.mean.value, cell.mean.low,
-                cell.mean.high, cell.networks, difference.value, difference.low, difference.high,
-                cell.best,
+                cell.mean.high, cell.replicates, difference.value, difference.low, difference.high,
+                cell.comparable, cell.best,
             )  # fmt: skip
             yield {**self.points[cell.point], **dict(zip(COLUMNS, values, strict=True))}

@@ -72,18 +72,18 @@ def cells_of(
     `best_system`.
     """
     best = best_system(metric, values, shares)
+    comparable = set(values) if shares is None else comparable_systems(shares)
     cells = []
     for system, column in values.items():
         difference = None
         if system != baseline and baseline in values:
-            difference = MeanInterval(*mean_interval(_paired(column, values[baseline])))
+            pairs = paired(column, values[baseline])
+            difference = MeanInterval(*mean_interval(pairs, bounds=metric.difference_bounds))
         finite = column[np.isfinite(column)]
-        mean, low, high = mean_interval(finite)
-        if metric.name in SHARES and not math.isnan(low):
-            low, high = max(low, 0.0), min(high, 1.0)
+        mean = MeanInterval(*mean_interval(finite, bounds=metric.bounds))
         cells.append(
-            ResultCell(point, system, metric.name, MeanInterval(mean, low, high), len(finite),
-                       difference, system == best, tuple(column.tolist()))
+            ResultCell(point, system, metric.name, mean, len(finite), difference, system == best,
+                       tuple(column.tolist()), system in comparable)
         )  # fmt: skip
     return cells
 
@@ -105,7 +105,7 @@ def best_system(
     values = {name: column for name, column in values.items() if np.isfinite(column).any()}
     level = 1.0 - _ALPHA / max(len(values) - 1, 1)
     if shares is not None:
-        comparable = _comparable(shares)
+        comparable = comparable_systems(shares)
         values = {name: column for name, column in values.items() if name in comparable}
     if not metric.better or len(values) < 2:
         return None
@@ -114,33 +114,28 @@ def best_system(
     if not np.isfinite(values[name]).all():
         return None
     others = (column for other, column in values.items() if other != name)
-    lows = (mean_interval(sign * _paired(values[name], one), level)[1] for one in others)
+    lows = (mean_interval(sign * paired(values[name], one), level)[1] for one in others)
     return name if all(low > 0.0 for low in lows) else None
 
 
-def _comparable(shares: Mapping[str, Floats]) -> set[str]:
-    """The systems with a mean share close to the highest; [replicates] each, nan where missing."""
+def comparable_systems(shares: Mapping[str, Floats]) -> set[str]:
+    """The systems of a comparison whose mean share is close to the highest; [replicates]."""
     known = {name: share for name, share in shares.items() if np.isfinite(share).any()}
     if not known:
         return set()
     highest = max(known.values(), key=lambda share: float(np.nanmean(share)))
-    gaps = {name: _paired(highest, share) for name, share in known.items()}
+    gaps = {name: paired(highest, share) for name, share in known.items()}
     return {name for name, gap in gaps.items() if len(gap) and gap.mean() <= COMPARABLE + 1e-12}
 
 
 def half_width(cell: ResultCell, *, relative: bool) -> float:
     """A cell's interval half-width, relative to the mean if requested; inf without an interval."""
-    half = margin(cell.mean)
+    half = cell.mean.margin
     if math.isnan(half):
         return math.inf
     if not relative or half == 0.0:
         return half
     return half / abs(cell.mean.value) if cell.mean.value else math.inf
-
-
-def margin(interval: MeanInterval) -> float:
-    """The margin after ± of a cell's mean: the longer side of its interval."""
-    return max(interval.high - interval.value, interval.value - interval.low)
 
 
 def too_wide(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> list[ResultCell]:
@@ -151,7 +146,7 @@ def too_wide(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> list[Res
     if rule is None:
         return []
     relative = rule.metric not in SHARES
-    known = [cell for cell in cells if cell.metric == rule.metric and cell.networks]
+    known = [cell for cell in cells if cell.metric == rule.metric and cell.replicates]
     return [cell for cell in known if half_width(cell, relative=relative) > rule.half_width]
 
 
@@ -181,6 +176,7 @@ def digest_of_runs(runs: Sequence[FinishedRun]) -> str:
     return whole.hexdigest()[:16]
 
 
-def _paired(one: Floats, other: Floats) -> Floats:
+def paired(one: Floats, other: Floats) -> Floats:
+    """The differences of two systems' values in the replicates in which both have one."""
     difference = one - other
     return difference[np.isfinite(difference)]

@@ -19,6 +19,7 @@ BOOTSTRAP = 400  # resamples: the standard error is then known to 3.5 %
 _SEED = 95
 _MOST_CELLS = 1 << 22  # of a block of resamples x values (32 MB)
 Statistic = Literal["mean", "median"]
+UNBOUNDED = (-math.inf, math.inf)
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
@@ -64,13 +65,16 @@ def estimate(
     }
 
 
-def mean_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[float, float, float]:
+def mean_interval(
+    values: npt.ArrayLike, level: float = 0.95, bounds: tuple[float, float] = UNBOUNDED
+) -> tuple[float, float, float]:
     """Estimate the mean of [networks] values and its interval, longer on the skewed side.
 
     Each side is the longer of Student's t interval and the same after Hall's transformation, which
     removes the skewness of the mean (Hall 1992, J. R. Stat. Soc. B 54, 221-228: his g1, with t's
-    quantiles in place of the normal's). Without skewness it is Student's interval. All nan without
-    values; an interval of nan with one network.
+    quantiles in place of the normal's). Without skewness it is Student's interval. bounds: what the
+    values cannot leave; a side towards a bound is shortened so that it ends before the bound. All
+    nan without values; an interval of nan with one network.
     """
     value = np.asarray(values, np.float64)
     count = len(value)
@@ -88,7 +92,45 @@ def mean_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[float, fl
     quantile = float(stdtrit(count - 1, (1.0 + level) / 2.0)) / math.sqrt(count)
     below = max(quantile, _unskewed(quantile, skewness, count))
     above = max(quantile, -_unskewed(-quantile, skewness, count))
-    return mean, mean - spread * below, mean + spread * above
+    low = mean - _shortened(spread * below, mean - bounds[0])
+    return mean, low, mean + _shortened(spread * above, bounds[1] - mean)
+
+
+def _shortened(side: float, room: float) -> float:
+    """A side of an interval, within the room up to a bound; nearly unchanged if it is shorter."""
+    # We take the tangent hyperbolic, because a logarithmic scale covers 1 to 2 % less (0029).
+    if math.isinf(room):
+        return side
+    return room * math.tanh(side / room) if room > 0.0 else 0.0
+
+
+def p_above(values: npt.ArrayLike, threshold: float = 0.0, most: float = math.inf) -> float:
+    """The p-value of the hypothesis that the mean of [networks] values is at most a threshold.
+
+    One-sided; the largest p-value of Student's t test, of the same after Hall's transformation,
+    and, if values cannot exceed `most`, of the same for the logarithm of the mean distance to
+    `most`: near a bound, the first two reject too often. Without spread: 0 above the threshold, 1
+    at it and below it. 1 with fewer than two networks.
+    """
+    value = np.asarray(values, np.float64)
+    count = len(value)
+    if count < 2:
+        return 1.0
+    from scipy.special import stdtr
+
+    mean = float(value.sum()) / count
+    away = value - mean
+    squares = float(away @ away)
+    spread = math.sqrt(squares / (count - 1))
+    if not spread > 1e-12 * max(abs(mean), abs(threshold)):
+        return float(mean <= threshold)
+    skewness = float((away * away) @ away) / count / (squares / count) ** 1.5
+    x = (mean - threshold) / spread
+    halls = x + skewness * x**2 / 3 + skewness**2 * x**3 / 27 + skewness / (6 * count)
+    distance = most - mean
+    if 0.0 < distance < most - threshold < math.inf:
+        x = math.log((most - threshold) / distance) * distance / spread
+    return float(stdtr(count - 1, -math.sqrt(count) * min(x, halls)))
 
 
 def _unskewed(t: float, skewness: float, count: int) -> float:

@@ -1,5 +1,6 @@
 """The frame of a self-contained HTML document, used by all pages."""
 
+import re
 from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
@@ -8,6 +9,16 @@ from importlib.resources import files
 def asset(folder: str, name: str) -> str:
     """The text of an HTML document's style sheet or script, from a folder of the report."""
     return files(f"halfway.report.{folder}").joinpath(name).read_text(encoding="utf-8")
+
+
+def prose(text: str) -> str:
+    """A text of an HTML document as HTML; what stands between backticks becomes code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def plain(text: str) -> str:
+    """A text of an HTML document for an attribute: without backticks."""
+    return text.replace("`", "")
 
 
 def header(

@@ -1,4 +1,4 @@
-"""Acknowledgements by default: in a scenario that can lose records, all systems make one effort.
+"""Acknowledgements by default: in a scenario that can lose records, all systems try equally hard.
 
 A system with reliable hops declares the options `retries` and `ack_timeout_s` as automatic. A
 scenario chooses their values, equal for all systems. An option that the scenario sets wins.
@@ -17,7 +17,7 @@ def options_of(scenario: Scenario, system: System) -> dict[str, float | int | bo
     """Return the options of a system on a scenario: its own, and the automatic acknowledgements."""
     auto: dict[str, float | int | bool] = {}
     if is_automatic(system, RETRIES):
-        auto[RETRIES] = LOSSY_RETRIES if loses_records(scenario) else 0
+        auto[RETRIES] = LOSSY_RETRIES if acknowledges(scenario) else 0
     if is_automatic(system, ACK_TIMEOUT):
         # The usual timeout, or a longer one on a slow radio.
         usual = float(system.options[ACK_TIMEOUT].default)
@@ -30,15 +30,19 @@ def is_automatic(system: System, option: str = RETRIES) -> bool:
     return option in system.options and system.options[option].auto
 
 
-def loses_records(scenario: Scenario) -> bool:
-    """Return whether a scenario can lose records: by its radio, its faults or its movement."""
+def acknowledges(scenario: Scenario) -> bool:
+    """Return whether systems acknowledge hops by default on a scenario.
+
+    They do where records can be lost: by the radio, by faults or by movement. A radio with
+    contention acknowledges and repeats frames itself, and a second layer would congest it.
+    """
+    if isinstance(scenario.radio, CsmaRadio):
+        return False
     match scenario.radio:
         case IdealRadio() | DistanceRadio() as radio:
             lossy = radio.success < 1.0 or radio.ratios is not None
         case WiredRadio(limit_s=limit_s):
             lossy = limit_s < float("inf")
-        case CsmaRadio():
-            lossy = True  # collisions; the radio repeats a frame a few times only
     return lossy or bool(scenario.faults) or isinstance(scenario.network, Waypoint | Recorded)
 
 

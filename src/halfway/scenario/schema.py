@@ -93,6 +93,13 @@ class NodePower(_Part, frozen=True, kw_only=True):
     bit_rate: Annotated[float, Meta(gt=0.0, le=1e15)] = Power().bit_rate
 
 
+class DecisionTable(_Part, frozen=True, kw_only=True):
+    """A scenario's needs, and the cost to minimise: what `halfway compare` decides by."""
+
+    need: dict[str, float] | None = None  # metric -> its least value; of a cost, its greatest
+    minimise: str = ""
+
+
 class Scenario(_Part, frozen=True, kw_only=True):
     """A scenario file's fields. Times in seconds; lengths in units of the network or movement."""
 
@@ -110,3 +117,4 @@ class Scenario(_Part, frozen=True, kw_only=True):
     options: dict[str, dict[str, float | int | bool]] = {}  # system -> its options
     power: NodePower = NodePower()
     sweep: dict[str, list[bool | int | float | str]] = {}  # field -> its values
+    decision: DecisionTable = DecisionTable()

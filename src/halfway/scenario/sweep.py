@@ -14,7 +14,14 @@ from halfway.scenario.schema import Scenario
 
 SweepValue = str | int | float | bool
 _MOST_POINTS = 1000
-_FIXED = {"seed", "system", "title", "sweep", ""}  # set by a comparison itself, or ignored
+_FIXED = {
+    "seed",
+    "system",
+    "title",
+    "sweep",
+    "decision",
+    "",
+}  # set by a comparison itself, or ignored
 
 
 class ScenarioPoint(NamedTuple):

@@ -7,6 +7,7 @@ types that it is compiled for, its options, numba's version and the processor.
 
 import atexit
 import contextlib
+import fcntl
 import hashlib
 import os
 import pickle
@@ -85,10 +86,20 @@ class CompileCache:
                 beside.unlink(missing_ok=True)
             _forget_old(CACHE_FOLDER)
 
-    def holds(self, sig: Any, target_context: Any) -> bool:
-        """Whether the compile cache has the machine code of a signature."""
+    @contextlib.contextmanager
+    def alone(self, sig: Any, target_context: Any) -> Iterator[None]:
+        """Keep other processes from compiling a signature that this process compiles now.
+
+        They wait, and load the machine code. The end of a process frees its locks.
+        """
         path = self._path(sig, target_context)
-        return path is not None and path.exists()
+        with contextlib.ExitStack() as held:
+            if path is not None and not path.exists():
+                with contextlib.suppress(OSError):
+                    lock = held.enter_context(path.with_suffix(".lock").open("w"))
+                    held.callback(path.with_suffix(".lock").unlink, missing_ok=True)
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def _path(self, sig: Any, target_context: Any) -> Path | None:
         """The file of a signature; None for a function whose sources cannot be read."""

@@ -33,6 +33,10 @@ class IRLibrary(JITCodeLibrary):  # type: ignore[misc]
     Its own IR reaches a caller as it was lowered, optimised function by function alone.
     """
 
+    def __init__(self, codegen: Any, name: str) -> None:
+        super().__init__(codegen, name)
+        self._as_lowered: Any = None  # the IR of this library alone
+
     def add_linking_library(self, library: Any) -> None:
         """Note a library to link; an `IRLibrary` is not finalised for that."""
         if not isinstance(library, IRLibrary):
@@ -40,11 +44,11 @@ class IRLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._linking_libraries.append(library)
 
     def _get_module_for_linking(self) -> Any:
-        if self._finalized:
+        if self._finalized:  # by a caller of plain numba
             return super()._get_module_for_linking()
-        if self._shared_module is None:  # type: ignore[has-type]
-            self._shared_module = _for_linking(self._final_module.clone())
-        return self._shared_module
+        if self._as_lowered is None:
+            self._as_lowered = _for_linking(self._final_module.clone())
+        return self._as_lowered
 
     def finalize(self) -> None:
         """Link all IR below this library, optimise it and make it machine code."""
@@ -142,7 +146,8 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
     def compile(self, sig: Any) -> Any:
         """Compile for argument types: to IR if another compilation needs it, else to a kernel."""
         if not global_compiler_lock.is_locked():
-            return super().compile(sig)
+            with self._cache.alone(sig, self.targetctx):
+                return super().compile(sig)
         args, return_type = sigutils.normalize_signature(sig)
         with self._compiling_counter:
             if tuple(args) not in self._callees:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 _WIDE = 40.0  # above this ratio of the ends an axis is logarithmic
+_BELOW = 3.0  # room below the least value on a logarithmic axis
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -29,16 +30,18 @@ class Axis(NamedTuple):
 def axis(
     values: Iterable[float], first: float, last: float, log: bool | None = None, zero: bool = True
 ) -> Axis:
-    """A plot's axis for finite values; log=None: logarithmic if they are positive and far apart.
+    """A plot's axis for finite values; log=None: logarithmic if they are far apart, none negative.
 
+    A logarithmic axis has its zeros at its low end, with a tick of their own.
     zero: a linear axis of values of one sign begins at 0 if that wastes less than half of it.
     """
     known = [value for value in values if math.isfinite(value)]
     if log or log is None:
         positive = [value for value in known if value > 0.0]
         wide = bool(positive) and max(positive) > _WIDE * min(positive)
-        if positive and (log or (wide and len(positive) == len(known))):
-            return _logarithmic(min(positive), max(positive), first, last)
+        if positive and (log or (wide and min(known) >= 0.0)):
+            zero_tick = log is None and min(known) == 0.0
+            return _logarithmic(min(positive), max(positive), first, last, zero_tick)
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     if zero and low > 0.0 and low < 0.5 * high:
         low = 0.0
@@ -67,11 +70,25 @@ def _step(least: float) -> float:
     return next(step * power for step in _STEPS if step * power >= least * (1 - 1e-9))
 
 
-def _logarithmic(low: float, high: float, first: float, last: float) -> Axis:
+def with_intervals(values: Iterable[float], ends: Iterable[float]) -> list[float]:
+    """Values for a plot's axis: those drawn, and ends of intervals as far as they may reach.
+
+    An end that is close to 0 would leave no room for the values on a logarithmic axis.
+    """
+    known = [value for value in values if math.isfinite(value)]
+    positive = [value for value in known if value > 0.0]
+    if not positive or min(known) < 0.0:
+        return [*known, *(end for end in ends if math.isfinite(end))]
+    least = 0.0 if 0.0 in known else min(positive) / _BELOW
+    return [*known, *(max(end, least) for end in ends if math.isfinite(end))]
+
+
+def _logarithmic(low: float, high: float, first: float, last: float, zero: bool) -> Axis:
     if high <= low * 1.05:
         low, high = low / 1.5, high * 1.5
-    low, high = low / 1.08, high * 1.08
+    low, high = low / (_BELOW if zero else 1.08), high * 1.08
     fine = (1.0, 2.0, 5.0) if high < 200 * low else (1.0,)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks = [step * 10.0**power for power in powers for step in fine]
-    return Axis(low, high, first, last, True, tuple(t for t in ticks if low <= t <= high))
+    within = tuple(tick for tick in ticks if low <= tick <= high)
+    return Axis(low, high, first, last, True, (0.0, *within) if zero else within)

@@ -4,12 +4,13 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from halfway.comparison.results import MeanInterval, ResultCell, Results
-from halfway.report import wording
+from halfway.comparison.results import ResultCell, Results
 from halfway.report.comparison.axes import Axis, label
 from halfway.report.comparison.system_marks import badge
+from halfway.report.document import prose
 
 WIDTH, HEIGHT = 400.0, 260.0
+_CHARACTER = 6.2  # width of a character of a tick's text
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 386.0, 12.0, 220.0  # of the area between the axes
 
 
@@ -26,25 +27,21 @@ def has_value(cell: ResultCell) -> bool:
     return math.isfinite(cell.mean.value)
 
 
-def interval_text(mean: MeanInterval) -> str:
-    """The ends of a plotted mean's interval in brackets; "" for none."""
-    if not math.isfinite(mean.half_width):
-        return ""
-    return f" ({wording.number(mean.low)} to {wording.number(mean.high)})"
-
-
 def ticks_across(
     across: Axis, top: float, bottom: float, title: str = "", texts: dict[float, str] | None = None
 ) -> list[str]:
     """Lines and texts of a plot frame's lower axis; `texts`: tick -> text, if not its number."""
-    parts = []
+    parts, free = [], -math.inf  # free: where the next text may begin
     for tick in across.ticks:
         x = across.at(tick)
         text = label(tick) if texts is None else texts[tick]
-        parts.append(
-            f'<path class="grid" d="M{x:.1f} {top:.1f}V{bottom:.1f}"/>'
-            f'<text class="tick" x="{x:.1f}" y="{bottom + 15:.1f}">{escape(text)}</text>'
-        )
+        half = _CHARACTER * len(text) / 2
+        centre = min(max(x, half), WIDTH - half)  # a text is not cut at the picture's edge
+        parts.append(f'<path class="grid" d="M{x:.1f} {top:.1f}V{bottom:.1f}"/>')
+        if centre - half >= free:
+            where = f'x="{centre:.1f}" y="{bottom + 15:.1f}"'
+            parts.append(f'<text class="tick" {where}>{escape(text)}</text>')
+            free = centre + half + _CHARACTER
     if title:
         middle = (across.first + across.last) / 2
         where = f'x="{middle:.1f}" y="{bottom + 33:.1f}"'
@@ -83,6 +80,5 @@ def svg(height: float, words: str, parts: Sequence[str]) -> str:
 def panel(title: str, note: str, inner: str) -> str:
     """A panel of a comparison plot: a chart with its title above and a note below."""
     return (
-        f'<div class="panel"><h3>{escape(title)}</h3>{inner}'
-        f'<p class="note">{escape(note)}</p></div>'
+        f'<div class="panel"><h3>{escape(title)}</h3>{inner}<p class="note">{prose(note)}</p></div>'
     )

@@ -36,7 +36,7 @@ _LEFT_OUT = {
 
 
 def map_section(replays: Sequence[Replay], places: dict[str, int], title: str = "") -> str:
-    """The map section; "" without replays. places: system -> its index in a comparison's tables.
+    """The map section; "" without replays. places: system -> the number of its mark.
 
     title: of the comparison, for saved pictures.
     """

@@ -12,8 +12,11 @@ from halfway.files import write_whole
 from halfway.pipeline.plan.run import Scalar
 from halfway.report import wording
 from halfway.report.comparison import plots, sweeps, tables
+from halfway.report.comparison.decision_section import decision_section
+from halfway.report.comparison.groups import shown_metrics
 from halfway.report.comparison.map_section import map_script, map_section
-from halfway.report.document import asset, document, header, section
+from halfway.report.comparison.system_marks import mark_numbers
+from halfway.report.document import asset, document, header, prose, section
 
 
 def write_comparison_page(
@@ -28,17 +31,18 @@ def write_comparison_page(
 
 def comparison_page(results: Results, replays: Sequence[Replay], command: str = "") -> str:
     """The HTML page of a comparison as text; equal results and replays give equal text."""
-    places = {system: place for place, system in enumerate(results.systems)}
-    played = map_section(replays, places, results.title)
+    played = map_section(replays, mark_numbers(results.systems), results.title)
     body = "".join([
-        _head(results), _contents(results, bool(played)), "<main>", _results(results), played,
+        _head(results), _contents(results, bool(played)), "<main>", decision_section(results),
+        _results(results), played,
         _distributions(results), _sweeps(results), _making(results, command), "</main>",
     ])  # fmt: skip
-    script = map_script() if played else ""
+    scripts = [asset("comparison", "sort.js"), *([map_script()] if played else [])]
+    script = "".join(f"(() => {{\n{one}\n}})();" for one in scripts)
     sheets = [("verdicts", "page.css"), ("comparison", "comparison.css")]
     sheets += [("comparison", "map/map.css")] if played else []
     style = "".join(asset(*sheet) for sheet in sheets)
-    return document(results.title, style, body, f'"use strict";(() => {{\n{script}\n}})();')
+    return document(results.title, style, body, f'"use strict";{script}')
 
 
 def _head(results: Results) -> str:
@@ -61,7 +65,8 @@ def _head(results: Results) -> str:
 
 
 def _contents(results: Results, played: bool) -> str:
-    links = [("results", "Results")]
+    links = [("decision", "Which system to choose")] if results.decisions else []
+    links += [("results", "Results")]
     links += [("map", "Replay of one run")] if played else []
     links += [("distributions", "Intervals and distributions")]
     links += [("sweeps", "Sweeps")] if sweeps.varied(results) else []
@@ -75,12 +80,13 @@ def _point(parameters: dict[str, Scalar]) -> str:
 
 
 def _results(results: Results) -> str:
-    captions = [_point(point) or "Means over the replicates" for point in results.points]
-    shown = "".join(tables.table(results, place, caption) for place, caption in enumerate(captions))
     replicates = wording.count(results.replicates, "replicate")
+    partial = any(0 < cell.replicates < results.replicates for cell in results.cells)
+    few = " [k] means that only k replicates have a value." if partial else ""
     key = (
-        f"Each value is the mean over {replicates}. The 95 % interval is below the value. ★ marks "
-        "a system that is significantly better than every other system of comparable delivery."
+        f"Each value is the mean over {replicates}. The 95 % interval is below the value.{few} "
+        "★ marks a system that is significantly better than every other system of comparable "
+        "delivery. If a system delivers too little, its costs are not called better or worse."
     )
     count = len(results.notes)
     summary = f"<summary>Notes ({count})</summary>"
@@ -88,7 +94,7 @@ def _results(results: Results) -> str:
     inner = (
         '<p class="choice"><label><input type="checkbox" id="paired"> '
         f"paired differences to {escape(results.baseline)}</label></p>"
-        f'{shown}<p class="note">{key}</p>{notes}'
+        f'{_tables(results)}{tables.unsupported(results)}<p class="note">{key}</p>{notes}'
         "<details><summary>How the numbers were made</summary>"
         f"{_list(results.methods)}</details>"
         "<details><summary>Definitions of the metrics</summary>"
@@ -97,8 +103,21 @@ def _results(results: Results) -> str:
     return section("results", "Results", inner)
 
 
+def _tables(results: Results) -> str:
+    """The tables of the page: of the one point, or of each metric and each point of a sweep."""
+    if not sweeps.varied(results):
+        return tables.tables(results, 0, _point(results.points[0]))
+    of_metrics = "".join(tables.sweep_tables(results, one) for one in shown_metrics(results))
+    of_points = "".join(
+        f'<details class="again"><summary>All metrics, {escape(_point(point))}</summary>'
+        f"{tables.tables(results, place, _point(point))}</details>"
+        for place, point in enumerate(results.points)
+    )
+    return of_metrics + of_points
+
+
 def _list(texts: Sequence[str]) -> str:
-    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    items = "".join(f"<li>{prose(text)}</li>" for text in texts)
     return f'<ul class="readings">{items}</ul>'
 
 
@@ -111,7 +130,8 @@ def _distributions(results: Results) -> str:
         name = _point(parameters)
         if len(results.points) > 1:
             is_open = " open" if place == 0 else ""
-            inner = f"<details{is_open}><summary>{escape(name)}</summary>{inner}</details>"
+            summary = f"<summary>{escape(name)}</summary>"
+            inner = f'<details class="again"{is_open}>{summary}{inner}</details>'
         parts.append(inner)
     note = "A dot is a replicate, a mark is a mean, and a line is a 95 % interval."
     inner = f'<p class="note">{note}</p>{"".join(parts)}'

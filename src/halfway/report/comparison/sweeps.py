@@ -7,8 +7,8 @@ from halfway.comparison.results import Metric, ResultCell, Results
 from halfway.pipeline.plan.run import Scalar
 from halfway.report import wording
 from halfway.report.comparison import frame
-from halfway.report.comparison.axes import Axis, axis
-from halfway.report.comparison.system_marks import colour, dashes, mark
+from halfway.report.comparison.axes import Axis, axis, with_intervals
+from halfway.report.comparison.system_marks import colour, dashes, mark, mark_numbers
 
 
 def varied(results: Results) -> list[str]:
@@ -38,39 +38,38 @@ def panels(results: Results, metric: Metric) -> list[str]:
 def _sweep(results: Results, metric: Metric, name: str, points: Sequence[int], where: str) -> str:
     xs, texts, log = _settings([results.points[point][name] for point in points])
     lines = [
-        (place, [(x, cell) for x, cell in zip(xs, cells, strict=True) if cell is not None])
-        for place, system in enumerate(results.systems)
+        (number, system, [(x, cell) for x, cell in zip(xs, cells, strict=True) if cell is not None])
+        for system, number in mark_numbers(results.systems).items()
         if any(cells := [frame.cell_of(results, point, system, metric.name) for point in points])
     ]
     lines = [
-        (place, line) for place, line in lines if any(frame.has_value(cell) for _, cell in line)
+        (number, system, line)
+        for number, system, line in lines
+        if any(frame.has_value(cell) for _, cell in line)
     ]
     if not lines:
         return ""
-    heights = [
-        v for _, line in lines for _, cell in line
-        for v in (cell.mean.low, cell.mean.high, cell.mean.value)
-    ]  # fmt: skip
-    up = axis(heights, frame.BOTTOM, frame.TOP)
+    means = [cell.mean for _, _, line in lines for _, cell in line]
+    reached = [end for mean in means for end in (mean.low, mean.high)]
+    up = axis(with_intervals([mean.value for mean in means], reached), frame.BOTTOM, frame.TOP)
     ends = min(xs), max([*xs, min(xs) + 1e-9])
     across = Axis(*ends, frame.LEFT + 12, frame.RIGHT - 12, log, tuple(texts))
     parts = frame.ticks_across(across, frame.TOP, frame.BOTTOM, name, texts)
     parts += frame.ticks_up(up, "")
-    parts += [_sweep_line(place, line, across, up) for place, line in lines]
+    parts += [_sweep_line(number, line, across, up) for number, _, line in lines]
     words = "; ".join(
-        f"{results.systems[place]}: "
-        + ", ".join(f"{wording.number(cell.mean.value)} at {texts[x]}" for x, cell in line)
-        for place, line in lines
+        f"{system}: " + ", ".join(f"{cell.mean.texts[0]} at {texts[x]}" for x, cell in line)
+        for _, system, line in lines
     )
     title = metric.heading + (f", {where}" if where else "")
-    keys = frame.legend([(place, results.systems[place]) for place, _ in lines])
+    keys = frame.legend([(number, system) for number, system, _ in lines])
     return frame.panel(
         title, metric.definition, keys + frame.svg(frame.HEIGHT, f"{title}: {words}", parts)
     )
 
 
 def _sweep_line(
-    place: int, line: Sequence[tuple[float, ResultCell]], across: Axis, up: Axis
+    number: int, line: Sequence[tuple[float, ResultCell]], across: Axis, up: Axis
 ) -> str:
     there = sorted(((x, cell) for x, cell in line if frame.has_value(cell)), key=lambda one: one[0])
     banded = [(x, cell.mean) for x, cell in there if math.isfinite(cell.mean.half_width)]
@@ -78,9 +77,9 @@ def _sweep_line(
     lower = [f"{across.at(x):.1f} {up.at(mean.low):.1f}" for x, mean in reversed(banded)]
     band = f'<path class="band" d="M{"L".join([*upper, *lower])}z"/>' if banded else ""
     steps = "L".join(f"{across.at(x):.1f} {up.at(cell.mean.value):.1f}" for x, cell in there)
-    marks = "".join(mark(place, across.at(x), up.at(cell.mean.value)) for x, cell in there)
+    marks = "".join(mark(number, across.at(x), up.at(cell.mean.value)) for x, cell in there)
     return (
-        f'<g class="{colour(place)}">{band}<path class="line" d="M{steps}"{dashes(place)}/>'
+        f'<g class="{colour(number)}">{band}<path class="line" d="M{steps}"{dashes(number)}/>'
         f"{marks}</g>"
     )
 

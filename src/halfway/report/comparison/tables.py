@@ -1,119 +1,188 @@
-"""The HTML tables of a comparison: systems by metrics, with the best system marked."""
+"""The HTML tables of a comparison: systems by metrics, and points by systems for a sweep."""
 
 import math
 from collections.abc import Sequence
 from html import escape
 
-from halfway.comparison.results import MeanInterval, Metric, ResultCell, Results
+from halfway.comparison.results import NOTHING, MeanInterval, Metric, ResultCell, Results
 from halfway.report import wording
 from halfway.report.comparison.frame import cell_of
-from halfway.report.comparison.system_marks import badge
+from halfway.report.comparison.groups import GROUPS, shown_metrics
+from halfway.report.comparison.sweeps import varied
+from halfway.report.comparison.system_marks import badge, mark_numbers
+from halfway.report.document import plain, prose
 
 _ARROWS = {"more": "↑", "less": "↓"}
+_MOST_SYSTEMS = 7  # in a table of a sweep
+_WORDS = {"no clear difference": "unclear", "not comparable": "unclear"}
 
 
-def table(results: Results, point: int, caption: str) -> str:
-    """A comparison's HTML table of one point; a checkbox shows the differences to the baseline."""
-    metrics = [
-        metric
-        for metric in results.metrics
-        if any(cell_of(results, point, system, metric.name) for system in results.systems)
-    ]
-    heads = "".join(_head(metric) for metric in metrics)
-    rows = "".join(
-        _row(results, point, place, system, metrics) for place, system in enumerate(results.systems)
+def tables(results: Results, point: int, where: str = "") -> str:
+    """A comparison's HTML tables of one point, one for each group of metrics that has values.
+
+    where: the point in words. A checkbox on the page shows the differences to the baseline.
+    """
+    parts = []
+    for title, names in GROUPS:
+        metrics = shown_metrics(results, names)
+        if metrics:
+            caption = f"{title} ({where})" if where else title
+            heads = "".join(_head(metric) for metric in metrics)
+            rows = "".join(
+                _row(results, point, number, system, metrics)
+                for system, number in mark_numbers(results.systems).items()
+            )
+            parts.append(framed("system", caption, heads, rows))
+    return "".join(parts)
+
+
+def sweep_tables(results: Results, metric: Metric) -> str:
+    """A comparison's HTML tables of one metric over a sweep: a row a point, a column a system.
+
+    A table has at most `_MOST_SYSTEMS` systems, so that it fits on paper.
+    """
+    systems, parts = results.systems, math.ceil(len(results.systems) / _MOST_SYSTEMS)
+    size = math.ceil(len(systems) / parts)
+    way = f", {metric.better} is better" if metric.better else ""
+    caption = f"{metric.heading}{way}: {metric.definition}"
+    made = ""
+    for begin in range(0, len(systems), size):
+        made += _sweep_table(results, metric, systems[begin : begin + size], caption)
+        caption = f"{metric.heading}{way}: other systems"
+    return made
+
+
+def _sweep_table(results: Results, metric: Metric, systems: Sequence[str], caption: str) -> str:
+    fields, marks = varied(results), mark_numbers(results.systems)
+    heads = "".join(f'<th scope="col">{escape(field)}</th>' for field in fields[1:])
+    heads += "".join(
+        f'<th scope="col" class="n">{badge(marks[system])} {escape(system)}</th>'
+        for system in systems
     )
-    rows += "".join(
-        f'<tr class="unsupported"><th scope="row">{escape(system)}</th>'
-        f'<td colspan="{len(metrics)}">cannot run here: {escape(why)}</td></tr>'
+    rows = ""
+    for place, point in enumerate(results.points):
+        first, *others = (wording.scalar(point[field]) for field in fields)
+        names = zip(fields[1:], others, strict=True)
+        keys = "".join(f'<td data-name="{escape(name)}">{escape(one)}</td>' for name, one in names)
+        cells = "".join(
+            _cell(results, cell_of(results, place, system, metric.name), metric, system)
+            for system in systems
+        )
+        head = f'<th scope="row"{_order(point[fields[0]])}>{escape(first)}</th>'
+        rows += f"<tr>{head}{keys}{cells}</tr>"
+    return framed(fields[0], caption, heads, rows, "sweep")
+
+
+def framed(first: str, caption: str, heads: str, rows: str, kind: str = "") -> str:
+    """A table of a comparison in a frame that scrolls where it is too wide; heads, rows: HTML."""
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(plain(caption))}">'
+        f'<table class="comparison {kind}"><caption>{prose(caption)}</caption>'
+        f'<thead><tr><th scope="col">{escape(first)}</th>{heads}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def unsupported(results: Results) -> str:
+    """The systems that a comparison's tables do not have, with the reasons; "" for none."""
+    items = "".join(
+        f"<li><b>{escape(system)}</b> cannot run here: {escape(why)}</li>"
         for system, why in results.unsupported.items()
     )
-    return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(caption)}">'
-        f'<table class="comparison"><caption>{escape(caption)}</caption>'
-        f'<thead><tr><th scope="col">system</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-        "</div>"
-    )
+    return f'<ul class="unsupported">{items}</ul>' if items else ""
 
 
 def definitions(metrics: Sequence[Metric]) -> str:
     """The definitions of the metrics in a comparison's HTML tables, as a list."""
     items = "".join(
         f"<div><dt>{escape(metric.heading)} <code>{escape(metric.name)}</code></dt>"
-        f"<dd>{escape(metric.definition)}</dd></div>"
+        f"<dd>{prose(metric.definition)}</dd></div>"
         for metric in metrics
     )
     return f'<dl class="definitions">{items}</dl>'
+
+
+def span(mean: MeanInterval) -> str:
+    """The ends of a result's interval in an HTML table, below its mean."""
+    _, low, high = mean.texts
+    text = f"{low} to {high}" if low else "no interval"
+    return f'<span class="span">{text if low != high or not low else "± 0"}</span>'
 
 
 def _head(metric: Metric) -> str:
     way = f"{metric.better} is better"
     arrow = _ARROWS.get(metric.better, "")
     way = f'<span class="way" title="{way}">{arrow}<span class="unseen"> {way}</span></span>'
-    return (
-        f'<th scope="col" class="n" title="{escape(metric.definition)}">{escape(metric.heading)} '
-        f"{way if arrow else ''}</th>"
-    )
+    tip, heading = escape(plain(metric.definition)), escape(metric.heading)
+    return f'<th scope="col" class="n" title="{tip}">{heading} {way if arrow else ""}</th>'
 
 
-def _row(results: Results, point: int, place: int, system: str, metrics: Sequence[Metric]) -> str:
+def _row(results: Results, point: int, number: int, system: str, metrics: Sequence[Metric]) -> str:
     base = ' <span class="base">baseline</span>' if system == results.baseline else ""
     cells = "".join(
-        _cell(cell_of(results, point, system, metric.name), metric) for metric in metrics
+        _cell(results, cell_of(results, point, system, metric.name), metric, metric.heading)
+        for metric in metrics
     )
-    return f'<tr><th scope="row">{badge(place)} {escape(system)}{base}</th>{cells}</tr>'
+    return f'<tr><th scope="row">{badge(number)} {escape(system)}{base}</th>{cells}</tr>'
 
 
-def _cell(cell: ResultCell | None, metric: Metric) -> str:
+def _cell(results: Results, cell: ResultCell | None, metric: Metric, name: str) -> str:
+    """A cell of a comparison's table; name: its heading where the table is a list of cards."""
+    named = f'data-name="{escape(name)}"'
     if cell is None or not math.isfinite(cell.mean.value):
-        return f'<td class="n none">{wording.NOTHING}</td>'
+        return f'<td class="n none" {named}>{NOTHING}</td>'
     star, kind = "", "n"
     if cell.best:
         title, kind = "best: significantly better than every other comparable system", "n best"
         star = f'<span class="star" title="{title}">★<span class="unseen"> best</span></span>'
+    few = ""
+    if cell.replicates < results.replicates:
+        few = f'<span class="few"> [{cell.replicates}]</span>'
     return (
-        f'<td class="{kind}" title="{wording.count(cell.networks, "replicate")}">{star}'
-        f"{wording.number(cell.mean.value)}{_span(cell.mean)}{_difference(cell, metric)}</td>"
+        f'<td class="{kind}" {named} data-value="{cell.mean.value:.12g}" '
+        f'title="{wording.count(cell.replicates, "replicate")}">{star}'
+        f"{cell.mean.texts[0]}{few}{span(cell.mean)}{_difference(results, cell, metric)}</td>"
     )
 
 
-def _span(mean: MeanInterval) -> str:
-    if not (math.isfinite(mean.low) and math.isfinite(mean.high)):
-        return '<span class="span">no interval</span>'
-    places = max(wording.decimals(mean.value), _places(mean.half_width))
-    low, high = wording.number(mean.low, places), wording.number(mean.high, places)
-    return f'<span class="span">{low} to {high}</span>'
-
-
-def _places(half: float) -> int:
-    """Digits after the point that show an interval's width in a comparison table; 0 for none."""
-    if not 0.0 < half < 10.0:
-        return 0
-    return min(6, max(0, 1 - math.floor(math.log10(half))))
-
-
-def _difference(cell: ResultCell, metric: Metric) -> str:
+def _difference(results: Results, cell: ResultCell, metric: Metric) -> str:
     """A comparison table's paired difference to the baseline, with its direction in words."""
     gap = cell.difference
     if gap is None or not math.isfinite(gap.value):
-        return '<span class="difference none">–</span>'
-    word = "not significant"
+        return f'<span class="difference none">{NOTHING}</span>'
+    word = "no clear difference"
     if math.isfinite(gap.half_width) and (gap.low > 0.0 or gap.high < 0.0):
         word = "better" if (gap.value > 0) == (metric.better == "more") else "worse"
-        word = word if metric.better else "different"
-    places = max(wording.decimals(gap.value), _places(gap.half_width))
-    ends = f"{_signed(gap.low, places)} to {_signed(gap.high, places)}"
-    if not math.isfinite(gap.half_width):  # both have a value in one replicate only
-        ends = "no interval"
-    kind = word.replace(" ", "-")
+        word = word if metric.better else "differs"
+    if metric.better == "less" and not _delivers(results, cell):
+        word = "not comparable"
+    value, low, high = (signed(text) for text in gap.texts)
+    ends = f"{low} to {high}" if low else "no interval"  # a value in one common replicate only
     return (
-        f'<span class="difference {kind}">{_signed(gap.value, places)}'
+        f'<span class="difference {_WORDS.get(word, word)}">{value}'
         f'<span class="span">{ends}</span><span class="verdict-word">{word}</span></span>'
     )
 
 
-def _signed(value: float, places: int) -> str:
-    if not math.isfinite(value):
-        return wording.NOTHING
-    text = f"{abs(value):.{places}f}"
-    return f"{'+' if value > 0 else '−'}{text}" if float(text) else "0"
+def _delivers(results: Results, cell: ResultCell) -> bool:
+    """Whether a cost may be called better or worse: system and baseline deliver what is needed."""
+    base = cell_of(results, cell.point, results.baseline, cell.metric)
+    failing = {
+        one.system
+        for decision in results.decisions if decision.point == cell.point
+        for one in decision.systems if one.verdict == "fails"
+    }  # fmt: skip
+    able = cell.comparable and (base is None or base.comparable)
+    return able and not failing & {cell.system, results.baseline}
+
+
+def signed(text: str) -> str:
+    """The text of a difference in a comparison's tables with its sign; "" for ""."""
+    if not text.strip("-0.,"):
+        return "0" if text else ""
+    return f"−{text[1:]}" if text.startswith("-") else f"+{text}"
+
+
+def _order(value: object) -> str:
+    """The attribute of a sweep's setting by which its table is sorted; "" for a word."""
+    return f' data-value="{value:.12g}"' if isinstance(value, int | float) else ""

@@ -1,118 +1,193 @@
-"""The results of a comparison as terminal tables, CSV, JSON lines and JSON."""
+"""The results of a comparison on the terminal: a decision, tables that fit, notes."""
 
-import math
 from collections.abc import Sequence
-from pathlib import Path
 from textwrap import fill
 
-import msgspec
 from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from halfway.comparison.results import COLUMNS, MeanInterval, Metric, ResultCell, Results
-from halfway.comparison.statistics import margin
+from halfway.comparison.results import NOTHING, Decision, Metric, ResultCell, Results
 from halfway.report import wording
-from halfway.report.output_files import csv_text, write_all
+from halfway.report.comparison.frame import cell_of
+from halfway.report.comparison.groups import GROUPS, shown_metrics
+from halfway.report.comparison.sweeps import varied
 
-# Each table fits into 80 columns; its headings are broken to this width.
-_GROUPS = (
-    ("delivery", ("delivery-ratio", "stretch", "recovery-time", "recovery-rate")),
-    ("latency", ("latency-p50", "latency-p95", "latency-p99")),
-    ("cost",
-     ("messages-per-notification", "bytes-per-notification", "state-per-node", "set-up-messages")),
-    ("energy and load", ("energy", "max-node-energy", "max-node-load", "load-gini")),
-)  # fmt: skip
-_HEADING = 15
+_FRAME = 4  # lines of a table beside its rows
+_HEADING = 15  # characters, after which a heading is broken
+_INDENT = (0, 0, 0, 2)
+_STYLES = {"chosen": "bold green", "fails": "red"}
+Column = tuple[str, Sequence[Text]]  # heading and cells
 
 
 def print_results(out: Console, results: Results, *, page: str = "") -> None:
-    """Print a comparison: terminal tables of all points, unsupported systems, notes, page path."""
+    """Print a comparison: decision, tables, unsupported systems, notes, page path."""
     out.print(Text(results.title, style="bold"))
-    for number, point in enumerate(results.points):
-        if point:
-            out.print(Text(f"\n{wording.cell(point)}", style="bold"))
-        for title, names in _GROUPS:
-            metrics = [metric for metric in results.metrics if metric.name in names]
-            _print_group(out, results, number, title, metrics)
+    for decision in results.decisions:
+        _print_decision(out, results, decision)
+    out.print()
+    if varied(results):
+        _print_sweep(out, results)
+    else:
+        for title, names in GROUPS:
+            _print_group(out, results, title, names)
     for system, why in results.unsupported.items():
         out.print(Text.assemble((f"{system} ", "bold"), f"cannot run here: {why}"))
     if results.unsupported:
         out.print()
-    partial = any(0 < cell.networks < results.replicates for cell in results.cells)
-    out.print(
-        f"A value is a mean ± the longer side of its 95 % interval, over {results.replicates} "
-        f"replicates. {'[k] means that only k replicates have a value. ' if partial else ''}"
-        "* marks a system that is significantly better than every other system of comparable "
-        "delivery. – means no value.",
-        markup=False,
-    )
+    _print_legend(out, results)
     for note in results.notes:
         out.print(Text.assemble(("note: ", "dim"), note))
     done = f"{wording.duration(results.wall_seconds)}, digest {results.digest}"
     out.print(f"{done}{f', {page}' if page else ''}", soft_wrap=True)
 
 
-def _print_group(
-    out: Console, results: Results, point: int, title: str, metrics: Sequence[Metric]
-) -> None:
-    cells = {(cell.system, cell.metric): cell for cell in results.cells if cell.point == point}
-    shown = [
-        metric
-        for metric in metrics
-        if any(cells[system, metric.name].networks for system in results.systems)
-    ]
-    if not shown:
+def _print_decision(out: Console, results: Results, decision: Decision) -> None:
+    """Print what to choose; at a single point also why each other system is not chosen."""
+    point = results.points[decision.point]
+    head = Text(f"{wording.cell(point)}: " if point else "", style="dim")
+    first, colon, rest = decision.sentence.partition(": ")
+    out.print(head + Text.assemble((f"{first}{colon}", "bold"), rest))
+    if point:
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
-    table.add_column("system", no_wrap=True)
-    for metric in shown:
-        heading = fill(metric.heading, _HEADING, break_on_hyphens=False)
-        table.add_column(heading, justify="right", no_wrap=True)
-    for system in results.systems:
-        name = Text(system, style="bold" if system == results.baseline else "")
-        values = (_shown(cells[system, metric.name], results.replicates) for metric in shown)
-        table.add_row(name, *values)
-    out.print(table)
+    for one in decision.systems:
+        style = _STYLES.get(one.verdict, "")
+        line = Text.assemble((f"{one.system}: {one.verdict}", style), f", {one.reason}")
+        out.print(Padding(line, _INDENT))
 
 
-def _shown(cell: ResultCell, replicates: int) -> Text:
-    """A comparison's mean ± margin in a table: * if best, [k] if only k replicates have it."""
-    if not cell.networks:
-        return Text(wording.NOTHING)
-    star = ("*", "bold green") if cell.best else ""
-    few = f" [{cell.networks}]" if cell.networks < replicates else ""
-    return Text.assemble(star, with_margin(cell.mean), (few, "dim"))
+def _print_legend(out: Console, results: Results) -> None:
+    partial = any(0 < cell.replicates < results.replicates for cell in results.cells)
+    few = "[k] means that only k replicates have a value. " if partial else ""
+    out.print(
+        f"A value is a mean over {wording.count(results.replicates, 'replicate')}, ± the longer "
+        "side of its 95 % interval. If the sides differ, both ends are in brackets. "
+        f"{few}* marks a system that is significantly better than every other system of comparable "
+        f"delivery. {NOTHING} means no value.",
+        markup=False,
+    )
 
 
-def with_margin(interval: MeanInterval) -> str:
-    """A comparison's mean such as `0.957 ± 0.012`: two significant digits of the margin."""
-    half = margin(interval)
-    if math.isnan(half) or half <= 1e-9 * max(abs(interval.value), 1e-300):
-        known = f"{interval.value:,.{wording.decimals(interval.value)}f}"
-        return known if math.isnan(half) else f"{known} ± 0"
-    places = min(max(0, 1 - math.floor(math.log10(half))), 9)
-    return f"{interval.value:,.{places}f} ± {half:,.{places}f}"
+def _print_group(out: Console, results: Results, title: str, names: Sequence[str]) -> None:
+    """Print the tables of one group of metrics: a row a system."""
+    columns: list[Column] = [
+        (metric.heading, [_shown(out, results, 0, system, metric) for system in results.systems])
+        for metric in shown_metrics(results, names)
+    ]
+    labels = [
+        Text(system, style="bold" if system == results.baseline else "")
+        for system in results.systems
+    ]
+    print_fitting(out, title, [("system", labels)], columns)
 
 
-def cells_csv(results: Results) -> str:
-    """A comparison's cells as CSV: what the sweep varies, `COLUMNS`; missing values are empty."""
-    return csv_text([*results.points[0], *COLUMNS], results.rows())
+def _print_sweep(out: Console, results: Results) -> None:
+    """Print a table for each metric of a sweep: a row a point, a column a system."""
+    fields = varied(results)
+    keys: list[Column] = [
+        (field.replace(".", ".\n"), [Text(wording.scalar(one[field])) for one in results.points])
+        for field in fields
+    ]
+    for metric in shown_metrics(results):
+        columns: list[Column] = []
+        for system in results.systems:
+            cells = [_shown(out, results, k, system, metric) for k in range(len(results.points))]
+            columns.append((system, cells))
+        folded = [(system, [_on_two_lines(cell) for cell in cells]) for system, cells in columns]
+        way = f", {metric.better} is better" if metric.better else ""
+        forms = [_parts(out, f"{metric.heading}{way}", keys, one) for one in (columns, folded)]
+        heights = [
+            sum(lines * len(results.points) + _FRAME for _ in parts)
+            for lines, parts in zip((1, 2), forms, strict=True)
+        ]
+        _print_parts(out, forms[heights[1] < heights[0]], keys)
 
 
-def cells_jsonl(results: Results) -> str:
-    """A comparison's cells as JSON lines, one object a cell; missing values are null."""
-    return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in results.rows())
+def print_fitting(
+    out: Console, title: str, keys: Sequence[Column], columns: Sequence[Column]
+) -> None:
+    """Print a table on the terminal, split into several where it is too wide.
 
-
-def write_results(folder: Path, results: Results) -> tuple[Path, ...]:
-    """Write a comparison's comparison.csv, comparison.jsonl and comparison.json (all of `Results`).
-
-    Raises Problem if a file cannot be written; an existing file of that name then stays as it was.
+    Each part repeats the key columns. No number and no name is cut: where even one column does not
+    fit beside the keys, it becomes a list.
     """
-    return write_all(folder, {
-        "comparison.csv": cells_csv(results),
-        "comparison.jsonl": cells_jsonl(results),
-        "comparison.json": msgspec.json.encode(results).decode() + "\n",
-    })  # fmt: skip
+    _print_parts(out, _parts(out, title, keys, columns), keys)
+
+
+def _parts(
+    out: Console, title: str, keys: Sequence[Column], columns: Sequence[Column]
+) -> list[tuple[Table, Sequence[Column]]]:
+    """The parts of a table that the terminal has room for, each with its columns."""
+    rest = list(columns)
+    parts: list[tuple[Table, Sequence[Column]]] = []
+    while rest:
+        count = len(rest)
+        while count > 1 and not _fits(out, _table(title, keys, rest[:count])):
+            count -= 1
+        parts.append((_table(title, keys, rest[:count]), rest[:count]))
+        rest = rest[count:]
+    return parts
+
+
+def _print_parts(
+    out: Console, parts: Sequence[tuple[Table, Sequence[Column]]], keys: Sequence[Column]
+) -> None:
+    for table, columns in parts:
+        if _fits(out, table):
+            out.print(table)
+        else:
+            _print_list(out, str(table.title), keys, columns[0])
+        out.print()
+
+
+def _table(title: str, keys: Sequence[Column], columns: Sequence[Column]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    # A title of a table is broken to the table's width, so it stands in the first heading's place.
+    table.title, table.title_justify = title, "left"
+    for heading, _ in keys:
+        table.add_column(heading, no_wrap=True)
+    for heading, _ in columns:
+        broken = fill(heading, _HEADING, break_on_hyphens=False, break_long_words=False)
+        table.add_column(broken, justify="right", no_wrap=True)
+    for cells in zip(*(cells for _, cells in (*keys, *columns)), strict=True):
+        table.add_row(*cells)
+    return table
+
+
+def _fits(out: Console, table: Table) -> bool:
+    wide = out.options.update(width=10_000)
+    return table.__rich_measure__(out, wide).maximum <= out.width
+
+
+def _print_list(out: Console, title: str, keys: Sequence[Column], column: Column) -> None:
+    """Print one column of a table as a list, each value below its key."""
+    heading, cells = column
+    out.print(Text(f"{title}: {heading}", style="italic"))
+    for row, cell in enumerate(cells):
+        key = ", ".join(names[row].plain for _, names in keys)
+        out.print(Text(key), soft_wrap=True)
+        for line in cell.split("\n"):
+            out.print(Text("  ") + line, soft_wrap=True)
+
+
+def _shown(out: Console, results: Results, point: int, system: str, metric: Metric) -> Text:
+    """A result in a terminal table: * if best, [k] if only k replicates have a value."""
+    cell: ResultCell | None = cell_of(results, point, system, metric.name)
+    if cell is None or not cell.replicates:
+        return Text(NOTHING)
+    star = ("*", "bold green") if cell.best else ""
+    few = f" [{cell.replicates}]" if cell.replicates < results.replicates else ""
+    # A stream without ± would write +- after the columns were measured.
+    mean = cell.mean.text.replace("±", "+-") if out.options.ascii_only else cell.mean.text
+    return Text.assemble(star, mean, (few, "dim"))
+
+
+def _on_two_lines(cell: Text) -> Text:
+    """A terminal table's cell with its interval below the mean, in half of the width."""
+    mean, _, interval = cell.plain.partition(" ")
+    if not interval:
+        return cell
+    first = Text(mean, style="bold green" if mean.startswith("*") else "")
+    return Text.assemble(first, "\n", (interval, "dim"))

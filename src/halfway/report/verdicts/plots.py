@@ -51,7 +51,7 @@ def panels(plot: Plot, summaries: Iterable[Summary]) -> list[Panel]:
     differ = len(set(domains.values())) > 1
     return [
         Panel(
-            title=wording.scalar(name),
+            title=_panel_title(plot, name),
             svg=_svg(_chart(plot, rows, name, domains[name], legend=False)),
             words=_words(plot, [row for row in rows if row.parameters[plot.panel] == name]),
             own_scale=differ,
@@ -60,13 +60,21 @@ def panels(plot: Plot, summaries: Iterable[Summary]) -> list[Panel]:
     ]
 
 
+def _panel_title(plot: Plot, value: Scalar) -> str:
+    """The title of a panel of a reproduced figure's plot; a number gets its parameter's name."""
+    text = wording.scalar(value)
+    return text if isinstance(value, str) else f"{plot.panel} = {text}"
+
+
 def whole(plot: Plot, summaries: Iterable[Summary], title: str) -> str:
     """A reproduced figure's plot as one SVG: panels side by side, title and legend, on white."""
     rows = selected(plot, summaries)
     names = _values(rows, plot.panel)
     domains = _domains(plot, rows, names)
     charts = [
-        _chart(plot, rows, name, domains[name], legend=True).properties(title=wording.scalar(name))
+        _chart(plot, rows, name, domains[name], legend=True).properties(
+            title=_panel_title(plot, name)
+        )
         for name in names
     ]
     return _svg(alt.hconcat(*charts).properties(title=title, background=PAPER))

@@ -3,23 +3,24 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from halfway.adapters.interface import System
-from halfway.core.options import Value
-from halfway.scenario.acknowledgements import RETRIES, is_automatic, loses_records, options_of
+from halfway.scenario.acknowledgements import RETRIES, acknowledges, is_automatic, options_of
 from halfway.scenario.schema import Scenario
+from halfway.sim.radio.declarations import CsmaRadio
 
 _LONGEST = 140  # characters of a note's list, so that the note fits two lines
 
 
 def option_notes(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
     """The notes on the options of a comparison's systems; scenarios: of all points."""
-    if any(map(loses_records, scenarios)):
-        yield from _on_acknowledgements(scenarios, systems)
+    contended = any(isinstance(scenario.radio, CsmaRadio) for scenario in scenarios)
+    if contended or any(map(acknowledges, scenarios)):
+        yield from _on_acknowledgements(scenarios, systems, contended)
     yield from _on_given(scenarios, systems)
 
 
 def _on_acknowledgements(
-    scenarios: Sequence[Scenario], systems: Sequence[System]
-) -> Iterator[str]:  # fmt: skip
+    scenarios: Sequence[Scenario], systems: Sequence[System], contended: bool
+) -> Iterator[str]:
     """The notes on who acknowledges where records can be lost, and on the effect of it."""
     able = [one for one in systems if is_automatic(one)]
     if not able:
@@ -29,10 +30,10 @@ def _on_acknowledgements(
         efforts = sorted({int(options_of(scenario, one)[RETRIES]) for scenario in scenarios})
         groups.setdefault(" or ".join(map(str, efforts)), []).append(one.name)
     if list(groups) != ["0"]:
-        efforts_of = "; ".join(
-            f"{', '.join(names)}: {retries}" for retries, names in groups.items()
-        )
-        yield f"Retries of a hop, as records can be lost: {efforts_of}."
+        items = (f"{', '.join(names)}: {retries}" for retries, names in groups.items())
+        yield f"Retries of a hop, as records can be lost: {'; '.join(items)}."
+    elif contended:
+        yield "The radio with contention repeats unicast frames, so no system acknowledges hops."
     if bare := [one.name for one in systems if one not in able]:
         yield f"These systems have no acknowledged hops: {', '.join(bare)}."
     name = able[0].name
@@ -62,7 +63,7 @@ def _on_given(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Itera
 _SET = "Options set: "
 
 
-def _shown(given: Sequence[Mapping[str, Value]], system: System) -> str:
+def _shown(given: Sequence[Mapping[str, float | int | bool]], system: System) -> str:
     """The options of a system that differ from the defaults at some point, with their values."""
     parts = []
     for name, option in system.options.items():
@@ -73,5 +74,5 @@ def _shown(given: Sequence[Mapping[str, Value]], system: System) -> str:
     return ", ".join(parts)
 
 
-def _text(value: Value) -> str:
+def _text(value: float | int | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else f"{value:g}"

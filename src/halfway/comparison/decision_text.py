@@ -1,0 +1,148 @@
+"""The sentences of a comparison's decision: what to choose, and why a system is not chosen."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from halfway.comparison.results import Decision, MeanInterval, Metric, Need, RankedSystem
+
+_HOW = "--need delivery-ratio=0.95 --minimise energy"
+_NAMED = 3  # systems that a sentence names with their reasons; of twice as many only the names
+
+
+def sentence_of(decision: Decision, metrics: Mapping[str, Metric], replicates: int) -> str:
+    """What a decision says, to act on; replicates: those of the comparison."""
+    systems = decision.systems
+    if replicates < 2:
+        return "No decision: one replicate says nothing about others. Use --replicates 10."
+    if missing := _without_value(decision):
+        names = _listed([metrics[name].label for name in missing])
+        return f"No decision: no system has a value of {names}."
+    if decision.chosen is None:
+        text = _nothing_chosen(decision, metrics, replicates)
+    else:
+        text = _choice(decision, metrics)
+    rest = [_close(systems), _open(decision), _failing(systems)]
+    text = "; ".join([text, *(one for one in rest if one)]) + "."
+    if not decision.stated:
+        text = f"No need was stated. {text} To state one: {_HOW}."
+    return text
+
+
+def reason_of(
+    one: RankedSystem, chosen: str | None, needs: Sequence[Need], metrics: Mapping[str, Metric],
+    cost: Metric,
+) -> str:  # fmt: skip
+    """Why a system of a decision has its verdict, in a few words."""
+    stated = {need.metric: need for need in needs}
+    if one.verdict in ("fails", "open"):
+        wanted = "fails" if one.verdict == "fails" else "open"
+        found = [
+            f"{_value(metrics[result.metric], result.value)} "
+            f"{_against(stated[result.metric], wanted, metrics[result.metric])}"
+            for result in one.needs if result.verdict == wanted
+        ]  # fmt: skip
+        return " and ".join(found) or f"no value of {cost.label}"
+    return f"{_value(cost, one.cost)}{_more(one, chosen, cost)}"
+
+
+def need_text(need: Need, metric: Metric) -> str:
+    """A need of a decision, such as "delivery ratio ≥ 0.95"."""
+    if need.of_best:
+        return f"{metric.label} within {need.bound:g} of the best"
+    sign = "≥" if metric.better == "more" else "≤"
+    return f"{metric.label} {sign} {_plain(need.bound)}{_unit(metric)}"
+
+
+def _without_value(decision: Decision) -> list[str]:
+    """The metrics of a decision that no system has a value of."""
+    found = {need.metric for one in decision.systems for need in one.needs
+             if not math.isnan(need.value.value)}  # fmt: skip
+    if any(not math.isnan(one.cost.value) for one in decision.systems):
+        found.add(decision.minimise)
+    wanted = dict.fromkeys([*(need.metric for need in decision.needs), decision.minimise])
+    return [name for name in wanted if name not in found]
+
+
+def _choice(decision: Decision, metrics: Mapping[str, Metric]) -> str:
+    first, cost = decision.systems[0], metrics[decision.minimise]
+    meeting = sum(all(need.verdict == "meets" for need in one.needs) for one in decision.systems)
+    met = " and ".join(need_text(need, metrics[need.metric]) for need in decision.needs)
+    values = ", ".join(_value(metrics[need.metric], need.value) for need in first.needs)
+    price = f"{_value(cost, first.cost)}"
+    if meeting == 1:
+        only = "it is the only system that is sure to meet"
+        return f"Choose {first.system}: {only} {met} ({values}), at {price}"
+    least = f"the lowest mean of the {meeting} systems that meet {met}"
+    return f"Choose {first.system}: {price}, {least} ({values})"
+
+
+def _nothing_chosen(decision: Decision, metrics: Mapping[str, Metric], replicates: int) -> str:
+    met = " and ".join(need_text(need, metrics[need.metric]) for need in decision.needs)
+    if all(one.verdict == "fails" for one in decision.systems):
+        return f"Choose none of these: no system meets {met}"
+    return f"No choice yet: {replicates} replicates do not show that any system meets {met}"
+
+
+def _close(systems: Sequence[RankedSystem]) -> str:
+    close = [one for one in systems if one.verdict == "not clearly worse"]
+    if not close:
+        return ""
+    names = _some([one.system for one in close])
+    return f"{names} {'is' if len(close) == 1 else 'are'} not clearly worse"
+
+
+def _open(decision: Decision) -> str:
+    unsure = [one.system for one in decision.systems if one.verdict == "open"]
+    if not unsure:
+        return ""
+    may = f"{_some(unsure)} may meet the needs, more replicates would decide"
+    return may if decision.chosen is None else f"{may} (--replicates, --until)"
+
+
+def _failing(systems: Sequence[RankedSystem]) -> str:
+    failing = [one for one in systems if one.verdict == "fails"]
+    if len(failing) in (0, len(systems)):
+        return ""
+    if len(failing) > _NAMED:
+        return f"{_some([one.system for one in failing])} fail"
+    return "; ".join(f"{one.system} fails: {one.reason}" for one in failing)
+
+
+def _more(one: RankedSystem, chosen: str | None, cost: Metric) -> str:
+    extra, word = one.extra, "more"
+    if extra is None or not math.isfinite(extra.value):
+        return ""
+    if extra.value < 0.0:
+        extra, word = MeanInterval(-extra.value, -extra.high, -extra.low), "less"
+    return f", {extra.text.replace('-', '−')}{_unit(cost)} {word} than {chosen}"
+
+
+def _against(need: Need, verdict: str, metric: Metric) -> str:
+    if need.of_best:
+        return (
+            "is too far below the best" if verdict == "fails" else "may be too far below the best"
+        )
+    missed = "<" if metric.better == "more" else ">"
+    sign = missed if verdict == "fails" else f"may be {missed}"
+    return f"{sign} {_plain(need.bound)}{_unit(metric)}"
+
+
+def _value(metric: Metric, mean: MeanInterval) -> str:
+    return f"{metric.label} {mean.text.replace('-', '−')}{_unit(metric)}"
+
+
+def _unit(metric: Metric) -> str:
+    return f" {metric.unit}" if metric.unit else ""
+
+
+def _plain(bound: float) -> str:
+    return f"{bound:,.10g}"
+
+
+def _some(names: Sequence[str]) -> str:
+    """The names of systems in a sentence; only their number if there are many."""
+    return _listed(names) if len(names) <= 2 * _NAMED else f"{len(names)} systems"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

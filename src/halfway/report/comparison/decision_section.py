@@ -1,0 +1,97 @@
+"""The decision on the page of a comparison: what to choose, and why."""
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+from halfway.comparison.decision_text import need_text
+from halfway.comparison.results import Decision, NeedResult, RankedSystem, Results
+from halfway.report import wording
+from halfway.report.comparison.pareto import pareto
+from halfway.report.comparison.system_marks import badge, mark_numbers
+from halfway.report.comparison.tables import framed, signed, span
+from halfway.report.document import section
+
+
+def decision_section(results: Results) -> str:
+    """The section of the page with the decision of every point; "" without a decision."""
+    if not results.decisions:
+        return ""
+    if len(results.decisions) == 1:
+        inner = _whole(results, results.decisions[0])
+    else:
+        inner = "".join(_folded(results, decision) for decision in results.decisions)
+    how = (
+        "With 95 % confidence the chosen system meets every need, and the cheapest system that "
+        "meets them is the chosen one, one that is not clearly worse, or one that is open."
+    )
+    return section("decision", "Which system to choose", f'{inner}<p class="note">{how}</p>')
+
+
+def _whole(results: Results, decision: Decision) -> str:
+    return (
+        f'<p class="decision">{escape(decision.sentence)}</p>'
+        f"{_table(results, decision)}{pareto(results, decision)}"
+    )
+
+
+def _folded(results: Results, decision: Decision) -> str:
+    point = results.points[decision.point]
+    where = ", ".join(f"{name} = {wording.scalar(value)}" for name, value in point.items())
+    return (
+        f'<p class="decision"><b>{escape(where)}:</b> {escape(decision.sentence)}</p>'
+        f"<details><summary>Reasons, {escape(where)}</summary>"
+        f"{_table(results, decision)}{pareto(results, decision)}</details>"
+    )
+
+
+def _table(results: Results, decision: Decision) -> str:
+    """The table of a decision: a row a system, its needs, its cost, its verdict and the reason."""
+    metrics = {metric.name: metric for metric in results.metrics}
+    marks, cost = mark_numbers(results.systems), metrics[decision.minimise]
+    texts = [need_text(need, metrics[need.metric]) for need in decision.needs]
+    price = f"{cost.heading}, to minimise"
+    heads = '<th scope="col">verdict</th>'
+    heads += "".join(f'<th scope="col" class="n">{escape(text)}</th>' for text in texts)
+    heads += f'<th scope="col" class="n">{escape(price)}</th>'
+    heads += '<th scope="col" class="n">difference to the chosen system</th>'
+    rows = "".join(_row(one, marks[one.system], texts, price) for one in decision.systems)
+    caption = (
+        "Systems by verdict, then cost. Below a mean: its 95 % interval, and the one-sided "
+        "confidence that the mean meets the need"
+    )
+    return framed("system", caption, heads, rows, "ranking")
+
+
+def _row(one: RankedSystem, number: int, texts: Sequence[str], price: str) -> str:
+    needs = ""
+    for text, need in zip(texts, one.needs, strict=True):
+        value = "" if math.isnan(need.value.value) else f' data-value="{need.value.value:.12g}"'
+        needs += (
+            f'<td class="n need-{need.verdict}" data-name="{escape(text)}"{value}>'
+            f"{need.value.texts[0]}{span(need.value)}"
+            f'<span class="span">{need.verdict}{_sure(need)}</span></td>'
+        )
+    value = "" if math.isnan(one.cost.value) else f' data-value="{one.cost.value:.12g}"'
+    cost = f"{one.cost.texts[0]}{span(one.cost)}"
+    extra, order = "", ""
+    if one.extra is not None:
+        mean, low, high = (signed(text) for text in one.extra.texts)
+        extra = f'{mean}<span class="span">{low} to {high}</span>'
+        order = "" if math.isnan(one.extra.value) else f' data-value="{one.extra.value:.12g}"'
+    kind = one.verdict.replace(" ", "-")
+    return (
+        f'<tr class="{kind}"><th scope="row">{badge(number)} {escape(one.system)}</th>'
+        f'<td data-name="verdict"><b class="word">{one.verdict}</b></td>{needs}'
+        f'<td class="n" data-name="{escape(price)}"{value}>{cost}</td>'
+        f'<td class="n" data-name="difference to the chosen system"{order}>{extra}</td></tr>'
+    )
+
+
+def _sure(need: NeedResult) -> str:
+    """The one-sided confidence that a decision's need is met; the last digit is rounded down."""
+    if need.verdict == "fails":
+        return ""
+    if need.confidence >= 0.999:
+        return ", over 99.9 % sure"
+    return f", {math.floor(1000.0 * need.confidence) / 10.0:.1f} % sure"

@@ -1,0 +1,26 @@
+"""The metrics of a comparison in groups, each the columns of one table."""
+
+from collections.abc import Sequence
+
+from halfway.comparison.results import Metric, Results
+
+# Title that stands alone, and the metrics.
+GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Delivery: notifications that arrive, their paths, recovery from faults",
+     ("delivery-ratio", "stretch", "recovery-time", "recovery-rate")),
+    ("Latency: time from publication to notification, where delivered",
+     ("latency-p50", "latency-p95", "latency-p99")),
+    ("Cost of a notification, memory of a node, messages of the set-up",
+     ("messages-per-notification", "bytes-per-notification", "state-per-node", "set-up-messages")),
+    ("Energy and load of a whole run: all nodes, and the node with most",
+     ("energy", "max-node-energy", "max-node-load", "load-gini")),
+)  # fmt: skip
+
+
+def shown_metrics(results: Results, names: Sequence[str] | None = None) -> list[Metric]:
+    """The metrics of a comparison, or of one group, that have a value somewhere; in order."""
+    known = {cell.metric for cell in results.cells if cell.replicates}
+    return [
+        metric for metric in results.metrics
+        if metric.name in known and (names is None or metric.name in names)
+    ]  # fmt: skip

@@ -1,0 +1,197 @@
+"""How often a decision is wrong: studies of invented systems, and halves of a real comparison.
+
+`python -m tests.comparison.decisions` prints the tables of docs/comparing.md.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.comparison.decision import DecisionRule, decide
+from halfway.comparison.metrics import METRICS
+from halfway.comparison.results import Decision, MeanInterval, Need, ResultCell
+from tests.comparison.studies import observed
+
+Floats = npt.NDArray[np.float64]
+STUDIES = 2_000
+NEED = 0.95
+REPLICATES = (3, 10, 30)
+STATED = DecisionRule((Need("delivery-ratio", NEED),), "energy")
+DEFAULT = DecisionRule((), "energy")
+_METRICS = [one for one in METRICS if one.name in ("delivery-ratio", "energy")]
+_UNKNOWN = float("nan")
+
+
+class Case(NamedTuple):
+    """The true mean delivery ratio and energy of each invented system."""
+
+    delivery: Sequence[float]
+    energy: Sequence[float]
+
+
+CASES = {
+    "equal systems": Case([0.97] * 4, [1.0] * 4),
+    "near ties": Case([0.98] * 5, [1.0, 1.02, 1.05, 1.1, 2.0]),
+    "cheap ones just below the need": Case([0.9499] * 3 + [0.98], [0.5] * 3 + [1.0]),
+    "the cheapest just meets it": Case([0.95, 0.98, 0.98, 0.98], [0.5, 1.0, 1.0, 1.0]),
+    "all just below the need": Case([0.9499] * 6, [1.0, 1.1, 1.2, 1.3, 1.4, 1.5]),
+    "clear": Case([0.99, 0.98, 0.5, 0.9], [2.0, 1.0, 0.1, 0.3]),
+    "twelve": Case([0.99] * 6 + [0.9499] * 6, np.linspace(1.0, 1.5, 12).tolist()),
+    "cheap ones just beyond 0.02": Case([0.985] + [0.9649] * 4, [1.0] + [0.5] * 4),
+}
+WITHOUT_NEED = ("equal systems", "clear", "cheap ones just beyond 0.02")  # also with `DEFAULT`
+LAWS = {
+    "a share of 200; normal": ("share of 200", "normal"),
+    "a share of 30; log-normal": ("share of 30", "log-normal"),
+    "beta; exponential": ("beta", "exponential"),
+    "rare losses; normal": ("rare losses", "normal"),
+    "varies with the network": ("network", "network"),
+}
+
+
+class Errors(NamedTuple):
+    """Shares of studies: the choice misses the need, the best is excluded, nothing is chosen."""
+
+    misses: float
+    excluded: float
+    undecided: float
+    named: float  # exactly one system is left
+
+    @property
+    def wrong(self) -> float:
+        return self.misses + self.excluded
+
+
+def errors(
+    case: Case, laws: tuple[str, str], replicates: int, rule: DecisionRule, studies: int
+) -> Errors:
+    """Decisions of many studies of one case, compared with the truth."""
+    generator = np.random.default_rng([replicates, len(case.energy), len(rule.needs)])
+    names = [f"system-{k}" for k in range(len(case.energy))]
+    least = NEED if rule.needs else max(case.delivery) - 0.02
+    able = {name for name, one in zip(names, case.delivery, strict=True) if one >= least - 1e-9}
+    energy = dict(zip(names, case.energy, strict=True))
+    best = {name for name in able if energy[name] == min(energy[one] for one in able)}
+    counts = np.zeros(4)
+    for _ in range(studies):
+        network = generator.uniform(-1.0, 1.0, replicates)
+        delivery = [_delivery(generator, laws[0], mean, network) for mean in case.delivery]
+        spent = [_energy(generator, laws[1], mean, network) for mean in case.energy]
+        values = {"delivery-ratio": delivery, "energy": spent}
+        found = decide(0, _METRICS, list(cells(names, values)), rule)
+        misses = found.chosen is not None and found.chosen not in able
+        excluded = bool(best) and not best & left(found)
+        counts += (misses, excluded and not misses, found.chosen is None, len(left(found)) == 1)
+    return Errors(*(counts / studies).tolist())
+
+
+def left(decision: Decision) -> set[str]:
+    """The systems among which the cheapest one that meets the needs is said to be."""
+    return {one.system for one in decision.systems if one.verdict not in ("fails", "costs more")}
+
+
+def cells(names: Sequence[str], values: Mapping[str, Sequence[Floats]]) -> Iterator[ResultCell]:
+    """Cells of one point with these values; their intervals are not needed."""
+    for metric, columns in values.items():
+        for name, column in zip(names, columns, strict=True):
+            mean = MeanInterval(float(np.nanmean(column)), _UNKNOWN, _UNKNOWN)
+            whole = tuple(column.tolist())
+            yield ResultCell(0, name, metric, mean, len(column), None, False, whole)
+
+
+def _delivery(generator: np.random.Generator, law: str, mean: float, network: Floats) -> Floats:
+    size = len(network)
+    match law:
+        case "share of 200":
+            return generator.binomial(200, mean, size) / 200.0
+        case "share of 30":
+            return generator.binomial(30, mean, size) / 30.0
+        case "beta":
+            return generator.beta(40.0 * mean, 40.0 * (1.0 - mean), size)
+        case "rare losses":  # a tenth is lost on average, where something is lost
+            lossy = generator.random(size) < min(1.0, (1.0 - mean) / 0.1)
+            return np.where(lossy, 1.0 - generator.beta(2.0, 18.0, size), 1.0)
+    return mean + 0.5 * (1.0 - mean) * network
+
+
+def _energy(generator: np.random.Generator, law: str, mean: float, network: Floats) -> Floats:
+    size = len(network)
+    match law:
+        case "normal":
+            return mean * (1.0 + 0.1 * generator.normal(size=size))
+        case "log-normal":
+            return mean * generator.lognormal(-0.125, 0.5, size)
+        case "exponential":
+            return mean * generator.exponential(size=size)
+    return mean * (1.0 + 0.3 * network) * (1.0 + 0.02 * generator.normal(size=size))
+
+
+def table(studies: int) -> Iterator[tuple[str, int, Errors]]:
+    """Law, replicates, and the worst of all cases and both rules, by wrong decisions."""
+    for law, pair in LAWS.items():
+        for replicates in REPLICATES:
+            of_cases = [
+                errors(case, pair, replicates, rule, studies)
+                for name, case in CASES.items()
+                for rule in ((STATED, DEFAULT) if name in WITHOUT_NEED else (STATED,))
+            ]  # fmt: skip
+            yield law, replicates, max(of_cases, key=lambda one: one.wrong)
+
+
+SYSTEMS = ("flooding", "gossip", "counter-broadcast")
+RULES = {
+    "no need": DecisionRule(),
+    "delivery ratio ≥ 0.9, energy": DecisionRule((Need("delivery-ratio", 0.9),), "energy"),
+    "delivery ratio ≥ 0.97, messages": DecisionRule((Need("delivery-ratio", 0.97),)),
+    "latency p95 ≤ 0.2 s, max node load": DecisionRule(
+        (Need("delivery-ratio", 0.8), Need("latency-p95", 0.2)), "max-node-load"
+    ),
+}
+
+
+def halves(splits: int, replicates: int = 40) -> dict[str, tuple[float, float]]:
+    """Rule -> how often the two halves of a real comparison contradict each other, and decide.
+
+    They do if the choice of one half fails by the other half, or if no system is left by both.
+    """
+    runs = {system: observed(system, replicates) for system in SYSTEMS}
+    found = {}
+    for what, rule in RULES.items():
+        generator, contradictions, decided = np.random.default_rng(40), 0, 0
+        for _ in range(splits):
+            order = generator.permutation(replicates)
+            half = replicates // 2
+            one, other = (_decided(runs, rule, rows) for rows in (order[:half], order[half:]))
+            decided += one.chosen is not None
+            fails = {ranked.system for ranked in other.systems if ranked.verdict == "fails"}
+            contradictions += one.chosen in fails or not left(one) & left(other)
+        found[what] = (contradictions / splits, decided / splits)
+    return found
+
+
+def _decided(
+    runs: Mapping[str, Mapping[str, Floats]], rule: DecisionRule, rows: npt.NDArray[np.int64]
+) -> Decision:
+    metrics = [one for one in METRICS if one.name in runs[SYSTEMS[0]]]
+    values = {one.name: [runs[system][one.name][rows] for system in SYSTEMS] for one in metrics}
+    return decide(0, metrics, list(cells(SYSTEMS, values)), rule)
+
+
+def main() -> None:
+    """Print the tables."""
+    for law, replicates, one in table(STUDIES):
+        sys.stdout.write(
+            f"| {law} | {replicates} | {100.0 * one.wrong:.1f} % | {100.0 * one.misses:.1f} % | "
+            f"{100.0 * one.excluded:.1f} % |\n"
+        )
+        sys.stdout.flush()
+    for what, (contradicted, decided) in halves(1_000).items():
+        shares = f"{100.0 * contradicted:.1f} % | {100.0 * decided:.1f} %"
+        sys.stdout.write(f"| {what} | {shares} |\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""The decision of a comparison: what it chooses, what it leaves open, and how often it is wrong."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from halfway.comparison.decision import DecisionRule, decide
+from halfway.comparison.metrics import METRICS
+from halfway.comparison.results import Decision, Metric, Need, ResultCell
+from halfway.comparison.statistics import cells_of
+from halfway.pipeline.measure import p_above
+from tests.comparison.decisions import CASES, STATED, errors, table
+
+BY_NAME = {metric.name: metric for metric in METRICS}
+NEED = Need("delivery-ratio", 0.95)
+NOISE = np.array([0.3, -0.5, 0.1, 0.8, -0.2, -0.6, 0.4, 0.0, -0.4, 0.1])
+ENERGY = DecisionRule((NEED,), "energy")
+
+
+def around(mean: float, spread: float) -> Sequence[float]:
+    return (mean + spread * NOISE).tolist()
+
+
+def decided(rule: DecisionRule, **systems: dict[str, Sequence[float]]) -> Decision:
+    """The decision on systems with these values; `latency_p95` is written for latency-p95."""
+    names = dict.fromkeys(name for of in systems.values() for name in of)
+    metrics = [BY_NAME[name.replace("_", "-")] for name in names]
+    return decide(0, metrics, cells(metrics, systems), rule)
+
+
+def cells(
+    metrics: Sequence[Metric], systems: dict[str, dict[str, Sequence[float]]]
+) -> list[ResultCell]:
+    found = []
+    for metric in metrics:
+        values = {
+            system.replace("_", "-"): np.array(of[metric.name.replace("-", "_")])
+            for system, of in systems.items()
+        }
+        found += cells_of(0, metric, values, next(iter(values)))
+    return found
+
+
+def verdicts(decision: Decision) -> dict[str, str]:
+    return {one.system: one.verdict for one in decision.systems}
+
+
+GOOD = {"delivery_ratio": around(0.98, 0.005), "energy": around(10.0, 0.5)}
+DEAR = {"delivery_ratio": around(0.99, 0.005), "energy": around(20.0, 0.5)}
+POOR = {"delivery_ratio": around(0.5, 0.05), "energy": around(1.0, 0.1)}
+
+
+def test_the_cheapest_of_those_that_meet_the_need_is_chosen() -> None:
+    found = decided(ENERGY, flooding=DEAR, gossip=GOOD, rumor=POOR)
+    assert verdicts(found) == {"gossip": "chosen", "flooding": "costs more", "rumor": "fails"}
+    assert found.sentence.startswith("Choose gossip: energy 10.0")
+    assert "the lowest mean of the 2 systems that meet delivery ratio ≥ 0.95" in found.sentence
+    assert "rumor fails: delivery ratio 0.5" in found.sentence
+    assert found.sentence.endswith("< 0.95.")
+    (gossip, flooding, rumor) = found.systems
+    assert flooding.extra is not None
+    assert flooding.extra.value == pytest.approx(10.0)
+    assert flooding.reason.endswith("10 ± 0 J more than gossip")
+    assert gossip.needs[0].confidence > 0.999
+    assert rumor.needs[0].confidence < 0.001
+
+
+def test_systems_that_cannot_be_distinguished_are_named() -> None:
+    near = {"delivery_ratio": around(0.98, 0.005), "energy": (10.02 - 0.5 * NOISE).tolist()}
+    found = decided(ENERGY, flooding=GOOD, gossip=near)
+    assert verdicts(found) == {"flooding": "chosen", "gossip": "not clearly worse"}
+    assert "; gossip is not clearly worse." in found.sentence
+
+
+def test_a_need_that_is_neither_met_nor_missed_stays_open() -> None:
+    unsure = {"delivery_ratio": around(0.955, 0.03), "energy": around(5.0, 0.5)}
+    found = decided(ENERGY, flooding=DEAR, gossip=unsure)
+    assert verdicts(found) == {"flooding": "chosen", "gossip": "open"}
+    assert "it is the only system that is sure to meet delivery ratio ≥ 0.95" in found.sentence
+    assert "gossip may meet the needs, more replicates would decide" in found.sentence
+    alone = decided(ENERGY, gossip=unsure, rumor=POOR)
+    assert alone.chosen is None
+    assert alone.sentence.startswith("No choice yet: 10 replicates do not show that any system")
+    # An open system that costs more than one that meets the needs is not the best in any case.
+    dear = {"delivery_ratio": around(0.955, 0.03), "energy": around(50.0, 0.5)}
+    assert verdicts(decided(ENERGY, flooding=DEAR, gossip=dear))["gossip"] == "costs more"
+
+
+def test_all_needs_must_be_met_and_less_is_better_in_a_cost() -> None:
+    quick = GOOD | {"latency_p95": around(0.5, 0.05)}
+    slow = GOOD | {"latency_p95": around(3.0, 0.2)}
+    rule = DecisionRule((NEED, Need("latency-p95", 1.0)), "energy")
+    found = decided(rule, flooding=slow, gossip=quick)
+    assert verdicts(found) == {"gossip": "chosen", "flooding": "fails"}
+    assert "flooding fails: latency p95 3.0" in found.sentence
+    assert "s > 1 s" in found.sentence
+    assert [need.verdict for need in found.systems[1].needs] == ["meets", "fails"]
+
+
+def test_nothing_is_chosen_where_all_fail() -> None:
+    found = decided(ENERGY, flooding=POOR, gossip=POOR)
+    assert found.chosen is None
+    assert found.sentence == "Choose none of these: no system meets delivery ratio ≥ 0.95."
+
+
+def test_many_systems_are_counted_and_a_metric_without_a_value_is_named() -> None:
+    unsure = {"delivery_ratio": around(0.95, 0.03), "energy": around(5.0, 0.5)}
+    found = decided(ENERGY, flooding=GOOD, **{f"s{k}": unsure for k in range(8)})
+    assert "; 8 systems may meet the needs, more replicates would decide" in found.sentence
+    nothing = GOOD | {"recovery_time": [math.nan] * 10}
+    rule = DecisionRule((NEED, Need("recovery-time", 5.0)), "energy")
+    both = decided(rule, flooding=nothing, gossip=nothing)
+    assert both.sentence == "No decision: no system has a value of recovery time."
+    cost = decided(DecisionRule((NEED,), "recovery-time"), flooding=nothing)
+    assert (cost.chosen, cost.sentence) == (None, both.sentence)
+
+
+def test_without_a_need_delivery_near_the_best_counts_and_then_messages() -> None:
+    cost = "messages_per_notification"
+    best = {"delivery_ratio": around(0.99, 0.005), cost: around(50.0, 2.0)}
+    near = {"delivery_ratio": around(0.985, 0.005), cost: around(9.0, 0.5)}
+    idle = {"delivery_ratio": around(0.1, 0.01), cost: around(1.0, 0.1)}
+    found = decided(DecisionRule(), flooding=best, gossip=near, rumor=idle)
+    assert verdicts(found) == {"gossip": "chosen", "flooding": "costs more", "rumor": "fails"}
+    assert found.sentence.startswith("No need was stated. Choose gossip: messages / notification")
+    assert found.sentence.endswith("To state one: --need delivery-ratio=0.95 --minimise energy.")
+    assert not found.stated
+    # A need on a cost alone does not make it a merit to deliver nothing.
+    of_cost = decided(DecisionRule((Need("energy", 100.0),), "energy"), flooding=DEAR, rumor=POOR)
+    assert verdicts(of_cost)["rumor"] == "fails"
+
+
+def test_a_system_without_a_value_in_some_replicates_is_not_confirmed() -> None:
+    gaps = GOOD | {"latency_p95": [math.nan, *around(0.5, 0.05)[1:]]}
+    rule = DecisionRule((NEED, Need("latency-p95", 1.0)), "energy")
+    whole = DEAR | {"latency_p95": around(0.5, 0.05)}
+    assert verdicts(decided(rule, flooding=whole, gossip=gaps))["gossip"] == "open"
+    # A replicate in which no system has a value says nothing.
+    both = DEAR | {"latency_p95": gaps["latency_p95"]}
+    assert verdicts(decided(rule, flooding=both, gossip=gaps))["gossip"] == "chosen"
+
+
+def test_one_replicate_decides_nothing() -> None:
+    one = {"delivery_ratio": [0.99], "energy": [1.0]}
+    found = decided(ENERGY, flooding=one, gossip=one)
+    assert found.chosen is None
+    assert found.sentence.startswith("No decision: one replicate says nothing")
+
+
+def test_equal_shares_are_as_sure_as_a_sign_test() -> None:
+    """Ten replicates without a loss: 1 in 1,024. Five are too few for a choice of 12."""
+    same = {"delivery_ratio": [1.0] * 10, "energy": around(10.0, 0.5)}
+    found = decided(ENERGY, flooding=same, gossip=POOR)
+    assert found.systems[0].needs[0].confidence == pytest.approx(1.0 - 2.0**-10)
+    few = {name: values[:5] for name, values in same.items()}
+    many = {f"s{k}": few for k in range(12)}
+    assert decided(ENERGY, **many).chosen is None
+    # A constant by design, such as the size of a table, is certain.
+    size = GOOD | {"state_per_node": [512.0] * 10}
+    rule = DecisionRule((NEED, Need("state-per-node", 512.0)), "energy")
+    assert verdicts(decided(rule, flooding=size))["flooding"] == "chosen"
+
+
+def test_the_p_value_belongs_to_the_interval() -> None:
+    from halfway.pipeline.measure import mean_interval
+
+    generator = np.random.default_rng(3)
+    for values in (generator.exponential(size=8), generator.normal(5.0, 1.0, 8)):
+        for level in (0.8, 0.95, 0.99):
+            low = mean_interval(values, level)[1]
+            assert p_above(values, low) == pytest.approx((1.0 - level) / 2.0, rel=1e-6)
+    assert p_above([1.0, 1.0], 0.5) == 0.0
+    assert p_above([1.0, 1.0], 1.0) == 1.0
+    assert p_above([3.0]) == 1.0
+    # Near a bound, a logarithmic scale needs more evidence.
+    close = np.array([0.99, 0.97, 0.999, 0.98])
+    assert p_above(close, 0.95, most=1.0) > 1.5 * p_above(close, 0.95)
+
+
+@pytest.mark.parametrize("laws", [("share of 200", "normal"), ("network", "network")])
+def test_a_decision_is_rarely_wrong(laws: tuple[str, str]) -> None:
+    """200 studies a case: at most 5 % are wrong (21 of 200 would be, at 5 %, in 1 of 1,000)."""
+    for name, case in CASES.items():
+        for replicates in (3, 10):
+            assert errors(case, laws, replicates, STATED, 200).wrong < 0.1, name
+
+
+@pytest.mark.parametrize("laws", [("share of 200", "normal"), ("network", "network")])
+def test_clear_cases_are_decided(laws: tuple[str, str]) -> None:
+    assert errors(CASES["clear"], laws, 10, STATED, 100).named > 0.8
+
+
+@pytest.mark.slow
+def test_a_decision_is_wrong_in_at_most_5_percent_of_studies() -> None:
+    """2,000 studies of each case, law and number of replicates: half an hour."""
+    assert [(law, n, one.wrong) for law, n, one in table(2_000) if one.wrong > 0.05] == []

@@ -1,0 +1,219 @@
+"""Results of a comparison where people read them: terminals of every width, screens, paper."""
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from rich.console import Console
+
+from halfway.cli.screen import PLAIN
+from halfway.comparison.results import MeanInterval, Results
+from halfway.protocols import SYSTEMS as BUILT_IN
+from halfway.report.comparison.axes import axis
+from halfway.report.comparison.files import cells_jsonl, decisions_jsonl
+from halfway.report.comparison.frame import WIDTH, ticks_across
+from halfway.report.comparison.page import comparison_page
+from halfway.report.comparison.pareto import Spot, front_of
+from halfway.report.comparison.system_marks import colour, dashes, mark, mark_numbers
+from halfway.report.comparison.terminal import print_results
+from tests.report.browser import CHROMIUM, Browser
+from tests.report.comparison_specimens import SYSTEMS, results
+
+LONG = MeanInterval(1_036_068.4, 935_000.0, 1_390_112.0)
+FITS = (
+    "[...document.querySelectorAll('.scroll, svg.chart')]"
+    ".every((one) => one.scrollWidth <= one.clientWidth + 1)"
+    " && document.documentElement.scrollWidth <= innerWidth"
+)
+
+
+def wide(sweep: bool = False) -> Results:
+    """Twelve systems and one of a user, with long names and numbers."""
+    names = [*BUILT_IN, "a-protocol-of-a-user"]
+    few = results(sweep)
+    cells = tuple(
+        replace(
+            cell, system=name, mean=LONG if cell.metric == "energy" else cell.mean,
+            difference=None if name == few.baseline else LONG,
+        )
+        for k, name in enumerate(names)
+        for cell in few.cells if cell.system == SYSTEMS[k % len(SYSTEMS)]
+    )  # fmt: skip
+    decisions = tuple(
+        replace(one, systems=tuple(
+            replace(one.systems[k % len(SYSTEMS)], system=name) for k, name in enumerate(names)
+        )) for one in few.decisions
+    )  # fmt: skip
+    return replace(few, systems=tuple(names), cells=cells, decisions=decisions)
+
+
+def printed(whole: Results, width: int) -> str:
+    stream = io.StringIO()
+    print_results(Console(file=stream, width=width), whole)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("sweep", [False, True])
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_a_terminal_cuts_no_number_and_no_name(width: int, sweep: bool) -> None:
+    whole = wide(sweep)
+    text = printed(whole, width)
+    assert "…" not in text
+    lines = text.splitlines()
+    assert all(len(line.rstrip()) <= width for line in lines if "digest" not in line)
+    words = set(re.split(r"[\s*\[\]()]+", text))
+    for cell in whole.cells:
+        if cell.replicates:
+            parts = re.split(r"[\s()]+", cell.mean.text)
+            assert words >= {part for part in parts if part}, cell
+    assert words >= set(whole.systems)
+
+
+def test_metrics_without_a_value_have_no_column() -> None:
+    assert "recovery time" not in printed(results(), 120)
+
+
+def test_a_sweep_has_one_table_a_metric_on_a_terminal() -> None:
+    text = printed(results(sweep=True), 120)
+    assert len(re.findall(r"^energy \[J\], less is better", text, re.MULTILINE)) == 1
+    rows = [line.split() for line in text.splitlines() if re.match(r"(10|30|100)\s", line)]
+    assert len(rows) == 4 * 3
+    assert text.count("flooding") < 20
+    assert len(text.splitlines()) < 70
+
+
+def test_the_decision_is_at_the_top() -> None:
+    text = printed(results(), 120)
+    whole = results()
+    assert " ".join(text.split()).startswith(f"{whole.title} {whole.decisions[0].sentence}")
+    assert "directional-walk: fails, delivery ratio 0.7" in text
+    point = printed(results(sweep=True), 400)
+    assert "workload.events=10: Choose " in point
+
+
+def test_a_decision_is_an_object_of_the_json_lines() -> None:
+    whole = results(sweep=True)
+    rows = [json.loads(line) for line in decisions_jsonl(whole).splitlines()]
+    assert [row["workload.events"] for row in rows] == [10, 30, 100]
+    first = rows[0]["decision"]
+    assert first["sentence"].startswith("Choose ")
+    assert {one["verdict"] for one in first["systems"]} <= {
+        "chosen", "not clearly worse", "open", "costs more", "fails"
+    }  # fmt: skip
+    assert all("decision" not in json.loads(line) for line in cells_jsonl(whole).splitlines())
+
+
+def test_a_stream_without_unicode_gets_plain_characters() -> None:
+    text = "0.957 ± 0.012 – 1.20–1.27 ≥ −3 ≈ same ✓ ✗ ☃"
+    assert text.encode("ascii", PLAIN).decode() == "0.957 +- 0.012 - 1.20-1.27 >= -3 ~ same + x ?"
+
+
+def test_tables_stay_aligned_on_a_stream_without_unicode() -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), "ascii", PLAIN)
+    print_results(Console(file=stream, width=80), results())
+    stream.seek(0)
+    lines = stream.read().splitlines()
+    begin = next(k for k, line in enumerate(lines) if line.startswith("Delivery"))
+    table = [line for line in lines[begin:] if re.match(r"flooding|gossip|drip", line)][:3]
+    assert "+-" in "".join(table)
+    assert len({len(line) for line in table}) == 1
+
+
+def test_every_system_has_a_mark_that_depends_on_its_name_alone() -> None:
+    numbers = mark_numbers(BUILT_IN)
+    assert list(numbers) == list(BUILT_IN)
+    looks = {(colour(number), mark(number)) for number in numbers.values()}
+    assert len(looks) == len({colour(number) for number in numbers.values()}) == len(BUILT_IN)
+    assert len({mark(number) for number in numbers.values()}) == len(BUILT_IN)
+    assert mark_numbers(["siena", "drip"]) == {name: numbers[name] for name in ("siena", "drip")}
+    users = [f"user-{k}" for k in range(12)]
+    both = mark_numbers([*BUILT_IN, *users])
+    assert len(set(both.values())) == len(both)
+    assert mark_numbers(["user-0"])["user-0"] == both["user-0"]
+    assert all(mark(both[name]) not in {look for _, look in looks} for name in users)
+    assert dashes(0) == ""
+
+
+def test_ticks_neither_overlap_nor_leave_the_picture() -> None:
+    across = axis([0.0, 400_000.0], 130.0, 386.0)
+    parts = "".join(ticks_across(across, 0.0, 100.0))
+    found = re.findall(r'class="tick" x="([\d.]+)" y="[\d.]+">([^<]+)<', parts)
+    ends = [(float(x) - 3.1 * len(text), float(x) + 3.1 * len(text)) for x, text in found]
+    assert len(found) >= 2
+    assert all(end <= WIDTH for _, end in ends)
+    assert all(one[1] < other[0] for one, other in pairwise(ends))
+
+
+def test_the_front_has_the_systems_that_no_other_surpasses() -> None:
+    def spot(name: str, cost: float, need: float) -> Spot:
+        return Spot(name, 0, MeanInterval(cost, cost, cost), MeanInterval(need, need, need))
+
+    spots = [spot("a", 1.0, 0.2), spot("b", 2.0, 0.9), spot("c", 3.0, 0.8), spot("d", 4.0, 0.95),
+             spot("e", 2.0, 0.5)]  # fmt: skip
+    assert [one.system for one in front_of(spots, more=True)] == ["a", "b", "d"]
+    assert [one.system for one in front_of(spots, more=False)] == ["a"]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    folder = tmp_path_factory.mktemp("results")
+    for name, whole in (("one", wide()), ("sweep", wide(sweep=True))):
+        (folder / f"{name}.html").write_text(comparison_page(whole, []), "utf-8")
+    with Browser(folder / "profile") as found:
+        found.folder = folder  # type: ignore[attr-defined]
+        yield found
+
+
+def opened(browser: Browser, name: str, width: int, media: str = "screen") -> None:
+    folder: Path = browser.folder  # type: ignore[attr-defined]
+    browser("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1,
+            mobile=False)  # fmt: skip
+    browser("Emulation.setEmulatedMedia", media=media)
+    browser.open(folder / f"{name}.html")
+
+
+@pytest.mark.parametrize("name", ["one", "sweep"])
+def test_tables_are_whole_on_a_screen_on_a_phone_and_on_paper(browser: Browser, name: str) -> None:
+    for width, media in ((1400, "screen"), (390, "screen"), (718, "print")):
+        opened(browser, name, width, media)
+        assert browser.tell(FITS), (width, media)
+
+
+def test_a_phone_shows_cards_with_the_name_of_each_value(browser: Browser) -> None:
+    opened(browser, "one", 390)
+    cell = "document.querySelector('.comparison td.n')"
+    assert browser.tell(f"getComputedStyle({cell}.parentElement).display") == "grid"
+    assert browser.tell(f"getComputedStyle({cell}, '::before').content").strip('"') == browser.tell(
+        f"{cell}.dataset.name"
+    )
+
+
+def test_a_column_is_sorted_by_its_head_with_mouse_and_keyboard(browser: Browser) -> None:
+    opened(browser, "one", 1400)
+    table = "document.querySelectorAll('#results table')[1]"
+    column = f"[...{table}.tBodies[0].rows].map((row) => Number(row.cells[1].dataset.value))"
+    before = browser.tell(column)
+    head = f"{table}.tHead.rows[0].cells[1]"
+    browser.tell(f"{head}.querySelector('button').click()")
+    assert browser.tell(f"{head}.getAttribute('aria-sort')") == "ascending"
+    assert browser.tell(column) == sorted(before) != before
+    browser.tell(f"{head}.querySelector('button').focus()")
+    browser.press(" ")
+    assert browser.tell(f"{head}.getAttribute('aria-sort')") == "descending"
+    assert browser.tell(column) == sorted(before, reverse=True)
+    browser.press(" ")
+    assert browser.tell(f"{head}.getAttribute('aria-sort')") is None
+    assert browser.tell(column) == before
+    assert browser.complaints == []
+
+
+def test_a_table_is_plain_without_a_script() -> None:
+    page = comparison_page(results(), [])
+    assert "<button" not in page[: page.index("<script>")]
