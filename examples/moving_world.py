@@ -1,20 +1,23 @@
 """Comparison of systems on one mobility trace: nodes move, join and leave.
 
-A walk joins a publisher to a subscriber, so walk systems know in advance which node publishes
-what. The other systems do not.
+    python examples/moving_world.py MOVEMENT [--range 250] [--seconds 250] [--demands 5]
 
-python examples/moving_world.py vehicles.mob --range 250 --seconds 250 --demands 5
+MOVEMENT is an ns-2 setdest file (.mob, .tcl, .ns2), or a CSV table with the columns node, t_s, x_m
+and y_m. A walk joins a publisher to a subscriber, so walk systems know in advance which node
+publishes what. The other systems do not.
 """
 
 import argparse
+import math
 import sys
-from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from scipy.stats import t as student
 
+from halfway.cli.program import Parser, positive, run, whole
+from halfway.comparison.evaluation.results import MeanInterval
+from halfway.pipeline.measure import mean_interval
 from halfway.problem import Problem
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.outcome import Outcome
@@ -24,8 +27,7 @@ from halfway.world.mobility.trace_files import read_motion
 from halfway.world.workload.demand import Demand, Listed
 from halfway.world.workload.number_intervals import NumberIntervals
 
-START_S = 20.0  # seconds until the first event
-DRAIN_S = 60.0  # seconds from the last event to the end
+BEGIN_S, DRAIN_S = 20.0, 60.0  # seconds to the first event, and from the last event to the end
 SYSTEMS: dict[str, dict[str, object]] = {
     "drip": {"brokers": 10, "nearest": 4, "copies": 4},
     "drip, epidemic": {"brokers": 10, "nearest": 4, "epidemic": True},
@@ -39,20 +41,7 @@ SYSTEMS: dict[str, dict[str, object]] = {
 
 def main() -> None:
     """Run each system on the same motion and demands, and print one line each."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("movement", help="an ns-2 setdest file, or CSV tracks (.gz too)")
-    parser.add_argument("--range", type=float, default=250.0, help="metres")
-    parser.add_argument("--seconds", type=float, default=250.0)
-    parser.add_argument("--contention", action="store_true", help="use a contended medium")
-    parser.add_argument("--only", default="", help="prefix of the names of systems")
-    parser.add_argument("--demands", type=int, default=5, help="number of workloads drawn")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the first demand")
-    given = parser.parse_args()
-    if not given.seconds > START_S + DRAIN_S:
-        what = f"--seconds {given.seconds:g}: expected more than {START_S + DRAIN_S:g}"
-        raise Problem(what, remedy="events begin after 20 s and need 60 s to arrive")
-    if given.demands < 1:
-        raise Problem(f"--demands {given.demands}: expected at least 1")
+    given = arguments()
     traces = read_motion(given.movement)
     motion = Motion(traces.legs, given.range, traces.presence)
     table = Table(title=f"{motion.n} nodes; mean of {given.demands} demands, 95 % interval")
@@ -61,21 +50,43 @@ def main() -> None:
     for name in SYSTEMS:
         if name.startswith(given.only):
             seeds = range(given.seed, given.seed + given.demands)
-            runs = [outcome(name, motion, seed, given.seconds, given.contention) for seed in seeds]
-            table.add_row(name, *cells(runs))
+            table.add_row(name, *cells([outcome(name, motion, seed, given) for seed in seeds]))
     Console(width=140).print(table)
 
 
-def outcome(name: str, motion: Motion, seed: int, seconds: float, contention: bool) -> Outcome:
+def arguments() -> argparse.Namespace:
+    """Parse the command line."""
+    parser = Parser(__doc__)
+    parser.add_argument("movement", help="an ns-2 setdest file, or CSV tracks (.gz too)")
+    parser.add_argument("--range", type=positive, default=250.0, help="metres (default 250)")
+    parser.add_argument("--seconds", type=positive, default=250.0, help="of a run (default 250)")
+    parser.add_argument("--contention", action="store_true", help="use a contended medium")
+    parser.add_argument("--only", default="", help="prefix of the names of systems")
+    parser.add_argument("--demands", type=whole(1), default=5, help="workloads drawn (default 5)")
+    parser.add_argument(
+        "--seed", type=whole(0), default=1, help="of the first workload (default 1)"
+    )
+    given = parser.parse_args()
+    if given.seconds <= BEGIN_S + DRAIN_S:
+        what = f"--seconds = {given.seconds:g}: expected more than {BEGIN_S + DRAIN_S:g}"
+        why = f"the first event is at {BEGIN_S:g} s, and the last {DRAIN_S:g} s have no event"
+        raise Problem(what, remedy=why)
+    if not any(name.startswith(given.only) for name in SYSTEMS):
+        what = f"--only = {given.only}: no system begins like this"
+        raise Problem(what, remedy=f"systems: {'; '.join(SYSTEMS)}")
+    return given
+
+
+def outcome(name: str, motion: Motion, seed: int, given: argparse.Namespace) -> Outcome:
     """Run once: each node wants an interval of 20 of the numbers 1…100; 0.8 events a second."""
     demand: Demand = NumberIntervals(
-        motion.n, start_s=START_S, end_s=seconds - DRAIN_S, share=1.0, length=20.0, seed=seed
+        motion.n, start_s=BEGIN_S, end_s=given.seconds - DRAIN_S, share=1.0, length=20.0, seed=seed
     )
     if name.endswith("-walk"):
         demand = listed(demand)
     return Simulation(
-        name.partition(",")[0], motion=motion, workload=demand, seconds=seconds,
-        radio=CsmaRadio(medium="wifi-a") if contention else IdealRadio(),
+        name.partition(",")[0], motion=motion, workload=demand, seconds=given.seconds,
+        radio=CsmaRadio(medium="wifi-a") if given.contention else IdealRadio(),
         seed=seed, window=512, options=SYSTEMS[name], stretch=False,
     ).run()  # fmt: skip
 
@@ -91,25 +102,19 @@ def listed(demand: Demand) -> Listed:
 def cells(runs: list[Outcome]) -> list[str]:
     """Return the table cells of a system: ratio and delay with intervals, sums without."""
     return [
-        interval([run.delivery_ratio for run in runs], 3),
-        interval([run.latency_s.mean for run in runs], 2),
+        interval([run.delivery_ratio for run in runs], 1.0),
+        interval([run.latency_s.mean for run in runs]),
         f"{np.mean([run.expected for run in runs]):.0f}",
         f"{np.mean([sum(run.sent.values()) for run in runs]):.0f}",
         f"{np.mean([run.energy_j for run in runs]):.1f}",
     ]
 
 
-def interval(values: list[float], digits: int) -> str:
-    """Format a mean, with Student's 95 % interval if there is more than one value."""
-    mean = float(np.mean(values))
-    if len(values) == 1:
-        return f"{mean:.{digits}f}"
-    half = student.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / len(values) ** 0.5
-    return f"{mean:.{digits}f} [{mean - half:.{digits}f}, {mean + half:.{digits}f}]"
+def interval(values: list[float], most: float = math.inf) -> str:
+    """Format a mean with its 95 % interval over the runs that have a value; "–" without one."""
+    known = [value for value in values if math.isfinite(value)]
+    return MeanInterval(*mean_interval(known, bounds=(0.0, most))).text
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Problem as problem:
-        sys.exit(f"{Path(__file__).name}: {problem}")
+    sys.exit(run(main))

@@ -10,6 +10,7 @@ has the kinds publish, subscribe and delivered of `halfway.protocols.application
 `halfway.core`, `halfway.protocols`, numpy and Python's own library.
 """
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -97,3 +98,7 @@ def handle(state, rules, neighbourhood, i, message, out):
         emit_event(message, COPY, 0.0, EVERYONE, out)
     elif message.kind == SUBSCRIBE:
         state.subscribed[i, message.topic] = 1
+
+
+if __name__ == "__main__":
+    sys.stdout.write(__doc__ or "")

@@ -3,6 +3,7 @@
     python examples/real_network.py LINKS [--quality COLUMN --over T] [--positions FILE]
                                           [--plot FILE.png] [--pairs N] [--permutations N]
 
+LINKS is GraphML, or a table with one link in a line, such as examples/scenarios/office-mesh.csv.
 One network is one cluster: the intervals are over pairs on this network, not over networks.
 """
 
@@ -16,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from halfway.bulk.walks.walks import Walkers, WalkSystem
+from halfway.cli.program import Parser, run, whole
 from halfway.problem import Problem
 from halfway.report.pictures.network_picture import draw_walk
 from halfway.world.graphs.network import Network
@@ -46,8 +48,11 @@ def main() -> None:
         positions_from=chosen.positions,
         largest=True,
     )
+    if network.n < 3:
+        what = f"the largest component has {network.n} nodes: expected at least 3"
+        raise Problem(what, where=str(chosen.network), remedy="give a larger network")
     degree = degree_statistics(network)
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=110)
     console.print(
         f"{network.name}: {network.n} nodes, {network.links} links, degree {degree.least} / "
         f"{degree.mean:.1f} / {degree.most}, diameter {diameter(network)}"
@@ -61,17 +66,15 @@ def main() -> None:
 
 def arguments() -> argparse.Namespace:
     """Return the command line arguments."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("network", type=Path)
+    parser = Parser(__doc__)
+    parser.add_argument("network", metavar="LINKS", type=Path, help="GraphML or a table of links")
     parser.add_argument("--quality", help="column with the quality of a link direction")
     parser.add_argument("--over", type=float, help="threshold of a link, in both directions")
-    parser.add_argument("--positions", type=Path)
-    parser.add_argument("--plot", type=Path)
-    parser.add_argument("--pairs", type=int, default=5000)
-    parser.add_argument("--permutations", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--positions", type=Path, help="table of id, x, y")
+    parser.add_argument("--plot", type=Path, help="picture of one pair of walks (.png, .svg, .pdf)")
+    parser.add_argument("--pairs", type=whole(1), default=5000, help="of nodes (default 5000)")
+    parser.add_argument("--permutations", type=whole(1), default=20, help="for loads (default 20)")
+    parser.add_argument("--seed", type=whole(0), default=1, help="random seed (default 1)")
     return parser.parse_args()
 
 
@@ -84,7 +87,9 @@ def compared(network: Network, count: int, permutations: int, seed: int) -> Tabl
     columns = [walked(Walkers(network, system), pairs, direct, targets, seed) for system in SYSTEMS]
     load = shortest_path_loads(network, targets, seed)
     columns.append(["-", "-", interval(direct), "1", *loads(load)])
-    table = Table("", *SYSTEMS, "shortest path")
+    table = Table()
+    for heading in ("", *SYSTEMS, "shortest path"):
+        table.add_column(heading, no_wrap=True)
     for row in zip(ROWS, *columns, strict=True):
         table.add_row(*row)
     table.caption = f"{count} pairs, {permutations} permutations; 95 % intervals over pairs"
@@ -143,7 +148,4 @@ def farthest(network: Network) -> tuple[int, int]:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Problem as problem:
-        sys.exit(f"{Path(__file__).name}: {problem}")
+    sys.exit(run(main))

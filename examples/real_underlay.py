@@ -3,13 +3,13 @@
     python examples/real_underlay.py FILE [--brokers N] [--overlays N] [--faults N ...]
                                           [--delay-ms COLUMN] [--seed N]
 
-FILE is GraphML, a .brite file, or a table of links (see
-`halfway.world.importers.underlay`). Every node and link of the largest component fails
-alone, on several overlays of brokers drawn anew; then Figures 5 to 8 of the paper are measured
-there, with 95 % intervals over overlays.
+FILE is GraphML, a .brite file, or a table with one link in a line (see docs/underlays.md). Every
+node and link of the largest component fails alone, on several overlays of brokers drawn anew. Then
+Figures 5 to 8 of the paper are measured there, with 95 % intervals over overlays.
 """
 
 import argparse
+import math
 import sys
 from collections import Counter
 from pathlib import Path
@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
-from scipy import stats
 
 from halfway.bulk.broker_trees.delivery import Element, delivered_share, draw_faults
 from halfway.bulk.broker_trees.join import join
@@ -27,6 +26,9 @@ from halfway.bulk.broker_trees.multiple_failures import hindrances
 from halfway.bulk.broker_trees.overlay import Overlay, Rules
 from halfway.bulk.broker_trees.queues import queued_paths, stress
 from halfway.bulk.broker_trees.single_failures import Cause, causes, census, single_failures
+from halfway.cli.program import Parser, run, whole
+from halfway.comparison.evaluation.results import MeanInterval
+from halfway.pipeline.measure import mean_interval
 from halfway.problem import Problem
 from halfway.world.importers.underlay import read_underlay, with_drawn_bandwidths
 from halfway.world.underlays.underlay import Underlay
@@ -36,8 +38,10 @@ CLIENTS, EVENTS, RUSH_S, MESSAGE_BYTES = 1000, 10_000, 0.1, 50
 DELIVERIES = ("unmodified", "fails over", "repairs", "clients move")
 INTERESTS: tuple[Interest, ...] = ("selective", "everybody")
 CARRIED = (
-    "latency, ms", "load of overlay links, kB", "deviation", "load of links in use, kB",
-    "deviation", "load of all links, kB", "deviation",
+    "latency, ms",
+    "load of overlay links, kB", "load of overlay links, deviation",
+    "load of links in use, kB", "load of links in use, deviation",
+    "load of all links, kB", "load of all links, deviation",
 )  # fmt: skip
 PRINTED = Rules("around", retry=False, bare_path=False)
 REMEDIED = Rules("around", retry=True, bare_path=True)
@@ -50,6 +54,9 @@ def main() -> None:
     underlay = with_drawn_bandwidths(underlay, chosen.seed)
     network = underlay.network
     brokers = min(chosen.brokers, network.n // 3)
+    if brokers < 3:
+        what = f"the largest component has {network.n} nodes: expected at least 9, for 3 brokers"
+        raise Problem(what, where=str(chosen.file), remedy="give a larger underlay")
     console = Console(highlight=False, width=110)
     console.print(
         f"{network.name}: {network.n} nodes, {network.links} links, {brokers} brokers, "
@@ -63,13 +70,15 @@ def main() -> None:
 
 def arguments() -> argparse.Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--brokers", type=int, default=100)
-    parser.add_argument("--overlays", type=int, default=5)
-    parser.add_argument("--faults", type=int, nargs="+", default=[5, 10, 20, 40])
+    parser = Parser(__doc__)
+    parser.add_argument("file", metavar="FILE", type=Path, help="GraphML, .brite or table of links")
+    parser.add_argument("--brokers", type=whole(3), default=100, help="at most (default 100)")
+    parser.add_argument("--overlays", type=whole(1), default=5, help="drawn (default 5)")
+    parser.add_argument(
+        "--faults", type=whole(1), nargs="+", default=[5, 10, 20, 40], help="numbers of faults"
+    )
     parser.add_argument("--delay-ms", help="column with the delay of a link, of a table")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=whole(0), default=1, help="random seed (default 1)")
     return parser.parse_args()
 
 
@@ -128,7 +137,7 @@ def delivery(underlay: Underlay, brokers: int, seeds: range, counts: list[int]) 
             struck = draw_faults(overlay, "used", count, seed)
             shares[c, :, s] = delivered(overlay, drawn, struck)
     for count, some in zip(counts, 100 * shares, strict=True):
-        table.add_row(str(count), *(interval(each) for each in some))
+        table.add_row(str(count), *(interval(each, 100.0) for each in some))
     return table
 
 
@@ -152,7 +161,9 @@ def carriage(underlay: Underlay, brokers: int, seeds: range) -> Table:
             for b, balance in enumerate(BALANCES):
                 at = slice(k * len(CARRIED), (k + 1) * len(CARRIED))
                 rows[at, b, s] = carried(overlay, drawn, balance)
-    table = Table("relative to unmodified", "unmodified", *BALANCES[1:], title="a rush of events")
+    table = Table(title="a rush of events")
+    for heading in ("relative to unmodified", "unmodified", *BALANCES[1:]):
+        table.add_column(heading, no_wrap=heading == "relative to unmodified")
     for row, name in enumerate(f"{who}: {what}" for who in INTERESTS for what in CARRIED):
         direct = rows[row, 0]
         shares = [interval(each / direct) if direct.all() else "–" for each in rows[row, 1:]]
@@ -169,16 +180,10 @@ def carried(overlay: Overlay, drawn: Content, balance: Balance) -> list[float]:
     return [1e3 * passed.latency_s, *found]
 
 
-def interval(value: npt.NDArray[np.float64]) -> str:
-    """Mean and half of the 95 % interval over overlays, Student's t."""
-    if len(value) < 2:
-        return f"{value.mean():.3g}"
-    half = stats.t.ppf(0.975, len(value) - 1) * value.std(ddof=1) / len(value) ** 0.5
-    return f"{value.mean():.3g} ± {half:.3g}"
+def interval(value: npt.NDArray[np.float64], most: float = math.inf) -> str:
+    """Mean and 95 % interval over overlays, within the range of the value."""
+    return MeanInterval(*mean_interval(value, bounds=(0.0, most))).text
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Problem as problem:
-        sys.exit(f"{Path(__file__).name}: {problem}")
+    sys.exit(run(main))

@@ -6,9 +6,9 @@
 
 Each run has one fault: a broker's parent dies, the root, the broker of some clients, or the first
 link of a broker's path to its parent. A node that the fault does not affect publishes to all, and
-one of those cut off publishes to that node. A network is a cluster; on FILE (any that
-`halfway.world.importers.network` reads) brokers are drawn anew. The unmodified tree is compared;
-it never delivers there again.
+one of those cut off publishes to that node. A network is a cluster. Without FILE, each run draws a
+Waxman network. FILE is GraphML, or a table with one link in a line, and each run draws brokers on
+it. The unmodified tree is compared. It never delivers there again.
 """
 
 import argparse
@@ -24,10 +24,11 @@ import numpy.typing as npt
 import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
-from scipy import stats
 
-from halfway.comparison.recovery import recovery
-from halfway.problem import Problem
+from halfway.cli.program import Parser, positive, run, whole
+from halfway.comparison.evaluation.recovery import recovery
+from halfway.comparison.evaluation.results import MeanInterval
+from halfway.pipeline.measure import mean_interval
 from halfway.protocols.broker_trees.source_routes import NO_NODE
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
@@ -74,8 +75,6 @@ class Trial:
 def main() -> None:
     """Break trees, print one table."""
     chosen = arguments()
-    if chosen.networks < 1:
-        raise Problem(f"--networks {chosen.networks}: expected at least 1")
     console = Console(highlight=False, width=110)
     names = ("fault", "networks", "cut off", "to them, s", "from them, s", "longest, s", "later")
     table = Table(*names, title="seconds until what is published arrives again, 95 % intervals")
@@ -106,24 +105,23 @@ def main() -> None:
 
 def arguments() -> argparse.Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path, nargs="?")
-    parser.add_argument("--networks", type=int, default=10)
-    parser.add_argument("--nodes", type=int, default=200)
-    parser.add_argument("--brokers", type=int, default=20)
-    parser.add_argument("--ping-interval", type=float, default=1.0)
-    parser.add_argument("--missed-pings", type=int, default=3)
-    parser.add_argument("--tau", type=float, default=10.0)
-    parser.add_argument("--seed", type=int, default=1)
+    parser = Parser(__doc__)
+    parser.add_argument("file", metavar="FILE", type=Path, nargs="?", help="a network")
+    parser.add_argument("--networks", type=whole(1), default=10, help="drawn (default 10)")
+    parser.add_argument("--nodes", type=whole(5), default=200, help="of a drawn network (200)")
+    parser.add_argument("--brokers", type=whole(3), default=20, help="of a tree (default 20)")
+    parser.add_argument("--ping-interval", type=positive, default=1.0, help="seconds (default 1)")
+    parser.add_argument(
+        "--missed-pings", type=whole(1), default=3, help="until a fault (default 3)"
+    )
+    parser.add_argument("--tau", type=positive, default=10.0, help="the paper's τ, s (default 10)")
+    parser.add_argument("--seed", type=whole(0), default=1, help="of the first network")
     return parser.parse_args()
 
 
 def interval(value: npt.NDArray[np.float64]) -> str:
-    """Mean with the 95 % interval over networks, Student's t."""
-    if len(value) < 2:
-        return f"{value.mean():.2f}"
-    half = stats.t.ppf(0.975, len(value) - 1) * value.std(ddof=1) / len(value) ** 0.5
-    return f"{value.mean():.2f} ± {half:.2f}"
+    """Mean with the 95 % interval over networks; no time is below 0."""
+    return MeanInterval(*mean_interval(value, bounds=(0.0, np.inf))).text
 
 
 def simulation(
@@ -217,10 +215,9 @@ def measured(
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "trace.parquet"
-        run = simulation(
+        simulation(
             tree.network, chosen, seed, system, demand, faults=[trial.fault], trace=file
-        )
-        run.run()
+        ).run()
         chosen = [("what", "=", "reported")]
         delivered = pq.read_table(file, columns=["row", "event"], filters=chosen)
     row, event = (delivered[name].to_numpy() for name in ("row", "event"))
@@ -249,7 +246,4 @@ def span(
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Problem as problem:
-        sys.exit(f"{Path(__file__).name}: {problem}")
+    sys.exit(run(main))

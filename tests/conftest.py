@@ -15,6 +15,9 @@ _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
 if _CACHE.name != "halfway-tests":
     os.environ["XDG_CACHE_HOME"] = str(_CACHE / "halfway-tests")
 
+# No session makes an archive of classes in the background, which takes 20 s of CPU time.
+os.environ["HALFWAY_CLASS_ARCHIVE"] = "0"
+
 # Before any import of matplotlib: no test opens a window.
 os.environ["MPLBACKEND"] = "Agg"
 

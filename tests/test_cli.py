@@ -166,10 +166,15 @@ def test_reproduce_writes_an_edition_and_says_where(
     assert all("agree" in line for line in tallies)
     assert "5f3a9c01d2e47b68" in printed.out
     assert "simulating 75%" in printed.out
-    assert "halfway-results/index.html" in printed.out
-    assert printed.err.splitlines()[0] == "halfway: starting Spark"
-    left = {path.name for path in Path("halfway-results").iterdir()}
-    assert left == {"index.html", "verdicts.csv", "verdicts.jsonl", "summaries.csv", "figures"}
+    assert "halfway-results/all-figures-seed-7/index.html" in printed.out
+    assert printed.err.splitlines()[0] == "halfway: starting"
+    assert {path.name for path in Path("halfway-results").iterdir()} == {
+        "index.html", "all-figures-seed-7"
+    }  # fmt: skip
+    left = {path.name for path in Path("halfway-results/all-figures-seed-7").iterdir()}
+    assert left == {
+        "study.json", "index.html", "verdicts.csv", "verdicts.jsonl", "summaries.csv", "figures"
+    }  # fmt: skip
 
 
 def test_json_is_one_object_a_line_and_nothing_else(

@@ -3,18 +3,29 @@
 Published systems, each implemented once, with their results compared with the published ones.
 Importing this package is cheap: compiled modules load when they are first used.
 
->>> halfway.compare("scenario.toml", systems=["gossip", "flooding"]).frame()  # doctest: +SKIP
+>>> halfway.simulate("scenario.toml", "gossip").delivery_ratio  # doctest: +SKIP
+>>> halfway.compare("scenario.toml", "gossip,flooding").table("energy")  # doctest: +SKIP
 """
 
 from typing import Any
+
+from halfway.problem import Problem as Problem
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import `halfway.compare` on first use."""
+    """Import `halfway.compare` and `halfway.simulate` on first use."""
     if name == "compare":
-        from halfway.comparison.api import compare
+        from halfway.api.comparison import compare
 
         return compare
+    if name == "simulate":
+        from halfway.api.simulation import simulate
+
+        return simulate
     raise AttributeError(f"module 'halfway' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), "compare", "simulate"])

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from halfway.adapters.user_errors import user_problem
 from halfway.adapters.user_protocol import UserSource, read_user_system, user_system
-from halfway.comparison.compile_ahead import explained
 from halfway.comparison.plan import SystemSource, point_of
 from halfway.problem import Problem
 from halfway.scenario.reading import read_scenario
@@ -141,10 +141,9 @@ No implementation of function Function(<function handle>) found for signature:
 
    Unknown attribute 'sen' of type CountState(array(int32, 1d, C))
 
-  File "../cache/halfway/bab97cdd/own-633e8568899f968f/bad_protocol.py", line 82:
+  File "../cache/halfway/own-633e8568899f968f/user_protocol.py", line 82:
   def handle(state, rules, neighbourhood, i, message, out):
   File "src/halfway/core/handler.py", line 45:
 """
     line = "bad_protocol.py:82: TypingError: Unknown attribute 'sen' of type CountState(array(int32"
-    assert explained(TypingError(error)).startswith(line)
-    assert explained(ValueError("once\n  only")) == "ValueError: once only"
+    assert str(user_problem(TypingError(error), "bad-protocol", "")).startswith(line)

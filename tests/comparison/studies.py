@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.metrics import METRICS as ALL_METRICS
+from halfway.comparison.evaluation.metrics import METRICS as ALL_METRICS
 from halfway.comparison.plan import SystemSource, point_of
 from halfway.pipeline.measure import UNBOUNDED, mean_interval
 from halfway.pipeline.plan.plan import plan

@@ -5,6 +5,8 @@ import json
 import math
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 from rich.console import Console
@@ -13,13 +15,18 @@ import halfway
 from halfway import cli
 from halfway.cli.screen import USER_ERROR
 from halfway.comparison.compare import compare
-from halfway.comparison.metrics import LATE, METRICS, SATURATED, observations
+from halfway.comparison.evaluation.metrics import LATE, METRICS, SATURATED, observations
+from halfway.comparison.evaluation.results import MeanInterval
+from halfway.comparison.evaluation.statistics import StoppingRule
 from halfway.comparison.plan import point_of
 from halfway.comparison.request import read_request, stopping_rule
-from halfway.comparison.results import MeanInterval
-from halfway.comparison.statistics import StoppingRule
+from halfway.comparison.study import study_name
+from halfway.pipeline.audit import audit
 from halfway.pipeline.plan.plan import ROOT_SEED
+from halfway.pipeline.plan.run import scenario_seed
+from halfway.pipeline.spark.simulate import digest_of
 from halfway.pipeline.store.store import Store
+from halfway.pipeline.store.studies import read_requests
 from halfway.problem import Problem
 from halfway.report.comparison.files import cells_csv
 from halfway.report.comparison.terminal import print_results
@@ -97,7 +104,9 @@ def test_a_sweep_has_a_point_for_each_combination(tmp_path: Path) -> None:
     assert found.cell(3, "flooding", "recovery-rate").replicates == 2
     assert math.isnan(found.cell(0, "flooding", "recovery-time").mean.value)
     head, *rows = cells_csv(found).splitlines()
-    assert head.startswith("workload.events,faults[0].share,system,metric,unit,mean,low,high")
+    assert head.startswith(
+        "study,title,workload.events,faults[0].share,system,metric,unit,mean,low,high"
+    )
     assert len(rows) == 4 * len(METRICS)
 
 
@@ -129,19 +138,21 @@ def test_the_command_prints_tables_and_writes_files(
         assert word in printed
     assert "hellos cost nothing" not in printed
     assert all(len(line) <= 80 for line in printed.splitlines() if "±" in line)
-    assert {file.name for file in out.glob("comparison.*")} == {
+    study = out / "small"
+    assert str(study / "comparison.html") in printed
+    assert {file.name for file in study.glob("comparison.*")} == {
         "comparison.csv", "comparison.jsonl", "comparison.json", "comparison.html"
     }  # fmt: skip
-    page = (out / "comparison.html").read_text("utf-8")
+    page = (study / "comparison.html").read_text("utf-8")
     assert "flooding" in page
     assert 'id="map"' in page
     assert "hellos cost nothing" in page
     assert cli.main([*command, "--out", str(out), "--json", "--no-map"]) == 0
-    assert 'id="map"' not in (out / "comparison.html").read_text("utf-8")
+    assert 'id="map"' not in (study / "comparison.html").read_text("utf-8")
     *rows, last = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert len(rows) == 2 * len(METRICS)
     assert set(rows[0]) >= {"system", "metric", "mean", "low", "high", "replicates", "best"}
-    assert set(last) == {"decision"}
+    assert set(last) == {"study", "title", "decision"}
     assert last["decision"]["minimise"] == "messages-per-notification"
     assert last["decision"]["sentence"].startswith("No need was stated. ")
 
@@ -149,7 +160,8 @@ def test_the_command_prints_tables_and_writes_files(
 def test_needs_are_those_of_the_file_unless_the_command_has_others(tmp_path: Path) -> None:
     table = '[decision]\nneed = { "delivery-ratio" = 0.5, energy = 9 }\nminimise = "energy"\n'
     path = written(tmp_path, SMALL + table)
-    rule = read_request(path, PAIR).decision
+    stated = read_request(path, PAIR)
+    rule = stated.decision
     assert [(need.metric, need.bound) for need in rule.needs] == [
         ("delivery-ratio", 0.5), ("energy", 9.0),
     ]  # fmt: skip
@@ -159,10 +171,15 @@ def test_needs_are_those_of_the_file_unless_the_command_has_others(tmp_path: Pat
     assert other.decision.minimise == "max-node-load"
     with pytest.raises(Problem, match="need speed: expected a metric"):
         read_request(written(tmp_path, SMALL + "[decision]\nneed = { speed = 1 }\n"), PAIR)
-    # A decision changes no run.
+    # A decision changes no run, and has no study of its own.
     plain = read_request(written(tmp_path), PAIR)
     keys = [point_of(one.points[0].scenario, one.systems[0]).parameters for one in (plain, other)]
     assert keys[0] == keys[1]
+    store = Store(tmp_path / "out" / "runs")
+    fill(store, read_request(written(tmp_path), PAIR, replicates=2))
+    compare(plain._replace(replicates=2), store)
+    assert study_name(stated, store) == study_name(plain, store) == "small"
+    assert study_name(plain, store, seed=7) != "small"
 
 
 def test_a_decision_from_python(tmp_path: Path) -> None:
@@ -177,12 +194,77 @@ def test_a_decision_from_python(tmp_path: Path) -> None:
         found.decision(point=1)
 
 
+def test_studies_of_two_scenarios_never_replace_each_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, store = tmp_path / "out", Store(tmp_path / "out" / "runs")
+    command = ["--systems", "flooding,gossip", "--replicates", "2", "--out", str(out), "--json"]
+    folders = []
+    for number, text in enumerate((SMALL, SMALL.replace("n = 40", "n = 41"))):  # one title
+        (tmp_path / str(number)).mkdir()
+        path = written(tmp_path / str(number), text)
+        request = read_request(path, PAIR, replicates=2)
+        folders.append(study_name(request, store))
+        fill(store, request)
+        assert cli.main(["compare", str(path), *command]) == 0
+        assert study_name(request, store) == folders[-1]  # the same question, the same folder
+        assert study_name(request._replace(replicates=9), store) == folders[-1]
+    assert folders[0] == "small"
+    assert folders[1].startswith("small-")
+    pages = [(out / folder / "comparison.html").read_text("utf-8") for folder in folders]
+    assert pages[0] != pages[1]
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["study"] for row in rows[:: len(rows) // 2]] == folders
+    assert {row["title"] for row in rows} == {"small"}
+    index = (out / "index.html").read_text("utf-8")
+    assert all(f'href="{folder}/comparison.html"' in index for folder in folders)
+    requests = {one.name: one for one in read_requests(store.studies)}
+    assert set(requests) == {f"compare {folder}" for folder in folders}
+
+    def refuse(*_arguments: object) -> None:
+        raise AssertionError("a map was drawn again")
+
+    monkeypatch.setattr("halfway.report.comparison.map.kept_map.record_replays", refuse)
+    path = tmp_path / "1" / "scenario.toml"
+    assert cli.main(["compare", str(path), *command]) == 0
+    assert 'id="map"' in (out / folders[1] / "comparison.html").read_text("utf-8")
+    (out / folders[1] / "study.json").unlink()  # as if the folder was of another program
+    assert cli.main(["compare", str(path), *command]) == USER_ERROR
+    assert "contains comparison.html, which is not from halfway" in capsys.readouterr().err
+
+
+def test_a_failed_run_is_named_with_the_seed_that_repeats_it(tmp_path: Path) -> None:
+    request = read_request(written(tmp_path), PAIR, replicates=2)
+    store = Store(tmp_path / "out" / "runs")
+    fill(store, request)
+    (file,) = store.files()
+    table = pq.read_table(file)
+    rows = table.to_pylist()
+    broken = next(row for row in rows if '"system":"gossip"' in row["parameters"])
+    broken |= {"status": "error", "error": "ValueError: 85 %\n of 3", "observations": [],
+               "digest": digest_of({})}  # fmt: skip
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), file)
+    with pytest.raises(AssertionError, match="a session was opened"):  # it would be repeated
+        compare(request, store, master="yarn")
+    (failure,) = audit(store).failures
+    assert (failure.system, failure.runs) == ("gossip", 1)
+    seed = scenario_seed(broken["network_seed"])
+    assert failure.seed == str(seed)
+    again = simulation_of(read_scenario(written(tmp_path), {"seed": failure.seed}), system="gossip")
+    assert again.seed == seed
+
+
+def test_a_title_reaches_the_terminal_without_control_characters(tmp_path: Path) -> None:
+    text = SMALL.replace('title = "small"', 'title = "a\\u001b[2J  mesh\\n"')
+    assert read_request(written(tmp_path, text), PAIR).scenario.title == "a [2J mesh"
+
+
 def test_from_python_as_frames(tmp_path: Path) -> None:
     path, out = written(tmp_path), tmp_path / "out"
     changes = {"workload.arrivals": "poisson", "faults[0].share": 0.25}
     text = {"workload.arrivals": '"poisson"', "faults[0].share": "0.25"}
     fill(Store(out / "runs"), read_request(path, PAIR, replicates=2, changes=text))
-    found = halfway.compare(path, PAIR, replicates=2, changes=changes, out=out)
+    found = halfway.compare(path, PAIR, replicates=2, set=changes, out=out)
     cells = found.frame().set_index(["system", "metric"])
     assert cells.loc["flooding", "delivery-ratio"]["replicates"] == 2
     runs = found.runs()

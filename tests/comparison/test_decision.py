@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from halfway.comparison.decision import DecisionRule, decide
-from halfway.comparison.metrics import METRICS
-from halfway.comparison.results import Decision, Metric, Need, ResultCell
-from halfway.comparison.statistics import cells_of
+from halfway.comparison.evaluation.decision import DecisionRule, decide
+from halfway.comparison.evaluation.metrics import METRICS
+from halfway.comparison.evaluation.results import Decision, Metric, Need, ResultCell
+from halfway.comparison.evaluation.statistics import cells_of
 from halfway.pipeline.measure import p_above
 from tests.comparison.decisions import CASES, STATED, errors, table
 

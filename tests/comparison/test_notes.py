@@ -4,10 +4,10 @@ import numpy as np
 
 from halfway.adapters.interface import System
 from halfway.adapters.registry import TABLE
-from halfway.comparison.metrics import METRICS
+from halfway.comparison.evaluation.metrics import METRICS
+from halfway.comparison.evaluation.results import MeanInterval, ResultCell
+from halfway.comparison.evaluation.statistics import FinishedRun, StoppingRule, cells_of
 from halfway.comparison.notes import methods_of, notes_of
-from halfway.comparison.results import MeanInterval, ResultCell
-from halfway.comparison.statistics import FinishedRun, StoppingRule, cells_of
 from halfway.protocols import SYSTEMS
 from halfway.scenario.schema import Scenario, UnitDisk, Workload
 from halfway.sim.radio.declarations import CsmaRadio, IdealRadio

@@ -13,11 +13,11 @@ from halfway.comparison.plan import (
     SystemSource,
     point_of,
     scenario_of,
-    seed_of,
     source_of,
 )
 from halfway.pipeline.audit import Audit, Failure
 from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.plan.run import scenario_seed
 from halfway.pipeline.rerun import codes_here, why_not
 from halfway.pipeline.spark.simulate import result
 from halfway.problem import Problem
@@ -52,7 +52,7 @@ def test_a_run_has_its_whole_scenario(tmp_path: Path) -> None:
     row = plan([point_of(read, GOSSIP)], 1).to_pylist()[0]
     parameters = json.loads(row["parameters"])
     again = scenario_of(parameters, row["network_seed"])
-    assert again.seed == seed_of(row["network_seed"])
+    assert again.seed == scenario_seed(row["network_seed"])
     assert 0 <= again.seed < 2**63
     assert math.isinf(again.discovery_delay_s)
     assert again.options == {"gossip": {"fanout": 4}}
@@ -116,14 +116,15 @@ def test_a_file_that_changed_since_the_plan_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_failed_run_is_reported_with_the_seed_that_repeats_it() -> None:
-    failure = Failure("boom", 1, MEASUREMENT, "{}", 0, 2**63 + 5, 9, "")
+    seed = str(scenario_seed(2**63 + 5))
+    failure = Failure("boom", 1, MEASUREMENT, "small", "gossip", 0, seed, "{}", "5", "9", "")
     out = Console(record=True, width=200)
-    lists = ("unfinished", "studies", "measured", "damage")
+    lists = ("unfinished", "unchecked", "studies", "measured", "damage")
     audit: dict[str, Any] = dict.fromkeys(("runs", "errors", "bytes", "batches"), 0)
     audit |= dict.fromkeys(("folder", "halfway", "digest", "first", "last", "writer"), "")
     audit |= dict.fromkeys(lists, ()) | {"failures": (failure,)}
     print_results(out, Audit(**audit))
-    assert f"replicate 0, seed {seed_of(2**63 + 5)}" in out.export_text()
+    assert f"first: small, gossip, replicate 0, seed {2**62 + 2}" in out.export_text()
 
 
 def test_faults_by_name_are_the_same_in_any_process(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from halfway.comparison.recovery import recovery
+from halfway.comparison.evaluation.recovery import recovery
 
 EVERY_SECOND = np.arange(10.0)
 

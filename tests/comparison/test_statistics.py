@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from halfway.comparison.metrics import METRICS, guard_of
-from halfway.comparison.results import Metric
-from halfway.comparison.statistics import (
+from halfway.comparison.evaluation.metrics import METRICS, guard_of
+from halfway.comparison.evaluation.results import Metric
+from halfway.comparison.evaluation.statistics import (
     StoppingRule,
     best_system,
     cells_of,

@@ -33,7 +33,8 @@ ROOMS: dict[str, set[str]] = {
         "report", "papers",
     },
     "__main__": {"cli"},
-    "__init__": {"comparison"},  # only when `halfway.compare` is asked for
+    "api": {"adapters", "sim", "scenario", "pipeline", "comparison", "report"},
+    "__init__": {"api"},  # only when `halfway.compare` or `halfway.simulate` is asked for
 }  # fmt: skip
 # The second level: room -> its folders -> what else of the room a folder may import. "." are the
 # modules that stand directly in the room. A room that is not listed has no folders.
@@ -71,7 +72,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "trace": {"engine", "environment", "metrics"},
         ".": {"engine", "radio", "environment", "metrics", "workload", "trace"},
     },
-    "comparison": {".": set(), "replay": {"."}},
+    "comparison": {"evaluation": set(), ".": {"evaluation"}, "replay": {"."}},
     "pipeline": {
         "plan": set(),
         "spark": {"plan"},
@@ -83,6 +84,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "pictures": {"."},
         "verdicts": {"."},
         "comparison": {".", "pictures"},
+        "notebook": {".", "comparison"},
     },
     "papers": {
         ".": {"directional_walks", "walk_overlay", "georendezvous", "drip", "underlay_siena"},

@@ -27,7 +27,7 @@ from halfway.pipeline.spark.simulate import digest_of, simulate
 from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.manifest import write_manifest
 from halfway.pipeline.store.store import Store
-from halfway.pipeline.store.studies import read_requests, record_requests
+from halfway.pipeline.store.studies import StudyPlan, read_requests, record_requests
 from halfway.pipeline.sweep import sweep
 from halfway.problem import Problem
 from tests.pipeline.conftest import ROOT
@@ -54,9 +54,15 @@ def full(store: Store) -> Store:
     good, bad = plan(points(), 3), plan(points("faulty", fault="raises"), 2)
     with store.writing():
         record_requests(
-            store.studies, {"toys/good": good, "toys/bad": plan(points("faulty", fault="nan"), 9)}
+            store.studies,
+            {
+                "toys/good": StudyPlan(good),
+                "toys/bad": StudyPlan(plan(points("faulty", fault="nan"), 9)),
+            },
         )
-        record_requests(store.studies, {"toys/bad": plan(points("faulty", fault="raises"), 4)})
+        record_requests(
+            store.studies, {"toys/bad": StudyPlan(plan(points("faulty", fault="raises"), 4))}
+        )
         _add(store, good)
         _add(store, bad)
     return Store(store.folder)
@@ -298,7 +304,7 @@ def test_a_repeated_request_replaces_the_first(full):
     requested = {study.name: study for study in read_requests(full.studies)}
     assert set(requested) == {"toys/good", "toys/bad"}
     assert len(requested["toys/bad"].keys) == 16
-    record_requests(full.studies, {"toys/good": plan([], 3)})
+    record_requests(full.studies, {"toys/good": StudyPlan(plan([], 3))})
     assert [study.points for study in read_requests(full.studies)] == [4, 0]
 
 
@@ -314,7 +320,7 @@ def test_failed_runs_are_made_again_from_what_is_stored(spark, store, tmp_path, 
     cause = tmp_path / "cause"
     cause.touch()
     planned = plan(points("fragile", cause=str(cause)), 3)
-    sweep(spark, store, planned, studies={"toys/fragile": planned})
+    sweep(spark, store, planned, studies={"toys/fragile": StudyPlan(planned)})
     assert audit(store).errors == 12
     assert audit(store).batches == len(list(store.batches.glob("*/_manifest.json")))
     cause.unlink()

@@ -112,7 +112,7 @@ def test_the_same_command_with_the_same_digest_and_kernels_kept(cluster, tmp_pat
         cache = Path(os.environ["XDG_CACHE_HOME"]) / "halfway"
         unpacked = {path.name for path in (cache.parent / "halfway-shipped").iterdir()}
         assert unpacked
-        return set(cache.rglob("*.nbc"))
+        return set(cache.rglob("*.kernel"))
 
     first = reproduced("first", cluster.master)
     compiled = kernels()

@@ -12,7 +12,7 @@ def test_drawings_alone_need_no_spark(tmp_path: Path, monkeypatch: pytest.Monkey
     def refused(_master: object) -> object:
         raise AssertionError("a session was opened without need")
 
-    monkeypatch.setattr(orchestration, "session", refused)
+    monkeypatch.setattr(orchestration.OnDemand, "get", refused)
     drawn = Figure(
         "figure-4", "A picture", lambda _: [], {"quick": 1}, lambda _: [], ("an interpretation",)
     )

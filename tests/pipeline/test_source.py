@@ -11,6 +11,7 @@ from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.source import ResultSource, tidy_schema
 from halfway.pipeline.spark.simulate import result, simulate
 from halfway.pipeline.store.manifest import write_manifest
+from halfway.pipeline.store.studies import StudyPlan, record_requests
 from halfway.problem import Problem
 from tests.pipeline.toy_source import ToySource
 from tests.pipeline.toys import points
@@ -36,6 +37,7 @@ def _expected(planned: pa.Table) -> set[tuple[object, ...]]:
     return found
 
 
+_FIRST = ["key", "measurement", "study", "title", "point"]
 _COLUMNS = ["key", "n", "system", "replicate", "metric", "unit", "value", "error"]
 
 
@@ -50,14 +52,45 @@ def test_a_finished_folder_as_tidy_rows(reading, store):
             (batch / "_SUCCESS").touch()
             write_manifest(batch, planned.num_rows)
     frame = reading.read.format("halfway").load(str(store.folder))
-    assert frame.columns == ["key", "measurement", "fault", *_COLUMNS[1:]]
+    assert frame.columns == [*_FIRST, "fault", *_COLUMNS[1:]]
     assert dict(frame.dtypes)["n"] == "bigint"
     assert frame.rdd.getNumPartitions() == 3
     rows = frame.select(_COLUMNS).collect()
     assert len(rows) == 8 * 43 + 3 + 1
     assert set(map(tuple, rows)) == _expected(good) | _expected(bad)
     narrow = reading.read.format("halfway").option("parameters", "system").load(str(store.folder))
-    assert narrow.columns == ["key", "measurement", "system", *_COLUMNS[3:]]
+    assert narrow.columns == [*_FIRST, "system", *_COLUMNS[3:]]
+    assert {row.study for row in frame.select("study").distinct().collect()} == {None}
+
+
+def test_a_run_has_rows_for_each_study_and_point_that_needs_it(reading, store):
+    planned = plan(points()[:1], 2)
+    first = planned["key"][0].as_py()
+    twice = [(first, "n = 1"), (first, "n = 2")]
+    with store.writing():
+        record_requests(store.studies, {
+            "one": StudyPlan(planned, "First"),
+            "two": StudyPlan(planned.slice(0, 1), "Second", "", twice),
+        })  # fmt: skip
+        batch = store.next_batch()
+        batch.mkdir()
+        batches = list(simulate(iter(planned.to_batches())))
+        pq.write_table(pa.Table.from_batches(batches), batch / "part-0.parquet")
+        (batch / "_SUCCESS").touch()
+    frame = reading.read.format("halfway").load(str(store.folder)).where("unit = 0")
+    rows = frame.where("metric = 'steps'").select("replicate", "study", "title", "point").collect()
+    assert sorted(map(tuple, rows)) == [
+        (0, "one", "First", ""), (0, "two", "Second", "n = 1"), (0, "two", "Second", "n = 2"),
+        (1, "one", "First", ""),
+    ]  # fmt: skip
+    # A value that was changed later is an error of the query.
+    (file,) = store.files()
+    table = pq.read_table(file)
+    made = table.to_pylist()
+    made[0]["observations"][0]["values"][0] += 1.0
+    pq.write_table(pa.Table.from_pylist(made, table.schema), file)
+    with pytest.raises(PySparkException, match="1 runs do not match their digest"):
+        reading.read.format("halfway").load(str(store.folder)).collect()
 
 
 def test_new_runs_as_tidy_rows_with_the_keys_of_a_sweep(reading):

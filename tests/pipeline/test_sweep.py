@@ -13,11 +13,13 @@ from halfway.pipeline.measure import estimate
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import Point
 from halfway.pipeline.reproduce import reproduce
+from halfway.pipeline.spark.batch import SPARK_SCHEMA
 from halfway.pipeline.spark.failure import explained
-from halfway.pipeline.spark.simulate import SPARK_SCHEMA, result, simulate
+from halfway.pipeline.spark.simulate import result, simulate
 from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.study import Figure, Paper
+from halfway.pipeline.summarise import frame_of_runs
 from halfway.pipeline.sweep import sweep
 from halfway.pipeline.verdict import Verdict
 from halfway.pipeline.warm_up import warm_up_rows
@@ -112,7 +114,7 @@ def test_every_kind_of_fault_becomes_a_row_and_affects_no_other(spark, store):
     assert (again.made, again.errors) == (0, 16)
     retried = sweep(spark, store, planned, retry_errors=True)
     assert (retried.made, retried.errors) == (16, 16)
-    assert store.runs(spark).count() == 28  # duplicates in the folder are read once
+    assert frame_of_runs(spark, store).count() == 28  # duplicates in the folder are read once
 
 
 def test_an_audit_finds_an_altered_observation(spark, store):

@@ -3,10 +3,17 @@
 import numpy as np
 from msgspec.structs import replace
 
-from halfway.comparison.decision import DecisionRule, decide
+from halfway.comparison.evaluation.decision import DecisionRule, decide
+from halfway.comparison.evaluation.results import (
+    Curve,
+    MeanInterval,
+    Metric,
+    Need,
+    ResultCell,
+    Results,
+)
 from halfway.comparison.replay.replay import Replay
 from halfway.comparison.replay.world import Columns, ReplayWorld
-from halfway.comparison.results import Curve, MeanInterval, Metric, Need, ResultCell, Results
 from halfway.world.graphs.unit_disk import connected_unit_disk
 
 SYSTEMS = ("flooding", "gossip", "directional-walk", "drip")

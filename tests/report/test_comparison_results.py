@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from halfway.cli.screen import PLAIN
-from halfway.comparison.results import MeanInterval, Results
+from halfway.comparison.evaluation.results import MeanInterval, Results
 from halfway.protocols import SYSTEMS as BUILT_IN
 from halfway.report.comparison.axes import axis
 from halfway.report.comparison.files import cells_jsonl, decisions_jsonl

@@ -148,7 +148,7 @@ def test_the_seed_decides() -> None:
 def outcome_of_another_process() -> dict[str, Any]:
     program = (
         "import json\nfrom tests.sim.test_simulation import moving\n"
-        "print(json.dumps(moving(seed=4).run().as_dict()))"
+        "print(json.dumps(moving(seed=4).run().to_dict()))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
@@ -157,7 +157,7 @@ def outcome_of_another_process() -> dict[str, Any]:
 
 
 def test_another_process_has_the_same_outcome() -> None:
-    assert outcome_of_another_process() == json.loads(json.dumps(moving(seed=4).run().as_dict()))
+    assert outcome_of_another_process() == json.loads(json.dumps(moving(seed=4).run().to_dict()))
 
 
 def test_a_rerun_of_a_trace_ends_in_the_same_state(tmp_path: Path) -> None:

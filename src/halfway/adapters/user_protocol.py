@@ -1,7 +1,7 @@
 """A user's protocol: a system read from one Python file, with the face of a built-in protocol.
 
-A run carries the file's text, and the text is part of what identifies the run. It also names the
-folder of its machine code, so an edited file is a different system.
+A run carries the file's text, and the text is part of what identifies the run. The text alone names
+the folder of its machine code, so an edited file is a different system, and a copy is the same one.
 """
 
 import hashlib
@@ -9,7 +9,6 @@ import importlib.util
 import inspect
 import re
 import sys
-import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 
 from halfway.adapters.interface import STATE_PARAMETERS, Adapter, BroadcastAdapter, System
 from halfway.adapters.registry import TABLE, unknown
+from halfway.adapters.user_errors import USER_FILE, file_of, line_in
 from halfway.core.compiler.cache import CACHE_FOLDER
 from halfway.core.handler import is_claimed
 from halfway.core.kinds import Kinds
@@ -150,13 +150,16 @@ def _option(field: str, value: Any, where: str) -> Option:
 
 
 def _imported(source: UserSource) -> ModuleType:
-    """The module of a user's protocol, imported once per process."""
+    """The module of a user's protocol, imported once per process.
+
+    The text alone names the module, so a copy or a renamed file uses the same machine code.
+    """
     digest = hashlib.sha256(source.text.encode()).hexdigest()[:16]
-    name = f"{source.name.replace('-', '_')}_{digest}"
+    name = f"halfway_user_protocol_{digest}"
     if name in sys.modules:
         return sys.modules[name]
     folder = CACHE_FOLDER / f"own-{digest}"
-    path = folder / f"{source.name.replace('-', '_')}.py"
+    path = folder / USER_FILE
     if not path.exists():  # the compiler needs a source file
         write_whole(path, source.text)
     spec = importlib.util.spec_from_file_location(name, path)
@@ -171,15 +174,6 @@ def _imported(source: UserSource) -> ModuleType:
         if not isinstance(error, Exception | SystemExit):
             raise
         what = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        raise Problem(what, where=f"{path.name}:{_line(error, path)}") from None
+        what = what.replace(USER_FILE, file_of(source.name))
+        raise Problem(what, where=f"{file_of(source.name)}:{line_in(error) or 1}") from None
     return module
-
-
-def _line(error: BaseException, path: Path) -> int:
-    """The line of the user's protocol file that raised an error."""
-    if isinstance(error, SyntaxError):
-        return error.lineno or 1
-    lines = [
-        at.lineno for at in traceback.extract_tb(error.__traceback__) if at.filename == str(path)
-    ]
-    return (lines or [1])[-1] or 1

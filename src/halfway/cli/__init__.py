@@ -14,7 +14,7 @@ import halfway
 from halfway.cli.compare import compare
 from halfway.cli.reproduce import reproduce
 from halfway.cli.results import results
-from halfway.cli.screen import INTERRUPTED, PLAIN, console, report_error
+from halfway.cli.screen import INTERRUPTED, PLAIN, console, report_error, warn_of_cache
 from halfway.cli.simulate import simulate
 from halfway.cli.walk import walk
 
@@ -38,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return report_error(BrokenPipeError())
     except (Exception, KeyboardInterrupt) as error:  # no error leaves as a traceback
         return report_error(error)
+    warn_of_cache()
     if status == INTERRUPTED:  # typer: Ctrl-C; it prints nothing
         return report_error(KeyboardInterrupt())
     return status if isinstance(status, int) else 0

@@ -1,6 +1,5 @@
 """`halfway compare`: systems compared on one scenario."""
 
-import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -9,15 +8,27 @@ from typing import TYPE_CHECKING
 import typer
 
 from halfway.cli import options
-from halfway.cli.screen import RUNS_FAILED, assignments, console, interruptible, spinner, warn
+from halfway.cli.screen import (
+    RUNS_FAILED,
+    assignments,
+    command_line,
+    console,
+    elapsed_s,
+    interruptible,
+    spinner,
+    warn,
+)
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 from halfway.problem import Problem
 
 if TYPE_CHECKING:
     from halfway.comparison.compare import Completed
+    from halfway.comparison.evaluation.results import Results
     from halfway.comparison.request import Request
+    from halfway.report.studies import StudyPage
 
 PAGE = "comparison.html"
+_NAMES = (PAGE, "comparison.csv", "comparison.jsonl", "comparison.json")
 _SWEEPING = ("workload.events=10,20", "give all values at once: FIELD=A,B,C")
 
 
@@ -44,9 +55,9 @@ def compare(
     \b
     Prints which system to choose by --need and --minimise, and means with 95 %
     intervals. A star marks a system that is significantly better than every
-    other that delivers as much. Writes to DIR a page (comparison.html) with
-    plots and a map of one run of each system, tables (.csv, .jsonl, .json), and
-    the runs. The same command resumes there and makes only missing runs.
+    other that delivers as much. Writes to DIR/TITLE a page (comparison.html)
+    with plots and a map of one run of each system, and tables (.csv, .jsonl,
+    .json). DIR/index.html lists all studies. The same command resumes in DIR.
 
     \b
     halfway compare examples/scenarios/sensor-field.toml
@@ -68,7 +79,8 @@ def compare(
             needs=needs, minimise=minimise,
         )  # fmt: skip
     _warn_of(request)
-    _show(_completed(request, out, master, seed, mapped, as_json), out / PAGE, as_json)
+    completed, page = _completed(request, out, master, seed, mapped, as_json)
+    _show(completed, page, as_json)
 
 
 def _names(systems: list[str] | None) -> list[str]:
@@ -106,26 +118,48 @@ def _show(completed: "Completed", page: Path, as_json: bool) -> None:
 
 def _completed(
     request: "Request", out: Path, master: str | None, seed: int | None, mapped: bool, quiet: bool
-) -> "Completed":
-    """Make the runs of `halfway compare`, show progress, and write the files to the folder."""
+) -> "tuple[Completed, Path]":
+    """Make the runs of `halfway compare`, show progress, and write the files of its study."""
     from halfway.comparison.compare import compare as run
-    from halfway.comparison.replay.recording import record_replays
+    from halfway.comparison.study import study_name
     from halfway.pipeline.store.store import Store
     from halfway.report.comparison.files import write_results
     from halfway.report.comparison.page import write_comparison_page
     from halfway.report.progress import ProgressDisplay
+    from halfway.report.studies import begin_study, check_output, finish_study
 
     store = Store(out / "runs")
+    folder = check_output(out, study_name(request, store, seed), _NAMES)
     bar = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
     with interruptible(out), ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
         compiling = partial(display.count, "compiling", "systems compiled")
         completed = run(request, store, master, display, seed, compiling=compiling)
-        write_results(out, completed.results)
-        recorded = []
+        begin_study(out, _described(completed.results))
+        write_results(folder, completed.results)  # kept if the map is interrupted
+        drawn = ""
         if mapped:
+            from halfway.report.comparison.map.kept_map import map_of_comparison
+
             tracing = partial(display.count, "tracing", "maps")
-            recorded = record_replays(request, completed, tracing)
+            drawn = map_of_comparison(folder, request, completed, tracing)
         display.phase("writing the page")
-        command = shlex.join(["halfway", *sys.argv[1:]])
-        write_comparison_page(completed.results, recorded, out / PAGE, command)
-    return completed
+        results = completed.results.lasting(elapsed_s())
+        write_results(folder, results)
+        write_comparison_page(results, drawn, folder / PAGE, command_line())
+        finish_study(out, _described(results))
+    return completed._replace(results=results), folder / PAGE
+
+
+def _described(results: "Results") -> "StudyPage":
+    """The entry of a comparison in the list of studies."""
+    from halfway.pipeline.store.manifest import timestamp
+    from halfway.report.studies import StudyPage
+    from halfway.report.wording import count
+
+    systems = count(len(results.systems), "system")
+    replicates = count(results.replicates, "replicate")
+    points = f", {count(len(results.points), 'point')}" if len(results.points) > 1 else ""
+    return StudyPage(
+        results.study, "comparison", results.title, PAGE, timestamp(),
+        f"{systems}, {replicates}{points}", results.digest, command_line(),
+    )  # fmt: skip

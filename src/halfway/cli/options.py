@@ -129,6 +129,10 @@ TraceFile = Annotated[
     Path | None,
     typer.Option("--trace", metavar="FILE", help="Write every record to a Parquet file."),
 ]
+Debug = Annotated[
+    bool,
+    typer.Option("--debug", help="Run interpreted, with bounds checks: slow, for a few nodes."),
+]
 ResultFolder = Annotated[
     Path, typer.Argument(metavar="DIR", help="Folder of results: the --out of another command.")
 ]

@@ -1,15 +1,20 @@
 """`halfway reproduce`: the figures of a paper, published and measured."""
 
-import shlex
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from halfway.cli.options import AsJson, Master, Out, Partitions, RootSeed, ScaleName, What
-from halfway.cli.screen import RUNS_FAILED, console, interruptible, warn
+from halfway.cli.screen import (
+    RUNS_FAILED,
+    command_line,
+    console,
+    elapsed_s,
+    interruptible,
+    warn,
+)
 
 if TYPE_CHECKING:
     from halfway.report.verdicts.verdict_report import VerdictReport
@@ -28,9 +33,11 @@ def reproduce(
 
     \b
     The command prints published values, and measured values with 95 % intervals.
-    The command writes to DIR: a page with the plots (index.html), verdicts.csv,
-    verdicts.jsonl, summaries.csv and figures/. The verdict "differs" is a result,
-    not an error. You may interrupt the command. The same command then resumes.
+    The command writes to a folder of DIR with the name of the figures: a page
+    with the plots (index.html), verdicts.csv, verdicts.jsonl, summaries.csv and
+    figures/. DIR/index.html lists all studies of DIR. The verdict "differs" is a
+    result, not an error. You may interrupt the command. The same command then
+    resumes.
 
     \b
     halfway reproduce                                everything, quickly
@@ -42,29 +49,54 @@ def reproduce(
     from halfway.report.listing import chosen
 
     figures = chosen(PAPERS, what or ())  # a wrong name is reported before Spark is loaded
-    from halfway.report.verdicts.output_folder import check_folder, write_report
+    from halfway.report.studies import check_output
+    from halfway.report.verdicts.output_folder import NAMES, study_of
 
-    check_folder(out)
+    every = sum(len(paper.figures) for paper in PAPERS.values())
+    study = study_of(figures, scale, seed, every)
+    check_output(out, study, NAMES)
     from halfway.pipeline.reproduce import reproduce as run
     from halfway.report.progress import ProgressDisplay
     from halfway.report.verdicts.reproduction import verdict_report
 
-    begun = time.monotonic()
     bar = not as_json and sys.stdout.isatty() and sys.stderr.isatty()
-    with interruptible(out), ProgressDisplay(sys.stderr, "starting Spark", bar=bar) as display:
+    with interruptible(out), ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
         runs = out / "runs"
         result = run(figures, scale, runs, master, display, partitions=partitions, seed=seed)
         display.phase("writing the page")
-        command = shlex.join(["halfway", *sys.argv[1:]])
-        report = verdict_report(figures, scale, result, command, time.monotonic() - begun)
-        page = write_report(out, report)
+        report = verdict_report(figures, scale, result, command_line(), elapsed_s())
+        page = _write(out, study, report)
     _print_result(report, page, as_json)
+    _check_runs(report, out)
+
+
+def _check_runs(report: "VerdictReport", out: Path) -> None:
+    """End `halfway reproduce` with its exit status and a warning, if runs failed."""
     if report.errors:
         warn(
             f"{report.errors} runs ended in errors. {out / 'runs'} contains their messages. "
             f"The first: {' '.join(report.first_error.split())}"
         )
         raise typer.Exit(RUNS_FAILED)
+
+
+def _write(out: Path, study: str, report: "VerdictReport") -> Path:
+    """Write the study of `halfway reproduce`, and renew the list of studies."""
+    from halfway.pipeline.store.manifest import timestamp
+    from halfway.report.studies import StudyPage, begin_study, finish_study
+    from halfway.report.verdicts.output_folder import write_report
+    from halfway.report.wording import tally_line
+
+    titles = [f"{paper.name}/{figure.name}" for paper, figure in report.figures]
+    title = ", ".join(titles[:3]) + (f" and {len(titles) - 3} more" if len(titles) > 3 else "")
+    described = StudyPage(
+        study, "figures", f"{title} ({report.scale})", "index.html", timestamp(),
+        tally_line(report.verdicts), report.digest, report.command,
+    )  # fmt: skip
+    begin_study(out, described)
+    page = write_report(out / study, report)
+    finish_study(out, described)
+    return page
 
 
 def _print_result(report: "VerdictReport", page: Path, as_json: bool) -> None:

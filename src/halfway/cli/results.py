@@ -59,7 +59,7 @@ def _rerun(store: "Store", master: str | None, *, quiet: bool) -> None:
 
     bar = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
     try:
-        with ProgressDisplay(sys.stderr, "starting Spark", bar=bar) as display:
+        with ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
             report = rerun_failed(store.folder, master, display)
     except KeyboardInterrupt:
         raise Interrupted("interrupted: finished runs are kept") from None

@@ -2,9 +2,11 @@
 
 import codecs
 import os
+import shlex
 import sys
+import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,10 +36,38 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error(PLAIN, _plain)
+# The processor time of the interpreter and of earlier imports is part of the command.
+_BEGUN = time.monotonic() - time.process_time()
 
 
 class Interrupted(Exception):  # noqa: N818 - not an error
     """Ctrl-C on the terminal, with a message of the interrupted command."""
+
+
+_INTERRUPTS: list[Callable[[], bool]] = []
+
+
+def check_interrupts_with(were_seen: Callable[[], bool]) -> None:
+    """Let commands ask, at their next step, whether Ctrl-C was typed and swallowed."""
+    _INTERRUPTS.append(were_seen)
+
+
+def check_interrupts() -> None:
+    """Raise KeyboardInterrupt if Ctrl-C was typed, which a library being imported can swallow."""
+    if any(were_seen() for were_seen in _INTERRUPTS):
+        raise KeyboardInterrupt
+
+
+def warn_of_cache() -> None:
+    """Warn once if compiled code cannot be kept, so that every command compiles anew."""
+    compiled = sys.modules.get("halfway.core.compiler.cache")
+    folder = Path(getattr(compiled, "CACHE_FOLDER", ""))
+    if compiled is not None and folder.name.startswith("halfway-cache-"):
+        base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "halfway"
+        warn(
+            f"{base}: cannot be written: compiled code is not kept, and each command compiles "
+            "anew for up to a minute (set XDG_CACHE_HOME to a writable folder)"
+        )
 
 
 def report_error(error: BaseException) -> int:
@@ -75,8 +105,10 @@ def report_error(error: BaseException) -> int:
 @contextmanager
 def interruptible(out: Path) -> Iterator[None]:
     """On Ctrl-C on the terminal, report that the folder keeps the finished runs."""
+    check_interrupts()
     try:
         yield
+        check_interrupts()
     except KeyboardInterrupt:
         what = f"interrupted; finished runs are in {out}; the same command resumes"
         raise Interrupted(what) from None
@@ -102,7 +134,8 @@ def assignments(
 
 @contextmanager
 def spinner(what: str) -> Iterator[None]:
-    """A spinner with a text on a terminal; nothing elsewhere."""
+    """A spinner with a text on a terminal; nothing elsewhere. Checks for swallowed interrupts."""
+    check_interrupts()
     if not sys.stderr.isatty():
         yield
         return
@@ -117,6 +150,16 @@ def console() -> "Console":
     from halfway.report.verdicts import terminal
 
     return terminal.console(sys.stdout)
+
+
+def command_line() -> str:
+    """The command of this process, as a shell reads it."""
+    return shlex.join(["halfway", *sys.argv[1:]])
+
+
+def elapsed_s() -> float:
+    """Seconds of wall time since this command began."""
+    return time.monotonic() - _BEGUN
 
 
 def warn(line: str) -> None:

@@ -1,16 +1,30 @@
 """`halfway simulate`: one system on a scenario, message by message."""
 
+import os
+import sys
+import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from halfway.cli.options import AsJson, Changed, ScenarioFile, ScenarioSeed, SystemName, TraceFile
+from halfway.cli.options import (
+    AsJson,
+    Changed,
+    Debug,
+    ScenarioFile,
+    ScenarioSeed,
+    SystemName,
+    TraceFile,
+)
 from halfway.cli.screen import assignments, console, spinner, warn
+from halfway.problem import Problem
 
 if TYPE_CHECKING:
-    from halfway.adapters.interface import System
+    from halfway.comparison.plan import SystemSource
     from halfway.scenario.build import Prepared
     from halfway.scenario.schema import Scenario
+    from halfway.sim.metrics.outcome import Outcome
 
 
 def simulate(
@@ -19,6 +33,7 @@ def simulate(
     seed: ScenarioSeed = None,
     changes: Changed = None,
     trace: TraceFile = None,
+    debug: Debug = False,
     as_json: AsJson = False,
 ) -> None:
     """Run one system on a scenario, message by message, and print its metrics.
@@ -39,30 +54,38 @@ def simulate(
     halfway simulate examples/scenarios/sensor-field.toml
     halfway simulate mesh.toml --system flooding --seed 7 --json
     halfway simulate mesh.toml --set workload.events=100 --trace run.parquet
-    halfway simulate mesh.toml --system my_protocol.py
+    halfway simulate mesh.toml --system my_protocol.py --debug --set network.n=50
+    docs/comparing.md: how to write and to debug a protocol.
     """
+    if debug:
+        _interpret()
     from halfway.scenario.reading import read_scenario
 
-    given = assignments(changes, "--set")
-    if seed is not None:
-        given["seed"] = str(seed)
-    mine = _user_system(system)
-    read = read_scenario(scenario, given, {} if mine is None else {mine.name: mine})
-    if trace is not None:
-        from halfway.sim.trace.writer import checked_target
-
-        checked_target(trace)  # reported before the run
+    given = assignments(changes, "--set") | ({} if seed is None else {"seed": str(seed)})
+    mine = _own(system)
+    read = read_scenario(scenario, given, {mine.name: mine.system()} if mine.text else {})
+    outcome = _outcome(read, mine, system, trace, debug=debug)
     from halfway.report.outcome import outcome_json, print_outcome
-    from halfway.scenario.build import simulation_on, system_of
 
-    chosen = system_of(read, mine or system)
-    ready = _prepared(read)
-    with spinner("running (the first run of a system compiles it)"):
-        outcome = simulation_on(ready, read, chosen, trace).run()
     if as_json:
         typer.echo(outcome_json(outcome))
     else:
         print_outcome(console(), outcome)
+    if trace is not None:
+        from halfway.sim.trace.writer import rows_of
+
+        warn(f"wrote {trace}: {rows_of(trace):,} rows (docs/replaying.md describes the columns)")
+
+
+def _own(system: str | None) -> "SystemSource":
+    """The user's protocol of `halfway simulate`; one without text if a built-in system runs."""
+    from halfway.comparison.plan import SystemSource
+
+    if system is None or not system.endswith(".py"):
+        return SystemSource("")
+    from halfway.adapters.user_protocol import read_user_system
+
+    return SystemSource(*read_user_system(system))
 
 
 def _prepared(scenario: "Scenario") -> "Prepared":
@@ -78,10 +101,36 @@ def _prepared(scenario: "Scenario") -> "Prepared":
     return ready
 
 
-def _user_system(name: str | None) -> "System | None":
-    """The user's protocol that `halfway simulate` names by its file, if it names one."""
-    if name is None or not name.endswith(".py"):
-        return None
-    from halfway.adapters.user_protocol import read_user_system, user_system
+def _outcome(
+    read: "Scenario", mine: "SystemSource", system: str | None, trace: Path | None, *, debug: bool
+) -> "Outcome":
+    """The outcome of the run of `halfway simulate`; a user's protocol is tried first."""
+    from halfway.adapters.user_errors import user_errors
+    from halfway.comparison.trial import try_first, watch
+    from halfway.scenario.build import simulation_on, system_of
 
-    return user_system(read_user_system(name))
+    if trace is not None:
+        from halfway.sim.trace.writer import checked_target
+
+        checked_target(trace)  # reported before the run
+    if mine.text and not debug:
+        with spinner(f"trying {mine.name} interpreted, on a few nodes"):
+            try_first(read, [mine])
+    chosen = system_of(read, mine.system() if mine.text else system)
+    ready = _prepared(read)
+    doing = "running interpreted" if debug else "running (the first run of a system compiles it)"
+    with spinner(doing), user_errors(*mine):
+        run = simulation_on(ready, read, chosen, trace)
+        if debug:
+            watch(run)
+        return run.run()
+
+
+def _interpret() -> None:
+    """Switch the compiler off for this process of `halfway simulate`."""
+    if "numba" in sys.modules and os.environ.get("NUMBA_DISABLE_JIT") != "1":
+        remedy = "set NUMBA_DISABLE_JIT=1 before Halfway is imported"
+        raise Problem("--debug: expected a process that has compiled nothing", remedy=remedy)
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
+    # Random numbers wrap around, which only interpreted code warns about.
+    warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)

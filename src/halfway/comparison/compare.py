@@ -6,18 +6,22 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from halfway.comparison import statistics
 from halfway.comparison.compile_ahead import compile_first
-from halfway.comparison.decision import decide
-from halfway.comparison.metrics import METRICS
+from halfway.comparison.evaluation import statistics
+from halfway.comparison.evaluation.decision import decide
+from halfway.comparison.evaluation.metrics import METRICS
+from halfway.comparison.evaluation.results import ResultCell, Results
+from halfway.comparison.evaluation.statistics import FinishedRun
 from halfway.comparison.notes import methods_of, notes_of
-from halfway.comparison.plan import plain_of, point_of, seed_of
+from halfway.comparison.plan import plain_of, point_of
 from halfway.comparison.request import Request
-from halfway.comparison.results import ResultCell, Results
-from halfway.comparison.statistics import FinishedRun
+from halfway.comparison.study import identity, recorded_name, study_name
+from halfway.comparison.trial import try_first
 from halfway.pipeline.plan.plan import ROOT_SEED, canonical, plan
-from halfway.pipeline.spark.session import local_cores, session_when_needed
+from halfway.pipeline.plan.run import Point, scenario_seed
+from halfway.pipeline.spark.on_demand import OnDemand, local_cores
 from halfway.pipeline.store.store import Store
+from halfway.pipeline.store.studies import StudyPlan
 from halfway.pipeline.sweep import Progress, failed, sweep
 
 _GROWTH = 1.5
@@ -49,25 +53,25 @@ def compare(
     """
     begun = perf_counter()
     root, replicates, made = ROOT_SEED if seed is None else seed, request.replicates, 0
-    with session_when_needed(master) as spark:
+    study = study_name(request, store, root)
+    every = [(point, one) for point in request.points for one in request.systems]
+    points = [point_of(point.scenario, one) for point, one in every]
+    with OnDemand(master) as spark:
         while True:
-            table = _planned_runs(request, replicates, root)
-            # A finished comparison needs no Spark.
-            if not set(table["key"].to_pylist()) <= store.finished_keys(errors=False):
-                if cores := local_cores(master):
-                    compile_first(request.points, request.systems, cores, compiling)
-                report = sweep(
-                    spark(), store, table, progress, partitions=partitions, retry_errors=True,
-                    studies={f"compare {request.scenario.title}": table},
-                )  # fmt: skip
-                made += report.made
+            table = plan(points, replicates, root)
+            _compile(request, store, table, master, compiling)
+            report = sweep(
+                spark, store, table, progress, partitions=partitions, retry_errors=True,
+                studies={recorded_name(study): _study(request, root, points, table)},
+            )  # fmt: skip
+            made += report.made
             runs = _finished_runs(request, store, table)
             cells = statistics.cells_of_runs(runs, METRICS, request.baseline, replicates)
             wide = statistics.too_wide(request.until, cells)
             if not wide or replicates >= request.max_replicates:
                 break
             replicates = min(_more(replicates), request.max_replicates)
-    errors, first = failed(store, table)
+    errors, _ = failed(store, table)
     names = tuple(one.name for one in request.systems)
     rule, places = request.decision, range(len(request.points))
     results = Results(
@@ -77,10 +81,10 @@ def compare(
         curves=tuple(statistics.curves_of_runs(runs)), unsupported=dict(request.unsupported),
         notes=_notes(request, runs, cells, replicates),
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
-        digest=statistics.digest_of_runs(runs), wall_seconds=perf_counter() - begun,
-        seed=root, decisions=tuple(decide(at, METRICS, cells, rule) for at in places),
+        digest=statistics.digest_of_runs(runs), wall_seconds=perf_counter() - begun, seed=root,
+        study=study, decisions=tuple(decide(at, METRICS, cells, rule) for at in places),
     )  # fmt: skip
-    return Completed(results, runs, first, made)
+    return Completed(results, runs, _first_error(results, runs), made)
 
 
 def _notes(
@@ -99,32 +103,70 @@ def _more(replicates: int) -> int:
     return max(replicates + 1, int(replicates * _GROWTH))
 
 
-def _planned_runs(request: Request, replicates: int, root: int) -> pa.Table:
-    """The runs that a comparison plans: all systems of a point before the next point."""
-    every = [(point, one) for point in request.points for one in request.systems]
-    return plan([point_of(point.scenario, one) for point, one in every], replicates, root)
+def _compile(
+    request: Request, store: Store, table: pa.Table, master: str | None, progress: Progress | None
+) -> None:
+    """Try a comparison's user protocols, and compile its systems, if a run is missing."""
+    if set(table["key"].to_pylist()) <= store.finished_keys(errors=False):
+        return
+    try_first(request.points[0].scenario, request.systems)
+    if cores := local_cores(master):
+        compile_first(request.points, request.systems, cores, progress)
+
+
+def _first_error(results: Results, runs: Sequence[FinishedRun]) -> str:
+    """The first failed run of a comparison and its reason, in one line; "" for none."""
+    for run in runs:
+        if run.status != "ok":
+            seed = f"replicate {run.replicate}, seed {run.seed}"
+            return f"{results.title}: {run.system}, {seed}: {' '.join(run.error.split())}"
+    return ""
+
+
+def _study(request: Request, root: int, points: Sequence[Point], table: pa.Table) -> StudyPlan:
+    """The comparison as a study of the result folder: its plan, and the point of each run."""
+    keys: dict[str, list[str]] = {}
+    for key, parameters in zip(
+        table["key"].to_pylist(), table["parameters"].to_pylist(), strict=True
+    ):
+        keys.setdefault(parameters, []).append(key)
+    names = [
+        ", ".join(f"{field} = {value}" for field, value in point.varies.items())
+        for point in request.points
+        for _ in request.systems
+    ]
+    runs = [
+        (key, name)
+        for point, name in zip(points, names, strict=True)
+        for key in keys[canonical(point.parameters)]
+    ]
+    own = dict.fromkeys(runs)
+    return StudyPlan(table, request.scenario.title, identity(request, root), tuple(own))
 
 
 def _finished_runs(request: Request, store: Store, table: pa.Table) -> list[FinishedRun]:
-    """The comparison's planned runs in the store, by point, system and replicate."""
+    """The comparison's planned runs in the store, by point, system and replicate.
+
+    What a run is follows from the plan, so only its result is read. Raises Problem if the result
+    does not match its digest.
+    """
     # A run belongs to every point that varies only an option of another system.
     places: dict[str, list[tuple[int, str]]] = {}
     for number, point in enumerate(request.points):
         for one in request.systems:
             parameters = canonical(point_of(point.scenario, one).parameters)
             places.setdefault(parameters, []).append((number, one.name))
-    planned = set(table["key"].to_pylist())
-    columns = ("parameters", "replicate", "network_seed", "status", "error", "digest")
-    rows = store.rows("key", *columns, "observations").to_pylist()
+    planned = {row["key"]: row for row in table.to_pylist()}
+    rows = store.rows("key", "status", "error", "digest", "observations").to_pylist()
     runs = [
         FinishedRun(
-            *place, row["replicate"], seed_of(row["network_seed"]),
+            *place, plan_row["replicate"], scenario_seed(plan_row["network_seed"]),
             row["status"], row["error"], row["digest"],
             {one["metric"]: tuple(one["values"]) for one in row["observations"]},
         )
         for row in rows
-        if row["key"] in planned
-        for place in places[row["parameters"]]
+        if (plan_row := planned.get(row["key"])) is not None
+        for place in places[plan_row["parameters"]]
     ]  # fmt: skip
     order = {one.name: at for at, one in enumerate(request.systems)}
     return sorted(runs, key=lambda run: (run.point, order[run.system], run.replicate))

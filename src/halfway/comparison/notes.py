@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from halfway.adapters.interface import System
-from halfway.comparison.metrics import LATE, METRICS, SATURATED, SHORTFALL, guard_of
-from halfway.comparison.results import ResultCell
-from halfway.comparison.statistics import COMPARABLE, FinishedRun, StoppingRule, too_wide
+from halfway.comparison.evaluation.metrics import LATE, METRICS, SATURATED, SHORTFALL, guard_of
+from halfway.comparison.evaluation.results import ResultCell
+from halfway.comparison.evaluation.statistics import COMPARABLE, FinishedRun, StoppingRule, too_wide
 from halfway.scenario.option_notes import option_notes
 from halfway.scenario.schema import FromFile, Recorded, Scenario
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
@@ -29,8 +29,8 @@ def notes_of(
     """
     names = [one.name for one in systems]
     return (
-        *remarks, *_on_delivery(cells), *_on_systems(scenarios, names),
-        *option_notes(scenarios, systems), *_on_counts(runs),
+        *remarks, *_on_failed(runs, replicates), *_on_delivery(cells),
+        *_on_systems(scenarios, names), *option_notes(scenarios, systems), *_on_counts(runs),
         *_on_stopping(rule, cells), *_on_values(cells, replicates),
     )  # fmt: skip
 
@@ -61,6 +61,16 @@ def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ..
         "hellos cost nothing.",
         *(added if replicates > first else ()),
     )
+
+
+def _on_failed(runs: Sequence[FinishedRun], replicates: int) -> Iterator[str]:
+    """The note that a system with failed runs has values of some networks only."""
+    failed = Counter((run.point, run.system) for run in runs if run.status != "ok")
+    for (_, system), count in failed.items():
+        yield (
+            f"{system}: the values are of {replicates - count} of {replicates} networks, those "
+            "where it runs; they are not comparable with the other systems' values."
+        )
 
 
 def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:

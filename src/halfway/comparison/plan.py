@@ -13,9 +13,9 @@ import msgspec
 from halfway.adapters.interface import System
 from halfway.adapters.registry import named
 from halfway.adapters.user_protocol import UserSource, user_system
-from halfway.comparison.metrics import observations
+from halfway.comparison.evaluation.metrics import observations
 from halfway.pipeline.plan.inputs import check_inputs, inputs_of, name_of
-from halfway.pipeline.plan.run import Observations, Point, Run, Scalar, unsigned
+from halfway.pipeline.plan.run import Observations, Point, Run, Scalar, scenario_seed
 from halfway.scenario.build import Prepared, prepared, simulation_on
 from halfway.scenario.reading import input_files, with_files
 from halfway.scenario.schema import Scenario
@@ -59,14 +59,9 @@ def scenario_of(parameters: Mapping[str, Scalar], network_seed: int) -> Scenario
     plain = json.loads(str(parameters["scenario"]))
     system = str(parameters["system"])
     plain |= {"options": {system: json.loads(str(parameters.get("options", "{}")))}}
-    seed = seed_of(network_seed)
+    seed = scenario_seed(network_seed)
     scenario = msgspec.convert(plain | {"system": system, "seed": seed}, Scenario)
     return with_files(scenario, inputs_of(parameters).__getitem__)
-
-
-def seed_of(network_seed: int) -> int:
-    """The scenario's seed of a planned run: `halfway simulate --seed` with it repeats the run."""
-    return unsigned(network_seed) >> 1  # integers of TOML have 63 bits
 
 
 def source_of(parameters: Mapping[str, Scalar]) -> SystemSource:

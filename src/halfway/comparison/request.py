@@ -3,21 +3,21 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from halfway.adapters.registry import TABLE, named
 from halfway.adapters.user_protocol import read_user_system, user_system
-from halfway.comparison.decision import DecisionRule
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
-from halfway.comparison.metrics import METRICS
+from halfway.comparison.evaluation.decision import DecisionRule
+from halfway.comparison.evaluation.metrics import METRICS
+from halfway.comparison.evaluation.results import Metric, Need
+from halfway.comparison.evaluation.statistics import StoppingRule
 from halfway.comparison.plan import SystemSource
-from halfway.comparison.results import Metric, Need
-from halfway.comparison.statistics import StoppingRule
 from halfway.problem import Problem
 from halfway.scenario import build
+from halfway.scenario.reading import ScenarioSource, file_of
 from halfway.scenario.remarks import remarks_of
 from halfway.scenario.schema import Scenario
 from halfway.scenario.sweep import ScenarioPoint, read_sweep
@@ -42,7 +42,7 @@ class Request(NamedTuple):
 
 
 def read_request(
-    path: str | Path,
+    scenario: ScenarioSource,
     systems: Sequence[str] = (),
     *,
     user_systems: Sequence[str] = (),
@@ -55,7 +55,7 @@ def read_request(
     needs: Mapping[str, float | str] | None = None,
     minimise: str = "",
 ) -> Request:
-    """Read the request of a comparison on a scenario file, checked before anything runs.
+    """Read the request of a comparison on a scenario, checked before anything runs.
 
     systems: names (default: all); user_systems: files or modules of user systems; until:
     "half-width=2%" or "half-width=2%,energy"; needs: metric -> bound; needs and minimise replace
@@ -78,8 +78,8 @@ def read_request(
     if rule is not None and max_replicates < replicates:
         what = f"replicates = {replicates}: expected at most {max_replicates}, where --until stops"
         raise Problem(what, remedy="lower --replicates, or raise --most")
-    base, points = read_sweep(path, changes, sweeps, of_user)
-    base = base if base.title else msgspec.structs.replace(base, title=Path(path).stem)
+    base, points = read_sweep(scenario, changes, sweeps, of_user)
+    base = msgspec.structs.replace(base, title=printable(base.title) or file_of(scenario).stem)
     supported, unsupported, remarks = _sorted_out(points, chosen)
     reference = baseline or ("flooding" if "flooding" in supported else next(iter(supported)))
     if reference not in supported:
@@ -91,6 +91,11 @@ def read_request(
         base, points, able, reference, unsupported, remarks, replicates, rule, max_replicates,
         decision,
     )  # fmt: skip
+
+
+def printable(title: str) -> str:
+    """A request's title without control characters, which a terminal would obey."""
+    return " ".join("".join(c if c.isprintable() else " " for c in title).split())
 
 
 def stopping_rule(until: str | None) -> StoppingRule | None:

@@ -1,6 +1,7 @@
 """The audit of a result folder: contents, integrity, failed runs. Reads only; starts no Spark."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -9,17 +10,17 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halfway.pipeline.plan.run import unsigned
+from halfway.pipeline.plan.run import scenario_seed, unsigned
 from halfway.pipeline.rerun import codes_here, why_not
 from halfway.pipeline.spark.simulate import SCHEMA
 from halfway.pipeline.store import manifest
-from halfway.pipeline.store.digest import altered
-from halfway.pipeline.store.store import Store, chosen, read_rows
+from halfway.pipeline.store.store import Store, altered, chosen, read_rows
 from halfway.pipeline.store.studies import StudyRequest, read_requests
 from halfway.problem import Problem
 
 _SMALL = pa.schema([f for f in SCHEMA if f.name not in ("seconds", "observations")])
 _ROWS_AT_ONCE = 256  # a run of the largest sweeps has about 100 kB of observations
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?")
 RunRows = list[dict[str, Any]]
 
 
@@ -31,15 +32,21 @@ class Damage(msgspec.Struct, frozen=True):
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Failed runs of an audited result folder with the same error."""
+    """Failed runs of an audited result folder whose errors differ in numbers only.
 
-    error: str  # type and message, in one line
+    Seeds are text, because many readers of JSON round numbers above 2^53.
+    """
+
+    error: str  # of the first run: type and message, in one line
     runs: int
     measurement: str  # this and the following fields: those of the first failed run
-    parameters: str  # canonical JSON
+    title: str  # of the study; "" for a run of none
+    system: str  # "" for a measurement without a system
     replicate: int
-    network_seed: int
-    random_seed: int
+    seed: str  # for `halfway simulate --seed`; "" for a run that is not of a scenario
+    parameters: str  # canonical JSON
+    network_seed: str
+    random_seed: str
     cannot_rerun: str  # why it cannot be repeated from its stored row; "" if it can
 
 
@@ -81,6 +88,7 @@ class Audit(msgspec.Struct, frozen=True):
     batches: int
     unfinished: tuple[str, ...]  # batches that do not count: interrupted, or being written
     writer: str  # process and host of the last writer
+    unchecked: tuple[str, ...]  # batches without a manifest: their files cannot be checked
     studies: tuple[Study, ...]
     measured: tuple[Measured, ...]
     failures: tuple[Failure, ...]  # most frequent first
@@ -128,8 +136,9 @@ def audit(store: Store) -> Audit:
         first=min(times, default=""), last=max(times, default=""), batches=len(batches),
         unfinished=tuple(batch.name for batch in every if batch not in batches),
         writer=store.last_writer(),
+        unchecked=tuple(one.name for one in batches if not (one / manifest.NAME).exists()),
         studies=_studies(requests, {row["key"]: row["status"] for row in rows}),
-        measured=_measured(rows), failures=_failures(rows), damage=tuple(damage),
+        measured=_measured(rows), failures=_failures(rows, requests), damage=tuple(damage),
     )  # fmt: skip
 
 
@@ -188,18 +197,24 @@ def _measured(rows: RunRows) -> tuple[Measured, ...]:
     return tuple(found)
 
 
-def _failures(rows: RunRows) -> tuple[Failure, ...]:
+def _failures(rows: RunRows, requests: list[StudyRequest]) -> tuple[Failure, ...]:
     groups: dict[tuple[str, str], RunRows] = {}
     failed = [row for row in rows if row["status"] != "ok"]
     codes = codes_here(row["measurement"] for row in failed)
     for row in failed:
-        groups.setdefault((row["error"], why_not(row, codes)), []).append(row)
+        groups.setdefault((_NUMBER.sub("#", row["error"]), why_not(row, codes)), []).append(row)
+    titles = {key: one.title or one.name for one in requests for key in one.keys}
     found = []
-    for (error, reason), own in groups.items():
-        first = min(own, key=lambda row: (row["parameters"], row["replicate"]))
-        run = (first["measurement"], first["parameters"], first["replicate"])
-        network_seed, random_seed = unsigned(first["network_seed"]), unsigned(first["random_seed"])
-        found.append(Failure(error, len(own), *run, network_seed, random_seed, reason))
+    for (_, reason), own in groups.items():
+        row = min(own, key=lambda row: (row["parameters"], row["replicate"]))
+        parameters = json.loads(row["parameters"])
+        is_scenario = "scenario" in parameters
+        found.append(Failure(
+            row["error"], len(own), row["measurement"], titles.get(row["key"], ""),
+            str(parameters.get("system", "")), row["replicate"],
+            str(scenario_seed(row["network_seed"])) if is_scenario else "", row["parameters"],
+            str(unsigned(row["network_seed"])), str(unsigned(row["random_seed"])), reason,
+        ))  # fmt: skip
     return tuple(sorted(found, key=lambda failure: -failure.runs))
 
 

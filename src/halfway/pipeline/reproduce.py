@@ -5,16 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
-from pyspark.sql.functions import broadcast
 
 from halfway.pipeline.plan.plan import ROOT_SEED, plan, together
-from halfway.pipeline.spark.failure import spark_errors
-from halfway.pipeline.spark.session import session
+from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.store import Store
+from halfway.pipeline.store.studies import StudyPlan
 from halfway.pipeline.study import Figure, Paper, Scale, Summaries
-from halfway.pipeline.summarise import summaries
+from halfway.pipeline.summarise import is_small, summaries, summaries_here
 from halfway.pipeline.sweep import Progress, SweepReport, sweep
 from halfway.pipeline.verdict import Verdict
 from halfway.problem import Problem
@@ -61,12 +59,15 @@ def reproduce(
         (paper.name, figure.name): figure.interpretations for paper, figure in figures
     }
     whole = together([table for table, _ in plans.values()])
+    titles = {(paper.name, figure.name): figure.title for paper, figure in figures}
     requested = ((name, table) for name, (table, _) in plans.items() if len(table))
-    studies = {f"{'/'.join(name)} ({scale})": table for name, table in requested}
+    studies = {
+        f"{'/'.join(name)} ({scale})": StudyPlan(table, titles[name]) for name, table in requested
+    }
     if not whole.num_rows:  # the figures are drawings only
         nothing = SweepReport(0, 0, 0, "", 0.0, 1, {}, 0.0, 0.0)
         return Result([], {name: Summaries([]) for name in plans}, interpretations, nothing, "")
-    with session(master) as spark:
+    with OnDemand(master) as spark:
         # The cause of an error may be fixed since.
         report = sweep(
             spark, store, whole, progress, partitions=partitions, retry_errors=True, studies=studies
@@ -78,16 +79,20 @@ def reproduce(
     )
 
 
-def _measured(spark: SparkSession, store: Store, plans: Planned) -> dict[FigureName, Summaries]:
+def _measured(spark: OnDemand, store: Store, plans: Planned) -> dict[FigureName, Summaries]:
     """Summaries of each reproduced figure over its own points and replicates; shared ones once."""
-    wanted = []
-    for count in sorted({count for _, count in plans.values()}):
-        keys = together([table for table, own in plans.values() if own == count])["key"]
-        number = pa.array([count] * len(keys), pa.int32())
-        wanted.append(pa.table({"key": keys, "replicates": number}))
-    chosen = broadcast(spark.createDataFrame(pa.concat_tables(wanted)))
-    with spark_errors(store.folder):
-        found = summaries(store.runs(spark).join(chosen, "key"))
+    wanted = {
+        count: together([table for table, own in plans.values() if own == count])["key"].to_pylist()
+        for count in sorted({count for _, count in plans.values()})
+    }
+    if not spark.opened and is_small(store):
+        found = summaries_here(store, wanted)
+    else:
+        from halfway.pipeline.spark.failure import spark_errors
+
+        session = spark.get()
+        with spark_errors(store.folder):
+            found = summaries(session, store, wanted)
     measured = {}
     for name, (table, count) in plans.items():
         columns = (table[column].to_pylist() for column in ("measurement", "parameters"))

@@ -12,7 +12,7 @@ from halfway.pipeline.plan.inputs import check_inputs
 from halfway.pipeline.plan.plan import SCHEMA, key_of
 from halfway.pipeline.plan.provenance import code_digest
 from halfway.pipeline.plan.run import unsigned
-from halfway.pipeline.spark.session import session
+from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import Progress, SweepReport, sweep
 from halfway.problem import Problem
@@ -63,7 +63,7 @@ def rerun_failed(
     plan = failed_runs(store)
     if not plan.num_rows:
         return None
-    with session(master) as spark:
+    with OnDemand(master) as spark:
         return sweep(spark, store, plan, progress, retry_errors=True)
 
 

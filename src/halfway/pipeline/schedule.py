@@ -56,9 +56,13 @@ class Batches:
         whole = _ratio(total, cost)
         ratios = {one: _ratio(total[kind == one], cost[kind == one]) for one in set(kind.tolist())}
         factor = np.array([ratios.get(one, whole) for one in kinds(self.pending)], np.float64)
-        corrected = pa.array(self.pending["cost_ms"].to_numpy() * factor)
-        at = self.pending.column_names.index("cost_ms")
-        self.pending = self.pending.set_column(at, "cost_ms", corrected)
+        self.pending = with_costs(self.pending, self.pending["cost_ms"].to_numpy() * factor)
+
+
+def with_costs(pending: pa.Table, cost_ms: npt.ArrayLike) -> pa.Table:
+    """The schedule's plan rows with other costs."""
+    at = pending.column_names.index("cost_ms")
+    return pending.set_column(at, "cost_ms", pa.array(np.asarray(cost_ms, np.float64)))
 
 
 def _ratio(took: npt.NDArray[np.float64], cost: npt.NDArray[np.float64]) -> float:

@@ -20,6 +20,8 @@ from halfway.pipeline.spark.shipping import use_unpacked_copy
 from halfway.problem import Problem
 
 _FIRST = [("key", pa.string()), ("measurement", pa.string())]
+# Of a result folder: null where no study needs the run, such as one of an older version.
+_STUDY = [("study", pa.string()), ("title", pa.string()), ("point", pa.string())]
 _LAST = [
     ("replicate", pa.int32()),
     ("metric", pa.string()),  # null in the row of a failed run
@@ -28,7 +30,11 @@ _LAST = [
     ("error", pa.string()),  # null except in the row of a failed run
 ]
 _RESERVED = {name for name, _ in (*_FIRST, *_LAST)}
-_READ = [*("key", "measurement", "parameters", "replicate", "status", "error", "observations")]
+_TAKEN = _RESERVED | {name for name, _ in _STUDY}
+_READ = [
+    *("key", "measurement", "parameters", "replicate", "status", "error", "digest"),
+    "observations",
+]
 _RUNS_AT_ONCE = 64  # a few MB of observations
 Fields = Mapping[str, Any]  # the parameters of a run, or the columns of a row
 
@@ -36,8 +42,9 @@ Fields = Mapping[str, Any]  # the parameters of a run, or the columns of a row
 class ResultSource(DataSource):
     """The Spark data source of finished result folders: option `path`, or `load(path)`.
 
-    Columns: key, measurement, one for each parameter, replicate, metric, unit, value, error. Option
-    `parameters` selects parameters ("system,n"), as a long scenario may be one of them.
+    Columns: key, measurement, study, title, point, one for each parameter, replicate, metric, unit,
+    value, error. Option `parameters` selects parameters ("system,n"), as a long scenario may be one
+    of them. A run that several studies or points need is read once for each.
     """
 
     @classmethod
@@ -69,6 +76,7 @@ class FileOfRuns(InputPartition):
 
     path: str
     rows: list[int] | None
+    studies: dict[str, list[dict[str, str]]]  # key -> study, title and point of each that needs it
 
 
 class FinishedRuns(DataSourceReader):
@@ -87,10 +95,12 @@ class FinishedRuns(DataSourceReader):
         whole = pa.concat_tables([small.empty_table(), *parts])
         selected = np.zeros(whole.num_rows, bool)
         selected[chosen(whole["key"].to_pylist(), whole["status"].to_pylist())] = True
+        studies = _studies(self.folder)
         found, at = [], 0
         for file, part in zip(files, parts, strict=True):
             rows = np.flatnonzero(selected[at : at + part.num_rows]).tolist()
-            found.append(FileOfRuns(str(file), None if len(rows) == part.num_rows else rows))
+            own = {key: studies[key] for key in part["key"].to_pylist() if key in studies}
+            found.append(FileOfRuns(str(file), None if len(rows) == part.num_rows else rows, own))
             at += part.num_rows
         return found
 
@@ -98,19 +108,39 @@ class FinishedRuns(DataSourceReader):
         """Yield the data source's rows of a Parquet file of runs, a few runs at a time."""
         assert isinstance(partition, FileOfRuns)
         use_unpacked_copy()
+        from halfway.pipeline.store.store import altered, damaged_runs
+
         schema, at = to_arrow_schema(self.schema, timezone="UTC"), 0
         selected = None if partition.rows is None else set(partition.rows)
         with pq.ParquetFile(partition.path) as opened:
             for batch in opened.iter_batches(_RUNS_AT_ONCE, columns=_READ):
+                if keys := altered(batch):
+                    raise damaged_runs(partition.path, keys)
                 rows = batch.to_pylist()
                 if selected is not None:
                     rows = [row for i, row in enumerate(rows, at) if i in selected]
                 at += batch.num_rows
                 for row in rows:
                     row["observations"] = {o["metric"]: o["values"] for o in row["observations"]}
-                given = [msgspec.json.decode(row["parameters"]) for row in rows]
+                # Each row once for each study and point that needs it.
+                studies = [partition.studies.get(row["key"], [{}]) for row in rows]
+                pairs = [(row, one) for row, own in zip(rows, studies, strict=True) for one in own]
+                given = [{**msgspec.json.decode(row["parameters"]), **one} for row, one in pairs]
                 if rows:
-                    yield tidy(rows, given, schema)
+                    yield tidy([row for row, _ in pairs], given, schema)
+
+
+def _studies(folder: str) -> dict[str, list[dict[str, str]]]:
+    """Key -> study, title and point of each study of a data source's folder that needs the run."""
+    from halfway.pipeline.store.store import Store
+    from halfway.pipeline.store.studies import read_requests
+
+    found: dict[str, list[dict[str, str]]] = {}
+    for study in read_requests(Store(folder).studies):
+        for key, point in study.runs:
+            words = {"study": study.name, "title": study.title, "point": point}
+            found.setdefault(key, []).append(words)
+    return found
 
 
 @dataclass
@@ -167,15 +197,18 @@ def tidy_schema(parameters: Iterable[str], selected: Sequence[str] | None = None
         for name, value in msgspec.json.decode(one).items():
             kinds.setdefault(name, set()).add(type(value))
     names = sorted(kinds) if selected is None else selected
-    return columns_schema({name: column_type(kinds.get(name, {str})) for name in names})
+    columns = {name: column_type(kinds.get(name, {str})) for name in names}
+    return columns_schema(columns, _STUDY)
 
 
-def columns_schema(columns: Mapping[str, pa.DataType]) -> pa.Schema:
+def columns_schema(
+    columns: Mapping[str, pa.DataType], first: Sequence[tuple[str, pa.DataType]] = ()
+) -> pa.Schema:
     """A data source's columns, given the parameters'. Raises Problem for a reserved name."""
-    if taken := sorted(_RESERVED & set(columns)):
+    if taken := sorted((_TAKEN if first else _RESERVED) & set(columns)):
         raise Problem(f"parameter {taken[0]}: the name is that of another column",
                       remedy="select other parameters by the option `parameters`")  # fmt: skip
-    return pa.schema([*_FIRST, *columns.items(), *_LAST])
+    return pa.schema([*_FIRST, *first, *columns.items(), *_LAST])
 
 
 def spark_columns(columns: Mapping[str, pa.DataType]) -> StructType:

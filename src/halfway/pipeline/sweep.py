@@ -1,24 +1,34 @@
-"""The sweep of a plan in batches, each a Spark job that writes a folder; skips finished runs."""
+"""The sweep of a plan in batches, each written to a folder; skips finished runs.
 
+A batch is a Spark job. A few cheap runs are made in this process, without Spark.
+"""
+
+import math
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import msgspec
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
-from halfway.pipeline.plan.plan import by_network
+from halfway.pipeline.plan.plan import by_network, kinds
 from halfway.pipeline.plan.run import Phase
-from halfway.pipeline.schedule import Batches
-from halfway.pipeline.spark.batch import run_batch
-from halfway.pipeline.spark.session import cores as cores_of
+from halfway.pipeline.schedule import Batches, with_costs
+from halfway.pipeline.spark.here import run_here, worth_it
+from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.store.manifest import write_manifest
 from halfway.pipeline.store.store import Store
-from halfway.pipeline.store.studies import Plans, record_requests
-from halfway.pipeline.warm_up import WarmUp, warm_up_sweep
+from halfway.pipeline.store.studies import Plans, read_requests, record_requests
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Progress = Callable[[int, int], None]  # finished runs, all runs; about five times a second
 
+_PROBE_S = 2.0  # wall time of a batch in this process
 _PHASES: dict[Phase, str] = {"run": "simulating", "network": "networks"}
 
 
@@ -52,49 +62,135 @@ class SweepReport(msgspec.Struct, frozen=True):
 
 
 def sweep(
-    spark: SparkSession, store: Store, plan: pa.Table, progress: Progress | None = None, *,
-    partitions: int | None = None, batch_seconds: float = 15.0, retry_errors: bool = False,
-    studies: Plans | None = None,
+    spark: "SparkSession | OnDemand", store: Store, plan: pa.Table,
+    progress: Progress | None = None, *, partitions: int | None = None,
+    batch_seconds: float = 15.0, retry_errors: bool = False, studies: Plans | None = None,
 ) -> SweepReport:  # fmt: skip
     """Sweep a plan: make every run that the store lacks; a killed driver loses at most one batch.
 
+    spark: a session, or one on demand: then a few cheap runs are made in this process.
     partitions: tasks per batch, instead of tasks of about a second. Runs in error are finished,
     unless `retry_errors`. studies: the plans that need these runs, by name of the study, to be
     recorded in the folder. Raises Problem if the store is locked, foreign or full, or if Spark
     fails; finished batches are kept.
     """
     begun = perf_counter()
-    report = progress or (lambda _done, _total: None)
-    with store.writing():
-        with store.adding():
-            record_requests(store.studies, studies or {})
-        finished = store.finished_keys(errors=not retry_errors)
-        wanted = [key not in finished for key in plan["key"].to_pylist()]
-        pending = by_network(plan.filter(pa.array(wanted, pa.bool_())))
-        made = pending.num_rows
-        batches = Batches(pending, cores_of(spark), batch_seconds, partitions)
-        report(plan.num_rows - made, plan.num_rows)
-        warm_up = warm_up_sweep(spark, pending) if made else WarmUp()
-
-        def report_batch(share: float) -> None:
-            report(done + int(share * batch.num_rows), plan.num_rows)
-
-        while batches.left:
-            batch, numbers = batches.next()
-            done = plan.num_rows - batches.left - batch.num_rows
-            report(done, plan.num_rows)
-            target = store.next_batch()
-            run_batch(spark, batch, numbers, target, report_batch)
+    finished = store.finished_keys(errors=not retry_errors)
+    if set(plan["key"].to_pylist()) <= finished and _are_recorded(store, studies or {}):
+        made, spent = 0, _Spent()
+    else:
+        with store.writing():
             with store.adding():
-                write_manifest(target, batch.num_rows)
-            batches.learn(batch, target)
-        report(plan.num_rows, plan.num_rows)
+                record_requests(store.studies, studies or {})
+            finished = store.finished_keys(errors=not retry_errors)
+            wanted = [key not in finished for key in plan["key"].to_pylist()]
+            pending = by_network(plan.filter(pa.array(wanted, pa.bool_())))
+            made = pending.num_rows
+            count = _Count(progress, plan.num_rows)
+            count(plan.num_rows - made)
+            spent = _Spent()
+            if isinstance(spark, OnDemand) and partitions is None:
+                pending = _made_here(store, pending, spark.cores_here(), count, spent)
+            if pending.num_rows:
+                opened = spark.get() if isinstance(spark, OnDemand) else spark
+                _made_by_spark(opened, store, pending, batch_seconds, partitions, count, spent)
+            count(plan.num_rows)
     errors, first = failed(store, plan)
     return SweepReport(
         planned=plan.num_rows, made=made, errors=errors, first_error=first,
-        wall_seconds=perf_counter() - begun, cores=batches.cores, seconds=dict(batches.seconds),
-        starting_seconds=warm_up.starting, compiling_seconds=warm_up.compiling,
+        wall_seconds=perf_counter() - begun, cores=spent.cores, seconds=dict(spent.seconds),
+        starting_seconds=spent.starting, compiling_seconds=spent.compiling,
     )  # fmt: skip
+
+
+@dataclass
+class _Spent:
+    """What a sweep spent: the report's fields."""
+
+    cores: int = 1
+    seconds: Counter[str] = field(default_factory=Counter)
+    starting: float = 0.0
+    compiling: float = 0.0
+
+
+class _Count:
+    """The progress of a sweep, as its caller receives it."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self.progress, self.total = progress, total
+
+    def __call__(self, done: int) -> None:
+        if self.progress is not None:
+            self.progress(done, self.total)
+
+    def more(self, done: int, more: int) -> None:
+        """Report so many more runs of a sweep."""
+        self(done + more)
+
+    def share(self, done: int, size: int, share: float) -> None:
+        """Report the share of a sweep's batch of `size` runs."""
+        self(done + int(share * size))
+
+
+def _are_recorded(store: Store, studies: Plans) -> bool:
+    """Whether a sweep's studies have been requested before, with the same runs."""
+    with store.reading():
+        known = {one.name: (set(one.keys), one.identity) for one in read_requests(store.studies)}
+    return all(
+        (set(study.plan["key"].to_pylist()), study.identity) == known.get(name)
+        for name, study in studies.items()
+    )
+
+
+def _made_here(
+    store: Store, pending: pa.Table, cores: int, count: _Count, spent: _Spent
+) -> pa.Table:
+    """Make a sweep's cheap runs in this process; return those that are left for Spark."""
+    while pending.num_rows:
+        cost = float(pending["cost_ms"].to_numpy().sum()) / 1000.0
+        if not cores or not worth_it(cost, cores):
+            break
+        done = count.total - pending.num_rows
+        target = store.next_batch()
+        with store.adding():
+            made = run_here(pending, target, _PROBE_S, partial(count.more, done))
+            write_manifest(target, len(made))
+        for seconds in made.values():
+            spent.seconds.update(seconds)
+        batch, pending = pending.slice(0, len(made)), pending.slice(len(made))
+        # The first run of a kind loads its kernels, so the fastest run counts.
+        fastest: dict[str, float] = {}
+        for kind, key in zip(kinds(batch), batch["key"].to_pylist(), strict=True):
+            fastest[kind] = min(fastest.get(kind, math.inf), made[key]["total"] * 1000.0)
+        costs = zip(kinds(pending), pending["cost_ms"].to_pylist(), strict=True)
+        pending = with_costs(pending, [fastest.get(kind, cost) for kind, cost in costs])
+    return pending
+
+
+def _made_by_spark(
+    spark: "SparkSession", store: Store, pending: pa.Table, batch_seconds: float,
+    partitions: int | None, count: _Count, spent: _Spent,
+) -> None:  # fmt: skip
+    """Make a sweep's runs in batches, each a Spark job."""
+    from halfway.pipeline.spark.batch import run_batch
+    from halfway.pipeline.spark.session import cores
+    from halfway.pipeline.warm_up import warm_up_sweep
+
+    spent.cores = cores(spark)
+    batches = Batches(pending, spent.cores, batch_seconds, partitions)
+    warm_up = warm_up_sweep(spark, pending)
+    spent.starting, spent.compiling = warm_up.starting, warm_up.compiling
+    while batches.left:
+        batch, numbers = batches.next()
+        done = count.total - batches.left - batch.num_rows
+        count(done)
+        target = store.next_batch()
+        size = batch.num_rows
+        run_batch(spark, batch, numbers, target, partial(count.share, done, size))
+        with store.adding():
+            write_manifest(target, size)
+        batches.learn(batch, target)
+    spent.seconds.update(batches.seconds)
 
 
 def failed(store: Store, plan: pa.Table) -> tuple[int, str]:

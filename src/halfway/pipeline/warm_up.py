@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 from halfway.pipeline.plan.plan import SCHEMA, kinds
 from halfway.pipeline.spark.batch import context_of, run_batch
 from halfway.pipeline.spark.daemon import WARM_UP_ROWS, WARM_UP_SECONDS
-from halfway.pipeline.spark.session import is_local
+from halfway.pipeline.spark.masters import is_local
 from halfway.problem import Problem
 
 _MOST_MS = 3000.0  # total cost of the runs that are made twice

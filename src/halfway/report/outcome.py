@@ -12,7 +12,8 @@ from halfway.sim.metrics.outcome import Outcome
 
 def outcome_json(outcome: Outcome) -> str:
     """The outcome of one simulated run as one JSON object; metrics without a value are null."""
-    return json.dumps(outcome.as_dict(), ensure_ascii=False, allow_nan=False)
+    plain = outcome.to_dict() | {"seed": str(outcome.seed)}  # many readers round above 2^53
+    return json.dumps(plain, ensure_ascii=False, allow_nan=False)
 
 
 def print_outcome(console: Console, outcome: Outcome) -> None:

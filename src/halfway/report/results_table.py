@@ -25,10 +25,10 @@ def print_results(out: Console, found: Audit) -> None:
         ("results", f"{found.folder} (made by halfway {found.halfway})"),
         ("runs", f"{found.runs:,}, {found.errors:,} failed, {batches}, {found.bytes:,} bytes"),
         ("finished", when),
-        ("digest", found.digest or "none: files are damaged"),
+        ("folder digest", found.digest or "none: files are damaged"),
     ]
     for label, text in rows:
-        out.print(Text.assemble((f"{label:<10}", "dim"), text), soft_wrap=True)
+        out.print(Text.assemble((f"{label:<15}", "dim"), text), soft_wrap=True)
     if found.studies:
         out.print(_studies(found.studies))
     if found.measured:
@@ -54,27 +54,26 @@ def _measured(measured: Iterable[Measured]) -> Table:
     return table
 
 
-def _seed(failure: Failure) -> int:
-    """The seed to repeat a result folder's failed run: of a comparison, for `halfway simulate`."""
-    from halfway.comparison.plan import MEASUREMENT, seed_of  # imports all systems
-
-    compared = failure.measurement == MEASUREMENT
-    return seed_of(failure.network_seed) if compared else failure.random_seed
-
-
 def _print_failures(out: Console, failures: Sequence[Failure]) -> None:
     for failure in failures[:_MOST]:
         runs = wording.count(failure.runs, "run")
         out.print(Text.assemble(("failed", "red bold"), f"  {runs}: {failure.error}"))
-        first = (
-            f"first {failure.measurement} {_cut(failure.parameters)} "
-            f"replicate {failure.replicate}, seed {_seed(failure)}"
-        )
-        out.print(Padding(Text(first, style="dim"), _INDENT))
+        out.print(Padding(Text(_first(failure), style="dim"), _INDENT))
         if why := failure.cannot_rerun:
             out.print(Padding(Text(f"--rerun-failed cannot repeat this run: {why}"), _INDENT))
     if (left := len(failures) - _MOST) > 0:
         out.print(Text(f"{left:,} more errors: --json lists all", style="dim"))
+
+
+def _first(failure: Failure) -> str:
+    """The first run of a result folder's failure: title, system, replicate and seed."""
+    if failure.seed:
+        names = [failure.title, failure.system]
+        run = f"replicate {failure.replicate}, seed {failure.seed}"
+    else:
+        names = [failure.title or failure.measurement, _cut(failure.parameters)]
+        run = f"replicate {failure.replicate}, random seed {failure.random_seed}"
+    return f"first: {', '.join([*filter(None, names), run])}"
 
 
 def _print_rest(out: Console, found: Audit) -> None:
@@ -88,13 +87,19 @@ def _print_rest(out: Console, found: Audit) -> None:
         out.print(Text.assemble(("damaged", "red bold"), f"  {damage.file} {damage.what}"))
     if (left := len(found.damage) - _MOST) > 0:
         out.print(Text(f"{left:,} more damaged files: --json lists all", style="dim"))
+    if found.unchecked:
+        batches = ", ".join(found.unchecked)
+        out.print(
+            f"no manifest: batches/{batches}: files cannot be compared with their checksums, only "
+            "runs with their digests"
+        )
     incomplete = [study for study in found.studies if study.made < study.runs]
     if incomplete:
         missing = sum(study.runs - study.made for study in incomplete)
         names = ", ".join(study.name for study in incomplete[:3])
         more = " …" if len(incomplete) > 3 else ""
         out.print(f"incomplete: {names}{more}: {missing:,} runs are missing")
-    if not (found.damage or found.errors or incomplete):
+    if not (found.damage or found.errors or found.unchecked or incomplete):
         out.print(Text("intact: every file and every run matches its digest", style="green"))
 
 

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,25 +18,48 @@ from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio
 
 _MOST_BYTES = 4_000_000  # of a scenario file
 
+# A TOML file, the same fields as a mapping, or a scenario that was read.
+ScenarioSource = str | Path | Mapping[str, Any] | Scenario
+
 
 def read_scenario(
-    path: str | Path,
+    scenario: ScenarioSource,
     changes: Mapping[str, str] | None = None,
     systems: Mapping[str, System] | None = None,
 ) -> Scenario:
-    """Read and check a scenario file; its paths are relative to the file.
+    """Read and check a scenario; its paths are relative to the file, or to the current folder.
 
     changes: values that replace those of the file, such as "workload.events" -> "20" or
     "faults[0].share" -> "0.5". systems: the user's own, so that their options are known. Raises
     Problem.
     """
-    return checked(plain_scenario(path, changes), Path(path), systems)
+    return checked(plain_scenario(scenario, changes), file_of(scenario), systems)
 
 
-def plain_scenario(path: str | Path, changes: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """The content of a scenario file with the changes, unchecked. Raises Problem."""
+def file_of(scenario: ScenarioSource) -> Path:
+    """The file of a scenario; without a file, a name in the current folder."""
+    return Path(scenario) if isinstance(scenario, str | Path) else Path("scenario")
+
+
+def plain_scenario(
+    scenario: ScenarioSource, changes: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The content of a scenario with the changes, unchecked. Raises Problem."""
+    plain = _content(scenario)
+    for field, value in (changes or {}).items():
+        put(plain, field, written(value, f"--set {field}"), f"--set {field}")
+    return plain
+
+
+def _content(scenario: ScenarioSource) -> dict[str, Any]:
+    """The content of a scenario's file or mapping, unchecked. Raises Problem."""
+    if isinstance(scenario, Scenario):
+        scenario = dict(msgspec.to_builtins(scenario))
+    if isinstance(scenario, Mapping):
+        return dict(plain_value(scenario, "scenario"))
+    path = Path(scenario)
     try:
-        with Path(path).open("rb") as file:
+        with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:
             what = f"expected a scenario file of at most {_MOST_BYTES // 1_000_000} MB"
@@ -43,7 +67,7 @@ def plain_scenario(path: str | Path, changes: Mapping[str, str] | None = None) -
                 what, where=str(path), remedy="put networks and tables in files of their own"
             )
         # Some editors begin a file with a byte order mark.
-        plain = tomllib.loads(data.decode("utf-8-sig"))
+        return tomllib.loads(data.decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None)
         what = str(reason).lower() if reason else "expected text in UTF-8"
@@ -52,9 +76,32 @@ def plain_scenario(path: str | Path, changes: Mapping[str, str] | None = None) -
         raise Problem(f"invalid TOML: {error}", where=str(path)) from None
     except RecursionError:
         raise Problem("values are nested too deeply", where=str(path)) from None
-    for field, value in (changes or {}).items():
-        put(plain, field, written(value, f"--set {field}"), f"--set {field}")
-    return plain
+
+
+def plain_value(value: object, field: str) -> Any:
+    """A copy of a scenario's value in the types of TOML: text for paths, no entries of None.
+
+    NumPy numbers become Python's numbers. Raises Problem for a value that TOML does not have.
+    """
+    match value:
+        case str() | bool():
+            return value
+        case Path():
+            return str(value)
+        case Integral():
+            return int(value)
+        case Real():
+            return float(value)
+        case list() | tuple():
+            return [plain_value(one, f"{field}[{k}]") for k, one in enumerate(value)]
+        case Mapping() if all(isinstance(name, str) for name in value):
+            return {
+                name: plain_value(inner, f"{field}.{name}".removeprefix("scenario."))
+                for name, inner in value.items()
+                if inner is not None
+            }
+    what = f"{field} = {str(value)[:40]}: expected a value of TOML, not {type(value).__name__}"
+    raise Problem(what, remedy="use text, numbers, True, False, lists and dicts with text as keys")
 
 
 def written(value: str, where: str) -> Any:

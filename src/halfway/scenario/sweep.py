@@ -9,7 +9,14 @@ from typing import NamedTuple
 
 from halfway.adapters.interface import System
 from halfway.problem import Problem
-from halfway.scenario.reading import checked, plain_scenario, put, written
+from halfway.scenario.reading import (
+    ScenarioSource,
+    checked,
+    file_of,
+    plain_scenario,
+    put,
+    written,
+)
 from halfway.scenario.schema import Scenario
 
 SweepValue = str | int | float | bool
@@ -32,18 +39,18 @@ class ScenarioPoint(NamedTuple):
 
 
 def read_sweep(
-    path: str | Path,
+    scenario: ScenarioSource,
     changes: Mapping[str, str] | None = None,
     sweeps: Mapping[str, str] | None = None,
     systems: Mapping[str, System] | None = None,
 ) -> tuple[Scenario, list[ScenarioPoint]]:
-    """Read a scenario file, and the points of its table `sweep` in the order of a product.
+    """Read a scenario, and the points of its table `sweep` in the order of a product.
 
     sweeps: field -> values separated by commas; they add to those of the file, or replace them. A
     file without a sweep is one point that varies nothing. Raises Problem naming the field.
     """
-    where = Path(path)
-    plain = plain_scenario(where, changes)
+    where = file_of(scenario)
+    plain = plain_scenario(scenario, changes)
     for field, values in (sweeps or {}).items():
         if isinstance(table := plain.setdefault("sweep", {}), dict):  # else `checked` raises
             table[field] = _values(values, field)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -19,6 +20,7 @@ from halfway.sim.engine.kept_records import KeptRecords
 from halfway.sim.engine.queue import peek_time
 from halfway.sim.engine.records import drain, grown, new_engine, new_log
 from halfway.sim.environment.mobility import Motion
+from halfway.sim.instant import Instant
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
@@ -37,6 +39,8 @@ _APPLICATIONS = 4096  # capacity of the log of records for applications
 _JOURNAL = 65_536  # records that wait to be written to a trace
 _STOP_EVERY = 1_000  # records between two calls of the condition to stop
 _INTERRUPT_EVERY = 1_000_000  # records after which an interrupt takes effect
+# Records at one instant: (for each node, and beside these) compiled and interpreted.
+_MOST_AT_ONCE = {False: (1_000, 1_000_000), True: (100, 20_000)}
 _BATCH = 65_536  # commands posted at once
 
 
@@ -115,6 +119,8 @@ class Simulation:
         self.engine = engine._replace(cut=self.environment.cut)
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
+        each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
+        self._instant = Instant(most=each * n + beside)
 
     def run(
         self,
@@ -205,10 +211,12 @@ class Simulation:
         until = end if end == self.seconds else float(np.nextafter(end, -np.inf))
         while True:
             delivered = int(self.engine.counters.events[0])
-            further = _INTERRUPT_EVERY if stop is None else _STOP_EVERY
+            further = min(self._instant.most, _INTERRUPT_EVERY if stop is None else _STOP_EVERY)
             counted, queue = self._drive(until, min(limit, delivered + further)), self.engine.queue
             next_at = float(peek_time(self._lend(queue))) if counted and queue.tally[0] > 0 else end
             self.at = max(self.at, min(next_at, end)) if counted else end
+            if counted:
+                self._instant.check(next_at, int(self.engine.counters.events[0]), self.system)
             if int(self.engine.counters.events[0]) >= limit or (stop and stop(self)):
                 return False
             if not counted:

@@ -63,7 +63,7 @@ def test_an_edit_of_what_a_measurement_imports_makes_its_runs_anew(tmp_path, mon
 
 def test_what_decides_a_comparisons_values_is_in_its_code():
     sources = set(sources_of("halfway.comparison.plan"))
-    wanted = {"comparison.metrics", "comparison.recovery", "comparison.plan",
+    wanted = {"comparison.evaluation.metrics", "comparison.evaluation.recovery", "comparison.plan",
               "scenario.build", "scenario.reading", "scenario.schema"}  # fmt: skip
     assert {f"halfway.{name}" for name in wanted} <= sources
     assert not {name for name in sources if "notes" in name or "report" in name}

@@ -16,7 +16,8 @@ from halfway.core.compiled import sources_digest
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.spark.failure import explained
 from halfway.pipeline.spark.java import find_java
-from halfway.pipeline.spark.session import checked_master, local_cores
+from halfway.pipeline.spark.masters import check_reachable, chosen_master
+from halfway.pipeline.spark.on_demand import local_cores
 from halfway.pipeline.spark.shipping import packed, unpacked
 from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.store import Store
@@ -52,12 +53,12 @@ def test_java_home_comes_first_then_the_path_then_the_package(tmp_path, monkeypa
 @pytest.mark.parametrize("master", ["nonsense", "local[0]", "local[two]", "spark://host", "sc:/x"])
 def test_a_malformed_master_is_refused_before_anything_starts(master):
     with pytest.raises(Problem, match=f"--master .*{master[:4]}.*expected a Spark master"):
-        checked_master(master)
+        chosen_master(master)
 
 
 @pytest.mark.parametrize("master", ["local", "local[*]", "local[3]", "local[2,4]", "yarn"])
 def test_masters_that_are_not_contacted(master):
-    assert checked_master(master) == master
+    assert chosen_master(master) == master
 
 
 @pytest.mark.parametrize("master", ["local[99999]", "local[99999,4]", "local-cluster[99,99,1024]"])
@@ -65,7 +66,7 @@ def test_too_many_tasks_are_refused(master):
     with pytest.raises(
         Problem, match=r"\d+ tasks at once on a machine of \d+ cores: expected at most \d+"
     ):
-        checked_master(master)
+        chosen_master(master)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_too_many_tasks_are_refused(master):
     ],
 )  # fmt: skip
 def test_tasks_are_not_confused_with_attempts(master, tasks):
-    assert checked_master(master) == master
+    assert chosen_master(master) == master
     assert local_cores(master) == tasks
 
 
@@ -87,7 +88,7 @@ def test_a_failure_without_a_message_is_reported_by_its_name(failure, tmp_path):
 
 def test_an_unreachable_master():
     with pytest.raises(Problem, match=r"cannot connect: .*refused"):
-        checked_master("spark://127.0.0.1:9,127.0.0.1:10")
+        check_reachable("spark://127.0.0.1:9,127.0.0.1:10")
 
 
 def test_the_package_for_workers_is_unpacked_once_and_imported_from_there(tmp_path):

@@ -26,6 +26,10 @@ from numba.core.compiler import CompileResult
 from halfway.core.compiler import reach
 
 _MOST_BYTES = 500_000_000  # of machine code that is kept; what was not used longest goes first
+# A wheel may carry machine code (`make wheel`). It is made for this processor: the values of
+# NUMBA_CPU_NAME and NUMBA_CPU_FEATURES.
+SHIPPED = Path(__file__).resolve().parent.parent.parent / "machine_code"
+GENERIC = ("x86-64", "")
 _SEAL = hashlib.sha256().digest_size
 
 
@@ -61,11 +65,13 @@ class CompileCache:
         if path is None:
             return None
         target_context.refresh()
-        try:
+        content = b""
+        with contextlib.suppress(OSError):
             content = path.read_bytes()
             os.utime(path)
-        except OSError:
-            return None
+        if not content:
+            with contextlib.suppress(OSError):
+                content = self._shipped(sig, target_context).read_bytes()
         seal, data = content[:_SEAL], content[_SEAL:]
         if hashlib.sha256(data).digest() != seal:  # a disk that was full, or a flipped bit
             return None
@@ -103,17 +109,25 @@ class CompileCache:
 
     def _path(self, sig: Any, target_context: Any) -> Path | None:
         """The file of a signature; None for a function whose sources cannot be read."""
-        function, types = self._function, tuple(getattr(sig, "args", sig))
-        if not reach.reachable([function.__module__]):
+        if not reach.reachable([self._function.__module__]):
             return None
+        return CACHE_FOLDER / self._file(sig, target_context.codegen().magic_tuple())
+
+    def _shipped(self, sig: Any, target_context: Any) -> Path:
+        """The file of a signature in a wheel that carries machine code, for any x86-64 processor."""
+        triple, *_ = target_context.codegen().magic_tuple()
+        """The file of a signature in a wheel with machine code for any x86-64 processor."""
+
+    def _file(self, sig: Any, processor: tuple[str, ...]) -> str:
+        function, types = self._function, tuple(getattr(sig, "args", sig))
         words = [
-            numba.__version__, llvmlite.__version__, sys.version,
-            target_context.codegen().magic_tuple(), function.__code__.co_firstlineno, types,
-            sorted(self._options.items()), *map(_identity, function.__closure__ or ()),
+            numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, processor,
+            function.__code__.co_firstlineno, types, sorted(self._options.items()),
+            *map(_identity, function.__closure__ or ()),
             reach.digest_of([function.__module__, *_modules(types)]),
         ]  # fmt: skip
         digest = hashlib.sha256("\n".join(map(str, words)).encode()).hexdigest()
-        return CACHE_FOLDER / f"{self._name}-{digest[:24]}.kernel"
+        return f"{self._name}-{digest[:24]}.kernel"
 
 
 def _modules(types: Iterable[Any]) -> Iterator[str]:

@@ -69,6 +69,11 @@ def unsigned(word: int) -> int:
     return word & ((1 << 64) - 1)
 
 
+def scenario_seed(network_seed: int) -> int:
+    """The seed of a run's scenario, from its network seed: `halfway simulate --seed` takes it."""
+    return unsigned(network_seed) >> 1  # integers of TOML have 63 bits
+
+
 def measurement(path: str) -> Measurement:
     """The measurement function that a point of a sweep names as "package.module:function"."""
     module, _, function = path.partition(":")

@@ -1,5 +1,6 @@
 """One batch of a sweep: a Spark job that reports its progress, and its failure as a Problem."""
 
+import contextlib
 import threading
 import uuid
 from collections.abc import Callable
@@ -10,11 +11,14 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from halfway.pipeline.spark.failure import explained
-from halfway.pipeline.spark.simulate import SPARK_SCHEMA, simulate
+from halfway.pipeline.spark.simulate import SCHEMA, simulate
 
+SPARK_SCHEMA = from_arrow_schema(SCHEMA)
 _POLL_SECONDS = 0.2
+_LOG_CHARACTERS = 20_000
 
 
 def run_batch(
@@ -29,6 +33,7 @@ def run_batch(
     context = context_of(spark)
     group = f"halfway-{uuid.uuid4().hex[:8]}"
     failures: list[Exception] = []
+    log = _log_file(context)
 
     def job() -> None:
         try:
@@ -48,12 +53,24 @@ def run_batch(
         if context is not None and thread.is_alive():
             on_progress(_share(context, group))
     if failures:
-        raise explained(failures[0], target.parent.parent) from failures[0]
+        raise explained(failures[0], target.parent.parent, _end_of(log)) from failures[0]
 
 
 def context_of(spark: SparkSession) -> SparkContext | None:
     """The context of the Spark session that runs batches; None over Spark Connect."""
     return getattr(spark, "_sc", None)
+
+
+def _log_file(context: SparkContext | None) -> Path | None:
+    """The log of a batch's JVM and its Python workers; None if they run elsewhere."""
+    folder = context.getConf().get("spark.local.dir", "") if context is not None else ""
+    return Path(folder) / "log" if folder else None
+
+
+def _end_of(log: Path | None) -> str:
+    with contextlib.suppress(OSError):
+        return log.read_text(errors="replace")[-_LOG_CHARACTERS:] if log is not None else ""
+    return ""
 
 
 def _share(context: SparkContext, group: str) -> float:

@@ -1,6 +1,7 @@
 """Failures of Spark as a Problem: one line instead of two stack traces."""
 
 import contextlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,13 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from halfway.problem import Problem
+
+_LONGEST = 500
+# The last line of a Python traceback; Java's lines name a class with a package of lower case.
+_PYTHON = re.compile(
+    r"(?!(?:org|java|scala|py4j|com|io)\.)(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Exit|Problem): .+"
+)
+_FATAL = re.compile(r"Fatal Python error: .+|.*/python\S*: .+")
 
 
 @contextlib.contextmanager
@@ -19,8 +27,11 @@ def spark_errors(store: Path) -> Iterator[None]:
         raise explained(failure, store) from failure
 
 
-def explained(failure: Exception, store: Path) -> Problem:
-    """The Problem that explains a failure of Spark: its innermost cause, as one line."""
+def explained(failure: Exception, store: Path, log: str = "") -> Problem:
+    """The Problem that explains a failure of Spark: its innermost cause, as one line.
+
+    log: what the JVM and its Python workers wrote to stderr, for a worker's last words.
+    """
     text = str(failure)
     kept = "finished batches are kept: run the command again to resume"
     if "No space left on device" in text:
@@ -29,4 +40,15 @@ def explained(failure: Exception, store: Path) -> Problem:
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [type(failure).__name__]
     causes = [line for line in lines if line.startswith("Caused by:")]
     what = causes[-1].removeprefix("Caused by:").strip() if causes else lines[0]
-    return Problem(f"Spark failed: {what[:500]}", where=str(store), remedy=kept)
+    worker = _last_words(text) or _last_words(log)
+    if worker and worker not in what:
+        what = f"{what[:_LONGEST]}; a worker's Python: {worker}"
+    return Problem(f"Spark failed: {what[: 2 * _LONGEST]}", where=str(store), remedy=kept)
+
+
+def _last_words(log: str) -> str:
+    """The last error that Python reported in a log of Spark; "" if there is none."""
+    lines = [line.strip() for line in log.splitlines()]
+    found = [line for line in lines if _PYTHON.fullmatch(line)]
+    found = found or [line for line in lines if _FATAL.fullmatch(line)]
+    return found[-1][:_LONGEST] if found else ""

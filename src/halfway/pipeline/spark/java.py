@@ -12,10 +12,11 @@ import shutil
 import struct
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import halfway
 from halfway.problem import Problem
 
 OLDEST = 17  # required by Spark 4
@@ -100,28 +101,32 @@ class Jvm:
     folder: Path  # its log, sockets and scratch files
     port: int
     secret: str
+    end_s: float = 10.0
 
     def close(self) -> None:
-        """Close the stdin of Spark's JVM, so that it exits; kill the JVM after 10 s."""
+        """Close the stdin of Spark's JVM, so that it exits; kill the JVM after `end_s`."""
         if self.process.stdin:
             with contextlib.suppress(OSError):
                 self.process.stdin.close()
         try:
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=self.end_s)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
 
 
-def start_jvm(java: Java, settings: Mapping[str, str], folder: Path) -> Jvm:
+def start_jvm(
+    java: Java, settings: Mapping[str, str], folder: Path, options: Sequence[str] = ()
+) -> Jvm:
     """Start Spark's gateway JVM on a Java; the JVM's output goes to a log in `folder`.
 
+    options: further options of the JVM.
     Raises Problem with the first line of the log if the JVM does not start.
     """
     connection = folder / "gateway"  # the JVM writes its port and secret to this file
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
-            _command(java, settings, folder), stdin=subprocess.PIPE, stdout=log,
+            _command(java, settings, folder, options), stdin=subprocess.PIPE, stdout=log,
             stderr=subprocess.STDOUT, env=_environment(java, settings, connection),
             start_new_session=True,  # Ctrl-C reaches this process only, which closes the JVM
         )  # fmt: skip
@@ -149,7 +154,9 @@ def first_line(log: Path) -> str:
     return lines[0].strip() or "it ended without a message"
 
 
-def _command(java: Java, settings: Mapping[str, str], folder: Path) -> list[str]:
+def _command(
+    java: Java, settings: Mapping[str, str], folder: Path, options: Sequence[str]
+) -> list[str]:
     logging = folder / "log4j2.properties"
     logging.write_text(_LOGGING)
     configured = (os.environ.get(name) for name in ("SPARK_CONF_DIR", "HADOOP_CONF_DIR"))
@@ -161,6 +168,7 @@ def _command(java: Java, settings: Mapping[str, str], folder: Path) -> list[str]
         # A sweep's JVM runs for about a minute: the second compiler costs more than it saves.
         *("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"),
         "-XX:+IgnoreUnrecognizedVMOptions",
+        *options,
         *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED),
         "--sun-misc-unsafe-memory-access=allow",
         "--enable-native-access=ALL-UNNAMED",
@@ -179,7 +187,14 @@ def _environment(java: Java, settings: Mapping[str, str], connection: Path) -> d
         "SPARK_SCALA_VERSION": "2.13",  # the only one of Spark 4; a local cluster requires it
         "SPARK_CONNECT_MODE": "0",
         "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection),
+        # Workers import nothing from the current folder, which may hold anyone's random.py.
+        "PYTHONSAFEPATH": "1",
     }
+    package = str(Path(halfway.__file__).parents[1])
+    if package in ("", str(Path.cwd())):  # `python -m halfway` in a checkout
+        environment["PYTHONPATH"] = os.pathsep.join(
+            filter(None, (package, environment.get("PYTHONPATH")))
+        )
     for removed in ("SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS"):
         environment.pop(removed, None)
     if java.origin != "PATH":

@@ -4,37 +4,30 @@ with session("local[2]") as spark: ...
 """
 
 import contextlib
-import functools
 import logging
 import os
-import re
 import signal
-import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from halfway.pipeline.spark import class_archive
 from halfway.pipeline.spark.java import Jvm, find_java, first_line, start_jvm
+from halfway.pipeline.spark.masters import check_reachable, chosen_master, is_local, tasks_of
 from halfway.pipeline.spark.shipping import ARCHIVE, packed
 from halfway.problem import Problem
 
-_MASTER = re.compile(
-    r"local(\[(\*|[1-9]\d*)(,\s*[1-9]\d*)?\])?|local-cluster\[\d+,\d+,\d+\]|yarn"
-    r"|spark://[^\s:,]+:\d+(,[^\s:,]+:\d+)*|k8s://\S+|sc://\S+"
-)
 _LONGEST_SOCKET = 60  # a socket's path may have 104 bytes, and Spark adds a name of 43
-_CONNECT_SECONDS = 5.0
-_MOST_TASKS = 64  # at once on a machine, each a process; or four per core, if that is more
 
+_ARCHIVE_S = 300.0  # in which a JVM writes its classes
 _DAEMON = "halfway.pipeline.spark.daemon"
 _SETTINGS = {
     "spark.app.name": "halfway",
@@ -61,7 +54,8 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
     if active := SparkSession.getActiveSession():
         yield active
         return
-    master = checked_master(master or os.environ.get("SPARK_REMOTE") or "local[*]")
+    master = chosen_master(master)
+    check_reachable(master)
     opened = _remote if master.startswith("sc://") else _classic
     # If the JVM exits (a full disk, Ctrl-C), py4j logs a traceback to the root logger. We report
     # the error in one line instead.
@@ -74,85 +68,25 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
         logging.getLogger().removeHandler(silence)
 
 
-@contextlib.contextmanager
-def session_when_needed(master: str | None = None) -> Iterator[Callable[[], SparkSession]]:
-    """A function that returns the Spark session; the first call opens the session."""
-    with contextlib.ExitStack() as stack:
-        yield functools.cache(lambda: stack.enter_context(session(master)))
-
-
-def checked_master(master: str) -> str:
-    """Return a valid Spark master. Raises Problem if malformed, too large here, or unreachable."""
-    if not _MASTER.fullmatch(master):
-        raise Problem(
-            "expected a Spark master",
-            where=f"--master {master}",
-            remedy="for example local[4], spark://host:7077, yarn or sc://host",
-        )
-    # Spark itself accepts any number of tasks.
-    tasks, cpus = _tasks(master) or 0, os.cpu_count() or 1
-    if tasks > (most := max(_MOST_TASKS, 4 * cpus)):
-        raise Problem(
-            f"{tasks} tasks at once on a machine of {cpus} cores: expected at most {most}",
-            where=f"--master {master}",
-            remedy="local[*] uses every core",
-        )
-    if master.startswith(("spark://", "sc://")):
-        _check_reachable(master)
-    return master
-
-
-def _tasks(master: str) -> int | None:
-    """The tasks that a local Spark master runs at once; None: another machine decides."""
-    if found := re.match(r"local-cluster\[(\d+),(\d+)", master):
-        return int(found[1]) * int(found[2])
-    found = re.match(r"local(?:\[(\*|\d+))?", master)  # after a comma: attempts, not tasks
-    if not found:
-        return None
-    return (os.cpu_count() or 1) if found[1] == "*" else int(found[1] or 1)
-
-
-def is_local(master: str) -> bool:
-    """Whether a Spark session's workers run on this machine and import this very package."""
-    return master.startswith("local") and not master.startswith("local-cluster")
-
-
-def local_cores(master: str | None) -> int:
-    """Cores of this machine that a Spark session's master uses; 0 if it is on another machine."""
-    return _tasks(master or os.environ.get("SPARK_REMOTE") or "local[*]") or 0
-
-
 def cores(spark: SparkSession) -> int:
     """The number of tasks that a Spark session runs at once, as far as the driver knows."""
-    if tasks := _tasks(spark.conf.get("spark.master", "") or ""):
+    if tasks := tasks_of(spark.conf.get("spark.master", "") or ""):
         return tasks
     with contextlib.suppress(Exception):  # Spark Connect has no context
         return max(1, spark.sparkContext.defaultParallelism)
     return os.cpu_count() or 1
 
 
-def _check_reachable(master: str) -> None:
-    """Fail after a few seconds if no Spark master answers. Spark would retry for a minute."""
-    scheme, _, places = master.partition("://")
-    reasons = []
-    for place in places.split(","):
-        url = urlsplit(f"{scheme}://{place}")
-        try:
-            where = (url.hostname or "", url.port or 15002)
-            socket.create_connection(where, timeout=_CONNECT_SECONDS).close()
-        except (OSError, ValueError) as error:
-            reasons.append(str(error))
-        else:
-            return
-    raise Problem(f"cannot connect: {reasons[0]}", where=f"--master {master}")
-
-
 def _settings(master: str, folder: Path) -> dict[str, str]:
     settings = _SETTINGS | {"spark.master": master, "spark.python.daemon.module": _DAEMON}
     if not is_local(master):
         # Spark copies the archive to each executor's folder before it starts a Python there.
-        settings |= {"spark.files": str(packed(folder)), "spark.executorEnv.PYTHONPATH": ARCHIVE}
-    parallel = _tasks(master)
+        settings |= {
+            "spark.files": str(packed(folder)),
+            "spark.executorEnv.PYTHONPATH": ARCHIVE,
+            "spark.executorEnv.PYTHONSAFEPATH": "1",  # nothing is imported from their folder
+        }
+    parallel = tasks_of(master)
     if parallel is None:
         return settings
     settings |= {
@@ -168,17 +102,29 @@ def _settings(master: str, folder: Path) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _classic(master: str) -> Iterator[SparkSession]:
+def training_session(archive: Path) -> Iterator[SparkSession]:
+    """A Spark session on this machine whose JVM writes its classes to an archive when it ends."""
+    with _classic("local[2]", archive) as spark:
+        yield spark
+
+
+@contextlib.contextmanager
+def _classic(master: str, archive: Path | None = None) -> Iterator[SparkSession]:
     java = find_java()
+    options = class_archive.using(java) if archive is None else class_archive.making(archive)
     if is_local(master) or "PYSPARK_PYTHON" not in os.environ:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     with tempfile.TemporaryDirectory(prefix="halfway-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
-        jvm = start_jvm(java, _settings(master, folder), folder)
+        jvm = start_jvm(java, _settings(master, folder), folder, options)
         try:
             yield _connected(jvm, master)
         finally:
+            if archive is not None:
+                jvm.end_s = _ARCHIVE_S
             _end(jvm)
+    if archive is None and not options:
+        class_archive.make_later(java)
 
 
 def _connected(jvm: Jvm, master: str) -> SparkSession:

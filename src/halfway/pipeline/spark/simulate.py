@@ -6,14 +6,13 @@ Nothing here may depend on the worker, the task, the clock (except for timing), 
 
 import hashlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from halfway.pipeline.plan.plan import RUN
 from halfway.pipeline.plan.run import Observations, Run, measurement, one_line, unsigned
@@ -30,7 +29,6 @@ SCHEMA = pa.schema(
         ("observations", OBSERVED),  # the unit's id is the value's index
     ]
 )
-SPARK_SCHEMA = from_arrow_schema(SCHEMA)
 _MOST_HELD = 1 << 22  # values (32 MB) that a worker holds before it yields them
 
 
@@ -47,10 +45,10 @@ def simulate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         results.append(result(row))
         held += sum(len(values) for values in results[-1]["observations"].values())
         if held > _MOST_HELD:
-            yield _batch(results)
+            yield rows_batch(results)
             results, held = [], 0
     if results:
-        yield _batch(results)
+        yield rows_batch(results)
 
 
 def result(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,7 +101,8 @@ def digest_of(observed: Mapping[str, npt.NDArray[np.float64]]) -> str:
     return digest.hexdigest()
 
 
-def _batch(results: list[dict[str, Any]]) -> pa.RecordBatch:
+def rows_batch(results: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
+    """Simulated result rows as a record batch of `SCHEMA`."""
     plain = [field for field in SCHEMA if field.name != "observations"]
     columns = [pa.array([row[field.name] for row in results], field.type) for field in plain]
     return pa.record_batch([*columns, _observed([row["observations"] for row in results])], SCHEMA)

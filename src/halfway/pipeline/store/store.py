@@ -18,14 +18,13 @@ from pathlib import Path
 from typing import IO, Any
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession, Window
-from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
 import halfway
 from halfway.files import write_whole
-from halfway.pipeline.spark.simulate import SCHEMA, SPARK_SCHEMA
+from halfway.pipeline.spark.simulate import SCHEMA, digest_of
 from halfway.problem import Problem
 
 FORMAT = 2  # 1 had other names of folders and columns
@@ -146,10 +145,20 @@ class Store:
         return [file for batch in batches for file in sorted(batch.glob("*.parquet"))]
 
     def rows(self, *columns: str) -> pa.Table:
-        """Small columns of every run in the folder, one row per key, sorted; read without Spark."""
-        wanted = list(dict.fromkeys(["key", "status", *columns]))
+        """Columns of every run in the folder, one row per key, sorted; read without Spark.
+
+        If the observations are among the columns, they are compared with the digest of each run.
+        Raises Problem for a damaged file.
+        """
+        check = ["digest"] if "observations" in columns else []
+        wanted = list(dict.fromkeys(["key", "status", *check, *columns]))
         empty = pa.schema([SCHEMA.field(name) for name in wanted]).empty_table()
-        parts = [read_rows(file, empty.schema) for file in self.files()]
+        parts = []
+        for file in self.files():
+            part = read_rows(file, empty.schema)
+            if check and (damaged := altered(part)):
+                raise damaged_runs(file, damaged)
+            parts.append(part)
         table = pa.concat_tables([empty, *parts])
         rows = chosen(table["key"].to_pylist(), table["status"].to_pylist())
         return table.take(pa.array(rows, pa.int64())).select(list(columns) or wanted)
@@ -159,19 +168,6 @@ class Store:
         table = self.rows("key", "status")
         pairs = zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True)
         return {key for key, status in pairs if errors or status == "ok"}
-
-    def runs(self, spark: SparkSession) -> DataFrame:
-        """Every run in the result folder (`simulate.SCHEMA`), one row per key."""
-        files = self.files()
-        if not files:
-            return spark.createDataFrame([], SPARK_SCHEMA)
-        runs = spark.read.schema(SPARK_SCHEMA).parquet(*map(str, files))
-        if sum(pq.read_metadata(file).num_rows for file in files) == len(self.finished_keys()):
-            return runs
-        order = Window.partitionBy("key").orderBy(F.col("status") != "ok", "file")
-        numbered = runs.withColumn("file", F.input_file_name())
-        numbered = numbered.withColumn("n", F.row_number().over(order))
-        return numbered.where("n = 1").drop("n", "file")
 
 
 def _manifest(path: Path) -> FolderManifest:
@@ -199,6 +195,25 @@ def chosen(keys: Sequence[str], statuses: Sequence[str]) -> list[int]:
         if key not in taken or (statuses[taken[key]] != "ok" and statuses[at] == "ok"):
             taken[key] = at
     return [taken[key] for key in sorted(taken)]
+
+
+def altered(rows: pa.Table | pa.RecordBatch) -> list[str]:
+    """Keys of stored runs (key, digest, observations) whose observations fail their digest."""
+    found = []
+    keys, digests = rows["key"].to_pylist(), rows["digest"].to_pylist()
+    for key, digest, items in zip(keys, digests, rows["observations"], strict=True):
+        pairs = ((item["metric"], item["values"]) for item in items)
+        observed = {metric.as_py(): np.asarray(one.values, "<f8") for metric, one in pairs}
+        if digest_of(observed) != digest:
+            found.append(key)
+    return found
+
+
+def damaged_runs(file: Path | str, keys: Sequence[str]) -> Problem:
+    """The Problem of a result folder's file with runs that fail their digest."""
+    what = f"{len(keys)} runs do not match their digest, first {keys[0]}"
+    remedy = "move its batch out of the folder and repeat the command: it makes these runs again"
+    return Problem(what, where=str(file), remedy=remedy)
 
 
 def read_rows(file: Path, schema: pa.Schema) -> pa.Table:

@@ -1,11 +1,12 @@
 """Requested studies of a result folder: the plan of each, so that missing runs can be named.
 
-studies/<digest of the name>.parquet   the keys of its plan; the metadata holds the other fields
+studies/<digest of the name>.parquet   key and point of its runs; the metadata: other fields
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import pyarrow as pa
@@ -16,7 +17,19 @@ from halfway.files import write_whole
 from halfway.pipeline.store.manifest import timestamp
 
 _METADATA = b"halfway.study"
-Plans = Mapping[str, pa.Table]  # a study's name, such as "drip/figure-3 (quick)" -> its plan
+
+
+class StudyPlan(NamedTuple):
+    """A study as it is requested: its plan, and what a reader needs to recognise it."""
+
+    plan: pa.Table
+    title: str = ""
+    identity: str = ""  # digest of the question: two studies of one name differ in it
+    # (key, point) of each run, as "workload.events = 10"; a run may belong to several points.
+    points: Sequence[tuple[str, str]] = ()
+
+
+Plans = Mapping[str, StudyPlan]  # by the study's name, such as "drip/figure-3 (quick)"
 
 
 class StudyRequest(msgspec.Struct, frozen=True):
@@ -27,7 +40,14 @@ class StudyRequest(msgspec.Struct, frozen=True):
     halfway: str  # version that requested it
     points: int
     replicates: int
-    keys: tuple[str, ...] = ()  # of the runs that it needs; not in the metadata
+    title: str = ""
+    identity: str = ""
+    runs: tuple[tuple[str, str], ...] = ()  # (key, point) that it needs; not in the metadata
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the study's runs, each once."""
+        return tuple(dict.fromkeys(key for key, _ in self.runs))
 
 
 def record_requests(folder: Path, plans: Plans) -> None:
@@ -35,16 +55,21 @@ def record_requests(folder: Path, plans: Plans) -> None:
 
     Only for the holder of the folder's lock.
     """
-    for name, plan in plans.items():
+    for name, study in plans.items():
+        plan = study.plan
         columns = (plan[column].to_pylist() for column in ("measurement", "parameters"))
         points = len(set(zip(*columns, strict=True)))
         replicates = max(plan["replicate"].to_pylist(), default=-1) + 1
-        request = StudyRequest(name, timestamp(), halfway.__version__, points, replicates)
+        request = StudyRequest(
+            name, timestamp(), halfway.__version__, points, replicates, study.title, study.identity
+        )
         metadata = {_METADATA: msgspec.json.encode(request)}
         target = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.parquet"
-        schema = pa.schema([("key", pa.string())], metadata)
+        schema = pa.schema([("key", pa.string()), ("point", pa.string())], metadata)
+        runs = list(study.points) or [(key, "") for key in plan["key"].to_pylist()]
+        both = [[key for key, _ in runs], [point for _, point in runs]]
         content = pa.BufferOutputStream()
-        pq.write_table(pa.table([plan["key"].combine_chunks()], schema), content)
+        pq.write_table(pa.table([pa.array(c, pa.string()) for c in both], schema), content)
         write_whole(target, content.getvalue().to_pybytes())
 
 
@@ -54,5 +79,9 @@ def read_requests(folder: Path) -> Iterator[StudyRequest]:
     for file in folder.glob("*.parquet"):
         table = pq.read_table(file)
         request = msgspec.json.decode((table.schema.metadata or {})[_METADATA], type=StudyRequest)
-        found.append(msgspec.structs.replace(request, keys=tuple(table["key"].to_pylist())))
+        keys = table["key"].to_pylist()
+        # Older folders have no points.
+        points = table["point"].to_pylist() if "point" in table.column_names else [""] * len(keys)
+        runs = tuple(zip(keys, points, strict=True))
+        found.append(msgspec.structs.replace(request, runs=runs))
     yield from sorted(found, key=lambda request: request.name)

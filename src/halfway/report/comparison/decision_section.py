@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from halfway.comparison.decision_text import need_text
-from halfway.comparison.results import Decision, NeedResult, RankedSystem, Results
+from halfway.comparison.evaluation.decision_text import need_text
+from halfway.comparison.evaluation.results import Decision, NeedResult, RankedSystem, Results
 from halfway.report import wording
 from halfway.report.comparison.pareto import pareto
 from halfway.report.comparison.system_marks import badge, mark_numbers

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import msgspec
 
-from halfway.comparison.results import COLUMNS, Results
+from halfway.comparison.evaluation.results import COLUMNS, STUDY, Results
 from halfway.report.output_files import csv_text, write_all
 
 
 def cells_csv(results: Results) -> str:
-    """A comparison's cells as CSV: what the sweep varies, `COLUMNS`; missing values are empty."""
-    return csv_text([*results.points[0], *COLUMNS], results.rows())
+    """A comparison's cells as CSV: `STUDY`, swept fields, `COLUMNS`; missing values are empty."""
+    return csv_text([*STUDY, *results.points[0], *COLUMNS], results.rows())
 
 
 def cells_jsonl(results: Results) -> str:
@@ -19,8 +19,9 @@ def cells_jsonl(results: Results) -> str:
 
 
 def decisions_jsonl(results: Results) -> str:
-    """A comparison's decisions as JSON lines: what a sweep varies, and `decision`, for a point."""
-    rows = ({**results.points[one.point], "decision": one} for one in results.decisions)
+    """A comparison's decisions as JSON lines: `STUDY`, swept fields, `decision` for each point."""
+    study = results.study_columns()
+    rows = ({**study, **results.points[one.point], "decision": one} for one in results.decisions)
     return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in rows)
 
 

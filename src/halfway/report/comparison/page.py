@@ -6,43 +6,48 @@ from html import escape
 from pathlib import Path
 
 import halfway
+from halfway.comparison.evaluation.results import Results
 from halfway.comparison.replay.replay import Replay
-from halfway.comparison.results import Results
 from halfway.files import write_whole
 from halfway.pipeline.plan.run import Scalar
 from halfway.report import wording
 from halfway.report.comparison import plots, sweeps, tables
 from halfway.report.comparison.decision_section import decision_section
 from halfway.report.comparison.groups import shown_metrics
-from halfway.report.comparison.map_section import map_script, map_section
+from halfway.report.comparison.map.map_section import map_script, map_section
 from halfway.report.comparison.system_marks import mark_numbers
 from halfway.report.document import asset, document, header, prose, section
 
 
 def write_comparison_page(
-    results: Results, replays: Sequence[Replay], path: Path, command: str = ""
+    results: Results, replays: Sequence[Replay] | str, path: Path, command: str = ""
 ) -> None:
     """Write the HTML page of a comparison to `path`, with a map if there are replays.
 
-    command: the command that makes the page. Raises Problem if the file cannot be written.
+    replays: the replays, or the map section that was drawn from them ("": none). command: the
+    command that makes the page. Raises Problem if the file cannot be written.
     """
     write_whole(path, comparison_page(results, replays, command))
 
 
-def comparison_page(results: Results, replays: Sequence[Replay], command: str = "") -> str:
+def comparison_page(results: Results, replays: Sequence[Replay] | str, command: str = "") -> str:
     """The HTML page of a comparison as text; equal results and replays give equal text."""
-    played = map_section(replays, mark_numbers(results.systems), results.title)
+    drawn = replays if isinstance(replays, str) else _drawn(results, replays)
     body = "".join([
-        _head(results), _contents(results, bool(played)), "<main>", decision_section(results),
-        _results(results), played,
+        _head(results), _contents(results, bool(drawn)), "<main>", decision_section(results),
+        _results(results), drawn,
         _distributions(results), _sweeps(results), _making(results, command), "</main>",
     ])  # fmt: skip
-    scripts = [asset("comparison", "sort.js"), *([map_script()] if played else [])]
+    scripts = [asset("comparison", "sort.js"), *([map_script()] if drawn else [])]
     script = "".join(f"(() => {{\n{one}\n}})();" for one in scripts)
     sheets = [("verdicts", "page.css"), ("comparison", "comparison.css")]
-    sheets += [("comparison", "map/map.css")] if played else []
+    sheets += [("comparison", "map/map.css")] if drawn else []
     style = "".join(asset(*sheet) for sheet in sheets)
     return document(results.title, style, body, f'"use strict";{script}')
+
+
+def _drawn(results: Results, replays: Sequence[Replay]) -> str:
+    return map_section(replays, mark_numbers(results.systems), results.title)
 
 
 def _head(results: Results) -> str:

@@ -3,7 +3,7 @@
 import math
 from html import escape
 
-from halfway.comparison.results import Curve, Metric, ResultCell, Results
+from halfway.comparison.evaluation.results import Curve, Metric, ResultCell, Results
 from halfway.report import wording
 from halfway.report.comparison import frame
 from halfway.report.comparison.axes import Axis, axis, with_intervals

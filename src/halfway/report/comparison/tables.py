@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from halfway.comparison.results import NOTHING, MeanInterval, Metric, ResultCell, Results
+from halfway.comparison.evaluation.results import NOTHING, MeanInterval, Metric, ResultCell, Results
 from halfway.report import wording
 from halfway.report.comparison.frame import cell_of
 from halfway.report.comparison.groups import GROUPS, shown_metrics

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from halfway.comparison.results import NOTHING, Decision, Metric, ResultCell, Results
+from halfway.comparison.evaluation.results import NOTHING, Decision, Metric, ResultCell, Results
 from halfway.report import wording
 from halfway.report.comparison.frame import cell_of
 from halfway.report.comparison.groups import GROUPS, shown_metrics
@@ -40,7 +40,7 @@ def print_results(out: Console, results: Results, *, page: str = "") -> None:
     _print_legend(out, results)
     for note in results.notes:
         out.print(Text.assemble(("note: ", "dim"), note))
-    done = f"{wording.duration(results.wall_seconds)}, digest {results.digest}"
+    done = f"{wording.duration(results.wall_seconds)}, comparison digest {results.digest}"
     out.print(f"{done}{f', {page}' if page else ''}", soft_wrap=True)
 
 

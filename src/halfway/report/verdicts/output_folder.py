@@ -1,38 +1,45 @@
-"""The output folder of `halfway reproduce`: tables, plots, drawings and the page."""
+"""The study folder of `halfway reproduce`: its name, tables, plots, drawings and the page."""
 
+import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from halfway.files import write_whole
-from halfway.problem import Problem
+from halfway.pipeline.study import Figure, Paper, Scale
 from halfway.report import wording
 from halfway.report.verdicts import plots
 from halfway.report.verdicts.page import write_page
 from halfway.report.verdicts.tables import write_tables
 from halfway.report.verdicts.verdict_report import VerdictReport
 
-_NAMES = ("index.html", "verdicts.csv", "verdicts.jsonl", "summaries.csv", "figures")
+NAMES = ("index.html", "verdicts.csv", "verdicts.jsonl", "summaries.csv", "figures")
+_LONGEST = 60
 
 
-def check_folder(folder: Path) -> None:
-    """Check the output folder of `halfway reproduce` before the runs start.
+def study_of(
+    figures: Sequence[tuple[Paper, Figure]], scale: Scale, seed: int | None, every: int
+) -> str:
+    """The name of the study of `halfway reproduce` of these figures, of `every` figures in all.
 
-    Raises Problem for a file, a folder that cannot be written to, and a folder with foreign files
-    of our names, so that no file is overwritten.
+    Another scale or another seed is another study.
     """
-    where, remedy = str(folder), "name another folder with --out"
-    if folder.exists() and not folder.is_dir():
-        raise Problem("this is a file: expected a folder", where=where, remedy=remedy)
-    taken = [name for name in _NAMES if (folder / name).exists()]
-    if taken and not (folder / "runs").is_dir():
-        raise Problem(
-            f"the folder contains {taken[0]}, which is not from halfway", where=where, remedy=remedy
-        )
-    write_whole(folder / ".writable", "")
-    (folder / ".writable").unlink(missing_ok=True)
+    papers = list(dict.fromkeys(paper.name for paper, _ in figures))
+    names = [f"{paper.name}-{figure.name}" for paper, figure in figures]
+    if len(figures) == every:
+        name = "all-figures"
+    elif len(papers) == 1 and len(figures) == len(figures[0][0].figures):
+        name = papers[0]
+    else:
+        name = "-".join(names)
+    if len(name) > _LONGEST:
+        digest = hashlib.sha256(" ".join(names).encode()).hexdigest()[:8]
+        name = f"{len(figures)}-figures-{digest}"
+    name += "" if scale == "quick" else f"-{scale}"
+    return name if seed is None else f"{name}-seed-{seed}"
 
 
 def write_report(folder: Path, report: VerdictReport) -> Path:
-    """Write the output folder: index.html, verdicts.{csv,jsonl}, summaries.csv, figures/*.svg.
+    """Write a study folder: index.html, verdicts.{csv,jsonl}, summaries.csv, figures/*.svg.
 
     Returns the path of the page. Raises Problem if a file cannot be written; each file is then
     either the old one or the new one.

@@ -89,7 +89,7 @@ class Outcome:
         """The energy of all nodes together in an outcome (joules)."""
         return self.energy_tx_j + self.energy_rx_j + self.energy_idle_j
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the outcome as plain numbers, strings, dictionaries for JSON; None: not finite."""
         return _plain(asdict(self) | {"energy_j": self.energy_j})  # type: ignore[no-any-return]
 

@@ -48,6 +48,13 @@ def checked_target(path: Path) -> None:
         raise Problem(what, where=str(path), remedy="remove it, or choose another file")
 
 
+def rows_of(path: Path) -> int:
+    """The number of rows of a complete trace's file."""
+    from pyarrow import parquet
+
+    return int(parquet.read_metadata(path).num_rows)
+
+
 class Trace:
     """The writer of a trace; memory holds one batch. `close` completes the trace's file.
 

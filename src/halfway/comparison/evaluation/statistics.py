@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.metrics import LATENCY, SHARES, guard_of
-from halfway.comparison.results import Curve, MeanInterval, Metric, ResultCell
+from halfway.comparison.evaluation.metrics import LATENCY, SHARES, guard_of
+from halfway.comparison.evaluation.results import Curve, MeanInterval, Metric, ResultCell
 from halfway.pipeline.measure import mean_interval
 
 Floats = npt.NDArray[np.float64]

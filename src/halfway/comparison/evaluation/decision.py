@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from halfway.comparison.decision_text import reason_of, sentence_of
-from halfway.comparison.results import (
+from halfway.comparison.evaluation.decision_text import reason_of, sentence_of
+from halfway.comparison.evaluation.results import (
     Decision,
     MeanInterval,
     Metric,
@@ -33,7 +33,7 @@ from halfway.comparison.results import (
     ResultCell,
     SystemVerdict,
 )
-from halfway.comparison.statistics import COMPARABLE, Floats, paired
+from halfway.comparison.evaluation.statistics import COMPARABLE, Floats, paired
 from halfway.pipeline.measure import mean_interval, p_above
 
 FALSELY_MET, FALSELY_FAILED, FALSELY_DEARER = 0.025, 0.0125, 0.0125

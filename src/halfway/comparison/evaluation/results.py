@@ -11,6 +11,7 @@ from halfway.pipeline.plan.plan import ROOT_SEED
 from halfway.pipeline.plan.run import Scalar
 
 NOTHING = "\N{EN DASH}"
+STUDY = ("study", "title")
 COLUMNS = ("system", "metric", "unit", "mean", "low", "high", "replicates", "difference",
            "difference_low", "difference_high", "comparable", "best")  # fmt: skip
 _EVEN = 0.8  # sides of an interval with at least this ratio are written as one, after ±
@@ -187,6 +188,7 @@ class Results(msgspec.Struct, frozen=True, dict=True):
     digest: str  # canonical, of the runs
     wall_seconds: float
     seed: int = ROOT_SEED  # the seeds of all replicates derive from it
+    study: str = ""  # the name of the study in its folder
     decisions: tuple[Decision, ...] = ()  # one a point
 
     def cell(self, point: int, system: str, metric: str) -> ResultCell:
@@ -198,9 +200,18 @@ class Results(msgspec.Struct, frozen=True, dict=True):
         """The results' cells by point, system and metric."""
         return {(cell.point, cell.system, cell.metric): cell for cell in self.cells}
 
+    def lasting(self, wall_seconds: float) -> "Results":
+        """These results, with the wall time of the whole command."""
+        return msgspec.structs.replace(self, wall_seconds=wall_seconds)
+
+    def study_columns(self) -> dict[str, str]:
+        """The columns `STUDY` of the results' tables: the same values in every row."""
+        return dict(zip(STUDY, (self.study, self.title), strict=True))
+
     def rows(self) -> Iterator[dict[str, object]]:
-        """The results as rows, one a cell: what a sweep varies, then `COLUMNS`; nan if missing."""
+        """The results as rows, one a cell: `STUDY`, swept fields, `COLUMNS`; nan if missing."""
         units = {metric.name: metric.unit for metric in self.metrics}
+        study = self.study_columns()
         for cell in self.cells:
             difference = cell.difference or _NO_INTERVAL
             values = (
@@ -208,4 +219,4 @@ class Results(msgspec.Struct, frozen=True, dict=True):
                 cell.mean.high, cell.replicates, difference.value, difference.low, difference.high,
                 cell.comparable, cell.best,
             )  # fmt: skip
-            yield {**self.points[cell.point], **dict(zip(COLUMNS, values, strict=True))}
+            yield {**study, **self.points[cell.point], **dict(zip(COLUMNS, values, strict=True))}

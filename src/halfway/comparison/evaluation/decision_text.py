@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from halfway.comparison.results import Decision, MeanInterval, Metric, Need, RankedSystem
+from halfway.comparison.evaluation.results import Decision, MeanInterval, Metric, Need, RankedSystem
 
 _HOW = "--need delivery-ratio=0.95 --minimise energy"
 _NAMED = 3  # systems that a sentence names with their reasons; of twice as many only the names

@@ -9,7 +9,7 @@ import numpy as np
 
 from halfway.comparison.replay.replay import Replay
 from halfway.comparison.replay.world import ReplayWorld
-from halfway.report.comparison.packing import Packed, packed_replay, packed_world
+from halfway.report.comparison.map.packing import Packed, packed_replay, packed_world
 from halfway.report.comparison.system_marks import badge
 from halfway.report.document import asset, section
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.recovery import recovery
-from halfway.comparison.results import Metric
+from halfway.comparison.evaluation.recovery import recovery
+from halfway.comparison.evaluation.results import Metric
 from halfway.pipeline.plan.run import Observations
 from halfway.sim.engine.records import SENT
 from halfway.sim.metrics.deliveries import DeliveryAccounting
@@ -115,7 +115,7 @@ def observations(simulation: Simulation) -> Observations:
     seconds, rate = recovery(
         np.concatenate([np.zeros(0), *environment.fault_times]), *_complete_events(deliveries)
     )
-    values = {metric.name: read(outcome) for metric, read in _METRICS if read is not None}
+    values = metrics_of(outcome)
     values |= {"set-up-messages": set_up, "recovery-time": seconds, "recovery-rate": rate}
     observed = {name: _finite(value) for name, value in values.items()}
     counts = {LATE: outcome.late, SATURATED: outcome.saturated_nodes}
@@ -125,6 +125,11 @@ def observations(simulation: Simulation) -> Observations:
     shares = np.linspace(0.0, 1.0, 101) if latency.count else np.zeros(0)
     observed[LATENCY] = np.array([latency.quantile(one) for one in shares.tolist()], np.float64)
     return observed
+
+
+def metrics_of(outcome: Outcome) -> dict[str, float]:
+    """The comparison metrics that the outcome of a run contains: name -> value, or nan."""
+    return {metric.name: read(outcome) for metric, read in _METRICS if read is not None}
 
 
 def _each(amount: float, outcome: Outcome) -> float:

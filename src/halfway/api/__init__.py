@@ -1,0 +1,1 @@
+"""The Python interface: `halfway.simulate` and `halfway.compare`, for programs and notebooks."""

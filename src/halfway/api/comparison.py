@@ -1,0 +1,206 @@
+"""`halfway.compare(...)`: a comparison from Python; its results as frames, charts and a page."""
+
+import webbrowser
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from halfway.api import arguments
+from halfway.api.display import Counted, shown
+from halfway.comparison.compare import Completed
+from halfway.comparison.compare import compare as run_comparison
+from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
+from halfway.comparison.evaluation.decision import decide
+from halfway.comparison.evaluation.metrics import LATENCY
+from halfway.comparison.evaluation.results import COLUMNS, STUDY, Decision, Metric, Results
+from halfway.comparison.request import Request, decision_rule, read_request
+from halfway.pipeline import frames
+from halfway.pipeline.plan.run import Scalar
+from halfway.pipeline.store.store import Store
+from halfway.problem import Problem
+from halfway.report.comparison.map.kept_map import map_of_comparison
+from halfway.report.comparison.page import write_comparison_page
+from halfway.report.comparison.sweeps import varied
+from halfway.report.notebook.tables import comparison_html
+from halfway.report.wording import count
+from halfway.scenario.reading import ScenarioSource
+
+PAGE = "comparison.html"
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """The result of `halfway.compare` in Python: data, pandas frames, a chart and a page."""
+
+    request: Request
+    completed: Completed
+    folder: Path  # holds the runs; the same comparison continues from there
+
+    @property
+    def results(self) -> Results:
+        """All results of a comparison from Python, as plain data."""
+        return self.completed.results
+
+    def frame(self) -> "frames.DataFrame":
+        """The cells as a pandas frame: point, system, metric, mean, interval, difference."""
+        return frames.frame(self.results.rows(), [*STUDY, *self.results.points[0], *COLUMNS])
+
+    def runs(self) -> "frames.DataFrame":
+        """The runs as a pandas frame, by metric: point, system, replicate, seed, value.
+
+        A failed run has one row, with its error and without metric and value.
+        """
+        columns = ("system", "replicate", "seed", "metric", "value", "error")
+        return frames.frame(self._values(), [*self.results.points[0], *columns])
+
+    def table(self, metric: str = "delivery-ratio") -> "frames.DataFrame":
+        """One metric as a pandas frame: a row for each system, columns mean, low and high.
+
+        low and high are the ends of the 95 % interval. With a sweep, each point has these three
+        columns, below its values. Raises Problem for an unknown metric.
+        """
+        results, name = self.results, self._metric(metric).name
+        fields = varied(results)
+        columns: dict[tuple[Scalar, ...], list[float]] = {}
+        for number, point in enumerate(results.points):
+            means = [results.cell(number, system, name).mean for system in results.systems]
+            place = tuple(point[field] for field in fields)
+            columns[*place, "mean"] = [mean.value for mean in means]
+            columns[*place, "low"] = [mean.low for mean in means]
+            columns[*place, "high"] = [mean.high for mean in means]
+        return frames.table(results.systems, "system", columns, [*fields, None])
+
+    def plot(self, metric: str = "delivery-ratio") -> Any:
+        """One metric as an Altair chart: means with 95 % intervals, along a sweep if there is one.
+
+        A notebook displays the chart. `chart.save("energy.svg")` writes it to a file. Raises
+        Problem for an unknown metric.
+        """
+        from halfway.report.notebook.chart import metric_chart
+
+        return metric_chart(self.results, self._metric(metric))
+
+    def page(
+        self, path: str | Path | None = None, *, maps: bool = True, show: bool = False
+    ) -> Path:
+        """Write the HTML page of the comparison, and return its path.
+
+        path: the default is comparison.html in the folder of the study; maps: add a map that plays
+        the first replicate of each system, which is simulated again for the first map; show: open
+        the page in the browser. Raises Problem if the page cannot be written.
+        """
+        study = self.folder / self.results.study
+        target = arguments.path_argument(study / PAGE if path is None else path, "path", PAGE)
+        drawn = ""
+        if maps:
+            drawn = map_of_comparison(study, self.request, self.completed, lambda *_: None)
+        write_comparison_page(self.results, drawn, target)
+        if show:
+            webbrowser.open(target.absolute().as_uri())
+        return target
+
+    def decision(
+        self, need: Mapping[str, float | str] | None = None, minimise: str = "", *, point: int = 0
+    ) -> Decision:
+        """The system that meets the needs at the least cost, and why each other one is not chosen.
+
+        need: metric -> its least value, of a cost its greatest, such as {"delivery-ratio": 0.95};
+        minimise: a cost. Without both, what the comparison was asked for. point: of a sweep. Raises
+        Problem for a metric or bound that is not allowed.
+        """
+        results = self.results
+        if not 0 <= point < len(results.points):
+            raise Problem(f"point = {point}: expected 0 to {len(results.points) - 1}")
+        if need is None and not minimise:
+            return results.decisions[point]
+        rule = decision_rule(arguments.needs_argument(need), minimise)
+        return decide(point, results.metrics, results.cells, rule)
+
+    def __repr__(self) -> str:
+        results = self.results
+        systems = ", ".join(results.systems)
+        systems = systems if len(systems) <= 160 else f"{systems[:157]}..."
+        counts = [count(len(results.points), "point"), count(results.replicates, "replicate")]
+        counts += [count(results.errors, "failed run")] if results.errors else []
+        return (
+            f"Comparison({results.title[:60]!r}: {systems}; {', '.join(counts)}; "
+            f"folder {str(self.folder)[-100:]!r})"
+        )
+
+    def _repr_html_(self) -> str:
+        return comparison_html(self.results, self.completed.first_error)
+
+    def _metric(self, name: str) -> Metric:
+        """The metric of this comparison with that name; Problem if there is none."""
+        metrics = {metric.name: metric for metric in self.results.metrics}
+        if name not in metrics:
+            near = get_close_matches(str(name), metrics, 1)
+            remedy = f"use '{near[0]}'" if near else f"use one of {', '.join(metrics)}"
+            raise Problem(f"metric = {name!r}: there is no such metric", remedy=remedy)
+        return metrics[name]
+
+    def _values(self) -> Iterator[dict[str, object]]:
+        for run in self.completed.runs:
+            known: dict[str, object] = {
+                **self.results.points[run.point], "system": run.system,
+                "replicate": run.replicate, "seed": run.seed,
+            }  # fmt: skip
+            if run.status != "ok":
+                yield {**known, "error": run.error}
+            for metric, values in run.observed.items():
+                if metric != LATENCY:
+                    yield from ({**known, "metric": metric, "value": value} for value in values)
+
+
+def compare(
+    scenario: ScenarioSource,
+    systems: str | Sequence[str] | None = None,
+    *,
+    user_systems: str | Sequence[str] = (),
+    replicates: int = REPLICATES,
+    baseline: str | None = None,
+    until: str | None = None,
+    max_replicates: int = MAX_REPLICATES,
+    set: Mapping[str, object] | None = None,
+    sweep: Mapping[str, str | Sequence[object]] | None = None,
+    need: Mapping[str, float | str] | None = None,
+    minimise: str = "",
+    seed: int | None = None,
+    out: str | Path = "halfway-comparison",
+    master: str | None = None,
+    progress: bool | Counted | None = None,
+    changes: None = None,
+) -> Comparison:
+    """Compare systems on a scenario from Python, as the command `halfway compare` does.
+
+    scenario: a TOML file, or a dict with the same fields (its paths are relative to the current
+    folder), or a Scenario; systems: names, such as "gossip,drip" or a list (default: all);
+    user_systems: files or modules with user systems, such as "mine.py"; set: {"workload.events":
+    20}; sweep: {"radio.success": [0.8, 1.0]}; until: "half-width=2%,energy"; need:
+    {"delivery-ratio": 0.95} and minimise: "energy", as for `Comparison.decision`; out: the folder
+    of the runs, where finished runs are not repeated; progress: False, True or a function of
+    (done, total) (default: in notebooks and on a terminal); changes: the former name of set. An
+    active Spark session is used as it is. Raises Problem for errors that you can fix.
+    """
+    request = read_request(
+        arguments.scenario_argument(scenario), arguments.systems_argument(systems),
+        user_systems=arguments.texts_argument(user_systems, "user_systems"),
+        baseline=arguments.text_argument(baseline, "baseline", "flooding"),
+        replicates=arguments.count_argument(replicates, "replicates", REPLICATES),
+        until=arguments.text_argument(until, "until", "half-width=2%"),
+        max_replicates=arguments.count_argument(max_replicates, "max_replicates", MAX_REPLICATES),
+        changes=arguments.changes_argument(set or {}, changes),
+        sweeps=arguments.sweep_argument(sweep or {}),
+        needs=arguments.needs_argument(need),
+        minimise=arguments.text_argument(minimise, "minimise", "energy") or "",
+    )  # fmt: skip
+    root = None if seed is None else arguments.count_argument(seed, "seed", 1, 2**64 - 1)
+    folder = arguments.path_argument(out, "out", "halfway-comparison")
+    spark = arguments.text_argument(master, "master", "local[2]")
+    with shown(progress, "starting") as display:
+        completed = run_comparison(
+            request, Store(folder / "runs"), spark, display.runs, root, compiling=display.compiled
+        )
+    return Comparison(request, completed, folder)

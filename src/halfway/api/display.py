@@ -1,0 +1,47 @@
+"""The progress of a comparison from Python: a bar on a terminal, plain lines in a notebook."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import NamedTuple
+
+from halfway.problem import Problem
+from halfway.report.progress import ProgressDisplay
+
+Counted = Callable[[int, int], None]  # receives what is done, and of how many
+
+
+class Shown(NamedTuple):
+    """The receivers of a comparison's progress; None shows nothing."""
+
+    runs: Counted | None = None
+    compiled: Counted | None = None
+
+
+@contextmanager
+def shown(progress: bool | Counted | None, phase: str) -> Iterator[Shown]:
+    """Show the progress of a comparison while the block runs.
+
+    progress: True or False; a function of (done, total); None: show it in a notebook and on a
+    terminal only. A notebook gets few plain lines, because these need no extension of the notebook.
+    """
+    if progress is not None and not isinstance(progress, bool) and not callable(progress):
+        what = f"progress = {str(progress)[:40]!r}: expected true, false or a function"
+        raise Problem(what, remedy="write progress=True, or progress=lambda done, total: ...")
+    if callable(progress):
+        yield Shown(progress)
+        return
+    notebook, terminal = in_notebook(), sys.stderr.isatty()
+    if not (notebook or terminal if progress is None else progress):
+        yield Shown()
+        return
+    # A notebook marks stderr as errors.
+    stream = sys.stdout if notebook else sys.stderr
+    with ProgressDisplay(stream, phase, bar=terminal and not notebook) as display:
+        yield Shown(display, partial(display.count, "compiling", "systems compiled"))
+
+
+def in_notebook() -> bool:
+    """Whether the kernel of a notebook displays the output of this program."""
+    return "ipykernel" in sys.modules

@@ -1,0 +1,1 @@
+"""From the runs of a comparison to its results: metrics, statistics and the decision."""

@@ -1,0 +1,55 @@
+"""The name of a comparison's study: one for each question, whatever its title and its file are."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+
+from halfway.comparison.plan import plain_of, point_of
+from halfway.comparison.request import Request
+from halfway.pipeline.plan.plan import ROOT_SEED
+from halfway.pipeline.store.store import Store
+from halfway.pipeline.store.studies import StudyRequest, read_requests
+
+_PREFIX = "compare "  # a result folder may also hold studies of papers
+_LONGEST = 60
+
+
+def study_name(request: Request, store: Store, seed: int | None = None) -> str:
+    """The name of a request's study in a result folder: the scenario's title, with letters only.
+
+    A second scenario with the same title gets a digest of its content behind the name. Systems,
+    replicates and needs do not change the name.
+    """
+    with store.reading():
+        return free_name(request, read_requests(store.studies), seed)
+
+
+def free_name(request: Request, recorded: Iterable[StudyRequest], seed: int | None) -> str:
+    """The name of a request's study, given the studies that a result folder has."""
+    own, plain = identity(request, seed), slug(request.scenario.title)
+    taken = {one.name: one.identity for one in recorded}
+    # A study of an older version has no identity.
+    return plain if taken.get(_PREFIX + plain, own) == own else f"{plain}-{own[:8]}"
+
+
+def recorded_name(study: str) -> str:
+    """The name of a comparison's study in the result folder, beside the studies of papers."""
+    return _PREFIX + study
+
+
+def identity(request: Request, seed: int | None = None) -> str:
+    """The digest of a study's question: scenario, points, seed; not title, systems and needs."""
+    plain = plain_of(request.scenario)
+    varies = [dict(point.varies) for point in request.points]
+    del plain["title"], plain["sweep"], plain["decision"]
+    files = point_of(request.scenario, request.systems[0]).parameters.get("inputs", "")
+    words = [plain, varies, files, ROOT_SEED if seed is None else seed]
+    text = json.dumps(words, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def slug(title: str) -> str:
+    """A study's title as the name of a folder: letters, digits and dashes."""
+    words = re.sub(r"[^\w]+", "-", title.lower()).strip("-_")
+    return words[:_LONGEST].rstrip("-") or "comparison"

@@ -1,0 +1,88 @@
+"""The archive of loaded classes that halves the start of Spark's JVM (class data sharing).
+
+A JVM maps the archive instead of loading some 10,000 classes from jars. The first session on a
+machine starts a process in the background that makes the archive. Each version of Java and Spark
+has an archive of its own. HALFWAY_CLASS_ARCHIVE=0 switches this off.
+"""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyspark
+
+import halfway
+from halfway.pipeline.spark.java import Java
+
+_SWITCH = "HALFWAY_CLASS_ARCHIVE"
+_LEAST_FREE = 2 << 30  # bytes on the disk of the cache; an archive has about 170 MB
+_KEPT = 2
+
+
+def archive_of(java: Java) -> Path:
+    """The path of the class archive for a Java and this Spark, whether it exists or not."""
+    jars = Path(pyspark.__file__).parent / "jars"
+    words = f"{java.executable} {java.executable.stat().st_mtime_ns} {java.version} {jars}"
+    words += f" {pyspark.__version__} {jars.stat().st_mtime_ns}"
+    name = f"{hashlib.sha256(words.encode()).hexdigest()[:16]}.jsa"
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return home / "halfway-java" / name
+
+
+def using(java: Java) -> list[str]:
+    """The options of a JVM that uses the class archive, if there is one."""
+    with contextlib.suppress(OSError, RuntimeError):
+        archive = archive_of(java)
+        if os.environ.get(_SWITCH) != "0" and archive.is_file():
+            # Without the option `auto`, and with logs, an archive that does not fit is an error.
+            return [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", "-Xlog:disable"]
+    return []
+
+
+def making(target: Path) -> list[str]:
+    """The options of a JVM that writes its loaded classes to an archive when it ends."""
+    return [f"-XX:ArchiveClassesAtExit={target}", "-Xlog:disable"]
+
+
+def make_later(java: Java) -> None:
+    """Start a process that makes the class archive, unless it exists, or cannot be made here."""
+    if os.environ.get(_SWITCH) == "0" or not _may_make(java):
+        return
+    package = str(Path(halfway.__file__).parents[1])
+    path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
+    with contextlib.suppress(OSError):
+        subprocess.Popen(
+            [sys.executable, "-P", "-m", "halfway.pipeline.spark.class_training"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": path}, cwd="/", start_new_session=True,
+        )  # fmt: skip
+
+
+def _may_make(java: Java) -> bool:
+    try:
+        archive = archive_of(java)
+        archive.parent.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(archive.parent).free
+        writable = os.access(archive.parent, os.W_OK)
+    except (OSError, RuntimeError):
+        return False
+    made = archive.exists() or failed_mark(archive).exists()
+    return writable and not made and free > _LEAST_FREE
+
+
+def failed_mark(archive: Path) -> Path:
+    """The file that records that a class archive could not be made: it is not tried again."""
+    return archive.with_suffix(".failed")
+
+
+def delete_old(archive: Path) -> None:
+    """Delete class archives of other versions of Java and Spark, except the newest."""
+    others = [path for path in archive.parent.glob("*.jsa") if path != archive]
+    others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in others[_KEPT - 1 :]:
+        with contextlib.suppress(OSError):
+            path.unlink()

@@ -1,0 +1,77 @@
+"""Spark masters: their forms, and how many tasks they run on this machine. Imports no Spark."""
+
+import os
+import re
+import socket
+from urllib.parse import urlsplit
+
+from halfway.problem import Problem
+
+_MASTER = re.compile(
+    r"local(\[(\*|[1-9]\d*)(,\s*[1-9]\d*)?\])?|local-cluster\[\d+,\d+,\d+\]|yarn"
+    r"|spark://[^\s:,]+:\d+(,[^\s:,]+:\d+)*|k8s://\S+|sc://\S+"
+)
+_CONNECT_SECONDS = 5.0
+_MOST_TASKS = 64  # at once on a machine, each a process; or four per core, if that is more
+
+
+def chosen_master(given: str | None) -> str:
+    """The Spark master of a command: the given one, SPARK_REMOTE, or every core of this machine.
+
+    Raises Problem if it is malformed, or too large for this machine.
+    """
+    master = given or os.environ.get("SPARK_REMOTE") or "local[*]"
+    if not _MASTER.fullmatch(master):
+        raise Problem(
+            "expected a Spark master",
+            where=_where(master),
+            remedy="for example local[4], spark://host:7077, yarn or sc://host",
+        )
+    # Spark itself accepts any number of tasks.
+    tasks, cpus = tasks_of(master) or 0, os.cpu_count() or 1
+    if tasks > (most := max(_MOST_TASKS, 4 * cpus)):
+        raise Problem(
+            f"{tasks} tasks at once on a machine of {cpus} cores: expected at most {most}",
+            where=_where(master),
+            remedy="local[*] uses every core",
+        )
+    return master
+
+
+def tasks_of(master: str) -> int | None:
+    """The tasks that a local Spark master runs at once; None: another machine decides."""
+    if found := re.match(r"local-cluster\[(\d+),(\d+)", master):
+        return int(found[1]) * int(found[2])
+    found = re.match(r"local(?:\[(\*|\d+))?", master)  # after a comma: attempts, not tasks
+    if not found:
+        return None
+    return (os.cpu_count() or 1) if found[1] == "*" else int(found[1] or 1)
+
+
+def is_local(master: str) -> bool:
+    """Whether a Spark session's workers run on this machine and import this very package."""
+    return master.startswith("local") and not master.startswith("local-cluster")
+
+
+def check_reachable(master: str) -> None:
+    """Fail after a few seconds if no Spark master answers. Spark would retry for a minute."""
+    if not master.startswith(("spark://", "sc://")):
+        return
+    scheme, _, places = master.partition("://")
+    reasons = []
+    for place in places.split(","):
+        url = urlsplit(f"{scheme}://{place}")
+        try:
+            where = (url.hostname or "", url.port or 15002)
+            socket.create_connection(where, timeout=_CONNECT_SECONDS).close()
+        except (OSError, ValueError) as error:
+            reasons.append(str(error))
+        else:
+            return
+    raise Problem(f"cannot connect: {reasons[0]}", where=_where(master))
+
+
+def _where(master: str) -> str:
+    """The origin of a Spark master, for errors: the option, or the environment."""
+    name = "SPARK_REMOTE" if os.environ.get("SPARK_REMOTE") == master else "--master"
+    return f"{name} {master}"

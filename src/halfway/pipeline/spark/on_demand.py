@@ -1,0 +1,65 @@
+"""A Spark session that opens when it is first needed. Imports Spark only then."""
+
+import contextlib
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from halfway.pipeline.spark.masters import chosen_master, is_local, tasks_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class OnDemand:
+    """A Spark session on demand, a context manager: `get()` opens it, the end of the block ends it.
+
+    Raises Problem if the master is malformed.
+    """
+
+    def __init__(self, master: str | None = None) -> None:
+        self.master = chosen_master(master)
+        self._stack = contextlib.ExitStack()
+        self._session: SparkSession | None = None
+
+    def __enter__(self) -> "OnDemand":
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._session = None
+        self._stack.close()
+
+    @property
+    def opened(self) -> bool:
+        """Whether the Spark session on demand was needed."""
+        return self._session is not None
+
+    def get(self) -> "SparkSession":
+        """The Spark session on demand; the first call opens it, or takes that of a notebook."""
+        if self._session is None:
+            from halfway.pipeline.spark.session import session
+
+            self._session = self._stack.enter_context(session(self.master))
+        return self._session
+
+    def cores_here(self) -> int:
+        """Cores of this machine, if runs may also be made without Spark; else 0.
+
+        They may not on another machine, and not if Spark has started already.
+        """
+        if self.opened or not is_local(self.master) or _has_active_session():
+            return 0
+        return min(tasks_of(self.master) or 1, os.cpu_count() or 1)
+
+
+def local_cores(master: str | None) -> int:
+    """Cores of this machine that a Spark master uses; 0 if it is on another machine."""
+    return tasks_of(chosen_master(master)) or 0
+
+
+def _has_active_session() -> bool:
+    if "pyspark.sql" not in sys.modules:
+        return False
+    from pyspark.sql import SparkSession
+
+    return SparkSession.getActiveSession() is not None

@@ -1,0 +1,48 @@
+"""The map of a comparison, kept beside its page: the same runs and code need no second drawing."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+from halfway.comparison.compare import Completed
+from halfway.comparison.replay.recording import record_replays
+from halfway.comparison.request import Request
+from halfway.files import write_whole
+from halfway.pipeline.plan.provenance import code_digest
+from halfway.report.comparison.map.map_section import SCRIPTS, map_section
+from halfway.report.comparison.system_marks import mark_numbers
+
+_ASSETS = ("map.css", *SCRIPTS)
+_NAME = ".map"  # the first line is the key, the rest is HTML
+Progress = Callable[[int, int], None]  # systems traced, of how many
+
+
+def map_of_comparison(
+    folder: Path, request: Request, completed: Completed, progress: Progress
+) -> str:
+    """The map section of a comparison's page, kept in its folder, or drawn from runs made again."""
+    kept, key = folder / _NAME, map_key(completed)
+    if kept.is_file():
+        first, _, text = kept.read_text("utf-8", "replace").partition("\n")
+        if first == key:
+            return text
+    marks, title = mark_numbers(completed.results.systems), completed.results.title
+    text = map_section(record_replays(request, completed, progress), marks, title)
+    write_whole(kept, f"{key}\n{text}")
+    return text
+
+
+def map_key(completed: Completed) -> str:
+    """The digest of all that a comparison's map depends on: scenario, systems, runs and code."""
+    digest = hashlib.sha256(code_digest(__name__).encode())
+    for name in _ASSETS:
+        digest.update(files(__package__).joinpath(name).read_bytes())
+    results = completed.results
+    first = [run for run in completed.runs if (run.point, run.replicate) == (0, 0)]
+    runs = [(run.system, run.seed, run.status, run.digest) for run in first]
+    scenario = {name: one for name, one in results.scenario.items() if name != "decision"}
+    words = [scenario, results.systems, results.points[0], runs]
+    digest.update(json.dumps(words, sort_keys=True, default=str).encode())
+    return digest.hexdigest()

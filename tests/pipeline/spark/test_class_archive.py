@@ -1,0 +1,98 @@
+"""The archive of loaded classes: used where it exists, made once, never in the way."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from halfway.pipeline.spark import class_archive
+from halfway.pipeline.spark.java import Java, find_java
+from tests.pipeline.conftest import ROOT
+
+
+@pytest.fixture
+def java(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("HALFWAY_CLASS_ARCHIVE", raising=False)
+    executable = tmp_path / "java"
+    executable.touch()
+    return Java(executable, 17, "PATH")
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The commands of the processes that would be started."""
+    commands = []
+    monkeypatch.setattr("subprocess.Popen", lambda command, **_more: commands.append(command))
+    return commands
+
+
+def test_without_an_archive_a_jvm_has_no_further_options(java):
+    assert class_archive.using(java) == []
+
+
+def test_an_archive_that_exists_is_used_unless_it_is_switched_off(java, monkeypatch):
+    archive = class_archive.archive_of(java)
+    archive.parent.mkdir(parents=True)
+    archive.write_bytes(b"classes")
+    assert class_archive.using(java)[0] == f"-XX:SharedArchiveFile={archive}"
+    assert "-Xshare:auto" in class_archive.using(java)  # an archive that does not fit is ignored
+    monkeypatch.setenv("HALFWAY_CLASS_ARCHIVE", "0")
+    assert class_archive.using(java) == []
+
+
+def test_each_java_and_spark_has_its_own(java, tmp_path):
+    other = tmp_path / "other"
+    other.touch()
+    archives = {
+        class_archive.archive_of(one)
+        for one in (java, Java(other, 17, "PATH"), Java(java.executable, 21, "PATH"))
+    }
+    assert len(archives) == 3
+
+
+def test_it_is_made_once_and_not_after_a_failure(java, started, monkeypatch):
+    class_archive.make_later(java)
+    assert started[0][-1] == "halfway.pipeline.spark.class_training"
+    assert "-P" in started[0]
+    archive = class_archive.archive_of(java)
+    class_archive.failed_mark(archive).touch()
+    class_archive.make_later(java)
+    class_archive.failed_mark(archive).unlink()
+    archive.write_bytes(b"classes")
+    class_archive.make_later(java)
+    archive.unlink()
+    monkeypatch.setenv("HALFWAY_CLASS_ARCHIVE", "0")
+    class_archive.make_later(java)
+    assert len(started) == 1
+
+
+def test_old_archives_are_deleted_except_the_newest(java):
+    archive = class_archive.archive_of(java)
+    archive.parent.mkdir(parents=True)
+    for number, name in enumerate(("a", "b", "c")):
+        old = archive.with_name(f"{name}.jsa")
+        old.touch()
+        os.utime(old, (number, number))
+    archive.touch()
+    class_archive.delete_old(archive)
+    assert {path.name for path in archive.parent.iterdir()} == {archive.name, "c.jsa"}
+
+
+@pytest.mark.slow
+def test_training_makes_an_archive_that_a_session_uses(tmp_path, monkeypatch):
+    """A session, a job and 170 MB of classes: about a minute."""
+    from halfway.pipeline.spark import class_training
+    from halfway.pipeline.spark.session import session
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("HALFWAY_CLASS_ARCHIVE", raising=False)
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'src'}:{ROOT}")
+    class_training.main()
+    archive = class_archive.archive_of(find_java())
+    assert archive.stat().st_size > 10 << 20
+    assert not class_archive.failed_mark(archive).exists()
+    with session("local[1]") as spark:
+        pid = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
+        assert str(archive) in Path(f"/proc/{pid}/maps").read_text()
+        assert spark.range(3).count() == 3

@@ -1,0 +1,37 @@
+"""Failures of Spark: one line with the cause, from the workers' log if Spark has none."""
+
+from pathlib import Path
+
+from halfway.pipeline.spark.failure import explained
+
+LOG = """ERROR Executor: Exception in task 0.0 in stage 0.0 (TID 0)
+org.apache.spark.SparkException:
+\tat org.apache.spark.api.python.BasePythonRunner.compute(PythonRunner.scala:1)
+java.lang.IllegalStateException: nothing here
+Traceback (most recent call last):
+  File "/x/queue.py", line 1, in <module>
+    raise ImportError("not the queue of Python")
+ImportError: not the queue of Python
+org.apache.spark.SparkException: Python worker failed to connect back.
+"""
+
+
+def test_a_failure_without_a_cause_has_the_last_words_of_a_worker() -> None:
+    failure = RuntimeError("org.apache.spark.SparkException: ")
+    problem = str(explained(failure, Path("runs"), LOG))
+    assert "a worker's Python: ImportError: not the queue of Python" in problem
+    assert "\n" not in problem
+    assert "nothing here" not in problem
+    assert "worker's Python" not in str(explained(failure, Path("runs"), "java.io.IOException: x"))
+
+
+def test_the_words_of_the_failure_itself_come_first() -> None:
+    text = "Job aborted\nTraceback\nValueError: no such column\n"
+    problem = str(explained(RuntimeError(text), Path("runs"), LOG))
+    assert "ValueError: no such column" in problem
+    assert "ImportError" not in problem
+
+
+def test_a_crash_of_python_is_named() -> None:
+    log = "Fatal Python error: Segmentation fault\n\nThread 0x7f (most recent call first):\n"
+    assert "Segmentation fault" in str(explained(RuntimeError("lost"), Path("runs"), log))

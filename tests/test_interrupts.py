@@ -1,0 +1,62 @@
+"""Ctrl-C: never a traceback, never swallowed, at whatever moment it comes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.comparison.scenes import SMALL, written
+
+CODE = """
+import os, signal, sys
+import halfway.__main__ as main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+class Swallowing:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                for _ in range(1000):
+                    pass
+            except KeyboardInterrupt:
+                if {raises}:
+                    raise
+sys.meta_path.insert(0, Swallowing())
+sys.argv = ["halfway", "simulate", {scenario!r}, "--system", "flooding", "--debug"]
+sys.exit(main.main())
+"""
+
+
+@pytest.mark.parametrize("raises", [True, False])
+@pytest.mark.parametrize("module", ["typer", "halfway.scenario.build"])
+def test_an_interrupt_during_imports_ends_the_command(
+    tmp_path: Path, module: str, raises: bool
+) -> None:
+    code = CODE.format(module=module, raises=raises, scenario=str(written(tmp_path)))
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=os.environ
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "halfway: interrupted\n"
+
+
+def test_an_interrupt_takes_effect_between_records(tmp_path: Path) -> None:
+    """An interpreted run of many seconds."""
+    text = SMALL.replace("seconds = 20", "seconds = 4000").replace("events = 8", "events = 3000")
+    code = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "import halfway.__main__ as main; sys.exit(main.main())"
+    )
+    command = [sys.executable, "-c", code, "simulate", str(written(tmp_path, text)), "--debug"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
+        time.sleep(4.0)
+        assert run.poll() is None
+        run.send_signal(signal.SIGINT)
+        out, error = run.communicate(timeout=60)
+    assert (run.returncode, out, error) == (130, "", "halfway: interrupted\n")
