@@ -117,3 +117,10 @@ def test_topology_zoo(data: Path, name: str) -> None:
 def test_wired_networks(data: Path, path: str, n: int, links: int, loops: int) -> None:
     network = read_network(data / path)
     assert (network.n, network.links, network.left_out.get("loops", 0)) == (n, links, loops)
+
+
+def test_a_brite_file_is_a_network(data: Path) -> None:
+    network = read_network(data / "brite" / "ASWaxman_50.brite")
+    degree = degree_statistics(network)
+    assert (network.n, network.links, degree.least, degree.most) == (50, 100, 2, 10)
+    assert network.position is not None

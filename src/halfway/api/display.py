@@ -1,9 +1,8 @@
 """The progress of a comparison from Python: a bar on a terminal, plain lines in a notebook."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import NamedTuple
 
 from halfway.problem import Problem
@@ -16,7 +15,7 @@ class Shown(NamedTuple):
     """The receivers of a comparison's progress; None shows nothing."""
 
     runs: Counted | None = None
-    compiled: Counted | None = None
+    compiled: Callable[[int, int, Sequence[str], float | None], None] | None = None
 
 
 @contextmanager
@@ -39,7 +38,7 @@ def shown(progress: bool | Counted | None, phase: str) -> Iterator[Shown]:
     # A notebook marks stderr as errors.
     stream = sys.stdout if notebook else sys.stderr
     with ProgressDisplay(stream, phase, bar=terminal and not notebook) as display:
-        yield Shown(display, partial(display.count, "compiling", "systems compiled"))
+        yield Shown(display, display.compiling)
 
 
 def in_notebook() -> bool:

@@ -11,15 +11,18 @@ from typing import Annotated
 import typer
 
 import halfway
+from halfway.cli.check import check
 from halfway.cli.compare import compare
+from halfway.cli.describe import list_options, list_papers
+from halfway.cli.init import init
 from halfway.cli.reproduce import reproduce
 from halfway.cli.results import results
-from halfway.cli.screen import INTERRUPTED, PLAIN, console, report_error, warn_of_cache
+from halfway.cli.schema import schema
+from halfway.cli.screen import INTERRUPTED, PLAIN, report_error, warn_of_cache
 from halfway.cli.simulate import simulate
 from halfway.cli.walk import walk
 
 app = typer.Typer(
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -66,10 +69,13 @@ def _halfway(
 
     \b
     halfway list                                 papers, figures, systems
+    halfway options gossip                       the options of a system
     halfway reproduce directional-walks/figure-6 one figure, in about a minute
     halfway reproduce --scale paper              all figures, on as many networks as the papers
     halfway walk mesh.graphml --plot walk.png    two walks on your network
     halfway simulate scenario.toml               one system, message by message
+    halfway init links.csv                       a first scenario for your network
+    halfway check scenario.toml                  what a comparison would run
     halfway compare scenario.toml                all systems on your scenario
     halfway results halfway-results              check a folder of results
     """
@@ -77,17 +83,7 @@ def _halfway(
         typer.echo(context.get_help())
 
 
-@app.command("list")
-def list_papers() -> None:
-    """List all papers, figures and systems. Each figure has its number of runs.
-
-    [bold]halfway reproduce[/bold] takes the names of papers and figures.
-    """
-    from halfway.papers import PAPERS
-    from halfway.report.listing import print_papers
-
-    print_papers(console(), PAPERS.values())
-
-
-for _command in (compare, reproduce, walk, simulate, results):
+app.command("list")(list_papers)
+app.command("options")(list_options)
+for _command in (init, check, compare, reproduce, walk, simulate, results, schema):
     app.command()(_command)

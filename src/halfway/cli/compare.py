@@ -132,8 +132,7 @@ def _completed(
     folder = check_output(out, study_name(request, store, seed), _NAMES)
     bar = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
     with interruptible(out), ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
-        compiling = partial(display.count, "compiling", "systems compiled")
-        completed = run(request, store, master, display, seed, compiling=compiling)
+        completed = run(request, store, master, display, seed, compiling=display.compiling)
         begin_study(out, _described(completed.results))
         write_results(folder, completed.results)  # kept if the map is interrupted
         drawn = ""

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from halfway.cli import completion
+
 
 def _seed(number: int | None) -> int | None:
     if number is not None and not 0 <= number < 2**64:
@@ -20,7 +22,11 @@ def _scenario_seed(number: int | None) -> int | None:
 
 What = Annotated[
     list[str] | None,
-    typer.Argument(metavar="PAPER[/FIGURE]", help="One or more names. Default: all figures."),
+    typer.Argument(
+        metavar="PAPER[/FIGURE]",
+        help="One or more names. Default: all figures.",
+        autocompletion=completion.figures,
+    ),
 ]
 ScaleName = Annotated[
     Literal["quick", "paper"],
@@ -102,11 +108,33 @@ BothWays = Annotated[
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="SCENARIO", help="TOML file. docs/scenarios.md lists its fields.")
 ]
+InitFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Network (table, GraphML, …) or movement.")
+]
+InitPositions = Annotated[
+    Path | None, typer.Argument(metavar="POSITIONS", help="Table of id, x, y (or lon, lat).")
+]
+InitOut = Annotated[
+    Path, typer.Option("--out", "-o", metavar="FILE", help="Scenario file to write.")
+]
+DescribedSystem = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="SYSTEM",
+        help="System, or Python file of a protocol. Default: all.",
+        autocompletion=completion.systems,
+    ),
+]
+SchemaOut = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="FILE", help="Write to FILE instead of the terminal."),
+]
 SystemName = Annotated[
     str | None,
     typer.Option(
         "--system",
         metavar="NAME",
+        autocompletion=completion.systems,
         help="System, or Python file of a protocol. Default: SCENARIO's.",
     ),
 ]
@@ -122,7 +150,10 @@ ScenarioSeed = Annotated[
 Changed = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="FIELD=VALUE", help="Replace a field of the scenario. Repeatable."
+        "--set",
+        metavar="FIELD=VALUE",
+        help="Replace a field of the scenario. Repeatable.",
+        autocompletion=completion.fields,
     ),
 ]
 TraceFile = Annotated[
@@ -139,7 +170,12 @@ ResultFolder = Annotated[
 RerunFailed = Annotated[bool, typer.Option("--rerun-failed", help="Repeat the failed runs.")]
 Systems = Annotated[
     list[str] | None,
-    typer.Option("--systems", metavar="A,B,…", help="Systems to compare. Default: all."),
+    typer.Option(
+        "--systems",
+        metavar="A,B,…",
+        help="Systems to compare. Default: all.",
+        autocompletion=completion.several_systems,
+    ),
 ]
 OwnSystems = Annotated[
     list[str] | None,
@@ -155,7 +191,11 @@ Replicates = Annotated[
 ]
 Baseline = Annotated[
     str | None,
-    typer.Option(metavar="S", help="Baseline of paired differences; default: flooding."),
+    typer.Option(
+        metavar="S",
+        help="Baseline of paired differences; default: flooding.",
+        autocompletion=completion.systems,
+    ),
 ]
 UntilTight = Annotated[
     str | None,
@@ -163,6 +203,7 @@ UntilTight = Annotated[
         "--until",
         metavar="half-width=2%[,METRIC]",
         help="Add replicates until the intervals are this narrow.",
+        autocompletion=completion.stopping_rules,
     ),
 ]
 Most = Annotated[
@@ -171,7 +212,10 @@ Most = Annotated[
 Swept = Annotated[
     list[str] | None,
     typer.Option(
-        "--sweep", metavar="FIELD=A,B,…", help="Compare at each value of a field. Repeatable."
+        "--sweep",
+        metavar="FIELD=A,B,…",
+        help="Compare at each value of a field. Repeatable.",
+        autocompletion=completion.fields,
     ),
 ]
 Needed = Annotated[
@@ -180,6 +224,7 @@ Needed = Annotated[
         "--need",
         metavar="METRIC=X",
         help="Decide: least value of delivery-ratio, greatest of a cost; repeatable.",
+        autocompletion=completion.needs,
     ),
 ]
 Minimised = Annotated[
@@ -188,6 +233,7 @@ Minimised = Annotated[
         "--minimise",
         metavar="METRIC",
         help="Decide: the cost to minimise; default: messages-per-notification.",
+        autocompletion=completion.metrics,
     ),
 ]
 Mapped = Annotated[

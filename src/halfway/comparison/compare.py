@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from halfway.comparison.compile_ahead import compile_first
+from halfway.comparison.compile_ahead import CompileProgress, compile_first
 from halfway.comparison.evaluation import statistics
 from halfway.comparison.evaluation.decision import decide
 from halfway.comparison.evaluation.metrics import METRICS
@@ -43,7 +43,7 @@ def compare(
     progress: Progress | None = None,
     seed: int | None = None,
     *,
-    compiling: Progress | None = None,
+    compiling: CompileProgress | None = None,
     partitions: int | None = None,
 ) -> Completed:
     """Run a comparison: make the runs that the store lacks, and compute the results.
@@ -104,8 +104,9 @@ def _more(replicates: int) -> int:
 
 
 def _compile(
-    request: Request, store: Store, table: pa.Table, master: str | None, progress: Progress | None
-) -> None:
+    request: Request, store: Store, table: pa.Table, master: str | None,
+    progress: CompileProgress | None,
+) -> None:  # fmt: skip
     """Try a comparison's user protocols, and compile its systems, if a run is missing."""
     if set(table["key"].to_pylist()) <= store.finished_keys(errors=False):
         return

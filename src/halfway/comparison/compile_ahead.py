@@ -7,6 +7,7 @@ once in a process of its own. Its machine code stays in the cache, where a mark 
 """
 
 import hashlib
+import importlib
 import json
 import resource
 import subprocess
@@ -14,11 +15,12 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from halfway.adapters.user_errors import user_errors
 from halfway.comparison.plan import SystemSource, point_of, scenario_of, source_of
 from halfway.comparison.trial import answering, check_answer, started
-from halfway.core.compiled import sources_digest
+from halfway.core.compiler import reach
 from halfway.core.compiler.cache import CACHE_FOLDER
 from halfway.pipeline.plan.plan import plan
 from halfway.scenario.build import prepared, simulation_on
@@ -27,50 +29,85 @@ from halfway.scenario.sweep import ScenarioPoint
 
 _POLL_S = 0.1
 _FEW = 100  # records: enough to call every kernel of a run
+_EVERY_RUN = ("halfway.sim.simulation", "halfway.scenario.build")
 _MOST_CPU_S = 600  # of a user's protocol; compiling takes about 30 s
-Progress = Callable[[int, int], None]  # systems compiled, of how many
+
+
+# Systems compiled, of how many; the names of those being compiled; the estimated seconds left, None
+# before the first one is done.
+CompileProgress = Callable[[int, int, Sequence[str], float | None], None]
+
+
+class _Work(NamedTuple):
+    """A system to compile ahead."""
+
+    mark: Path
+    scenario: Scenario
+    source: SystemSource
+    size: int  # bytes of source: compiling takes about as long in proportion
 
 
 def compile_first(
     points: Sequence[ScenarioPoint], systems: Sequence[SystemSource], cores: int,
-    progress: Progress | None,
+    progress: CompileProgress | None,
 ) -> None:  # fmt: skip
-    """Compile ahead the systems never compiled on this machine, `cores` at a time.
+    """Compile ahead the systems never compiled on this machine, `cores` at a time, longest first.
 
     Raises Problem if a user system cannot be compiled, or fails at once. Failures of built-in
     systems are left to the sweep, which keeps them as rows.
     """
-    waiting = {
-        mark: (point.scenario, one)
-        for point in points
-        for one in systems
-        if not (mark := _mark(point.scenario, one)).exists()
-    }
-    total, running = len(waiting), list[tuple[Path, SystemSource, subprocess.Popen[str]]]()
+    waiting = sorted(_work(points, systems), key=lambda work: work.size)
+    total, begun = len(waiting), time.monotonic()
+    size = sum(work.size for work in waiting)
+    running: list[tuple[_Work, subprocess.Popen[str]]] = []
     try:
         while waiting or running:
             if progress is not None:
-                progress(total - len(waiting) - len(running), total)
+                left = sum(work.size for work in (*waiting, *(work for work, _ in running)))
+                spent = time.monotonic() - begun
+                progress(
+                    total - len(waiting) - len(running), total,
+                    [work.source.name for work, _ in running],
+                    spent * left / (size - left) if left < size else None,
+                )  # fmt: skip
             while waiting and len(running) < cores:
-                mark, (scenario, one) = waiting.popitem()
-                running.append((mark, one, _started(scenario, one)))
+                work = waiting.pop()
+                running.append((work, _started(work.scenario, work.source)))
             time.sleep(_POLL_S)
-            for ended in [one for one in running if one[2].poll() is not None]:
+            for ended in [one for one in running if one[1].poll() is not None]:
                 running.remove(ended)
-                _check(*ended)
+                _check(ended[0].mark, ended[0].source, ended[1])
     finally:
-        for _, _, process in running:
+        for _, process in running:
             with process:  # waits, and closes its pipes
                 process.kill()
 
 
-def _mark(scenario: Scenario, one: SystemSource) -> Path:
+def _work(points: Sequence[ScenarioPoint], systems: Sequence[SystemSource]) -> list[_Work]:
+    """The systems without a mark, each once for every kind of radio and nodes."""
+    found: dict[Path, _Work] = {}
+    for point in points:
+        for source in systems:
+            system = source.system()
+            modules = [system.module, system.adapter.__module__, *_EVERY_RUN]
+            mark = _mark(point.scenario, source, reach.digest_of(map(_loaded, modules)))
+            if not mark.exists():
+                size = reach.size_of([system.module])
+                found[mark] = _Work(mark, point.scenario, source, size)
+    return list(found.values())
+
+
+def _loaded(module: str) -> str:
+    importlib.import_module(module)
+    return module
+
+
+def _mark(scenario: Scenario, one: SystemSource, sources: str) -> Path:
     """The file that marks a system as compiled ahead for such a radio and such nodes."""
     radio = scenario.radio
     losses = getattr(radio, "success", 1.0) < 1.0 or getattr(radio, "ratios", None) is not None
     static = not isinstance(scenario.network, Waypoint | Recorded)
-    words = f"{sources_digest()} {one.name} {one.text} "
-    words += f"{radio.__struct_config__.tag} {losses} {static}"
+    words = f"{sources} {one.name} {one.text} {radio.__struct_config__.tag} {losses} {static}"
     return CACHE_FOLDER / f"compiled-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
 
 

@@ -3,7 +3,10 @@
 `SYSTEMS` is the only table of systems, in the order in which people see them: name -> module. Every
 module has the same face: `KINDS` (its table of message kinds), `OPTIONS`, `Rules` (the scalars that
 all nodes share), `State`, `state(node_ids, ...)`, `most_emissions(state, rules)` and `handle`.
+`ABOUT` has the idea and the paper of each system; importing it loads no compiler.
 """
+
+from typing import NamedTuple
 
 SYSTEMS = {
     "flooding": "halfway.protocols.flooding",
@@ -18,4 +21,60 @@ SYSTEMS = {
     "drip": "halfway.protocols.drip.handler",
     "siena": "halfway.protocols.broker_trees.siena",
     "underlay-siena": "halfway.protocols.broker_trees.underlay_siena",
+}
+
+
+class About(NamedTuple):
+    """The idea of a system in one sentence, and the paper that it comes from."""
+
+    idea: str
+    paper: str
+
+
+ABOUT = {
+    "flooding": About("Every node repeats an event once.", "the simplest baseline"),
+    "gossip": About(
+        "A node pushes new events to some neighbours for some rounds.",
+        "Demers et al. 1987, §1.4; Haas, Halpern & Li 2002",
+    ),
+    "counter-broadcast": About(
+        "A node repeats an event unless it received enough copies of the event.",
+        "Ni, Tseng, Chen & Sheu 1999, §3.2",
+    ),
+    "anti-entropy": About(
+        "At intervals, two neighbours compare which events each of them holds.",
+        "Demers et al. 1987, §1.3",
+    ),
+    "rumor-routing": About(
+        "Agents leave paths to publishers. A query walks until it meets such a path.",
+        "Braginsky & Estrin 2002",
+    ),
+    "directional-walk": About(
+        "A publisher's and a subscriber's walk lead away from their origins until they meet.",
+        "Leone & Muñoz 2013",
+    ),
+    "random-walk": About(
+        "A publisher's and a subscriber's walk choose any neighbour until they meet.",
+        "Leone & Muñoz 2013, §4.1: the baseline",
+    ),
+    "walk-overlay": About(
+        "The walks of all initiators form a tree, and events follow the tree.",
+        "Muñoz & Leone 2014",
+    ),
+    "georendezvous": About(
+        "A hash maps a topic to places. The cells there store its subscriptions.",
+        "Carvalho, Araújo & Rodrigues 2006",
+    ),
+    "drip": About(
+        "Brokers move, and each broker serves the region of the nodes nearest to it.",
+        "Yuan & Wu 2009",
+    ),
+    "siena": About(
+        "Brokers form a tree and use covering between filters.",
+        "Carzaniga, Rosenblum & Wolf 2001, §4.2",
+    ),
+    "underlay-siena": About(
+        "The same tree, with an alternate path to the parent and one to the grandparent.",
+        "Kumar, Bellur & Kranthi Kiran 2007",
+    ),
 }

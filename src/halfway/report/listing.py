@@ -1,8 +1,10 @@
-"""The list of papers and figures: printed by `halfway list`, and selected by name."""
+"""The lists of papers, figures, systems and options, and the selection of figures by name."""
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
 
+import msgspec
 from rich import box
 from rich.console import Console
 from rich.padding import Padding
@@ -11,20 +13,76 @@ from rich.text import Text
 
 from halfway.pipeline.study import Figure, Paper, Scale
 from halfway.problem import Problem
-from halfway.protocols import SYSTEMS
+from halfway.protocols import ABOUT
 
 
 def print_papers(console: Console, papers: Iterable[Paper]) -> None:
     """Print the list of papers with their figures and numbers of runs, then the systems."""
-    papers = tuple(papers)
     for paper in papers:
         head = Text.assemble((paper.name, "bold"), f"  {paper.authors}, {paper.year}")
         console.print(Padding(head, (1, 0, 0, 0)))
         console.print(Padding(Text(paper.title, style="italic"), (0, 0, 1, 2)))
         console.print(_figures(paper))
-    shown = f"systems of these figures: {', '.join(systems(papers))}"
-    console.print(Padding(Text(shown), (1, 0, 0, 0)))
-    console.print(Text(f"systems of halfway simulate: {', '.join(SYSTEMS)}"))
+    console.print(Padding(Text("systems", style="bold"), (1, 0, 1, 0)))
+    table = _table(("  system", "left"), ("idea", "left"), ("paper", "left"))
+    for name, about in ABOUT.items():
+        table.add_row(Text(f"  {name}"), Text(about.idea), Text(about.paper))
+    console.print(table)
+    console.print(Text("`halfway options SYSTEM` lists the options of a system."))
+
+
+def ideas() -> dict[str, str]:
+    """The idea of each listed system, in one sentence."""
+    return {name: about.idea for name, about in ABOUT.items()}
+
+
+class OptionRow(NamedTuple):
+    """One listed option of a system."""
+
+    system: str
+    option: str
+    default: float | int | bool
+    low: float | int | bool
+    high: float | int | bool
+    meaning: str
+    auto: bool  # a scenario chooses the value; `default` holds without a scenario
+
+
+def print_options(console: Console, options: Mapping[str, Sequence[OptionRow]]) -> None:
+    """Print a table of options for each listed system: option, default, range, meaning."""
+    for system, own in options.items():
+        idea = f"  {ABOUT[system].idea}" if system in ABOUT else ""
+        console.print(Padding(Text.assemble((system, "bold"), idea), (1, 0, 1, 0)))
+        table = _table(
+            ("  option", "left"), ("default", "right"), ("range", "left"), ("meaning", "left")
+        )
+        for row in own:
+            default = "auto" if row.auto else _value(row.default)
+            values = default, _range(row), row.meaning
+            table.add_row(Text(f"  {row.option}"), *map(Text, values))
+        console.print(table if own else Text("  no options"))
+    for row in [row for own in options.values() for row in own][:1]:
+        shown = f"--set options.{row.system}.{row.option}={_value(row.default)}"
+        line = f"In a scenario: the table [options.{row.system}]. In a command: {shown}"
+        console.print(Text(line), soft_wrap=True)
+
+
+def options_json(options: Mapping[str, Sequence[OptionRow]]) -> str:
+    """The listed options as one JSON object a line: all fields of a row."""
+    rows = [row._asdict() for own in options.values() for row in own]
+    return "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
+
+
+def _value(value: float | int | bool) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:,.10g}" if 1e-3 <= abs(value) < 1e7 else f"{value:g}"
+
+
+def _range(row: OptionRow) -> str:
+    if isinstance(row.default, bool):
+        return "true, false"
+    return f"{_value(row.low)} to {_value(row.high)}{' s' * row.option.endswith('_s')}"
 
 
 def chosen(papers: Mapping[str, Paper], names: Sequence[str] = ()) -> list[tuple[Paper, Figure]]:
@@ -56,26 +114,25 @@ def _nearest(what: str, figures: Iterable[str]) -> str:
     return f"{guess}`halfway list` shows them all"
 
 
-def systems(papers: Iterable[Paper]) -> list[str]:
-    """The systems of all listed figures, in the order of the papers."""
-    figures = [figure for paper in papers for figure in paper.figures]
-    points = [point.parameters for figure in figures for point in figure.points("quick")]
-    return list(dict.fromkeys(str(point["system"]) for point in points if "system" in point))
-
-
 def runs(figure: Figure, scale: Scale) -> int:
     """The number of runs of a listed figure at a scale, shared and finished ones included."""
     return len(figure.points(scale)) * figure.replicates[scale]
 
 
 def _figures(paper: Paper) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("  figure", no_wrap=True)
-    table.add_column("title", overflow="fold")
-    table.add_column("quick runs", justify="right")
-    table.add_column("paper runs", justify="right")
+    table = _table(
+        ("  figure", "left"), ("title", "left"), ("quick runs", "right"), ("paper runs", "right")
+    )
     for figure in paper.figures:
         counts = (runs(figure, "quick"), runs(figure, "paper"))
         shown = [f"{count:,}" if count else "picture" for count in counts]
         table.add_row(Text(f"  {figure.name}"), Text(figure.title), *shown)
+    return table
+
+
+def _table(*columns: tuple[str, Literal["left", "right"]]) -> Table:
+    """An empty table of a list; only its first column is never wrapped."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for number, (title, side) in enumerate(columns):
+        table.add_column(title, justify=side, no_wrap=number == 0, overflow="fold")
     return table

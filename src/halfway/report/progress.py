@@ -1,5 +1,6 @@
 """The progress of a long command on stderr: a bar on a terminal, a few plain lines in a log."""
 
+from collections.abc import Sequence
 from typing import TextIO
 
 from rich import progress
@@ -16,6 +17,7 @@ class ProgressDisplay:
 
     def __init__(self, stream: TextIO, phase: str, *, bar: bool) -> None:
         self._stream, self._phase, self._step = stream, phase, -1
+        self._compiled = (-1, -1)
         self._bar = _bar(Console(file=stream)) if bar else None
         self._task = self._bar.add_task(phase, total=None) if self._bar else None
 
@@ -53,6 +55,18 @@ class ProgressDisplay:
         if step > self._step:
             self._step = step
             self._print(f"{done} of {total} {what}")
+
+    def compiling(
+        self, done: int, total: int, running: Sequence[str], left_s: float | None
+    ) -> None:
+        """Show which systems are compiled ahead, how many are done, and about how long it takes."""
+        left = "" if left_s is None else f", about {left_s:.0f} s left"
+        if self._bar and self._task is not None:
+            text = f"compiling {' and '.join(running) or 'systems'}{left}"
+            self._bar.update(self._task, description=text, completed=done, total=total)
+        elif (done, total) != self._compiled:
+            self._compiled = done, total
+            self._print(f"{done} of {total} systems compiled{left}")
 
     def _print(self, line: str) -> None:
         print(f"halfway: {line}", file=self._stream, flush=True)

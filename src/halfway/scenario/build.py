@@ -22,7 +22,8 @@ from halfway.world.graphs.unit_disk import connected_unit_disk
 from halfway.world.importers.network import read_network
 from halfway.world.mobility.motion import Legs, Presence
 from halfway.world.mobility.random_waypoint import Wandering
-from halfway.world.mobility.trace_files import Traces, read_motion
+from halfway.world.mobility.trace_files import read_motion
+from halfway.world.mobility.tracks import Traces
 from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.demand import Drawn
 
@@ -116,8 +117,9 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
             return connected_unit_disk(n, r, scenario.seed).network, None
         case FromFile() as file:
             return read_network(
-                file.path, quality=file.quality, threshold=file.over, under=file.under,
-                both_ways=file.both_ways, positions_from=file.positions, largest=file.largest,
+                file.path, source=file.source, target=file.target, quality=file.quality,
+                threshold=file.over, under=file.under, both_ways=file.both_ways,
+                positions_from=file.positions, largest=file.largest,
             ), None  # fmt: skip
         case Backbone() as model:
             square = min(Waxman().square, model.side)  # the placement's square, unused here

@@ -35,6 +35,8 @@ class FromFile(_Part, frozen=True, kw_only=True, tag_field="kind", tag="file"):
     """A scenario's network from a file: GraphML, CSV, or links separated by blanks."""
 
     path: str
+    source: str | None = None  # columns of both ends; by default the first two
+    target: str | None = None
     quality: str = ""  # one column, or two separated by a comma
     over: float | None = None
     under: float | None = None

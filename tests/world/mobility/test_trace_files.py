@@ -9,7 +9,8 @@ import pytest
 from halfway.problem import Problem
 from halfway.world.mobility.motion import check_legs, positions
 from halfway.world.mobility.moving_grid import MovingGrid, present
-from halfway.world.mobility.trace_files import JUMP, Traces, read_motion
+from halfway.world.mobility.trace_files import JUMP, read_motion
+from halfway.world.mobility.tracks import Traces
 
 SCRIPT = """\
 # nn: 3

@@ -114,9 +114,9 @@ class CompileCache:
         return CACHE_FOLDER / self._file(sig, target_context.codegen().magic_tuple())
 
     def _shipped(self, sig: Any, target_context: Any) -> Path:
-        """The file of a signature in a wheel that carries machine code, for any x86-64 processor."""
-        triple, *_ = target_context.codegen().magic_tuple()
         """The file of a signature in a wheel with machine code for any x86-64 processor."""
+        triple, *_ = target_context.codegen().magic_tuple()
+        return SHIPPED / self._file(sig, (triple, *GENERIC))
 
     def _file(self, sig: Any, processor: tuple[str, ...]) -> str:
         function, types = self._function, tuple(getattr(sig, "args", sig))

@@ -2,6 +2,10 @@
 
 import math
 
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial import cKDTree
+
 from halfway.problem import Problem
 
 
@@ -29,3 +33,15 @@ def radius_of_degree(n: int, degree: float) -> float:
         else:
             high = middle
     return high
+
+
+def distance_to_neighbours(position: npt.NDArray[np.float64], neighbours: int) -> float:
+    """Return the distance within which half of the nodes have that many neighbours (the degree).
+
+    position: [n, 2]; with fewer nodes, the distance to the farthest one. 1 for less than 2 nodes.
+    """
+    if len(position) < 2:
+        return 1.0
+    nearest = min(neighbours, len(position) - 1) + 1  # a node is its own nearest
+    gap, _ = cKDTree(position).query(position, k=[nearest])
+    return float(np.median(gap))

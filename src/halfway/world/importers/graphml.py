@@ -3,23 +3,16 @@
 import math
 from pathlib import Path
 from typing import NamedTuple
-from xml.parsers import expat
 
 import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
-from halfway.world.importers.file_content import content
+from halfway.world.importers.xml_file import XmlReader
 
 _PLANE = ("x", "y")
 _POSITION_KEYS = (_PLANE, ("longitude", "latitude"), ("lon", "lat"))
 _SPEED = "linkspeedraw"  # bits a second; the key of the Internet Topology Zoo
-_TRUNCATED = {
-    expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS],
-    expat.errors.codes[expat.errors.XML_ERROR_UNCLOSED_TOKEN],
-    expat.errors.codes[expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION],
-}
-_SPACE = " "  # between the namespace and the name of an element
 
 
 class GraphmlLinks(NamedTuple):
@@ -37,59 +30,31 @@ def graphml_links(path: Path) -> GraphmlLinks:
     and other data are dropped. Raises Problem with file, line and column.
     """
     reader = _Reader(path)
-    reader.read(content(path))
+    reader.read()
     listed = reader.listed()
     return GraphmlLinks(listed, np.array(reader.speeds), reader.pair() != _PLANE)
 
 
-class _Reader:
-    """A GraphML parser (expat); links are resolved last, as they may precede their nodes."""
+class _Reader(XmlReader):
+    """A GraphML parser; links are resolved last, as they may precede their nodes."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        super().__init__(path)
         self.nodes: dict[str, dict[str, float]] = {}  # id -> key name -> value
         self.links: list[tuple[str, str, str]] = []  # source, target, file:line:column
         self.speeds: list[float] = []  # of each link, NaN where none is given
         self.position_keys: dict[str, str] = {}  # key id -> x, y, longitude…
         self.speed_keys: set[str] = set()  # key ids of speeds
         self.graphs = 0
-        self.inside: list[str] = []  # the open elements
         self.open_nodes: list[str] = []  # a node may contain a graph with nodes
-        self.key, self.text = "", list[str]()
-        self.parser = expat.ParserCreate(namespace_separator=_SPACE)
-        self.parser.StartDoctypeDeclHandler = self.doctype
-        self.parser.StartElementHandler = self.started
-        self.parser.EndElementHandler = self.ended
-        self.parser.CharacterDataHandler = self.characters
+        self.key = ""
 
-    def read(self, data: bytes) -> None:
-        try:
-            self.parser.Parse(data, True)
-        except expat.ExpatError as error:
-            place = f"{self.path}:{error.lineno}:{error.offset + 1}"
-            what = f"the XML is not well-formed ({expat.ErrorString(error.code)})"
-            if self.inside and error.code in _TRUNCATED:
-                what = f"the file is truncated inside <{self.inside[-1]}>"
-            raise Problem(what, where=place) from None
-        except (LookupError, ValueError) as error:  # an unknown encoding
-            raise Problem(f"the XML is not readable ({error})", where=self.here()) from None
+    def read(self) -> None:
+        super().read()
         if not self.graphs:
             raise Problem("the file has no <graph>", where=str(self.path))
 
-    def doctype(
-        self, _name: str, _system: str | None, _public: str | None, has_declarations: bool
-    ) -> None:
-        # Entities that declare entities grow without limit. An external DTD is never loaded.
-        if has_declarations:
-            what = "the file declares a document type: expected GraphML without a DTD"
-            raise Problem(what, where=self.here(), remedy="remove <!DOCTYPE …[…]>")
-
-    def here(self) -> str:
-        line, column = self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1
-        return f"{self.path}:{line}:{column}"
-
-    def started(self, element: str, given: dict[str, str]) -> None:
-        kind = element.rsplit(_SPACE, 1)[-1]
+    def started(self, kind: str, given: dict[str, str]) -> None:
         if not self.inside and kind != "graphml":
             raise Problem(f"root element <{kind}>: expected <graphml>", where=self.here())
         if kind == "graph" and self.inside == ["graphml"]:
@@ -109,8 +74,7 @@ class _Reader:
             self.links.append((ends[0], ends[1], self.here()))
             self.speeds.append(math.nan)
         elif kind == "data":
-            self.key, self.text = self.attribute("data", "key", given), []
-        self.inside.append(kind)
+            self.key = self.attribute("data", "key", given)
 
     def key_started(self, given: dict[str, str]) -> None:
         name, target = given.get("attr.name", "").lower(), given.get("for", "all")
@@ -119,17 +83,7 @@ class _Reader:
         if target in ("edge", "all") and name == _SPEED:
             self.speed_keys.add(self.attribute("key", "id", given))
 
-    def attribute(self, kind: str, name: str, given: dict[str, str]) -> str:
-        if not given.get(name):
-            raise Problem(f"<{kind}> without {name}", where=self.here())
-        return given[name]
-
-    def characters(self, text: str) -> None:
-        if self.inside[-1] == "data":
-            self.text.append(text)
-
-    def ended(self, _element: str) -> None:
-        kind = self.inside.pop()
+    def ended(self, kind: str, text: str) -> None:
         if kind == "node":
             self.open_nodes.pop()
         if kind != "data":
@@ -137,20 +91,9 @@ class _Reader:
         if self.inside[-1] == "node" and self.key in self.position_keys:
             owner = f"node '{self.open_nodes[-1]}'"
             name = self.position_keys[self.key]
-            self.nodes[self.open_nodes[-1]][name] = self.number(name, owner)
+            self.nodes[self.open_nodes[-1]][name] = self.number(name, text, f" of {owner}")
         elif self.inside[-1] == "edge" and self.key in self.speed_keys:
-            self.speeds[-1] = self.number("LinkSpeedRaw", "an edge")
-
-    def number(self, name: str, owner: str) -> float:
-        text = "".join(self.text)
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            what = f"{name} = '{text.strip()[:40]}' of {owner}: expected a number"
-            raise Problem(what, where=self.here())
-        return value
+            self.speeds[-1] = self.number("LinkSpeedRaw", text, " of an edge")
 
     def listed(self) -> LinkList:
         index = {name: i for i, name in enumerate(self.nodes)}

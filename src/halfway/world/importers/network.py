@@ -1,4 +1,4 @@
-"""Reader of network files: GraphML, CSV with a header, or blank-separated columns."""
+"""Reader of network files: GraphML, JSON of mesh routers, GeoJSON, BRITE, and link tables."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,10 @@ from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList, network_of
 from halfway.world.graphs.left_out import listed as shortened
 from halfway.world.graphs.network import Network
+from halfway.world.importers.brite import read_brite
+from halfway.world.importers.geojson import topology_of
 from halfway.world.importers.graphml import graphml_links
+from halfway.world.importers.json_topology import JSON
 from halfway.world.importers.link_table import (
     LinkQuality,
     TextTable,
@@ -23,6 +26,7 @@ from halfway.world.importers.link_table import (
 from halfway.world.importers.projection import PROJECTED, projected
 
 GRAPHML = (".graphml", ".xml")
+BRITE = ".brite"
 _CSV = (".csv",)
 _BLANKS = (".txt", ".tsv", ".tab", ".dat", ".edges", ".edgelist", ".links", ".intra")
 
@@ -63,14 +67,12 @@ def read_network(
     where = Path(path)
     chosen = LinkQuality(_names(quality), threshold, under, both_ways)
     _check(where, chosen)
-    kind = suffix(where)
-    if kind in GRAPHML:
-        if source or target or chosen.columns or only:
-            remedy = "leave out source, target, quality and only"
-            raise Problem("GraphML has no columns", where=str(where), remedy=remedy)
-        listed = _from_graphml(where)
-    else:
-        listed = links(table_of(where), (source, target), chosen, only or {})
+    by_column = bool(source or target or chosen.columns or only)
+    _check_format(where, by_column=by_column, placed=positions_from is not None)
+    if suffix(where) == BRITE:
+        found = read_brite(where, largest=largest).underlay.network
+        return replace(found, remarks=_remarks(found, where.name))
+    listed = _listed(where, (source, target), chosen, only or {})
     if positions_from is not None:
         listed = _with_positions(listed, Path(positions_from), _names(position_columns))
     found = network_of(listed, stem(where), largest=largest)
@@ -94,9 +96,18 @@ def _incomplete(listed: LinkList, found: Network, path: Path) -> Problem:
     return Problem(what, where=str(path), remedy="add their positions, or leave the file out")
 
 
-def _from_graphml(path: Path) -> LinkList:
-    listed, _, geographic = graphml_links(path)
-    return _in_metres(listed, path) if geographic else listed
+def _listed(
+    path: Path, ends: tuple[str | None, str | None], quality: LinkQuality, only: Mapping[str, str]
+) -> LinkList:
+    """The links of a network in GraphML, a table or JSON, with the positions in the same file."""
+    if suffix(path) in GRAPHML:
+        listed, _, geographic = graphml_links(path)
+        return _in_metres(listed, path) if geographic else listed
+    if suffix(path) not in JSON:
+        return links(table_of(path), ends, quality, only)
+    topology = topology_of(path)
+    listed = links(topology.links, ends, quality, only)
+    return _placed(listed, positions(topology.nodes, ()), path)
 
 
 def _in_metres(listed: LinkList, path: Path) -> LinkList:
@@ -105,27 +116,54 @@ def _in_metres(listed: LinkList, path: Path) -> LinkList:
     return listed._replace(position=metres, remarks=remarks)
 
 
+def _check_format(path: Path, *, by_column: bool, placed: bool) -> None:
+    kind = suffix(path)
+    if kind == BRITE and (by_column or placed):
+        remedy = "leave out source, target, quality, only and positions"
+        raise Problem("a .brite file has no columns", where=str(path), remedy=remedy)
+    if kind in GRAPHML and by_column:
+        remedy = "leave out source, target, quality and only"
+        raise Problem("GraphML has no columns", where=str(path), remedy=remedy)
+
+
 def _with_positions(listed: LinkList, path: Path, columns: tuple[str, ...]) -> LinkList:
-    where, geographic = positions(table_of(path), columns)
-    labels = list(dict.fromkeys([*listed.labels, *where]))
-    if len(labels) == len(listed.labels) + len(where):
+    table = topology_of(path).nodes if suffix(path) in JSON else table_of(path)
+    placed = positions(table, columns)
+    where = placed[0]
+    if not where.keys() & set(listed.labels):
         what = f"ids {', '.join(list(where)[:3])}…: expected ids of the links "
         raise Problem(what + f"({', '.join(listed.labels[:3])}…)", where=str(path))
+    return _placed(listed, placed, path)
+
+
+def _placed(
+    listed: LinkList, placed: tuple[Mapping[str, tuple[float, float]], bool], path: Path
+) -> LinkList:
+    """The list of links with positions in metres; nodes without links are added."""
+    where, geographic = placed
+    labels = list(dict.fromkeys([*listed.labels, *where]))
     unknown = (math.nan, math.nan)
     position = np.array([where.get(label, unknown) for label in labels], np.float64)
-    placed = listed._replace(labels=labels, position=position)
-    return _in_metres(placed, path) if geographic else placed
+    found = listed._replace(labels=labels, position=position)
+    return _in_metres(found, path) if geographic else found
 
 
 def table_of(path: Path) -> TextTable:
     """Read a network file's table; the suffix (before an optional .gz) gives the format."""
+    if suffix(path) in JSON:
+        return topology_of(path).links
     return csv_table(path) if suffix(path) in _CSV else blank_table(path)
 
 
-def suffix(path: Path, more: tuple[str, ...] = ()) -> str:
-    """Return a network file's suffix in lower case; Problem unless supported or in `more`."""
+def is_table(path: Path) -> bool:
+    """Return whether the suffix of a network file names a table of links."""
+    return suffix(path) in (*_CSV, *_BLANKS, *JSON)
+
+
+def suffix(path: Path) -> str:
+    """Return a network file's suffix in lower case; Problem unless supported."""
     kind = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
-    known = (*more, *GRAPHML, *_CSV, *_BLANKS)
+    known = (*GRAPHML, *JSON, BRITE, *_CSV, *_BLANKS)
     if kind not in known:
         what = f"unknown suffix '{kind}'"
         if path.is_dir():

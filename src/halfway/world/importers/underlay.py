@@ -11,12 +11,11 @@ from halfway.world.graphs.compressed import LinkList
 from halfway.world.importers.brite import read_brite
 from halfway.world.importers.graphml import graphml_links
 from halfway.world.importers.link_table import LinkQuality, TextTable, links
-from halfway.world.importers.network import GRAPHML, stem, suffix, table_of
+from halfway.world.importers.network import BRITE, GRAPHML, stem, suffix, table_of
 from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Underlay, underlay_of
 from halfway.world.underlays.waxman import uniform_bandwidths
 
 EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
-_BRITE = ".brite"
 _ALL = LinkQuality((), None, None, True)
 _MILLI, _MEGA = 1e-3, 1e6
 _METRES_IN_KM = 1000.0
@@ -40,14 +39,14 @@ def read_underlay(
     bandwidth is infinite. largest: only the largest component. Raises Problem with file and line.
     """
     where = Path(path)
-    kind = suffix(where, (_BRITE,))
+    kind = suffix(where)
     columns = [name for name in (delay_ms, bandwidth_mbps) if name is not None]
-    if columns and kind in (_BRITE, *GRAPHML):
+    if columns and kind in (BRITE, *GRAPHML):
         remedy = "leave out delay_ms and bandwidth_mbps"
         raise Problem(f"{kind} has no columns", where=str(where), remedy=remedy)
     if not 0 <= hop_s < np.inf:
         raise Problem(f"hop_s = {hop_s}: expected a finite time >= 0", where=str(where))
-    if kind == _BRITE:
+    if kind == BRITE:
         return read_brite(where, largest=largest).underlay
     if kind in GRAPHML:
         return _from_graphml(where, largest)

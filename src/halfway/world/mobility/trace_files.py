@@ -1,28 +1,36 @@
-"""Reader of mobility traces: ns-2 `setdest` files with churn, and CSV tracks.
+"""Reader of mobility traces: ns-2 `setdest` files with churn, CSV tracks, and other formats.
 
-Both give `Legs` and `Presence`, like a mobility model; an invalid line raises Problem.
+All give `Legs` and `Presence`, like a mobility model; an invalid line raises Problem.
 """
 
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.importers.file_content import text
 from halfway.world.importers.link_table import NODE_COLUMNS, TextTable, csv_table
-from halfway.world.mobility.motion import LARGEST, Legs, Presence
+from halfway.world.mobility.motion import LARGEST
+from halfway.world.mobility.track_lines import is_bonnmotion, is_one, read_bonnmotion, read_lines
+from halfway.world.mobility.track_xml import XML, is_xml_tracks, read_xml_tracks
+from halfway.world.mobility.tracks import (
+    DuplicateFixError,
+    Fix,
+    Leg,
+    Row,
+    Traces,
+    traces_of,
+    traces_of_fixes,
+)
 
 JUMP = 1e8  # metres a second: a setdest as fast as this, or faster, is a jump
 
 _CSV = (".csv",)
 # Usual names of a trace's columns, in lower case.
 _TRACK_COLUMNS = (NODE_COLUMNS, ("t_s", "time_s", "t", "time"), ("x_m", "x"), ("y_m", "y"))
+_LINES = (".one", ".txt")  # The ONE
 _SETDEST = (".mob", ".tcl", ".ns2", ".ns_movements", ".movements", ".setdest")
 _NODE = re.compile(r"\$node_\(\s*(\d{1,9})\s*\)\s+(.*)")
 _AT = re.compile(r'\$ns_\s+at\s+(\S+)\s+"(.*)"')
@@ -30,25 +38,36 @@ _AT = re.compile(r'\$ns_\s+at\s+(\S+)\s+"(.*)"')
 _SKIPPED = re.compile(r"\$god_\s|set\s+(god_|opt\(|val\(|topo)\b|\$topo\s")
 
 
-class Traces(NamedTuple):
-    """The recorded movement of a trace file: row i is the node with the id names[i] in the file."""
-
-    legs: Legs  # seconds and the file's lengths (metres)
-    presence: Presence
-    names: list[str]  # [n]
-
-
 def read_motion(path: str | Path) -> Traces:
-    """Read a mobility trace; the suffix (before an optional .gz) gives the format."""
+    """Read a mobility trace; the suffix (before an optional .gz) gives the format.
+
+    .csv: `read_tracks`; .gpx, .xml, .fcd: GPX or SUMO; .one, .txt: The ONE; others: ns-2, or
+    BonnMotion if the first line has only numbers.
+    """
     where = Path(path)
     plain = where.with_suffix("") if where.suffix.lower() == ".gz" else where
     kind = plain.suffix.lower()
     if kind in _CSV:
         return read_tracks(where)
+    if kind in XML:
+        return read_xml_tracks(where)
+    if kind in _LINES:
+        return read_lines(where)
     if kind in _SETDEST:
-        return read_setdest(where)
-    remedy = f"expected {', '.join((*_CSV, *_SETDEST))}, or one of these with .gz"
+        return read_bonnmotion(where) if is_bonnmotion(where) else read_setdest(where)
+    remedy = f"expected {', '.join((*_CSV, *XML, *_LINES, *_SETDEST))}, or one of these with .gz"
     raise Problem(f"unknown suffix '{kind}'", where=str(path), remedy=remedy)
+
+
+def is_motion(path: Path) -> bool:
+    """Return whether a file has movement: by its suffix, or a CSV by its columns."""
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    kind = plain.suffix.lower()
+    if kind in _CSV:
+        return all(_usual_columns(csv_table(path)))
+    if kind in (".xml", *_LINES):  # also suffixes of networks
+        return is_xml_tracks(path) if kind == ".xml" else is_one(path)
+    return kind in (*_SETDEST, *XML)
 
 
 def read_tracks(path: str | Path, columns: Sequence[str] = ()) -> Traces:
@@ -62,32 +81,32 @@ def read_tracks(path: str | Path, columns: Sequence[str] = ()) -> Traces:
     if len(columns) not in (0, 4):
         raise Problem(f"columns = {', '.join(columns)}: expected four (id, t, x, y)")
     name, *wanted = [table.column(column) for column in columns] or _track_columns(table)
-    fixes: dict[str, list[tuple[float, float, float, int]]] = {}
+    fixes: dict[str, list[Fix]] = {}
     for line, row in table.rows:
         t, x, y = (table.number(row, line, column) for column in wanted)
         for column, value in zip(wanted, (t, x, y), strict=True):
             if not abs(value) < LARGEST:
                 what = f"column {table.columns[column]}: expected a finite number"
                 raise table.problem(what, line, column)
-        fixes.setdefault(table.name(row, line, name), []).append((t, x, y, line))
+        fixes.setdefault(table.name(row, line, name), []).append(Fix(t, x, y, line))
     if not fixes:
         raise Problem("no fixes below the header", where=str(path))
-    rows: list[_Row] = []
-    for label, track in fixes.items():
-        track.sort()
-        for (before, *_), (t, _, _, line) in pairwise(track):
-            if t == before:
-                raise table.problem(f"duplicate fix of node {label} at {t:g} s", line)
-        ends = pairwise(track if len(track) > 1 else [*track, *track])
-        legs = [(a[0], b[0], a[1], a[2], b[1], b[2]) for a, b in ends]
-        rows.append(_Row(legs, [(track[0][0], track[-1][0])]))
-    return _traces(rows, list(fixes))
+    try:
+        return traces_of_fixes(fixes)
+    except DuplicateFixError as error:
+        raise table.problem(str(error), error.line) from None
+
+
+def _usual_columns(table: TextTable) -> list[list[str]]:
+    """Return the existing names of a trace's columns: of node, time, x and y."""
+    lower = [column.lower() for column in table.columns]
+    return [[name for name in names if name in lower] for names in _TRACK_COLUMNS]
 
 
 def _track_columns(table: TextTable) -> list[int]:
     """Return the columns of a trace: node, time, x and y. Problem that names all missing ones."""
     lower = [column.lower() for column in table.columns]
-    chosen = [[name for name in names if name in lower] for names in _TRACK_COLUMNS]
+    chosen = _usual_columns(table)
     if all(chosen):
         return [lower.index(names[0]) for names in chosen]
     lacking = [" or ".join(names) for names, some in zip(_TRACK_COLUMNS, chosen, strict=True)
@@ -119,18 +138,10 @@ def read_setdest(path: str | Path) -> Traces:
     rows = []
     for number, node in sorted(nodes.items()):
         try:
-            rows.append(_Row(_legs_of(node), _intervals(node)))
+            rows.append(Row(_legs_of(node), _intervals(node)))
         except ValueError as error:
             raise Problem(f"node {number} {error}", where=f"{where}:{node.line}") from None
-    return _traces(rows, [str(number) for number in sorted(nodes)])
-
-
-_Leg = tuple[float, float, float, float, float, float]  # t0, t1, x0, y0, x1, y1
-
-
-class _Row(NamedTuple):
-    legs: list[_Leg]
-    intervals: list[tuple[float, float]]
+    return traces_of(rows, [str(number) for number in sorted(nodes)])
 
 
 @dataclass
@@ -140,16 +151,6 @@ class _Scripted:
     y: float | None = None
     moves: list[tuple[float, float, float, float]] = field(default_factory=list)  # t, x, y, speed
     switches: list[tuple[float, bool]] = field(default_factory=list)
-
-
-def _traces(rows: list[_Row], names: list[str]) -> Traces:
-    def ragged(lists: Sequence[Sequence[object]]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        return np.cumsum([0, *map(len, lists)]).astype(np.int64)
-
-    legs = np.array([leg for row in rows for leg in row.legs], np.float64).reshape(-1, 6)
-    there = np.array([pair for row in rows for pair in row.intervals], np.float64).reshape(-1, 2)
-    presence = Presence(ragged([row.intervals for row in rows]), *there.T.copy())
-    return Traces(Legs(ragged([row.legs for row in rows]), *legs.T.copy()), presence, names)
 
 
 def _read_line(words: str, line: int, nodes: dict[int, _Scripted]) -> None:
@@ -197,14 +198,14 @@ def _number(word: str, what: str) -> float:
     return value
 
 
-def _legs_of(node: _Scripted) -> list[_Leg]:
+def _legs_of(node: _Scripted) -> list[Leg]:
     """Return the legs of a trace's setdest commands; those at one time are applied in order."""
     moves = sorted(node.moves, key=lambda move: move[0])
     if node.x is None or node.y is None:
         if not moves or moves[0][3] < JUMP:
             raise ValueError("has no position: expected 'set X_' and 'set Y_' before it moves")
         _, node.x, node.y, _ = moves[0]
-    legs: list[_Leg] = [(0.0, 0.0, node.x, node.y, node.x, node.y)]
+    legs: list[Leg] = [(0.0, 0.0, node.x, node.y, node.x, node.y)]
     for t, x, y, speed in moves:
         if legs[-1][1] > t:
             legs[-1] = _cut_short(legs[-1], t)
@@ -219,7 +220,7 @@ def _legs_of(node: _Scripted) -> list[_Leg]:
     return legs
 
 
-def _cut_short(leg: _Leg, t: float) -> _Leg:
+def _cut_short(leg: Leg, t: float) -> Leg:
     t0, t1, x0, y0, x1, y1 = leg
     part = (t - t0) / (t1 - t0)
     return t0, t, x0, y0, x0 + part * (x1 - x0), y0 + part * (y1 - y0)

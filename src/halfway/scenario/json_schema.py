@@ -1,0 +1,124 @@
+"""The JSON schema of the scenario file, for editors: fields, ranges, meanings, options of systems.
+
+msgspec derives it from `schema.py`. `descriptions.json` has the meanings of docs/scenarios.md.
+"""
+
+import json
+import math
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import halfway
+from halfway.adapters.registry import TABLE
+from halfway.scenario.schema import Scenario
+
+NAME = "halfway.schema.json"
+_DRAFT = "http://json-schema.org/draft-07/schema#"  # the newest that editors of TOML know
+
+
+@cache
+def descriptions() -> dict[str, dict[str, str]]:
+    """The meanings of the scenario's fields: table, with its kind, -> field -> meaning."""
+    path = Path(__file__).with_name("descriptions.json")
+    found: dict[str, dict[str, str]] = json.loads(path.read_text("utf-8"))
+    return found
+
+
+def json_schema() -> str:
+    """The JSON schema of the scenario file, as text."""
+    plain = _cleaned(msgspec.json.schema(Scenario, ref_template="#/definitions/{name}"))
+    parts = plain.pop("$defs")
+    top = parts.pop("Scenario")
+    _describe(top["properties"], "top")
+    for table, declared in top["properties"].items():
+        for part in _parts(declared, parts):
+            fields = part["properties"]
+            tags = [fields[tag]["enum"][0] for tag in ("kind", "fault") if tag in fields]
+            _describe(fields, " ".join([table, *tags]))
+    top["properties"]["system"]["enum"] = list(TABLE)
+    top["properties"]["options"] = _options()
+    head = {
+        "$schema": _DRAFT,
+        "title": f"Scenario of halfway {halfway.__version__}",
+        "type": "object",
+    }
+    names = ("properties", "required", "additionalProperties")
+    return json.dumps(
+        head | {name: top[name] for name in names} | {"definitions": parts}, indent=1,
+        ensure_ascii=False, allow_nan=False,
+    ) + "\n"  # fmt: skip
+
+
+def _describe(fields: dict[str, Any], table: str) -> None:
+    """Add the meanings of a table's fields to their schemas."""
+    for name, meaning in descriptions().get(table, {}).items():
+        if name in fields:
+            fields[name] = _with_description(fields[name], meaning)
+
+
+def _with_description(declared: dict[str, Any], meaning: str) -> dict[str, Any]:
+    # Draft 7 ignores everything beside a reference.
+    if "$ref" in declared:
+        return {"allOf": [declared], "description": meaning}
+    return {**declared, "description": meaning}
+
+
+def _parts(declared: dict[str, Any], parts: dict[str, Any]) -> list[dict[str, Any]]:
+    """The schemas of the structures that a field of a scenario refers to."""
+    some = declared.get("items", declared)
+    references = [one["$ref"] for one in some.get("anyOf", [some]) if "$ref" in one]
+    return [parts[reference.rpartition("/")[2]] for reference in references]
+
+
+def _options() -> dict[str, Any]:
+    """The schema of the options of all systems. Other systems are protocols of users."""
+    systems = {
+        name: {
+            "type": "object",
+            "properties": {option: _option(*about) for option, about in system.options.items()},
+            "additionalProperties": False,
+        }
+        for name, system in TABLE.items()
+    }
+    return {"type": "object", "properties": systems, "additionalProperties": {"type": "object"}}
+
+
+def _option(default: float, low: float, high: float, meaning: str, auto: bool) -> dict[str, Any]:
+    shown: dict[str, Any] = {"description": meaning}
+    if not auto:  # a scenario chooses the value of an automatic option
+        shown["default"] = default
+    if isinstance(default, bool):
+        return {"type": "boolean", **shown}
+    sort = "integer" if isinstance(default, int) else "number"
+    return {"type": sort, "minimum": low, "maximum": high, **shown}
+
+
+def _cleaned(value: Any) -> Any:
+    """A schema in draft 7 without null, which TOML has not, and values that JSON has not."""
+    if isinstance(value, list):
+        return [_cleaned(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    cleaned = {
+        name: _cleaned(one) for name, one in value.items()
+        if name != "discriminator" and not (name == "default" and _unwritable(one))
+    }  # fmt: skip
+    if "prefixItems" in cleaned:  # draft 7 has another name
+        cleaned["items"] = cleaned.pop("prefixItems")
+    some = [one for one in cleaned.get("anyOf", []) if one != {"type": "null"}]
+    if len(some) == 1:
+        del cleaned["anyOf"]
+        cleaned |= some[0]
+    elif some:
+        cleaned["anyOf"] = some
+    return cleaned
+
+
+def _unwritable(default: Any) -> bool:
+    """Whether a default of the scenario cannot be written, or has parts that cannot."""
+    if isinstance(default, dict):
+        return any(map(_unwritable, default.values()))
+    return default is None or (isinstance(default, float) and not math.isfinite(default))

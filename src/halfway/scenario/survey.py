@@ -1,0 +1,183 @@
+"""The survey of a scenario: facts about its network, roles, events and faults, without a run."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from halfway.scenario.build import prepared
+from halfway.scenario.schema import FromFile, Scenario
+from halfway.sim.run_context import environment_and_context
+from halfway.world.faults import Churn
+from halfway.world.graphs.cut_points import cut_points
+from halfway.world.graphs.network import Network
+from halfway.world.graphs.statistics import components, degree_statistics
+from halfway.world.importers.network import read_network
+from halfway.world.workload.demand import Demand
+
+_MOST_COUNTED = 1_000_000  # events; counting more takes longer than a run
+_CHUNK = 10_000
+
+
+class Topology(msgspec.Struct, frozen=True):
+    """The surveyed network; of moving nodes, their links at time 0. Nodes are the user's names."""
+
+    name: str
+    moving: bool
+    positions: bool
+    nodes: int
+    links: int
+    components: int
+    largest_component: int
+    isolated: int
+    least_degree: int
+    mean_degree: float
+    most_degree: int
+    cut_nodes: list[str]
+    bridges: list[tuple[str, str]]
+    left_out: dict[str, int]  # what the reader of the file dropped: kind -> count
+    left_out_nodes: list[str]  # the nodes of the file outside the largest component
+
+
+class Roles(msgspec.Struct, frozen=True):
+    """The surveyed roles and events. The seed draws other roles in each replicate."""
+
+    topics: int
+    publishers: list[str]
+    subscribers: list[str]
+    separated_pairs: int  # publisher and subscriber of one topic without a path, at time 0
+    events: int  # that the scenario asks for, or -1 where it does not say
+    events_that_fit: int
+    counted_all: bool  # whether all events were counted
+
+
+class Survey(msgspec.Struct, frozen=True):
+    """The survey of a scenario of one seed."""
+
+    seed: str  # repeats the first run with `halfway simulate --seed`; as text, as it has 63 bits
+    topology: Topology
+    roles: Roles
+    faults: int
+    warnings: list[str]
+
+
+def survey(scenario: Scenario) -> Survey:
+    """Survey a scenario: build its network, roles and faults as a run with its seed would.
+
+    Raises Problem for everything that a run would refuse before its start.
+    """
+    ready = prepared(scenario)
+    environment, _ = environment_and_context(
+        ready.network, ready.motion, ready.demand, scenario.faults, seconds=scenario.seconds,
+        seed=scenario.seed, discovery_delay_s=scenario.discovery_delay_s, window=scenario.window,
+    )  # fmt: skip
+    scenario.radio.made(environment.start, ready.motion is not None, scenario.seed)
+    names, component = environment.names(), components(environment.start).tolist()
+    left_out = {} if ready.network is None else ready.network.left_out
+    absent = _left_out_nodes(scenario, names)
+    topology = _topology(
+        environment.start, names, component, ready.motion is not None, left_out, absent
+    )
+    asked = getattr(scenario.workload, "events", -1)
+    roles = _roles(ready.demand, names, component, asked, scenario.seconds)
+    warnings = [*_on_topology(topology), *_on_roles(roles, scenario), *_on_faults(scenario)]
+    return Survey(str(scenario.seed), topology, roles, len(scenario.faults), warnings)
+
+
+def _topology(
+    start: Network, names: list[str], component: Sequence[int], moving: bool,
+    left_out: Mapping[str, int], absent: list[str],
+) -> Topology:  # fmt: skip
+    cut, degree, sizes = cut_points(start), degree_statistics(start), Counter(component)
+    return Topology(
+        start.name, moving, moving or start.position is not None, start.n, start.links,
+        len(sizes), max(sizes.values()), degree.isolated, degree.least, degree.mean, degree.most,
+        [names[row] for row in cut.nodes.tolist()],
+        [(names[a], names[b]) for a, b in cut.bridges.tolist()], dict(left_out), absent,
+    )  # fmt: skip
+
+
+def _left_out_nodes(scenario: Scenario, names: list[str]) -> list[str]:
+    """The surveyed file's nodes that the run does not have, as they are not connected to it."""
+    file = scenario.network
+    if not isinstance(file, FromFile) or not file.largest:
+        return []
+    whole = read_network(
+        file.path,
+        source=file.source,
+        target=file.target,
+        quality=file.quality,
+        threshold=file.over,
+        under=file.under,
+        both_ways=file.both_ways,
+    )
+    return sorted({whole.label(row) for row in range(whole.n)} - set(names))
+
+
+def _roles(
+    demand: Demand, names: list[str], component: Sequence[int], asked: int, seconds: float
+) -> Roles:
+    roles = [[rows.tolist() for rows in some] for some in (demand.publishers, demand.subscribers)]
+    separated = 0
+    for one, other in zip(*roles, strict=True):
+        here, there = (Counter(component[row] for row in rows) for rows in (one, other))
+        separated += len(one) * len(other) - sum(count * there[at] for at, count in here.items())
+    publishing, subscribing = (
+        [names[row] for row in sorted({row for rows in some for row in rows})] for some in roles
+    )
+    fit, counted_all = _events_that_fit(demand.begun_again(), seconds)
+    return Roles(demand.topics, publishing, subscribing, separated, asked, fit, counted_all)
+
+
+def _events_that_fit(demand: Demand, seconds: float) -> tuple[int, bool]:
+    count = 0
+    while count < _MOST_COUNTED:
+        some = len(demand.take(seconds, _CHUNK).t)
+        count += some
+        if some < _CHUNK:
+            return count, True
+    return count, False
+
+
+def _on_topology(topology: Topology) -> Iterator[str]:
+    """The survey's warnings about the network."""
+    if topology.left_out_nodes:
+        count = len(topology.left_out_nodes)
+        yield (
+            f"{count:,} of {count + topology.nodes:,} nodes of the file are outside the largest "
+            "component: set `network.largest` to false, or keep more links"
+        )
+    if unplaced := topology.left_out.get("nodes without a position"):
+        yield f"{unplaced:,} nodes have no position, so the network has no positions at all"
+    if topology.components > 1:
+        when = " at time 0" if topology.moving else ""
+        yield (
+            f"the network has {topology.components:,} components{when}, and the largest has "
+            f"{topology.largest_component:,} of {topology.nodes:,} nodes"
+        )
+
+
+def _on_roles(roles: Roles, scenario: Scenario) -> Iterator[str]:
+    """The survey's warnings about roles and events."""
+    if roles.separated_pairs:
+        yield (
+            f"{roles.separated_pairs:,} pairs of a publisher and a subscriber have no path at "
+            "time 0"
+        )
+    if not roles.events_that_fit:
+        yield f"no event fits into {scenario.seconds:g} s: raise `seconds`"
+    elif roles.counted_all and roles.events_that_fit < roles.events:
+        yield (
+            f"{roles.events - roles.events_that_fit:,} of {roles.events:,} events do not fit into "
+            f"{scenario.seconds:g} s: raise `seconds`, or lower `workload.every_s`"
+        )
+
+
+def _on_faults(scenario: Scenario) -> Iterator[str]:
+    """The survey's warnings about faults without an effect."""
+    for number, fault in enumerate(scenario.faults):
+        at = 0.0 if isinstance(fault, Churn) else fault.at
+        if at >= scenario.seconds:
+            yield f"faults[{number}].at = {at:g} is after the end at {scenario.seconds:g} s"
+        if getattr(fault, "share", None) == 0.0:
+            yield f"faults[{number}].share = 0 selects no node"

@@ -1,0 +1,258 @@
+"""Reader of JSON topologies: NetJSON, OLSR, batman-adv and GeoJSON, as tables of links and nodes.
+
+NetJSON: a NetworkGraph, or the first one of a NetworkCollection (olsrd2's netjsoninfo writes it).
+OLSR: `topology` or `links` of olsrd's jsoninfo, and `edge` of olsrd2's olsrv2info.
+batman-adv: `batadv-vis -f jsondoc` or `-f json`, and neighbours from alfred or respondd.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from halfway.problem import Problem
+from halfway.world.importers.file_content import text
+from halfway.world.importers.link_table import TextTable
+
+JSON = (".json", ".geojson", ".netjson", ".jsonl")
+_PLACES = (("lon", "lat"), ("lng", "lat"), ("longitude", "latitude"), ("x", "y"))
+_EXPECTED = "expected NetJSON, OLSR (jsoninfo), batman-adv (batadv-vis) or GeoJSON"
+
+
+class ItemTable(TextTable):
+    """A table of the items of a JSON file; errors name the item instead of a line."""
+
+    def __init__(self, path: Path, columns: list[str], rows: list[tuple[str, list[str]]]) -> None:
+        super().__init__(path, columns, [(k, row) for k, (_, row) in enumerate(rows)])
+        self._names = [name for name, _ in rows]
+
+    def problem(self, what: str, line: int, column: int | None = None) -> Problem:
+        """Return a Problem of an item of the JSON file, or of a field of it."""
+        field = "" if column is None else f".{self.columns[column]}"
+        return Problem(f"{self._names[line]}{field}: {what}", where=str(self.path))
+
+
+class JsonTopology(NamedTuple):
+    """The topology of a JSON file. The first columns of links are both ends, of nodes the id."""
+
+    links: TextTable
+    nodes: TextTable  # id, x, y or id, lon, lat; empty fields where unknown
+
+
+class JsonLink(NamedTuple):
+    """A link of a JSON topology."""
+
+    item: str  # its name in the file, such as links[3]
+    source: Any
+    target: Any
+    values: Mapping[str, Any]  # further columns
+
+
+class JsonNode(NamedTuple):
+    """A node of a JSON topology, with its coordinates if it has some."""
+
+    item: str
+    name: Any
+    place: tuple[Any, Any] = ("", "")
+
+
+def json_topology(items: "Items") -> JsonTopology:
+    """Return a mesh topology: all formats but GeoJSON. Raises Problem with item and cause."""
+    plain = items.plain
+    kind = plain.get("type") if isinstance(plain, dict) else None
+    if kind in ("NetworkGraph", "NetworkCollection"):
+        return _netjson(items, plain)
+    if isinstance(plain, dict):
+        for name, ends in _OLSR.items():
+            if isinstance(plain.get(name), list):
+                return _olsr(items, name, ends)
+        if "vis" in plain:
+            return _vis(items, items.listed(plain, "vis"))
+        if any("batadv" in one for one in plain.values() if isinstance(one, dict)):
+            return _neighbours(items, plain)
+        if {"batadv"} <= plain.keys():
+            return _neighbours(items, {"": plain})
+    if isinstance(plain, list) and any("router" in one for one in plain if isinstance(one, dict)):
+        return _vis_lines(items, plain)
+    raise items.problem(f"unknown JSON: {_EXPECTED}")
+
+
+class Items:
+    """The content of a JSON file, and its checked items. Raises Problem for other types."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        body = text(path)
+        try:
+            self.plain: Any = json.loads(body)
+        except json.JSONDecodeError as error:
+            self.plain = self._lines(body, error)
+        except (RecursionError, ValueError):  # also integers of more than 4300 digits
+            raise self.problem("the JSON is nested too deeply, or a number is too long") from None
+
+    def _lines(self, body: str, error: json.JSONDecodeError) -> list[Any]:
+        """The objects of JSON lines; the error of the whole file if a line is none."""
+        try:
+            return [json.loads(line) for line in body.splitlines() if line.strip()]
+        except (ValueError, RecursionError):
+            where = f"{self.path}:{error.lineno}:{error.colno}"
+            raise Problem(f"invalid JSON: {error.msg}", where=where) from None
+
+    def problem(self, what: str) -> Problem:
+        """Return a Problem of the JSON file."""
+        return Problem(what, where=str(self.path))
+
+    def listed(self, outer: Mapping[str, Any], name: str, item: str = "") -> list[Any]:
+        """Return a list of objects in the JSON file by its name; item: the name of `outer`."""
+        inner = outer.get(name, [])
+        shown = f"{item}.{name}" if item else name
+        if not isinstance(inner, list):
+            raise self.problem(f"{shown}: expected a list")
+        for k, one in enumerate(inner):
+            if not isinstance(one, dict):
+                raise self.problem(f"{shown}[{k}]: expected an object")
+        return inner
+
+    def topology(
+        self, links: Sequence[JsonLink], nodes: Sequence[JsonNode] = (),
+        columns: tuple[str, str] = ("x", "y"),
+    ) -> JsonTopology:  # fmt: skip
+        """Return the topology of links and nodes; columns: the names of a node's coordinates."""
+        valued = dict.fromkeys(
+            name for link in links for name, value in link.values.items() if _is_simple(value)
+        )
+        rows = [
+            (link.item, [*map(_field, (link.source, link.target)),
+                         *(_field(link.values.get(name)) for name in valued)])
+            for link in links
+        ]  # fmt: skip
+        placed = [(node.item, [_field(node.name), *map(_field, node.place)]) for node in nodes]
+        return JsonTopology(
+            ItemTable(self.path, ["source", "target", *valued], rows),
+            ItemTable(self.path, ["id", *columns], placed),
+        )
+
+
+def _is_simple(value: Any) -> bool:
+    return isinstance(value, int | float | str | bool)
+
+
+def _field(value: Any) -> str:
+    """A value of the JSON file as the field of a table; "" for none."""
+    return "" if value is None or not _is_simple(value) else str(value)
+
+
+def place(given: Any) -> tuple[tuple[Any, Any], tuple[str, str]] | None:
+    """The coordinates of a JSON object and their names, or None."""
+    if isinstance(given, dict):
+        for names in _PLACES:
+            if all(_is_simple(given.get(name)) for name in names):
+                geographic = names if names == ("x", "y") else ("lon", "lat")
+                return (given[names[0]], given[names[1]]), geographic
+    return None
+
+
+def _netjson(items: Items, plain: Mapping[str, Any]) -> JsonTopology:
+    graph, outer = plain, ""
+    if plain["type"] == "NetworkCollection":
+        collected = items.listed(plain, "collection")
+        kinds = [one.get("type") for one in collected]
+        if "NetworkGraph" not in kinds:
+            raise items.problem("collection: expected a NetworkGraph")
+        at = kinds.index("NetworkGraph")
+        graph, outer = collected[at], f"collection[{at}]."
+    links = [
+        JsonLink(f"{outer}links[{k}]", one.get("source"), one.get("target"), _without_ends(one))
+        for k, one in enumerate(items.listed(graph, "links"))
+    ]
+    nodes, columns = [], ("x", "y")
+    for k, one in enumerate(items.listed(graph, "nodes")):
+        parts = one, one.get("location"), one.get("properties")
+        found = next(filter(None, map(place, parts)), None)
+        nodes.append(JsonNode(f"{outer}nodes[{k}]", one.get("id"), found[0] if found else ("", "")))
+        columns = found[1] if found else columns
+    return items.topology(links, nodes, columns)
+
+
+def _without_ends(link: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a NetJSON link: its own, such as cost, and its properties."""
+    own = {name: value for name, value in link.items() if name not in ("source", "target")}
+    more = own.pop("properties", None)
+    return {**(more if isinstance(more, dict) else {}), **own}
+
+
+_OLSR = {
+    "topology": ("lastHopIP", "destinationIP"),
+    "links": ("localIP", "remoteIP"),
+    "edge": ("node", "edge"),
+}
+
+
+def _olsr(items: Items, name: str, ends: tuple[str, str]) -> JsonTopology:
+    links = []
+    for k, one in enumerate(items.listed(items.plain, name)):
+        values = {field: value for field, value in one.items() if field not in ends}
+        links.append(JsonLink(f"{name}[{k}]", one.get(ends[0]), one.get(ends[1]), values))
+    return items.topology(links)
+
+
+def _vis(items: Items, routers: list[Any]) -> JsonTopology:
+    """The topology of batadv-vis: an interface belongs to the router of its primary address."""
+    primary: dict[Any, Any] = {}
+    links, nodes = [], []
+    for k, one in enumerate(routers):
+        nodes.append(JsonNode(f"vis[{k}]", one.get("primary")))
+        others = one.get("secondary", [])
+        if not isinstance(others, list):
+            raise items.problem(f"vis[{k}].secondary: expected a list")
+        primary |= {other: one.get("primary") for other in others if isinstance(other, str)}
+        for j, link in enumerate(items.listed(one, "neighbors", f"vis[{k}]")):
+            links.append(_vis_link(f"vis[{k}].neighbors[{j}]", link, link.get("metric")))
+    return items.topology(_renamed(links, primary), nodes)
+
+
+def _vis_lines(items: Items, lines: list[Any]) -> JsonTopology:
+    known = [(k, one) for k, one in enumerate(lines) if isinstance(one, dict)]
+    primary = {str(one["secondary"]): one.get("of") for _, one in known if "secondary" in one}
+    links = [_vis_link(f"[{k}]", one, one.get("label")) for k, one in known if "neighbor" in one]
+    nodes = [JsonNode(f"[{k}]", one["primary"]) for k, one in known if "primary" in one]
+    return items.topology(_renamed(links, primary), nodes)
+
+
+def _vis_link(item: str, link: Mapping[str, Any], metric: Any) -> JsonLink:
+    """A link of batadv-vis: its metric is 255 / TQ."""
+    try:
+        quality = {"metric": metric, "tq": round(min(1.0 / float(metric), 1.0), 4)}
+    except (TypeError, ValueError, ZeroDivisionError):
+        quality = {"metric": metric}
+    return JsonLink(item, link.get("router"), link.get("neighbor"), quality)
+
+
+def _renamed(links: Iterable[JsonLink], primary: Mapping[Any, Any]) -> list[JsonLink]:
+    def of(name: Any) -> Any:
+        return primary.get(name, name) if isinstance(name, str) else name
+
+    return [link._replace(source=of(link.source), target=of(link.target)) for link in links]
+
+
+def _neighbours(items: Items, routers: Mapping[str, Any]) -> JsonTopology:
+    """The topology of neighbours by alfred or respondd: a node id per router, TQ per neighbour."""
+    router: dict[Any, Any] = {}  # the address of an interface -> the node id
+    links, nodes = [], []
+    for name, one in routers.items():
+        interfaces = _object(items, one, "batadv", name) if isinstance(one, dict) else {}
+        node = str(one.get("node_id", name)) if isinstance(one, dict) else name
+        nodes.append(JsonNode(name, node))
+        for interface, found in interfaces.items():
+            router[interface] = node
+            for other, about in _object(items, found, "neighbours", interface).items():
+                tq = about.get("tq") if isinstance(about, dict) else None
+                links.append(JsonLink(f"{name}.batadv.{interface}", node, other, {"tq": tq}))
+    return items.topology(_renamed(links, router), nodes)
+
+
+def _object(items: Items, outer: Any, name: str, item: str) -> Mapping[str, Any]:
+    inner = outer.get(name, {}) if isinstance(outer, dict) else None
+    if not isinstance(inner, dict):
+        raise items.problem(f"{item}.{name}: expected an object")
+    return inner

@@ -1,0 +1,82 @@
+"""Tests of the survey of a scenario: a chain, a bridge, left out nodes, events, faults."""
+
+from pathlib import Path
+
+import pytest
+
+from halfway.problem import Problem
+from halfway.scenario.reading import read_scenario
+from halfway.scenario.survey import Survey, survey
+
+# Two triangles joined by the link c-d, and a pair of nodes apart from them.
+LINKS = "a,b\na,b\nb,c\nc,a\nc,d\nd,e\ne,f\nf,d\nx,y\n"
+
+
+def surveyed(folder: Path, text: str, links: str = LINKS) -> Survey:
+    (folder / "links.csv").write_text(links)
+    file = folder / "scenario.toml"
+    file.write_text(text)
+    return survey(read_scenario(file))
+
+
+FILE = '[network]\nkind = "file"\npath = "links.csv"\n'
+
+
+def test_cut_nodes_bridges_and_left_out_nodes_have_the_names_of_the_file(tmp_path: Path) -> None:
+    found = surveyed(tmp_path, FILE).topology
+    assert (found.nodes, found.links, found.components, found.isolated) == (6, 7, 1, 0)
+    assert sorted(found.cut_nodes) == ["c", "d"]
+    assert [tuple(sorted(pair)) for pair in found.bridges] == [("c", "d")]
+    assert found.left_out_nodes == ["x", "y"]
+    assert found.mean_degree == pytest.approx(14 / 6)
+
+
+def test_a_filter_that_takes_nodes_is_a_warning(tmp_path: Path) -> None:
+    links = "a,b,q\na,b,0.9\nb,a,0.9\nb,c,0.2\nc,b,0.2\n"
+    found = surveyed(tmp_path, FILE + 'quality = "q"\nover = 0.5\n', links)
+    assert found.topology.left_out_nodes == ["c"]
+    assert "1 of 3 nodes of the file are outside" in found.warnings[0]
+
+
+def test_components_and_separated_pairs_are_warnings(tmp_path: Path) -> None:
+    text = FILE + "largest = false\n[workload]\nsubscribers_each = 7\n"
+    found = surveyed(tmp_path, text)
+    assert (found.topology.components, found.topology.largest_component) == (2, 6)
+    assert found.roles.separated_pairs in (2, 6)
+    assert any("2 components" in line for line in found.warnings)
+    assert any("have no path" in line for line in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("workload", "fit"),
+    [("events = 100", 19), ("events = 5", 5), ("events = 5\nstart_s = 500", 0)],
+)
+def test_events_that_do_not_fit_are_counted(tmp_path: Path, workload: str, fit: int) -> None:
+    found = surveyed(tmp_path, f"seconds = 20\n{FILE}[workload]\n{workload}\n")
+    assert found.roles.events_that_fit == fit
+    assert any("fit" in line for line in found.warnings) == (fit != 5)
+
+
+def test_a_fault_after_the_end_is_a_warning(tmp_path: Path) -> None:
+    fault = '[[faults]]\nfault = "crash"\nshare = 0.5\nat = '
+    assert not any("faults" in line for line in surveyed(tmp_path, FILE + fault + "20").warnings)
+    assert "faults[0].at = 600 is after the end at 60 s" in (
+        surveyed(tmp_path, FILE + fault + "600").warnings
+    )
+
+
+def test_moving_nodes_are_surveyed_at_time_0(tmp_path: Path) -> None:
+    text = (
+        '[network]\nkind = "random-waypoint"\nn = 20\nwidth = 100.0\nheight = 100.0\n'
+        "radius = 200.0\nspeed = [1.0, 2.0]\n"
+    )
+    found = surveyed(tmp_path, text).topology
+    assert found.moving
+    assert found.links == 190
+
+
+def test_what_a_run_refuses_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Problem, match="distinct nodes"):
+        surveyed(tmp_path, FILE + "[workload]\nsubscribers_each = 50\n")
+    with pytest.raises(Problem, match="there is no node 'zz'"):
+        surveyed(tmp_path, FILE + '[[faults]]\nfault = "crash"\nnode = "zz"\nat = 1\n')
