@@ -351,8 +351,8 @@ def test_walk_stays_in_one_component_and_warns(
     assert cli.main(["walk", str(file), "--from", "p"]) == 0
     assert "p to q" in capsys.readouterr().out
     assert cli.main(["walk", str(file), "--largest"]) == 0
-    assert (
-        capsys.readouterr().err == "halfway: two: left out 2 nodes outside the largest component\n"
+    assert capsys.readouterr().err == (
+        "halfway: two.csv: left out 2 nodes outside the largest component (p, q)\n"
     )
     assert cli.main(["walk", str(file), "--from", "w", "--to", "q"]) == USER_ERROR
     assert "their walks cannot meet" in capsys.readouterr().err

@@ -55,7 +55,7 @@ def context(network: Network, reach: float | None = None) -> RunContext:
     [
         (line(NODES), "no positions"),
         (replace(line(NODES), position=np.zeros((NODES, 2))), "at one place"),
-        (disk(n=300, radius=0.1, seed=1), "cells of that reach connect only"),
+        (disk(n=300, radius=0.1, seed=1), "all hear each other, and such cells"),
     ],
     ids=["nowhere", "one place", "thin"],
 )

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from halfway.adapters.interface import System
+from halfway.adapters.registry import TABLE
 from halfway.comparison.evaluation.metrics import METRICS
 from halfway.comparison.evaluation.results import MeanInterval, ResultCell
 from halfway.comparison.evaluation.statistics import FinishedRun, StoppingRule, cells_of
@@ -24,7 +26,12 @@ def finished(system: str, replicate: int, **observed: float) -> FinishedRun:
 
 def on_scenario(scenario: Scenario, *systems: str) -> tuple[str, ...]:
     """The notes that follow from a scenario and the systems."""
-    return notes_of([scenario], systems, [], [], 3)
+    return notes_of([scenario], of(*systems), [], [], 3)
+
+
+def of(*names: str) -> list[System]:
+    """Built-in systems by name."""
+    return [TABLE[name] for name in names]
 
 
 def cell(metric: str, *values: float, system: str = "gossip") -> ResultCell:
@@ -40,21 +47,66 @@ def energy(**values: list[float]) -> list[ResultCell]:
 
 
 def test_a_plain_scenario_needs_no_note() -> None:
-    assert notes_of([PLAIN], ["rumor-routing", "gossip"], [finished("gossip", 0)], [], 3) == ()
+    assert notes_of([PLAIN], of("rumor-routing", "gossip"), [finished("gossip", 0)], [], 3) == ()
 
 
 def test_a_note_has_at_most_two_lines_of_80_columns() -> None:
     runs = [finished("gossip", 0, late=2.0, saturated=1.0)]
     busy = Scenario(network=PLAIN.network, radio=IdealRadio(success=0.9), workload=BUSY.workload)
     cells = [cell("delivery-ratio", 1.0, 1.0, 0.9), cell("delivery-ratio", 0.3, system="drip")]
-    notes = notes_of([busy], list(SYSTEMS), runs, cells, 3, StoppingRule(0.01))
-    assert len(notes) == 11
+    notes = notes_of([busy], of(*SYSTEMS), runs, cells, 3, StoppingRule(0.01))
+    assert len(notes) == 14
     assert all(len(f"note: {note}") <= 160 for note in notes)
 
 
 def test_a_radio_without_overhearing_is_named() -> None:
-    (note,) = notes_of([PLAIN, LOSSY], ["gossip"], [], [], 3)
+    (note,) = notes_of([PLAIN, LOSSY], of("gossip"), [], [], 3)
     assert "favours walks and trees" in note
+
+
+def test_acknowledgements_are_named_where_records_can_be_lost() -> None:
+    options: dict[str, dict[str, float]] = {"siena": {"retries": 2}}
+    lossy, reliable = (
+        Scenario(network=PLAIN.network, radio=IdealRadio(success=share), options=options)
+        for share in (0.9, 1.0)
+    )
+    systems = of("random-walk", "gossip", "siena", "georendezvous", "drip")
+    notes = notes_of([lossy], systems, [], [], 3)
+    assert (
+        "Retries of a hop, as records can be lost: random-walk, georendezvous: 5; siena: 2."
+    ) in notes
+    assert "These systems have no acknowledged hops: gossip, drip." in notes
+    assert "Options set: siena (retries = 2)." in notes
+    assert any("`--sweep options.random-walk.retries=0,5`" in note for note in notes)
+    quiet = notes_of([reliable], systems, [], [], 3)
+    assert not any("acknowledge" in note or "Retries" in note for note in quiet)
+    both = notes_of([lossy, reliable], systems, [], [], 3)
+    assert any("random-walk, georendezvous: 0 or 5; siena: 2." in note for note in both)
+
+
+def test_a_radio_that_repeats_frames_needs_no_acknowledgements() -> None:
+    notes = on_scenario(PLAIN, "siena", "gossip")
+    assert (
+        "The radio with contention repeats unicast frames, so no system acknowledges hops." in notes
+    )
+    assert any("`--sweep options.siena.retries=0,5`" in note for note in notes)
+
+
+def test_many_options_make_notes_of_two_lines() -> None:
+    options = {name: {"retries": 1, "ack_timeout_s": 0.25, "brokers": 40 + k}
+               for k, name in enumerate(("siena", "underlay-siena"))}  # fmt: skip
+    options |= {name: {"relaunch_s": 1.5, "launches": 3, "retries": k}
+                for k, name in enumerate(("directional-walk", "random-walk"))}  # fmt: skip
+    notes = on_scenario(Scenario(network=PLAIN.network, options=options), *options)
+    given = [note for note in notes if note.startswith("Options set: ")]
+    assert len(given) > 1
+    assert all(len(f"note: {note}") <= 160 for note in given)
+    assert all(any(f"{name} (" in note for note in given) for name in options)
+
+
+def test_remarks_on_files_come_first() -> None:
+    notes = notes_of([LOSSY], of("gossip"), [], [], 3, remarks=["mesh.csv: left out 3 loops"])
+    assert notes[0] == "mesh.csv: left out 3 loops"
 
 
 def test_the_limits_of_rumor_routing_are_named_where_it_runs() -> None:
@@ -70,11 +122,11 @@ def test_the_low_delivery_ratio_of_drip_is_its_design() -> None:
     assert note.startswith("drip: an event goes to l brokers by design")
     epidemic = Scenario(network=PLAIN.network, radio=PLAIN.radio,
                         options={"drip": {"epidemic": True}})  # fmt: skip
-    assert on_scenario(epidemic, "drip") == ()
+    assert on_scenario(epidemic, "drip") == ("Options set: drip (epidemic = true).",)
 
 
 def test_what_brokers_of_trees_know_at_the_start_is_named() -> None:
-    (note,) = on_scenario(PLAIN, "gossip", "siena")
+    note, *_ = on_scenario(PLAIN, "gossip", "siena")
     assert note.startswith("siena: ")
     assert on_scenario(PLAIN, "gossip") == ()
 
@@ -82,24 +134,24 @@ def test_what_brokers_of_trees_know_at_the_start_is_named() -> None:
 def test_costs_are_read_with_the_delivery_ratio_where_ratios_differ() -> None:
     alike = [cell("delivery-ratio", 0.98, 0.99), cell("delivery-ratio", 0.99, 1.0, system="drip")]
     low = cell("delivery-ratio", 0.3, 0.2, system="walk-overlay")
-    assert notes_of([PLAIN], ["gossip"], [], alike, 2) == ()
-    (note,) = notes_of([PLAIN], ["gossip"], [], [*alike, low], 2)
+    assert notes_of([PLAIN], of("gossip"), [], alike, 2) == ()
+    (note,) = notes_of([PLAIN], of("gossip"), [], [*alike, low], 2)
     assert note.startswith("Delivery ratios differ.")
 
 
 def test_counts_beside_the_metrics_are_named_by_system() -> None:
-    full = FinishedRun(0, "georendezvous", 0, 1, "ok", "", "", {"shortfall: full tables": (7.0,)})
+    full = FinishedRun(0, "drip", 0, 1, "ok", "", "", {"shortfall: full tables": (7.0,)})
     runs = [
         finished("gossip", 0, late=2.0), finished("gossip", 1, late=10.0),
         finished("flooding", 0, saturated=1.0), full,
     ]  # fmt: skip
-    systems = ["gossip", "flooding", "georendezvous"]
+    systems = of("gossip", "flooding", "counter-broadcast")
     late, saturated, short = notes_of([PLAIN], systems, runs, [], 2)
     assert late.startswith("Late notifications (gossip: 12) came after")
     assert saturated.startswith("Saturated nodes (flooding: 1) sent")
     assert short == (
-        "georendezvous: 7 full tables (counted by the protocol). Some notifications may have been "
-        "lost for this reason."
+        "drip: 7 full tables (counted by the protocol). Some notifications may have been lost for "
+        "this reason."
     )
 
 
@@ -110,25 +162,25 @@ def test_metrics_in_which_rare_values_decide_are_named() -> None:
         cell("state-per-node", 512.0, 512.0, 512.0),  # constant by design
         cell("energy", 1.0, 2.0, 3.0),
     ]
-    (note,) = notes_of([PLAIN], ["gossip"], [], cells, 3)
+    (note,) = notes_of([PLAIN], of("gossip"), [], cells, 3)
     assert "delivery-ratio (gossip); messages-per-notification (gossip)." in note
 
 
 def test_systems_without_a_value_in_some_replicates_are_named() -> None:
-    (note,) = notes_of([PLAIN], ["gossip"], [], [cell("latency-p50", 1.0)], 2)
+    (note,) = notes_of([PLAIN], of("gossip"), [], [cell("latency-p50", 1.0)], 2)
     assert note.startswith("Some means cover only")
     assert note.endswith("gossip.")
 
 
 def test_a_stopping_rule_that_was_not_met_names_the_systems() -> None:
     narrow = energy(flooding=[10.0, 10.1, 9.9], gossip=[5.0, 5.1, 4.9])
-    assert notes_of([PLAIN], ["gossip"], [], narrow, 3, TENTH) == ()
+    assert notes_of([PLAIN], of("gossip"), [], narrow, 3, TENTH) == ()
     wide = energy(flooding=[10.0, 10.1, 9.9], gossip=[5.0, 9.0, 1.0])
-    (note,) = notes_of([PLAIN], ["gossip"], [], wide, 3, TENTH)
+    (note,) = notes_of([PLAIN], of("gossip"), [], wide, 3, TENTH)
     assert note.startswith("The limit of replicates was reached")
     assert note.endswith("energy is not as precise as requested: gossip.")
     nothing = energy(flooding=[float("nan"), float("nan")])
-    (note,) = notes_of([PLAIN], ["gossip"], [], nothing, 2, TENTH)
+    (note,) = notes_of([PLAIN], of("gossip"), [], nothing, 2, TENTH)
     assert note.startswith("No system has a value of energy")
 
 

@@ -96,7 +96,8 @@ def test_every_option_of_a_system_is_on_the_page(name: str) -> None:
     for option, about in TABLE[name].options.items():
         flag = isinstance(about.default, bool)
         span = "true, false" if flag else f"from {number(about.low)} to {number(about.high)}"
-        expected.append([f"`{option}`", shown(about.default), span, about.meaning])
+        default = "auto" if about.auto else shown(about.default)
+        expected.append([f"`{option}`", default, span, about.meaning])
     assert rows == expected
 
 

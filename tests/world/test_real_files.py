@@ -53,7 +53,8 @@ def test_one_room(data: Path, site: str, n: int, links: int) -> None:
 )
 def test_intel_lab(data: Path, threshold: float, links: int, giant: int) -> None:
     folder = data / "intel_lab"
-    options = {"quality": "3", "threshold": threshold, "positions_from": folder / "mote_locs.txt"}
+    options = {"quality": "3", "threshold": threshold, "partial_positions": True,
+               "positions_from": folder / "mote_locs.txt"}  # fmt: skip
     network = read_network(folder / "connectivity.txt", **options)  # type: ignore[arg-type]
     assert (network.n, network.links) == (55, links)  # 54 motes and the base station
     assert network.left_out["lines without a quality"] == 1  # line 2918
@@ -74,7 +75,8 @@ FREIFUNK = {  # nodes, links, components, giant; wifi alone: nodes, links
 @pytest.mark.parametrize("city", FREIFUNK)
 def test_freifunk(data: Path, city: str) -> None:
     path = data / "freifunk" / f"{city}_links.csv"
-    network = read_network(path, positions_from=data / "freifunk" / f"{city}_nodes.csv")
+    places = data / "freifunk" / f"{city}_nodes.csv"
+    network = read_network(path, positions_from=places, partial_positions=True)
     wifi = read_network(path, only={"type": "wifi"})
     found = (network.n, network.links, *parts(network), wifi.n, wifi.links)
     assert found == FREIFUNK[city]

@@ -47,9 +47,9 @@ class GeorendezvousAdapter(Adapter):
         share = connected_share(context, layout.cell)
         if share < _CONNECTED:
             return (
-                f"all nodes hear each other only within {layout.reach:.3g}, and cells of that "
-                f"reach connect only {share:.0%} of the largest component "
-                f"({_CONNECTED:.0%} required)"
+                "it needs cells whose members all hear each other, and such cells (of reach "
+                f"{layout.reach:.3g}) connect {share:.0%} of the nodes ({_CONNECTED:.0%} needed). "
+                "Use a denser network"
             )
         return ""
 

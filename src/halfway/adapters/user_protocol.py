@@ -133,12 +133,17 @@ def _options(module: ModuleType, adapter: type[Adapter], where: str) -> Mapping[
     return options
 
 
+_OPTION_PARTS = 4  # default, low, high, meaning
+
+
 def _option(field: str, value: Any, where: str) -> Option:
     if isinstance(value, bool):
         return Option(value, False, True, field)
     if isinstance(value, int | float):
         return Option(value, _LOW, _HIGH, field)
-    if not isinstance(value, tuple) or len(value) != len(Option._fields):
+    if isinstance(value, Option):
+        return value
+    if not isinstance(value, tuple) or len(value) != _OPTION_PARTS:
         what = f"OPTIONS['{field}']: expected a number or (default, low, high, meaning)"
         raise Problem(what, where=where, remedy="halfway.core.options has functions for it")
     return Option(*value)

@@ -78,8 +78,7 @@ def compare(
             until=until, max_replicates=most, changes=given, sweeps=swept,
             needs=needs, minimise=minimise,
         )  # fmt: skip
-    for name, why in request.unsupported.items():
-        warn(f"{name} cannot run here: {why}")
+    _warn_of(request)
     completed, page = _completed(request, out, master, seed, mapped, as_json)
     _show(completed, page, as_json)
 
@@ -91,6 +90,14 @@ def _names(systems: list[str] | None) -> list[str]:
         remedy = "name systems, such as --systems gossip,flooding, or leave the option out"
         raise Problem("--systems: expected at least one name", remedy=remedy)
     return names
+
+
+def _warn_of(request: "Request") -> None:
+    """Warn of what `halfway compare` left out of the files, and of systems that cannot run."""
+    for remark in request.remarks:
+        warn(remark)
+    for name, why in request.unsupported.items():
+        warn(f"{name} cannot run here: {why}")
 
 
 def _show(completed: "Completed", page: Path, as_json: bool) -> None:

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from halfway.problem import Problem
+from halfway.world.graphs.left_out import OUTSIDE, left_out_remarks
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components, largest_component, subnetwork
 from halfway.world.graphs.unit_disk import connected_unit_disk, unit_disk
 from halfway.world.importers.network import read_network
+from halfway.world.importers.projection import PROJECTED
 from halfway.world.workload.pairs import distinct_pairs
 
 DRAWN = "unit-disk:"
@@ -33,7 +35,12 @@ def named_network(name: str, *, radius: float | None, largest: bool, **reading: 
     if radius is None:
         return found
     linked = _linked(found, radius, name)
-    return largest_component(linked) if largest else linked
+    if not largest:
+        return linked
+    part = largest_component(linked)
+    lost = set(map(linked.label, range(linked.n))) - set(map(part.label, range(part.n)))
+    more = left_out_remarks({OUTSIDE: len(lost)}, {OUTSIDE: sorted(lost)}) if lost else ()
+    return replace(part, remarks=(*linked.remarks, *(f"{found.name}: {one}" for one in more)))
 
 
 def ends(
@@ -97,4 +104,7 @@ def _linked(found: Network, radius: float, name: str) -> Network:
     linked = unit_disk(found.position, radius, name=f"{found.name}, r = {radius:g}")
     # `unit_disk` labels nodes by their row among the positions: restore the user's ids.
     places = range(found.n) if linked.labels is None else linked.labels
-    return replace(linked, labels=np.array([found.label(int(place)) for place in places]))
+    labels = np.array([found.label(int(place)) for place in places])
+    # What else the reader of the links reported does not matter here.
+    remarks = tuple(one for one in found.remarks if PROJECTED in one)
+    return replace(linked, labels=labels, remarks=remarks)

@@ -75,11 +75,16 @@ PlotFile = Annotated[
 Largest = Annotated[bool, typer.Option("--largest", help="Keep only the largest component.")]
 Positions = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Read positions from a table of id, x, y (or lon, lat)."),
+    typer.Option(
+        metavar="FILE", help="Read positions of all nodes from a table of id, x, y (or lon, lat)."
+    ),
 ]
 Radius = Annotated[
     float | None,
-    typer.Option(metavar="R", help="Ignore the file's links. Link all nodes closer than R."),
+    typer.Option(
+        metavar="R",
+        help="Ignore the file's links. Link all nodes closer than R (metres for lon, lat).",
+    ),
 ]
 QualityColumn = Annotated[
     str | None, typer.Option(metavar="COL", help="Column with the link quality (A to B).")
@@ -90,10 +95,14 @@ QualityBackColumn = Annotated[
 Over = Annotated[
     float | None, typer.Option(metavar="T", help="Keep only links with a quality over T.")
 ]
+Under = Annotated[
+    float | None,
+    typer.Option(metavar="T", help="Keep only links with a quality under T, such as ETX."),
+]
 BothWays = Annotated[
     bool,
     typer.Option(
-        "--both-ways/--either-way", help="Require a quality over T in both directions, or in one."
+        "--both-ways/--either-way", help="Require the quality in both directions, or in one."
     ),
 ]
 ScenarioFile = Annotated[

@@ -23,6 +23,7 @@ from halfway.problem import Problem
 
 if TYPE_CHECKING:
     from halfway.comparison.plan import SystemSource
+    from halfway.scenario.build import Prepared
     from halfway.scenario.schema import Scenario
     from halfway.sim.metrics.outcome import Outcome
     from halfway.sim.simulation import Simulation
@@ -117,20 +118,35 @@ def _show(run: "Simulation", outcome: "Outcome", nodes: Path | None, as_json: bo
         print_highest_loads(console(), nodes, table)
 
 
+def _prepared(scenario: "Scenario") -> "Prepared":
+    """The network and the workload of `halfway simulate`; warns of what its files left out."""
+    from halfway.scenario.build import prepared
+    from halfway.scenario.remarks import remarks_of
+
+    with spinner("reading the network"):
+        ready = prepared(scenario)
+        remarks = remarks_of(scenario, ready)
+    for remark in remarks:
+        warn(remark)
+    return ready
+
+
 def _run(
     read: "Scenario", mine: "SystemSource", system: str | None, trace: Path | None, *, debug: bool
 ) -> "tuple[Simulation, Outcome]":
     """The run of `halfway simulate` and its outcome; a user's protocol is tried first."""
     from halfway.adapters.user_errors import user_errors
     from halfway.comparison.trial import try_first, watch
-    from halfway.scenario.build import simulation_of
+    from halfway.scenario.build import simulation_on, system_of
 
     if mine.text and not debug:
         with spinner(f"trying {mine.name} interpreted, on a few nodes"):
             try_first(read, [mine])
+    chosen = system_of(read, mine.system() if mine.text else system)
+    ready = _prepared(read)
     doing = "running interpreted" if debug else "running (the first run of a system compiles it)"
     with spinner(doing), user_errors(*mine):
-        run = simulation_of(read, system=mine.system() if mine.text else system, trace=trace)
+        run = simulation_on(ready, read, chosen, trace)
         if debug:
             watch(run)
         return run, run.run()

@@ -29,6 +29,7 @@ def walk(
     quality: options.QualityColumn = None,
     quality_back: options.QualityBackColumn = None,
     over: options.Over = None,
+    under: options.Under = None,
     both_ways: options.BothWays = True,
     as_json: options.AsJson = False,
 ) -> None:
@@ -52,7 +53,7 @@ def walk(
     draw = _drawing(plot)
     part, a, b = _network_and_ends(
         network, source, target, seed, radius=radius, largest=largest,
-        quality=[name for name in (quality, quality_back) if name], threshold=over,
+        quality=[name for name in (quality, quality_back) if name], threshold=over, under=under,
         both_ways=both_ways, positions_from=positions,
     )  # fmt: skip
     with spinner("walking (the first walk compiles the system)"):
@@ -73,9 +74,8 @@ def _network_and_ends(
 
     with spinner("reading the network"):
         whole = named_network(name, **given)
-    if whole.left_out:
-        dropped = ", ".join(f"{count:,} {what}" for what, count in whole.left_out.items())
-        warn(f"{whole.name}: left out {dropped}")
+    for remark in whole.remarks:
+        warn(remark)
     part, a, b, outside = ends(whole, source, target, seed)
     if outside:
         warn(f"{whole.name} is disconnected: the walks use {part.n} of {whole.n} nodes")

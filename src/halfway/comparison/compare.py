@@ -94,11 +94,22 @@ def _results(
         baseline=request.baseline, points=tuple(dict(point.varies) for point in request.points),
         replicates=replicates, metrics=metrics, cells=tuple(cells),
         curves=tuple(statistics.curves_of_runs(runs)), unsupported=dict(request.unsupported),
-        notes=notes_of(scenarios, names, runs, cells, replicates, request.until),
+        notes=_notes(request, runs, cells, replicates),
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
         digest=statistics.digest_of_runs(runs), wall_seconds=0.0,
         decisions=tuple(decide(at, metrics, cells, rule) for at in places),
         timelines=tuple(statistics.timelines_of_runs(runs, [one.seconds for one in scenarios])),
+    )  # fmt: skip
+
+
+def _notes(
+    request: Request, runs: Sequence[FinishedRun], cells: Sequence[ResultCell], replicates: int
+) -> tuple[str, ...]:
+    """The notes under a comparison's tables."""
+    scenarios = [point.scenario for point in request.points]
+    systems = [one.system() for one in request.systems]
+    return notes_of(
+        scenarios, systems, runs, cells, replicates, request.until, request.remarks
     )  # fmt: skip
 
 

@@ -7,9 +7,11 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from halfway.adapters.interface import System
 from halfway.comparison.evaluation.metrics import LATE, METRICS, SATURATED, SHORTFALL, guard_of
 from halfway.comparison.evaluation.results import ResultCell
 from halfway.comparison.evaluation.statistics import COMPARABLE, FinishedRun, StoppingRule, too_wide
+from halfway.scenario.option_notes import option_notes
 from halfway.scenario.schema import FromFile, Recorded, RecordedWorkload, Scenario, Workload
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 
@@ -17,13 +19,18 @@ _JUDGED = {metric.name for metric in METRICS if metric.better}
 
 
 def notes_of(
-    scenarios: Sequence[Scenario], systems: Sequence[str], runs: Sequence[FinishedRun],
+    scenarios: Sequence[Scenario], systems: Sequence[System], runs: Sequence[FinishedRun],
     cells: Sequence[ResultCell], replicates: int, rule: StoppingRule | None = None,
+    remarks: Sequence[str] = (),
 ) -> tuple[str, ...]:  # fmt: skip
-    """The notes under a comparison's tables; scenarios: of all points, systems: those that ran."""
+    """The notes under a comparison's tables; scenarios: of all points, systems: those that ran.
+
+    remarks: what the reading of the scenario's files left out or decided; they come first.
+    """
+    names = [one.name for one in systems]
     return (
-        *_on_failed(runs, replicates), *_on_delivery(cells), *_on_systems(scenarios, systems),
-        *_on_counts(runs),
+        *remarks, *_on_failed(runs, replicates), *_on_delivery(cells),
+        *_on_systems(scenarios, names), *option_notes(scenarios, systems), *_on_counts(runs),
         *_on_stopping(rule, cells), *_on_values(cells, replicates),
     )  # fmt: skip
 

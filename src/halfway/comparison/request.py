@@ -18,6 +18,7 @@ from halfway.comparison.plan import SystemSource
 from halfway.problem import Problem
 from halfway.scenario import build
 from halfway.scenario.reading import ScenarioSource, file_of
+from halfway.scenario.remarks import remarks_of
 from halfway.scenario.schema import Scenario
 from halfway.scenario.sweep import ScenarioPoint, read_sweep
 
@@ -33,6 +34,7 @@ class Request(NamedTuple):
     systems: Sequence[SystemSource]
     baseline: str
     unsupported: Mapping[str, str]  # name -> why
+    remarks: Sequence[str] = ()  # what reading left out or decided, and what does not fit the run
     replicates: int = REPLICATES
     until: StoppingRule | None = None
     max_replicates: int = MAX_REPLICATES
@@ -77,9 +79,8 @@ def read_request(
         what = f"replicates = {replicates}: expected at most {max_replicates}, where --until stops"
         raise Problem(what, remedy="lower --replicates, or raise --most")
     base, points = read_sweep(scenario, changes, sweeps, of_user)
-    title = printable(base.title) or file_of(scenario).stem
-    base = msgspec.structs.replace(base, title=title)
-    supported, unsupported = _sorted_out(points, chosen)
+    base = msgspec.structs.replace(base, title=printable(base.title) or file_of(scenario).stem)
+    supported, unsupported, remarks = _sorted_out(points, chosen)
     reference = baseline or ("flooding" if "flooding" in supported else next(iter(supported)))
     if reference not in supported:
         why = unsupported.get(reference, f"expected one of {', '.join(supported)}")
@@ -87,8 +88,9 @@ def read_request(
     able, wanted = list(supported.values()), {**(base.decision.need or {}), **(needs or {})}
     decision = decision_rule(wanted, minimise or base.decision.minimise)
     return Request(
-        base, points, able, reference, unsupported, replicates, rule, max_replicates, decision
-    )
+        base, points, able, reference, unsupported, remarks, replicates, rule, max_replicates,
+        decision,
+    )  # fmt: skip
 
 
 def printable(title: str) -> str:
@@ -163,12 +165,16 @@ def _chosen(systems: Sequence[str]) -> list[str]:
 
 def _sorted_out(
     points: Sequence[ScenarioPoint], systems: Sequence[SystemSource]
-) -> tuple[dict[str, SystemSource], dict[str, str]]:
-    """The requested systems that can run at every point, and why the others cannot."""
+) -> tuple[dict[str, SystemSource], dict[str, str], list[str]]:
+    """The requested systems that can run at every point, why others cannot, and the remarks."""
     unsupported: dict[str, str] = {}
+    remarks: dict[str, list[str]] = {}  # remark -> the points that have it
     for point in points:
-        context = build.run_context(point.scenario)
+        ready = build.prepared(point.scenario)
+        context = build.run_context(point.scenario, ready)
         where = ", ".join(f"{field} = {value}" for field, value in point.varies.items())
+        for remark in remarks_of(point.scenario, ready):
+            remarks.setdefault(remark, []).append(where)
         for one in systems:
             if one.name in unsupported:
                 continue
@@ -178,4 +184,8 @@ def _sorted_out(
     if not supported:
         name, why = next(iter(unsupported.items()))
         raise Problem(f"no system can run here; {name}: {why}")
-    return supported, unsupported
+    told = [
+        remark if len(places) == len(points) else f"{remark} (at {places[0]})"
+        for remark, places in remarks.items()
+    ]
+    return supported, unsupported, told

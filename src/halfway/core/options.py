@@ -12,6 +12,7 @@ class Option(NamedTuple):
     low: Value
     high: Value
     meaning: str
+    auto: bool = False  # a scenario chooses the value; `default` holds without a scenario
 
 
 def seconds(default: float, meaning: str, low: float = 0.0) -> Option:

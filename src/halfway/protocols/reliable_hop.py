@@ -13,6 +13,7 @@ import numpy.typing as npt
 from halfway.core.compiled import apart, inlined
 from halfway.core.kinds import Kinds
 from halfway.core.message import COUNTED_ON, EVERYONE, MESSAGE
+from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 
 KINDS = Kinds()
@@ -24,6 +25,13 @@ ACK_TIMEOUT = KINDS.timer(
 )  # fmt: skip
 
 ACK_TIMEOUT_S = 0.1  # the default of every system; more than a round trip
+# Options of every system with reliable hops. A scenario chooses the same effort for all of them.
+RETRIES_OPTION = count(
+    0, "number of retransmissions of a hop. 0 means that hops are not acknowledged", 0, 100
+)._replace(auto=True)
+ACK_TIMEOUT_OPTION = seconds(
+    ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
+)._replace(auto=True)
 NONE = np.int64(-1)
 _FREE = 0  # the sequence number of a free place
 _SEQUENCE_NUMBERS = 2**31 - 1  # after these they start again

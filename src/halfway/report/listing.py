@@ -45,6 +45,7 @@ class OptionRow(NamedTuple):
     low: float | int | bool
     high: float | int | bool
     meaning: str
+    auto: bool  # a scenario chooses the value; `default` holds without a scenario
 
 
 def print_options(console: Console, options: Mapping[str, Sequence[OptionRow]]) -> None:
@@ -56,7 +57,8 @@ def print_options(console: Console, options: Mapping[str, Sequence[OptionRow]]) 
             ("  option", "left"), ("default", "right"), ("range", "left"), ("meaning", "left")
         )
         for row in own:
-            values = _value(row.default), _range(row), row.meaning
+            default = "auto" if row.auto else _value(row.default)
+            values = default, _range(row), row.meaning
             table.add_row(Text(f"  {row.option}"), *map(Text, values))
         console.print(table if own else Text("  no options"))
     for row in [row for own in options.values() for row in own][:1]:
@@ -66,7 +68,7 @@ def print_options(console: Console, options: Mapping[str, Sequence[OptionRow]]) 
 
 
 def options_json(options: Mapping[str, Sequence[OptionRow]]) -> str:
-    """The listed options as one JSON object a line: system, option, default, low, high, meaning."""
+    """The listed options as one JSON object a line: all fields of a row."""
     rows = [row._asdict() for own in options.values() for row in own]
     return "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from halfway.adapters.interface import RunContext, System
 from halfway.adapters.registry import named
 from halfway.problem import Problem
+from halfway.scenario.acknowledgements import options_of
 from halfway.scenario.schema import (
     Backbone,
     FromFile,
@@ -55,11 +56,15 @@ def simulation_of(
     of its own, so that another system runs on the same network with the same workload.
     """
     # A wrong name is reported before a network is drawn.
-    if system is None:
-        chosen = named(scenario.system, "system")
-    else:
-        chosen = system if isinstance(system, System) else named(system, "--system")
+    chosen = system_of(scenario, system)
     return simulation_on(prepared(scenario), scenario, chosen, trace)
+
+
+def system_of(scenario: Scenario, system: str | System | None = None) -> System:
+    """Return the scenario's own system, or another one. Raises Problem for an unknown name."""
+    if system is None:
+        return named(scenario.system, "system")
+    return system if isinstance(system, System) else named(system, "--system")
 
 
 def prepared(scenario: Scenario) -> Prepared:
@@ -68,7 +73,14 @@ def prepared(scenario: Scenario) -> Prepared:
         network, motion = network_of(scenario)
     place = Place(_names(network, motion), scenario.seed)
     with _located("workload"):
-        demand = demand_of(scenario.workload, place)
+        try:
+            demand = demand_of(scenario.workload, place)
+        except Problem as problem:
+            if network is None or not network.remarks:
+                raise
+            # Often the file has the nodes, and its reading left them out.
+            what = f"{problem.what}; {'; '.join(network.remarks)}"
+            raise Problem(what, where=problem.where, remedy=problem.remedy) from None
         if isinstance(demand, Listed) and demand.next_at() >= scenario.seconds:
             what = f"the first event is at {demand.next_at():g} s, after the end of the run"
             raise Problem(what, remedy="set workload.scale, workload.begin or seconds")
@@ -103,7 +115,7 @@ def simulation_on(
         system, ready.network, motion=ready.motion, workload=ready.demand, radio=scenario.radio,
         faults=scenario.faults, seconds=scenario.seconds, seed=scenario.seed,
         discovery_delay_s=scenario.discovery_delay_s, window=scenario.window,
-        options=scenario.options.get(system.name, {}),
+        options=options_of(scenario, system),
         power=_power(scenario.power), batteries=ready.battery_j, trace=trace,
         stretch=scenario.stretch,
     )  # fmt: skip
@@ -114,9 +126,8 @@ def _power(power: NodePower) -> Power:
     return Power(power.tx_w, power.rx_w, power.idle_w, power.bit_rate)
 
 
-def run_context(scenario: Scenario) -> RunContext:
-    """The run context that a scenario gives adapters. Problem where no system can run at all."""
-    ready = prepared(scenario)
+def run_context(scenario: Scenario, ready: Prepared) -> RunContext:
+    """The run context that a prepared scenario gives adapters. Problem where no system can run."""
     environment, context = environment_and_context(
         ready.network, ready.motion, ready.demand, scenario.faults,
         seconds=scenario.seconds, seed=scenario.seed, discovery_delay_s=scenario.discovery_delay_s,
@@ -129,7 +140,7 @@ def run_context(scenario: Scenario) -> RunContext:
 def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
     """Why a system cannot be built on a scenario of that context, or with its options; else ""."""
     try:
-        return system.with_options(scenario.options.get(system.name, {})).unsupported(context)
+        return system.with_options(options_of(scenario, system)).unsupported(context)
     except Problem as problem:
         return problem.what
 
@@ -145,7 +156,7 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
         case FromFile() as file:
             return read_network(
                 file.path, source=file.source, target=file.target, quality=file.quality,
-                threshold=file.over, both_ways=file.both_ways,
+                threshold=file.over, under=file.under, both_ways=file.both_ways,
                 positions_from=file.positions, largest=file.largest,
             ), None  # fmt: skip
         case Backbone() as model:

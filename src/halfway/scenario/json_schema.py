@@ -38,6 +38,8 @@ def json_schema() -> str:
             fields = part["properties"]
             tags = [fields[tag]["enum"][0] for tag in ("kind", "fault") if tag in fields]
             _describe(fields, " ".join([table, *tags]))
+    # A workload without a kind is drawn.
+    parts["Workload"]["required"] = []
     top["properties"]["system"]["enum"] = list(TABLE)
     top["properties"]["options"] = _options()
     head = {
@@ -86,8 +88,10 @@ def _options() -> dict[str, Any]:
     return {"type": "object", "properties": systems, "additionalProperties": {"type": "object"}}
 
 
-def _option(default: float, low: float, high: float, meaning: str) -> dict[str, Any]:
-    shown = {"description": meaning, "default": default}
+def _option(default: float, low: float, high: float, meaning: str, auto: bool) -> dict[str, Any]:
+    shown: dict[str, Any] = {"description": meaning}
+    if not auto:  # a scenario chooses the value of an automatic option
+        shown["default"] = default
     if isinstance(default, bool):
         return {"type": "boolean", **shown}
     sort = "integer" if isinstance(default, int) else "number"

@@ -15,7 +15,9 @@ from halfway.problem import Problem
 from halfway.scenario import schema
 from halfway.scenario.schema import FromFile, Recorded, Scenario, Waypoint, converted
 from halfway.scenario.workload import files_of, with_other_files
-from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
+from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio
+
+_MOST_BYTES = 4_000_000  # of a scenario file
 
 # A TOML file, the same fields as a mapping, or a scenario that was read.
 ScenarioSource = str | Path | Mapping[str, Any] | Scenario
@@ -58,8 +60,15 @@ def _content(scenario: ScenarioSource) -> dict[str, Any]:
         return dict(plain_value(scenario, "scenario"))
     path = Path(scenario)
     try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            what = f"expected a scenario file of at most {_MOST_BYTES // 1_000_000} MB"
+            raise Problem(
+                what, where=str(path), remedy="put networks and tables in files of their own"
+            )
         # Some editors begin a file with a byte order mark.
-        return tomllib.loads(path.read_text("utf-8-sig"))
+        return tomllib.loads(data.decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None)
         what = str(reason).lower() if reason else "expected text in UTF-8"
@@ -146,7 +155,7 @@ def input_files(scenario: Scenario) -> list[str]:
     files = [network.path] if isinstance(network, FromFile | Recorded) else []
     if isinstance(network, FromFile) and network.positions is not None:
         files.append(network.positions)
-    if isinstance(radio, IdealRadio | DistanceRadio) and radio.ratios is not None:
+    if isinstance(radio, IdealRadio | DistanceRadio | CsmaRadio) and radio.ratios is not None:
         files.append(radio.ratios)
     if isinstance(scenario.power.battery_j, str):
         files.append(scenario.power.battery_j)
@@ -160,7 +169,7 @@ def with_files(scenario: Scenario, other: Callable[[str], str]) -> Scenario:
         network = msgspec.structs.replace(network, path=other(network.path))
     if isinstance(network, FromFile) and network.positions is not None:
         network = msgspec.structs.replace(network, positions=other(network.positions))
-    if isinstance(radio, IdealRadio | DistanceRadio) and radio.ratios is not None:
+    if isinstance(radio, IdealRadio | DistanceRadio | CsmaRadio) and radio.ratios is not None:
         radio = msgspec.structs.replace(radio, ratios=other(radio.ratios))
     workload, power = with_other_files(scenario.workload, other), scenario.power
     if isinstance(power.battery_j, str):
@@ -201,7 +210,7 @@ def _check_together(scenario: Scenario, own: Mapping[str, System]) -> None:
                 raise Problem(f"options.{name}: {what}", remedy=problem.remedy) from None
     radio, delay_s = scenario.radio, scenario.discovery_delay_s
     if (
-        isinstance(radio, IdealRadio | DistanceRadio)
+        isinstance(radio, IdealRadio | DistanceRadio | CsmaRadio)
         and radio.ratio_columns
         and radio.ratios is None
     ):

@@ -39,6 +39,7 @@ class FromFile(_Part, frozen=True, kw_only=True, tag_field="kind", tag="file"):
     target: str | None = None
     quality: str = ""  # one column, or two separated by a comma
     over: float | None = None
+    under: float | None = None
     both_ways: bool = True
     positions: str | None = None
     largest: bool = True
@@ -75,9 +76,11 @@ class Recorded(_Part, frozen=True, kw_only=True, tag_field="kind", tag="recorded
 class Member(_Part, frozen=True, kw_only=True):
     """A subscriber of a scenario whose subscription begins and ends at given times."""
 
-    node: Node
-    from_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0
-    until_s: Annotated[float, Meta(gt=0.0, le=1e9)] | None = None
+    node: Annotated[Node, Meta(description="The name of the subscriber.")]
+    from_s: Annotated[float, Meta(ge=0.0, le=1e9, description="The begin in s.")] = 0.0
+    until_s: Annotated[
+        Annotated[float, Meta(gt=0.0, le=1e9)] | None, Meta(description="The end in s.")
+    ] = None
 
 
 Publishers = str | list[Node] | dict[str, list[Node]]  # a file, nodes of all topics, or by topic

@@ -108,6 +108,7 @@ def _left_out_nodes(scenario: Scenario, names: list[str]) -> list[str]:
         target=file.target,
         quality=file.quality,
         threshold=file.over,
+        under=file.under,
         both_ways=file.both_ways,
     )
     return sorted({whole.label(row) for row in range(whole.n)} - set(names))

@@ -57,7 +57,8 @@ class Simulation:
     1.0
 
     system: a name (see `halfway list`), or a user's protocol (`halfway.adapters.user_protocol`);
-    options: the values of its options.
+    options: the values of its options. Acknowledgements are not chosen by the radio, as a scenario
+    does: without options, `retries` is 5 for walk-overlay and 0 for the other systems.
     network: a static network; or motion: moving nodes (exactly one of the two).
     radio: a declaration of `halfway.sim.radio.declarations`; default: `IdealRadio()`.
     faults: crashes, churn, cut links and partitions of `halfway.world.faults`.

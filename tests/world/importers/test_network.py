@@ -119,11 +119,11 @@ def test_compressed(tmp_path: Path, name: str) -> None:
 
 def test_positions_from_another_file(tmp_path: Path) -> None:
     path = written(tmp_path, "net.csv", PAIRS)
-    places = written(tmp_path, "at.csv", "id,lat,lon\n1,1,2\n2,3,4\n3,5,6\n4,7,8\n5,9,10\n")
+    places = written(tmp_path, "at.csv", "y,id,x\n1,1,2\n3,2,4\n5,3,6\n7,4,8\n9,5,10\n")
     network = read_network(path, positions_from=places)
     assert where(network) == {str(i): (2.0 * i, 2.0 * i - 1) for i in range(1, 6)}
     assert (network.n, network.links) == (5, 3)  # each id with a position is a node
-    turned = read_network(path, positions_from=places, position_columns="id,lat,lon")
+    turned = read_network(path, positions_from=places, position_columns="id,y,x")
     assert where(turned)["5"] == (9.0, 10.0)
     blanks = written(tmp_path, "at.txt", "1 1 2\n2 3 4\n3 5 6\n4 7 8\n")
     assert where(read_network(path, positions_from=blanks))["4"] == (7.0, 8.0)
@@ -132,18 +132,103 @@ def test_positions_from_another_file(tmp_path: Path) -> None:
 def test_partial_positions_are_none_and_counted(tmp_path: Path) -> None:
     path = written(tmp_path, "net.csv", "a,b\n1,2\n3,4\n4,5\n")
     places = written(tmp_path, "at.csv", "id,x,y\n1,,\n3,1,2\n4,3,4\n5,5,6\n")
-    network = read_network(path, positions_from=places)
+    network = read_network(path, positions_from=places, partial_positions=True)
     assert network.position is None
     assert network.left_out == {"nodes without a position": 2}
+    assert network.remarks == (
+        "net.csv: all positions are ignored, because there are 2 nodes without a position (1, 2)",
+    )
+    with pytest.raises(Problem, match=r"at.csv: no position for 2 of 5 nodes \(1, 2\) \(add"):
+        read_network(path, positions_from=places)
     largest = read_network(path, positions_from=places, largest=True)
     assert where(largest) == {"3": (1, 2), "4": (3, 4), "5": (5, 6)}
     assert largest.left_out == {"nodes outside the largest component": 2}
+    assert largest.remarks == ("net.csv: left out 2 nodes outside the largest component (1, 2)",)
+
+
+def test_longitude_and_latitude_are_projected_to_metres(tmp_path: Path) -> None:
+    path = written(tmp_path, "net.csv", "a,b\n1,2\n2,3\n")
+    body = "1,48,179.99\n2,48,-179.99\n3,48.02,179.99\n"
+    found = []
+    for header in ("node,lat,lon", "id,Latitude,Longitude", "first,lat,lng"):
+        places = written(tmp_path, "at.csv", f"{header}\n{body}")
+        network = read_network(path, positions_from=places)
+        found.append(where(network))
+        (remark,) = network.remarks
+        assert "projected to metres (equirectangular, around lon " in remark
+    assert found[0] == found[1] == found[2]
+    # A degree of latitude is 111.2 km, and at 48° a degree of longitude is cos 48° of it.
+    one, two, three = (np.array(found[0][name]) for name in "123")
+    assert np.linalg.norm(one - two) == pytest.approx(0.02 * 111_195 * 0.669, rel=2e-3)
+    assert np.linalg.norm(one - three) == pytest.approx(0.02 * 111_195, rel=1e-4)
+    metres = written(tmp_path, "at.csv", "id,lon,lat\n1,4000,1\n2,4100,200\n3,1,2\n")
+    with pytest.raises(Problem, match=r"expected degrees.*name the columns x and y"):
+        read_network(path, positions_from=metres)
+
+
+def test_a_table_with_one_direction_is_symmetric_and_says_so(tmp_path: Path) -> None:
+    body = "a,b,tq\nhub,1,255\nhub,2,200\nhub,3,100\n"
+    network = read_network(written(tmp_path, "tq.csv", body), quality="tq", threshold=128)
+    assert links(network) == {("1", "hub"), ("2", "hub")}
+    assert network.remarks == (
+        "tq.csv: each link is in the table once, so tq holds in both directions",
+        "tq.csv: kept 2 of 3 links: tq > 128",
+    )
+    # One line back is enough to make every line a direction.
+    back = written(tmp_path, "tq.csv", body + "1,hub,130\n")
+    assert links(read_network(back, quality="tq", threshold=128)) == {("1", "hub")}
+    lonely = written(tmp_path, "tq.csv", body + "1,hub,20\n")
+    with pytest.raises(Problem, match=r"tq > 128 both ways; the values are 20 to 255.*either-way"):
+        read_network(lonely, quality="tq", threshold=128)
+    with pytest.raises(Problem, match=r"tq > 300; the values are 100 to 255 \(choose other limits"):
+        read_network(written(tmp_path, "tq.csv", body), quality="tq", threshold=300)
+
+
+def test_less_is_better_below_a_limit(tmp_path: Path) -> None:
+    path = written(tmp_path, "etx.csv", "a,b,etx\n1,2,1.0\n2,3,1.9\n3,4,0\n4,1,5.5\n1,3,\n")
+    assert links(read_network(path, quality="etx", under=2.0)) == {
+        ("1", "2"), ("2", "3"), ("3", "4"),
+    }  # fmt: skip
+    some = read_network(path, quality="etx", under=1.9, threshold=0.0)
+    assert links(some) == {("1", "2")}
+    assert "etx.csv: kept 1 of 5 links: etx > 0 and < 1.9" in some.remarks
+    with pytest.raises(Problem, match="under = 2: expected a quality column"):
+        read_network(path, under=2.0)
+
+
+def test_decimal_commas_and_percentages(tmp_path: Path) -> None:
+    body = "a;b;pdr\n1;2;0,91\n2;3;89,5%\n3;4;95 %\n4;5;1,234\n"
+    path = written(tmp_path, "net.csv", body)
+    assert links(read_network(path, quality="pdr", threshold=0.9)) == {
+        ("1", "2"), ("3", "4"), ("4", "5"),
+    }  # fmt: skip
+    quoted = 'a,b,pdr\n1,2,"0,91"\n'
+    assert read_network(written(tmp_path, "q.csv", quoted), quality="pdr").links == 1
+    unclear = written(tmp_path, "q.csv", 'a,b,pdr\n1,2,"1,234"\n')
+    with pytest.raises(Problem, match=r"pdr = '1,234': expected a number"):
+        read_network(unclear, quality="pdr")
+
+
+def test_what_is_left_out_is_counted_with_the_first_names(tmp_path: Path) -> None:
+    # A chain of 9, and four pairs apart from it.
+    chain = "".join(f"{k},{k + 1}\n" for k in range(1, 9))
+    pairs = "".join(f"p{k},q{k}\n" for k in range(4))
+    path = written(tmp_path, "net.csv", f"a,b\n{chain}3,3\n3,2\n{pairs}")
+    network = read_network(path, largest=True)
+    assert network.n == 9
+    assert network.remarks == (
+        "net.csv: left out 1 loop, 1 repeated link, 8 nodes outside the largest component "
+        "(p0, q0, p1, q1, p2, …)",
+    )
 
 
 def test_graphml(tmp_path: Path) -> None:
     network = read_network(written(tmp_path, "net.graphml", GRAPHML))
     assert links(network) == {("a", "b"), ("b", "c")}
-    assert where(network) == {"a": (8.5, 47), "b": (7.4, 46.9), "c": (6.1, 46.2)}
+    flat = where(network)  # Longitude and Latitude, in metres
+    north = (np.array([47, 46.9, 46.2]) - 46.7) * 111_195.08
+    assert [flat[name][1] for name in "abc"] == pytest.approx(north, rel=1e-6)
+    assert flat["a"][0] - flat["b"][0] == pytest.approx(1.1 * 111_195.08 * 0.68582, rel=1e-4)
     assert network.left_out == {"loops": 1, "repeated links": 1}
     partial = GRAPHML.replace('<data key="d2">46.2</data>', "")
     network = read_network(written(tmp_path, "part.graphml", partial))
@@ -183,7 +268,7 @@ BAD_TABLES = {
     "only a byte order mark": ("\ufeff", "the file is empty"),
     "nothing good": (
         PAIRS.replace("0.8", "0.01"),
-        "no link has pdr > 0.7 both ways; the greatest is 1",
+        "no link has pdr > 0.7 both ways; the values are 0.01 to 1",
     ),
     "binary": (b"a,b,pdr\n1,2,\x80\xff", ":2:5: expected a text file"),
     "zeros": (b"a,b,pdr\n\x00\x00", ":2:1: expected a text file"),
@@ -244,6 +329,10 @@ BAD_GRAPHML = {
     "no xml": (PAIRS, ":1:1: the XML is not well-formed"),
     "binary": (b"\x00\x01\x02\x03", "the XML is not well-formed"),
     "no encoding": ("<?xml version='1.0' encoding='nope'?><graphml/>", "XML"),
+    "entities": (
+        '<!DOCTYPE g [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]><graphml>&b;</graphml>',
+        ": document types are refused",
+    ),
     "nothing": ("", "the file is empty"),
 }
 

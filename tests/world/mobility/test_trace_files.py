@@ -123,7 +123,13 @@ def test_tracks_join_their_fixes(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("content", "where", "said"),
     [
-        ("node,t_s,x_m\na,1,2\n", "", "no column 'y_m'"),
+        ("node,t_s,x_m\na,1,2\n", "", "lacks columns: y_m or y (its columns are node, t_s, x_m)"),
+        (
+            "who,lon,lat\na,1,2\n",
+            "",
+            "lacks columns: node or id or node_id, t_s or time_s or t or "
+            "time, x_m or x, y_m or y (its columns are who, lon, lat; project",
+        ),
         ("node,t_s,x_m,y_m\n", "", "no fixes"),
         ("node,t_s,x_m,y_m\na,1,2,3\na,2,x,3\n", ":3:3", "column x_m = 'x': expected a number"),
         ("node,t_s,x_m,y_m\na,1,2,3\na,2,,3\n", ":3:3", "column x_m: expected a finite number"),
@@ -138,6 +144,13 @@ def test_a_malformed_track_is_named(tmp_path: Path, content: str, where: str, sa
         read(tmp_path, content, "some.csv")
     assert said in str(caught.value)
     assert caught.value.where == f"{tmp_path / 'some.csv'}{where}"
+
+
+@pytest.mark.parametrize("header", ["node,t_s,x_m,y_m", "id,time,x,y", "Node_ID,T,X,Y_m"])
+def test_a_track_has_the_usual_columns(tmp_path: Path, header: str) -> None:
+    legs, _, names = read(tmp_path, f"{header}\na,1,2,3\na,2,4,5\n", "some.csv")
+    assert names == ["a"]
+    assert (legs.t0[0], legs.t1[0], legs.x1[0], legs.y1[0]) == (1, 2, 4, 5)
 
 
 def test_an_unknown_suffix_is_named(tmp_path: Path) -> None:

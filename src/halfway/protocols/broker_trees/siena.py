@@ -15,7 +15,7 @@ import numpy.typing as npt
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.message import APP
-from halfway.core.options import count, seconds
+from halfway.core.options import count
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import messages, source_routes
 from halfway.protocols.broker_trees.messages import CLIENT, FILTER, VALUES
@@ -29,17 +29,19 @@ from halfway.protocols.broker_trees.subscription_table import (
     notify,
     remove,
 )
-from halfway.protocols.reliable_hop import ACK_TIMEOUT_S, ReliableHops, restart_timers
+from halfway.protocols.reliable_hop import (
+    ACK_TIMEOUT_OPTION,
+    ACK_TIMEOUT_S,
+    RETRIES_OPTION,
+    ReliableHops,
+    restart_timers,
+)
 
 KINDS = messages.KINDS
 OPTIONS = {
     "brokers": count(20, "number of brokers, on nodes drawn at random (k in the paper)", 1, 500),
-    "retries": count(
-        0, "number of retransmissions of a hop. 0 means that hops are not acknowledged", 0, 100
-    ),
-    "ack_timeout_s": seconds(
-        ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
-    ),
+    "retries": RETRIES_OPTION,
+    "ack_timeout_s": ACK_TIMEOUT_OPTION,
 }
 MAP_PARENT = "parent"  # the field of the state that the replay map draws as a tree
 

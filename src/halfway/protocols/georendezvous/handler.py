@@ -25,7 +25,7 @@ from halfway.protocols.georendezvous.routing import copy_of, forward, hop, rerou
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
 from halfway.protocols.georendezvous.state import CellState, state
 from halfway.protocols.georendezvous.tables import NO_ROUTE
-from halfway.protocols.reliable_hop import ACK_TIMEOUT_S
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_OPTION, RETRIES_OPTION
 
 __all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "state"]
 
@@ -48,12 +48,8 @@ OPTIONS = {
     ),
     "max_hops": count(2000, "number of transmissions after which a message ends", 1, MOST_HOPS),
     "replicas": count(0, "number of cell members that store a key. 0 means all members", 0, 1000),
-    "retries": count(
-        0, "number of retransmissions of a hop. 0 means that hops are not acknowledged", 0, 100
-    ),
-    "ack_timeout_s": seconds(
-        ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip", 1e-6
-    ),
+    "retries": RETRIES_OPTION,
+    "ack_timeout_s": ACK_TIMEOUT_OPTION._replace(low=1e-6),
     "reach_margin": Option(
         0.0,
         0.0,

@@ -13,7 +13,7 @@ from halfway.core.message import APP
 from halfway.core.options import Option, count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.protocols import reliable_hop
-from halfway.protocols.reliable_hop import ACK_TIMEOUT_S
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_OPTION, ACK_TIMEOUT_S, RETRIES_OPTION
 from halfway.protocols.walk_overlay import events, fragments, messages, repair, walk
 from halfway.protocols.walk_overlay.launch import relaunch
 from halfway.protocols.walk_overlay.state import OverlayState, link_of, state
@@ -45,12 +45,8 @@ OPTIONS: dict[str, Option] = {
     "links": count(16, "largest number of overlay neighbours of a node", 1, 1000),
     "buffered_events": count(16, "number of events that a node keeps for later subscribers", 0, 63),
     "buffer_time_s": seconds(30.0, "that an event stays in the buffer"),
-    "retries": count(
-        5, "number of retransmissions of a hop. 0 means that hops are not acknowledged", 0, 100
-    ),
-    "ack_timeout_s": seconds(
-        ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
-    ),
+    "retries": RETRIES_OPTION._replace(default=5),
+    "ack_timeout_s": ACK_TIMEOUT_OPTION,
     "relaunch_s": seconds(
         10.0, "after which a new walk follows a walk without a meeting. 0 means never"
     ),

@@ -13,7 +13,7 @@ from halfway.core.kinds import Kinds, MapRole, Meets, Step
 from halfway.core.message import COMMAND_ARG
 from halfway.core.options import count, seconds, switch
 from halfway.protocols import reliable_hop
-from halfway.protocols.reliable_hop import ACK_TIMEOUT_S
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_OPTION, ACK_TIMEOUT_S, RETRIES_OPTION
 
 # Places in `args`.
 RANDOM_LOW, RANDOM_HIGH = 0, 1  # the random state of a walk
@@ -104,12 +104,8 @@ OPTIONS = {
         "a neighbour of a trail",
     ),
     "most_steps": count(100_000, "number of steps after which a walk ends", 1, 2**31 - 1),
-    "retries": count(
-        0, "number of retransmissions of a hop. 0 means that hops are not acknowledged", 0, 100
-    ),
-    "ack_timeout_s": seconds(
-        ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
-    ),
+    "retries": RETRIES_OPTION,
+    "ack_timeout_s": ACK_TIMEOUT_OPTION,
     "relaunch_s": seconds(
         10.0, "after which a node launches a walk without a meeting again. 0 means never"
     ),

@@ -81,14 +81,22 @@ class Csma(NamedTuple):
     station: npt.NDArray[np.void]  # [n] STATION, as a record array
     receivers: npt.NDArray[np.int64]  # [n] rows that received the frame that has just ended
     tally: npt.NDArray[np.int64]  # [1] their number
+    # [m] probability that a frame without collision is received, by place in `who`; [1]: that of
+    # every link; [0]: all such frames are received.
+    success: npt.NDArray[np.float32]
+    losses: npt.NDArray[np.uint64]  # [1] the random state of losses
 
 
-_BACKOFF = 0xB0FF  # the random stream of backoffs
+_BACKOFF, _LOSS = 0xB0FF, 0x1055  # the random streams of backoffs and of losses
 
 
-def csma(n: int, seed: int, timing: Timing = WIFI_B) -> Csma:
+def csma(
+    n: int, seed: int, timing: Timing = WIFI_B, success: npt.NDArray[np.float32] | float = 1.0
+) -> Csma:
     """Return a CSMA radio: a silent medium for n nodes.
 
+    success: the probability that a node receives a frame without collision, an acknowledgement
+    included: one for all links, or one for each directed link [m].
     A frame of b bytes lasts (header_bytes + b) * 8 / bit_rate seconds; `bytes_of` of the engine is
     the size of a record. Raises Problem for an impossible timing.
     """
@@ -101,7 +109,10 @@ def csma(n: int, seed: int, timing: Timing = WIFI_B) -> Csma:
     # Plain floats and integers, so that the engine is compiled once for all timings.
     types = Timing.__annotations__.values()
     plain = Timing._make(of(value) for of, value in zip(types, timing, strict=True))
-    return Csma(plain, station, np.zeros(n, np.int64), np.zeros(1, np.int64))
+    share = np.atleast_1d(np.asarray(success, np.float32))
+    share = share[:0] if (share == 1.0).all() else share
+    losses = np.array([seeded(np.uint64(seed), _LOSS)], np.uint64)
+    return Csma(plain, station, np.zeros(n, np.int64), np.zeros(1, np.int64), share, losses)
 
 
 def _check(timing: Timing) -> None:

@@ -8,6 +8,7 @@ a node neither is received.
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
+from halfway.core.prng import advanced, mixed, uniform
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN
 from halfway.sim.engine.records import is_up
 from halfway.sim.radio.csma_backoff import ABORTED, clear_queue, freeze, on_silence
@@ -55,6 +56,17 @@ def begin(engine, radio, reach, i, slot, now):
         freeze(radio, near, now)
 
 
+@inlined
+def succeeds(radio, place):
+    """Draw whether a CSMA frame without collision is received over the link at that place."""
+    links = radio.success.shape[0]
+    if links == 0:
+        return True
+    radio.losses[0] = advanced(radio.losses[0])
+    share = radio.success[0] if links == 1 else radio.success[place]
+    return uniform(mixed(radio.losses[0])) < share
+
+
 @apart
 def end(engine, radio, reach, i, slot, now, whole):
     """Let nodes sense a CSMA transmission's end; `radio.receivers` has those of a whole frame."""
@@ -73,7 +85,7 @@ def end(engine, radio, reach, i, slot, now, whole):
         if received:
             station[near].hearing = -1
         if whole and up:
-            if received and station[near].corrupted == 0:
+            if received and station[near].corrupted == 0 and succeeds(radio, place):
                 radio.receivers[count] = near
                 count += 1
             else:

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from halfway.problem import Problem
 from halfway.sim.engine.records import RECEIVED, SENT, Engine
-from halfway.sim.radio.csma import SENSORS, WIFI_A, WIFI_B, csma
+from halfway.sim.radio.csma import SENSORS, WIFI_A, WIFI_B, Timing, csma
 from halfway.sim.radio.delays import Ideal, distances, lossy
 from halfway.sim.radio.energy import Airtime, Power, air_seconds
 from halfway.sim.radio.wired import wired
@@ -47,25 +47,34 @@ class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return {}
 
 
-class _CollisionFree(_Declared, frozen=True, kw_only=True):
-    """The declared radios without collisions, whose receptions may fail independently."""
+class _WithLosses(_Declared, frozen=True, kw_only=True):
+    """The declared radios whose receptions may fail independently, over every link."""
 
     success: float = 1.0  # probability of a reception, over every link
     ratios: str | None = None  # or a table of links with measured ratios, …
     ratio_columns: tuple[str, ...] = ()  # … and the column of it, or the two (there, back)
+    ratio_scale: float = 1.0  # the value of a perfect link in the table
 
-    def with_losses(self, radio: Any, network: Network, moving: bool, seed: int) -> Any:
-        """Return the radio, lossy where the declaration has losses."""
+    def success_of(self, network: Network, moving: bool) -> npt.NDArray[np.float32] | float:
+        """Return the probability of a reception on a declared radio, one or one a link [m]."""
         if not 0.0 <= self.success <= 1.0:
             raise Problem(f"radio.success = {self.success:g}: expected a number from 0 to 1")
-        if self.ratios is not None:
-            if moving:
-                raise Problem("radio.ratios: expected a static network", remedy="use `success`")
-            success = measured_success(network, self.ratios, self.ratio_columns)
-            return lossy(radio, success * np.float32(self.success), network, seed)
-        if self.success == 1.0:
+        if self.ratios is None:
+            return self.success
+        if moving:
+            raise Problem("radio.ratios: expected a static network", remedy="use `success`")
+        if not 0.0 < self.ratio_scale < np.inf:
+            what = f"radio.ratio_scale = {self.ratio_scale:g}: expected a positive finite number"
+            raise Problem(what, remedy="give the value of a perfect link, such as 1, 100 or 255")
+        found = measured_success(network, self.ratios, self.ratio_columns, self.ratio_scale)
+        return found * np.float32(self.success)
+
+    def with_losses(self, radio: Any, network: Network, moving: bool, seed: int) -> Any:
+        """Return the radio without collisions, lossy where the declaration has losses."""
+        success = self.success_of(network, moving)
+        if isinstance(success, float | int) and success == 1.0:
             return radio
-        return lossy(radio, self.success, None if moving else network, seed)
+        return lossy(radio, success, None if moving else network, seed)
 
 
 def _checked_delay(value: float) -> float:
@@ -85,7 +94,7 @@ def _travel_s(network: Network, speed: float) -> npt.NDArray[np.float64]:
     return np.asarray(np.hypot(*gap.T) / speed)
 
 
-class IdealRadio(_CollisionFree, frozen=True, kw_only=True, tag="ideal"):
+class IdealRadio(_WithLosses, frozen=True, kw_only=True, tag="ideal"):
     """The declared ideal radio, a unit disk: all in reach receive after one delay, or lose it."""
 
     delay_s: float = 0.004  # a record of 112 bytes is 3.6 ms on the air at 250 kb/s
@@ -96,7 +105,7 @@ class IdealRadio(_CollisionFree, frozen=True, kw_only=True, tag="ideal"):
         return self.with_losses(Ideal(delay_s), network, moving, seed)
 
 
-class DistanceRadio(_CollisionFree, frozen=True, kw_only=True, tag="distance"):
+class DistanceRadio(_WithLosses, frozen=True, kw_only=True, tag="distance"):
     """The declared distance radio: its delay grows with the distance, delay_s + distance / speed.
 
     speed in the network's units per second (3e8 for light, if those are metres).
@@ -114,7 +123,7 @@ class DistanceRadio(_CollisionFree, frozen=True, kw_only=True, tag="distance"):
         return self.with_losses(distances(network, delay), network, moving, seed)
 
 
-class CsmaRadio(_Declared, frozen=True, kw_only=True, tag="contention"):
+class CsmaRadio(_WithLosses, frozen=True, kw_only=True, tag="contention"):
     """The declared CSMA radio: a shared medium, carrier sense, random backoff, collisions, retries.
 
     medium: the preset of its timing; the other fields override single values of it.
@@ -130,9 +139,10 @@ class CsmaRadio(_Declared, frozen=True, kw_only=True, tag="contention"):
 
     def made(self, network: Network, moving: bool, seed: int) -> Any:
         """Return the declared CSMA radio of one run."""
-        del moving
-        given = {name: value for name, value in asdict(self).items() if value is not None}
-        return csma(network.n, seed, _MEDIA[given.pop("medium")]._replace(**given))
+        values = asdict(self)
+        given = {name: values[name] for name in Timing._fields if values.get(name) is not None}
+        timing = _MEDIA[self.medium]._replace(**given)
+        return csma(network.n, seed, timing, self.success_of(network, moving))
 
     def airtime(self, radio: Any, engine: Engine, power: Power) -> Airtime:
         """Return the declared CSMA radio's measured airtime: a node receives whenever it senses."""

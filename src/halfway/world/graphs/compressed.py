@@ -8,6 +8,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from halfway.world.graphs.left_out import OUTSIDE, UNPLACED, left_out_remarks
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import largest_component
 
@@ -21,6 +22,7 @@ class LinkList(NamedTuple):
     ends: npt.NDArray[np.int64]  # [links, 2] indices into labels; with loops and repeats
     position: npt.NDArray[np.float64]  # [n, 2], NaN where unknown
     left_out: dict[str, int]  # dropped by the reader: kind -> count
+    remarks: tuple[str, ...] = ()  # what else the reader decided, for the user
 
 
 def network_of(listed: LinkList, name: str, *, largest: bool = False) -> Network:
@@ -38,14 +40,24 @@ def network_of(listed: LinkList, name: str, *, largest: bool = False) -> Network
     network = Network(start, who, listed.position, labels, name)
     if largest:
         network = largest_component(network)
-        left_out["nodes outside the largest component"] = n - network.n
+        left_out[OUTSIDE] = n - network.n
     assert network.position is not None
-    unknown = int(np.count_nonzero(np.isnan(network.position).any(axis=1)))
-    if unknown:
-        left_out["nodes without a position"] = unknown if unknown < network.n else 0
+    unplaced = np.isnan(network.position).any(axis=1)
+    names: dict[str, list[str]] = {}
+    if unplaced.any():
+        left_out[UNPLACED] = int(unplaced.sum()) if not unplaced.all() else 0
+        names[UNPLACED] = _labels(network)[unplaced].tolist()
         network = replace(network, position=None)
+    if left_out.get(OUTSIDE):
+        names[OUTSIDE] = labels[~np.isin(labels, _labels(network))].tolist()
     counted = {kind: count for kind, count in left_out.items() if count}
-    return replace(reordered(network, near_order(network)), left_out=counted)
+    remarks = (*listed.remarks, *left_out_remarks(counted, names))
+    found = reordered(network, near_order(network))
+    return replace(found, left_out=counted, remarks=remarks)
+
+
+def _labels(network: Network) -> npt.NDArray[np.str_]:
+    return np.asarray(network.labels, dtype=np.str_)
 
 
 def near_order(network: Network) -> npt.NDArray[np.int64]:

@@ -27,6 +27,8 @@ class Network:
     name: str = field(default="network")
     # Dropped, as a simple graph cannot hold it: "loops", "repeated links"… -> count.
     left_out: Mapping[str, int] = field(default_factory=dict)
+    # What the reader of a file left out or decided, one sentence each, for the user.
+    remarks: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:

@@ -15,14 +15,6 @@ _POSITION_KEYS = (_PLANE, ("longitude", "latitude"), ("lon", "lat"))
 _SPEED = "linkspeedraw"  # bits a second; the key of the Internet Topology Zoo
 
 
-def graphml(path: Path) -> LinkList:
-    """Read nodes, links and positions of a GraphML file; directions and other data are dropped.
-
-    Positions are the node keys x and y or Longitude and Latitude, in the file's units.
-    """
-    return graphml_links(path).listed
-
-
 class GraphmlLinks(NamedTuple):
     """The links of a GraphML file with their speeds."""
 
@@ -32,7 +24,11 @@ class GraphmlLinks(NamedTuple):
 
 
 def graphml_links(path: Path) -> GraphmlLinks:
-    """Read a GraphML file as `graphml` does, and the edge key LinkSpeedRaw."""
+    """Read nodes, links, positions and the edge key LinkSpeedRaw of a GraphML file.
+
+    Positions are the node keys x and y or Longitude and Latitude, in the file's units. Directions
+    and other data are dropped. Raises Problem with file, line and column.
+    """
     reader = _Reader(path)
     reader.read()
     listed = reader.listed()

@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -12,27 +13,46 @@ import numpy as np
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
 from halfway.world.importers.file_content import text
+from halfway.world.importers.projection import GEOGRAPHIC
 
 _COMMENTS = ("#", "%")
+_DECIMAL_COMMA = re.compile(r"^([+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?)$")
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}$")
 # Usual names of position columns (x, y), in lower case.
-_POSITION_COLUMNS = (
-    ("x", "y"), ("x_m", "y_m"), ("longitude", "latitude"), ("lon", "lat"), ("lng", "lat"),
-)  # fmt: skip
+_POSITION_COLUMNS = (("x", "y"), ("x_m", "y_m"), *GEOGRAPHIC)
+# Usual names of the column with the node id, in lower case; others: the first column.
+NODE_COLUMNS = ("node", "id", "node_id")
 
 
 class LinkQuality(NamedTuple):
-    """The quality columns of a link table, and the threshold (exclusive) of a link."""
+    """The quality columns of a link table, and the limits (exclusive) of a link's quality."""
 
     columns: tuple[str, ...]  # (): none; (a -> b,): ordered pairs; (a -> b, b -> a): links
-    threshold: float
-    both_ways: bool  # both directions must exceed the threshold, not only one
+    threshold: float | None  # a link has more than this; None without `under`: 0
+    under: float | None  # a link has less than this: for qualities such as ETX
+    both_ways: bool  # both directions must be within the limits, not only one
+
+    def holds(self, value: float) -> bool:
+        """Return whether a quality of the link table is within the limits; NaN is not."""
+        least = self.threshold
+        if least is None:
+            least = 0.0 if self.under is None else -math.inf
+        return least < value < (math.inf if self.under is None else self.under)
+
+    def __str__(self) -> str:
+        low = self.threshold if self.under is not None else self.threshold or 0.0
+        limits = [f"> {low:g}"] if low is not None else []
+        limits += [f"< {self.under:g}"] if self.under is not None else []
+        return f"{', '.join(self.columns)} {' and '.join(limits)}"
 
 
 class TextTable:
     """The rows of a link table file with line numbers; errors name file:line:column."""
 
-    def __init__(self, path: Path, columns: list[str], rows: list[tuple[int, list[str]]]) -> None:
-        self.path, self.columns, self.rows = path, columns, rows
+    def __init__(
+        self, path: Path, columns: list[str], rows: list[tuple[int, list[str]]], separator: str = ""
+    ) -> None:
+        self.path, self.columns, self.rows, self.separator = path, columns, rows, separator
 
     def column(self, name: str) -> int:
         """Return the index of a link table's column; raises Problem with the existing ones."""
@@ -53,18 +73,31 @@ class TextTable:
         return row[column].strip()
 
     def number(self, row: list[str], line: int, column: int) -> float:
-        """Return a finite number of a link table, or NaN if the field is empty or missing."""
+        """Return a finite number of a link table, or NaN if the field is empty or missing.
+
+        A single comma is a decimal comma. Where commas separate fields, "1,234" is no number,
+        because it may mean 1234.
+        """
         field = row[column].strip() if column < len(row) else ""
         if not field:
             return math.nan
+        unclear = self.separator == "," and _THOUSANDS.match(field)
         try:
-            value = float(field)
+            value = float(field if unclear else _DECIMAL_COMMA.sub(r"\1.\2", field))
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
             name = self.columns[column]
             raise self.problem(f"column {name} = '{field[:40]}': expected a number", line, column)
         return value
+
+    def quality(self, row: list[str], line: int, column: int) -> float:
+        """Return a quality of a link table as `number` does; "67%" is 0.67."""
+        field = row[column].strip() if column < len(row) else ""
+        if not field.endswith("%"):
+            return self.number(row, line, column)
+        plain = [*row[:column], field[:-1], *row[column + 1 :]]
+        return self.number(plain, line, column) / 100.0
 
 
 def csv_table(path: Path) -> TextTable:
@@ -82,7 +115,7 @@ def csv_table(path: Path) -> TextTable:
         what = "the first line has only numbers: expected names of columns"
         remedy = "add a header, or name the file .txt if blanks separate its columns"
         raise Problem(what, where=f"{path}:{rows[0][0]}", remedy=remedy)
-    table = TextTable(path, columns, rows[1:])
+    table = TextTable(path, columns, rows[1:], separator)
     for line, row in table.rows:
         if len(row) != len(columns):
             what = f"the line has {len(row)} fields: expected {len(columns)}, as in the header"
@@ -143,54 +176,88 @@ def links(
         a = index.setdefault(table.name(row, line, source), len(index))
         b = index.setdefault(table.name(row, line, target), len(index))
         pairs.append((a, b))
-        values.append([table.number(row, line, column) for column in valued])
+        values.append([table.quality(row, line, column) for column in valued])
     if not pairs:
         chosen = " and ".join(f"{name} = {value}" for name, value in only.items())
         raise Problem(
             f"no line has {chosen}" if only else "the file has no links", where=str(table.path)
         )
     left_out = {"lines without a quality": sum(math.isnan(sum(found)) for found in values)}
-    linked = _over(pairs, values, quality)
+    one_way = len(quality.columns) == 1 and quality.both_ways and is_symmetric(pairs)
+    known = quality._replace(both_ways=False) if one_way else quality
+    linked = _within(pairs, values, known)
     if not linked:
-        raise _none_over(table, values, quality)
+        raise _none_within(table, values, known)
     unknown = np.full((len(index), 2), np.nan)
-    return LinkList(list(index), np.array(linked, np.int64), unknown, left_out)
+    remarks = _on_links(pairs, linked, known, symmetric=one_way) if quality.columns else ()
+    return LinkList(list(index), np.array(linked, np.int64), unknown, left_out, remarks)
 
 
-def _over(
+def is_symmetric(pairs: Sequence[tuple[object, object]]) -> bool:
+    """Return whether a link table has no link in both directions, so that a line is a link."""
+    listed = {(a, b) for a, b in pairs if a != b}
+    return not any((b, a) in listed for a, b in listed)
+
+
+def _on_links(
+    pairs: list[tuple[int, int]], linked: list[tuple[int, int]], quality: LinkQuality,
+    *, symmetric: bool,
+) -> tuple[str, ...]:  # fmt: skip
+    """The remarks on a table's links: how many are within the limits, and how it was read."""
+    every, kept = ({(min(pair), max(pair)) for pair in some} for some in (pairs, linked))
+    found = []
+    if symmetric:
+        name = quality.columns[0]
+        found.append(f"each link is in the table once, so {name} holds in both directions")
+    if len(kept) < len(every):
+        found.append(f"kept {len(kept):,} of {len(every):,} links: {quality}")
+    return tuple(found)
+
+
+def _within(
     pairs: list[tuple[int, int]], values: list[list[float]], quality: LinkQuality
 ) -> list[tuple[int, int]]:
-    # Comparisons with NaN are false: an unknown quality never exceeds the threshold.
     enough = all if quality.both_ways else any
     if len(quality.columns) != 1:
         return [
             pair for pair, found in zip(pairs, values, strict=True)
-            if not found or enough(value > quality.threshold for value in found)
+            if not found or enough(map(quality.holds, found))
         ]  # fmt: skip
     valued = zip(pairs, values, strict=True)
-    exceeding = {pair for pair, (value,) in valued if value > quality.threshold}
+    good = {pair for pair, (value,) in valued if quality.holds(value)}
     one_way = not quality.both_ways
-    return sorted({(min(a, b), max(a, b)) for a, b in exceeding if one_way or (b, a) in exceeding})
+    return sorted({(min(a, b), max(a, b)) for a, b in good if one_way or (b, a) in good})
 
 
-def _none_over(table: TextTable, values: list[list[float]], quality: LinkQuality) -> Problem:
+def _none_within(table: TextTable, values: list[list[float]], quality: LinkQuality) -> Problem:
     known = [value for found in values for value in found if not math.isnan(value)]
-    best = f"the greatest is {max(known):g}" if known else "all are empty"
+    span = f"the values are {min(known):g} to {max(known):g}" if known else "all are empty"
     ways = " both ways" if quality.both_ways else ""
-    what = f"no link has {', '.join(quality.columns)} > {quality.threshold:g}{ways}; {best}"
-    return Problem(what, where=str(table.path), remedy="lower the threshold")
+    remedy = "choose other limits" if known else "choose another column"
+    if quality.both_ways and any(map(quality.holds, known)):
+        remedy = "choose other limits, or accept one direction: --either-way, both_ways = false"
+    what = f"no link has {quality}{ways}; {span}"
+    return Problem(what, where=str(table.path), remedy=remedy)
 
 
-def positions(table: TextTable, wanted: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """Return a table's positions by node id, NaN where empty; wanted: columns id, x, y, or ()."""
+def positions(
+    table: TextTable, wanted: Sequence[str]
+) -> tuple[dict[str, tuple[float, float]], bool]:
+    """Return a table's positions by node id, NaN where empty, and whether they are lon, lat.
+
+    wanted: columns id, x, y, or ().
+    """
     name, x, y = _position_columns(table, wanted)
+    titles = table.columns[x].lower(), table.columns[y].lower()
+    if titles[::-1] in GEOGRAPHIC:
+        x, y, titles = y, x, titles[::-1]
     found: dict[str, tuple[float, float]] = {}
     for line, row in table.rows:
         label = table.name(row, line, name)
         if label in found:
             raise table.problem(f"node {label} has two positions", line, name)
         found[label] = (table.number(row, line, x), table.number(row, line, y))
-    return found
+    return found, titles in GEOGRAPHIC
 
 
 def _position_columns(table: TextTable, wanted: Sequence[str]) -> tuple[int, int, int]:
@@ -202,8 +269,9 @@ def _position_columns(table: TextTable, wanted: Sequence[str]) -> tuple[int, int
     if table.columns[:3] == ["1", "2", "3"]:  # columns without names
         return 0, 1, 2
     lower = [column.lower() for column in table.columns]
+    node = next((lower.index(name) for name in NODE_COLUMNS if name in lower), 0)
     for x_name, y_name in _POSITION_COLUMNS:
         if x_name in lower and y_name in lower:
-            return 0, lower.index(x_name), lower.index(y_name)
+            return node, lower.index(x_name), lower.index(y_name)
     remedy = f"columns: {', '.join(table.columns)}"
     raise Problem("the file has no columns x, y or lon, lat", where=str(table.path), remedy=remedy)

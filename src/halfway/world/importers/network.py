@@ -2,16 +2,18 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList, network_of
+from halfway.world.graphs.left_out import listed as shortened
 from halfway.world.graphs.network import Network
 from halfway.world.importers.brite import read_brite
 from halfway.world.importers.geojson import topology_of
-from halfway.world.importers.graphml import graphml
+from halfway.world.importers.graphml import graphml_links
 from halfway.world.importers.json_topology import JSON
 from halfway.world.importers.link_table import (
     LinkQuality,
@@ -21,6 +23,7 @@ from halfway.world.importers.link_table import (
     links,
     positions,
 )
+from halfway.world.importers.projection import PROJECTED, projected
 
 GRAPHML = (".graphml", ".xml")
 BRITE = ".brite"
@@ -35,10 +38,12 @@ def read_network(
     target: str | None = None,
     quality: str | Sequence[str] = (),
     threshold: float | None = None,
+    under: float | None = None,
     both_ways: bool = True,
     only: Mapping[str, str] | None = None,
     positions_from: str | Path | None = None,
     position_columns: str | Sequence[str] = (),
+    partial_positions: bool = False,
     largest: bool = False,
 ) -> Network:
     """Read a network file; the suffix (before an optional .gz) gives the format.
@@ -46,62 +51,101 @@ def read_network(
     source, target: columns with the ends of a link (default: the first two). Columns without a
         header are named 1, 2, 3…
     quality: one column if a line is an ordered pair, or two ("ab,ba") if a line is a link. Nodes
-        are linked iff both directions are > threshold (default: 0); either, if not `both_ways`.
-        Empty or missing qualities do not exceed it. Without a quality each line is a link.
+        are linked iff both directions are > threshold and < under (default: > 0); either, if not
+        `both_ways`. Empty or missing qualities are never within the limits. Without a quality each
+        line is a link. A table with one column that lists each link once is symmetric.
     only: column -> value: lines with another value are skipped.
     positions_from: a table with an id and x, y (or lon, lat) per node, in any unit; it may list
         nodes without links. position_columns: its id, x and y, if they have other names.
+        Longitude and latitude are projected to metres. partial_positions: accept a table that
+        lacks nodes, and use none of its positions then.
     largest: only the largest component.
 
     `labels` are the file's ids, `position` is None unless all nodes have one, `left_out` counts
-    dropped items. Raises Problem with file, line and column (in a table: the field's number).
+    dropped items, `remarks` names them. Raises Problem with file, line and column.
     """
     where = Path(path)
-    chosen = LinkQuality(_names(quality), threshold or 0.0, both_ways)
-    _check(where, chosen, threshold)
-    kind = suffix(where)
-    if kind in GRAPHML:
-        if source or target or chosen.columns or only:
-            raise _no_columns(where)
-        listed = graphml(where)
-    elif kind == BRITE:
-        if source or target or chosen.columns or only or positions_from is not None:
-            raise _no_columns(where)
-        return read_brite(where, largest=largest).underlay.network
-    elif kind in JSON:
-        topology = topology_of(where)
-        listed = links(topology.links, (source, target), chosen, only or {})
-        listed = _placed(listed, positions(topology.nodes, ()))
-    else:
-        listed = links(table_of(where), (source, target), chosen, only or {})
+    chosen = LinkQuality(_names(quality), threshold, under, both_ways)
+    _check(where, chosen)
+    by_column = bool(source or target or chosen.columns or only)
+    _check_format(where, by_column=by_column, placed=positions_from is not None)
+    if suffix(where) == BRITE:
+        found = read_brite(where, largest=largest).underlay.network
+        return replace(found, remarks=_remarks(found, where.name))
+    listed = _listed(where, (source, target), chosen, only or {})
     if positions_from is not None:
         listed = _with_positions(listed, Path(positions_from), _names(position_columns))
-    return network_of(listed, stem(where), largest=largest)
+    found = network_of(listed, stem(where), largest=largest)
+    if positions_from is not None and not partial_positions and found.position is None:
+        raise _incomplete(listed, found, Path(positions_from))
+    return replace(found, remarks=_remarks(found, where.name))
 
 
-def _no_columns(path: Path) -> Problem:
-    if suffix(path) == BRITE:
+def _remarks(found: Network, file: str) -> tuple[str, ...]:
+    """The remarks on a network with the file's name; no projection of ignored positions."""
+    ignored = found.position is None
+    return tuple(f"{file}: {one}" for one in found.remarks if not (ignored and PROJECTED in one))
+
+
+def _incomplete(listed: LinkList, found: Network, path: Path) -> Problem:
+    """The Problem of a table of positions that lacks nodes of the network."""
+    inside = set(map(found.label, range(found.n)))
+    unplaced = np.flatnonzero(np.isnan(listed.position).any(axis=1)).tolist()
+    names = [listed.labels[i] for i in unplaced if listed.labels[i] in inside]
+    what = f"no position for {len(names)} of {found.n} nodes{shortened(names)}"
+    return Problem(what, where=str(path), remedy="add their positions, or leave the file out")
+
+
+def _listed(
+    path: Path, ends: tuple[str | None, str | None], quality: LinkQuality, only: Mapping[str, str]
+) -> LinkList:
+    """The links of a network in GraphML, a table or JSON, with the positions in the same file."""
+    if suffix(path) in GRAPHML:
+        listed, _, geographic = graphml_links(path)
+        return _in_metres(listed, path) if geographic else listed
+    if suffix(path) not in JSON:
+        return links(table_of(path), ends, quality, only)
+    topology = topology_of(path)
+    listed = links(topology.links, ends, quality, only)
+    return _placed(listed, positions(topology.nodes, ()), path)
+
+
+def _in_metres(listed: LinkList, path: Path) -> LinkList:
+    metres, remark = projected(listed.position, str(path))
+    remarks = (*listed.remarks, remark) if remark else listed.remarks
+    return listed._replace(position=metres, remarks=remarks)
+
+
+def _check_format(path: Path, *, by_column: bool, placed: bool) -> None:
+    kind = suffix(path)
+    if kind == BRITE and (by_column or placed):
         remedy = "leave out source, target, quality, only and positions"
-        return Problem("a .brite file has no columns", where=str(path), remedy=remedy)
-    remedy = "leave out source, target, quality and only"
-    return Problem("GraphML has no columns", where=str(path), remedy=remedy)
+        raise Problem("a .brite file has no columns", where=str(path), remedy=remedy)
+    if kind in GRAPHML and by_column:
+        remedy = "leave out source, target, quality and only"
+        raise Problem("GraphML has no columns", where=str(path), remedy=remedy)
 
 
 def _with_positions(listed: LinkList, path: Path, columns: tuple[str, ...]) -> LinkList:
     table = topology_of(path).nodes if suffix(path) in JSON else table_of(path)
-    where = positions(table, columns)
+    placed = positions(table, columns)
+    where = placed[0]
     if not where.keys() & set(listed.labels):
         what = f"ids {', '.join(list(where)[:3])}…: expected ids of the links "
         raise Problem(what + f"({', '.join(listed.labels[:3])}…)", where=str(path))
-    return _placed(listed, where)
+    return _placed(listed, placed, path)
 
 
-def _placed(listed: LinkList, where: Mapping[str, tuple[float, float]]) -> LinkList:
-    """The list of links with positions; nodes without links are added."""
+def _placed(
+    listed: LinkList, placed: tuple[Mapping[str, tuple[float, float]], bool], path: Path
+) -> LinkList:
+    """The list of links with positions in metres; nodes without links are added."""
+    where, geographic = placed
     labels = list(dict.fromkeys([*listed.labels, *where]))
     unknown = (math.nan, math.nan)
     position = np.array([where.get(label, unknown) for label in labels], np.float64)
-    return listed._replace(labels=labels, position=position)
+    found = listed._replace(labels=labels, position=position)
+    return _in_metres(found, path) if geographic else found
 
 
 def table_of(path: Path) -> TextTable:
@@ -139,14 +183,14 @@ def _names(columns: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(name.strip() for name in given if name.strip())
 
 
-def _check(path: Path, quality: LinkQuality, threshold: float | None) -> None:
+def _check(path: Path, quality: LinkQuality) -> None:
     if len(quality.columns) > 2:
         what = f"{len(quality.columns)} quality columns: expected one, or two (there and back)"
         raise Problem(what, where=str(path))
-    if threshold is None:
-        return
-    if not math.isfinite(threshold):
-        raise Problem(f"threshold = {threshold}: expected a finite number", where=str(path))
-    if not quality.columns:
-        what = f"threshold = {threshold:g}: expected a quality column"
-        raise Problem(what, where=str(path), remedy="choose the quality column")
+    limits = {"threshold": quality.threshold, "under": quality.under}
+    for name, limit in limits.items():
+        if limit is not None and not math.isfinite(limit):
+            raise Problem(f"{name} = {limit}: expected a finite number", where=str(path))
+        if limit is not None and not quality.columns:
+            what = f"{name} = {limit:g}: expected a quality column"
+            raise Problem(what, where=str(path), remedy="choose the quality column")

@@ -16,7 +16,7 @@ from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Under
 from halfway.world.underlays.waxman import uniform_bandwidths
 
 EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
-_ALL = LinkQuality((), 0.0, True)
+_ALL = LinkQuality((), None, None, True)
 _MILLI, _MEGA = 1e-3, 1e6
 _METRES_IN_KM = 1000.0
 HOP_S = 1e-3

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from halfway.problem import Problem
 from halfway.world.importers.file_content import text
-from halfway.world.importers.link_table import csv_table
+from halfway.world.importers.link_table import NODE_COLUMNS, TextTable, csv_table
 from halfway.world.mobility.motion import LARGEST
 from halfway.world.mobility.track_lines import is_bonnmotion, is_one, read_bonnmotion, read_lines
 from halfway.world.mobility.track_xml import XML, is_xml_tracks, read_xml_tracks
@@ -28,7 +28,8 @@ from halfway.world.mobility.tracks import (
 JUMP = 1e8  # metres a second: a setdest as fast as this, or faster, is a jump
 
 _CSV = (".csv",)
-_COLUMNS = ("node", "t_s", "x_m", "y_m")
+# Usual names of a trace's columns, in lower case.
+_TRACK_COLUMNS = (NODE_COLUMNS, ("t_s", "time_s", "t", "time"), ("x_m", "x"), ("y_m", "y"))
 _LINES = (".one", ".txt")  # The ONE
 _SETDEST = (".mob", ".tcl", ".ns2", ".ns_movements", ".movements", ".setdest")
 _NODE = re.compile(r"\$node_\(\s*(\d{1,9})\s*\)\s+(.*)")
@@ -63,23 +64,23 @@ def is_motion(path: Path) -> bool:
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     kind = plain.suffix.lower()
     if kind in _CSV:
-        return set(_COLUMNS) <= set(csv_table(path).columns)
+        return all(_usual_columns(csv_table(path)))
     if kind in (".xml", *_LINES):  # also suffixes of networks
         return is_xml_tracks(path) if kind == ".xml" else is_one(path)
     return kind in (*_SETDEST, *XML)
 
 
-def read_tracks(path: str | Path, columns: Sequence[str] = _COLUMNS) -> Traces:
+def read_tracks(path: str | Path, columns: Sequence[str] = ()) -> Traces:
     """Read a CSV trace with a header: one fix per line, in any order, interpolated linearly.
 
-    columns: the names of id, time (seconds), x and y. A node exists from its first to its last
-    fix. Rows are in order of first appearance.
+    columns: the names of id, time (seconds), x and y; without them, the usual names. A node exists
+    from its first to its last fix. Rows are in order of first appearance.
     Raises Problem with file, line and column.
     """
     table = csv_table(Path(path))
-    if len(columns) != 4:
+    if len(columns) not in (0, 4):
         raise Problem(f"columns = {', '.join(columns)}: expected four (id, t, x, y)")
-    name, *wanted = (table.column(column) for column in columns)
+    name, *wanted = [table.column(column) for column in columns] or _track_columns(table)
     fixes: dict[str, list[Fix]] = {}
     for line, row in table.rows:
         t, x, y = (table.number(row, line, column) for column in wanted)
@@ -94,6 +95,27 @@ def read_tracks(path: str | Path, columns: Sequence[str] = _COLUMNS) -> Traces:
         return traces_of_fixes(fixes)
     except DuplicateFixError as error:
         raise table.problem(str(error), error.line) from None
+
+
+def _usual_columns(table: TextTable) -> list[list[str]]:
+    """Return the existing names of a trace's columns: of node, time, x and y."""
+    lower = [column.lower() for column in table.columns]
+    return [[name for name in names if name in lower] for names in _TRACK_COLUMNS]
+
+
+def _track_columns(table: TextTable) -> list[int]:
+    """Return the columns of a trace: node, time, x and y. Problem that names all missing ones."""
+    lower = [column.lower() for column in table.columns]
+    chosen = _usual_columns(table)
+    if all(chosen):
+        return [lower.index(names[0]) for names in chosen]
+    lacking = [" or ".join(names) for names, some in zip(_TRACK_COLUMNS, chosen, strict=True)
+               if not some]  # fmt: skip
+    what = f"the file lacks columns: {', '.join(lacking)}"
+    remedy = f"its columns are {', '.join(table.columns)}"
+    if {"lon", "longitude", "lng"} & set(lower):
+        remedy += "; project longitude and latitude to metres first"
+    raise Problem(what, where=str(table.path), remedy=remedy)
 
 
 def read_setdest(path: str | Path) -> Traces:

@@ -4,14 +4,16 @@ import math
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
+
 from halfway.problem import Problem
+from halfway.world.importers.projection import projected
 from halfway.world.importers.xml_file import XmlReader
 from halfway.world.mobility.motion import LARGEST
 from halfway.world.mobility.tracks import DuplicateFixError, Fix, Traces, traces_of_fixes
 
 XML = (".gpx", ".xml", ".fcd")
 _ROOTS = ("fcd-export", "gpx")
-_EARTH_RADIUS_M = 6_371_008.8  # mean radius, IUGG
 _MOVING = ("vehicle", "person", "container")
 
 
@@ -44,7 +46,7 @@ def read_xml_tracks(path: Path) -> Traces:
     if not fixes:
         raise Problem("no fix with a time in the file", where=str(path))
     try:
-        return traces_of_fixes(_projected(fixes) if reader.geographic else fixes)
+        return traces_of_fixes(_in_metres(fixes, path) if reader.geographic else fixes)
     except DuplicateFixError as error:
         raise Problem(str(error), where=f"{path}:{error.line}") from None
 
@@ -123,21 +125,14 @@ class _Tracks(XmlReader):
             raise Problem(what, where=self.here()) from None
 
 
-def _projected(fixes: dict[str, list[Fix]]) -> dict[str, list[Fix]]:
+def _in_metres(fixes: dict[str, list[Fix]], path: Path) -> dict[str, list[Fix]]:
     """The fixes of a GPX file in metres, and in seconds from the first one."""
     every = [fix for track in fixes.values() for fix in track]
     begin_s = min(fix.t for fix in every)
-    turn = complex(
-        sum(math.cos(math.radians(fix.x)) for fix in every),
-        sum(math.sin(math.radians(fix.x)) for fix in every),
-    )
-    east = math.degrees(math.atan2(turn.imag, turn.real))
-    north = sum(fix.y for fix in every) / len(every)
-    metres = math.radians(1.0) * _EARTH_RADIUS_M
-    shrink = math.cos(math.radians(north))
-
-    def moved(fix: Fix) -> Fix:
-        x = ((fix.x - east + 180.0) % 360.0 - 180.0) * metres * shrink
-        return fix._replace(t=fix.t - begin_s, x=x, y=(fix.y - north) * metres)
-
-    return {name: [moved(fix) for fix in track] for name, track in fixes.items()}
+    metres, _ = projected(np.array([(fix.x, fix.y) for fix in every]), str(path))
+    places = iter(metres.tolist())
+    moved: dict[str, list[Fix]] = {}
+    for name, track in fixes.items():
+        placed = ((fix, next(places)) for fix in track)
+        moved[name] = [fix._replace(t=fix.t - begin_s, x=x, y=y) for fix, (x, y) in placed]
+    return moved

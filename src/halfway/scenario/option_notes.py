@@ -1,0 +1,78 @@
+"""Notes on options: acknowledgements that a scenario chooses, and options that it sets."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from halfway.adapters.interface import System
+from halfway.scenario.acknowledgements import RETRIES, acknowledges, is_automatic, options_of
+from halfway.scenario.schema import Scenario
+from halfway.sim.radio.declarations import CsmaRadio
+
+_LONGEST = 140  # characters of a note's list, so that the note fits two lines
+
+
+def option_notes(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
+    """The notes on the options of a comparison's systems; scenarios: of all points."""
+    contended = any(isinstance(scenario.radio, CsmaRadio) for scenario in scenarios)
+    if contended or any(map(acknowledges, scenarios)):
+        yield from _on_acknowledgements(scenarios, systems, contended)
+    yield from _on_given(scenarios, systems)
+
+
+def _on_acknowledgements(
+    scenarios: Sequence[Scenario], systems: Sequence[System], contended: bool
+) -> Iterator[str]:
+    """The notes on who acknowledges where records can be lost, and on the effect of it."""
+    able = [one for one in systems if is_automatic(one)]
+    if not able:
+        return
+    groups: dict[str, list[str]] = {}
+    for one in able:
+        efforts = sorted({int(options_of(scenario, one)[RETRIES]) for scenario in scenarios})
+        groups.setdefault(" or ".join(map(str, efforts)), []).append(one.name)
+    if list(groups) != ["0"]:
+        items = (f"{', '.join(names)}: {retries}" for retries, names in groups.items())
+        yield f"Retries of a hop, as records can be lost: {'; '.join(items)}."
+    elif contended:
+        yield "The radio with contention repeats unicast frames, so no system acknowledges hops."
+    if bare := [one.name for one in systems if one not in able]:
+        yield f"These systems have no acknowledged hops: {', '.join(bare)}."
+    name = able[0].name
+    yield (
+        f"`--sweep options.{name}.{RETRIES}=0,5` shows the effect of the acknowledgements of "
+        f"{name}."
+    )
+
+
+def _on_given(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
+    """The notes on options that the scenario sets, in groups of systems with the same ones."""
+    groups: dict[str, list[str]] = {}
+    for one in systems:
+        given = [scenario.options.get(one.name, {}) for scenario in scenarios]
+        if text := _shown(given, one):
+            groups.setdefault(text, []).append(one.name)
+    line = ""
+    for item in (f"{', '.join(names)} ({text})" for text, names in groups.items()):
+        if line and len(line) + len(item) > _LONGEST:
+            yield f"{_SET}{line}."
+            line = ""
+        line += f"; {item}" if line else item
+    if line:
+        yield f"{_SET}{line}."
+
+
+_SET = "Options set: "
+
+
+def _shown(given: Sequence[Mapping[str, float | int | bool]], system: System) -> str:
+    """The options of a system that differ from the defaults at some point, with their values."""
+    parts = []
+    for name, option in system.options.items():
+        values = list(dict.fromkeys(one.get(name, option.default) for one in given))
+        is_set = any(name in one for one in given)
+        if is_set and (option.auto or values != [option.default]):
+            parts.append(f"{name} = {' or '.join(map(_text, values))}")
+    return ", ".join(parts)
+
+
+def _text(value: float | int | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}"

@@ -1,0 +1,107 @@
+"""Remarks on a scenario: what its files left out, and work that does not fit into the run."""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+from halfway.problem import Problem
+from halfway.scenario.build import Prepared
+from halfway.scenario.schema import Recorded, RecordedWorkload, Scenario
+from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio
+from halfway.world.faults import Churn
+from halfway.world.importers.link_quality import is_one_way
+from halfway.world.importers.network import table_of
+from halfway.world.mobility.motion import Legs
+
+
+def remarks_of(scenario: Scenario, ready: Prepared) -> tuple[str, ...]:
+    """Return the remarks on a scenario and its files, one sentence each, for the user.
+
+    They do not depend on the system, and hardly on the seed.
+    """
+    read = ready.network.remarks if ready.network is not None else ()
+    return (*read, *_on_ratios(scenario), *_on_motion(scenario, ready),
+            *_on_workload(scenario, ready), *_on_faults(scenario))  # fmt: skip
+
+
+def _on_ratios(scenario: Scenario) -> Iterator[str]:
+    """The remark that a table of ratios with one direction of each link holds in both."""
+    radio = scenario.radio
+    if not isinstance(radio, IdealRadio | DistanceRadio | CsmaRadio) or radio.ratios is None:
+        return
+    path = Path(radio.ratios)
+    if is_one_way(table_of(path), radio.ratio_columns):
+        name = radio.ratio_columns[0]
+        yield f"{path.name}: each link is in the table once, so {name} holds in both directions"
+
+
+def _on_motion(scenario: Scenario, ready: Prepared) -> Iterator[str]:
+    """The remark that recorded movement ends before the run, so that all its nodes are gone."""
+    motion = ready.motion
+    if motion is None or motion.presence is None or not isinstance(scenario.network, Recorded):
+        return
+    end = float(motion.presence.t1.max(initial=0.0))
+    if isinstance(motion.course, Legs) and end < scenario.seconds:
+        name = Path(scenario.network.path).name
+        if end <= 0.0:
+            what = f"{name}: no node exists after begin_s = {scenario.network.begin_s:g}"
+            raise Problem(what, where="network", remedy="use a smaller begin_s")
+        yield f"{name}: the last node is gone at {end:g} s, and seconds = {scenario.seconds:g}"
+
+
+def _on_workload(scenario: Scenario, ready: Prepared) -> Iterator[str]:
+    """The remark on events that are due after the end of the run."""
+    work, seconds = scenario.workload, scenario.seconds
+    if isinstance(work, RecordedWorkload):
+        total, fitting = (_fitting(ready, end, _MOST) for end in (math.inf, seconds))
+        if fitting < total:
+            yield _unpublished(f"{total - fitting:,}", total, seconds)
+        return
+    if not work.events:
+        return
+    if work.start_s >= seconds:
+        yield (
+            f"no event is published: workload.start_s = {work.start_s:g}, and the run ends at "
+            f"seconds = {seconds:g}"
+        )
+        return
+    if work.arrivals == "regular":
+        fitting = min(math.ceil((seconds - work.start_s) / work.every_s), work.events)
+        if work.start_s + (fitting - 1) * work.every_s >= seconds:  # rounding of the quotient
+            fitting -= 1
+        missing = f"{work.events - fitting:,}"
+    else:
+        fitting = _fitting(ready, seconds, work.events)
+        missing = f"about {work.events - fitting:,}"
+    if fitting < work.events:
+        yield _unpublished(missing, work.events, seconds)
+
+
+def _unpublished(missing: str, events: int, seconds: float) -> str:
+    return (
+        f"{missing} of {events:,} events are not published: they are due after the end of the run "
+        f"(seconds = {seconds:g})"
+    )
+
+
+def _fitting(ready: Prepared, seconds: float, events: int) -> int:
+    """The number of a demand's events before the end of the run, for this seed."""
+    demand, fitting = ready.demand.begun_again(), 0
+    while fitting < events and (some := len(demand.take(seconds, _CHUNK).t)):
+        fitting += some
+    return fitting
+
+
+_CHUNK = 10_000
+_MOST = 10**9  # events of a file
+
+
+def _on_faults(scenario: Scenario) -> Iterator[str]:
+    """The remarks on faults that begin after the end of the run."""
+    for index, fault in enumerate(scenario.faults):
+        if not isinstance(fault, Churn) and fault.at >= scenario.seconds:
+            kind = fault.__struct_config__.tag
+            yield (
+                f"faults[{index}] ({kind}) has no effect: at = {fault.at:g}, and the run ends at "
+                f"seconds = {scenario.seconds:g}"
+            )

@@ -1,0 +1,41 @@
+"""Sentences on what the reader of a network file left out: counts, and the first names."""
+
+from collections.abc import Mapping, Sequence
+
+OUTSIDE = "nodes outside the largest component"
+UNPLACED = "nodes without a position"
+_SHOWN = 5
+_SINGULAR = {"nodes": "node", "lines": "line", "links": "link", "loops": "loop",
+             "directions": "direction"}  # fmt: skip
+
+
+def left_out_remarks(
+    counts: Mapping[str, int], names: Mapping[str, Sequence[str]]
+) -> tuple[str, ...]:
+    """Return the sentences on the items that a network's reader left out, by kind."""
+    dropped = [
+        counted(kind, count) + listed(names.get(kind, ()))
+        for kind, count in counts.items()
+        if kind != UNPLACED
+    ]
+    found = [f"left out {', '.join(dropped)}"] if dropped else []
+    if UNPLACED in counts:
+        some = counted(UNPLACED, counts[UNPLACED]) + listed(names[UNPLACED])
+        found.append(f"all positions are ignored, because there are {some}")
+    return tuple(found)
+
+
+def counted(kind: str, count: int) -> str:
+    """Return a count of a network's items in words: "1 loop", "12 nodes outside ..."."""
+    if count != 1:
+        return f"{count:,} {kind}"
+    first, space, rest = kind.partition(" ")
+    if first == "repeated":
+        first, rest = f"repeated {_SINGULAR[rest]}", ""
+    return f"1 {_SINGULAR.get(first, first)}{space if rest else ''}{rest}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names of a network's nodes in brackets, with a space before; "" for none."""
+    more = ", …" if len(names) > _SHOWN else ""
+    return f" ({', '.join(names[:_SHOWN])}{more})" if names else ""
