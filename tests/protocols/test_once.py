@@ -162,7 +162,7 @@ for _name in (*_SIMPLE, "drip"):
 _OVERLAY = {*range(1, 24), 25, int(START)}
 KINDS |= {"walk-overlay": _OVERLAY, "careful walk-overlay": _OVERLAY | {ACK, ACK_TIMEOUT}}
 # Its handler alone compiles for a minute: drip/test_drip.py tests the same, with the handler
-# interpreted alone and compiled within the engine.
+# interpreted alone and compiled, behind the engine's door.
 LARGE = ("drip",)
 # These compile for two; walk_overlay/test_walk_overlay.py tests the same in a world of its own.
 SLOW = ("walk-overlay", "careful walk-overlay")

@@ -3,12 +3,10 @@
 from collections.abc import Iterable
 from zlib import crc32
 
+from halfway.protocols import SYSTEMS
+
 # A system keeps its number, so its mark is the same whichever other systems are compared.
-_NUMBERS = {
-    "flooding": 0, "gossip": 1, "counter-broadcast": 2, "anti-entropy": 3, "rumor-routing": 4,
-    "directional-walk": 5, "random-walk": 6, "walk-overlay": 7, "georendezvous": 8, "drip": 9,
-    "siena": 10, "underlay-siena": 11,
-}  # fmt: skip
+_NUMBERS = {system: number for number, system in enumerate(SYSTEMS)}
 _COLOURS = 12  # of the style sheet
 _SHAPES = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",  # disc
