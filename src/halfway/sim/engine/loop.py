@@ -1,8 +1,9 @@
 """The event loop of the simulator: it delivers records in a total order (time, then insertion).
 
 The loop is compiled once for each type of radio, and calls the handler of any protocol by its door.
-The pool of records is the outbox itself, so nothing is copied. A transmission is one entry of the queue, however many nodes receive
-it. Changes of the world at a time come before the records that are due at that time.
+The pool of records is the outbox itself, so nothing is copied. A transmission is one entry of the
+queue, however many nodes receive it. Changes of the world at a time come before the records that
+are due at that time.
 """
 
 from collections.abc import Callable
