@@ -15,7 +15,7 @@ import halfway
 from halfway import cli
 from halfway.cli.screen import USER_ERROR
 from halfway.comparison.compare import compare
-from halfway.comparison.evaluation.metrics import LATE, METRICS, SATURATED, observations
+from halfway.comparison.evaluation.metrics import LATE, SATURATED, metrics_for, observations
 from halfway.comparison.evaluation.results import MeanInterval
 from halfway.comparison.evaluation.statistics import StoppingRule
 from halfway.comparison.plan import point_of
@@ -34,6 +34,8 @@ from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario
 from tests.comparison.scenes import SMALL, fill, written
 from tests.report.comparison_specimens import results
+
+METRICS = metrics_for([])  # those of a scenario without batteries
 
 PAIR = ["flooding", "gossip"]
 

@@ -55,7 +55,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "underlays": {"graphs", "."},
         "importers": {"graphs", "underlays"},
         "mobility": {"graphs", "importers"},
-        "workload": {"."},
+        "workload": {".", "importers"},
     },
     "bulk": {
         "walks": set(),
@@ -99,7 +99,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
 LIBRARIES: dict[str, set[str]] = {
     "core": {"numpy", "numba", "llvmlite"},
     "protocols": {"numpy"},
-    "world": {"numpy", "scipy", "msgspec"},
+    "world": {"numpy", "scipy", "msgspec", "pyarrow"},
     "bulk": {"numpy", "numba"},
     "adapters": {"numpy"},
     "sim": {"numpy", "numba", "msgspec", "pyarrow"},

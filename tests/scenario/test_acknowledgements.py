@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from halfway.adapters.registry import TABLE
 from halfway.scenario.acknowledgements import acknowledges, options_of
 from halfway.scenario.build import prepared, simulation_on
-from halfway.scenario.schema import Scenario
+from halfway.scenario.schema import Scenario, converted
 
 RELIABLE = (
     "directional-walk", "random-walk", "walk-overlay", "georendezvous", "siena", "underlay-siena",
@@ -18,7 +17,7 @@ MOVING = {"kind": "random-waypoint", "n": 9, "width": 9, "height": 9, "radius": 
 
 
 def scenario(**fields: Any) -> Scenario:
-    return msgspec.convert({"network": NETWORK} | fields, Scenario)
+    return converted({"network": NETWORK} | fields)
 
 
 LOSSY = {

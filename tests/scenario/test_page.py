@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from msgspec import NODEFAULT, UNSET, inspect
 
 from halfway.adapters.registry import TABLE
-from halfway.scenario.schema import Scenario
+from halfway.scenario.schema import Scenario, converted
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text("utf-8")
 TABLES = {"network", "radio", "workload", "faults", "options", "power", "sweep", "decision"}
@@ -111,4 +110,4 @@ def test_the_example_on_the_page_is_a_scenario() -> None:
     import tomllib
 
     example = PAGE.split("```toml\n")[1].split("```")[0]
-    assert msgspec.convert(tomllib.loads(example), Scenario).faults
+    assert converted(tomllib.loads(example)).faults

@@ -16,7 +16,7 @@ from halfway.adapters.interface import (
     SystemInstance,
     commands,
 )
-from halfway.adapters.intervals import intervals
+from halfway.adapters.intervals import begins, intervals
 from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay
 from halfway.core.filters import filters
 from halfway.core.options import Value
@@ -91,7 +91,7 @@ class SienaAdapter(Adapter):
         some = list(intervals(demand))
         rows = np.array([row for row, _, _ in some], np.int32)
         wanted = [self._filter[first, last] for _, first, last in some]
-        return commands(np.zeros(len(rows)), rows, SUBSCRIBE, np.array(wanted, np.int32))
+        return commands(begins(demand, some), rows, SUBSCRIBE, np.array(wanted, np.int32))
 
 
 class UnderlaySienaAdapter(SienaAdapter):

@@ -14,7 +14,7 @@ from halfway.adapters.interface import (
     SystemInstance,
     commands,
 )
-from halfway.adapters.intervals import intervals
+from halfway.adapters.intervals import begins, intervals
 from halfway.core.options import Value
 from halfway.problem import Problem
 from halfway.protocols.drip.state import DripState
@@ -62,9 +62,10 @@ class DripAdapter(Adapter):
     def start_up_commands(self, demand: Demand) -> Commands:
         """DRIP's start-up commands, one for each interval: `topic` is its first topic, `event` its
         last."""
-        found: npt.NDArray[np.int32] = np.array(list(intervals(demand)), np.int32).reshape(-1, 3)
-        zero, kind = np.zeros(len(found)), self.module.KINDS.number("subscribe")
-        return commands(zero, found[:, 0], kind, found[:, 1], event=found[:, 2])
+        some = list(intervals(demand))
+        found: npt.NDArray[np.int32] = np.array(some, np.int32).reshape(-1, 3)
+        kind = self.module.KINDS.number("subscribe")
+        return commands(begins(demand, some), found[:, 0], kind, found[:, 1], event=found[:, 2])
 
 
 def _shortfalls(state: DripState) -> dict[str, int]:

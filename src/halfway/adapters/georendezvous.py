@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +19,11 @@ from halfway.adapters.interface import (
 from halfway.core.options import Value
 from halfway.protocols.application import SUBSCRIBE
 from halfway.protocols.georendezvous import handler
-from halfway.protocols.georendezvous.messages import ADVERTISE
+from halfway.protocols.georendezvous.messages import ADVERTISE, UNSUBSCRIBE
 from halfway.protocols.georendezvous.rules import rules
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.world.workload.demand import Demand
+from halfway.world.workload.roles import SubscribedPeriods
 
 _CONNECTED = 0.9  # share of the nodes that one component of touching cells must hold
 
@@ -74,8 +76,17 @@ class GeorendezvousAdapter(Adapter):
             [np.full(len(rows), what, np.int32) for what, lists in roles for rows in lists],
             [np.full(len(rows), t, np.int32) for _, lists in roles for t, rows in enumerate(lists)],
         ))  # fmt: skip
-        part = np.linspace(0.0, 0.5, len(row))
-        return commands((1.25 + part) * self.values["join_listen_s"], row, kind, topic)
+        at = (1.25 + np.linspace(0.0, 0.5, len(row))) * self.values["join_listen_s"]
+        begin = SubscribedPeriods(demand.periods, demand.topics).begin(row, topic)
+        at = np.where(kind == SUBSCRIBE, np.maximum(at, begin), at)
+        columns: Any = zip(commands(at, row, kind, topic), self._ends(demand), strict=True)
+        return Commands(*map(np.concatenate, columns))
+
+    def _ends(self, demand: Demand) -> Commands:
+        """GeoRendezvous's commands at the ends of subscriptions."""
+        ends = [(until_s, *pair) for pair, (_, until_s) in demand.periods.items()]
+        at, row, topic = np.array([one for one in ends if np.isfinite(one[0])]).reshape(-1, 3).T
+        return commands(at, row, UNSUBSCRIBE, topic)
 
 
 def instance_of(state: handler.State, scalars: handler.Rules) -> SystemInstance:

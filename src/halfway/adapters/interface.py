@@ -19,6 +19,7 @@ from halfway.core.options import Option, Value
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand, Publications
+from halfway.world.workload.roles import SubscribedPeriods
 
 
 class Commands(NamedTuple):
@@ -49,7 +50,8 @@ def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
     """An adapter's commands of `kind`, one for each subscriber of each topic."""
     rows = np.concatenate([np.zeros(0, np.int32), *demand.subscribers])
     topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.subscribers])
-    return commands(np.full(len(rows), at), rows, kind, topic)
+    begin = SubscribedPeriods(demand.periods, demand.topics).begin(rows, topic)
+    return commands(np.maximum(begin, at), rows, kind, topic)
 
 
 # What a protocol's `state` may take from a `BroadcastAdapter`, by name.
@@ -118,7 +120,7 @@ class Adapter:
         raise NotImplementedError
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """The adapter's commands at time 0: one for each subscriber of each topic."""
+        """The adapter's commands: one for each subscriber of each topic, when it subscribes."""
         return subscriptions(demand, self.module.KINDS.number("subscribe"))
 
     def publish_commands(self, publications: Publications) -> Commands:

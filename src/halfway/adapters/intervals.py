@@ -1,16 +1,37 @@
 """Subscriptions as intervals: the runs of neighbouring topics that each row subscribes to."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
 
 from halfway.world.workload.demand import Demand
+from halfway.world.workload.roles import ALWAYS
 
 
 def intervals(demand: Demand) -> Iterator[tuple[int, int, int]]:
-    """Subscription intervals (row, first, last) of runs of topics, in order of the last ones."""
+    """Subscription intervals (row, first, last) of runs of topics, in order of the last ones.
+
+    A row subscribes to the topics of an interval at the same time: `begins`.
+    """
     begun: dict[int, int] = {}
     for topic in range(demand.topics + 1):
         here = set(demand.subscribers[topic].tolist()) if topic < demand.topics else set()
+        if demand.periods:
+            later = {row for row in here & begun.keys() if _begin(demand, row, topic)
+                     != _begin(demand, row, topic - 1)}  # fmt: skip
+            for row in sorted(later):
+                yield row, begun.pop(row), topic - 1
         for row in sorted(begun.keys() - here):
             yield row, begun.pop(row), topic - 1
         for row in here - begun.keys():
             begun[row] = topic
+
+
+def begins(demand: Demand, some: Sequence[tuple[int, int, int]]) -> npt.NDArray[np.float64]:
+    """Return the seconds at which each of the subscription intervals begins."""
+    return np.array([_begin(demand, row, first) for row, first, _ in some], np.float64)
+
+
+def _begin(demand: Demand, row: int, topic: int) -> float:
+    return demand.periods.get((row, topic), ALWAYS)[0]

@@ -23,6 +23,7 @@ from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.protocols.walks.messages import KINDS, LAUNCH, PUBLISH, Rules
 from halfway.protocols.walks.state import DIED, EVICTED, KNOWN_HOPS, LOST
 from halfway.world.workload.demand import Demand, Publications
+from halfway.world.workload.roles import SubscribedPeriods
 
 _Pairs = Mapping[tuple[int, int], range]  # (topic, publisher's row) -> its pairs
 
@@ -45,6 +46,7 @@ class WalkAdapter(Adapter):
         super().__init__(module, values)
         self._of: dict[tuple[int, int], range] = {}
         self._pairs: npt.NDArray[np.int32] = np.zeros((0, 2), np.int32)
+        self._begin: npt.NDArray[np.float64] = np.zeros(0)  # s, of each pair's walks
 
     def instance(self, context: RunContext) -> SystemInstance:
         """The instance of a walk system on a network."""
@@ -82,6 +84,9 @@ class WalkAdapter(Adapter):
                 pairs += [(publisher, row) for row in subscribers if row != publisher]
                 self._of[topic, publisher] = range(first, len(pairs))
         self._pairs = np.array(pairs, np.int32).reshape(-1, 2)
+        topics = np.array([role[0] for role, own in self._of.items() for _ in own], np.int64)
+        periods = SubscribedPeriods(demand.periods, demand.topics)
+        self._begin = periods.begin(self._pairs[:, 1], topics)
 
     def start_up_commands(self, demand: Demand) -> Commands:
         """The walk adapter's start-up commands: launch both walks of every pair, the subscriber's
@@ -89,16 +94,18 @@ class WalkAdapter(Adapter):
         del demand
         pair = np.repeat(np.arange(len(self._pairs)), 2)
         side = np.tile([0, 1], len(self._pairs))
-        at = 0.5 * float(self.values["step_delay_s"]) * side
+        at = self._begin[pair] + 0.5 * float(self.values["step_delay_s"]) * side
         return commands(at, self._pairs.ravel(), LAUNCH, pair, walk=2 * pair + side)
 
     def publish_commands(self, publications: Publications) -> Commands:
-        """A walk system's commands: one for each publication and each subscriber."""
+        """A walk system's commands: one for each publication and each subscriber so far."""
         some = publications
         roles = zip(some.topic.tolist(), some.row.tolist(), strict=True)
         own = [self._of[role] for role in roles]
         each = np.repeat(np.arange(len(own)), np.array([len(pairs) for pairs in own], np.int64))
-        pair = [one for pairs in own for one in pairs]
+        pair = np.array([one for pairs in own for one in pairs], np.int64)
+        begun = self._begin[pair] <= some.t[each]
+        each, pair = each[begun], pair[begun]
         return commands(some.t[each], some.row[each], PUBLISH, pair, event=some.event[each])
 
 

@@ -12,9 +12,11 @@ from halfway.api.display import Counted, shown
 from halfway.comparison.compare import Completed
 from halfway.comparison.compare import compare as run_comparison
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
+from halfway.comparison.evaluation import timelines
 from halfway.comparison.evaluation.decision import decide
 from halfway.comparison.evaluation.metrics import LATENCY
 from halfway.comparison.evaluation.results import COLUMNS, STUDY, Decision, Metric, Results
+from halfway.comparison.evaluation.timelines import BINS_OF, OVER_TIME
 from halfway.comparison.request import Request, decision_rule, read_request
 from halfway.pipeline import frames
 from halfway.pipeline.plan.run import Scalar
@@ -132,6 +134,11 @@ class Comparison:
     def _repr_html_(self) -> str:
         return comparison_html(self.results, self.completed.first_error)
 
+    def over_time(self) -> "frames.DataFrame":
+        """The metrics over time as a pandas frame: point, system, metric, t0_s, t1_s, mean."""
+        columns = [*self.results.points[0], *timelines.COLUMNS]
+        return frames.frame(timelines.timeline_rows(self.results), columns)
+
     def _metric(self, name: str) -> Metric:
         """The metric of this comparison with that name; Problem if there is none."""
         metrics = {metric.name: metric for metric in self.results.metrics}
@@ -150,7 +157,7 @@ class Comparison:
             if run.status != "ok":
                 yield {**known, "error": run.error}
             for metric, values in run.observed.items():
-                if metric != LATENCY:
+                if metric not in (LATENCY, *OVER_TIME, *BINS_OF.values()):
                     yield from ({**known, "metric": metric, "value": value} for value in values)
 
 

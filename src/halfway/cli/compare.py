@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from halfway.report.studies import StudyPage
 
 PAGE = "comparison.html"
-_NAMES = (PAGE, "comparison.csv", "comparison.jsonl", "comparison.json")
+_NAMES = (PAGE, "comparison.csv", "comparison-over-time.csv", "comparison.jsonl", "comparison.json")
 _SWEEPING = ("workload.events=10,20", "give all values at once: FIELD=A,B,C")
 
 

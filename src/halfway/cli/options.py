@@ -160,6 +160,14 @@ TraceFile = Annotated[
     Path | None,
     typer.Option("--trace", metavar="FILE", help="Write every record to a Parquet file."),
 ]
+NodesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--nodes",
+        metavar="FILE",
+        help="Write load, energy and lost notifications of each node: .csv or .jsonl.",
+    ),
+]
 Debug = Annotated[
     bool,
     typer.Option("--debug", help="Run interpreted, with bounds checks: slow, for a few nodes."),

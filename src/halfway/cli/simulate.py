@@ -12,6 +12,7 @@ from halfway.cli.options import (
     AsJson,
     Changed,
     Debug,
+    NodesFile,
     ScenarioFile,
     ScenarioSeed,
     SystemName,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from halfway.scenario.build import Prepared
     from halfway.scenario.schema import Scenario
     from halfway.sim.metrics.outcome import Outcome
+    from halfway.sim.simulation import Simulation
 
 
 def simulate(
@@ -33,6 +35,7 @@ def simulate(
     seed: ScenarioSeed = None,
     changes: Changed = None,
     trace: TraceFile = None,
+    nodes: NodesFile = None,
     debug: Debug = False,
     as_json: AsJson = False,
 ) -> None:
@@ -45,7 +48,8 @@ def simulate(
                   "random-waypoint" (n, width, height, radius, speed, pause)
                   "waxman" (n, m, side), wired, or "recorded" (path, radius)
       \\[radio]     kind = "ideal", "distance", "contention" or "wired"
-      \\[workload]  topics, publishers_each, subscribers_each, events, every_s
+      \\[workload]  topics, publishers_each, subscribers_each, events, every_s,
+                  publishers and subscribers by name, or kind = "recorded" (path)
       \\[\\[faults]]  fault = "crash", "churn", "link-cut" or "partition"
       \\[options.gossip]  the options of a system (a wrong name lists all names)
     docs/scenarios.md lists every field with its unit, default and range.
@@ -54,6 +58,7 @@ def simulate(
     halfway simulate examples/scenarios/sensor-field.toml
     halfway simulate mesh.toml --system flooding --seed 7 --json
     halfway simulate mesh.toml --set workload.events=100 --trace run.parquet
+    halfway simulate mesh.toml --nodes nodes.csv
     halfway simulate mesh.toml --system my_protocol.py --debug --set network.n=50
     docs/comparing.md: how to write and to debug a protocol.
     """
@@ -64,13 +69,9 @@ def simulate(
     given = assignments(changes, "--set") | ({} if seed is None else {"seed": str(seed)})
     mine = _own(system)
     read = read_scenario(scenario, given, {mine.name: mine.system()} if mine.text else {})
-    outcome = _outcome(read, mine, system, trace, debug=debug)
-    from halfway.report.outcome import outcome_json, print_outcome
-
-    if as_json:
-        typer.echo(outcome_json(outcome))
-    else:
-        print_outcome(console(), outcome)
+    _check_outputs(trace, nodes)
+    run, outcome = _run(read, mine, system, trace, debug=debug)
+    _show(run, outcome, nodes, as_json)
     if trace is not None:
         from halfway.sim.trace.writer import rows_of
 
@@ -101,18 +102,43 @@ def _prepared(scenario: "Scenario") -> "Prepared":
     return ready
 
 
-def _outcome(
+def _check_outputs(trace: Path | None, nodes: Path | None) -> None:
+    """Raise Problem, before the run of `halfway simulate`, for a file that it cannot write."""
+    if trace is not None:
+        from halfway.sim.trace.writer import checked_target
+
+        checked_target(trace)
+    if nodes is not None:
+        from halfway.report.nodes import checked_nodes_file
+
+        checked_nodes_file(nodes)
+
+
+def _show(run: "Simulation", outcome: "Outcome", nodes: Path | None, as_json: bool) -> None:
+    """Print the outcome of `halfway simulate`, and write its nodes to the file."""
+    from halfway.report.nodes import print_highest_loads, write_nodes
+    from halfway.report.outcome import outcome_json, print_outcome
+    from halfway.sim.node_table import nodes_of
+
+    table = None if nodes is None else nodes_of(run)
+    if nodes is not None and table is not None:
+        write_nodes(nodes, table)
+    if as_json:
+        typer.echo(outcome_json(outcome, table))
+        return
+    print_outcome(console(), outcome)
+    if nodes is not None and table is not None:
+        print_highest_loads(console(), nodes, table)
+
+
+def _run(
     read: "Scenario", mine: "SystemSource", system: str | None, trace: Path | None, *, debug: bool
-) -> "Outcome":
-    """The outcome of the run of `halfway simulate`; a user's protocol is tried first."""
+) -> "tuple[Simulation, Outcome]":
+    """The run of `halfway simulate` and its outcome; a user's protocol is tried first."""
     from halfway.adapters.user_errors import user_errors
     from halfway.comparison.trial import try_first, watch
     from halfway.scenario.build import simulation_on, system_of
 
-    if trace is not None:
-        from halfway.sim.trace.writer import checked_target
-
-        checked_target(trace)  # reported before the run
     if mine.text and not debug:
         with spinner(f"trying {mine.name} interpreted, on a few nodes"):
             try_first(read, [mine])
@@ -123,7 +149,7 @@ def _outcome(
         run = simulation_on(ready, read, chosen, trace)
         if debug:
             watch(run)
-        return run.run()
+        return run, run.run()
 
 
 def _interpret() -> None:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import NamedTuple
 
+import msgspec
 import pyarrow as pa
 
 from halfway.comparison.compile_ahead import CompileProgress, compile_first
 from halfway.comparison.evaluation import statistics
 from halfway.comparison.evaluation.decision import decide
-from halfway.comparison.evaluation.metrics import METRICS
+from halfway.comparison.evaluation.metrics import metrics_for
 from halfway.comparison.evaluation.results import ResultCell, Results
 from halfway.comparison.evaluation.statistics import FinishedRun
 from halfway.comparison.notes import methods_of, notes_of
@@ -56,6 +57,7 @@ def compare(
     study = study_name(request, store, root)
     every = [(point, one) for point in request.points for one in request.systems]
     points = [point_of(point.scenario, one) for point, one in every]
+    metrics = metrics_for([point.scenario for point in request.points])
     with OnDemand(master) as spark:
         while True:
             table = plan(points, replicates, root)
@@ -66,25 +68,39 @@ def compare(
             )  # fmt: skip
             made += report.made
             runs = _finished_runs(request, store, table)
-            cells = statistics.cells_of_runs(runs, METRICS, request.baseline, replicates)
+            cells = statistics.cells_of_runs(runs, metrics, request.baseline, replicates)
             wide = statistics.too_wide(request.until, cells)
             if not wide or replicates >= request.max_replicates:
                 break
             replicates = min(_more(replicates), request.max_replicates)
     errors, _ = failed(store, table)
+    results = _results(request, runs, cells, replicates, errors)
+    results = msgspec.structs.replace(
+        results, wall_seconds=perf_counter() - begun, seed=root, study=study
+    )
+    return Completed(results, runs, _first_error(results, runs), made)
+
+
+def _results(
+    request: Request, runs: Sequence[FinishedRun], cells: Sequence[ResultCell], replicates: int,
+    errors: int,
+) -> Results:  # fmt: skip
+    """The results of a comparison, but for its time, its seed and its study."""
     names = tuple(one.name for one in request.systems)
     rule, places = request.decision, range(len(request.points))
-    results = Results(
+    scenarios = [point.scenario for point in request.points]
+    metrics = metrics_for(scenarios)
+    return Results(
         title=request.scenario.title, scenario=plain_of(request.scenario), systems=names,
         baseline=request.baseline, points=tuple(dict(point.varies) for point in request.points),
-        replicates=replicates, metrics=METRICS, cells=tuple(cells),
+        replicates=replicates, metrics=metrics, cells=tuple(cells),
         curves=tuple(statistics.curves_of_runs(runs)), unsupported=dict(request.unsupported),
         notes=_notes(request, runs, cells, replicates),
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
-        digest=statistics.digest_of_runs(runs), wall_seconds=perf_counter() - begun, seed=root,
-        study=study, decisions=tuple(decide(at, METRICS, cells, rule) for at in places),
+        digest=statistics.digest_of_runs(runs), wall_seconds=0.0,
+        decisions=tuple(decide(at, metrics, cells, rule) for at in places),
+        timelines=tuple(statistics.timelines_of_runs(runs, [one.seconds for one in scenarios])),
     )  # fmt: skip
-    return Completed(results, runs, _first_error(results, runs), made)
 
 
 def _notes(

@@ -12,7 +12,7 @@ from halfway.comparison.evaluation.metrics import LATE, METRICS, SATURATED, SHOR
 from halfway.comparison.evaluation.results import ResultCell
 from halfway.comparison.evaluation.statistics import COMPARABLE, FinishedRun, StoppingRule, too_wide
 from halfway.scenario.option_notes import option_notes
-from halfway.scenario.schema import FromFile, Recorded, Scenario
+from halfway.scenario.schema import FromFile, Recorded, RecordedWorkload, Scenario, Workload
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 
 _JUDGED = {metric.name for metric in METRICS if metric.better}
@@ -86,6 +86,13 @@ def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
             return
 
 
+def _publishers(workload: Workload | RecordedWorkload) -> float:
+    """The most publishers that a topic of a noted scenario may have; inf where they have names."""
+    if isinstance(workload, RecordedWorkload) or workload.publishers is not None:
+        return math.inf
+    return workload.publishers_each
+
+
 def _on_systems(scenarios: Sequence[Scenario], systems: Sequence[str]) -> Iterator[str]:
     options = [one.options.get("drip", {}) for one in scenarios]
     if "drip" in systems and not all(one.get("epidemic") for one in options):
@@ -94,11 +101,12 @@ def _on_systems(scenarios: Sequence[Scenario], systems: Sequence[str]) -> Iterat
             "further. A delivery ratio around 0.3 is by design, and is not a loss."
         )
     rumor_routing = "rumor-routing" in systems
-    publishers = max(one.workload.publishers_each for one in scenarios)
+    publishers = max(_publishers(one.workload) for one in scenarios)
     if rumor_routing and publishers > 1:
+        number = "any number" if publishers == math.inf else f"up to {publishers}"
         yield (
             "rumor-routing: a query ends at one publisher of its topic, as in the paper. Other "
-            f"publishers (up to {publishers} a topic) do not reach the subscriber."
+            f"publishers ({number} a topic) do not reach the subscriber."
         )
     if rumor_routing and any(_lossy(one) for one in scenarios):
         yield (

@@ -8,17 +8,16 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import msgspec
-
 from halfway.adapters.interface import System
 from halfway.adapters.registry import named
 from halfway.adapters.user_protocol import UserSource, user_system
 from halfway.comparison.evaluation.metrics import observations
 from halfway.pipeline.plan.inputs import check_inputs, inputs_of, name_of
 from halfway.pipeline.plan.run import Observations, Point, Run, Scalar, scenario_seed
+from halfway.scenario import schema
 from halfway.scenario.build import Prepared, prepared, simulation_on
 from halfway.scenario.reading import input_files, with_files
-from halfway.scenario.schema import Scenario
+from halfway.scenario.schema import Scenario, converted
 
 MEASUREMENT = "halfway.comparison.plan:run"
 _COST_MS = 150.0  # a guess, which the first batch corrects
@@ -60,7 +59,7 @@ def scenario_of(parameters: Mapping[str, Scalar], network_seed: int) -> Scenario
     system = str(parameters["system"])
     plain |= {"options": {system: json.loads(str(parameters.get("options", "{}")))}}
     seed = scenario_seed(network_seed)
-    scenario = msgspec.convert(plain | {"system": system, "seed": seed}, Scenario)
+    scenario = converted(plain | {"system": system, "seed": seed})
     return with_files(scenario, inputs_of(parameters).__getitem__)
 
 
@@ -71,7 +70,7 @@ def source_of(parameters: Mapping[str, Scalar]) -> SystemSource:
 
 def plain_of(scenario: Scenario) -> dict[str, Any]:
     """A scenario in a comparison's plan: plain values with defaults, without what a run sets."""
-    plain: dict[str, Any] = msgspec.to_builtins(scenario)
+    plain = schema.plain(scenario)
     del plain["seed"], plain["system"]
     for fault in plain["faults"]:
         if fault.get("nodes"):  # the order of a set differs between processes

@@ -114,13 +114,14 @@ def answering() -> Iterator[None]:
 
 def small(scenario: Scenario) -> Scenario:
     """The scenario of a trial: a few nodes and events; the options are those of the scenario."""
+    width = scenario.workload.width if isinstance(scenario.workload, Workload) else 1
     workload = Workload(
-        topics=2, publishers_each=2, subscribers_each=6, events=_EVENTS,
-        width=scenario.workload.width,
+        topics=2, publishers_each=2, subscribers_each=6, events=_EVENTS, width=width
     )  # fmt: skip
     return msgspec.structs.replace(
         scenario, network=UnitDisk(n=_NODES, degree=_DEGREE), radio=IdealRadio(), faults=[],
         seconds=min(scenario.seconds, _SECONDS), workload=workload, stretch=False,
+        power=msgspec.structs.replace(scenario.power, battery_j=None),
     )  # fmt: skip
 
 

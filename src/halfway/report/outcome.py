@@ -7,12 +7,17 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from halfway.sim.metrics.nodes import NodeTable
 from halfway.sim.metrics.outcome import Outcome
 
 
-def outcome_json(outcome: Outcome) -> str:
-    """The outcome of one simulated run as one JSON object; metrics without a value are null."""
+def outcome_json(outcome: Outcome, nodes: NodeTable | None = None) -> str:
+    """The outcome of one simulated run as one JSON object; metrics without a value are null.
+
+    nodes: added as `per_node`, one object for each node.
+    """
     plain = outcome.to_dict() | {"seed": str(outcome.seed)}  # many readers round above 2^53
+    plain |= {} if nodes is None else {"per_node": list(nodes.rows())}
     return json.dumps(plain, ensure_ascii=False, allow_nan=False)
 
 
@@ -53,6 +58,10 @@ def _metrics(outcome: Outcome) -> Table:
          f"{outcome.energy_idle_j:.3g}, max node energy {outcome.max_node_energy_j:.3g}"),
         ("state / node [bytes]", f"{outcome.state_bytes_per_node:,.0f}", "memory of one node"),
     ]  # fmt: skip
+    if outcome.lifetime is not None:
+        first = outcome.lifetime.first_dead_s
+        when = "no battery is used up" if math.isnan(first) else f"the first is dead at {first:g} s"
+        rows.append(("nodes alive", f"{outcome.lifetime.alive:,}", f"by their batteries: {when}"))
     if outcome.caught_up:
         why = "notifications of subscribers that were down when the event was published"
         rows.append(("caught up", f"{outcome.caught_up:,}", why))

@@ -1,17 +1,25 @@
 """Building a scenario: its network or movement, its workload, and the simulation of a system."""
 
 import contextlib
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
-
-import msgspec
 
 from halfway.adapters.interface import RunContext, System
 from halfway.adapters.registry import named
 from halfway.problem import Problem
 from halfway.scenario.acknowledgements import options_of
-from halfway.scenario.schema import Backbone, FromFile, Recorded, Scenario, UnitDisk, Waypoint
+from halfway.scenario.schema import (
+    Backbone,
+    FromFile,
+    NodePower,
+    Recorded,
+    Scenario,
+    UnitDisk,
+    Waypoint,
+)
+from halfway.scenario.workload import Place, demand_of
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.energy import Power
 from halfway.sim.run_context import environment_and_context
@@ -20,12 +28,14 @@ from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk
 from halfway.world.importers.network import read_network
+from halfway.world.importers.node_values import read_node_values
 from halfway.world.mobility.motion import Legs, Presence
 from halfway.world.mobility.random_waypoint import Wandering
 from halfway.world.mobility.trace_files import read_motion
 from halfway.world.mobility.tracks import Traces
 from halfway.world.underlays.waxman import Waxman, waxman
-from halfway.world.workload.demand import Drawn
+from halfway.world.workload.demand import Drawn, Listed
+from halfway.world.workload.roles import Names
 
 
 class Prepared(NamedTuple):
@@ -33,7 +43,8 @@ class Prepared(NamedTuple):
 
     network: Network | None  # static, or …
     motion: Motion | None  # … moving nodes
-    demand: Drawn
+    demand: Drawn | Listed
+    battery_j: float | Sequence[float] | None  # of all nodes, or [n]
 
 
 def simulation_of(
@@ -60,18 +71,46 @@ def prepared(scenario: Scenario) -> Prepared:
     """Build the network or the movement that a scenario names, and its workload there."""
     with _located("network"):
         network, motion = network_of(scenario)
-    n = network.n if network is not None else motion.n if motion is not None else 0
+    place = Place(_names(network, motion), scenario.seed)
     with _located("workload"):
-        plain = msgspec.structs.asdict(scenario.workload)
-        try:
-            demand = Drawn(n=n, seed=scenario.seed, **plain)
-        except Problem as problem:
-            if network is None or not network.remarks:
-                raise
-            # Often the file has the nodes, and its reading left them out.
-            what = f"{problem.what}; {'; '.join(network.remarks)}"
-            raise Problem(what, where=problem.where, remedy=problem.remedy) from None
-        return Prepared(network, motion, demand)
+        demand = _demand(scenario, network, place)
+    with _located("power"):
+        return Prepared(network, motion, demand, _batteries(scenario.power, place.names))
+
+
+def _batteries(power: NodePower, names: Sequence[str]) -> float | Sequence[float] | None:
+    """The batteries of a scenario's nodes in joules: one for all, or [n]; None for none."""
+    if not isinstance(power.battery_j, str):
+        return power.battery_j
+    known, nodes = read_node_values(power.battery_j, "battery_j"), Names("node", names)
+    found = [math.inf] * len(names)
+    for name, value in known.items():
+        found[nodes.number(name, power.battery_j)] = value
+    return found
+
+
+def _names(network: Network | None, motion: Motion | None) -> list[str]:
+    """The names of a scenario's nodes: those of its file, or their rows."""
+    if network is not None:
+        return [network.label(row) for row in range(network.n)]
+    assert motion is not None
+    return list(motion.names or map(str, range(motion.n)))
+
+
+def _demand(scenario: Scenario, network: Network | None, place: Place) -> Drawn | Listed:
+    """The demand of a scenario; a Problem also names what its network file left out."""
+    try:
+        demand = demand_of(scenario.workload, place)
+    except Problem as problem:
+        if network is None or not network.remarks:
+            raise
+        # Often the file has the nodes, and its reading left them out.
+        what = f"{problem.what}; {'; '.join(network.remarks)}"
+        raise Problem(what, where=problem.where, remedy=problem.remedy) from None
+    if isinstance(demand, Listed) and demand.next_at() >= scenario.seconds:
+        what = f"the first event is at {demand.next_at():g} s, after the end of the run"
+        raise Problem(what, remedy="set workload.scale, workload.begin or seconds")
+    return demand
 
 
 def simulation_on(
@@ -83,9 +122,14 @@ def simulation_on(
         faults=scenario.faults, seconds=scenario.seconds, seed=scenario.seed,
         discovery_delay_s=scenario.discovery_delay_s, window=scenario.window,
         options=options_of(scenario, system),
-        power=Power(**msgspec.structs.asdict(scenario.power)), trace=trace,
+        power=_power(scenario.power), batteries=ready.battery_j, trace=trace,
         stretch=scenario.stretch,
     )  # fmt: skip
+
+
+def _power(power: NodePower) -> Power:
+    """The power of a scenario's nodes, without their batteries."""
+    return Power(power.tx_w, power.rx_w, power.idle_w, power.bit_rate)
 
 
 def run_context(scenario: Scenario, ready: Prepared) -> RunContext:

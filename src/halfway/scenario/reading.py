@@ -13,7 +13,8 @@ from halfway.adapters.interface import System, check_option
 from halfway.adapters.registry import TABLE, unknown
 from halfway.problem import Problem
 from halfway.scenario import schema
-from halfway.scenario.schema import FromFile, Recorded, Scenario, Waypoint
+from halfway.scenario.schema import FromFile, Recorded, Scenario, Waypoint, converted
+from halfway.scenario.workload import files_of, with_other_files
 from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio
 
 _MOST_BYTES = 4_000_000  # of a scenario file
@@ -156,7 +157,9 @@ def input_files(scenario: Scenario) -> list[str]:
         files.append(network.positions)
     if isinstance(radio, IdealRadio | DistanceRadio | CsmaRadio) and radio.ratios is not None:
         files.append(radio.ratios)
-    return files
+    if isinstance(scenario.power.battery_j, str):
+        files.append(scenario.power.battery_j)
+    return files + files_of(scenario.workload)
 
 
 def with_files(scenario: Scenario, other: Callable[[str], str]) -> Scenario:
@@ -168,7 +171,12 @@ def with_files(scenario: Scenario, other: Callable[[str], str]) -> Scenario:
         network = msgspec.structs.replace(network, positions=other(network.positions))
     if isinstance(radio, IdealRadio | DistanceRadio | CsmaRadio) and radio.ratios is not None:
         radio = msgspec.structs.replace(radio, ratios=other(radio.ratios))
-    return msgspec.structs.replace(scenario, network=network, radio=radio)
+    workload, power = with_other_files(scenario.workload, other), scenario.power
+    if isinstance(power.battery_j, str):
+        power = msgspec.structs.replace(power, battery_j=other(power.battery_j))
+    return msgspec.structs.replace(
+        scenario, network=network, radio=radio, workload=workload, power=power
+    )
 
 
 def checked(
@@ -176,7 +184,7 @@ def checked(
 ) -> Scenario:
     """Check a scenario's plain values; paths are relative to the file `where`. Raises Problem."""
     try:
-        scenario = msgspec.convert(plain, Scenario)
+        scenario = converted(plain)
     except msgspec.ValidationError as error:
         raise _explained(str(error), plain, where) from None
     try:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from halfway.problem import Problem
 from halfway.scenario.build import Prepared
-from halfway.scenario.schema import Recorded, Scenario
+from halfway.scenario.schema import Recorded, RecordedWorkload, Scenario
 from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio
 from halfway.world.faults import Churn
 from halfway.world.importers.link_quality import is_one_way
 from halfway.world.importers.network import table_of
 from halfway.world.mobility.motion import Legs
+from halfway.world.workload.demand import Listed
 
 
 def remarks_of(scenario: Scenario, ready: Prepared) -> tuple[str, ...]:
@@ -52,6 +53,9 @@ def _on_motion(scenario: Scenario, ready: Prepared) -> Iterator[str]:
 def _on_workload(scenario: Scenario, ready: Prepared) -> Iterator[str]:
     """The remark on events that are due after the end of the run."""
     work, seconds = scenario.workload, scenario.seconds
+    if isinstance(work, RecordedWorkload):
+        yield from _on_recorded_events(ready, seconds)
+        return
     if not work.events:
         return
     if work.start_s >= seconds:
@@ -72,6 +76,19 @@ def _on_workload(scenario: Scenario, ready: Prepared) -> Iterator[str]:
         yield (
             f"{missing} of {work.events:,} events are not published: they are due after the end "
             f"of the run (seconds = {seconds:g})"
+        )
+
+
+def _on_recorded_events(ready: Prepared, seconds: float) -> Iterator[str]:
+    """The remark on events of files that are due after the end of the run."""
+    demand = ready.demand
+    assert isinstance(demand, Listed)
+    events = len(demand.publications)
+    missing = sum(t >= seconds for t, _, _ in demand.publications)
+    if missing:
+        yield (
+            f"{missing:,} of {events:,} recorded events are not published: they are due after the "
+            f"end of the run (seconds = {seconds:g})"
         )
 
 

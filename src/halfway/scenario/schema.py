@@ -1,13 +1,13 @@
 """The fields of a scenario file: types, defaults and ranges."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Power
-from halfway.world.faults import Fault
+from halfway.world.faults import Fault, Node
 
 _MOST_NODES = 10_000_000
 LEAST_DELAY_S = 1e-3  # for moving nodes: below it, neighbour lists would change in tiny steps
@@ -73,8 +73,22 @@ class Recorded(_Part, frozen=True, kw_only=True, tag_field="kind", tag="recorded
     begin_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0  # the file's time at time 0 of the run
 
 
-class Workload(_Part, frozen=True, kw_only=True):
-    """A scenario's subscribers, publishers and publication times; the seed draws the roles."""
+class Member(_Part, frozen=True, kw_only=True):
+    """A subscriber of a scenario whose subscription begins and ends at given times."""
+
+    node: Annotated[Node, Meta(description="The name of the node.")]
+    from_s: Annotated[float, Meta(ge=0.0, le=1e9, description="The begin in s.")] = 0.0
+    until_s: Annotated[float, Meta(gt=0.0, le=1e9, description="The end in s.")] | None = None
+
+
+Publishers = str | list[Node] | dict[str, list[Node]]  # a file, nodes of all topics, or by topic
+Subscribers = str | list[Node | Member] | dict[str, list[Node | Member]]
+Bytes = Annotated[int, Meta(ge=0, le=1_000_000)]
+
+
+class Workload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="drawn"):
+    """A scenario's subscribers, publishers and publication times; the seed draws what is not
+    given by name."""
 
     topics: Annotated[int, Meta(ge=1, le=100_000)] = 1
     publishers_each: Count = 1
@@ -84,15 +98,35 @@ class Workload(_Part, frozen=True, kw_only=True):
     start_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 1.0
     arrivals: Literal["regular", "poisson"] = "regular"
     width: Annotated[int, Meta(ge=1, le=100_000)] = 1
+    popularity: Literal["uniform", "zipf"] = "uniform"
+    exponent: Annotated[float, Meta(gt=0.0, le=100.0)] = 1.0
+    publishers: Publishers | None = None
+    subscribers: Subscribers | None = None
+    payload_bytes: Bytes | dict[str, Bytes] | None = None
+
+
+class RecordedWorkload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="recorded"):
+    """A scenario's publications from files, with subscribers by name or drawn by the seed."""
+
+    path: str | list[str]
+    columns: dict[str, str] | None = None  # time, node, topic, size -> the columns of the files
+    scale: Annotated[float, Meta(gt=0.0, le=1e9)] = 1.0  # seconds per unit of the files' times
+    begin: float | None = None  # the files' time at start_s; None: of the earliest event
+    start_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 1.0
+    nodes: Literal["named", "drawn"] = "named"
+    subscribers: Subscribers | None = None
+    subscribers_each: Count = 1
+    payload_bytes: Bytes | dict[str, Bytes] | None = None
 
 
 class NodePower(_Part, frozen=True, kw_only=True):
-    """A scenario's power of a node in watts, and the bit rate of radios without one."""
+    """A scenario's power of a node in watts, its battery, and the bit rate of some radios."""
 
     tx_w: Annotated[float, Meta(ge=0.0, le=1e6)] = Power().tx_w
     rx_w: Annotated[float, Meta(ge=0.0, le=1e6)] = Power().rx_w
     idle_w: Annotated[float, Meta(ge=0.0, le=1e6)] = Power().idle_w
     bit_rate: Annotated[float, Meta(gt=0.0, le=1e15)] = Power().bit_rate
+    battery_j: Annotated[float, Meta(gt=0.0, le=1e12)] | str | None = None  # of all; or a file
 
 
 class DecisionTable(_Part, frozen=True, kw_only=True):
@@ -115,8 +149,41 @@ class Scenario(_Part, frozen=True, kw_only=True):
     stretch: bool = True
     radio: Radio = IdealRadio()
     faults: list[Fault] = []
-    workload: Workload = Workload()
+    workload: Workload | RecordedWorkload = Workload()
     options: dict[str, dict[str, float | int | bool]] = {}  # system -> its options
     power: NodePower = NodePower()
     sweep: dict[str, list[bool | int | float | str]] = {}  # field -> its values
     decision: DecisionTable = DecisionTable()
+
+
+# A later version added these fields. `plain` leaves them out at their defaults, so that the seeds
+# of a comparison, which follow from the scenario's text, remain as they were.
+_ADDED = {
+    "power": ("battery_j",),
+    "workload": ("popularity", "exponent", "publishers", "subscribers", "payload_bytes"),
+}
+
+
+def converted(plain: dict[str, Any]) -> Scenario:
+    """Convert plain values to a scenario; a workload without a kind is drawn.
+
+    Raises msgspec.ValidationError.
+    """
+    workload = plain.get("workload")
+    if isinstance(workload, dict) and "kind" not in workload:
+        plain = plain | {"workload": {"kind": "drawn"} | workload}
+    return msgspec.convert(plain, Scenario)
+
+
+def plain(scenario: Scenario) -> dict[str, Any]:
+    """Return a scenario as plain values with defaults; `converted` reads them."""
+    found: dict[str, Any] = msgspec.to_builtins(scenario)
+    for table, names in _ADDED.items():
+        part = getattr(scenario, table)
+        defaults = {field.name: field.default for field in msgspec.structs.fields(part)}
+        for name in names:
+            if name in defaults and getattr(part, name) == defaults[name]:
+                del found[table][name]
+    if isinstance(scenario.workload, Workload):
+        del found["workload"]["kind"]
+    return found

@@ -19,12 +19,16 @@ NODES, FAULTS, RADIO = 1, 2, 3
 
 def environment_and_context(
     network: Network | None, motion: Motion | None, demand: Demand, faults: Sequence[Fault], *,
-    seconds: float, seed: int, discovery_delay_s: float, window: int,
+    seconds: float, seed: int, discovery_delay_s: float, window: int, mortal: bool = False,
 ) -> tuple[Environment, RunContext]:  # fmt: skip
-    """Return the environment and the run context of a run. Raises Problem if they do not fit."""
+    """Return the environment and the run context of a run; mortal: nodes may be taken down.
+
+    Raises Problem if they do not fit.
+    """
     environment = Environment(
         network, motion, faults,
         seed=stream(seed, FAULTS), seconds=seconds, discovery_delay_s=discovery_delay_s,
+        mortal=mortal,
     )  # fmt: skip
     for rows in (*demand.publishers, *demand.subscribers):
         if len(rows) and rows[-1] >= environment.n:
@@ -35,6 +39,16 @@ def environment_and_context(
         environment.n, environment.max_degree(), demand, window, seconds, stream(seed, NODES),
         environment.start, reach,
     )  # fmt: skip
+
+
+def check_run(seconds: float, seed: int, window: int) -> None:
+    """Raise Problem for a number of a run that is out of range."""
+    if not (0.0 < seconds < 1e12):
+        raise Problem(f"seconds = {seconds:g}: expected a positive finite number")
+    if not 0 <= seed < 2**64:
+        raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1")
+    if window < 1:
+        raise Problem(f"window = {window}: expected 1 or more events")
 
 
 def stream(seed: int, number: int) -> int:

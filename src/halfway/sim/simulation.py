@@ -18,16 +18,17 @@ from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.kept_records import KeptRecords
 from halfway.sim.engine.queue import peek_time
-from halfway.sim.engine.records import drain, grown, new_engine, new_log
+from halfway.sim.engine.records import Engine, drain, grown, new_engine, new_log
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.instant import Instant
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
-from halfway.sim.radio.energy import Power, checked
-from halfway.sim.run_context import RADIO, environment_and_context, stream
+from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
+from halfway.sim.run_context import RADIO, check_run, environment_and_context, stream
 from halfway.sim.trace.writer import Trace
+from halfway.sim.workload.payloads import payload_of, set_sizes
 from halfway.sim.workload.publications import PublicationFeed
 from halfway.sim.workload.start_up import StartUp
 from halfway.world.faults import Fault
@@ -66,6 +67,7 @@ class Simulation:
     discovery_delay_s: nodes learn of new and lost neighbours that much later (0: at once).
     seed: same seed, same bytes; nodes, faults and losses have random streams of their own.
     window: events in flight at a time; all nodes forget older ones.
+    batteries: joules, one for all nodes or [n]; a node goes down for good when they are used up.
     trace: a Parquet file for the trace. stretch=False skips the shortest paths.
     journal: received records to keep for `journal()`; 0: only those for `reports()`.
     Raises Problem for every error that a user can fix.
@@ -86,11 +88,12 @@ class Simulation:
         window: int = 256,
         options: Mapping[str, Any] | None = None,
         power: Power | None = None,
+        batteries: npt.ArrayLike | None = None,
         trace: Path | None = None,
         stretch: bool = True,
         journal: int | None = None,
     ) -> None:
-        _check(seconds, seed, window)
+        check_run(seconds, seed, window)
         chosen = system if isinstance(system, System) else named(system)
         self.system, self.seconds, self.seed = chosen.name, float(seconds), seed
         self._adapter = chosen.with_options(options or {})
@@ -98,38 +101,45 @@ class Simulation:
         self.environment, context = environment_and_context(
             network, motion, self.demand, faults,
             seconds=self.seconds, seed=seed, discovery_delay_s=discovery_delay_s, window=window,
+            mortal=batteries is not None,
         )  # fmt: skip
         n = self.environment.n
         if why := self._adapter.unsupported(context):
             raise Unsupported(f"{self.system} cannot run here: {why}")
         self.instance = self._adapter.instance(context)
         self.declared = radio or IdealRadio()
-        moving = motion is not None
-        self.radio = self.declared.made(self.environment.start, moving, stream(seed, RADIO))
+        where = self.environment.start, motion is not None
+        self.radio = self.declared.made(*where, stream(seed, RADIO))
         self.power = checked(power or Power())
-        counts_hops = self.instance.hops_from_publisher
-        deliveries = DeliveryAccounting(self.demand, n, window, counts_hops)
+        self._batteries = None if batteries is None else Batteries(batteries, n)
+        deliveries = DeliveryAccounting(self.demand, n, window, self.instance.hops_from_publisher)
         self._publications = PublicationFeed(self.demand, deliveries, self.environment, stretch)
         self.deliveries, self.at, self._posted_to = deliveries, 0.0, 0.0
         self._trace = self._new_trace(trace)
         self._records = None if journal is None else KeptRecords(journal)
-        buffer = _JOURNAL if trace is not None or journal else 0
         self._lend = Lender()
-        engine = new_engine(n, 1024, _APPLICATIONS, buffer)
-        self.engine = engine._replace(cut=self.environment.cut)
+        self.engine = self._new_engine(window, _JOURNAL if trace is not None or journal else 0)
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
         each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
         self._instant = Instant(most=each * n + beside)
 
     def run(
-        self,
-        until: float | None = None,
-        *,
-        records: int | None = None,
+        self, until: float | None = None, *, records: int | None = None,
         stop: Condition | None = None,
-    ) -> Outcome:
+    ) -> Outcome:  # fmt: skip
         """Run the simulation to the end, a time, a count or a condition; call it again to continue.
+
+        until: see `advance`; the other arguments as well.
+        """
+        self.advance(until, records=records, stop=stop)
+        return self.outcome()
+
+    def advance(
+        self, until: float | None = None, *, records: int | None = None,
+        stop: Condition | None = None,
+    ) -> None:  # fmt: skip
+        """Advance the simulation as `run` does, without the outcome.
 
         until: seconds; records due at that time are left for the next call (except at the end).
         records: delivered in all, after which no further transmission arrives.
@@ -142,12 +152,16 @@ class Simulation:
         continues = True
         while self.at < target and continues:
             if self.at >= self.environment.at:
+                if self._batteries is not None:
+                    used_up = self._batteries.used_up(self.energy().total, self.at)
+                    self.environment.take_down(used_up)
                 self._changes = self.environment.advance(self.environment.window_end(self.seconds))
                 self._publications.begin_window(self._changes)
                 for lost in self._start_up.repeat(self._changes):
                     self.post(lost)
             if self.at >= self._posted_to:
                 publications, self._posted_to = self._publications.take(self.environment.at)
+                set_sizes(self.engine.payload, publications)
                 self.post(self._adapter.publish_commands(publications))
             try:
                 continues = self._run_piece(min(target, self._posted_to), limit, stop)
@@ -158,17 +172,21 @@ class Simulation:
         if self._trace is not None and self.at >= self.seconds:
             self._trace.close(self.run_id, self.instance.state)
             self._trace = None
-        return self.outcome()
 
     def outcome(self) -> Outcome:
         """Return the outcome of the simulation so far."""
         return outcome(
             self.run_id, self.at, instance=self.instance, engine=self.engine,
-            deliveries=self.deliveries, power=self.power,
+            deliveries=self.deliveries, energy=self.energy(),
             airtime=self.declared.airtime(self.radio, self.engine, self.power),
             radio_counts=self.declared.counted(self.radio),
-            up_s=self.at - self.environment.down_s(self.at),
+            up_s=self.at - self.environment.down_s(self.at), batteries=self._batteries,
         )  # fmt: skip
+
+    def energy(self) -> Energy:
+        """Return the energy of every node of the simulation so far."""
+        airtime = self.declared.airtime(self.radio, self.engine, self.power)
+        return spent(self.power, airtime, self.at - self.environment.down_s(self.at))
 
     @property
     def run_id(self) -> RunId:
@@ -244,6 +262,12 @@ class Simulation:
             elif why != engines.LOG_FULL:
                 return bool(why == engines.COUNTED)
 
+    def _new_engine(self, window: int, buffer: int) -> Engine:
+        """Return the simulation's engine with room for so many records that are kept."""
+        carried = payload_of(self.instance.kinds, window) if self.demand.has_payloads else None
+        engine = new_engine(self.environment.n, 1024, _APPLICATIONS, buffer, payload=carried)
+        return engine._replace(cut=self.environment.cut)
+
     def _new_trace(self, path: Path | None) -> Trace | None:
         """Open the simulation's trace, with the names of its kinds and nodes."""
         if path is None:
@@ -282,16 +306,6 @@ class Simulation:
         start_up = self._adapter.start_up_commands(self.demand)
         self.post(start_up)
         return StartUp(start_up, self.environment.initially_down)
-
-
-def _check(seconds: float, seed: int, window: int) -> None:
-    """Raise Problem for a number of a simulation that is out of range."""
-    if not (0.0 < seconds < 1e12):
-        raise Problem(f"seconds = {seconds:g}: expected a positive finite number")
-    if not 0 <= seed < 2**64:
-        raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1")
-    if window < 1:
-        raise Problem(f"window = {window}: expected 1 or more events")
 
 
 @kernel

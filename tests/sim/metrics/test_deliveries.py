@@ -42,9 +42,11 @@ def test_small_whole_numbers_are_exact() -> None:
     assert math.isnan(Histogram().quantile(0.5))
 
 
-def deliveries(subscribers: list[list[int]], n: int = 6, window: int = 4) -> DeliveryAccounting:
+def deliveries(
+    subscribers: list[list[int]], n: int = 6, window: int = 4, periods: Any = None
+) -> DeliveryAccounting:
     rows = [np.array(some, np.int32) for some in subscribers]
-    demand: Any = SimpleNamespace(topics=len(rows), subscribers=rows)
+    demand: Any = SimpleNamespace(topics=len(rows), subscribers=rows, periods=periods or {})
     return DeliveryAccounting(demand, n, window)
 
 

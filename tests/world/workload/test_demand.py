@@ -72,7 +72,9 @@ def test_content_wants_neighbouring_numbers(seed: int, width: int) -> None:
         assert rows.tolist() == sorted(row for row, numbers in wants.items() if topic in numbers)
     for one, other in zip(plain.publishers, wide.publishers, strict=True):
         assert list(one) == list(other)
-    assert [list(column) for column in all_of(plain)] == [list(column) for column in all_of(wide)]
+    assert [list(column) for column in all_of(plain)[:4]] == [
+        list(column) for column in all_of(wide)[:4]
+    ]
 
 
 def test_a_listed_demand_is_sorted_by_time_and_keeps_ties_in_order() -> None:

@@ -1,14 +1,16 @@
 """The metrics of a comparison: how each is counted, and its value for one run."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from halfway.comparison.evaluation.recovery import recovery
 from halfway.comparison.evaluation.results import Metric
+from halfway.comparison.evaluation.timelines import advance_in_bins, encoded, over_time
 from halfway.pipeline.plan.run import Observations
-from halfway.sim.engine.records import SENT
+from halfway.scenario.schema import Scenario
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
@@ -51,15 +53,16 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
             "the publication and caught up later. Hellos between neighbours are free."),
      lambda o: o.sent_per_notification),
     (Metric("bytes-per-notification", "bytes / notification", "",
-            "The value of messages / notification times 112 bytes. Every record counts 112 "
-            "bytes, and an acknowledgement counts 112 bytes too. Radio headers do not count.", ""),
+            "The bytes of all transmissions divided by the number of notifications. Every record "
+            "counts 112 bytes, and an acknowledgement counts 112 bytes too. A record that carries "
+            "an event also counts the payload of the event. Radio headers do not count.", ""),
      lambda o: _each(o.bytes_sent, o)),
     (Metric("energy", "energy", "J",
             "The energy that all nodes spend in the whole run for sending, receiving and "
             "idling. Every record counts 112 bytes, and an acknowledgement counts 112 bytes "
-            "too. If a record is addressed to one neighbour, only this neighbour spends "
-            "receiving energy. A radio with contention is an exception to this rule. Hellos are "
-            "free."),
+            "too. A record that carries an event also counts its payload. If a record is "
+            "addressed to one neighbour, only this neighbour spends receiving energy. A radio "
+            "with contention is an exception to this rule. Hellos are free."),
      lambda o: o.energy_j),
     (Metric("max-node-energy", "max node energy", "J",
             "The highest energy that one node spends in the whole run."),
@@ -89,9 +92,24 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
             "The share of the faults from which the system recovers. A fault counts only if at "
             "least three events follow the fault. The recovery is the first of three consecutive "
             "publications that reach all expected subscribers.", "more", most=1.0), None),
+    (Metric("first-node-dead", "first node dead", "s",
+            "The time at which the battery of a node is used up for the first time. A run in which "
+            "no battery is used up has no value.", "more"),
+     lambda o: math.nan if o.lifetime is None else o.lifetime.first_dead_s),
+    (Metric("nodes-alive", "nodes alive", "",
+            "The number of nodes whose battery is not used up at the end of the run.", "more"),
+     lambda o: math.nan if o.lifetime is None else float(o.lifetime.alive)),
 )  # fmt: skip
 METRICS = tuple(metric for metric, _ in _METRICS)
 SHARES = tuple(metric.name for metric in METRICS if metric.most == 1.0)
+_OF_BATTERIES = ("first-node-dead", "nodes-alive")
+
+
+def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
+    """The metrics that some of a comparison's scenarios have; those of batteries need batteries."""
+    if any(one.power.battery_j is not None for one in scenarios):
+        return METRICS
+    return tuple(metric for metric in METRICS if metric.name not in _OF_BATTERIES)
 
 
 def guard_of(metric: str) -> str | None:
@@ -104,25 +122,29 @@ def guard_of(metric: str) -> str | None:
 def observations(simulation: Simulation) -> Observations:
     """Run a simulation and measure every comparison metric; [1] each, or [0] without a value.
 
-    Also the latency quantiles, and the counts of late notifications and full tables.
+    Also the latency quantiles, the metrics over time, and the counts of late notifications and
+    full tables.
     """
     deliveries, environment = simulation.deliveries, simulation.environment
     deliveries.delivery_log, environment.fault_times = [], []
     first = min(simulation.demand.next_at(), simulation.seconds)
-    simulation.run(until=first)
-    set_up = float(simulation.engine.counters.traffic[:, SENT].sum())
+    set_up, messages = advance_in_bins(simulation, first)
     outcome = simulation.run()
     seconds, rate = recovery(
         np.concatenate([np.zeros(0), *environment.fault_times]), *_complete_events(deliveries)
     )
     values = metrics_of(outcome)
     values |= {"set-up-messages": set_up, "recovery-time": seconds, "recovery-rate": rate}
+    if outcome.lifetime is None:
+        values = {name: value for name, value in values.items() if name not in _OF_BATTERIES}
     observed = {name: _finite(value) for name, value in values.items()}
     counts = {LATE: outcome.late, SATURATED: outcome.saturated_nodes}
     counts |= {SHORTFALL + what: count for what, count in outcome.shortfalls.items()}
     observed |= {name: np.array([count], np.float64) for name, count in counts.items() if count}
     latency = deliveries.latency_s
     shares = np.linspace(0.0, 1.0, 101) if latency.count else np.zeros(0)
+    columns = over_time(deliveries, simulation.seconds) | {"messages-over-time": messages}
+    observed |= encoded(columns)
     observed[LATENCY] = np.array([latency.quantile(one) for one in shares.tolist()], np.float64)
     return observed
 

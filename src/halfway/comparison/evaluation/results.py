@@ -126,6 +126,17 @@ class Curve(msgspec.Struct, frozen=True):
     seconds: tuple[float, ...]  # [101] quantiles 0, 0.01, …, 1
 
 
+class Timeline(msgspec.Struct, frozen=True):
+    """A metric over time in the results of a system at a point, in bins of equal length."""
+
+    point: int
+    system: str
+    metric: str
+    seconds: float  # of the runs
+    mean: tuple[float, ...]  # [bins] over the networks with a value; nan where none has
+    networks: tuple[int, ...]  # [bins] number of networks with a value
+
+
 class Need(msgspec.Struct, frozen=True):
     """A need that the result of a metric has to meet: its least value, or greatest for a cost.
 
@@ -190,6 +201,7 @@ class Results(msgspec.Struct, frozen=True, dict=True):
     seed: int = ROOT_SEED  # the seeds of all replicates derive from it
     study: str = ""  # the name of the study in its folder
     decisions: tuple[Decision, ...] = ()  # one a point
+    timelines: tuple[Timeline, ...] = ()
 
     def cell(self, point: int, system: str, metric: str) -> ResultCell:
         """The results' cell of a metric of a system at a point; KeyError if there is none."""

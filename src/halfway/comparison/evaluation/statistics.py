@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.comparison.evaluation.metrics import LATENCY, SHARES, guard_of
-from halfway.comparison.evaluation.results import Curve, MeanInterval, Metric, ResultCell
+from halfway.comparison.evaluation.results import Curve, MeanInterval, Metric, ResultCell, Timeline
+from halfway.comparison.evaluation.timelines import OVER_TIME, decoded
 from halfway.pipeline.measure import mean_interval
 
 Floats = npt.NDArray[np.float64]
@@ -162,6 +163,26 @@ def curve(quantiles: Sequence[Floats]) -> tuple[float, ...]:
     """The latency curve, [101] quantiles averaged over networks; () where nothing was delivered."""
     known = [one for one in quantiles if len(one)]
     return tuple(np.mean(known, axis=0).tolist()) if known else ()
+
+
+def timelines_of_runs(runs: Sequence[FinishedRun], seconds: Sequence[float]) -> Iterator[Timeline]:
+    """The timelines of each system at each point: means over the networks that have a value.
+
+    seconds: the length of the runs of each point.
+    """
+    for (point, system), of_system in groupby(runs, key=lambda run: (run.point, run.system)):
+        whole = list(of_system)
+        for metric in OVER_TIME:
+            column = np.array([decoded(run.observed, metric) for run in whole])
+            known = np.isfinite(column)
+            if known.any():
+                count = known.sum(axis=0)
+                total = np.where(known, column, 0.0).sum(axis=0)
+                mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+                yield Timeline(
+                    point, system, metric, seconds[point], tuple(mean.tolist()),
+                    tuple(count.tolist()),
+                )  # fmt: skip
 
 
 def digest_of_runs(runs: Sequence[FinishedRun]) -> str:

@@ -17,6 +17,8 @@ from halfway.core.kinds import MapRole
 from halfway.scenario.build import network_of, simulation_of
 from halfway.scenario.schema import Scenario
 from halfway.sim.environment.mobility import Motion
+from halfway.sim.metrics.nodes import NodeTable
+from halfway.sim.node_table import nodes_of
 from halfway.sim.simulation import Simulation
 
 _SAMPLES = 60  # of the parents of a tree, over a run
@@ -46,6 +48,7 @@ class Replay(NamedTuple):
     totals: dict[str, int]  # table -> rows of the whole run, where the table may have fewer
     until: float  # seconds; later rows are left out
     expected: tuple[npt.NDArray[np.int32], ...]  # publication -> rows that should receive it
+    nodes: NodeTable | None = None  # of the whole run
 
 
 def replay_of(build: Callable[[Path], Simulation], motion: Motion | None) -> Replay:
@@ -140,4 +143,6 @@ def _replay(
     totals = {"sent": trace.all_sent, "reached": len(reached["t"]), "steps": len(steps["t"])}
     until = run.seconds if trace.until is None else trace.until
     expected = tuple(world.expected(changes))
-    return Replay(run.system, world, found, labels, meeting, cells, totals, until, expected)
+    return Replay(
+        run.system, world, found, labels, meeting, cells, totals, until, expected, nodes_of(run)
+    )  # fmt: skip

@@ -12,6 +12,7 @@ from halfway.sim.environment.mobility import Motion
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.network import Network
 from halfway.world.mobility.motion import positions
+from halfway.world.workload.roles import SubscribedPeriods
 
 Columns = dict[str, npt.NDArray[np.float64] | npt.NDArray[np.int32]]
 
@@ -31,6 +32,7 @@ class ReplayWorld(NamedTuple):
     subscriptions: Columns  # row, topic
     events_left_out: int  # publications after the first MOST_EVENTS
     names: tuple[str, ...] | None = None  # [n] the user's names; None: the rows
+    periods: SubscribedPeriods = SubscribedPeriods({}, 1)
 
     def expected(self, changes: Columns) -> list[npt.NDArray[np.int32]]:
         """In the replay's world, each publication's expected receivers, as a run counts them.
@@ -47,6 +49,7 @@ class ReplayWorld(NamedTuple):
                     up[int(changes["a"][k])] = changes["what"][k] == 1
                 k += 1
             subscribers = rows[of == topic].astype(np.int32)
+            subscribers = subscribers[self.periods.hold(subscribers, topic, t)]
             subscribers = subscribers[up[subscribers] & (subscribers != publisher)]
             expected.append(subscribers if up[int(publisher)] else subscribers[:0])
         return expected
@@ -69,6 +72,7 @@ def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
         {"row": np.concatenate([np.zeros(0, np.int32), *rows]), "topic": topic},
         left_out,
         _names(run),
+        SubscribedPeriods(demand.periods, demand.topics),
     )  # fmt: skip
 
 

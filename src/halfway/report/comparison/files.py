@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from halfway.comparison.evaluation import timelines
 from halfway.comparison.evaluation.results import COLUMNS, STUDY, Results
 from halfway.report.output_files import csv_text, write_all
 
@@ -25,13 +26,19 @@ def decisions_jsonl(results: Results) -> str:
     return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in rows)
 
 
+def timelines_csv(results: Results) -> str:
+    """A comparison's metrics over time as CSV, one line a bin; missing values are empty."""
+    return csv_text([*results.points[0], *timelines.COLUMNS], timelines.timeline_rows(results))
+
+
 def write_results(folder: Path, results: Results) -> tuple[Path, ...]:
-    """Write a comparison's comparison.csv, comparison.jsonl and comparison.json (all of `Results`).
+    """Write a comparison's .csv, .jsonl and .json (all of `Results`), and the metrics over time.
 
     Raises Problem if a file cannot be written; an existing file of that name then stays as it was.
     """
     return write_all(folder, {
         "comparison.csv": cells_csv(results),
+        "comparison-over-time.csv": timelines_csv(results),
         "comparison.jsonl": cells_jsonl(results),
         "comparison.json": msgspec.json.encode(results).decode() + "\n",
     })  # fmt: skip

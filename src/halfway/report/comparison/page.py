@@ -15,6 +15,8 @@ from halfway.report.comparison import plots, sweeps, tables
 from halfway.report.comparison.decision_section import decision_section
 from halfway.report.comparison.groups import shown_metrics
 from halfway.report.comparison.map.map_section import map_script, map_section
+from halfway.report.comparison.node_section import node_section
+from halfway.report.comparison.over_time import over_time_section
 from halfway.report.comparison.system_marks import mark_numbers
 from halfway.report.document import asset, document, header, prose, section
 
@@ -34,8 +36,9 @@ def comparison_page(results: Results, replays: Sequence[Replay] | str, command: 
     """The HTML page of a comparison as text; equal results and replays give equal text."""
     drawn = replays if isinstance(replays, str) else _drawn(results, replays)
     body = "".join([
-        _head(results), _contents(results, bool(drawn)), "<main>", decision_section(results),
+        _head(results), _contents(results, drawn), "<main>", decision_section(results),
         _results(results), drawn,
+        over_time_section(results, [_point(one) for one in results.points]),
         _distributions(results), _sweeps(results), _making(results, command), "</main>",
     ])  # fmt: skip
     scripts = [asset("comparison", "sort.js"), *([map_script()] if drawn else [])]
@@ -47,7 +50,9 @@ def comparison_page(results: Results, replays: Sequence[Replay] | str, command: 
 
 
 def _drawn(results: Results, replays: Sequence[Replay]) -> str:
-    return map_section(replays, mark_numbers(results.systems), results.title)
+    places = mark_numbers(results.systems)
+    played = map_section(replays, places, results.title)
+    return f"{played}{node_section(replays, places)}"
 
 
 def _head(results: Results) -> str:
@@ -69,10 +74,12 @@ def _head(results: Results) -> str:
     return header("comparison of systems", results.title, byline, facts, alarm)
 
 
-def _contents(results: Results, played: bool) -> str:
+def _contents(results: Results, drawn: str) -> str:
     links = [("decision", "Which system to choose")] if results.decisions else []
     links += [("results", "Results")]
-    links += [("map", "Replay of one run")] if played else []
+    links += [("map", "Replay of one run")] if drawn else []
+    links += [("nodes", "Nodes of one run")] if 'id="nodes"' in drawn else []
+    links += [("over-time", "Over time")] if results.timelines else []
     links += [("distributions", "Intervals and distributions")]
     links += [("sweeps", "Sweeps")] if sweeps.varied(results) else []
     links += [("making", "How this page was made")]

@@ -45,6 +45,13 @@ class Counters(NamedTuple):
     events: npt.NDArray[np.int64]  # [1] records that reached a row or an application
 
 
+class Payload(NamedTuple):
+    """The payload of events in the engine: bytes on the air beyond the size of the record."""
+
+    carried: npt.NDArray[np.uint8]  # [256] 1 for kinds whose records carry an event
+    size: npt.NDArray[np.int64]  # [places] bytes, by event modulo places; [0]: no payloads
+
+
 class Engine(NamedTuple):
     """The state of the engine that outlives a call of `run`, so that a full pool can grow."""
 
@@ -54,6 +61,7 @@ class Engine(NamedTuple):
     incarnation: npt.NDArray[np.uint32]  # [n] of each node, see `core.driver`
     cut: npt.NDArray[np.uint8]  # [m] 1 where a static link is broken; [0] if none ever is
     bytes_of: npt.NDArray[np.int64]  # [256] size of a record on the air by kind
+    payload: Payload
     counters: Counters
     applications: Log  # records for applications
     journal: Log  # every record that a node received; capacity 0 keeps none
@@ -62,19 +70,21 @@ class Engine(NamedTuple):
 
 def new_engine(
     n: int, slots: int, applications: int, journal: int = 0, *,
-    cuts: int = 0, bytes_of: npt.ArrayLike = BYTES_ON_AIR,
+    cuts: int = 0, bytes_of: npt.ArrayLike = BYTES_ON_AIR, payload: Payload | None = None,
 ) -> Engine:  # fmt: skip
     """Return the state of an idle engine for n nodes, all up.
 
     slots: records in flight. applications, journal: capacity of the logs.
     cuts: directed links that may break while they keep their places; 0 if none does.
-    bytes_of: the size of records on the air, one for all or [256] by kind.
+    bytes_of: the size of records on the air, one for all or [256] by kind; payload: what the
+    records that carry an event add.
     """
     size = np.asarray(bytes_of, np.int64)
-    shapes = (n, 2), (n if size.ndim else 0, 2), 256, 256, 1
+    shapes = (n, 2), (n if size.ndim or payload is not None else 0, 2), 256, 256, 1
     return Engine(
         outbox(slots), queue(slots), _flight(slots),
         np.zeros(n, np.uint32), np.zeros(cuts, np.uint8), np.broadcast_to(size, 256).copy(),
+        payload or Payload(np.zeros(256, np.uint8), np.zeros(0, np.int64)),
         Counters(*(np.zeros(shape, np.int64) for shape in shapes)),
         new_log(applications), new_log(journal), np.zeros(1),
     )  # fmt: skip
@@ -130,18 +140,28 @@ def is_up(engine, row):
 
 
 @inlined
-def count_sent(engine, row, kind):
-    """Count one transmission of a row in the engine's counters."""
-    engine.counters.traffic[row, SENT] += 1
-    if engine.counters.volume.shape[0] > 0:
-        engine.counters.volume[row, SENT] += engine.bytes_of[kind]
-    engine.counters.sent_kind[kind] += 1
+def size_of(engine, message):
+    """Return the bytes of a record on the air, by its kind in the engine's state and its event."""
+    places = engine.payload.size.shape[0]
+    if places > 0 and engine.payload.carried[message.kind] == 1 and message.event >= 0:
+        event = engine.payload.size[np.uint32(message.event) % np.uint32(places)]
+        return engine.bytes_of[message.kind] + event
+    return engine.bytes_of[message.kind]
 
 
 @inlined
-def count_received(engine, row, kind):
+def count_sent(engine, row, message):
+    """Count one transmission of a row in the engine's counters."""
+    engine.counters.traffic[row, SENT] += 1
+    if engine.counters.volume.shape[0] > 0:
+        engine.counters.volume[row, SENT] += size_of(engine, message)
+    engine.counters.sent_kind[message.kind] += 1
+
+
+@inlined
+def count_received(engine, row, message):
     """Count one reception of a row in the engine's counters."""
     engine.counters.traffic[row, RECEIVED] += 1
     if engine.counters.volume.shape[0] > 0:
-        engine.counters.volume[row, RECEIVED] += engine.bytes_of[kind]
-    engine.counters.received_kind[kind] += 1
+        engine.counters.volume[row, RECEIVED] += size_of(engine, message)
+    engine.counters.received_kind[message.kind] += 1

@@ -1,6 +1,7 @@
 """The environment of a run: nodes in reach of each other, what they know of it, and its changes."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,9 @@ from halfway.sim.environment.mobility import Motion, MovingLinks
 from halfway.sim.environment.neighbour_discovery import NeighbourDiscovery
 from halfway.world.faults import Fault
 from halfway.world.graphs.network import Network
-from halfway.world.outages import LINK_DOWN, NODE_DOWN, NODE_UP, part
+from halfway.world.outages import LINK_DOWN, NODE_DOWN, NODE_UP, FaultEvents, part
+
+_MORTAL_WINDOWS = 1000  # the most windows of a static run whose nodes may be taken down
 
 
 class Environment:
@@ -23,12 +26,13 @@ class Environment:
     and lost neighbours `discovery_delay_s` late, and know positions as they were at the last
     multiple of it, as if every node sent a hello that often (the hellos themselves are not sent).
     Both are one object where nothing changes. discovery_delay_s = inf: nodes know the start only.
+    mortal: the caller may take nodes down for good, at the beginning of a window.
     Raises Problem unless exactly one of network and motion is given, and for impossible faults.
     """
 
     def __init__(
         self, network: Network | None, motion: Motion | None, faults: Sequence[Fault], *,
-        seed: int, seconds: float, discovery_delay_s: float = 1.0,
+        seed: int, seconds: float, discovery_delay_s: float = 1.0, mortal: bool = False,
     ) -> None:  # fmt: skip
         if not discovery_delay_s >= 0.0:
             what = f"discovery_delay_s = {discovery_delay_s:g}: expected 0 or more (inf: never)"
@@ -48,7 +52,7 @@ class Environment:
         self.n = self.start.n
         self._moving_names = None if motion is None else motion.names
         self.discovery_delay_s, self.at = discovery_delay_s, 0.0
-        self.varies = motion is not None or len(faults) > 0
+        self.varies = motion is not None or len(faults) > 0 or mortal
         self.is_static = motion is None
         # [m] 1 where a static link is broken; the engine writes it.
         self.cut = np.zeros(len(self.start.who) if motion is None and len(cuts.t) else 0, np.uint8)
@@ -62,6 +66,8 @@ class Environment:
         self.fault_times: list[npt.NDArray[np.float64]] | None = None
         self.max_receivers = 1  # a bound on the neighbours of any node until the window ends
         self.up = np.ones(self.n, bool)
+        self._dead, self._dying = np.zeros(self.n if mortal else 0, bool), np.zeros(0, np.int32)
+        self._mortal_window_s = max(window_s, seconds / _MORTAL_WINDOWS) if mortal else np.inf
         # The current window: its begin, which nodes were up then, their downtime and changes.
         self._begin, self._turns = 0.0, list[tuple[float, int, bool]]()
         self._up_before, self._down_before = self.up.copy(), np.zeros(self.n)
@@ -76,11 +82,18 @@ class Environment:
     def window_end(self, until: float) -> float:
         """Return the end of the environment's window that begins now, `until` at most."""
         until = min(until, self._faults.end if self._faults.end > self.at else until)
-        return until if self._moving is None else min(until, self._moving.window_end(self.at))
+        if self._moving is None:
+            return min(until, self.at + self._mortal_window_s)
+        return min(until, self._moving.window_end(self.at))
+
+    def take_down(self, rows: npt.NDArray[np.int64]) -> None:
+        """Take nodes of the environment down for good when the next window begins."""
+        self._dead[rows] = True
+        self._dying = rows[self.up[rows]].astype(np.int32)
 
     def advance(self, end: float) -> Changes:
         """Advance the environment to `end`; return changes in [at, end), with what nodes learn."""
-        faults = self._faults.take(end)
+        faults = self._with_deaths(self._faults.take(end))
         if self.fault_times is not None:
             down = np.isin(faults.kind, (NODE_DOWN, LINK_DOWN)) & (faults.t > 0.0)
             self.fault_times.append(np.unique(faults.t[down]))
@@ -101,6 +114,20 @@ class Environment:
         if self._discovery is None:
             return changes
         return merged(changes, self._discovery.advance(changes, end))
+
+    def _with_deaths(self, faults: FaultEvents) -> FaultEvents:
+        """Return the faults of the environment's window without those of dead nodes."""
+        if not self._dead.any():
+            return faults
+        kept = part(faults, (faults.kind > NODE_UP) | ~self._dead[faults.a])
+        count = len(self._dying)
+        down = FaultEvents(
+            np.full(count, self.at), np.full(count, NODE_DOWN, np.uint8), self._dying,
+            np.full(count, -1, np.int32),
+        )  # fmt: skip
+        self._dying = self._dying[:0]
+        columns: Any = zip(down, kept, strict=True)
+        return FaultEvents(*map(np.concatenate, columns))
 
     def max_degree(self) -> int:
         """Return the largest degree in the environment; an estimate where links change."""

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from halfway.sim.metrics.histogram import Histogram
 from halfway.world.workload.demand import Demand, Publications
+from halfway.world.workload.roles import SubscribedPeriods
 
 Longs = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -25,7 +26,8 @@ class DeliveryAccounting:
     each (event, subscriber). A repetition is a duplicate, a delivery of an event that is no longer
     open is late, and a delivery to a subscriber that was down when the event was published is
     caught up, but not expected. Publications may be entered up to a window ahead of their time.
-    They count from their time on.
+    They count from their time on. A subscription with a period counts for the events published in
+    it.
     """
 
     def __init__(self, demand: Demand, n: int, window: int, counts_hops: bool = True) -> None:
@@ -41,6 +43,9 @@ class DeliveryAccounting:
             self._subscribed[rows, topic] = True
         self._counts_hops, self.window, self._n, self._newest = counts_hops, window, n, -1
         self._rows = demand.subscribers
+        self._periods = SubscribedPeriods(demand.periods, demand.topics)
+        # [n] notifications expected at each row, and delivered; ahead of time as publications are.
+        self.expected_of, self.delivered_of = np.zeros((2, n), np.int64)
         # These arrays go by event modulo twice the window: events are entered a window ahead.
         places = 2 * window
         self._event = np.full(places, -1, np.int64)
@@ -71,7 +76,10 @@ class DeliveryAccounting:
             self._ahead.append((at, -1))
             return False
         rows = self._rows[topic]
-        expected = int(up[rows].sum()) - int(self._subscribed[row, topic])
+        rows = rows[self._periods.hold(rows, topic, at)] if self._periods.some else rows
+        due = rows[up[rows] & (rows != row)]
+        self.expected_of[due] += 1
+        expected = len(due)
         self._ahead.append((at, expected))
         if self.delivery_log is not None:
             self.publication_log.append((event, at, expected))
@@ -101,6 +109,8 @@ class DeliveryAccounting:
         is_open = (self._event[place] == event) & ~closed
         self.late += int((~is_open).sum())
         solicited = self._subscribed[row, self._topic[place]] & (self._publisher[place] != row)
+        if self._periods.some:
+            solicited &= self._periods.hold(row, self._topic[place], self._at[place])
         self.unsolicited += int((is_open & ~solicited).sum())
         code = event * self._n + row
         first = np.zeros(len(code), bool)
@@ -114,6 +124,7 @@ class DeliveryAccounting:
             self.caught_up += int(missed.sum())
             new &= ~missed
         self.delivered += int(new.sum())
+        np.add.at(self.delivered_of, row[new], 1)
         self.latency_s.add(at[new] - self._at[place[new]])
         if self.delivery_log is not None:
             self.delivery_log.append((event[new], row[new], at[new] - self._at[place[new]]))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.sim.metrics.histogram import Histogram
+from halfway.sim.radio.energy import Lifetime
 
 
 class RunId(NamedTuple):
@@ -83,6 +84,7 @@ class Outcome:
     digest: str  # of the final state and the counters: same seed, same digest
     # The protocol's own counters of lack of room, where above 0: notifications may have been lost.
     shortfalls: Mapping[str, int] = field(default_factory=dict)
+    lifetime: Lifetime | None = None  # None: the nodes have no batteries
 
     @property
     def energy_j(self) -> float:
@@ -91,7 +93,10 @@ class Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as plain numbers, strings, dictionaries for JSON; None: not finite."""
-        return _plain(asdict(self) | {"energy_j": self.energy_j})  # type: ignore[no-any-return]
+        found = asdict(self) | {"energy_j": self.energy_j}
+        if self.lifetime is None:
+            del found["lifetime"]
+        return _plain(found)  # type: ignore[no-any-return]
 
 
 def _plain(value: Any) -> Any:

@@ -11,13 +11,13 @@ from halfway.adapters.interface import SystemInstance
 from halfway.sim.engine.records import RECEIVED, SENT, Counters, Engine
 from halfway.sim.metrics.deliveries import COUNTS, DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId, by_kind, load, spread
-from halfway.sim.radio.energy import Airtime, Power, spent
+from halfway.sim.radio.energy import Airtime, Batteries, Energy
 
 
 def outcome(
     run: RunId, at: float, *, instance: SystemInstance, engine: Engine,
     deliveries: DeliveryAccounting, airtime: Airtime, radio_counts: Mapping[str, int],
-    power: Power, up_s: npt.NDArray[np.float64],
+    energy: Energy, up_s: npt.NDArray[np.float64], batteries: Batteries | None,
 ) -> Outcome:  # fmt: skip
     """Summarize the counters of a run as its outcome up to a time (seconds).
 
@@ -25,10 +25,12 @@ def outcome(
     """
     counters, kinds, size = engine.counters, instance.kinds.names, engine.bytes_of
     deliveries.settle(at if at < run.seconds else np.inf)
-    energy = spent(power, airtime, up_s)
     notified = deliveries.delivered + deliveries.caught_up
     sent, received = (int(counters.traffic[:, way].sum()) for way in (SENT, RECEIVED))
     shortfalls = instance.shortfalls(instance.state)
+    volume = [int((some * size).sum()) for some in (counters.sent_kind, counters.received_kind)]
+    if len(counters.volume):
+        volume = counters.volume.sum(axis=0).tolist()
     return Outcome(
         system=run.system,
         nodes=run.nodes,
@@ -42,8 +44,8 @@ def outcome(
         stretch=spread(deliveries.stretch),
         sent=by_kind(counters.sent_kind, kinds),
         received=by_kind(counters.received_kind, kinds),
-        bytes_sent=int((counters.sent_kind * size).sum()),
-        bytes_received=int((counters.received_kind * size).sum()),
+        bytes_sent=volume[SENT],
+        bytes_received=volume[RECEIVED],
         received_per_notification=received / notified if notified else float("nan"),
         sent_per_notification=sent / notified if notified else float("nan"),
         load=load(counters.traffic),
@@ -57,6 +59,7 @@ def outcome(
         radio=radio_counts,
         digest=digest(instance.state, counters),
         shortfalls={name: count for name, count in shortfalls.items() if count > 0},
+        lifetime=None if batteries is None else batteries.lifetime(energy.total, at),
     )
 
 

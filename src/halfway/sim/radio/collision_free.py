@@ -99,7 +99,7 @@ def depart(engine, radio, reach, slot):
             turn = place - first
         else:
             place = place_of(reach, sender, message.next)
-    count_sent(engine, sender, message.kind)
+    count_sent(engine, sender, message)
     phase = SPREADING if to_all else FLYING
     engine.flight.phase[slot] = phase if place >= 0 else OVER
     engine.flight.departed[slot] = message.at
@@ -111,7 +111,7 @@ def depart(engine, radio, reach, slot):
 
 
 @inlined
-def receives(engine, radio, place, row, kind):
+def receives(engine, radio, place, row, message):
     """Whether a row receives over the link at that place without collisions; counted if so."""
     if not is_up(engine, row):
         return False
@@ -119,7 +119,7 @@ def receives(engine, radio, place, row, kind):
         return False
     if not received(radio, place):
         return False
-    count_received(engine, row, kind)
+    count_received(engine, row, message)
     return True
 
 
@@ -127,11 +127,12 @@ def receives(engine, radio, place, row, kind):
 def arrive(engine, radio, reach, slot, cursor):
     """Return the next neighbour that receives the record now, without collisions."""
     message = engine.out.pool[slot]
-    sender, kind = np.uint32(message.source), message.kind
+    sender = np.uint32(message.source)
     if cursor == FRESH:
         if engine.flight.phase[slot] == FLYING:
             place = place_of(reach, sender, message.next)
-            arrives = place >= 0 and receives(engine, radio, place, np.uint32(message.next), kind)
+            row = np.uint32(message.next)
+            arrives = place >= 0 and receives(engine, radio, place, row, message)
             return np.int64(message.next) if arrives else DONE, LAST
         cursor = np.int64(engine.flight.cursor[slot])
     first = reach.first[sender]
@@ -149,7 +150,7 @@ def arrive(engine, radio, reach, slot, cursor):
                 return QUEUED, LAST
         cursor += 1
         row = np.uint32(reach.who[place])
-        if receives(engine, radio, place, row, kind):
+        if receives(engine, radio, place, row, message):
             return np.int64(row), cursor if cursor < receivers else LAST
     return DONE, LAST
 

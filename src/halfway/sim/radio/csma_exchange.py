@@ -11,7 +11,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED
 from halfway.sim.engine.queue import comes_first, push, reserved
-from halfway.sim.engine.records import count_received, count_sent, is_up
+from halfway.sim.engine.records import count_received, count_sent, is_up, size_of
 from halfway.sim.radio import csma_backoff as backoff
 from halfway.sim.radio.csma_backoff import is_flagged, schedule
 from halfway.sim.radio.csma_sensing import begin, end
@@ -62,11 +62,12 @@ def on_access(engine, radio, reach, i, slot, now):
     cursor[slot] &= ~backoff.SCHEDULED
     station[i].counting = 0
     station[i].attempts += 1
-    kind = engine.out.pool[slot].kind
-    count_sent(engine, np.uint32(i), kind)
+    message = engine.out.pool[slot]
+    count_sent(engine, np.uint32(i), message)
     engine.flight.phase[slot] = backoff.TRANSMITTING
     begin(engine, radio, reach, i, slot, now)
-    schedule(engine, slot, now + airtime(radio, radio.timing.header_bytes + engine.bytes_of[kind]))
+    size = radio.timing.header_bytes + size_of(engine, message)
+    schedule(engine, slot, now + airtime(radio, size))
     return QUEUED, LAST
 
 
@@ -85,7 +86,7 @@ def on_frame_end(engine, radio, reach, i, slot, now):
             if is_flagged(engine, slot, backoff.DELIVERED):
                 return schedule_ack(engine, radio, slot, now)
             engine.flight.cursor[slot] |= backoff.DELIVERED
-            count_received(engine, np.uint32(message.next), message.kind)
+            count_received(engine, np.uint32(message.next), message)
             return np.int64(message.next), np.int64(0)
     engine.flight.phase[slot] = backoff.NO_ACK
     schedule(engine, slot, now + radio.timing.sifs_s + radio.timing.slot_s)
@@ -99,7 +100,7 @@ def next_receiver(engine, radio, slot, k):
     if k >= count:
         return DONE, LAST
     row = radio.receivers[k]
-    count_received(engine, np.uint32(row), engine.out.pool[slot].kind)
+    count_received(engine, np.uint32(row), engine.out.pool[slot])
     return row, k + 1 if k + 1 < count else LAST
 
 

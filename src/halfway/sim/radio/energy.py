@@ -41,6 +41,37 @@ class Energy(NamedTuple):
         return np.asarray(self.tx + self.rx + self.idle)
 
 
+class Lifetime(NamedTuple):
+    """The lifetime of a run's nodes with batteries, as far as their energy goes."""
+
+    first_dead_s: float  # nan where no battery is used up
+    alive: int  # nodes whose battery is not used up
+
+
+class Batteries:
+    """The batteries of a run's nodes in joules, [n]; inf never ends."""
+
+    def __init__(self, capacity_j: npt.ArrayLike, n: int) -> None:
+        self.capacity_j = np.broadcast_to(np.asarray(capacity_j, np.float64), n).copy()
+        if not (self.capacity_j > 0.0).all():
+            worst = self.capacity_j[~(self.capacity_j > 0.0)][0]
+            raise Problem(f"battery_j = {worst:g}: expected a number above 0")
+        self._dead_at = np.full(n, np.inf)
+
+    def used_up(self, energy_j: npt.NDArray[np.float64], at: float) -> npt.NDArray[np.int64]:
+        """Return the nodes whose battery energy is used up since the last call, at `at` (s)."""
+        dead = np.flatnonzero((energy_j >= self.capacity_j) & (self._dead_at == np.inf))
+        self._dead_at[dead] = at
+        return dead
+
+    def lifetime(self, energy_j: npt.NDArray[np.float64], at: float) -> Lifetime:
+        """Return the lifetime of the nodes by their energy until a time (s)."""
+        self.used_up(energy_j, at)
+        first = float(self._dead_at.min())
+        alive = int((self._dead_at == np.inf).sum())
+        return Lifetime(first if first < np.inf else float("nan"), alive)
+
+
 def checked(power: Power) -> Power:
     """Return the same power. Raises Problem for negative or infinite values, or no bit rate."""
     for name, value in power._asdict().items():

@@ -15,7 +15,7 @@ from halfway.core.neighbourhood import place_of
 from halfway.problem import Problem
 from halfway.sim.engine.interface import DONE, LAST, declare
 from halfway.sim.engine.queue import push, reserved
-from halfway.sim.engine.records import OVER, OWN_PHASES, count_received, count_sent, is_up
+from halfway.sim.engine.records import OVER, OWN_PHASES, count_received, count_sent, is_up, size_of
 from halfway.world.graphs.network import Network
 from halfway.world.outages import LINK_DOWN, NODE_DOWN
 
@@ -74,8 +74,8 @@ def enqueue(engine, radio, reach, slot, place, now):
     if begins - now > radio.limit_s:
         radio.dropped[place] += 1
     else:
-        count_sent(engine, np.uint32(message.source), message.kind)
-        size = np.float64(engine.bytes_of[message.kind])
+        count_sent(engine, np.uint32(message.source), message)
+        size = np.float64(size_of(engine, message))
         radio.free_at[place] = begins + size * 8.0 / radio.bandwidth[place]
         arrives = radio.free_at[place] + radio.delay_s[place]
         engine.flight.phase[slot] = _IN_LINK
@@ -122,7 +122,7 @@ def arrive(engine, radio, reach, slot, cursor):
         return DONE, LAST
     if engine.cut.shape[0] > 0 and engine.cut[place] == 1:
         return DONE, LAST
-    count_received(engine, row, engine.out.pool[slot].kind)
+    count_received(engine, row, engine.out.pool[slot])
     return np.int64(row), LAST
 
 

@@ -1,15 +1,18 @@
 """Topic workloads (demand): subscriptions and publications, from lists or drawn incrementally."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import kernel
-from halfway.core.prng import advanced, mixed, pick, seeded
+from halfway.core.prng import advanced, mixed, pick, seeded, uniform
 from halfway.problem import Problem
 from halfway.world.outages import exponential_time
+from halfway.world.portable import exponential, logarithm
+from halfway.world.workload.roles import DRAWN, GivenRoles, Period
 
 _WHO, _WHEN = 0x3A0, 0x3B0  # seeds of the random states of roles and of publications
 _LARGEST = 1e100
@@ -22,12 +25,20 @@ class Publications(NamedTuple):
     row: npt.NDArray[np.int32]  # [events] the publisher
     topic: npt.NDArray[np.int32]  # [events]
     event: npt.NDArray[np.int32]  # [events] ids
+    size: npt.NDArray[np.int64] | None = None  # [events] bytes of payload; None: no payloads
 
 
 class Demand(Protocol):
-    """The demand of the applications. Subscriptions are made at the start of a run."""
+    """The demand of the applications.
+
+    Subscriptions are made at the start of a run, and hold to its end, except those of `periods`:
+    (row, topic) -> seconds at which the subscription begins and ends. has_payloads: whether its
+    publications have sizes.
+    """
 
     topics: int
+    periods: Mapping[tuple[int, int], Period]
+    has_payloads: bool
     publishers: list[npt.NDArray[np.int32]]  # topic -> rows that may publish on it, ascending
     subscribers: list[npt.NDArray[np.int32]]  # topic -> rows that subscribe to it, ascending
 
@@ -48,12 +59,15 @@ class Demand(Protocol):
 class Listed:
     """A demand given as lists.
 
-    subscriptions: (row, topic) pairs; publications: (seconds, row, topic), in any order.
+    subscriptions: (row, topic) pairs; publications: (seconds, row, topic), in any order; sizes:
+    the bytes of payload of each publication; periods: see `Demand`.
     Raises Problem for a topic or row below 0, and for a time that is negative or not finite.
     """
 
     subscriptions: list[tuple[int, int]]
     publications: list[tuple[float, int, int]]
+    sizes: Sequence[int] | None = None
+    periods: Mapping[tuple[int, int], Period] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for row, topic in [*self.subscriptions, *((row, of) for _, row, of in self.publications)]:
@@ -66,7 +80,13 @@ class Listed:
         self.topics = 1 + max([*wanted, *(of for _, _, of in self.publications)], default=0)
         self.subscribers = _rows_by_topic(self.topics, self.subscriptions)
         self.publishers = _rows_by_topic(self.topics, [(r, of) for _, r, of in self.publications])
-        self._ordered = sorted(self.publications, key=lambda one: one[0])
+        if self.sizes is not None and len(self.sizes) != len(self.publications):
+            what = f"{len(self.sizes)} sizes: expected one for each of {len(self.publications)}"
+            raise Problem(f"{what} publications")
+        order = sorted(range(len(self.publications)), key=lambda k: self.publications[k][0])
+        self._ordered = [self.publications[k] for k in order]
+        self.has_payloads = self.sizes is not None
+        self._sizes = np.array([(self.sizes or [0] * len(order))[k] for k in order], np.int64)
         self._taken = 0
 
     def next_at(self) -> float:
@@ -84,6 +104,7 @@ class Listed:
             np.array([row for _, row, _ in some], np.int32),
             np.array([topic for _, _, topic in some], np.int32),
             np.arange(first, self._taken, dtype=np.int32),
+            self._sizes[first : self._taken] if self.has_payloads else None,
         )
 
     def begun_again(self) -> "Listed":
@@ -100,6 +121,9 @@ class Drawn:
     start_s + k x every_s; "poisson": exponential gaps with the mean every_s from start_s on.
     width: for content-based runs, a topic is a number, and its subscribers want `width`
     consecutive numbers, from it on (or the last `width` numbers).
+    exponent: topic k is drawn in proportion to 1 / (k + 1)^exponent (Zipf). roles: rows that the
+    caller gives instead of drawn ones; a topic without publishers has no events. payload: the bytes
+    of an event by topic; () for none.
     The random state depends on (seed, topic) and (seed, event). Raises Problem with value and
     range.
     """
@@ -114,6 +138,9 @@ class Drawn:
     arrivals: Literal["regular", "poisson"] = "regular"
     seed: int = 0
     width: int = 1
+    exponent: float = 0.0
+    roles: GivenRoles = DRAWN
+    payload: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         for name in ("topics", "publishers_each", "subscribers_each"):
@@ -134,11 +161,27 @@ class Drawn:
         if not 0.0 < self.every_s < _LARGEST or not 0.0 <= self.start_s < _LARGEST:
             what = f"every_s = {self.every_s:g}, start_s = {self.start_s:g}"
             raise Problem(f"{what}: expected finite times, every_s > 0 and start_s >= 0")
-        order = [_order(self.n, np.uint64(self.seed), topic) for topic in range(self.topics)]
-        self.publishers = [np.sort(rows[:publishing]) for rows in order]
-        self.subscribers = _widened([rows[publishing:roles] for rows in order], self.width)
+        self.publishers, self.subscribers = self._roles()
+        self.periods, self.has_payloads = self.roles.periods, len(self.payload) > 0
+        self._chance = _chances(self.exponent, self.publishers)
         self._taken = 0
         self._due = self.start_s + (self._gap(0) if self.arrivals == "poisson" else 0.0)
+
+    def _roles(self) -> tuple[list[npt.NDArray[np.int32]], list[npt.NDArray[np.int32]]]:
+        """Return the publishers and the subscribers [topic] of a demand: given, or drawn."""
+        given, publishing = self.roles, self.publishers_each
+        if given.publishers is not None and given.subscribers is not None:
+            return _arrays(given.publishers), _arrays(given.subscribers)
+        order = [drawn_order(self.n, self.seed, topic) for topic in range(self.topics)]
+        if given.publishers is not None:
+            left = _first(order, given.publishers, self.subscribers_each, "subscribers_each")
+            return _arrays(given.publishers), _widened(left, self.width)
+        if given.subscribers is not None:
+            left = _first(order, given.subscribers, publishing, "publishers_each")
+            return [np.sort(rows) for rows in left], _arrays(given.subscribers)
+        roles = publishing + self.subscribers_each
+        subscribers = _widened([rows[publishing:roles] for rows in order], self.width)
+        return [np.sort(rows[:publishing]) for rows in order], subscribers
 
     def _gap(self, event: int) -> float:
         return float(_gap(np.uint64(self.seed), event, self.every_s))
@@ -160,13 +203,45 @@ class Drawn:
                 self._due += self._gap(self._taken)
         event = np.arange(first, self._taken, dtype=np.int32)
         topic, which = np.empty_like(event), np.empty_like(event)
-        _choose(np.uint64(self.seed), event, self.topics, self.publishers_each, topic, which)
-        publishers = np.stack(self.publishers)
-        return Publications(np.array(t), publishers[topic, which], topic, event)
+        count = np.array([len(rows) for rows in self.publishers], np.int64)
+        _choose(np.uint64(self.seed), event, self._chance, count, topic, which)
+        first_of = np.concatenate(([0], np.cumsum(count)[:-1]))
+        row = np.concatenate(self.publishers)[first_of[topic] + which]
+        size = np.asarray(self.payload, np.int64)[topic] if self.has_payloads else None
+        return Publications(np.array(t), row, topic, event, size)
 
     def begun_again(self) -> "Drawn":
         """Return the same drawn demand before its first publication."""
         return replace(self)
+
+
+def _arrays(rows: Sequence[Sequence[int]]) -> list[npt.NDArray[np.int32]]:
+    return [np.array(some, np.int32) for some in rows]
+
+
+def _first(
+    order: list[npt.NDArray[np.int32]], taken: Sequence[Sequence[int]], count: int, name: str
+) -> list[npt.NDArray[np.int32]]:
+    """Return the first rows of a demand's order by topic, without those that are taken."""
+    left = [rows[~np.isin(rows, some)] for rows, some in zip(order, taken, strict=True)]
+    least = min(map(len, left))
+    if count > least:
+        what = f"{name} = {count}: expected at most {least}, the nodes without a given role"
+        raise Problem(what, remedy=f"lower {name}")
+    return [rows[:count] for rows in left]
+
+
+def _chances(exponent: float, publishers: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.float64]:
+    """Return the cumulative probability of a demand's topics [topics]; [0] if all are equal."""
+    has = np.array([len(rows) > 0 for rows in publishers])
+    if exponent == 0.0 and has.all():
+        return np.zeros(0)
+    if not has.any():
+        raise Problem("publishers: expected at least one", remedy="name a publisher")
+    weight = np.empty(len(has))
+    _weigh(exponent, weight)
+    upto = np.cumsum(weight * has)
+    return np.asarray(upto / upto[-1])
 
 
 def _rows_by_topic(topics: int, pairs: list[tuple[int, int]]) -> list[npt.NDArray[np.int32]]:
@@ -189,10 +264,10 @@ def _widened(rows: list[npt.NDArray[np.int32]], width: int) -> list[npt.NDArray[
     return [np.unique(np.concatenate(some)) for some in wanted]
 
 
-def _order(n: int, seed: np.uint64, topic: int) -> npt.NDArray[np.int32]:
+def drawn_order(n: int, seed: int, topic: int) -> npt.NDArray[np.int32]:
     """Return all rows in the order of the lots that a demand draws for the topic."""
     lot = np.empty(n, np.uint64)
-    _draw_lots(seed, topic, lot)
+    _draw_lots(np.uint64(seed), topic, lot)
     return np.argsort(lot, kind="stable").astype(np.int32)
 
 
@@ -205,14 +280,23 @@ def _draw_lots(seed, topic, lot):
 
 
 @kernel
+def _weigh(exponent, weight):
+    for k in range(weight.shape[0]):
+        weight[k] = exponential(-exponent * logarithm(k + 1.0))
+
+
+@kernel
 def _gap(seed, event, mean):
     _, gap = exponential_time(seeded(seeded(seed, _WHEN + 1), event), mean)
     return gap
 
 
 @kernel
-def _choose(seed, event, topics, publishers, topic, which):
+def _choose(seed, event, chance, publishers, topic, which):
     for k in range(event.shape[0]):
         word = advanced(seeded(seeded(seed, _WHEN), event[k]))
-        topic[k] = pick(mixed(word), topics)
-        which[k] = pick(mixed(advanced(word)), publishers)
+        if chance.shape[0] == 0:
+            topic[k] = pick(mixed(word), publishers.shape[0])
+        else:
+            topic[k] = np.searchsorted(chance, uniform(mixed(word)), side="right")
+        which[k] = pick(mixed(advanced(word)), publishers[topic[k]])

@@ -3,6 +3,7 @@
 After Huang & Garcia-Molina (MDM 2003) as Yuan & Wu 2009 use it. Topic v means the number v+1.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from halfway.core.prng import advanced, mixed, pick, seeded, uniform
 from halfway.problem import Problem
 from halfway.world.outages import exponential_time
 from halfway.world.workload.demand import Publications
+from halfway.world.workload.roles import Period
 
 _CAPABILITY, _SUBSCRIBER, _EVENT = 0x41, 0x42, 0x43  # ids of random streams
 
@@ -46,7 +48,8 @@ class NumberIntervals:
         if not (self.length >= 0.0 and self.variance >= 0.0):
             what = f"length = {self.length:g}, variance = {self.variance:g}"
             raise Problem(f"{what}: expected numbers from 0 on")
-        self.topics = self.numbers
+        self.topics, self.has_payloads = self.numbers, False
+        self.periods: Mapping[tuple[int, int], Period] = {}
         self.capability = power_law(self.n, self.seed)
         self._upto = np.cumsum(self.capability)
         self.low, self.high = _intervals(self)

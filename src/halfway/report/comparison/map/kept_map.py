@@ -12,6 +12,7 @@ from halfway.comparison.request import Request
 from halfway.files import write_whole
 from halfway.pipeline.plan.provenance import code_digest
 from halfway.report.comparison.map.map_section import SCRIPTS, map_section
+from halfway.report.comparison.node_section import node_section
 from halfway.report.comparison.system_marks import mark_numbers
 
 _ASSETS = ("map.css", *SCRIPTS)
@@ -22,14 +23,16 @@ Progress = Callable[[int, int], None]  # systems traced, of how many
 def map_of_comparison(
     folder: Path, request: Request, completed: Completed, progress: Progress
 ) -> str:
-    """The map section of a comparison's page, kept in its folder, or drawn from runs made again."""
+    """The sections of a comparison's map and nodes, kept in its folder, or drawn from runs made
+    again."""
     kept, key = folder / _NAME, map_key(completed)
     if kept.is_file():
         first, _, text = kept.read_text("utf-8", "replace").partition("\n")
         if first == key:
             return text
     marks, title = mark_numbers(completed.results.systems), completed.results.title
-    text = map_section(record_replays(request, completed, progress), marks, title)
+    replays = record_replays(request, completed, progress)
+    text = f"{map_section(replays, marks, title)}{node_section(replays, marks)}"
     write_whole(kept, f"{key}\n{text}")
     return text
 

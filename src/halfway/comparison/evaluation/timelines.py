@@ -1,0 +1,82 @@
+"""Metrics over time: delivery ratio, latency and messages of a run in bins of equal length."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.comparison.evaluation.results import Results
+from halfway.sim.engine.records import SENT
+from halfway.sim.metrics.deliveries import DeliveryAccounting
+from halfway.sim.simulation import Simulation
+
+Floats = npt.NDArray[np.float64]
+BINS = 60
+# Metric -> its label with its unit. The first two count at the time of the publication.
+OVER_TIME = {
+    "delivery-ratio-over-time": "delivery ratio",
+    "latency-p50-over-time": "latency p50 [s]",
+    "messages-over-time": "messages / s",
+}
+# The bins in which each metric of a run has a value: an observation has no missing values.
+BINS_OF = {metric: metric.replace("-over-time", "-bins") for metric in OVER_TIME}
+COLUMNS = ("system", "metric", "t0_s", "t1_s", "mean", "networks")
+
+
+def advance_in_bins(simulation: Simulation, first: float) -> tuple[float, Floats]:
+    """Advance a simulation to its end; return its transmissions before `first`, and over time."""
+    ends = simulation.seconds * np.arange(1, BINS + 1) / BINS
+    counted = {0.0: 0.0}
+    for t in sorted({*ends.tolist(), first}):
+        simulation.advance(t)
+        counted[t] = float(simulation.engine.counters.traffic[:, SENT].sum())
+    upto = np.array([counted[t] for t in (0.0, *ends.tolist())])
+    return counted[first], np.diff(upto) * (BINS / simulation.seconds)
+
+
+def encoded(columns: Mapping[str, Floats]) -> dict[str, Floats]:
+    """The observations of metrics over time: the values, and the bins that have one."""
+    found: dict[str, Floats] = {}
+    for metric, column in columns.items():
+        known = np.flatnonzero(np.isfinite(column))
+        found |= {metric: column[known], BINS_OF[metric]: known.astype(np.float64)}
+    return found
+
+
+def decoded(observed: Mapping[str, Sequence[float]], metric: str) -> Floats:
+    """A metric of a run over time, [BINS], from its observations; nan for bins without a value."""
+    column = np.full(BINS, np.nan)
+    column[np.array(observed.get(BINS_OF[metric], ()), np.int64)] = observed.get(metric, ())
+    return column
+
+
+def over_time(deliveries: DeliveryAccounting, seconds: float) -> dict[str, Floats]:
+    """Delivery ratio and median latency of a run over time; nan for bins without a value.
+
+    The accounting has logs. A notification belongs to the bin in which its event was published.
+    """
+    log = deliveries.publication_log
+    at = np.array([t for _, t, _ in log], np.float64)
+    due = np.array([expected for _, _, expected in log], np.float64)
+    bin_of = np.minimum((at / seconds * BINS).astype(np.int64), BINS - 1)
+    place = {event: k for k, (event, _, _) in enumerate(log)}
+    found = deliveries.delivery_log or []
+    events = [place[event] for events, _, _ in found for event in events.tolist()]
+    latency = np.concatenate([np.zeros(0), *(seconds for _, _, seconds in found)])
+    of = bin_of[np.array(events, np.int64)]
+    expected = np.bincount(bin_of, due, BINS)
+    ratio, median = np.full((2, BINS), np.nan)
+    some = expected > 0
+    ratio[some] = np.bincount(of, minlength=BINS)[some] / expected[some]
+    for k in np.unique(of):
+        median[k] = np.median(latency[of == k])
+    return {"delivery-ratio-over-time": ratio, "latency-p50-over-time": median}
+
+
+def timeline_rows(results: Results) -> Iterator[dict[str, object]]:
+    """The timelines as rows, one a bin: what a sweep varies, then `COLUMNS`."""
+    for line in results.timelines:
+        for k, (mean, networks) in enumerate(zip(line.mean, line.networks, strict=True)):
+            ends = line.seconds * k / BINS, line.seconds * (k + 1) / BINS
+            values = line.system, line.metric.removesuffix("-over-time"), *ends, mean, networks
+            yield {**results.points[line.point], **dict(zip(COLUMNS, values, strict=True))}

@@ -1,0 +1,239 @@
+"""Building a scenario's workload: roles by name, popularity, payloads, recorded events."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from halfway.problem import Problem
+from halfway.scenario.schema import (
+    Member,
+    Publishers,
+    RecordedWorkload,
+    Subscribers,
+    Workload,
+)
+from halfway.world.workload.demand import Drawn, Listed, drawn_order
+from halfway.world.workload.event_files import RecordedEvents, read_events, read_roles
+from halfway.world.workload.roles import (
+    GivenRoles,
+    NamedSubscription,
+    Names,
+    Period,
+    publishing_rows,
+    subscribing_rows,
+    topic_names,
+)
+
+_STREAM = 2**30  # of the nodes for the names of files; topics have smaller numbers
+
+
+class Place(NamedTuple):
+    """Where a scenario's workload is built: the names of the nodes, and the seed."""
+
+    names: Sequence[str]  # [n]
+    seed: int
+
+
+def demand_of(workload: Workload | RecordedWorkload, place: Place) -> Drawn | Listed:
+    """Build the demand of a scenario's workload. Raises Problem naming the field."""
+    if isinstance(workload, RecordedWorkload):
+        return _recorded(workload, place)
+    return _drawn(workload, place)
+
+
+def files_of(workload: Workload | RecordedWorkload) -> list[str]:
+    """Return the files that a scenario's workload, as it was read, refers to."""
+    given: list[object] = [workload.subscribers]
+    files: list[str] = []
+    if isinstance(workload, RecordedWorkload):
+        files += [workload.path] if isinstance(workload.path, str) else workload.path
+    else:
+        given.append(workload.publishers)
+    return files + [one for one in given if isinstance(one, str)]
+
+
+def with_other_files(
+    workload: Workload | RecordedWorkload, other: Callable[[str], str]
+) -> Workload | RecordedWorkload:
+    """Return a scenario's workload with other paths for its `files_of`."""
+    if isinstance(workload, RecordedWorkload):
+        path = workload.path
+        changed = other(path) if isinstance(path, str) else [other(one) for one in path]
+        workload = replace(workload, path=changed)
+    elif isinstance(workload.publishers, str):
+        workload = replace(workload, publishers=other(workload.publishers))
+    if isinstance(workload.subscribers, str):
+        workload = replace(workload, subscribers=other(workload.subscribers))
+    return workload
+
+
+def _drawn(workload: Workload, place: Place) -> Drawn:
+    publishing = _publishing(workload.publishers)
+    subscribing = _subscribing(workload.subscribers)
+    if workload.width > 1 and subscribing is not None:
+        what = f"width = {workload.width}: expected 1, as subscribers have names"
+        raise Problem(f"workload.{what}", remedy="list every topic of a subscriber")
+    if workload.popularity == "uniform" and workload.exponent != 1.0:
+        what = f'workload.exponent = {workload.exponent:g}: expected popularity = "zipf" as well'
+        raise Problem(what, remedy="add popularity, or leave out the exponent")
+    named = [topic for _, topic in publishing or () if topic is not None]
+    named += [one.topic for one in subscribing or () if one.topic is not None]
+    topics = _topics(workload, named)
+    nodes = Names("node", place.names)
+    publishers = subscribers = None
+    periods: Mapping[tuple[int, int], Period] = {}
+    if publishing is not None:
+        publishers = publishing_rows(publishing, nodes, topics, "workload.publishers")
+    if subscribing is not None:
+        subscribers, periods = subscribing_rows(subscribing, nodes, topics, "workload.subscribers")
+    return Drawn(
+        len(place.names), len(topics.known), workload.publishers_each, workload.subscribers_each,
+        workload.events, workload.every_s, workload.start_s, workload.arrivals, place.seed,
+        workload.width, workload.exponent if workload.popularity == "zipf" else 0.0,
+        GivenRoles(publishers, subscribers, periods), _payload(workload.payload_bytes, topics),
+    )  # fmt: skip
+
+
+def _topics(workload: Workload, named: Sequence[str]) -> Names:
+    """The topics of a drawn workload: by name where its roles name them, else numbers."""
+    if not named:
+        return Names("topic", map(str, range(workload.topics)))
+    names = topic_names(named)
+    if workload.topics not in (1, len(names)):
+        what = f"workload.topics = {workload.topics}: expected {len(names)}"
+        raise Problem(f"{what}, the topics with a named node", remedy="leave out `topics`")
+    return Names("topic", names)
+
+
+def _recorded(workload: RecordedWorkload, place: Place) -> Listed:
+    paths = [workload.path] if isinstance(workload.path, str) else workload.path
+    if not paths:
+        raise Problem("workload.path = []: expected at least one file", remedy="name a file")
+    parts = [read_events(path, workload.columns or {}) for path in paths]
+    node = [name for part in parts for name in part.node]
+    topic = [name for part in parts for name in part.topic]
+    subscribing = _subscribing(workload.subscribers)
+    named = [one.topic for one in subscribing or () if one.topic is not None]
+    topics = Names("topic", topic_names([*topic, *named]))
+    rows = _rows(workload, node, place, paths)
+    number = [topics.known[name] for name in topic]
+    times = [t for part in parts for t in part.time.tolist()]
+    periods: Mapping[tuple[int, int], Period] = {}
+    if subscribing is None:
+        given = _drawn_subscribers(workload, len(topics.known), rows, number, place)
+    else:
+        nodes = Names("node", place.names)
+        given, periods = subscribing_rows(subscribing, nodes, topics, "workload.subscribers")
+    begin = min(times) if workload.begin is None else workload.begin
+    sizes = _sizes(parts, workload, topics, number)
+    kept = [k for k, t in enumerate(times) if t >= begin]
+    if not kept:
+        what = f"workload.begin = {begin:g}: expected at most {max(times):g}, the latest event"
+        raise Problem(what, remedy="choose an earlier time")
+    return Listed(
+        [(row, number) for number, some in enumerate(given) for row in some],
+        [
+            (workload.start_s + (times[k] - begin) * workload.scale, rows[k], number[k])
+            for k in kept
+        ],
+        None if sizes is None else [sizes[k] for k in kept],
+        periods,
+    )
+
+
+def _rows(
+    workload: RecordedWorkload, node: Sequence[str], place: Place, paths: Sequence[str]
+) -> list[int]:
+    """The rows of the events' nodes: by name, or one drawn node for each name of the files."""
+    where = f"workload.path ({', '.join(paths)})" if len(paths) < 3 else "workload.path"
+    if workload.nodes == "named":
+        nodes = Names("node", place.names)
+        try:
+            row_of = {name: nodes.number(name, where) for name in dict.fromkeys(node)}
+        except Problem as problem:
+            remedy = f'{problem.remedy}; or draw a node for each name: workload.nodes = "drawn"'
+            raise Problem(problem.what, where=problem.where, remedy=remedy) from None
+    else:
+        names = topic_names(node)
+        if len(names) > len(place.names):
+            what = f"{len(names)} names of nodes: expected at most {len(place.names)}"
+            raise Problem(what, where=where, remedy="use a larger network, or fewer names")
+        order = drawn_order(len(place.names), place.seed, _STREAM)
+        row_of = dict(zip(names, order.tolist(), strict=False))
+    return [row_of[name] for name in node]
+
+
+def _drawn_subscribers(
+    workload: RecordedWorkload, topics: int, rows: Sequence[int], number: Sequence[int],
+    place: Place,
+) -> tuple[tuple[int, ...], ...]:  # fmt: skip
+    """The drawn subscribers of recorded events by topic, none of them a publisher of the topic."""
+    publishers: list[set[int]] = [set() for _ in range(topics)]
+    for row, topic in zip(rows, number, strict=True):
+        publishers[topic].add(row)
+    drawn = Drawn(
+        len(place.names), topics, 1, workload.subscribers_each, 0, seed=place.seed,
+        roles=GivenRoles(publishers=tuple(tuple(sorted(some)) for some in publishers)),
+    )  # fmt: skip
+    return tuple(tuple(some.tolist()) for some in drawn.subscribers)
+
+
+def _publishing(given: Publishers | None) -> list[tuple[str, str | None]] | None:
+    """The publishers that a scenario names, each with its topic; None: the seed draws them."""
+    match given:
+        case None:
+            return None
+        case str():
+            return [(one.node, one.topic) for one in read_roles(given)]
+        case dict():
+            return [(str(node), topic) for topic, some in given.items() for node in some]
+    return [(str(node), None) for node in given]
+
+
+def _subscribing(given: Subscribers | None) -> list[NamedSubscription] | None:
+    """The subscriptions that a scenario names; None: the seed draws the subscribers."""
+    match given:
+        case None:
+            return None
+        case str():
+            return read_roles(given)
+        case dict():
+            return [_subscription(one, topic) for topic, some in given.items() for one in some]
+    return [_subscription(one, None) for one in given]
+
+
+def _subscription(one: int | str | Member, topic: str | None) -> NamedSubscription:
+    if not isinstance(one, Member):
+        return NamedSubscription(str(one), topic)
+    until_s = math.inf if one.until_s is None else one.until_s
+    return NamedSubscription(str(one.node), topic, one.from_s, until_s)
+
+
+def _payload(given: int | dict[str, int] | None, topics: Names) -> list[int]:
+    """The bytes of an event by topic that a scenario gives; [] for no payloads."""
+    if given is None:
+        return []
+    if isinstance(given, int):
+        return [given] * len(topics.known)
+    found = [0] * len(topics.known)
+    for name, size in given.items():
+        found[topics.number(name, "workload.payload_bytes")] = size
+    return found
+
+
+def _sizes(
+    parts: Sequence[RecordedEvents], workload: RecordedWorkload, topics: Names,
+    number: Sequence[int],
+) -> list[int] | None:  # fmt: skip
+    """The bytes of each recorded event: of its file, or else of the scenario; None for none."""
+    by_topic = _payload(workload.payload_bytes, topics)
+    if not by_topic and all(part.size is None for part in parts):
+        return None
+    found: list[int] = []
+    for part in parts:
+        here = number[len(found) : len(found) + len(part.node)]
+        own = [by_topic[topic] if by_topic else 0 for topic in here]
+        found += own if part.size is None else part.size.tolist()
+    return found

@@ -1,0 +1,53 @@
+"""The table of a run's nodes: load, bytes, energy and notifications of each node by its name."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Longs = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+COLUMNS = ("node", "x", "y", "sent", "received", "bytes_sent", "bytes_received", "energy_j",
+           "up_s", "expected", "delivered", "lost")  # fmt: skip
+
+
+class NodeTable(NamedTuple):
+    """The nodes of a run, one value a row: messages, bytes, joules, seconds, notifications."""
+
+    name: Sequence[str]
+    position: Reals | None  # [n, 2]; None where unknown, or where nodes move
+    sent: Longs
+    received: Longs
+    bytes_sent: Longs
+    bytes_received: Longs
+    energy_j: Reals
+    up_s: Reals
+    expected: Longs  # notifications of its application
+    delivered: Longs
+
+    @property
+    def load(self) -> Longs:
+        """The load of each node: the messages that it sent and received."""
+        return self.sent + self.received
+
+    @property
+    def lost(self) -> Longs:
+        """The expected notifications that did not reach the application of each node."""
+        return self.expected - self.delivered
+
+    def by_load(self) -> list[int]:
+        """Return the rows of the nodes, the largest load first."""
+        return [int(row) for row in np.argsort(-self.load, kind="stable")]
+
+    def rows(self) -> Iterator[dict[str, object]]:
+        """Yield the nodes as rows with the keys COLUMNS, in the order of the network."""
+        for row, name in enumerate(self.name):
+            x, y = (None, None) if self.position is None else self.position[row].tolist()
+            values = (
+                name, x, y, int(self.sent[row]), int(self.received[row]),
+                int(self.bytes_sent[row]), int(self.bytes_received[row]),
+                float(self.energy_j[row]), float(self.up_s[row]), int(self.expected[row]),
+                int(self.delivered[row]), int(self.lost[row]),
+            )  # fmt: skip
+            yield dict(zip(COLUMNS, values, strict=True))

@@ -1,0 +1,25 @@
+"""The table of the nodes of a simulation."""
+
+from halfway.sim.engine.records import RECEIVED, SENT
+from halfway.sim.metrics.nodes import NodeTable
+from halfway.sim.simulation import Simulation
+
+
+def nodes_of(run: Simulation) -> NodeTable:
+    """Return the table of a simulation's nodes so far; at the end no event is outstanding."""
+    counters, environment = run.engine.counters, run.environment
+    volume = counters.volume
+    if not len(volume):
+        volume = counters.traffic * run.engine.bytes_of[0]
+    return NodeTable(
+        environment.names(),
+        environment.start.position if environment.is_static else None,
+        counters.traffic[:, SENT].copy(),
+        counters.traffic[:, RECEIVED].copy(),
+        volume[:, SENT].copy(),
+        volume[:, RECEIVED].copy(),
+        run.energy().total,
+        run.at - environment.down_s(run.at),
+        run.deliveries.expected_of.copy(),
+        run.deliveries.delivered_of.copy(),
+    )

@@ -1,0 +1,26 @@
+"""Reader of one number for each node from a CSV file, such as the energy of batteries."""
+
+import math
+from pathlib import Path
+
+from halfway.problem import Problem
+from halfway.world.importers.link_table import csv_table
+
+
+def read_node_values(path: str | Path, column: str) -> dict[str, float]:
+    """Read the number of each node in a CSV file with the columns `node` and `column`.
+
+    Nodes without a number are left out. Raises Problem with file, line and column.
+    """
+    table = csv_table(Path(path))
+    node, value = table.column("node"), table.column(column)
+    found: dict[str, float] = {}
+    for line, row in table.rows:
+        name, number = table.name(row, line, node), table.number(row, line, value)
+        if name in found:
+            raise table.problem(f"node '{name}' is listed twice", line, node)
+        if not math.isnan(number):
+            found[name] = number
+    if not found:
+        raise Problem(f"no number in column {column}", where=str(path))
+    return found

@@ -1,0 +1,148 @@
+"""Roles of a topic workload by name: publishers, subscribers, and periods of subscriptions."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.problem import Problem
+
+Period = tuple[float, float]  # seconds: a subscription's beginning and its end
+ALWAYS: Period = (0.0, math.inf)
+_SHOWN = 5  # names in an error
+
+
+class NamedSubscription(NamedTuple):
+    """A subscription by name in a workload; it begins at from_s and ends before until_s."""
+
+    node: str
+    topic: str | None  # None: all topics
+    from_s: float = 0.0
+    until_s: float = math.inf
+
+
+class GivenRoles(NamedTuple):
+    """The roles that a workload gives by name, as rows [topic]; None: the seed draws them."""
+
+    publishers: tuple[tuple[int, ...], ...] | None = None
+    subscribers: tuple[tuple[int, ...], ...] | None = None
+    periods: Mapping[tuple[int, int], Period] = {}  # (row, topic); others subscribe for ever
+
+
+DRAWN = GivenRoles()  # all roles of a workload are drawn
+
+
+class Names:
+    """The names of a workload's nodes or topics, and their numbers."""
+
+    def __init__(self, what: str, names: Iterable[str]) -> None:
+        self.what, self.known = what, {name: number for number, name in enumerate(names)}
+
+    def number(self, name: str, where: str) -> int:
+        """Return the number of a name in a workload; Problem with the nearest names for another."""
+        if name in self.known:
+            return self.known[name]
+        near = get_close_matches(name, self.known, _SHOWN, 0.5) or list(self.known)[:_SHOWN]
+        remedy = f"use one of its {len(self.known):,} {self.what}s, such as {', '.join(near)}"
+        owner = "network" if self.what == "node" else "workload"
+        raise Problem(f"'{name}': the {owner} has no such {self.what}", where=where, remedy=remedy)
+
+
+def topic_names(names: Iterable[str]) -> list[str]:
+    """Return the topics of a workload in the order of their numbers, each once.
+
+    Whole numbers come first, in ascending order. The other names follow in alphabetical order.
+    """
+    return sorted(set(names), key=lambda name: (0, int(name), "") if _whole(name) else (1, 0, name))
+
+
+def _whole(name: str) -> bool:
+    return name.isascii() and name.isdecimal()
+
+
+def publishing_rows(
+    pairs: Iterable[tuple[str, str | None]], nodes: Names, topics: Names, where: str
+) -> tuple[tuple[int, ...], ...]:
+    """Return the rows that publish on each topic of a workload; pairs: node, topic (None: all)."""
+    found: list[set[int]] = [set() for _ in topics.known]
+    for node, topic in pairs:
+        row = nodes.number(node, where)
+        for number in _numbers(topic, topics, where):
+            found[number].add(row)
+    return tuple(tuple(sorted(rows)) for rows in found)
+
+
+def subscribing_rows(
+    some: Sequence[NamedSubscription], nodes: Names, topics: Names, where: str
+) -> tuple[tuple[tuple[int, ...], ...], dict[tuple[int, int], Period]]:
+    """Return the rows that subscribe to each topic of a workload, and the periods not for ever.
+
+    Raises Problem for an unknown name, a pair that is given twice, and a period without length.
+    """
+    found: list[dict[int, Period]] = [{} for _ in topics.known]
+    for one in some:
+        if not 0.0 <= one.from_s < one.until_s:
+            what = f"from_s = {one.from_s:g}, until_s = {one.until_s:g}"
+            raise Problem(f"{what}: expected 0 <= from_s < until_s (node {one.node})", where=where)
+        row = nodes.number(one.node, where)
+        for number in _numbers(one.topic, topics, where):
+            if row in found[number]:
+                topic = list(topics.known)[number]
+                what = f"node '{one.node}' subscribes to topic '{topic}' twice"
+                raise Problem(what, where=where, remedy="give each pair once")
+            found[number][row] = (one.from_s, one.until_s)
+    periods = {
+        (row, topic): period
+        for topic, rows in enumerate(found)
+        for row, period in rows.items()
+        if period != ALWAYS
+    }
+    return tuple(tuple(sorted(rows)) for rows in found), periods
+
+
+def _numbers(topic: str | None, topics: Names, where: str) -> Iterable[int]:
+    return range(len(topics.known)) if topic is None else [topics.number(topic, where)]
+
+
+class SubscribedPeriods:
+    """The periods of a workload's subscriptions by (row, topic), for many pairs at once."""
+
+    def __init__(self, periods: Mapping[tuple[int, int], Period], topics: int) -> None:
+        self.some, self._topics = bool(periods), topics
+        given = sorted((row * topics + topic, *period) for (row, topic), period in periods.items())
+        self._code = np.array([code for code, _, _ in given], np.int64)
+        self._from = np.array([from_s for _, from_s, _ in given], np.float64)
+        self._until = np.array([until_s for _, _, until_s in given], np.float64)
+
+    def begin(
+        self, row: npt.NDArray[np.integer[Any]], topic: npt.NDArray[np.integer[Any]]
+    ) -> npt.NDArray[np.float64]:
+        """Return the seconds at which a workload's subscriptions begin, one for each pair."""
+        found = np.zeros(len(row))
+        known, place = self._places(row, topic)
+        found[known] = self._from[place]
+        return found
+
+    def hold(
+        self, row: npt.NDArray[np.integer[Any]], topic: npt.NDArray[np.integer[Any]] | int,
+        at: npt.NDArray[np.float64] | float,
+    ) -> npt.NDArray[np.bool_]:  # fmt: skip
+        """Whether a workload's subscriptions hold at those times (seconds), one for each pair."""
+        found = np.ones(len(row), bool)
+        known, place = self._places(row, topic)
+        then = np.broadcast_to(at, len(row))[known]
+        found[known] = (self._from[place] <= then) & (then < self._until[place])
+        return found
+
+    def _places(
+        self, row: npt.NDArray[np.integer[Any]], topic: npt.NDArray[np.integer[Any]] | int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the pairs that have a period in the workload, and the index of the period."""
+        code = row.astype(np.int64) * self._topics + topic
+        place = np.searchsorted(self._code, code)
+        known = np.flatnonzero(place < len(self._code))
+        known = known[self._code[place[known]] == code[known]]
+        return known, place[known]

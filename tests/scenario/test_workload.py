@@ -1,0 +1,163 @@
+"""Workloads of scenario files: roles by name, recorded events, payloads, and their runs."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from halfway.comparison.plan import plain_of
+from halfway.problem import Problem
+from halfway.scenario.build import simulation_of
+from halfway.scenario.reading import input_files, read_scenario
+from halfway.scenario.schema import Scenario, converted, plain
+from halfway.sim.simulation import Simulation
+
+LINKS = "a,b\ngate,roof\nroof,yard\nyard,shed\n"
+TEXT = """
+seconds = 20
+discovery_delay_s = 0
+[network]
+kind = "file"
+path = "links.csv"
+[options.siena]
+brokers = 2
+[workload]
+"""
+NAMED = """
+publishers = ["gate"]
+subscribers = { heat = ["shed", { node = "yard", from_s = 5 }], rain = ["roof"] }
+events = 9
+every_s = 2
+"""
+RECORDED = """
+kind = "recorded"
+path = "events.csv"
+scale = 0.5
+start_s = 2
+subscribers = { heat = ["shed"] }
+"""
+EVENTS = "time,node,topic,size\n100,gate,heat,50\n104,roof,heat,30\n106,gate,rain,10\n"
+
+
+def read(folder: Path, text: str, events: str = EVENTS) -> Scenario:
+    (folder / "links.csv").write_text(LINKS, "utf-8")
+    (folder / "events.csv").write_text(events, "utf-8")
+    (folder / "scenario.toml").write_text(TEXT + text, "utf-8")
+    return read_scenario(folder / "scenario.toml")
+
+
+def built(folder: Path, text: str, **given: str) -> Simulation:
+    return simulation_of(read(folder, text), **given)  # type: ignore[arg-type]
+
+
+def test_named_roles_are_the_rows_of_those_nodes(tmp_path: Path) -> None:
+    run = built(tmp_path, NAMED)
+    row = {name: row for row, name in enumerate(run.environment.names())}
+    assert [rows.tolist() for rows in run.demand.publishers] == [[row["gate"]]] * 2
+    assert run.demand.subscribers[0].tolist() == sorted([row["shed"], row["yard"]])
+    assert run.demand.periods == {(row["yard"], 0): (5.0, float("inf"))}
+
+
+@pytest.mark.parametrize("system", ["flooding", "siena", "directional-walk"])
+def test_a_subscription_that_begins_later_expects_later_events(tmp_path: Path, system: str) -> None:
+    text = NAMED.replace(', rain = ["roof"]', "").replace("from_s = 5", "from_s = 6")
+    run = built(tmp_path, text, system=system)
+    outcome = run.run()
+    assert outcome.expected == 9 + 6  # the shed all events, the yard those from 7 s on
+    assert outcome.delivered == outcome.expected
+    assert outcome.unsolicited == 0
+
+
+def test_notifications_after_the_end_of_a_subscription_are_unsolicited(tmp_path: Path) -> None:
+    text = NAMED.replace("from_s = 5", "until_s = 5").replace(', rain = ["roof"]', "")
+    outcome = built(tmp_path, text).run()
+    assert (outcome.expected, outcome.delivered, outcome.unsolicited) == (9 + 2, 9 + 2, 7)
+
+
+def test_recorded_events_are_published_by_their_nodes_at_their_times(tmp_path: Path) -> None:
+    run = built(tmp_path, RECORDED)
+    names, events = run.environment.names(), run.demand.take(1e9, 9)
+    assert events.t.tolist() == [2.0, 4.0, 5.0]
+    assert [names[row] for row in events.row] == ["gate", "roof", "gate"]
+    assert events.topic.tolist() == [0, 0, 1]
+
+
+def test_payloads_of_a_file_count_on_every_hop(tmp_path: Path) -> None:
+    outcome = built(tmp_path, RECORDED).run()
+    assert outcome.sent == {"flood": 12}  # four nodes repeat three events
+    assert outcome.bytes_sent == 12 * 112 + 4 * (50 + 30 + 10)
+    assert outcome.bytes_received == 18 * 112 + 6 * (50 + 30 + 10)
+
+
+def test_payloads_count_in_the_records_that_carry_an_event_only(tmp_path: Path) -> None:
+    text = NAMED + "payload_bytes = { heat = 88 }\n"
+    for system, kinds in (("flooding", {"flood"}), ("siena", {"publish", "notify"})):
+        with_payload, without = (built(tmp_path, one, system=system).run() for one in (text, NAMED))
+        assert with_payload.sent == without.sent
+        more = with_payload.bytes_sent - without.bytes_sent
+        carried = sum(count for kind, count in with_payload.sent.items() if kind in kinds)
+        assert more % 88 == 0
+        assert 0 < more // 88 < carried  # events of the topic rain have no payload
+        assert with_payload.energy_tx_j > without.energy_tx_j
+
+
+def test_payloads_lengthen_frames_on_shared_and_wired_links(tmp_path: Path) -> None:
+    for radio in ('kind = "wired"\nbandwidth = 1e4', 'kind = "contention"'):
+        base = NAMED + f"[radio]\n{radio}\n"
+        slow = base.replace("every_s", "payload_bytes = 900\nevery_s")
+        one, other = (built(tmp_path, text).run() for text in (base, slow))
+        assert other.latency_s.median > one.latency_s.median
+
+
+def test_drawn_nodes_stand_in_for_the_names_of_a_file(tmp_path: Path) -> None:
+    text = RECORDED.replace("subscribers =", "nodes = 'drawn'\nsubscribers =")
+    run = built(tmp_path, text, **{})
+    rows = run.demand.take(1e9, 9).row
+    assert rows[0] == rows[2] != rows[1]
+    many = EVENTS + "".join(f"110,n{k},heat,1\n" for k in range(3))
+    with pytest.raises(Problem, match="5 names of nodes: expected at most 4"):
+        simulation_of(read(tmp_path, text, many))
+
+
+def test_recorded_events_without_subscribers_get_drawn_ones(tmp_path: Path) -> None:
+    text = RECORDED.replace('subscribers = { heat = ["shed"] }', "subscribers_each = 2")
+    run = built(tmp_path, text)
+    names = run.environment.names()
+    assert {names[row] for row in run.demand.subscribers[0]} == {"yard", "shed"}
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (NAMED.replace('"gate"', '"gait"'), "'gait': the network has no such node"),
+        (NAMED + "topics = 3", "workload.topics = 3: expected 2, the topics with a named node"),
+        (NAMED + "exponent = 2.0", "workload.exponent = 2: expected popularity"),
+        (NAMED + "topics = 2\nwidth = 2", "width = 2: expected 1, as subscribers have names"),
+        (NAMED + "payload_bytes = { het = 4 }", "'het': the workload has no such topic"),
+        (RECORDED + "begin = 200", "workload.begin = 200: expected at most 106"),
+        (RECORDED.replace("start_s = 2", "start_s = 30"), "the first event is at 30 s"),
+        (RECORDED.replace('"events.csv"', "[]"), "expected at least one file"),
+        (RECORDED.replace('["shed"]', '["sheds"]'), "'sheds': the network has no such node"),
+    ],
+)
+def test_a_bad_workload_is_an_error(tmp_path: Path, text: str, what: str) -> None:
+    with pytest.raises(Problem, match=what):
+        simulation_of(read(tmp_path, text))
+
+
+def test_files_of_a_workload_are_inputs_of_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "roles.csv").write_text("node,topic\nshed,heat\n", "utf-8")
+    scenario = read(tmp_path, 'publishers = "roles.csv"\nsubscribers = "roles.csv"\n')
+    assert [Path(file).name for file in input_files(scenario)] == ["links.csv", *["roles.csv"] * 2]
+    recorded = read(tmp_path, RECORDED)
+    assert [Path(file).name for file in input_files(recorded)] == ["links.csv", "events.csv"]
+
+
+def test_fields_of_later_versions_change_no_plan_at_their_defaults(tmp_path: Path) -> None:
+    scenario = read(tmp_path, "events = 3\n")
+    fields = {"topics", "publishers_each", "subscribers_each", "events", "every_s", "start_s",
+              "arrivals", "width"}  # fmt: skip
+    assert set(plain_of(scenario)["workload"]) == fields
+    for one in (scenario, read(tmp_path, NAMED), read(tmp_path, RECORDED)):
+        text = msgspec.json.encode(plain(one))
+        assert converted(msgspec.json.decode(text)) == one
