@@ -6,6 +6,7 @@ import pytest
 
 from halfway.problem import Problem
 from halfway.scenario.reading import read_scenario
+from halfway.scenario.schema import converted
 from halfway.scenario.survey import Survey, survey
 
 # Two triangles joined by the link c-d, and a pair of nodes apart from them.
@@ -80,3 +81,13 @@ def test_what_a_run_refuses_is_refused(tmp_path: Path) -> None:
         surveyed(tmp_path, FILE + "[workload]\nsubscribers_each = 50\n")
     with pytest.raises(Problem, match="there is no node 'zz'"):
         surveyed(tmp_path, FILE + '[[faults]]\nfault = "crash"\nnode = "zz"\nat = 1\n')
+
+
+def test_the_survey_keeps_links_under_a_limit_and_names_the_nodes_without_one(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "etx.csv").write_text("a,b,etx\n1,2,1.2\n2,3,1.5\n3,4,9\n")
+    network = {"kind": "file", "path": str(tmp_path / "etx.csv"), "quality": "etx", "under": 3.0}
+    found = survey(converted({"network": network}))
+    assert (found.topology.nodes, found.topology.links) == (3, 2)
+    assert found.topology.left_out_nodes == ["4"]

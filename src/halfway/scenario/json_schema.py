@@ -32,6 +32,7 @@ def json_schema() -> str:
     plain = _cleaned(msgspec.json.schema(Scenario, ref_template="#/definitions/{name}"))
     parts = plain.pop("$defs")
     top = parts.pop("Scenario")
+    parts["Workload"]["required"].remove("kind")  # a workload without a kind is drawn
     _describe(top["properties"], "top")
     for table, declared in top["properties"].items():
         for part in _parts(declared, parts):

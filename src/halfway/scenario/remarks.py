@@ -12,6 +12,7 @@ from halfway.world.faults import Churn
 from halfway.world.importers.link_quality import is_one_way
 from halfway.world.importers.network import table_of
 from halfway.world.mobility.motion import Legs
+from halfway.world.workload.demand import Listed
 
 
 def remarks_of(scenario: Scenario, ready: Prepared) -> tuple[str, ...]:
@@ -82,6 +83,19 @@ def _unpublished(missing: str, events: int, seconds: float) -> str:
         f"{missing} of {events:,} events are not published: they are due after the end of the run "
         f"(seconds = {seconds:g})"
     )
+
+
+def _on_recorded_events(ready: Prepared, seconds: float) -> Iterator[str]:
+    """The remark on events of files that are due after the end of the run."""
+    demand = ready.demand
+    assert isinstance(demand, Listed)
+    events = len(demand.publications)
+    missing = sum(t >= seconds for t, _, _ in demand.publications)
+    if missing:
+        yield (
+            f"{missing:,} of {events:,} recorded events are not published: they are due after the "
+            f"end of the run (seconds = {seconds:g})"
+        )
 
 
 def _fitting(ready: Prepared, seconds: float, events: int) -> int:

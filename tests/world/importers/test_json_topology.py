@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from halfway.problem import Problem
@@ -166,3 +167,14 @@ def test_a_document_type_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bomb.graphml").write_text(bomb)
     with pytest.raises(Problem, match=r"bomb.graphml:1:\d+: document types are refused"):
         read_network(tmp_path / "bomb.graphml")
+
+
+def test_degrees_become_metres(tmp_path: Path) -> None:
+    path = tmp_path / "net.json"
+    nodes = [{"id": "a", "lon": 13.0, "lat": 0.0}, {"id": "b", "lon": 13.001, "lat": 0.0}]
+    links = [{"source": "a", "target": "b", "cost": 1.0}]
+    path.write_text(json.dumps({"type": "NetworkGraph", "nodes": nodes, "links": links}))
+    network = read_network(path)
+    assert network.position is not None
+    assert np.ptp(network.position[:, 0]) == pytest.approx(111.195, abs=0.01)
+    assert "projected to metres" in " ".join(network.remarks)
