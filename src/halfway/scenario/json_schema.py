@@ -39,8 +39,6 @@ def json_schema() -> str:
             fields = part["properties"]
             tags = [fields[tag]["enum"][0] for tag in ("kind", "fault") if tag in fields]
             _describe(fields, " ".join([table, *tags]))
-    # A workload without a kind is drawn.
-    parts["Workload"]["required"] = []
     top["properties"]["system"]["enum"] = list(TABLE)
     top["properties"]["options"] = _options()
     head = {

@@ -54,9 +54,7 @@ def _on_workload(scenario: Scenario, ready: Prepared) -> Iterator[str]:
     """The remark on events that are due after the end of the run."""
     work, seconds = scenario.workload, scenario.seconds
     if isinstance(work, RecordedWorkload):
-        total, fitting = (_fitting(ready, end, _MOST) for end in (math.inf, seconds))
-        if fitting < total:
-            yield _unpublished(f"{total - fitting:,}", total, seconds)
+        yield from _on_recorded_events(ready, seconds)
         return
     if not work.events:
         return
@@ -75,14 +73,10 @@ def _on_workload(scenario: Scenario, ready: Prepared) -> Iterator[str]:
         fitting = _fitting(ready, seconds, work.events)
         missing = f"about {work.events - fitting:,}"
     if fitting < work.events:
-        yield _unpublished(missing, work.events, seconds)
-
-
-def _unpublished(missing: str, events: int, seconds: float) -> str:
-    return (
-        f"{missing} of {events:,} events are not published: they are due after the end of the run "
-        f"(seconds = {seconds:g})"
-    )
+        yield (
+            f"{missing} of {work.events:,} events are not published: they are due after the end "
+            f"of the run (seconds = {seconds:g})"
+        )
 
 
 def _on_recorded_events(ready: Prepared, seconds: float) -> Iterator[str]:
@@ -99,7 +93,7 @@ def _on_recorded_events(ready: Prepared, seconds: float) -> Iterator[str]:
 
 
 def _fitting(ready: Prepared, seconds: float, events: int) -> int:
-    """The number of a demand's events before the end of the run, for this seed."""
+    """The number of a drawn demand's events before the end of the run, for this seed."""
     demand, fitting = ready.demand.begun_again(), 0
     while fitting < events and (some := len(demand.take(seconds, _CHUNK).t)):
         fitting += some
@@ -107,7 +101,6 @@ def _fitting(ready: Prepared, seconds: float, events: int) -> int:
 
 
 _CHUNK = 10_000
-_MOST = 10**9  # events of a file
 
 
 def _on_faults(scenario: Scenario) -> Iterator[str]:
