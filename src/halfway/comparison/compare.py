@@ -1,5 +1,6 @@
 """The run of a comparison: plan, sweep, estimate; more replicates until intervals are narrow."""
 
+import contextlib
 from collections.abc import Sequence
 from time import perf_counter
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from halfway.pipeline.spark.on_demand import OnDemand, local_cores
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import StudyPlan
 from halfway.pipeline.sweep import Progress, failed, sweep
+from halfway.problem import Problem
 
 _GROWTH = 1.5
 
@@ -107,7 +109,10 @@ def _notes(
 ) -> tuple[str, ...]:
     """The notes under a comparison's tables."""
     scenarios = [point.scenario for point in request.points]
-    systems = [one.system() for one in request.systems]
+    systems = []
+    for one in request.systems:
+        with contextlib.suppress(Problem):  # a system that cannot be read has failed runs instead
+            systems.append(one.system())
     return notes_of(
         scenarios, systems, runs, cells, replicates, request.until, request.remarks
     )  # fmt: skip
