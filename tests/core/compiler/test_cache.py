@@ -1,5 +1,6 @@
 """The compile cache: never stale, found again, and one file for what one kernel can reach."""
 
+import platform
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -136,3 +137,15 @@ def test_old_machine_code_is_forgotten(folder: Path) -> None:
     run_program(folder, WALK)
     run_program(folder, small + DOUBLE)
     assert not list((folder / "cache" / "halfway").glob("*.kernel"))
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="machine code of wheels is for x86-64")
+def test_machine_code_of_a_wheel_is_loaded(folder: Path) -> None:
+    run_program(folder, WALK, NUMBA_CPU_NAME="x86-64", NUMBA_CPU_FEATURES="")
+    shipped = (folder / "cache" / "halfway").rename(folder / "shipped")
+    use = f"from pathlib import Path\nfrom halfway.core.compiler import cache\n" \
+        f"cache.SHIPPED = Path({str(shipped)!r})\n"  # fmt: skip
+    assert run_program(folder, use + WALK) == ["10", "1"]
+    assert not list((folder / "cache").rglob("*.kernel"))
+    write_modules(folder, constant="STEP = 2\n")
+    assert run_program(folder, use + WALK) == ["20", "0"]
