@@ -105,7 +105,7 @@ def _type_of(_value: Door, _context: Any) -> _DoorType:
 
 
 @register_model(_DoorType)
-class _DoorModel(models.StructModel):  # type: ignore[misc]
+class _DoorModel(models.StructModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, [("handler", _ADDRESS), ("table", _ADDRESS)])
 
@@ -119,7 +119,7 @@ def _unbox(kind: _DoorType, value: Any, c: Any) -> NativeValue:
 
 
 @infer_global(enter)
-class _Enter(AbstractTemplate):  # type: ignore[misc]
+class _Enter(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         return signature(_VOID, _DOOR, _ROW, _MESSAGE) if len(args) == 3 and not kws else None
 

@@ -9,6 +9,8 @@ import pytest
 
 import halfway.papers.directional_walks
 from halfway.core.compiler import reach
+from halfway.protocols import SYSTEMS
+from halfway.sim.engine import interface
 from tests.core.compiler.programs import write_modules
 
 ENGINE = "halfway.sim.engine.loop"
@@ -73,3 +75,17 @@ def test_a_protocol_reaches_no_other_system_and_no_simulator() -> None:
     found = reach.reachable([handler.__name__])
     assert "halfway.protocols.georendezvous.state" in found
     assert not {name for name in found if ".sim." in name or ".walks" in name or ".drip" in name}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_state_brings_the_handler_of_its_protocol(system: str) -> None:
+    """No import of a state's module leads to the handler, whose edit must compile the door anew."""
+    protocol = importlib.import_module(SYSTEMS[system])
+    assert protocol.handle.py_func.__module__ in reach.reachable([protocol.State.__module__])
+
+
+def test_a_radio_brings_its_functions() -> None:
+    importlib.import_module("halfway.sim.radio.declarations")
+    for table in (interface._DEPART, interface._ARRIVE, interface._CHANGED):
+        for radio, function in table.items():
+            assert function.py_func.__module__ in reach.reachable([radio.__module__])

@@ -136,7 +136,8 @@ def _pieces(leg: _Leg, queueing: Queueing) -> list[Rows]:
 
 def _wires(overlay: Overlay, rows: Rows) -> list[int]:
     places = places_on(overlay.underlay.network, rows)
-    return overlay.underlay.link[places].tolist()  # type: ignore[no-any-return]
+    links: list[int] = overlay.underlay.link[places].tolist()
+    return links
 
 
 def _compressed(lists: list[list[int]]) -> tuple[Indices, Indices]:

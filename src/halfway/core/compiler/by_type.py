@@ -6,14 +6,16 @@ Numba's `overload` does the same, but makes machine code of each choice; see `ca
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from numba.core import types
+from numba.core import types as numba_types
 from numba.core.extending import lower_builtin
 from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
+types: Any = numba_types
+
 
 def chosen_by_type(
-    function: Callable[..., Any], place: int, table: Mapping[type, Callable[..., Any]]
+    function: Callable[..., Any], place: int, table: Mapping[Any, Callable[..., Any]]
 ) -> None:
     """Let compiled calls of `function` call the function that a table has for an argument's class.
 
@@ -22,18 +24,18 @@ def chosen_by_type(
     """
 
     def choice(args: tuple[Any, ...]) -> Any:
-        chosen = table.get(getattr(args[place], "instance_class", None))  # type: ignore[arg-type]
+        chosen = table.get(getattr(args[place], "instance_class", None))
         return None if chosen is None else types.Dispatcher(chosen)
 
     @infer_global(function)
-    class _Call(AbstractTemplate):  # type: ignore[misc]
+    class _Call(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
             chosen = choice(args)
             return chosen and signature(
                 chosen.get_call_type(self.context, args, kws).return_type, *args
             )
 
-    @lower_builtin(function, types.VarArg(types.Any))  # type: ignore[attr-defined]
+    @lower_builtin(function, types.VarArg(types.Any))
     def _lowered_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         chosen = choice(sig.args)
         call = chosen.get_call_type(context.typing_context, sig.args, {})

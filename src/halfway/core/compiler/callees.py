@@ -27,7 +27,7 @@ PROVEN = ("0.68",)
 IS_PROVEN = numba.__version__.rpartition(".")[0] in PROVEN
 
 
-class IRLibrary(JITCodeLibrary):  # type: ignore[misc]
+class IRLibrary(JITCodeLibrary):
     """A numba code library that finalises the libraries below it only if they are not of its kind.
 
     Its own IR reaches a caller as it was lowered, optimised function by function alone.
@@ -103,7 +103,7 @@ def _below(library: Any, seen: set[Any]) -> Iterator[Any]:
             yield other
 
 
-class _KernelCompiler(Compiler):  # type: ignore[misc]
+class _KernelCompiler(Compiler):
     """Numba's compiler, with an `IRLibrary` for the function's code."""
 
     def compile_extra(self, func: Any) -> Any:
@@ -130,7 +130,7 @@ def _entry_of_callee(library: Any, fndesc: Any, env: Any) -> Any:
     return make_function(fndesc.lookup_module(), name, "a callee as IR", 0, env, (library,))
 
 
-class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
+class KernelDispatcher(CPUDispatcher):
     """A compiled function: machine code for callers in Python, IR for compiled callers."""
 
     def __init__(self, py_func: Any, targetoptions: dict[str, Any]) -> None:

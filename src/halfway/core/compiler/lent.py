@@ -134,7 +134,7 @@ class LentType(numba_types.Type):
 
 
 @register_model(LentType)
-class _LentModel(models.PrimitiveModel):  # type: ignore[misc]
+class _LentModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, ir.IntType(8).as_pointer())
 
@@ -158,7 +158,7 @@ def pointer_in(c: Any, value: Any, name: str) -> Any:
 
 
 @infer_getattr
-class _LentAttribute(AttributeTemplate):  # type: ignore[misc]
+class _LentAttribute(AttributeTemplate):
     key = LentType
 
     def generic_resolve(self, kind: LentType, name: str) -> Any:
