@@ -18,6 +18,9 @@ if _CACHE.name != "halfway-tests":
 # No session makes an archive of classes in the background, which takes 20 s of CPU time.
 os.environ["HALFWAY_CLASS_ARCHIVE"] = "0"
 
+# Every simulation checks its records before a handler sees them.
+os.environ["HALFWAY_CHECK_RECORDS"] = "1"
+
 # Before any import of matplotlib: no test opens a window.
 os.environ["MPLBACKEND"] = "Agg"
 

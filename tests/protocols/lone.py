@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from halfway.adapters.interface import limits_of
 from halfway.core.door import Door, enter
 from halfway.core.message import MESSAGE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import Outbox, outbox
+from halfway.core.records.checks import REASONS, record_checks
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.records import grown, new_engine
@@ -89,7 +91,10 @@ def drive(world: World, journal: int = 1 << 16) -> Driven:
     """Run a world until no record is left."""
     state = world.fresh(world.names())
     spare = max(int(world.network.degree.max(initial=1)), 1) * world.most
-    engine = new_engine(world.network.n, 4 * spare + len(world.commands), 1 << 12, journal)
+    checks = record_checks(world.protocol.KINDS, limits_of(world.protocol, state, world.rules))
+    engine = new_engine(
+        world.network.n, 4 * spare + len(world.commands), 1 << 12, journal, checks=checks
+    )
     engine.incarnation[list(world.down)] += 1  # odd while down
     for at, row, kind, topic, event, walk in world.commands:
         engines.post(engine, at, row, kind, topic, walk, event)
@@ -104,6 +109,7 @@ def drive(world: World, journal: int = 1 << 16) -> Driven:
         assert engine.journal.tally[0] + spare <= journal, "give this test a longer journal"
         engine = grown(engine)
     assert engine.out.tally[1] == 0, "an outbox was too small"
+    assert not checks.refused.any(), dict(zip(REASONS, checks.refused, strict=True))
     assert engine.out.tally[0] == len(engine.out.free), "a slot was not released"
     j, a = int(engine.journal.tally[0]), int(engine.applications.tally[0])
     return Driven(

@@ -15,6 +15,7 @@ from halfway.adapters.interface import (
     RunContext,
     SystemInstance,
     commands,
+    limits_of,
 )
 from halfway.adapters.intervals import begins, intervals
 from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay
@@ -68,7 +69,7 @@ class SienaAdapter(Adapter):
         state = self.state(context, overlay, catalogue, slots)
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,
-            shortfalls=self.shortfalls, unicast=True,
+            shortfalls=self.shortfalls, unicast=True, limits=limits_of(module, state, rules),
         )  # fmt: skip
 
     def state(self, context: RunContext, overlay: Overlay, catalogue: Catalogue, slots: int) -> Any:

@@ -15,6 +15,7 @@ from halfway.adapters.interface import (
     RunContext,
     SystemInstance,
     commands,
+    limits_of,
 )
 from halfway.core.options import Value
 from halfway.protocols.application import SUBSCRIBE
@@ -92,7 +93,10 @@ class GeorendezvousAdapter(Adapter):
 def instance_of(state: handler.State, scalars: handler.Rules) -> SystemInstance:
     """The instance of GeoRendezvous with a given state and rules."""
     most = handler.most_emissions(state, scalars)
-    return SystemInstance(state, scalars, most, handler.KINDS, shortfalls=_shortfalls)
+    return SystemInstance(
+        state, scalars, most, handler.KINDS, shortfalls=_shortfalls,
+        limits=limits_of(handler, state, scalars),
+    )  # fmt: skip
 
 
 def _shortfalls(state: handler.State) -> dict[str, int]:

@@ -8,7 +8,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,6 +64,9 @@ def _no_shortfalls(_: Any) -> Mapping[str, int]:
     return {}
 
 
+_NO_LIMITS: Mapping[str, int] = MappingProxyType({})
+
+
 class SystemInstance(NamedTuple):
     """A system's instance, sized by its adapter for a network and ready to run."""
 
@@ -75,6 +78,19 @@ class SystemInstance(NamedTuple):
     # What the bounded tables of the nodes had no room for, from the state at any time.
     shortfalls: Callable[[Any], Mapping[str, int]] = _no_shortfalls
     unicast: bool = False  # whether each of its records is for at most one neighbour
+    limits: Mapping[str, int] = _NO_LIMITS  # of the ranges of its records, by name
+
+
+def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
+    """The limits of the ranges in an instance's records: `limits` of its protocol, if it has one.
+
+    Else the number of topics, where the state has one column of `subscribed` a topic.
+    """
+    if hasattr(module, "limits"):
+        found: Mapping[str, int] = module.limits(state, rules)
+        return found
+    subscribed = getattr(state, "subscribed", None)
+    return _NO_LIMITS if subscribed is None else {"topics": subscribed.shape[1]}
 
 
 class RunContext(NamedTuple):
@@ -150,6 +166,7 @@ class BroadcastAdapter(Adapter):
             state, rules, module.most_emissions(state, rules), module.KINDS,
             # A node that keeps an event and sends it on request restarts the count of its hops.
             hops_from_publisher=getattr(module, "HOPS_FROM_PUBLISHER", True),
+            limits=limits_of(module, state, rules),
         )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from halfway.adapters.interface import (
     RunContext,
     SystemInstance,
     commands,
+    limits_of,
 )
 from halfway.core.bloom import Size, sized
 from halfway.core.options import Value
@@ -83,6 +84,7 @@ class WalkOverlayAdapter(Adapter):
             # A buffered event is sent while a later message is handled, and continues its hops.
             hops_from_publisher=values["buffered_events"] == 0,
             shortfalls=_shortfalls,
+            limits=limits_of(module, state, rules),
         )
 
     def start_up_commands(self, demand: Demand) -> Commands:

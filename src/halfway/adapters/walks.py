@@ -16,6 +16,7 @@ from halfway.adapters.interface import (
     RunContext,
     SystemInstance,
     commands,
+    limits_of,
 )
 from halfway.core.message import MESSAGE
 from halfway.core.options import Value
@@ -60,8 +61,9 @@ class WalkAdapter(Adapter):
             buffer_size=max(rules.buffer_size, 1),
         )  # fmt: skip
         return SystemInstance(
-            state, rules, self.module.most_emissions(state, rules), KINDS, shortfalls=_shortfalls
-        )
+            state, rules, self.module.most_emissions(state, rules), KINDS, shortfalls=_shortfalls,
+            limits=limits_of(self.module, state, rules),
+        )  # fmt: skip
 
     def _rules(self, until_s: float, most_pairs: int) -> Rules:
         given: dict[str, Any] = dict(self.values)

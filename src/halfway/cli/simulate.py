@@ -153,10 +153,11 @@ def _run(
 
 
 def _interpret() -> None:
-    """Switch the compiler off for this process of `halfway simulate`."""
+    """Switch the compiler off for this process of `halfway simulate`, and all checks on."""
     if "numba" in sys.modules and os.environ.get("NUMBA_DISABLE_JIT") != "1":
         remedy = "set NUMBA_DISABLE_JIT=1 before Halfway is imported"
         raise Problem("--debug: expected a process that has compiled nothing", remedy=remedy)
     os.environ["NUMBA_DISABLE_JIT"] = "1"
+    os.environ["HALFWAY_CHECK_RECORDS"] = "1"
     # Random numbers wrap around, which only interpreted code warns about.
     warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)

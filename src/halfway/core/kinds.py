@@ -11,6 +11,14 @@ A protocol declares each kind once; the number is what compiled code compares:
 >>> ACCEPT = KINDS.network(3, "accept", "the receiver is a child", reused={PARENT: "the parent"})
 >>> KINDS[ACCEPT].fields
 ('topic',)
+
+A table may name the ranges of its places and reused fields; `Kind.parts` has the range of each:
+
+>>> from halfway.core.ranges import COUNT
+>>> ranged = Kinds({"rounds made": COUNT})
+>>> ROUND = ranged.timer(4, "round", "the next round", "topic", args={"rounds made": 0})
+>>> [(part.name, part.range.form.str) for part in ranged[ROUND].parts()]
+[('topic', '<u4'), ('rounds made', '<u4')]
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,11 +30,15 @@ from typing import NamedTuple
 import numpy as np
 
 from halfway.core.message import MESSAGE, START
+from halfway.core.ranges import BITS, HEADER, REAL, ValueRange
 
 # The header fields that a protocol fills; the driver fills the others.
 FIELDS = {"flags", "target", "topic", "event", "publisher", "sequence"}
 _SIZE = {array: MESSAGE[array].shape[0] for array in ("args", "reals")}
+# The ranges of places that a table does not name.
+_ANY = {"args": BITS, "reals": REAL}
 _NOTHING: Mapping[str, int] = MappingProxyType({})
+_NO_RANGES: Mapping[str, ValueRange] = MappingProxyType({})
 _NO_MEANINGS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -64,12 +76,24 @@ class MapRole(Enum):
     HOME_CELL = "only the home cell of its topic sends it"
 
 
+class Part(NamedTuple):
+    """A part of a record that a message kind fills: a header field, or a place of an array."""
+
+    name: str  # of the place without its length; what a reused field holds
+    field: str  # of the record: a header field, "args" or "reals"
+    indices: range  # in that array; of a header field 0
+    range: ValueRange
+    varies: bool  # a vector that need not be full
+
+
 class Kind(NamedTuple):
     """One message kind: header `fields` that it fills, and its places in `args` and `reals`.
 
     A place has a name and its first index. A name that ends in [3] is a vector of three places; one
-    that ends in [k] is a vector that ends before the next place, or with the array. `reused` are
-    the fields that hold something else than their name says: field -> what it holds.
+    that ends in [k] is a vector that need not be full; it ends before the next place, or with the
+    array. `reused` are the fields that hold something else than their name says: field -> what it
+    holds. `ranges` are those of its parts by name. A node also accepts its records from the channel
+    `also`.
     """
 
     number: int
@@ -81,6 +105,22 @@ class Kind(NamedTuple):
     reals: Mapping[str, int] = _NOTHING
     on_map: MapRole | Step | Meets | None = None
     reused: Mapping[str, str] = _NO_MEANINGS
+    ranges: Mapping[str, ValueRange] = _NO_RANGES
+    also: Channel | None = None
+
+    def parts(self) -> list[Part]:
+        """The parts of a record that a message kind fills: header fields in order, then places."""
+        found = []
+        for field in sorted(self.fields, key=(MESSAGE.names or ()).index):
+            name = self.reused.get(field, field)
+            kept = self.ranges.get(name, HEADER[field])
+            found.append(Part(name, field, range(1), kept, varies=False))
+        for array in ("args", "reals"):
+            varying = {name.partition("[")[0] for name in getattr(self, array) if name[-2:] == "k]"}
+            for name, indices in self.places(array).items():
+                kept = self.ranges.get(name, _ANY[array])
+                found.append(Part(name, array, indices, kept, varies=name in varying))
+        return found
 
     def places(self, array: str) -> dict[str, range]:
         """The indices of a message kind's places in "args" or "reals", by name without length."""
@@ -98,22 +138,29 @@ class Kind(NamedTuple):
 
 
 class Kinds:
-    """The message kinds of one protocol by number, in the order of their declaration."""
+    """The message kinds of one protocol by number, in the order of their declaration.
 
-    def __init__(self) -> None:
+    ranges: of places, of header fields, and of what reused fields hold, by name. One name has one
+    range in a table. Without a range a place holds any number.
+    """
+
+    def __init__(self, ranges: Mapping[str, ValueRange] = _NO_RANGES) -> None:
         self._kinds: dict[int, Kind] = {}
+        self._ranges = ranges
 
     def declare(
         self, channel: Channel, number: int, name: str, meaning: str, fields: str = "",
         args: Mapping[str, int] = _NOTHING, reals: Mapping[str, int] = _NOTHING,
         on_map: MapRole | Step | Meets | None = None, reused: Mapping[str, str] = _NO_MEANINGS,
+        also: Channel | None = None,
     ) -> np.uint8:  # fmt: skip
         """Declare a message kind of that channel; return its number.
 
-        fields: split at blanks, without those of `reused`.
+        fields: split at blanks, without those of `reused`. also: a second channel of its records.
         """
         words = (*fields.split(), *reused)
-        return self._add(Kind(number, name, channel, meaning, words, args, reals, on_map, reused))
+        kind = Kind(number, name, channel, meaning, words, args, reals, on_map, reused)
+        return self._add(kind._replace(ranges=self._ranges, also=also))
 
     command = partialmethod(declare, Channel.COMMAND)
     network = partialmethod(declare, Channel.NETWORK)

@@ -26,6 +26,7 @@ from halfway.core.message import START
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, random_states, uniform
+from halfway.core.ranges import BITS, COUNT, NUMBER, NUMBER_OR_NONE
 from halfway.protocols import application
 
 PAGE = 256  # events whose bits fill the eight integers of a record
@@ -35,7 +36,12 @@ START_NUMBER = 0  # place in `args` of a ROUND: which START its rounds began wit
 
 _PAGE = {PAGE_START: "first event id of the page"}
 
-KINDS = Kinds()
+KINDS = Kinds(
+    {
+        "first event id of the page": NUMBER, "newest known event": NUMBER_OR_NONE,
+        "held bits": BITS, "lacking bits": BITS, "start number": COUNT,
+    }
+)  # fmt: skip
 KINDS.include(application.KINDS)
 KINDS.start()
 DIGEST = KINDS.network(

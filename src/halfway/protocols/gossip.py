@@ -23,10 +23,11 @@ from halfway.core.message import EVERYONE
 from halfway.core.options import count, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, random_states, uniform
+from halfway.core.ranges import COUNT
 from halfway.protocols import application
 from halfway.protocols.event_window import empty_window, record_if_new
 
-KINDS = Kinds()
+KINDS = Kinds({"rounds made": COUNT})
 KINDS.include(application.KINDS)
 PUSH = KINDS.network(
     2,

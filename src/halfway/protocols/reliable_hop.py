@@ -15,8 +15,10 @@ from halfway.core.kinds import Kinds
 from halfway.core.message import COUNTED_ON, EVERYONE, MESSAGE
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
+from halfway.core.ranges import COUNT, whole
 
-KINDS = Kinds()
+# A hop without a sequence number is not acknowledged.
+KINDS = Kinds({"sequence": whole(1, 2**31 - 1), "attempt": COUNT})
 ACK = KINDS.network(254, "ack", "the hop with this sequence number has arrived", "sequence")
 ATTEMPT = 0  # place in `args` of an ACK_TIMEOUT
 ACK_TIMEOUT = KINDS.timer(

@@ -2,7 +2,12 @@
 
 from dataclasses import dataclass
 
+import numba
+
 from halfway.problem import Problem
+
+# Records at one instant: (for each node, and beside these) compiled and interpreted.
+_MOST_AT_ONCE = {False: (1_000, 1_000_000), True: (100, 20_000)}
 
 
 @dataclass
@@ -24,3 +29,9 @@ class Instant:
             what = f"more than {self.most:,} records at {at:g} s, and time does not advance"
             remedy = "a node sends itself a timer of 0 s again and again: use a delay above 0"
             raise Problem(what, where=system, remedy=remedy)
+
+
+def instant_of(n: int) -> Instant:
+    """Return the limit of records at one instant for a run of n nodes."""
+    each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
+    return Instant(most=each * n + beside)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -18,17 +17,18 @@ from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.kept_records import KeptRecords
 from halfway.sim.engine.queue import peek_time
-from halfway.sim.engine.records import Engine, drain, grown, new_engine, new_log
+from halfway.sim.engine.records import drain, grown, new_log
 from halfway.sim.environment.mobility import Motion
-from halfway.sim.instant import Instant
+from halfway.sim.instant import instant_of
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
 from halfway.sim.run_context import RADIO, check_run, environment_and_context, stream
+from halfway.sim.run_engine import run_engine
 from halfway.sim.trace.writer import Trace
-from halfway.sim.workload.payloads import payload_of, set_sizes
+from halfway.sim.workload.payloads import set_sizes
 from halfway.sim.workload.publications import PublicationFeed
 from halfway.sim.workload.start_up import StartUp
 from halfway.world.faults import Fault
@@ -36,12 +36,9 @@ from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand
 
 Condition = Callable[["Simulation"], bool]
-_APPLICATIONS = 4096  # capacity of the log of records for applications
 _JOURNAL = 65_536  # records that wait to be written to a trace
 _STOP_EVERY = 1_000  # records between two calls of the condition to stop
 _INTERRUPT_EVERY = 1_000_000  # records after which an interrupt takes effect
-# Records at one instant: (for each node, and beside these) compiled and interpreted.
-_MOST_AT_ONCE = {False: (1_000, 1_000_000), True: (100, 20_000)}
 _BATCH = 65_536  # commands posted at once
 
 
@@ -70,6 +67,7 @@ class Simulation:
     batteries: joules, one for all nodes or [n]; a node goes down for good when they are used up.
     trace: a Parquet file for the trace. stretch=False skips the shortest paths.
     journal: received records to keep for `journal()`; 0: only those for `reports()`.
+    check: see `run_engine`; refused records are among the outcome's shortfalls.
     Raises Problem for every error that a user can fix.
     """
 
@@ -92,6 +90,7 @@ class Simulation:
         trace: Path | None = None,
         stretch: bool = True,
         journal: int | None = None,
+        check: bool | None = None,
     ) -> None:
         check_run(seconds, seed, window)
         chosen = system if isinstance(system, System) else named(system)
@@ -103,7 +102,6 @@ class Simulation:
             seconds=self.seconds, seed=seed, discovery_delay_s=discovery_delay_s, window=window,
             mortal=batteries is not None,
         )  # fmt: skip
-        n = self.environment.n
         if why := self._adapter.unsupported(context):
             raise Unsupported(f"{self.system} cannot run here: {why}")
         self.instance = self._adapter.instance(context)
@@ -111,18 +109,18 @@ class Simulation:
         where = self.environment.start, motion is not None
         self.radio = self.declared.made(*where, stream(seed, RADIO))
         self.power = checked(power or Power())
-        self._batteries = None if batteries is None else Batteries(batteries, n)
-        deliveries = DeliveryAccounting(self.demand, n, window, self.instance.hops_from_publisher)
+        self._batteries = None if batteries is None else Batteries(batteries, context.n)
+        hops = self.instance.hops_from_publisher
+        deliveries = DeliveryAccounting(self.demand, context.n, window, hops)
         self._publications = PublicationFeed(self.demand, deliveries, self.environment, stretch)
         self.deliveries, self.at, self._posted_to = deliveries, 0.0, 0.0
         self._trace = self._new_trace(trace)
         self._records = None if journal is None else KeptRecords(journal)
-        self._lend = Lender()
-        self.engine = self._new_engine(window, _JOURNAL if trace is not None or journal else 0)
+        self._lend, sizes = Lender(), (window * self.demand.has_payloads, self._journal_room())
+        self.engine = run_engine(self.environment, self.instance, *sizes, check=check)
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
-        each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
-        self._instant = Instant(most=each * n + beside)
+        self._instant = instant_of(context.n)
 
     def run(
         self, until: float | None = None, *, records: int | None = None,
@@ -262,11 +260,10 @@ class Simulation:
             elif why != engines.LOG_FULL:
                 return bool(why == engines.COUNTED)
 
-    def _new_engine(self, window: int, buffer: int) -> Engine:
-        """Return the simulation's engine with room for so many records that are kept."""
-        carried = payload_of(self.instance.kinds, window) if self.demand.has_payloads else None
-        engine = new_engine(self.environment.n, 1024, _APPLICATIONS, buffer, payload=carried)
-        return engine._replace(cut=self.environment.cut)
+    def _journal_room(self) -> int:
+        """Return the room for records that wait to be kept or written, 0 if the run keeps none."""
+        kept = self._records is not None and self._records.keeps_received
+        return _JOURNAL if kept or self._trace is not None else 0
 
     def _new_trace(self, path: Path | None) -> Trace | None:
         """Open the simulation's trace, with the names of its kinds and nodes."""

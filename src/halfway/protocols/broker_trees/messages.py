@@ -4,8 +4,9 @@ Records between brokers, and between a client's node and its broker, follow a so
 first four kinds are commands of an application; the node of a client sends them to its broker.
 """
 
-from halfway.core.kinds import Kinds, MapRole
+from halfway.core.kinds import Channel, Kinds, MapRole
 from halfway.core.message import COMMAND_ARG
+from halfway.core.ranges import BITS, NUMBER_OR_NONE, below, whole
 from halfway.protocols import reliable_hop
 
 # Header fields that SIENA reuses: ids of the catalogue.
@@ -18,22 +19,28 @@ ROUTED_CLIENT = {**ROUTED, "client": CLIENT}
 _FILTER = {FILTER: "filter id"}
 _VALUES = {VALUES: "id of the event's values"}
 
-KINDS = Kinds()
+RANGES = {
+    "route": below("routes"), "step": whole(0, 2**16 - 1), "origin": below("nodes"),
+    "client": NUMBER_OR_NONE, "filter id": below("filters"),
+    "id of the event's values": below("contents"), "ignored": NUMBER_OR_NONE,
+    "as in that record": BITS,
+}  # fmt: skip
+KINDS = Kinds(RANGES)
 SUBSCRIBE = KINDS.network(
-    0, "subscribe", "a client subscribes to a filter", "event sequence", args=ROUTED_CLIENT,
-    reused=_FILTER,
+    0, "subscribe", "a client subscribes to a filter", "sequence", args=ROUTED_CLIENT,
+    reused=_FILTER, also=Channel.COMMAND,
 )  # fmt: skip
 UNSUBSCRIBE = KINDS.network(
-    1, "unsubscribe", "a client ends one subscription", "event sequence", args=ROUTED_CLIENT,
-    reused=_FILTER,
+    1, "unsubscribe", "a client ends one subscription", "sequence", args=ROUTED_CLIENT,
+    reused=_FILTER, also=Channel.COMMAND,
 )  # fmt: skip
 PUBLISH = KINDS.network(
     2, "publish", "a client publishes `event`", "event sequence", args=ROUTED_CLIENT,
-    reused=_VALUES, on_map=MapRole.EVENT_HOP,
+    reused=_VALUES, on_map=MapRole.EVENT_HOP, also=Channel.COMMAND,
 )  # fmt: skip
 DETACH = KINDS.network(
-    3, "detach", "a client ends all of its subscriptions", "event sequence", args=ROUTED_CLIENT,
-    reused={FILTER: "ignored"},
+    3, "detach", "a client ends all of its subscriptions", "sequence", args=ROUTED_CLIENT,
+    reused={FILTER: "ignored"}, also=Channel.COMMAND,
 )  # fmt: skip
 SUBSCRIBE_UP = KINDS.network(
     4, "subscribe-up", "a child subscribes to a filter", "sequence", args=ROUTED, reused=_FILTER
@@ -55,8 +62,9 @@ DELIVERED = KINDS.report(
     on_map=MapRole.EVENT_HOP,
 )
 NO_PATH = KINDS.timer(
-    12, "no-path", "the node counts a record because no path leads to the target", "event",
-    args={"client": CLIENT}, reused={FILTER: "as in that record"},
+    12, "no-path", "the node counts a record because no path leads to the target",
+    args={"as in that record[k]": 0},
+    reused={FILTER: "as in that record", "event": "as in that record"},
 )  # fmt: skip
 START = KINDS.start()
 KINDS.include(reliable_hop.KINDS)

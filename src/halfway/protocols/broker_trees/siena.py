@@ -7,7 +7,7 @@ are numbers at their node: one subscribes to attach, DETACHes to leave, and move
 No broker searches for another path: a failure under the tree partitions it.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -101,6 +101,16 @@ def most_emissions(state: SienaState, rules: Rules) -> int:
     # Each entry is forwarded and withdrawn at most once; an event goes to each, and up.
     most = 2 * int(state.table.filter.shape[1]) + 2
     return source_routes.with_reliable_hops(most, rules.retries)
+
+
+def limits(state: Any, rules: Any) -> dict[str, int]:
+    """The limits of the ranges in records of either tree: ids of the catalogue, and node ids."""
+    del state
+    filters, values, routes = rules.catalogue
+    return {
+        "filters": len(filters.first) - 1, "contents": len(values),
+        "routes": len(routes.back), "nodes": len(routes.number),
+    }  # fmt: skip
 
 
 @apart

@@ -5,6 +5,7 @@ its successors and the sender's depth.
 """
 
 from halfway.core.kinds import Kinds
+from halfway.core.ranges import BITS, COUNT, below, whole
 from halfway.protocols.broker_trees import messages
 from halfway.protocols.broker_trees.messages import FILTER, ROUTED, ROUTED_CLIENT
 
@@ -27,7 +28,16 @@ _TOP = {**_PARENT, ROOT: "the root"}
 
 DIRECT, SECOND = 0, 1
 
-KINDS = Kinds()
+_BROKER = below("nodes", or_none=True)
+KINDS = Kinds(
+    messages.RANGES
+    | {
+        "successor": _BROKER, "next successor": _BROKER, "depth": COUNT, "path": whole(0, 3),
+        "the sender's parent": _BROKER, "the root": _BROKER,
+        "broker that leaves and is replaced": _BROKER,
+        "digest of the child's subscriptions": BITS, "digest of the node's subscriptions": BITS,
+    }
+)  # fmt: skip
 KINDS.include(messages.KINDS)
 LEAVE = KINDS.command(13, "leave", "this broker leaves the tree [uas Algorithm 2]")
 TICK = KINDS.timer(14, "tick", "a ping interval is over")

@@ -51,6 +51,7 @@ OPTIONS = {
     ),
 }
 MAP_PARENT = siena.MAP_PARENT
+limits = siena.limits
 
 
 class Rules(NamedTuple):

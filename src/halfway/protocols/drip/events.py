@@ -7,10 +7,9 @@ from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, mixed, seeded, uniform
 from halfway.protocols.drip import messages
+from halfway.protocols.drip.messages import ROUNDS
 from halfway.protocols.drip.registrations import subscribes
 from halfway.protocols.drip.state import DELETED, NO_NODE
-
-ROUNDS = 1 << 20  # more than a region is flooded with one event
 
 
 @inlined

@@ -5,6 +5,18 @@ events a broker holds or held.
 """
 
 from halfway.core.kinds import Kinds, MapRole
+from halfway.core.ranges import (
+    BITS,
+    COUNT,
+    NODE,
+    NODE_OR_NONE,
+    NUMBER,
+    NUMBER_OR_NONE,
+    REAL,
+    SECONDS,
+    SWITCH,
+    whole,
+)
 
 # Header fields that DRIP reuses.
 FIRST_TOPIC, LAST_TOPIC = "topic", "event"  # of an interval: its first and its last topic
@@ -35,7 +47,22 @@ MOST_RELAYS = 7  # brokers that an EVENT has room for
 _INTERVAL = {FIRST_TOPIC: "first topic", LAST_TOPIC: "last topic"}
 _DIGEST = {DIGEST_BASE: "event id that the digest begins with"}
 
-KINDS = Kinds()
+_WORD = whole(0, 2**32 - 1)
+ROUNDS = 1 << 20  # more than a region is flooded with one event
+KINDS = Kinds(
+    {
+        "candidate": NODE, "that broker": NODE, "the sender's local broker": NODE_OR_NONE,
+        "other_broker": NODE, "sender": NODE, "replaces": NODE_OR_NONE, "best_candidate": NODE,
+        "nearest": NODE_OR_NONE, "relays": NODE_OR_NONE,
+        "first topic": COUNT, "last topic": COUNT, "key": NUMBER, "version": COUNT,
+        "event id that the digest begins with": NUMBER, "digest": BITS, "sequence": COUNT,
+        "seen_base": NUMBER, "seen": _WORD, "role": whole(0, 4), "round": whole(0, ROUNDS - 1),
+        "sent_at": SECONDS, "capability": REAL, "awaits_winner": SWITCH, "starts": COUNT,
+        # Of a deferred record: a REPORT to an EVENT.
+        "kind of that record": whole(20, 25), "as in that record": NUMBER_OR_NONE,
+        "deferred integers": BITS, "deferred numbers": _WORD, "retry": COUNT,
+    }
+)  # fmt: skip
 KINDS.start()
 PUBLISH = KINDS.command(1, "publish", "the application publishes `event` of `topic`", "topic event")
 SUBSCRIBE = KINDS.command(
@@ -101,10 +128,14 @@ DEFERRED = KINDS.timer(
     28,
     "deferred",
     "the node retries a record. The other fields are the fields of the retried record",
-    "target topic event",
-    reused={DEFERRED_KIND: "kind of that record"},
-    args={"deferred[k]": 0},
-    reals={"deferred[k]": 0, "retry": RETRY},
+    "target",
+    reused={
+        DEFERRED_KIND: "kind of that record",
+        "topic": "as in that record",
+        "event": "as in that record",
+    },
+    args={"deferred integers[k]": 0},
+    reals={"deferred numbers[k]": 0, "retry": RETRY},
 )
 ELECTION_END = KINDS.timer(
     29, "election-end", "the election of a lost broker's successor is over",

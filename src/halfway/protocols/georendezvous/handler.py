@@ -27,7 +27,7 @@ from halfway.protocols.georendezvous.state import CellState, state
 from halfway.protocols.georendezvous.tables import NO_ROUTE
 from halfway.protocols.reliable_hop import ACK_TIMEOUT_OPTION, RETRIES_OPTION
 
-__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "state"]
+__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "limits", "most_emissions", "state"]
 
 MAP_CELL_SIDE = "side"
 OPTIONS = {
@@ -67,6 +67,11 @@ def most_emissions(state: CellState, rules: Rules) -> int:
     entries = 2 * state.store.shape[1] + state.traversals.shape[1] + state.neighbours.shape[1]
     most = entries + 2 * topics * rules.points + 8
     return int(most if rules.retries == 0 else 2 * most)  # with each, an acknowledgement timer
+
+
+def limits(state: CellState, rules: Rules) -> dict[str, int]:
+    """The limits of the ranges in GeoRendezvous's records."""
+    return {"topics": state.advertised.shape[1], "points": rules.points}
 
 
 @apart

@@ -1,8 +1,11 @@
 """The messages of GeoRendezvous: kinds, places of their fields, flags."""
 
+from functools import partial
+
 import numpy as np
 
-from halfway.core.kinds import Kinds, MapRole
+from halfway.core.kinds import Channel, Kinds, MapRole
+from halfway.core.ranges import COUNT, NODE_OR_NONE, NUMBER_OR_NONE, SECONDS, below, whole
 from halfway.protocols import application, reliable_hop
 
 SUBSCRIBER = "target"  # header field of an INTEREST, a PRUNE and a REPLICATE: whose entry it is
@@ -28,7 +31,19 @@ ENTRY_KIND = 2  # of a REPLICATE: ADVERT, INTEREST or PRUNE
 IS_WANTED, NOTIFIED = np.uint8(1), np.uint8(2)
 INCARNATION = 0  # in `args` of timers: the incarnation that started them
 
-KINDS = Kinds()
+_CELLS = ("cell", "client", "goal", "entry")
+_CELL_NUMBER = whole(-(2**23), 2**23 - 1)  # two of them are packed into one real
+KINDS = Kinds(
+    {f"{cell} {way}": _CELL_NUMBER for cell in _CELLS for way in ("column", "row")}
+    | {
+        "previous cell": whole(-(2**48), 2**48), "mark": whole(-(2**52), 2**52),
+        "entry kind": whole(20, 22), "point": below("points", 255),
+        "hops": whole(0, 2**16 - 1), "detour hops": whole(0, 2**16 - 1),
+        "until": SECONDS, "stamp": SECONDS, "publisher": NODE_OR_NONE,
+        "the subscriber, or -1": NODE_OR_NONE, "incarnation": COUNT,
+        "as in that record": NUMBER_OR_NONE,
+    }
+)  # fmt: skip
 KINDS.include(application.KINDS)
 KINDS.include(reliable_hop.KINDS)
 ADVERTISE = KINDS.command(6, "advertise", "the application will publish on `topic`", "topic")
@@ -60,15 +75,17 @@ _REALS = {**_CLIENT, "previous cell": PREVIOUS, "mark": MARK}
 _STORED = {**_REALS, "until": UNTIL, "stamp": STAMP}
 _EVENT = {**_REALS, "detour hops": DETOUR}
 DROPPED = KINDS.timer(
-    0, "dropped", "the node ignores a routed message that has no route", f"{_ROUTED} event",
-    _ARGS, _STORED,
+    0, "dropped", "the node ignores a routed message that has no route", _ROUTED, _ARGS, _STORED,
+    reused={"event": "as in that record"},
 )  # fmt: skip
+# A node sends some of its own routed messages to itself: it holds them, or they have arrived.
+_routed = partial(KINDS.network, also=Channel.TIMER)
 # To the home of a rendezvous point. Handlers compare kinds: ADVERT to NOTIFY_CLIENT are routed.
-ADVERT = KINDS.network(20, "advert", "`publisher` will publish on `topic`", _ROUTED, _ARGS, _STORED)
-INTEREST = KINDS.network(
+ADVERT = _routed(20, "advert", "`publisher` will publish on `topic`", _ROUTED, _ARGS, _STORED)
+INTEREST = _routed(
     21, "interest", "a node subscribes to `topic`", _ENTRY, _ARGS, _STORED, reused=_SUBSCRIBER
 )
-PRUNE = KINDS.network(
+PRUNE = _routed(
     22,
     "prune",
     "a subscriber receives the events of `publisher` through another point",
@@ -77,11 +94,11 @@ PRUNE = KINDS.network(
     _STORED,
     reused=_SUBSCRIBER,
 )
-NOTIFY = KINDS.network(
+NOTIFY = _routed(
     23, "notify", "an event travels to a rendezvous point", f"{_ROUTED} event", _ARGS, _EVENT,
     on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
-REHOME = KINDS.network(
+REHOME = _routed(
     24,
     "rehome",
     "a cell next to the home perimeter has filled, and the home must route its entries again",
@@ -90,13 +107,11 @@ REHOME = KINDS.network(
     _REALS,
 )
 # To a client, `target`; see `to_client`.
-WANTED = KINDS.network(
-    25, "wanted", "a point has a subscriber for `publisher`", _ROUTED, _ARGS, _REALS
-)
-UNWANTED = KINDS.network(
+WANTED = _routed(25, "wanted", "a point has a subscriber for `publisher`", _ROUTED, _ARGS, _REALS)
+UNWANTED = _routed(
     26, "unwanted", "a point has no subscriber for `publisher`", _ROUTED, _ARGS, _REALS
 )
-NOTIFY_CLIENT = KINDS.network(
+NOTIFY_CLIENT = _routed(
     27,
     "notify-client",
     "an event travels from a rendezvous point to a subscriber",

@@ -1,6 +1,7 @@
 """Message kinds of rumor routing, and what the places of their records hold."""
 
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
+from halfway.core.ranges import COUNT, NODE, NODE_OR_NONE, below
 from halfway.protocols import application
 
 SUBSCRIBER = "target"  # header field of a QUERY: the node that it started from
@@ -11,7 +12,13 @@ DISTANCE, SECOND_TOPIC, SECOND_DISTANCE = 1, 2, 3  # of an AGENT: hops from `sou
 NUMBER = 1  # of a QUERY and its ANSWER: the subscriber's number for it
 ATTEMPT, STARTS = 2, 3  # of a QUERY_TIMEOUT: queries before, and start events of its node
 
-KINDS = Kinds()
+KINDS = Kinds(
+    {
+        "steps_left": COUNT, "visited": NODE_OR_NONE, "the subscriber that asks": NODE,
+        "distance": COUNT, "second_topic": below("topics", or_none=True), "second_distance": COUNT,
+        "number": COUNT, "attempt": COUNT, "starts": COUNT,
+    }
+)  # fmt: skip
 KINDS.include(application.KINDS)
 KINDS.start()
 AGENT = KINDS.network(

@@ -19,7 +19,7 @@ from halfway.protocols.walk_overlay.launch import relaunch
 from halfway.protocols.walk_overlay.state import OverlayState, link_of, state
 from halfway.protocols.walk_overlay.subscriptions import Catalogue
 
-__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "state"]
+__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "limits", "most_emissions", "state"]
 
 OPTIONS: dict[str, Option] = {
     "launch_interval_s": seconds(
@@ -106,6 +106,13 @@ def most_emissions(state: OverlayState, rules: Rules) -> int:
     records = links * each + max(links, state.buffer.shape[1])
     # Each reliable record has a timer.
     return int(records * (1 + (rules.retries > 0)) + 12)
+
+
+def limits(state: OverlayState, rules: Rules) -> dict[str, int]:
+    """The limits of the ranges in the walk overlay's records."""
+    topic, value = rules.catalogue.topic, rules.catalogue.value
+    contents = {"contents": value.shape[0]} if value.shape[1] > 0 else {}
+    return {"branches": state.bidders.shape[1], "subscriptions": len(topic)} | contents
 
 
 @apart

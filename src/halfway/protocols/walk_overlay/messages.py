@@ -3,6 +3,7 @@
 import numpy as np
 
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
+from halfway.core.ranges import BITS, COUNT, NODE, NODE_OR_NONE, SWITCH, below, real, whole
 from halfway.protocols import reliable_hop
 
 NEVER = np.int32(-1)  # in place of a node id or a number: none
@@ -30,7 +31,16 @@ _WALK = {
 _FRAGMENT = {"rank": RANK, "root": ROOT}
 _BOTH = {**_WALK, **_FRAGMENT}
 
-KINDS = Kinds()
+KINDS = Kinds(
+    {
+        "initiator": NODE, "walk number": COUNT, "branch": below("branches", 255),
+        "random state, low half": BITS, "random state, high half": BITS, "steps": COUNT,
+        "rank": whole(JOINING, 2**31 - 2), "root": NODE, "times asked before": COUNT,
+        "price": real(-2.0, 1e300), "reason": SWITCH, "successor": NODE_OR_NONE,
+        "the root searches": SWITCH, "first word": COUNT, "filter words": BITS,
+        "subscription id": below("subscriptions"), "event": below("contents"),
+    }
+)  # fmt: skip
 KINDS.include(reliable_hop.KINDS)
 START = KINDS.start()
 

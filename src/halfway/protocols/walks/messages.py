@@ -12,6 +12,7 @@ import numpy as np
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
 from halfway.core.message import COMMAND_ARG
 from halfway.core.options import count, seconds, switch
+from halfway.core.ranges import BITS, COUNT, below
 from halfway.protocols import reliable_hop
 from halfway.protocols.reliable_hop import ACK_TIMEOUT_OPTION, ACK_TIMEOUT_S, RETRIES_OPTION
 
@@ -23,7 +24,12 @@ UNANSWERED = 3  # of a RELAUNCH or REFRESH: launches in a row without a meeting 
 GENERATION = 4
 OTHER = 5  # generation of the other walk: of the one met, or of the trail that an event follows
 
-KINDS = Kinds()
+KINDS = Kinds(
+    {
+        "random state, low": BITS, "random state, high": BITS, "walk": below("walks"),
+        "steps": COUNT, "hops": COUNT, "generation": COUNT, "other": COUNT, "unanswered": COUNT,
+    }
+)  # fmt: skip
 KINDS.start()
 KINDS.include(reliable_hop.KINDS)
 LAUNCH = KINDS.command(

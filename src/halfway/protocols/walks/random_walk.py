@@ -16,6 +16,7 @@ from halfway.protocols.walks.rendezvous import receive
 from halfway.protocols.walks.state import Trails, trails_of
 
 KINDS, OPTIONS, Rules = messages.KINDS, messages.OPTIONS, messages.Rules
+limits = rendezvous.limits
 
 
 class RandomState(NamedTuple):

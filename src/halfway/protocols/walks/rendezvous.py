@@ -4,6 +4,7 @@ Shared by both walk systems: everything but a walk's choice of its next node.
 """
 
 import math
+from typing import Any
 
 from halfway.core.compiled import inlined, kernel
 from halfway.core.message import APP, START
@@ -43,6 +44,12 @@ def most_emissions(trails: Trails, rules: messages.Rules) -> int:
         1 + hop + timers + resumed,  # a launch
         acknowledgement * places + resumed,  # START
     )
+
+
+def limits(state: Any, rules: messages.Rules) -> dict[str, int]:
+    """The limits of the ranges in records of either walk system: topics, and two walks of each."""
+    del rules
+    return {"topics": state.trails.met.shape[1], "walks": state.trails.back.shape[1]}
 
 
 @inlined

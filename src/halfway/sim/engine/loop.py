@@ -18,11 +18,12 @@ from halfway.core.door import Door, enter
 from halfway.core.message import COMMAND_ARG, START
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
+from halfway.core.records.checks import FROM_APPLICATION, FROM_NETWORK, FROM_SELF, is_accepted
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN, LINK_NEAR, Changes
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
 from halfway.sim.engine.neighbour_lists import exclude, include, is_full
 from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
-from halfway.sim.engine.records import HELD, OVER, Engine, append_record, is_up
+from halfway.sim.engine.records import HELD, OVER, POSTED, Engine, append_record, is_up
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
 
 # The reasons for which `run` returns.
@@ -51,10 +52,21 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
 
 
 @inlined
+def origin_of(engine, slot):
+    """Return where a record that the event loop delivers comes from, for the check at the door."""
+    phase = engine.flight.phase[slot]
+    if phase == HELD:
+        return FROM_SELF
+    return FROM_APPLICATION if phase == POSTED else FROM_NETWORK
+
+
+@inlined
 def deliver(door, engine, radio, reach, row, slot):
-    """Deliver the record in that slot to a row in the event loop: the row handles it."""
+    """Deliver a slot's record to a row in the event loop, which handles it unless it is refused."""
     message = engine.out.pool[slot]
     engine.counters.events[0] += 1
+    if not is_accepted(engine.checks, message, origin_of(engine, slot)):
+        return
     if engine.journal.row.shape[0] > 0:
         append_record(engine.journal, message, row)
     before = engine.out.tally[0]
@@ -69,7 +81,7 @@ def handle_due(engine, radio, reach, slot):
     phase = engine.flight.phase[slot]
     if phase == OVER:
         return DONE, LAST
-    if phase != HELD:
+    if phase > POSTED:
         return arrive(engine, radio, reach, slot, FRESH)
     message = engine.out.pool[slot]
     sender = np.uint32(message.source)
@@ -95,7 +107,7 @@ def queue_command(engine, at, row, incarnation, kind, topic, arg, event):
     record.event = event
     record.args[COMMAND_ARG] = arg
     slot = engine.out.free[np.uint32(engine.out.tally[0])]
-    engine.flight.phase[slot] = HELD
+    engine.flight.phase[slot] = POSTED
     engine.flight.incarnation[slot] = incarnation
     push(engine.queue, at, reserved(engine.queue, 1), slot)
 

@@ -9,10 +9,11 @@ from halfway.core.compiled import inlined
 from halfway.core.driver import is_running
 from halfway.core.message import BYTES_ON_AIR, MESSAGE
 from halfway.core.outbox import Outbox, outbox
+from halfway.core.records.checks import RecordChecks, no_checks
 from halfway.sim.engine.calendar import Queue, enlarged, queue
 
 # The phase of the record in a slot. A radio may add phases of its own from OWN_PHASES on.
-HELD, FLYING, SPREADING, OVER, OWN_PHASES = 0, 1, 2, 3, 4
+HELD, POSTED, FLYING, SPREADING, OVER, OWN_PHASES = range(6)
 
 SENT, RECEIVED = 0, 1  # columns of a node's traffic
 
@@ -28,7 +29,7 @@ class Log(NamedTuple):
 class Flight(NamedTuple):
     """The engine's records in flight: what it knows of the record in each slot."""
 
-    phase: npt.NDArray[np.uint8]  # [slots] HELD until its delay is over; OVER if done
+    phase: npt.NDArray[np.uint8]  # [slots] HELD, or POSTED, until its delay is over
     incarnation: npt.NDArray[np.uint32]  # [slots] of its sender when it was emitted
     departed: npt.NDArray[np.float64]  # [slots] seconds
     order: npt.NDArray[np.int64]  # [slots] order number of its first receiver
@@ -66,18 +67,20 @@ class Engine(NamedTuple):
     applications: Log  # records for applications
     journal: Log  # every record that a node received; capacity 0 keeps none
     horizon: npt.NDArray[np.float64]  # [1] seconds: before it only records are due
+    checks: RecordChecks  # of records before a handler sees them; without rows: none
 
 
 def new_engine(
     n: int, slots: int, applications: int, journal: int = 0, *,
     cuts: int = 0, bytes_of: npt.ArrayLike = BYTES_ON_AIR, payload: Payload | None = None,
+    checks: RecordChecks | None = None,
 ) -> Engine:  # fmt: skip
     """Return the state of an idle engine for n nodes, all up.
 
     slots: records in flight. applications, journal: capacity of the logs.
     cuts: directed links that may break while they keep their places; 0 if none does.
     bytes_of: the size of records on the air, one for all or [256] by kind; payload: what the
-    records that carry an event add.
+    records that carry an event add. checks: which records reach a handler; all, if there are none.
     """
     size = np.asarray(bytes_of, np.int64)
     shapes = (n, 2), (n if size.ndim or payload is not None else 0, 2), 256, 256, 1
@@ -86,7 +89,7 @@ def new_engine(
         np.zeros(n, np.uint32), np.zeros(cuts, np.uint8), np.broadcast_to(size, 256).copy(),
         payload or Payload(np.zeros(256, np.uint8), np.zeros(0, np.int64)),
         Counters(*(np.zeros(shape, np.int64) for shape in shapes)),
-        new_log(applications), new_log(journal), np.zeros(1),
+        new_log(applications), new_log(journal), np.zeros(1), checks or no_checks(),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.adapters.interface import SystemInstance
+from halfway.core.records.checks import REASONS
 from halfway.sim.engine.records import RECEIVED, SENT, Counters, Engine
 from halfway.sim.metrics.deliveries import COUNTS, DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId, by_kind, load, spread
@@ -27,7 +28,7 @@ def outcome(
     deliveries.settle(at if at < run.seconds else np.inf)
     notified = deliveries.delivered + deliveries.caught_up
     sent, received = (int(counters.traffic[:, way].sum()) for way in (SENT, RECEIVED))
-    shortfalls = instance.shortfalls(instance.state)
+    shortfalls = {**instance.shortfalls(instance.state), **refusals(engine)}
     volume = [int((some * size).sum()) for some in (counters.sent_kind, counters.received_kind)]
     if len(counters.volume):
         volume = counters.volume.sum(axis=0).tolist()
@@ -61,6 +62,14 @@ def outcome(
         shortfalls={name: count for name, count in shortfalls.items() if count > 0},
         lifetime=None if batteries is None else batteries.lifetime(energy.total, at),
     )
+
+
+def refusals(engine: Engine) -> dict[str, int]:
+    """Return the records that the check at the door refused, by reason, for a run's summary."""
+    return {
+        f"records refused, {REASONS[why]}": int(count)
+        for why, count in enumerate(engine.checks.refused)
+    }
 
 
 def arrays(state: Any) -> Iterator[npt.NDArray[Any]]:

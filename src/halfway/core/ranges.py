@@ -1,0 +1,85 @@
+"""Ranges of the values in records: what a field or a place of a message kind may hold.
+
+A range is part of a kind's declaration. Three things follow from it: which records a node refuses,
+how many bytes a value has on the wire, and how the page of messages describes it.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+_MOST_I4, _MOST_U4 = 2.0**31 - 1.0, 2.0**32 - 1.0
+# The integers on the wire, the shortest first.
+_INTEGERS = tuple(np.dtype(f"<{sort}{size}") for size in (1, 2, 4, 8) for sort in "ui")
+
+
+class ValueRange(NamedTuple):
+    """A range of values, both ends included. Every value is finite.
+
+    limit: a limit of the instance, by name; the values are then below it as well. The limits are
+    sizes of the state, such as the number of topics.
+    """
+
+    low: float
+    high: float
+    whole: bool = True  # only whole numbers; in `reals` too
+    limit: str = ""
+
+    @property
+    def form(self) -> np.dtype[np.generic]:
+        """The form of a value on the wire: the shortest integer that has room, or a double."""
+        if self.whole:
+            for form in _INTEGERS:
+                room = np.iinfo(form)
+                if room.min <= self.low and self.high <= room.max:
+                    return form
+        return np.dtype("<f8")
+
+    def highest(self, limits: Mapping[str, int]) -> float:
+        """The highest value of a range where an instance has these limits."""
+        return (
+            min(self.high, limits.get(self.limit, self.high + 1) - 1) if self.limit else self.high
+        )
+
+
+def whole(low: float, high: float) -> ValueRange:
+    """The range of the whole numbers from `low` to `high`."""
+    return ValueRange(low, high)
+
+
+def real(low: float, high: float) -> ValueRange:
+    """The range of the real numbers from `low` to `high`."""
+    return ValueRange(low, high, whole=False)
+
+
+def below(limit: str, most: float = _MOST_I4, *, or_none: bool = False) -> ValueRange:
+    """The range of an index: from 0 up to a limit of the instance; -1 for none, where allowed.
+
+    most: the largest index whatever the limit is, so that the form on the wire is fixed.
+    """
+    return ValueRange(-1.0 if or_none else 0.0, most, limit=limit)
+
+
+NODE = whole(0, _MOST_I4)  # a node id
+NODE_OR_NONE = whole(-1, _MOST_I4)
+NUMBER = whole(0, _MOST_I4)
+NUMBER_OR_NONE = whole(-1, _MOST_I4)
+COUNT = whole(0, _MOST_I4 - 1)  # one more is still an integer of a record
+BITS = whole(-(2.0**31), _MOST_I4)  # 32 bits that are no number
+BYTE = whole(0, 255)
+SWITCH = whole(0, 1)  # false or true
+REAL = real(-1e300, 1e300)  # a difference of two is finite
+SHARE = real(0.0, 1.0)
+SECONDS = real(-1e15, 1e15)  # a time; a microsecond more is another time below 1e9
+
+# The ranges of the header fields that a protocol fills, unless a table of kinds has its own.
+HEADER = {
+    "flags": BYTE,
+    "target": NODE_OR_NONE,
+    "topic": below("topics"),
+    "event": NUMBER,
+    "publisher": NODE,
+    "epoch": whole(0, _MOST_U4),
+    "sequence": NUMBER,
+}

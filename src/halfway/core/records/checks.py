@@ -1,0 +1,145 @@
+"""The check of a record at the door of a node, before a handler sees it.
+
+The declarations of a protocol's message kinds say which channel a record may come from, and what
+its fields may hold. `record_checks` turns them into one flat table, `refusal` reads it.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import inlined, kernel
+from halfway.core.kinds import Channel, Kinds
+from halfway.core.message import MESSAGE
+
+# Where a record comes from, as its driver knows: a bit each.
+FROM_APPLICATION, FROM_NETWORK, FROM_SELF = np.uint8(1), np.uint8(2), np.uint8(4)
+_KNOWN = np.uint8(128)  # the kind is declared
+_ORIGIN = {
+    Channel.COMMAND: FROM_APPLICATION,
+    Channel.NETWORK: FROM_NETWORK,
+    Channel.TIMER: FROM_SELF,
+    Channel.REPORT: np.uint8(0),  # applications receive reports, nodes do not
+}
+
+# Why a record is refused.
+ACCEPTED, UNKNOWN_KIND, WRONG_CHANNEL, OUT_OF_RANGE, NOT_FINITE, NOT_DECLARED = range(6)
+REASONS = (
+    "accepted",
+    "unknown kind",
+    "wrong channel",
+    "field out of range",
+    "number not finite",
+    "field not declared",
+)
+
+# Columns of the table: the header fields that a protocol fills, then `args`, then `reals`.
+_HEADER = ("flags", "target", "topic", "event", "publisher", "sequence")
+_ARGS = len(_HEADER)
+_REALS = _ARGS + MESSAGE["args"].shape[0]
+_COLUMNS = _REALS + MESSAGE["reals"].shape[0]
+_BLANK = {"flags": 0.0, "sequence": 0.0, "args": 0.0, "reals": 0.0}  # other fields are blank at -1
+
+
+class RecordChecks(NamedTuple):
+    """The check of a system's records as a table; without rows, nothing is checked.
+
+    A column that a kind does not declare has room for its blank value only.
+    """
+
+    origins: npt.NDArray[np.uint8]  # [256] the bits of the channels that a kind may come from
+    bounds: npt.NDArray[np.float64]  # [256, columns, 2] lowest and highest value
+    whole: npt.NDArray[np.uint8]  # [256, columns] 1 where a value must be whole
+    declared: npt.NDArray[np.uint8]  # [256, columns] 1 where the kind fills this column
+    refused: npt.NDArray[np.int64]  # [reasons] records refused so far
+
+
+def no_checks() -> RecordChecks:
+    """Return the check that accepts every record."""
+    return _empty(0)
+
+
+def record_checks(kinds: Kinds, limits: Mapping[str, int]) -> RecordChecks:
+    """Return the check of a protocol's records.
+
+    limits: sizes of the state by name, see `ranges`; a limit that is missing does not bound.
+    """
+    checks = _empty(256)
+    for column, field in enumerate((*_HEADER, *["args"] * (_REALS - _ARGS), "reals")):
+        last = _COLUMNS if field == "reals" else column + 1
+        checks.bounds[:, column:last] = _BLANK.get(field, -1.0)
+    for kind in kinds:
+        origin = _ORIGIN[kind.channel] | (_ORIGIN[kind.also] if kind.also else np.uint8(0))
+        checks.origins[kind.number] = origin | _KNOWN
+        for part in kind.parts():
+            base = {"args": _ARGS, "reals": _REALS}.get(part.field)
+            first = _HEADER.index(part.field) if base is None else base + part.indices[0]
+            some = slice(first, first + len(part.indices))
+            checks.bounds[kind.number, some] = part.range.low, part.range.highest(limits)
+            checks.whole[kind.number, some] = part.range.whole
+            checks.declared[kind.number, some] = 1
+    return checks
+
+
+@inlined
+def is_accepted(checks, record, origin):
+    """Whether a record passes the check at the door; one that does not is counted by its reason.
+
+    origin: FROM_APPLICATION, FROM_NETWORK or FROM_SELF, as the driver knows it.
+    """
+    if checks.origins.shape[0] == 0:
+        return True
+    why = refusal(checks, record, origin)
+    if why != ACCEPTED:
+        checks.refused[why] += 1
+    return why == ACCEPTED
+
+
+@kernel
+def refusal(checks, record, origin):
+    """Return why a record is refused at the door, the first of REASONS that applies; or ACCEPTED.
+
+    It reads every field that a protocol may fill, and not what the driver writes, but the sender.
+    """
+    kind = record.kind
+    if checks.origins[kind] == 0:
+        return UNKNOWN_KIND
+    if checks.origins[kind] & origin == 0:
+        return WRONG_CHANNEL
+    if record.source < 0:
+        return OUT_OF_RANGE
+    header = (
+        np.float64(record["flags"]), np.float64(record.target), np.float64(record.topic),
+        np.float64(record.event), np.float64(record.publisher), np.float64(record.sequence),
+    )  # fmt: skip
+    for column in range(_COLUMNS):
+        if column < _ARGS:
+            value = header[column]
+        elif column < _REALS:
+            value = np.float64(record.args[column - _ARGS])
+        else:
+            value = record.reals[column - _REALS]
+        why = _misfit(checks, kind, column, value)
+        if why != ACCEPTED:
+            return why
+    return ACCEPTED
+
+
+@inlined
+def _misfit(checks, kind, column, value):
+    low, high = checks.bounds[kind, column, 0], checks.bounds[kind, column, 1]
+    if low <= value <= high and (checks.whole[kind, column] == 0 or np.floor(value) == value):
+        return ACCEPTED
+    if not np.isfinite(value):
+        return NOT_FINITE
+    return OUT_OF_RANGE if checks.declared[kind, column] == 1 else NOT_DECLARED
+
+
+def _empty(rows: int) -> RecordChecks:
+    shape = rows, _COLUMNS
+    return RecordChecks(
+        np.zeros(rows, np.uint8), np.zeros((*shape, 2)), np.zeros(shape, np.uint8),
+        np.zeros(shape, np.uint8), np.zeros(len(REASONS), np.int64),
+    )  # fmt: skip

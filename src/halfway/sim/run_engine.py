@@ -1,0 +1,33 @@
+"""The engine of a run: the sizes of its records, their payloads, and the check at the door."""
+
+import os
+
+from halfway.adapters.interface import SystemInstance
+from halfway.core.records.checks import no_checks, record_checks
+from halfway.sim.engine.records import Engine, new_engine
+from halfway.sim.environment.environment import Environment
+from halfway.sim.workload.payloads import payload_of
+
+_APPLICATIONS = 4096  # capacity of the log of records for applications
+_FIRST_SLOTS = 1024  # records in flight; the pool grows
+CHECK_RECORDS = "HALFWAY_CHECK_RECORDS"  # 1: a run checks records by default
+
+
+def run_engine(
+    environment: Environment, instance: SystemInstance, payloads: int, journal: int, *,
+    check: bool | None,
+) -> Engine:  # fmt: skip
+    """Return the engine of a run of that instance.
+
+    payloads: events in flight that have bytes of their own. journal: room for received records
+    that are kept. check: whether only records that fit the declarations of their
+    kinds reach a node; None: as the environment variable HALFWAY_CHECK_RECORDS says.
+    """
+    if check is None:
+        check = os.environ.get(CHECK_RECORDS) == "1"
+    engine = new_engine(
+        environment.n, _FIRST_SLOTS, _APPLICATIONS, journal,
+        payload=payload_of(instance.kinds, payloads) if payloads else None,
+        checks=record_checks(instance.kinds, instance.limits) if check else no_checks(),
+    )  # fmt: skip
+    return engine._replace(cut=environment.cut)

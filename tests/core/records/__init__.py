@@ -1,0 +1,1 @@
+"""Records at the border of a node."""

@@ -1,0 +1,259 @@
+"""Random and mutated records at the door of every system, after a real run of it.
+
+    python -m tests.protocols.door.fuzz 10000 flooding gossip
+
+prints one line a system, and ends at the first record after which a handler raises an error, or
+emits more than it states. With NUMBA_BOUNDSCHECK=1 compiled handlers check their indices; with
+NUMBA_DISABLE_JIT=1 Python does. Give the first a compile cache of its own (XDG_CACHE_HOME).
+"""
+
+import sys
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfway.adapters.registry import TABLE
+from halfway.core.compiled import kernel
+from halfway.core.compiler.lent import lent
+from halfway.core.door import Door, enter
+from halfway.core.message import MESSAGE
+from halfway.core.outbox import outbox
+from halfway.core.prng import advanced, mixed
+from halfway.core.records.checks import (
+    ACCEPTED,
+    FROM_NETWORK,
+    REASONS,
+    record_checks,
+    refusal,
+)
+from halfway.sim.simulation import Simulation
+from halfway.world.faults import Churn
+from halfway.world.workload.demand import Drawn
+from tests.networks import disk
+
+NODES, TOPICS = 24, 3
+RUN_S, UNTIL_S = 12.0, 1e6  # of the run before; until when nodes start timers
+SEED = 7
+# The options of a run that uses as many kinds of records as possible on a few nodes.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "gossip": {"chance": 0.9},
+    "directional-walk": {"retries": 2, "relaunch_s": 3.0, "refresh_s": 5.0},
+    "random-walk": {"retries": 2, "relaunch_s": 3.0, "refresh_s": 5.0},
+    "walk-overlay": {"retries": 2, "branches": 2, "beta": 0.5, "links": 4},
+    "georendezvous": {"retries": 2, "points": 3, "replicas": 2},
+    "drip": {"brokers": 7, "replace_brokers": True, "expiry_s": 2.5},
+    "siena": {"brokers": 5, "retries": 2},
+    "underlay-siena": {"brokers": 5, "retries": 2, "known_brokers": 2},
+}
+_RING = 4096  # emitted records that are mutated in turn
+_HEADER, _ARGS = 6, 8  # columns of the table of checks: header fields, then `args`, then `reals`
+
+
+class Result(NamedTuple):
+    """The result of one system: records by reason, those handled by kind, and their emissions."""
+
+    reasons: Any  # [reasons]
+    kinds: Any  # [256]
+    emitted: int
+
+
+def recorded(system: str) -> Simulation:
+    """A run of a system on a few nodes that crash and come back, with its journal."""
+    network = disk(n=NODES, radius=0.75 if system == "georendezvous" else 0.35, seed=3)
+    demand = Drawn(
+        n=NODES, topics=TOPICS, subscribers_each=6, publishers_each=2, events=16, every_s=0.5,
+        seed=1,
+    )  # fmt: skip
+    run = Simulation(
+        system, network, workload=demand, seconds=UNTIL_S, seed=SEED, options=OPTIONS.get(system),
+        faults=[Churn(mean_up_s=9.0, mean_down_s=2.0, share=0.3, until=RUN_S)],
+        stretch=False, journal=1 << 20, check=True,
+    )  # fmt: skip
+    shortfalls = run.run(until=RUN_S).shortfalls
+    assert not [name for name in shortfalls if "refused" in name], f"{system}: {shortfalls}"
+    return run
+
+
+def fuzz(run: Simulation, count: int, seed: int = SEED) -> Result:
+    """Let the nodes of a run handle so many mutated and random records."""
+    instance, n = run.instance, run.environment.n
+    known, rows = run.journal()
+    # The last places are a ring of emitted records.
+    records = np.concatenate([known, known[:1].repeat(_RING)]).view(np.recarray)
+    checks, kinds = record_checks(instance.kinds, instance.limits), np.zeros(256, np.int64)
+    declared, most = np.flatnonzero(checks.origins & 7).astype(np.uint8), instance.most_emissions
+    out, state = outbox(most), np.array([seed, 0], np.uint64)
+    door = Door(instance.state, instance.rules, run.environment.neighbourhood, out)
+    work, left = np.zeros(1, MESSAGE).view(np.recarray), count
+    while left > 0:
+        piece = min(left, 1 << 20)
+        try:
+            _fuzz(
+                door, lent(out), checks, records, rows, declared, work, state, kinds,
+                run.at, n, piece,
+            )  # fmt: skip
+        except Exception as error:
+            raise AssertionError(f"{_described(run, work[0])}: {error!r}") from error
+        assert out.tally[1] == 0, f"{_described(run, work[0])}: more than {most} emissions"
+        left -= piece
+    return Result(checks.refused, kinds, int(state[1]))
+
+
+def _described(run: Simulation, record: Any) -> str:
+    return f"{run.system}: {run.instance.kinds.names.get(int(record.kind), '?')} {record}"
+
+
+@kernel
+def _fuzz(door, out, checks, records, rows, declared, work, state, kinds, now, n, count):
+    record, slots, ring = work[0], out.free.shape[0], records.shape[0] - _RING
+    for _ in range(count):
+        now += 1e-4
+        row = np.int64(rows[_draw(state, rows.shape[0])])
+        if _draw(state, 4) == 0:
+            _make(record, checks, declared[_draw(state, declared.shape[0])], now, state)
+        else:
+            work[0] = records[_draw(state, records.shape[0])]
+            _mutate(record, checks, now, state)
+        origin = _origin(checks.origins[record.kind], state)
+        record.at, record.source = now, row
+        if origin == FROM_NETWORK:
+            record.source = _draw(state, n)
+        why = refusal(checks, record, origin)
+        if why != ACCEPTED:
+            checks.refused[why] += 1
+            continue
+        kinds[record.kind] += 1
+        enter(door, np.uint32(row), record)
+        if out.tally[1] > 0:
+            return
+        for stacked in range(out.tally[0], slots):
+            records[ring + np.int64(state[1] % np.uint64(_RING))] = out.pool[out.free[stacked]]
+            state[1] += np.uint64(1)
+        out.tally[0] = slots
+
+
+@kernel
+def _make(record, checks, kind, now, state):
+    """Make a record of a kind with any values that fit."""
+    _blank(record, kind)
+    for column in range(checks.bounds.shape[1]):
+        if checks.declared[kind, column] == 1:
+            _write(record, column, _fitting(checks, kind, column, now, state))
+
+
+@kernel
+def _mutate(record, checks, now, state):
+    """Change up to three columns of a record, and sometimes its kind."""
+    for _ in range(_draw(state, 4)):
+        column = _draw(state, checks.bounds.shape[1])
+        if _draw(state, 4) == 0:
+            _write(record, column, _wild(state))
+        elif checks.declared[record.kind, column] == 1:
+            _write(record, column, _fitting(checks, record.kind, column, now, state))
+    if _draw(state, 50) == 0:
+        record.kind = _draw(state, 256)
+
+
+@kernel
+def _origin(allowed, state):
+    """A channel that a kind may come from, or sometimes any channel."""
+    origin = np.uint8(1 << _draw(state, 3))
+    if _draw(state, 20) > 0 and allowed & 7 != 0:
+        while allowed & origin == 0:
+            origin = np.uint8(1 << _draw(state, 3))
+    return origin
+
+
+@kernel
+def _draw(state, bound):
+    state[0] = advanced(state[0])
+    return np.int64(mixed(state[0]) % np.uint64(bound))
+
+
+@kernel
+def _blank(record, kind):
+    record.kind = kind
+    record["flags"], record.hops, record.next, record.incarnation = 0, 3, 0, 0
+    record.target, record.topic, record.event, record.publisher = -1, -1, -1, -1
+    record.sequence = 0
+    for a in range(record.args.shape[0]):
+        record.args[a] = 0
+    for a in range(record.reals.shape[0]):
+        record.reals[a] = 0.0
+
+
+@kernel
+def _write(record, column, value):
+    """Write a value into a column of a record, as far as its type has room."""
+    if column >= _HEADER + _ARGS:
+        record.reals[column - _HEADER - _ARGS] = value
+        return
+    if not abs(value) < 2.0**31:
+        value = -(2.0**31)
+    if column == 0:
+        record["flags"] = np.uint8(np.int64(value) & 255)
+    elif column == 1:
+        record.target = np.int32(value)
+    elif column == 2:
+        record.topic = np.int32(value)
+    elif column == 3:
+        record.event = np.int32(value)
+    elif column == 4:
+        record.publisher = np.int32(value)
+    elif column == 5:
+        record.sequence = np.int32(value)
+    else:
+        record.args[column - _HEADER] = np.int32(value)
+
+
+@kernel
+def _fitting(checks, kind, column, now, state):
+    """A value within the range of a column: an end, near its lowest, the time, or any."""
+    low, high = checks.bounds[kind, column, 0], checks.bounds[kind, column, 1]
+    turn = _draw(state, 8)
+    part = np.float64(_draw(state, 1 << 30)) / (1 << 30)
+    if turn == 0:
+        value = low
+    elif turn == 1:
+        value = high
+    elif turn < 6:
+        value = max(low, np.float64(_draw(state, 20) - 2))
+    elif turn == 6:
+        value = now - 10.0 * part
+    else:
+        value = low * (1.0 - part) + high * part
+    if checks.whole[kind, column] == 1:
+        value = np.floor(value)
+    return min(max(value, low), high)
+
+
+@kernel
+def _wild(state):
+    """A value that no protocol expects."""
+    turn = _draw(state, 8)
+    if turn < 3:
+        return (np.nan, np.inf, -1e300)[turn]
+    if turn == 3:
+        return np.float64(_draw(state, 70)) - 3.0
+    if turn == 4:
+        return np.float64(_draw(state, 1000)) / 8.0
+    if turn == 5:
+        return 2.0**31 - 1.0 - _draw(state, 2)
+    return np.float64(_draw(state, 1 << 32)) - 2.0**31
+
+
+def main() -> None:
+    """Fuzz the systems that the arguments name, or all."""
+    warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)
+    count, *systems = sys.argv[1:]
+    for system in systems or TABLE:
+        result = fuzz(recorded(system), int(count))
+        reasons = dict(zip(REASONS, result.reasons.tolist(), strict=True))
+        reasons["accepted"] = int(result.kinds.sum())
+        sys.stdout.write(f"{system} {reasons} emitted {result.emitted}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

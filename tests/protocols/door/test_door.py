@@ -1,0 +1,90 @@
+"""The check at the door, for every system: what it accepts no handler stumbles over."""
+
+import importlib
+import os
+import subprocess
+import sys
+
+import pytest
+
+from halfway.core.records.checks import record_checks
+from halfway.protocols import SYSTEMS
+from halfway.sim.simulation import Simulation
+from halfway.world.workload.demand import Drawn
+from tests.networks import disk
+from tests.protocols.door import fuzz
+
+FEW, MANY = 2_000, 10_000_000
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_place_has_a_range_and_every_range_a_place(system: str) -> None:
+    kinds = importlib.import_module(SYSTEMS[system]).KINDS
+    parts = [(kind, part) for kind in kinds for part in kind.parts()]
+    assert [
+        f"{kind.name}: {part.name}"
+        for kind, part in parts
+        if part.name != part.field and part.name not in kind.ranges
+    ] == []
+    used = {part.name for _, part in parts}
+    assert [name for kind in kinds for name in kind.ranges if name not in used] == []
+
+
+def fuzzed(count: int, systems: list[str], **environment: str) -> dict[str, list[str]]:
+    """The output of the fuzz program by system, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.protocols.door.fuzz", str(count), *systems],
+        env=os.environ | environment | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    return {line.split()[0]: line.split() for line in done.stdout.splitlines()}
+
+
+def test_no_record_that_is_accepted_raises_an_error() -> None:
+    """Interpreted, on a few nodes. No call emits more than its system states."""
+    assert list(fuzzed(FEW, [], NUMBA_DISABLE_JIT="1")) == list(SYSTEMS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_ten_million_records_raise_no_error(system: str) -> None:
+    """Compiled with bounds checks; the machine code has a cache of its own."""
+    cache = os.environ["XDG_CACHE_HOME"] + "/bounds"
+    lines = fuzzed(MANY, [system], NUMBA_BOUNDSCHECK="1", XDG_CACHE_HOME=cache)
+    assert list(lines) == [system]
+
+
+def test_the_fuzz_notices_a_handler_that_errs() -> None:
+    """The fuzz can fail, here as fewer emissions are allowed."""
+    run = fuzz.recorded("flooding")
+    run.instance = run.instance._replace(most_emissions=1)
+    with pytest.raises(AssertionError, match="more than 1 emissions"):
+        fuzz.fuzz(run, FEW)
+
+
+def test_the_fuzz_reaches_every_kind() -> None:
+    run = fuzz.recorded("gossip")
+    result = fuzz.fuzz(run, FEW)
+    handled = {kind.name for kind in run.instance.kinds if result.kinds[kind.number] > 20}
+    assert handled == {"publish", "subscribe", "push", "round"}
+    assert result.reasons[1:].all()
+
+
+def test_a_run_counts_what_it_refuses() -> None:
+    network = disk(n=10, radius=0.6, seed=1)
+    demand = Drawn(n=10, topics=2, subscribers_each=3, events=3, every_s=0.1, seed=1)
+
+    def outcome(check: bool) -> tuple[int, dict[str, int]]:
+        run = Simulation("flooding", network, workload=demand, seconds=5.0, check=check)
+        if check:  # as if the instance had one topic
+            narrow = record_checks(run.instance.kinds, {"topics": 1})
+            run.engine = run.engine._replace(checks=narrow)
+        found = run.run()
+        return found.delivered, dict(found.shortfalls)
+
+    whole, none = outcome(check=False)
+    fewer, some = outcome(check=True)
+    assert fewer < whole
+    assert none == {}
+    assert list(some) == ["records refused, field out of range"]
