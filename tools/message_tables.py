@@ -4,7 +4,8 @@ import importlib
 import sys
 from pathlib import Path
 
-from halfway.core.kinds import Kind, Kinds
+from halfway.core.kinds import Channel, Kind, Kinds
+from halfway.core.records.wire import wire_bytes
 from halfway.protocols import SYSTEMS
 
 PAGE = Path(__file__).parents[1] / "docs" / "messages.md"
@@ -22,6 +23,10 @@ places of one field.
 
 A *command* comes from the application or from the driver. A *network* record goes to neighbours. A
 *timer* goes from a node to itself. A *report* goes from a node to its application.
+
+The column *bytes* gives the length of a network record on the wire, without a payload and without
+the headers of the radio. A record has 12 bytes of header: kind, flags, hops, `source` and
+`incarnation`. The fields of the kind follow. A vector that need not be full makes the length vary.
 """
 
 
@@ -43,7 +48,7 @@ def page() -> str:
 
 
 def _table(kinds: Kinds) -> str:
-    rows = ["| number | name | channel | meaning | fields |", "|---|---|---|---|---|"]
+    rows = ["| number | name | channel | bytes | meaning | fields |", "|---|---|---|---|---|---|"]
     rows += [_row(kind) for kind in sorted(kinds, key=lambda kind: kind.number)]
     return "\n".join(rows) + "\n"
 
@@ -54,8 +59,15 @@ def _row(kind: Kind) -> str:
         for name, indices in kind.places(array).items():
             last = f"…[{indices[-1]}]" if len(indices) > 1 else ""
             fields.append(f"`{array}[{indices[0]}]{last}` {name}")
-    cells = (str(kind.number), f"`{kind.name}`", kind.channel.value, kind.meaning)
+    cells = str(kind.number), f"`{kind.name}`", kind.channel.value, _bytes(kind), kind.meaning
     return f"| {' | '.join(cells)} | {', '.join(fields) or '–'} |"
+
+
+def _bytes(kind: Kind) -> str:
+    if kind.channel is not Channel.NETWORK:
+        return "–"
+    least, most = wire_bytes(kind)
+    return str(least) if least == most else f"{least} to {most}"
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from halfway.scenario.reading import input_files, read_scenario
 from halfway.scenario.schema import Scenario, converted, plain
 from halfway.sim.simulation import Simulation
 
+FLOOD_BYTES = 12 + 4 + 4  # header; topic and event
+
 LINKS = "a,b\ngate,roof\nroof,yard\nyard,shed\n"
 TEXT = """
 seconds = 20
@@ -85,8 +87,8 @@ def test_recorded_events_are_published_by_their_nodes_at_their_times(tmp_path: P
 def test_payloads_of_a_file_count_on_every_hop(tmp_path: Path) -> None:
     outcome = built(tmp_path, RECORDED).run()
     assert outcome.sent == {"flood": 12}  # four nodes repeat three events
-    assert outcome.bytes_sent == 12 * 112 + 4 * (50 + 30 + 10)
-    assert outcome.bytes_received == 18 * 112 + 6 * (50 + 30 + 10)
+    assert outcome.bytes_sent == 12 * FLOOD_BYTES + 4 * (50 + 30 + 10)
+    assert outcome.bytes_received == 18 * FLOOD_BYTES + 6 * (50 + 30 + 10)
 
 
 def test_payloads_count_in_the_records_that_carry_an_event_only(tmp_path: Path) -> None:

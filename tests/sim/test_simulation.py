@@ -66,11 +66,12 @@ def test_without_faults_everything_arrives_by_shortest_paths() -> None:
 def test_energy_equals_the_counted_messages() -> None:
     power = Power(tx_w=2.0, rx_w=0.5, idle_w=0.25, bit_rate=1000.0)
     outcome = flooded(mesh(), Drawn(60, 1, 1, 9, events=4), power=power).run()
-    tx_s = 112 * 8 / 1000.0 * sum(outcome.sent.values())
-    rx_s = 112 * 8 / 1000.0 * sum(outcome.received.values())
+    size = 12 + 4 + 4  # header; topic and event of a FLOOD
+    tx_s = size * 8 / 1000.0 * sum(outcome.sent.values())
+    rx_s = size * 8 / 1000.0 * sum(outcome.received.values())
     assert outcome.energy_tx_j == pytest.approx(2.0 * tx_s)
     assert outcome.energy_rx_j == pytest.approx(0.5 * rx_s)
-    assert outcome.bytes_received == 112 * sum(outcome.received.values())
+    assert outcome.bytes_received == size * sum(outcome.received.values())
     assert outcome.load.mean == pytest.approx(
         (sum(outcome.sent.values()) + sum(outcome.received.values())) / outcome.nodes
     )

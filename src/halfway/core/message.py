@@ -23,9 +23,6 @@ MESSAGE = np.dtype(
         ("reals", "<f8", (6,)),
     ]
 )
-# The size of every record on the air, in the queue of a link, and in the energy of a radio. Headers
-# of reliable hops do not count.
-BYTES_ON_AIR = 112
 
 EVERYONE = np.int32(-1)  # one transmission that every neighbour hears
 APP = np.int32(-2)  # the application of the node that emits it

@@ -1,6 +1,6 @@
 """The table of the nodes of a simulation."""
 
-from halfway.sim.engine.records import RECEIVED, SENT
+from halfway.sim.engine.records import RECEIVED, SENT, volume_of
 from halfway.sim.metrics.nodes import NodeTable
 from halfway.sim.simulation import Simulation
 
@@ -8,9 +8,7 @@ from halfway.sim.simulation import Simulation
 def nodes_of(run: Simulation) -> NodeTable:
     """Return the table of a simulation's nodes so far; at the end no event is outstanding."""
     counters, environment = run.engine.counters, run.environment
-    volume = counters.volume
-    if not len(volume):
-        volume = counters.traffic * run.engine.bytes_of[0]
+    volume = volume_of(run.engine)
     return NodeTable(
         environment.names(),
         environment.start.position if environment.is_static else None,

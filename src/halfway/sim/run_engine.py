@@ -4,6 +4,7 @@ import os
 
 from halfway.adapters.interface import SystemInstance
 from halfway.core.records.checks import no_checks, record_checks
+from halfway.core.records.wire import record_sizes
 from halfway.sim.engine.records import Engine, new_engine
 from halfway.sim.environment.environment import Environment
 from halfway.sim.workload.payloads import payload_of
@@ -27,6 +28,7 @@ def run_engine(
         check = os.environ.get(CHECK_RECORDS) == "1"
     engine = new_engine(
         environment.n, _FIRST_SLOTS, _APPLICATIONS, journal,
+        sizes=record_sizes(instance.kinds),
         payload=payload_of(instance.kinds, payloads) if payloads else None,
         checks=record_checks(instance.kinds, instance.limits) if check else no_checks(),
     )  # fmt: skip

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from halfway.core.message import APP
 from halfway.core.neighbourhood import Neighbourhood
+from halfway.core.records.wire import fixed_sizes
 from halfway.sim.engine import changes as changes_module
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.neighbour_lists import roomy
@@ -44,7 +45,7 @@ class Pieces:
     applications: int = 4096
     journal: int = 1 << 15  # room beyond what one transmission may need
     slots: int = 4096
-    bytes_of: Any = 100
+    sizes: Any = 100  # one of all records, or [256] by kind
 
 
 @dataclass
@@ -97,7 +98,7 @@ def pieces() -> st.SearchStrategy[Pieces]:
         applications=st.sampled_from([1, 3, 4096]),
         journal=st.sampled_from([0, 5, 4096]),
         slots=st.sampled_from([0, 4096]),
-        bytes_of=st.sampled_from([100, np.arange(256)]),
+        sizes=st.sampled_from([100, np.arange(256)]),
     )
 
 
@@ -125,7 +126,7 @@ def engine_of(world: World, given: Pieces, kind: int, free_slots: int) -> Engine
     engine = new_engine(
         world.network.n, len(world.commands) + given.slots, given.applications,
         free_slots + given.journal, cuts=0 if world.moves else len(world.network.who),
-        bytes_of=given.bytes_of,
+        sizes=fixed_sizes(given.sizes),
     )  # fmt: skip
     for at, row, event in world.commands:
         engines.post(engine, at, row, kind, 0, 0, event)

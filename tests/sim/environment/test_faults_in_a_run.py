@@ -116,9 +116,7 @@ def test_counters_equal_the_journal() -> None:
     size = np.arange(256) ** 2
     network = disk(n=40, radius=0.3, seed=1)
     faults = faulted(network, Crash(share=0.3, at=0.6, for_=0.7))
-    result = flood(
-        World(network, [(0.0, 0, 0), (1.0, 7, 1)], faults), replace(WHOLE, bytes_of=size)
-    )
+    result = flood(World(network, [(0.0, 0, 0), (1.0, 7, 1)], faults), replace(WHOLE, sizes=size))
     counters, received = result.engine.counters, on_air(result.journal)
     sends = [one for one in result.journal if one.record.kind == flooding.REPEAT]
     assert counters.traffic.sum(axis=0).tolist() == [len(sends), len(received)]

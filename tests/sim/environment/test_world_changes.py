@@ -69,7 +69,7 @@ def same(fast: Result, slow: SlowEngine, cuts: Pieces) -> None:
     assert {
         row for row, incarnation in enumerate(fast.engine.incarnation) if incarnation % 2 == 0
     } == slow.up
-    counters, size = fast.engine.counters, np.broadcast_to(cuts.bytes_of, 256)
+    counters, size = fast.engine.counters, np.broadcast_to(cuts.sizes, 256)
     for way, counted, by_kind in (
         (SENT, slow.sent, counters.sent_kind), (RECEIVED, slow.received, counters.received_kind),
     ):  # fmt: skip
@@ -80,7 +80,7 @@ def same(fast: Result, slow: SlowEngine, cuts: Pieces) -> None:
             kinds[kind] += count
         assert np.array_equal(counters.traffic[:, way], traffic)
         assert np.array_equal(by_kind, kinds)
-        if np.ndim(cuts.bytes_of):
+        if np.ndim(cuts.sizes):
             assert np.array_equal(counters.volume[:, way], volume)
     assert counters.events[0] == len(slow.journal) + len(slow.reports)
     for until, length in fast.stops:

@@ -11,6 +11,7 @@ from halfway.sim.radio.csma import Csma, Timing, csma
 from halfway.world.graphs.network import Network
 from tests.networks import from_links, line
 from tests.sim.engine import script
+from tests.sim.radio.slow_csma import RECORD_BYTES
 
 Command = tuple[float, int, int, int]  # (time, row, to or -1, relays)
 
@@ -30,7 +31,7 @@ def play(
 ) -> Engine:
     """Run commands until a time, in a pool that never needs to grow."""
     n, neighbourhood = network.n, network.neighbourhood()
-    engine = new_engine(n, 2 * len(commands) + 64, 1, **room)
+    engine = new_engine(n, 2 * len(commands) + 64, 1, sizes=RECORD_BYTES, **room)
     for event, (at, row, to, relays) in enumerate(commands):
         engines.post(engine, at, row, script.SEND, to, relays, event)
     why = engines.run(
@@ -50,7 +51,7 @@ def saturated(
     n: int, timing: Timing, seconds: float, seed: int, unicast: bool = False
 ) -> Saturated:
     """All nodes of one domain always have a frame to send, to all or each to the next."""
-    frame = (timing.header_bytes + 112) * 8 / timing.bit_rate
+    frame = (timing.header_bytes + RECORD_BYTES) * 8 / timing.bit_rate
     # Enough frames even if a few nodes transmit at a time, as in large domains.
     each = int((3 + n / 8) * seconds / (frame + timing.difs_s) / n) + 20
     radio = csma(n, seed, timing._replace(queue_limit=each))
@@ -67,7 +68,7 @@ def hidden(timing: Timing, seconds: float, seed: int, rate: float = 0.0) -> floa
 
     rate: of Poisson arrivals at each end (1/s); 0 if both always have a frame to send.
     """
-    frame = (timing.header_bytes + 112) * 8 / timing.bit_rate
+    frame = (timing.header_bytes + RECORD_BYTES) * 8 / timing.bit_rate
     each = int(seconds / (frame + timing.difs_s)) + 20
     # Half a microsecond apart, so that no frame begins exactly at the end of another.
     commands = [(i * 2.5e-7, i, -1, 0) for i in (0, 2) for _ in range(each)]

@@ -15,6 +15,8 @@ from typing import Any
 
 from tests.protocols.slow_world import RandomState
 
+RECORD_BYTES = 112  # of every record, as in docs/models/contention.md
+
 Span = list[float]  # [from, until)
 
 
@@ -197,7 +199,7 @@ class SlowCsma:
         node.contends, node.access = False, None
         frame = node.queue[0]
         frame.attempts += 1
-        self.send(i, self.timing.header_bytes + 112, self.ended, frame)
+        self.send(i, self.timing.header_bytes + RECORD_BYTES, self.ended, frame)
 
     def ended(self, sending: Sending, frame: Frame) -> None:
         """A frame ends."""

@@ -15,7 +15,7 @@ from halfway.sim.radio.csma import SENSORS, WIFI_A, WIFI_B, Csma, Timing, csma
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
 from tests.networks import from_links
 from tests.sim.engine import script
-from tests.sim.radio.slow_csma import Frame, SlowCsma
+from tests.sim.radio.slow_csma import RECORD_BYTES, Frame, SlowCsma
 
 Command = tuple[float, int, int, int]  # (time, row, to or -1, relays)
 
@@ -27,7 +27,7 @@ def run(
 ) -> Engine:  # fmt: skip
     """Run the commands; event k is command k."""
     n = len(reach.first)
-    engine = new_engine(n, max(slots, len(commands) + 1), 1, journal, cuts=cuts)
+    engine = new_engine(n, max(slots, len(commands) + 1), 1, journal, cuts=cuts, sizes=RECORD_BYTES)
     for event, (at, row, to, relays) in enumerate(commands):
         engines.post(engine, at, row, script.SEND, to, relays, event)
     world = no_changes() if world is None else world
@@ -73,7 +73,7 @@ def worlds(draw: st.DrawFn) -> dict[str, Any]:
     pairs = [(a, b) for a in range(n) for b in range(a + 1, n)]
     timing = draw(st.sampled_from(TIMINGS))
     # One frame lasts about this long.
-    frame = (timing.header_bytes + 112) * 8 / timing.bit_rate
+    frame = (timing.header_bytes + RECORD_BYTES) * 8 / timing.bit_rate
     ticks = st.integers(0, 40)
     publish = st.tuples(ticks, st.integers(0, n - 1), st.integers(-1, n - 1), st.integers(0, 4))
     commands = [

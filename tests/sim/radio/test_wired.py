@@ -26,7 +26,7 @@ SIZE = 8 * 112  # bits of a record
 
 def run(network: Network, radio: Any, commands: list[Command], world: Any) -> list[Received]:
     """The records that rows received, in order."""
-    engine = new_engine(network.n, 64, 1, journal=20_000, cuts=len(network.who))
+    engine = new_engine(network.n, 64, 1, journal=20_000, cuts=len(network.who), sizes=SIZE // 8)
     for event, (at, row, to, relays) in enumerate(commands):
         engines.post(engine, at, row, script.SEND, to, relays, event)
     neighbourhood, state = (

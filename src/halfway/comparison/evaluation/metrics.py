@@ -53,14 +53,14 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
             "the publication and caught up later. Hellos between neighbours are free."),
      lambda o: o.sent_per_notification),
     (Metric("bytes-per-notification", "bytes / notification", "",
-            "The bytes of all transmissions divided by the number of notifications. Every record "
-            "counts 112 bytes, and an acknowledgement counts 112 bytes too. A record that carries "
-            "an event also counts the payload of the event. Radio headers do not count.", ""),
+            "The bytes of all transmissions divided by the number of notifications. A record "
+            "counts the length of its wire format. A record that carries an event also counts the "
+            "payload of the event. Radio headers do not count.", ""),
      lambda o: _each(o.bytes_sent, o)),
     (Metric("energy", "energy", "J",
             "The energy that all nodes spend in the whole run for sending, receiving and "
-            "idling. Every record counts 112 bytes, and an acknowledgement counts 112 bytes "
-            "too. A record that carries an event also counts its payload. If a record is "
+            "idling. A record counts the length of its wire format. A record that carries an "
+            "event also counts its payload. If a record is "
             "addressed to one neighbour, only this neighbour spends receiving energy. A radio "
             "with contention is an exception to this rule. Hellos are free."),
      lambda o: o.energy_j),

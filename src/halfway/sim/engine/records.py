@@ -7,9 +7,10 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.driver import is_running
-from halfway.core.message import BYTES_ON_AIR, MESSAGE
+from halfway.core.message import MESSAGE
 from halfway.core.outbox import Outbox, outbox
 from halfway.core.records.checks import RecordChecks, no_checks
+from halfway.core.records.wire import RecordSizes, fixed_sizes, record_bytes
 from halfway.sim.engine.calendar import Queue, enlarged, queue
 
 # The phase of the record in a slot. A radio may add phases of its own from OWN_PHASES on.
@@ -40,7 +41,7 @@ class Counters(NamedTuple):
     """The engine's counters of records, because nothing outside could count as cheaply."""
 
     traffic: npt.NDArray[np.int64]  # [n, 2] transmissions, receptions
-    volume: npt.NDArray[np.int64]  # [n, 2] their bytes; [0, 2] where all records are of one size
+    volume: npt.NDArray[np.int64]  # [n, 2] their bytes; [0, 2] where all records have one size
     sent_kind: npt.NDArray[np.int64]  # [256] transmissions by kind
     received_kind: npt.NDArray[np.int64]  # [256] receptions by kind
     events: npt.NDArray[np.int64]  # [1] records that reached a row or an application
@@ -61,7 +62,7 @@ class Engine(NamedTuple):
     flight: Flight
     incarnation: npt.NDArray[np.uint32]  # [n] of each node, see `core.driver`
     cut: npt.NDArray[np.uint8]  # [m] 1 where a static link is broken; [0] if none ever is
-    bytes_of: npt.NDArray[np.int64]  # [256] size of a record on the air by kind
+    sizes: RecordSizes  # of records on the air
     payload: Payload
     counters: Counters
     applications: Log  # records for applications
@@ -72,21 +73,21 @@ class Engine(NamedTuple):
 
 def new_engine(
     n: int, slots: int, applications: int, journal: int = 0, *,
-    cuts: int = 0, bytes_of: npt.ArrayLike = BYTES_ON_AIR, payload: Payload | None = None,
+    cuts: int = 0, sizes: RecordSizes | int = MESSAGE.itemsize, payload: Payload | None = None,
     checks: RecordChecks | None = None,
 ) -> Engine:  # fmt: skip
     """Return the state of an idle engine for n nodes, all up.
 
     slots: records in flight. applications, journal: capacity of the logs.
     cuts: directed links that may break while they keep their places; 0 if none does.
-    bytes_of: the size of records on the air, one for all or [256] by kind; payload: what the
-    records that carry an event add. checks: which records reach a handler; all, if there are none.
+    sizes: of records on the air, or one size for all; payload: what the records that carry an
+    event add. checks: which records reach a handler; all, if there are none.
     """
-    size = np.asarray(bytes_of, np.int64)
-    shapes = (n, 2), (n if size.ndim or payload is not None else 0, 2), 256, 256, 1
+    each = fixed_sizes(sizes) if isinstance(sizes, int) else sizes
+    shapes = (n, 2), (n if payload is not None or not each.common else 0, 2), 256, 256, 1
     return Engine(
         outbox(slots), queue(slots), _flight(slots),
-        np.zeros(n, np.uint32), np.zeros(cuts, np.uint8), np.broadcast_to(size, 256).copy(),
+        np.zeros(n, np.uint32), np.zeros(cuts, np.uint8), each,
         payload or Payload(np.zeros(256, np.uint8), np.zeros(0, np.int64)),
         Counters(*(np.zeros(shape, np.int64) for shape in shapes)),
         new_log(applications), new_log(journal), np.zeros(1), checks or no_checks(),
@@ -120,6 +121,12 @@ def new_log(capacity: int) -> Log:
     return Log(record, np.zeros(capacity, np.int64), np.zeros(1, np.int64))
 
 
+def volume_of(engine: Engine) -> npt.NDArray[np.int64]:
+    """Return the bytes that each node sent and received, [n, 2], from the engine's counters."""
+    counters = engine.counters
+    return counters.volume if len(counters.volume) else counters.traffic * engine.sizes.common
+
+
 def drain(log: Log) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
     """Empty a log of the engine; return its records (MESSAGE) and their rows."""
     count = int(log.tally[0])
@@ -144,12 +151,12 @@ def is_up(engine, row):
 
 @inlined
 def size_of(engine, message):
-    """Return the bytes of a record on the air, by its kind in the engine's state and its event."""
+    """Return the bytes of a record on the air, with the payload of its event, if it carries one."""
     places = engine.payload.size.shape[0]
     if places > 0 and engine.payload.carried[message.kind] == 1 and message.event >= 0:
         event = engine.payload.size[np.uint32(message.event) % np.uint32(places)]
-        return engine.bytes_of[message.kind] + event
-    return engine.bytes_of[message.kind]
+        return record_bytes(engine.sizes, message) + event
+    return record_bytes(engine.sizes, message)
 
 
 @inlined

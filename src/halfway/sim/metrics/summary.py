@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from halfway.adapters.interface import SystemInstance
 from halfway.core.records.checks import REASONS
-from halfway.sim.engine.records import RECEIVED, SENT, Counters, Engine
+from halfway.sim.engine.records import RECEIVED, SENT, Counters, Engine, volume_of
 from halfway.sim.metrics.deliveries import COUNTS, DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId, by_kind, load, spread
 from halfway.sim.radio.energy import Airtime, Batteries, Energy
@@ -24,14 +24,12 @@ def outcome(
 
     airtime, radio_counts: what its radio measured. up_s: [n] seconds that each node was up.
     """
-    counters, kinds, size = engine.counters, instance.kinds.names, engine.bytes_of
+    counters, kinds = engine.counters, instance.kinds.names
     deliveries.settle(at if at < run.seconds else np.inf)
     notified = deliveries.delivered + deliveries.caught_up
     sent, received = (int(counters.traffic[:, way].sum()) for way in (SENT, RECEIVED))
     shortfalls = {**instance.shortfalls(instance.state), **refusals(engine)}
-    volume = [int((some * size).sum()) for some in (counters.sent_kind, counters.received_kind)]
-    if len(counters.volume):
-        volume = counters.volume.sum(axis=0).tolist()
+    volume = volume_of(engine).sum(axis=0).tolist()
     return Outcome(
         system=run.system,
         nodes=run.nodes,

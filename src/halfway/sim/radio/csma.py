@@ -35,8 +35,9 @@ class Timing(NamedTuple):
 # 802.11b at its base rate, at which broadcasts are sent: 192 us of preamble and PHY header are 24
 # bytes; 24 of MAC header, 4 of checksum, 8 of LLC; an acknowledgement has 14 after its preamble.
 WIFI_B = Timing(1e6, 20e-6, 10e-6, 50e-6, 15e-6, 31, 1023, 6, 60, 38, 1000)
-# 802.11a at 12 Mbit/s: 20 us of preamble are 30 bytes; then 36 of headers as above, and what fills
-# the last symbol of a frame with the usual 112 bytes: 124 us in all.
+# 802.11a at 12 Mbit/s: 20 us of preamble are 30 bytes; then 36 of headers as above, and 8 for the
+# service bits and for filling the last symbol. A frame with a record of 112 bytes lasts 124 us, as
+# in the standard; others last up to 3.4 us longer than in the standard.
 WIFI_A = Timing(12e6, 9e-6, 16e-6, 34e-6, 4e-6, 15, 1023, 6, 74, 48, 1000)
 # 802.15.4 at 2.4 GHz: its rate, backoff period, turnaround, long spacing and windows. We freeze the
 # countdown as 802.11 does, because one rule for all media keeps them comparable.
@@ -97,8 +98,8 @@ def csma(
 
     success: the probability that a node receives a frame without collision, an acknowledgement
     included: one for all links, or one for each directed link [m].
-    A frame of b bytes lasts (header_bytes + b) * 8 / bit_rate seconds; `bytes_of` of the engine is
-    the size of a record. Raises Problem for an impossible timing.
+    A frame of b bytes lasts (header_bytes + b) * 8 / bit_rate seconds; `sizes` of the engine are
+    those of records. Raises Problem for an impossible timing.
     """
     _check(timing)
     station = np.zeros(n, STATION).view(np.recarray)
