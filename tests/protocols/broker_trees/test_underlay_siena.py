@@ -313,7 +313,7 @@ def test_a_lone_node_emits_what_its_row_emits() -> None:
         overlay.underlay.network, underlay_siena, lambda names: fresh(overlay, names), given,
         commands(overlay), MOST,
     )  # fmt: skip
-    driven = drive(here)
+    driven = drive(here, checked=False)  # some kinds are unknown
     assert underlay_siena.most_emissions(fresh(overlay, here.names()), given) == MOST
     kinds = {int(kind) for kind in driven.records["kind"]}
     assert {0, 2, 4, 6, 13, 14, 15, 16, 18, 19, 20, 22, 23, 24} <= kinds

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import inlined, kernel
+from halfway.core.compiled import apart, inlined
 from halfway.core.kinds import Channel, Kinds
 from halfway.core.message import MESSAGE
 
@@ -97,7 +97,7 @@ def is_accepted(checks, record, origin):
     return why == ACCEPTED
 
 
-@kernel
+@apart
 def refusal(checks, record, origin):
     """Return why a record is refused at the door, the first of REASONS that applies; or ACCEPTED.
 

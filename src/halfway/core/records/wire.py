@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import apart
 from halfway.core.kinds import Channel, Kind, Kinds, Part
 from halfway.core.message import EVERYONE, MESSAGE
 from halfway.core.outbox import outbox
@@ -145,8 +145,8 @@ class RecordSizes(NamedTuple):
 def fixed_sizes(bytes_of: npt.ArrayLike) -> RecordSizes:
     """Return sizes of records on the wire without vectors: one for all kinds, or one a kind."""
     fixed = np.broadcast_to(np.asarray(bytes_of, np.int64), 256).copy()
-    none = [np.zeros(0, np.int64) for _ in range(3)]
-    return RecordSizes(fixed, np.zeros(257, np.int64), *none, np.zeros(0))
+    none = np.zeros(0, np.int64)
+    return RecordSizes(fixed, np.zeros(257, np.int64), none, none, none, np.zeros(0))
 
 
 def record_sizes(kinds: Kinds) -> RecordSizes:
@@ -168,7 +168,7 @@ def record_sizes(kinds: Kinds) -> RecordSizes:
     return RecordSizes(fixed, first, begins, ends, each, columns[3].copy())
 
 
-@inlined
+@apart
 def record_bytes(sizes, record):
     """Return the bytes of a record on the wire, without a payload."""
     size = sizes.fixed[record.kind]
