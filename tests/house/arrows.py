@@ -78,9 +78,11 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "spark": {"plan"},
         "store": {"spark"},
         ".": {"plan", "spark", "store"},
+        "reproduction": {".", "plan", "spark", "store"},
     },
     "report": {
         ".": set(),
+        "terminal": {"."},
         "pictures": {"."},
         "verdicts": {"."},
         "comparison": {".", "pictures"},
@@ -94,6 +96,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "drip": set(),
         "underlay_siena": set(),
     },
+    "cli": {"terminal": set(), "commands": {"terminal"}, ".": {"commands", "terminal"}},
 }
 # room -> the libraries it may use beside Python's own.
 LIBRARIES: dict[str, set[str]] = {

@@ -15,10 +15,10 @@ from halfway.bulk.walks.walks import Walkers, walk_pair
 from halfway.papers.directional_walks import claims
 from halfway.papers.directional_walks.experiments import load_point, meeting_point
 from halfway.papers.directional_walks.measurements import loads, meetings
-from halfway.pipeline.measure import estimate
 from halfway.pipeline.plan.run import Point, Run
-from halfway.pipeline.study import Summaries, Summary
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.estimates import estimate
+from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.protocols.walks.directional_walk import away, commonality
 from halfway.protocols.walks.directional_walk import state as fresh
 from halfway.protocols.walks.messages import DATA, MATCHED, NEVER, STEP, WALK_ID

@@ -24,7 +24,7 @@ from halfway.pipeline.store.store import Store
 from halfway.problem import Problem
 from halfway.report.comparison.map.kept_map import map_of_comparison
 from halfway.report.comparison.page import write_comparison_page
-from halfway.report.comparison.sweeps import varied
+from halfway.report.comparison.plots.sweep_plots import varied
 from halfway.report.notebook.tables import comparison_html
 from halfway.report.wording import count
 from halfway.scenario.reading import ScenarioSource

@@ -11,7 +11,7 @@ from halfway.core.compiled import kernel
 from halfway.core.prng import advanced, mixed, pick, seeded, uniform
 from halfway.problem import Problem
 from halfway.world.outages import exponential_time
-from halfway.world.portable import exponential, logarithm
+from halfway.world.portable_math import exponential, logarithm
 from halfway.world.workload.roles import DRAWN, GivenRoles, Period
 
 _WHO, _WHEN = 0x3A0, 0x3B0  # seeds of the random states of roles and of publications
