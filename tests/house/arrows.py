@@ -103,7 +103,7 @@ LIBRARIES: dict[str, set[str]] = {
     "core": {"numpy", "numba", "llvmlite"},
     "protocols": {"numpy"},
     "world": {"numpy", "scipy", "msgspec", "pyarrow"},
-    "bulk": {"numpy", "numba"},
+    "bulk": {"numpy"},
     "adapters": {"numpy"},
     "sim": {"numpy", "numba", "msgspec", "pyarrow"},
     "live": {"numpy", "msgspec"},

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from halfway.core.compiled import inlined
 from halfway.core.handler import handles
 from halfway.core.message import APP, START
+from halfway.core.missing import NONE
 from halfway.core.options import count, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
@@ -28,7 +29,6 @@ from halfway.protocols.application import PUBLISH, SUBSCRIBE, emit_event, notify
 from halfway.protocols.event_window import record_if_new
 from halfway.protocols.rumor_routing import messages
 from halfway.protocols.rumor_routing.state import (
-    NONE,
     RumorState,
     add_branch,
     blank_state,

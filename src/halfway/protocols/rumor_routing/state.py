@@ -6,11 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined
+from halfway.core.missing import NONE
 from halfway.core.prng import random_states
 from halfway.protocols.application import no_subscriptions
 from halfway.protocols.event_window import empty_window
-
-NONE = np.int32(-1)
 
 
 class RumorState(NamedTuple):

@@ -3,10 +3,10 @@
 import numpy as np
 
 from halfway.core.compiled import inlined
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits
 from halfway.protocols.rumor_routing.messages import AGENT, QUERY, STEPS_LEFT, VISITED, VISITED_END
-from halfway.protocols.rumor_routing.state import NONE
 
 
 @inlined

@@ -2,10 +2,9 @@
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
-from rich import box
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -14,6 +13,9 @@ from rich.text import Text
 from halfway.pipeline.reproduction.figures import Figure, Paper, Scale
 from halfway.problem import Problem
 from halfway.protocols import ABOUT
+from halfway.report.terminal.plain_table import plain_table
+
+_RUNS = ("quick runs", "paper runs")
 
 
 def print_papers(console: Console, papers: Iterable[Paper]) -> None:
@@ -24,7 +26,7 @@ def print_papers(console: Console, papers: Iterable[Paper]) -> None:
         console.print(Padding(Text(paper.title, style="italic"), (0, 0, 1, 2)))
         console.print(_figures(paper))
     console.print(Padding(Text("systems", style="bold"), (1, 0, 1, 0)))
-    table = _table(("  system", "left"), ("idea", "left"), ("paper", "left"))
+    table = plain_table("  system", "idea", "paper", numbers=(), is_list=True)
     for name, about in ABOUT.items():
         table.add_row(Text(f"  {name}"), Text(about.idea), Text(about.paper))
     console.print(table)
@@ -53,8 +55,8 @@ def print_options(console: Console, options: Mapping[str, Sequence[OptionRow]]) 
     for system, own in options.items():
         idea = f"  {ABOUT[system].idea}" if system in ABOUT else ""
         console.print(Padding(Text.assemble((system, "bold"), idea), (1, 0, 1, 0)))
-        table = _table(
-            ("  option", "left"), ("default", "right"), ("range", "left"), ("meaning", "left")
+        table = plain_table(
+            "  option", "default", "range", "meaning", numbers=["default"], is_list=True
         )
         for row in own:
             default = "auto" if row.auto else _value(row.default)
@@ -120,19 +122,9 @@ def runs(figure: Figure, scale: Scale) -> int:
 
 
 def _figures(paper: Paper) -> Table:
-    table = _table(
-        ("  figure", "left"), ("title", "left"), ("quick runs", "right"), ("paper runs", "right")
-    )
+    table = plain_table("  figure", "title", *_RUNS, numbers=_RUNS, is_list=True)
     for figure in paper.figures:
         counts = (runs(figure, "quick"), runs(figure, "paper"))
         shown = [f"{count:,}" if count else "picture" for count in counts]
         table.add_row(Text(f"  {figure.name}"), Text(figure.title), *shown)
-    return table
-
-
-def _table(*columns: tuple[str, Literal["left", "right"]]) -> Table:
-    """An empty table of a list; only its first column is never wrapped."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for number, (title, side) in enumerate(columns):
-        table.add_column(title, justify=side, no_wrap=number == 0, overflow="fold")
     return table

@@ -3,12 +3,14 @@
 import json
 import math
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from halfway.report.terminal.plain_table import plain_table
 from halfway.sim.metrics.nodes import NodeTable
 from halfway.sim.metrics.outcome import Outcome
+
+_SPREAD = ("mean", "p50", "p95", "p99", "max")
 
 
 def outcome_json(outcome: Outcome, nodes: NodeTable | None = None) -> str:
@@ -34,7 +36,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
 
 
 def _metrics(outcome: Outcome) -> Table:
-    table = _table("metric", "value", "meaning")
+    table = plain_table("metric", "value", "meaning", numbers=["value"])
     load = outcome.load
     unpublished = (
         f". {outcome.unpublished:,} events were not published, because their nodes were down"
@@ -77,7 +79,7 @@ def _metrics(outcome: Outcome) -> Table:
 
 
 def _spreads(outcome: Outcome) -> Table:
-    table = _table("notifications", "mean", "p50", "p95", "p99", "max")
+    table = plain_table("notifications", *_SPREAD, numbers=_SPREAD)
     table.add_row("latency [s]", *map(_short, outcome.latency_s))
     table.add_row("hops", *map(_short, outcome.hops))
     table.add_row("stretch", *map(_short, outcome.stretch))
@@ -85,18 +87,10 @@ def _spreads(outcome: Outcome) -> Table:
 
 
 def _kinds(outcome: Outcome) -> Table:
-    table = _table("message kind", "sent", "received")
+    table = plain_table("message kind", "sent", "received", numbers=["sent", "received"])
     for kind in dict.fromkeys([*outcome.sent, *outcome.received]):
         sent, received = outcome.sent.get(kind, 0), outcome.received.get(kind, 0)
         table.add_row(kind, f"{sent:,}", f"{received:,}")
-    return table
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for place, name in enumerate(columns):
-        is_text = place == 0 or name == "meaning"
-        table.add_column(name, justify="left" if is_text else "right", overflow="fold")
     return table
 
 

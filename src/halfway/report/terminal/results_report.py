@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 
-from rich import box
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -10,11 +9,12 @@ from rich.text import Text
 
 from halfway.pipeline.audit import Audit, Failure, Measured, Study
 from halfway.report import wording
+from halfway.report.terminal.plain_table import plain_table
 
 _INDENT = (0, 0, 0, 2)
 _MOST = 10  # errors, and damaged files, listed one by one; --json has all
 _LONGEST = 160  # characters of a run's parameters, which may hold a whole scenario
-_NUMBERS = {"points", "replicates", "runs", "made", "failed"}
+_NUMBERS = ("points", "replicates", "runs", "made", "failed")
 
 
 def print_results(out: Console, found: Audit) -> None:
@@ -38,7 +38,9 @@ def print_results(out: Console, found: Audit) -> None:
 
 
 def _studies(studies: Iterable[Study]) -> Table:
-    table = _table("study", "requested", "points", "replicates", "runs", "made", "failed")
+    table = plain_table(
+        "study", "requested", "points", "replicates", "runs", "made", "failed", numbers=_NUMBERS
+    )
     for study in studies:
         counts = (study.points, study.replicates, study.runs, study.made, study.errors)
         style = "yellow" if study.made < study.runs or study.errors else None
@@ -47,7 +49,9 @@ def _studies(studies: Iterable[Study]) -> Table:
 
 
 def _measured(measured: Iterable[Measured]) -> Table:
-    table = _table("measurement", "version", "points", "replicates", "runs", "failed")
+    table = plain_table(
+        "measurement", "version", "points", "replicates", "runs", "failed", numbers=_NUMBERS
+    )
     for row in measured:
         counts = (row.points, row.replicates, row.runs, row.errors)
         table.add_row(row.measurement, row.halfway, *(f"{n:,}" for n in counts))
@@ -105,11 +109,3 @@ def _print_rest(out: Console, found: Audit) -> None:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in columns:
-        numbers = name in _NUMBERS
-        table.add_column(name, justify="right" if numbers else "left", overflow="fold")
-    return table
