@@ -1,4 +1,8 @@
-"""The state of a rumor routing node: paths to topics, trails of queries, branches."""
+"""The state of a rumor routing node: paths to topics, trails of queries, branches.
+
+The paths are the event table of [Braginsky & Estrin 2002]. We keep trails and branches as well,
+because the paper leaves the way back to the source of a query open.
+"""
 
 from typing import NamedTuple
 
@@ -72,7 +76,8 @@ def blank_state(
 
 @inlined
 def learn_path(state, i, topic, distance, next_hop):
-    """Keep the shorter of a rumor routing node's path to a topic and the agent's."""
+    """Keep the shorter of a rumor routing node's path to a topic and the agent's
+    [Braginsky & Estrin 2002]."""
     # Paths only get shorter, so each next hop is closer than the node: paths have no cycles.
     if state.distance[i, topic] == NONE or distance < state.distance[i, topic]:
         state.distance[i, topic] = distance

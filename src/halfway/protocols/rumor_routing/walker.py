@@ -1,4 +1,7 @@
-"""The random walk of an agent or a query of rumor routing, which avoids recently visited nodes."""
+"""The random walk of an agent or a query of rumor routing, which avoids recently visited nodes.
+
+[Braginsky & Estrin 2002] the list of recently seen nodes straightens the path of an agent.
+"""
 
 import numpy as np
 

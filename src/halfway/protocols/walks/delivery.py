@@ -1,4 +1,8 @@
-"""Events of the walks on the path publisher - meeting - subscriber, buffered until it exists."""
+"""Events of the walks on the path publisher - meeting - subscriber, buffered until it exists.
+
+[drw §3] the nodes of both trails route the data. We buffer events, because the paper does not say
+what happens to an event before the meeting.
+"""
 
 import numpy as np
 

@@ -1,4 +1,8 @@
-"""State of a node of a walk system: trails, meetings, hops in flight, and buffered events."""
+"""State of a node of a walk system: trails, meetings, hops in flight, and buffered events.
+
+[drw §3] a visited node keeps the description of the information, and the node that transmitted it
+first. We add hops in flight and buffers, because the paper excludes loss [drw §2].
+"""
 
 from typing import NamedTuple
 
