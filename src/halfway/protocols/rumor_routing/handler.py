@@ -67,7 +67,6 @@ HOPS_FROM_PUBLISHER = False
 
 def most_emissions(state: RumorState, rules: Rules) -> int:
     """The most records that one call of rumor routing's `handle` emits."""
-    del rules
     return max(int(state.branch_topic.shape[1]) + 2, 3)
 
 

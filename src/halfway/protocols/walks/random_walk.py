@@ -28,13 +28,12 @@ State = RandomState
 
 
 def state(
-    node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **sizes: int
+    node_ids: npt.NDArray[np.int32], _degree: int, topics: int, seed: int, **sizes: int
 ) -> RandomState:
-    """The state of nodes that no random walk has passed. `degree` is unused; both systems take it.
+    """The state of nodes that no random walk has passed. A directional walk reads `_degree`.
 
     sizes: `places`, `window` and `buffer_size` of `trails_of`.
     """
-    del degree
     return RandomState(trails_of(node_ids, topics, seed, **sizes))
 
 
