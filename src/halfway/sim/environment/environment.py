@@ -1,4 +1,7 @@
-"""The environment of a run: nodes in reach of each other, what they know of it, and its changes."""
+"""The environment of a run: nodes in reach of each other, what they know of it, and its changes.
+
+`docs/decisions/0008` says which changes nodes learn late.
+"""
 
 from collections.abc import Sequence
 from typing import Any
