@@ -52,8 +52,8 @@ def simulation_of(
 ) -> Simulation:
     """Build the simulation that a scenario describes, of its own system or of another one.
 
-    The scenario's seed draws the network, the roles and everything else, each with a random stream
-    of its own, so that another system runs on the same network with the same workload.
+    The scenario's seed draws the network, the roles and everything else. Each of them has a random
+    stream of its own. So another system runs on the same network with the same workload.
     """
     # A wrong name is reported before a network is drawn.
     chosen = system_of(scenario, system)
