@@ -30,7 +30,7 @@ from halfway.world.graphs.unit_disk import connected_unit_disk
 from halfway.world.importers.network_file import read_network
 from halfway.world.importers.node_values import read_node_values
 from halfway.world.mobility.motion import Legs, Presence
-from halfway.world.mobility.random_waypoint import Wandering
+from halfway.world.mobility.random_waypoint import WaypointMotion
 from halfway.world.mobility.trace_files import read_motion
 from halfway.world.mobility.tracks import Traces
 from halfway.world.underlays.waxman import Waxman, waxman
@@ -164,7 +164,7 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
             given = Waxman(model.n, model.m, beta=model.beta, side=model.side, square=square)
             return waxman(given, scenario.seed).network, None
         case Waypoint() as model:
-            course = Wandering(
+            course = WaypointMotion(
                 model.n, model.width, model.height, speed=model.speed, pause=model.pause,
                 seconds=scenario.seconds, seed=scenario.seed,
             )  # fmt: skip
