@@ -39,7 +39,12 @@ ROOMS: dict[str, set[str]] = {
 # The second level: room -> its folders -> what else of the room a folder may import. "." are the
 # modules that stand directly in the room. A room that is not listed has no folders.
 FOLDERS: dict[str, dict[str, set[str]]] = {
-    "core": {"compiler": set(), ".": {"compiler"}, "records": {"."}},
+    "core": {
+        "compiler": set(),
+        "values": set(),
+        ".": {"compiler", "values"},
+        "records": {"."},
+    },
     "protocols": {
         ".": set(),
         "rumor_routing": {"."},
@@ -78,9 +83,11 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "spark": {"plan"},
         "store": {"spark"},
         ".": {"plan", "spark", "store"},
+        "reproduction": {".", "plan", "spark", "store"},
     },
     "report": {
         ".": set(),
+        "terminal": {"."},
         "pictures": {"."},
         "verdicts": {"."},
         "comparison": {".", "pictures"},
@@ -94,13 +101,14 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "drip": set(),
         "underlay_siena": set(),
     },
+    "cli": {"terminal": set(), "commands": {"terminal"}, ".": {"commands", "terminal"}},
 }
 # room -> the libraries it may use beside Python's own.
 LIBRARIES: dict[str, set[str]] = {
     "core": {"numpy", "numba", "llvmlite"},
     "protocols": {"numpy"},
     "world": {"numpy", "scipy", "msgspec", "pyarrow"},
-    "bulk": {"numpy", "numba"},
+    "bulk": {"numpy"},
     "adapters": {"numpy"},
     "sim": {"numpy", "numba", "msgspec", "pyarrow"},
     "live": {"numpy", "msgspec"},

@@ -14,7 +14,7 @@ A protocol declares each kind once; the number is what compiled code compares:
 
 A table may name the ranges of its places and reused fields; `Kind.parts` has the range of each:
 
->>> from halfway.core.ranges import COUNT
+>>> from halfway.core.values.ranges import COUNT
 >>> ranged = Kinds({"rounds made": COUNT})
 >>> ROUND = ranged.timer(4, "round", "the next round", "topic", args={"rounds made": 0})
 >>> [(part.name, part.range.form.str) for part in ranged[ROUND].parts()]
@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from halfway.core.message import MESSAGE, START
-from halfway.core.ranges import BITS, HEADER, REAL, ValueRange
+from halfway.core.values.ranges import BITS, HEADER, REAL, ValueRange
 
 # The header fields that a protocol fills; the driver fills the others.
 FIELDS = {"flags", "target", "topic", "event", "publisher", "sequence"}

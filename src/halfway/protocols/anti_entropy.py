@@ -26,7 +26,7 @@ from halfway.core.message import START
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, random_states, uniform
-from halfway.core.ranges import BITS, COUNT, NUMBER, NUMBER_OR_NONE
+from halfway.core.values.ranges import BITS, COUNT, NUMBER, NUMBER_OR_NONE
 from halfway.protocols import application
 
 PAGE = 256  # events whose bits fill the eight integers of a record

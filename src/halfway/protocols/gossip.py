@@ -23,7 +23,7 @@ from halfway.core.message import EVERYONE
 from halfway.core.options import count, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, random_states, uniform
-from halfway.core.ranges import COUNT
+from halfway.core.values.ranges import COUNT
 from halfway.protocols import application
 from halfway.protocols.event_window import empty_window, record_if_new
 

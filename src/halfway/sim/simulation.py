@@ -14,12 +14,12 @@ from halfway.core.compiler.lent import Lender, lent
 from halfway.core.driver import ANY_INCARNATION
 from halfway.core.message import START
 from halfway.problem import Problem
+from halfway.sim.endless_loop import instant_limit
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.kept_records import KeptRecords
 from halfway.sim.engine.queue import peek_time
 from halfway.sim.engine.records import drain, grown, new_log
 from halfway.sim.environment.mobility import Motion
-from halfway.sim.instant import instant_of
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
@@ -120,7 +120,7 @@ class Simulation:
         self.engine = run_engine(self.environment, self.instance, *sizes, check=check)
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
-        self._instant = instant_of(context.n)
+        self._instant = instant_limit(context.n)
 
     def run(
         self, until: float | None = None, *, records: int | None = None,

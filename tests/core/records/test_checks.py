@@ -7,7 +7,6 @@ import pytest
 
 from halfway.core.kinds import Channel, Kinds
 from halfway.core.outbox import emit, outbox
-from halfway.core.ranges import BITS, COUNT, NODE_OR_NONE, SHARE, below, whole
 from halfway.core.records.checks import (
     FROM_APPLICATION,
     FROM_NETWORK,
@@ -18,6 +17,7 @@ from halfway.core.records.checks import (
     record_checks,
     refusal,
 )
+from halfway.core.values.ranges import BITS, COUNT, NODE_OR_NONE, SHARE, below, whole
 from halfway.protocols.reliable_hop import ACK
 from halfway.protocols.reliable_hop import KINDS as HOPS
 

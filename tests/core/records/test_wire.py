@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from halfway.core.kinds import Channel, Kind, Kinds
 from halfway.core.message import EVERYONE, MESSAGE
 from halfway.core.outbox import outbox
-from halfway.core.ranges import BITS, NODE_OR_NONE, REAL, SWITCH, whole
 from halfway.core.records.wire import (
     Codec,
     fixed_sizes,
@@ -19,6 +18,7 @@ from halfway.core.records.wire import (
     record_sizes,
     wire_bytes,
 )
+from halfway.core.values.ranges import BITS, NODE_OR_NONE, REAL, SWITCH, whole
 from halfway.protocols import SYSTEMS
 
 TABLES = {name: importlib.import_module(module).KINDS for name, module in SYSTEMS.items()}

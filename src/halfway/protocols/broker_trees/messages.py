@@ -6,7 +6,7 @@ first four kinds are commands of an application; the node of a client sends them
 
 from halfway.core.kinds import Channel, Kinds, MapRole
 from halfway.core.message import COMMAND_ARG
-from halfway.core.ranges import BITS, NUMBER_OR_NONE, below, whole
+from halfway.core.values.ranges import BITS, NUMBER_OR_NONE, below, whole
 from halfway.protocols import reliable_hop
 
 # Header fields that SIENA reuses: ids of the catalogue.

@@ -5,7 +5,7 @@ its successors and the sender's depth.
 """
 
 from halfway.core.kinds import Kinds
-from halfway.core.ranges import BITS, COUNT, below, whole
+from halfway.core.values.ranges import BITS, COUNT, below, whole
 from halfway.protocols.broker_trees import messages
 from halfway.protocols.broker_trees.messages import FILTER, ROUTED, ROUTED_CLIENT
 

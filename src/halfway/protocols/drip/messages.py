@@ -5,7 +5,7 @@ events a broker holds or held.
 """
 
 from halfway.core.kinds import Kinds, MapRole
-from halfway.core.ranges import (
+from halfway.core.values.ranges import (
     BITS,
     COUNT,
     NODE,
@@ -74,7 +74,7 @@ DELIVERED = KINDS.report(
 # To every neighbour.
 CANDIDATE = KINDS.network(
     16,
-    "ability",
+    "candidate",
     "[drip §IV-A] the sender floods the capability of a candidate (detecting ability in the paper)",
     reused={CANDIDATE_ID: "candidate"},
     reals={"capability": CAPABILITY},

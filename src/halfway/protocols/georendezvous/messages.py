@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from halfway.core.kinds import Channel, Kinds, MapRole
-from halfway.core.ranges import COUNT, NODE_OR_NONE, NUMBER_OR_NONE, SECONDS, below, whole
+from halfway.core.values.ranges import COUNT, NODE_OR_NONE, NUMBER_OR_NONE, SECONDS, below, whole
 from halfway.protocols import application, reliable_hop
 
 SUBSCRIBER = "target"  # header field of an INTEREST, a PRUNE and a REPLICATE: whose entry it is

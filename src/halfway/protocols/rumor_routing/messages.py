@@ -1,7 +1,7 @@
 """Message kinds of rumor routing, and what the places of their records hold."""
 
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
-from halfway.core.ranges import COUNT, NODE, NODE_OR_NONE, below
+from halfway.core.values.ranges import COUNT, NODE, NODE_OR_NONE, below
 from halfway.protocols import application
 
 SUBSCRIBER = "target"  # header field of a QUERY: the node that it started from

@@ -3,7 +3,7 @@
 import numpy as np
 
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
-from halfway.core.ranges import BITS, COUNT, NODE, NODE_OR_NONE, SWITCH, below, real, whole
+from halfway.core.values.ranges import BITS, COUNT, NODE, NODE_OR_NONE, SWITCH, below, real, whole
 from halfway.protocols import reliable_hop
 
 NEVER = np.int32(-1)  # in place of a node id or a number: none

@@ -7,12 +7,10 @@ several times; the number of a launch, from 0, is the walk's generation.
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
 from halfway.core.message import COMMAND_ARG
 from halfway.core.options import count, seconds, switch
-from halfway.core.ranges import BITS, COUNT, below
+from halfway.core.values.ranges import BITS, COUNT, below
 from halfway.protocols import reliable_hop
 from halfway.protocols.reliable_hop import ACK_TIMEOUT_OPTION, ACK_TIMEOUT_S, RETRIES_OPTION
 
@@ -126,8 +124,6 @@ OPTIONS = {
         1000,
     ),
 }
-
-NEVER = np.int32(-1)
 
 
 class Rules(NamedTuple):

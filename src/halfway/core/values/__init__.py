@@ -1,0 +1,1 @@
+"""Values in records: what their fields may hold."""
