@@ -13,8 +13,8 @@ from halfway.world.faults import Fault
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand
 
-# Random streams of a run: of nodes, faults, and the radio.
-NODES, FAULTS, RADIO = 1, 2, 3
+# Random streams of a run: of nodes, faults, the radio, and the clocks.
+NODES, FAULTS, RADIO, CLOCKS = 1, 2, 3, 4
 
 
 def environment_and_context(

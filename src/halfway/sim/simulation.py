@@ -16,9 +16,11 @@ from halfway.core.driver import ANY_INCARNATION
 from halfway.core.message import START
 from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
+from halfway.sim.engine.clocks import Clocks
 from halfway.sim.engine.kept_records import KeptRecords
 from halfway.sim.engine.queue import peek_time
 from halfway.sim.engine.records import Engine, drain, grown, new_engine, new_log
+from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.instant import Instant
 from halfway.sim.metrics.deliveries import DeliveryAccounting
@@ -26,7 +28,7 @@ from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
-from halfway.sim.run_context import RADIO, check_run, environment_and_context, stream
+from halfway.sim.run_context import CLOCKS, RADIO, check_run, environment_and_context, stream
 from halfway.sim.trace.writer import Trace
 from halfway.sim.workload.payloads import payload_of, set_sizes
 from halfway.sim.workload.publications import PublicationFeed
@@ -68,6 +70,7 @@ class Simulation:
     seed: same seed, same bytes; nodes, faults and losses have random streams of their own.
     window: events in flight at a time; all nodes forget older ones.
     batteries: joules, one for all nodes or [n]; a node goes down for good when they are used up.
+    clock: offsets and drifts of the nodes' clocks; None: every node reads the time of the run.
     trace: a Parquet file for the trace. stretch=False skips the shortest paths.
     journal: received records to keep for `journal()`; 0: only those for `reports()`.
     Raises Problem for every error that a user can fix.
@@ -89,6 +92,7 @@ class Simulation:
         options: Mapping[str, Any] | None = None,
         power: Power | None = None,
         batteries: npt.ArrayLike | None = None,
+        clock: ClockErrors | None = None,
         trace: Path | None = None,
         stretch: bool = True,
         journal: int | None = None,
@@ -118,7 +122,9 @@ class Simulation:
         self._trace = self._new_trace(trace)
         self._records = None if journal is None else KeptRecords(journal)
         self._lend = Lender()
-        self.engine = self._new_engine(window, _JOURNAL if trace is not None or journal else 0)
+        clocks = clocks_of(clock, n, stream(seed, CLOCKS))
+        kept = _JOURNAL if trace is not None or journal else 0
+        self.engine = self._new_engine(window, kept, clocks)
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
         each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
@@ -262,17 +268,19 @@ class Simulation:
             elif why != engines.LOG_FULL:
                 return bool(why == engines.COUNTED)
 
-    def _new_engine(self, window: int, buffer: int) -> Engine:
+    def _new_engine(self, window: int, buffer: int, clocks: Clocks) -> Engine:
         """Return the simulation's engine with room for so many records that are kept."""
         carried = payload_of(self.instance.kinds, window) if self.demand.has_payloads else None
-        engine = new_engine(self.environment.n, 1024, _APPLICATIONS, buffer, payload=carried)
+        engine = new_engine(
+            self.environment.n, 1024, _APPLICATIONS, buffer, payload=carried, clocks=clocks,
+            age_place=self.instance.kinds.ages,
+        )  # fmt: skip
         return engine._replace(cut=self.environment.cut)
 
     def _new_trace(self, path: Path | None) -> Trace | None:
         """Open the simulation's trace, with the names of its kinds and nodes."""
-        if path is None:
-            return None
-        return Trace(path, self.instance.kinds.names, self.environment.names())
+        names = self.instance.kinds.names, self.environment.names()
+        return None if path is None else Trace(path, *names)
 
     def _grow(self, free: int) -> None:
         """Make room in the simulation's engine for so many more records in flight."""

@@ -141,7 +141,7 @@ def on_tick(state, rules, neighbourhood, i, message, out):
         return
     drop_expired(state, rules, neighbourhood, i, now, out)
     if state.node[i].is_broker == 1:
-        send_beacon(state, i, now, out)
+        send_beacon(state, i, out)
     else:
         send_report(state, rules, neighbourhood, i, now, out)
     if state.node[i].local_broker != NO_NODE and (

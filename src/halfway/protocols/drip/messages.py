@@ -23,7 +23,7 @@ BEST_CANDIDATE = 0
 AWAITS_WINNER = 0  # of an ELECTION_END: 1 when the winner's beacon is overdue
 STARTS = 0
 # Places in `reals`.
-SENT_AT = 0  # of a BEACON: seconds
+AGE = 0  # of a BEACON: seconds since its broker sent it
 CAPABILITY = 0
 SEEN = 0  # of a REGISTER: SEEN_WORDS words of 32 events, from event id args[SEEN_BASE] on
 RETRY = 5  # of a DEFERRED record: retries so far
@@ -55,7 +55,7 @@ CANDIDATE = KINDS.network(
 BEACON = KINDS.network(
     17, "beacon", "[drip §IV-B] a broker exists", on_map=MapRole.OWN_BROKER,
     reused={BROKER_ID: "that broker", LOCAL_BROKER: "the sender's local broker", **_DIGEST},
-    reals={"sent_at": SENT_AT},
+    reals={"age": AGE}, age="age",
     args={"sequence": BEACON_SEQUENCE, "replaces": REPLACES, "digest[k]": DIGEST},
 )  # fmt: skip
 FLOOD = KINDS.network(

@@ -13,16 +13,15 @@ from halfway.protocols.drip.state import NO_NODE
 
 
 @apart
-def send_beacon(state, i, now, out):
+def send_beacon(state, i, out):
     """Send a DRIP broker's beacon: [drip §IV-B] "its node ID, region ID, sequence number, source
-    time-stamp"."""
+    time-stamp". We let the age of the record replace the time stamp, as no clock is shared."""
     state.node[i].beacon_sequence += 1
     o = emit(out, messages.BEACON, 0.0, EVERYONE)
     o[messages.BROKER_ID] = state.node_id[i]  # also the id of the region
     o[messages.LOCAL_BROKER] = state.node[i].local_broker
     o.args[messages.BEACON_SEQUENCE] = state.node[i].beacon_sequence
     o.args[messages.REPLACES] = state.node[i].replaces
-    o.reals[messages.SENT_AT] = now
     # We add which events are held here, because a broker that offers events must know what is
     # missing.
     write_digest(state, i, o)
@@ -37,7 +36,7 @@ def repeat_beacon(state, i, message, out):
     o[messages.DIGEST_BASE] = message[messages.DIGEST_BASE]
     for a in range(8):
         o.args[a] = message.args[a]
-    o.reals[messages.SENT_AT] = message.reals[messages.SENT_AT]
+    o.reals[messages.AGE] = message.reals[messages.AGE]
 
 
 @inlined
@@ -49,7 +48,7 @@ def list_broker(state, i, message):
     a list of smallest delays ever seen would never follow a broker that moves away.
     """
     # We count microseconds, because no clock is finer: equal paths have equal delays.
-    delay = np.floor((message.at - message.reals[messages.SENT_AT]) * 1e6 + 0.5)
+    delay = np.floor(message.reals[messages.AGE] * 1e6 + 0.5)
     at = routes.place_of_broker(state, i, message[messages.BROKER_ID])
     if at >= 0:
         if message.args[messages.BEACON_SEQUENCE] <= state.nearest[i, at].sequence:

@@ -17,7 +17,14 @@ from halfway.core.options import Option, count, seconds
 from halfway.protocols import reliable_hop
 from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous import membership, messages
-from halfway.protocols.georendezvous.clients import advertise, publish, receive, renew, subscribe
+from halfway.protocols.georendezvous.clients import (
+    advertise,
+    next_version,
+    publish,
+    receive,
+    renew,
+    subscribe,
+)
 from halfway.protocols.georendezvous.messages import KINDS
 from halfway.protocols.georendezvous.rendezvous_cell import notify, store_entry, store_replica
 from halfway.protocols.georendezvous.replication import ALL, first_replica, is_replica
@@ -115,7 +122,7 @@ def on_timer(state, rules, neighbourhood, i, message, out):
         return
     if message.kind == messages.READY:
         membership.become_member(state, rules, i, message, out)
-        renew(state, rules, i, message.at, out)
+        renew(state, rules, i, next_version(state, i), out)
     elif message.kind == messages.BEACON:
         membership.beacon(state, rules, neighbourhood, i, message, out)
     else:
@@ -133,7 +140,7 @@ def on_command(state, rules, i, message, out):
     elif message.kind == SUBSCRIBE:
         state.subscribed[i, topic] = 1
         if state.present[i] == 1:
-            subscribe(state, rules, i, topic, message.at, out)
+            subscribe(state, rules, i, topic, next_version(state, i), out)
     elif message.kind == messages.ADVERTISE:
         state.advertised[i, topic] = 1
         if state.present[i] == 1:

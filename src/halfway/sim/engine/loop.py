@@ -19,6 +19,7 @@ from halfway.core.message import COMMAND_ARG, START
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN, LINK_NEAR, Changes
+from halfway.sim.engine.clocks import elapsed, reading
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
 from halfway.sim.engine.neighbour_lists import exclude, include, is_full
 from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
@@ -39,10 +40,12 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
         slot = out.free[np.uint32(stacked)]
         record = out.pool[slot]
         waits = record.at > 0.0
-        record.at += now
+        record.at = now + elapsed(engine.clocks, row, record.at)
         engine.flight.incarnation[slot] = engine.incarnation[row]
         # In the simulator a node's id is its row.
         to = driver.stamp(record, row, engine.incarnation[row], hops)
+        if to == driver.TO_NETWORK:
+            add_age(engine, record, -now)
         if to == driver.TO_NETWORK and not waits:
             depart(engine, radio, reach, slot)
         else:
@@ -51,15 +54,30 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
 
 
 @inlined
+def add_age(engine, record, seconds):
+    """Add to the age of a record in the event loop, if its kind has one. In flight a record's age
+    is relative to the time of the run."""
+    if engine.age_place.shape[0] > 0 and engine.age_place[record.kind] >= 0:
+        record.reals[engine.age_place[record.kind]] += seconds
+
+
+@inlined
 def deliver(door, engine, radio, reach, row, slot):
     """Deliver the record in that slot to a row in the event loop: the row handles it."""
     message = engine.out.pool[slot]
+    travels = driver.destination(message) == driver.TO_NETWORK
+    if travels:
+        add_age(engine, message, message.at)
     engine.counters.events[0] += 1
     if engine.journal.row.shape[0] > 0:
         append_record(engine.journal, message, row)
     before = engine.out.tally[0]
     hops, now = message.hops, message.at
+    message.at = reading(engine.clocks, row, now)
     enter(door, row, message)
+    message.at = now  # other receivers of the same transmission follow
+    if travels:
+        add_age(engine, message, -now)
     send_emissions(engine, radio, reach, np.int32(row), now, hops, before)
 
 

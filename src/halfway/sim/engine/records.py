@@ -10,6 +10,7 @@ from halfway.core.driver import is_running
 from halfway.core.message import BYTES_ON_AIR, MESSAGE
 from halfway.core.outbox import Outbox, outbox
 from halfway.sim.engine.calendar import Queue, enlarged, queue
+from halfway.sim.engine.clocks import Clocks, no_clocks
 
 # The phase of the record in a slot. A radio may add phases of its own from OWN_PHASES on.
 HELD, FLYING, SPREADING, OVER, OWN_PHASES = 0, 1, 2, 3, 4
@@ -66,18 +67,22 @@ class Engine(NamedTuple):
     applications: Log  # records for applications
     journal: Log  # every record that a node received; capacity 0 keeps none
     horizon: npt.NDArray[np.float64]  # [1] seconds: before it only records are due
+    clocks: Clocks
+    age_place: npt.NDArray[np.int8]  # [256] or [0], see `core.kinds.Kinds.ages`
 
 
 def new_engine(
     n: int, slots: int, applications: int, journal: int = 0, *,
     cuts: int = 0, bytes_of: npt.ArrayLike = BYTES_ON_AIR, payload: Payload | None = None,
+    clocks: Clocks | None = None, age_place: npt.NDArray[np.int8] | None = None,
 ) -> Engine:  # fmt: skip
     """Return the state of an idle engine for n nodes, all up.
 
     slots: records in flight. applications, journal: capacity of the logs.
     cuts: directed links that may break while they keep their places; 0 if none does.
     bytes_of: the size of records on the air, one for all or [256] by kind; payload: what the
-    records that carry an event add.
+    records that carry an event add. clocks: those of the nodes; None: all read the run's time.
+    age_place: see `core.kinds.Kinds.ages`.
     """
     size = np.asarray(bytes_of, np.int64)
     shapes = (n, 2), (n if size.ndim or payload is not None else 0, 2), 256, 256, 1
@@ -86,7 +91,8 @@ def new_engine(
         np.zeros(n, np.uint32), np.zeros(cuts, np.uint8), np.broadcast_to(size, 256).copy(),
         payload or Payload(np.zeros(256, np.uint8), np.zeros(0, np.int64)),
         Counters(*(np.zeros(shape, np.int64) for shape in shapes)),
-        new_log(applications), new_log(journal), np.zeros(1),
+        new_log(applications), new_log(journal), np.zeros(1), clocks or no_clocks(),
+        np.zeros(0, np.int8) if age_place is None else age_place,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from halfway.core.message import MESSAGE
 from halfway.core.outbox import outbox
 from halfway.problem import Problem
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN
+from halfway.sim.engine.clocks import Clocks, reading
 from halfway.sim.engine.neighbour_lists import exclude, include, is_full
 from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.outcome import RunId
@@ -22,7 +23,9 @@ from halfway.sim.metrics.summary import state_digest
 from halfway.sim.trace.writer import PLAIN
 
 
-def rerun(path: Path, run: RunId, environment: Environment, instance: SystemInstance) -> bool:
+def rerun(
+    path: Path, run: RunId, environment: Environment, instance: SystemInstance, clocks: Clocks
+) -> bool:
     """Rerun a trace on the parts of an equal simulation that has not run.
 
     Every received record goes to its node's handler again, in order, and neighbour lists change as
@@ -52,7 +55,8 @@ def rerun(path: Path, run: RunId, environment: Environment, instance: SystemInst
             neighbourhood = environment.neighbourhood
             k = _play(
                 Door(instance.state, instance.rules, neighbourhood, out), lent(neighbourhood),
-                lent(window), lent(out), records.view(np.recarray), rows, k, ready, end,
+                lent(window), lent(out), lent(clocks), records.view(np.recarray), rows, k, ready,
+                end,
             )  # fmt: skip
             if k < ready:
                 environment.make_room()
@@ -76,7 +80,7 @@ def _received(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
 
 
 @kernel
-def _play(door, neighbourhood, window, out, records, rows, k, ready, end):
+def _play(door, neighbourhood, window, out, clocks, records, rows, k, ready, end):
     """Rerun trace records k up to `ready`, and the changes before each. Return where it stopped."""
     slots = out.free.shape[0]
     while True:
@@ -94,6 +98,7 @@ def _play(door, neighbourhood, window, out, records, rows, k, ready, end):
                 exclude(neighbourhood, b, a)
             window.tally[0] += 1
         elif k < ready:
+            records[k].at = reading(clocks, rows[k], now)
             enter(door, np.uint32(rows[k]), records[k])
             out.tally[0] = slots
             k += 1
