@@ -92,6 +92,7 @@ class RunContext(NamedTuple):
     seed: int
     start: Network  # at time 0; where nodes move, its links are those of that moment
     reach: float | None  # of the radios of moving nodes; None where the network is static
+    memory_lost: bool = False  # whether nodes come back without their memory
 
     @property
     def node_ids(self) -> npt.NDArray[np.int32]:

@@ -18,7 +18,7 @@ MESSAGE = np.dtype(
         ("event", "<i4"),
         ("publisher", "<i4"),  # id of the node that published `event`; -1: not carried
         ("sequence", "<i4"),  # the sender's number for a hop to be acknowledged; 0: unreliable
-        ("incarnation", "<u8"),  # of the sender: grows whenever it crashes or comes back
+        ("incarnation", "<u8"),  # of the sender: grows whenever it loses its memory
         ("args", "<i4", (8,)),
         ("reals", "<f8", (6,)),
     ]

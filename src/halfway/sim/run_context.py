@@ -9,7 +9,7 @@ from halfway.core.prng import seeded
 from halfway.problem import Problem
 from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion
-from halfway.world.faults import Fault
+from halfway.world.faults import Fault, loses_memory
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand
 
@@ -37,7 +37,7 @@ def environment_and_context(
     reach = None if motion is None else motion.radius
     return environment, RunContext(
         environment.n, environment.max_degree(), demand, window, seconds, stream(seed, NODES),
-        environment.start, reach,
+        environment.start, reach, loses_memory(faults),
     )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from halfway.sim.engine.records import Engine, drain, grown, new_engine, new_log
 from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.instant import Instant
+from halfway.sim.memory import BlankMemory
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
@@ -35,6 +36,7 @@ from halfway.sim.workload.publications import PublicationFeed
 from halfway.sim.workload.start_up import StartUp
 from halfway.world.faults import Fault
 from halfway.world.graphs.network import Network
+from halfway.world.outages import KEPT
 from halfway.world.workload.demand import Demand
 
 Condition = Callable[["Simulation"], bool]
@@ -125,6 +127,7 @@ class Simulation:
         clocks = clocks_of(clock, n, stream(seed, CLOCKS))
         kept = _JOURNAL if trace is not None or journal else 0
         self.engine = self._new_engine(window, kept, clocks)
+        self._blank = BlankMemory(self.instance.state if context.memory_lost else ())
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
         each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
@@ -265,8 +268,18 @@ class Simulation:
                 self._grow(2 * slots)
             elif why == engines.LISTS_FULL:
                 environment.make_room()
+            elif why == engines.MEMORY_LOST:
+                self._lose_memory()
             elif why != engines.LOG_FULL:
                 return bool(why == engines.COUNTED)
+
+    def _lose_memory(self) -> None:
+        """Empty the memory of the simulation's node that comes up with the next change."""
+        k = int(self._changes.tally[0])
+        row = int(self._changes.a[k])
+        self.engine.memory[row] += np.uint32(1)
+        self._blank.restore(row, int(self.engine.memory[row]))
+        self._changes.b[k] = KEPT
 
     def _new_engine(self, window: int, buffer: int, clocks: Clocks) -> Engine:
         """Return the simulation's engine with room for so many records that are kept."""

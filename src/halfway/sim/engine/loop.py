@@ -24,10 +24,10 @@ from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, arrive, chan
 from halfway.sim.engine.neighbour_lists import exclude, include, is_full
 from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
 from halfway.sim.engine.records import HELD, OVER, Engine, append_record, is_up
-from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
+from halfway.world.outages import LINK_DOWN, LINK_UP, LOST, NODE_DOWN, NODE_UP
 
 # The reasons for which `run` returns.
-IDLE, UNTIL, COUNTED, POOL_FULL, LOG_FULL, LISTS_FULL = 0, 1, 2, 3, 4, 5
+IDLE, UNTIL, COUNTED, POOL_FULL, LOG_FULL, LISTS_FULL, MEMORY_LOST = 0, 1, 2, 3, 4, 5, 6
 
 NEVER = 2**62  # a number of records that no run reaches
 
@@ -43,7 +43,7 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
         record.at = now + elapsed(engine.clocks, row, record.at)
         engine.flight.incarnation[slot] = engine.incarnation[row]
         # In the simulator a node's id is its row.
-        to = driver.stamp(record, row, engine.incarnation[row], hops)
+        to = driver.stamp(record, row, engine.memory[row], hops)
         if to == driver.TO_NETWORK:
             add_age(engine, record, -now)
         if to == driver.TO_NETWORK and not waits:
@@ -176,6 +176,12 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
 
 
 @inlined
+def loses_memory(changes, k):
+    """Whether a node comes back in change k of the event loop without its memory."""
+    return changes.kind[k] == NODE_UP and changes.b[k] == LOST
+
+
+@inlined
 def next_change(engine, changes, until):
     """Return the time of the event loop's next change (inf: none), and set the horizon.
 
@@ -200,6 +206,8 @@ def run(
     free_slots: slots that one transmission may need (receivers times most emissions of a handler).
     IDLE: nothing is left. UNTIL, COUNTED: a bound of the caller was reached. POOL_FULL, LOG_FULL,
     LISTS_FULL: the caller makes room (a larger pool, an empty log, longer rows) and calls again.
+    MEMORY_LOST: the caller empties the memory of the node of the next change, enters KEPT in its
+    `b`, and calls again.
     lend: a `Lender` of the caller, who calls often with the same tuples.
     """
     door = Door(state, rules, neighbourhood, engine.out, lend)
@@ -224,6 +232,8 @@ def _run(door, neighbourhood, engine, radio, reach, starts, changes, until, limi
         if out.tally[0] < free_slots:
             return POOL_FULL
         if change_at <= at:
+            if loses_memory(changes, changes.tally[0]):
+                return MEMORY_LOST
             if not apply_change(
                 engine, radio, neighbourhood, reach, starts, changes, changes.tally[0]
             ):

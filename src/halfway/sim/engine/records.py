@@ -60,6 +60,7 @@ class Engine(NamedTuple):
     queue: Queue
     flight: Flight
     incarnation: npt.NDArray[np.uint32]  # [n] of each node, see `core.driver`
+    memory: npt.NDArray[np.uint32]  # [n] how often each node has lost its memory
     cut: npt.NDArray[np.uint8]  # [m] 1 where a static link is broken; [0] if none ever is
     bytes_of: npt.NDArray[np.int64]  # [256] size of a record on the air by kind
     payload: Payload
@@ -88,7 +89,8 @@ def new_engine(
     shapes = (n, 2), (n if size.ndim or payload is not None else 0, 2), 256, 256, 1
     return Engine(
         outbox(slots), queue(slots), _flight(slots),
-        np.zeros(n, np.uint32), np.zeros(cuts, np.uint8), np.broadcast_to(size, 256).copy(),
+        np.zeros(n, np.uint32), np.zeros(n, np.uint32), np.zeros(cuts, np.uint8),
+        np.broadcast_to(size, 256).copy(),
         payload or Payload(np.zeros(256, np.uint8), np.zeros(0, np.int64)),
         Counters(*(np.zeros(shape, np.int64) for shape in shapes)),
         new_log(applications), new_log(journal), np.zeros(1), clocks or no_clocks(),

@@ -1,13 +1,16 @@
 """Clock errors, an option of the environment: the clock of each node has an offset and a drift."""
 
+from typing import Annotated
+
 import msgspec
 import numpy as np
+from msgspec import Meta
 
 from halfway.core.prng import random_states
 from halfway.problem import Problem
 from halfway.sim.engine.clocks import TICKS, Clocks, no_clocks
 
-MOST_OFFSET_S, MOST_DRIFT_PPM = 1e9, 1e5
+_MOST_OFFSET_S, _MOST_DRIFT_PPM = 1e9, 1e5
 
 
 class ClockErrors(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -17,8 +20,8 @@ class ClockErrors(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     microseconds per second. By default every node reads the time of the run.
     """
 
-    offset_s: float = 0.0
-    drift_ppm: float = 0.0
+    offset_s: Annotated[float, Meta(ge=0.0, le=_MOST_OFFSET_S)] = 0.0
+    drift_ppm: Annotated[float, Meta(ge=0.0, le=_MOST_DRIFT_PPM)] = 0.0
 
 
 def clocks_of(errors: ClockErrors | None, n: int, seed: int) -> Clocks:
@@ -28,7 +31,7 @@ def clocks_of(errors: ClockErrors | None, n: int, seed: int) -> Clocks:
     """
     if errors is None:
         return no_clocks()
-    limits = {"offset_s": MOST_OFFSET_S, "drift_ppm": MOST_DRIFT_PPM}
+    limits = {"offset_s": _MOST_OFFSET_S, "drift_ppm": _MOST_DRIFT_PPM}
     for name, most in limits.items():
         value = getattr(errors, name)
         if not 0.0 <= value <= most:
