@@ -110,7 +110,7 @@ class UnderlaySienaAdapter(SienaAdapter):
         per_row = np.bincount([0, *(row for row, _, _ in intervals(context.demand))])
         brokers, parents = _brokers(overlay)
         return self.module.state(
-            context.node_ids, brokers, parents, slots, overlay.joined, context.window,
+            context.node_ids, brokers, parents, slots, overlay.joined, context.publishers,
             int(self.values["retries"]), monitoring.astype(np.int32), int(per_row.max()),
         )  # fmt: skip
 

@@ -2,6 +2,8 @@
 
 The simulator's engine is a driver. Pure functions, to be inlined into a driver's own loop.
 A node's incarnation is even while it is up and odd while it is down: each change adds one.
+A node's epoch is the incarnation in which its memory began: events keep ascending numbers as long
+as the memory of their publisher lasts, and a node that lost its memory begins again with 0.
 """
 
 import numpy as np
@@ -44,6 +46,17 @@ def stamp(record, node_id, incarnation, hops):
     if to == TO_NETWORK:
         record.hops += np.uint16(record.hops < MAX_HOPS)
     return to
+
+
+@inlined
+def stamp_publication(command, node_id, epoch):
+    """Stamp an application's command that carries an event, as a driver does when it is handled.
+
+    epoch: of the node at that moment.
+    """
+    if command.event >= 0:
+        command.publisher = node_id
+        command.epoch = epoch
 
 
 @inlined

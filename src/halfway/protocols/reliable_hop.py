@@ -15,6 +15,7 @@ from halfway.core.kinds import Kinds
 from halfway.core.message import COUNTED_ON, EVERYONE, MESSAGE
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
+from halfway.protocols.event_window import copy_event_id
 
 KINDS = Kinds()
 ACK = KINDS.network(254, "ack", "the hop with this sequence number has arrived", "sequence")
@@ -218,8 +219,7 @@ def copy_record(kept, o):
     o["flags"] = kept["flags"]
     o.target = kept.target
     o.topic = kept.topic
-    o.event = kept.event
-    o.publisher = kept.publisher
+    copy_event_id(kept, o)
     for a in range(8):
         o.args[a] = kept.args[a]
     for a in range(6):

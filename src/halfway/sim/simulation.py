@@ -28,7 +28,7 @@ from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
 from halfway.sim.run_context import RADIO, check_run, environment_and_context, stream
 from halfway.sim.trace.writer import Trace
-from halfway.sim.workload.payloads import payload_of, set_sizes
+from halfway.sim.workload.payloads import PayloadSizes, payload_of
 from halfway.sim.workload.publications import PublicationFeed
 from halfway.sim.workload.start_up import StartUp
 from halfway.world.faults import Fault
@@ -70,6 +70,7 @@ class Simulation:
     batteries: joules, one for all nodes or [n]; a node goes down for good when they are used up.
     trace: a Parquet file for the trace. stretch=False skips the shortest paths.
     journal: received records to keep for `journal()`; 0: only those for `reports()`.
+    node_ids: [n] any distinct ids of the nodes, 31 bits; None: their rows.
     Raises Problem for every error that a user can fix.
     """
 
@@ -92,6 +93,7 @@ class Simulation:
         trace: Path | None = None,
         stretch: bool = True,
         journal: int | None = None,
+        node_ids: npt.ArrayLike | None = None,
     ) -> None:
         check_run(seconds, seed, window)
         chosen = system if isinstance(system, System) else named(system)
@@ -101,7 +103,7 @@ class Simulation:
         self.environment, context = environment_and_context(
             network, motion, self.demand, faults,
             seconds=self.seconds, seed=seed, discovery_delay_s=discovery_delay_s, window=window,
-            mortal=batteries is not None,
+            mortal=batteries is not None, node_ids=node_ids,
         )  # fmt: skip
         n = self.environment.n
         if why := self._adapter.unsupported(context):
@@ -119,6 +121,7 @@ class Simulation:
         self._records = None if journal is None else KeptRecords(journal)
         self._lend = Lender()
         self.engine = self._new_engine(window, _JOURNAL if trace is not None or journal else 0)
+        self._sizes = PayloadSizes(self.engine.payload)
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
         each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
@@ -161,7 +164,7 @@ class Simulation:
                     self.post(lost)
             if self.at >= self._posted_to:
                 publications, self._posted_to = self._publications.take(self.environment.at)
-                set_sizes(self.engine.payload, publications)
+                self._sizes.enter(self.environment.ids.of[publications.row], publications)
                 self.post(self._adapter.publish_commands(publications))
             try:
                 continues = self._run_piece(min(target, self._posted_to), limit, stop)
@@ -265,7 +268,8 @@ class Simulation:
     def _new_engine(self, window: int, buffer: int) -> Engine:
         """Return the simulation's engine with room for so many records that are kept."""
         carried = payload_of(self.instance.kinds, window) if self.demand.has_payloads else None
-        engine = new_engine(self.environment.n, 1024, _APPLICATIONS, buffer, payload=carried)
+        ids, n = self.environment.ids, self.environment.n
+        engine = new_engine(n, 1024, _APPLICATIONS, buffer, payload=carried, ids=ids)
         return engine._replace(cut=self.environment.cut)
 
     def _new_trace(self, path: Path | None) -> Trace | None:
@@ -286,9 +290,13 @@ class Simulation:
         reports, rows = drain(self.engine.applications)
         chosen = reports["kind"] == self.instance.kinds.number("delivered")
         events = reports[chosen]
+        if (events["publisher"] < 0).any():
+            what = f"{self.system}: a delivered event without a publisher"
+            raise Problem(what, remedy="copy it from the event's record with `copy_event_id`")
+        publishers = self.environment.ids.rows(events["publisher"])
         self.deliveries.deliver(
-            events["event"].astype(np.int64), rows[chosen], events["at"],
-            events["hops"].astype(np.int64),
+            self._publications.numbers.events(publishers, events["event"]), rows[chosen],
+            events["at"], events["hops"].astype(np.int64),
         )  # fmt: skip
         if self._trace is None and self._records is None:
             return

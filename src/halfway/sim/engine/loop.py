@@ -40,9 +40,9 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
         record = out.pool[slot]
         waits = record.at > 0.0
         record.at += now
+        engine.flight.row[slot] = row
         engine.flight.incarnation[slot] = engine.incarnation[row]
-        # In the simulator a node's id is its row.
-        to = driver.stamp(record, row, engine.incarnation[row], hops)
+        to = driver.stamp(record, engine.node_id[row], engine.incarnation[row], hops)
         if to == driver.TO_NETWORK and not waits:
             depart(engine, radio, reach, slot)
         else:
@@ -72,7 +72,7 @@ def handle_due(engine, radio, reach, slot):
     if phase != HELD:
         return arrive(engine, radio, reach, slot, FRESH)
     message = engine.out.pool[slot]
-    sender = np.uint32(message.source)
+    sender = engine.flight.row[slot]
     if not driver.is_alive(engine.flight.incarnation[slot], engine.incarnation[sender]):
         return DONE, LAST
     to = driver.destination(message)
@@ -81,6 +81,8 @@ def handle_due(engine, radio, reach, slot):
         append_record(engine.applications, message, sender)
         return DONE, LAST
     if to == driver.TO_SELF:
+        if engine.flight.incarnation[slot] == driver.ANY_INCARNATION:
+            driver.stamp_publication(message, message.source, engine.epoch[sender])
         return np.int64(sender), LAST
     depart(engine, radio, reach, slot)
     return QUEUED, LAST
@@ -89,13 +91,15 @@ def handle_due(engine, radio, reach, slot):
 @inlined
 def queue_command(engine, at, row, incarnation, kind, topic, arg, event):
     """Queue a command for the event loop to a node, for one of its incarnations or for any."""
-    record = emit(engine.out, kind, at, row)
-    record.source = row
+    node_id = engine.node_id[row]
+    record = emit(engine.out, kind, at, node_id)
+    record.source = node_id
     record.topic = topic
     record.event = event
     record.args[COMMAND_ARG] = arg
     slot = engine.out.free[np.uint32(engine.out.tally[0])]
     engine.flight.phase[slot] = HELD
+    engine.flight.row[slot] = row
     engine.flight.incarnation[slot] = incarnation
     push(engine.queue, at, reserved(engine.queue, 1), slot)
 
@@ -144,15 +148,18 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
     elif kind in (LINK_DOWN, LINK_UP):
         set_link_broken(engine, reach, a, b, np.uint8(kind == LINK_DOWN))
     else:
-        lists = neighbourhood if kind in (FORGOTTEN, KNOWN) else reach
+        # Lists of the nodes in reach have rows, lists that nodes know have node ids.
+        to_nodes = kind in (FORGOTTEN, KNOWN)
+        lists = neighbourhood if to_nodes else reach
+        id_a, id_b = (engine.node_id[a], engine.node_id[b]) if to_nodes else (a, b)
         if kind in (LINK_NEAR, KNOWN):
             if is_full(lists, a) or is_full(lists, b):
                 return False
-            include(lists, a, b)
-            include(lists, b, a)
+            include(lists, a, id_b, b)
+            include(lists, b, id_a, a)
         else:
-            exclude(lists, a, b)
-            exclude(lists, b, a)
+            exclude(lists, a, id_b)
+            exclude(lists, b, id_a)
     changed(engine, radio, reach, kind, a, b, changes.t[k])
     return True
 
