@@ -149,8 +149,7 @@ def by_walks(
     simulation.run(at - 1.0)
     entries = float((simulation.state.trails.back >= 0).sum() / run["n"])
     simulation.run()
-    events = np.concatenate(
-        [np.zeros(0, np.int64), *(event for event, _, _ in simulation.deliveries.delivery_log)]
-    )
+    log = simulation.deliveries.delivery_log
+    events = np.concatenate([np.zeros(0, np.int64), *(event for event, _, _ in log)])
     got = np.isin(len(pairs) + np.arange(AFTER_S * len(topics)), events)
     return entries, list(got.reshape(AFTER_S, len(topics)).T)

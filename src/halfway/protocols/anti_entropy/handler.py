@@ -56,7 +56,7 @@ OPTIONS = {
     "period_s": seconds(1.0, "from one round of a node to its next round"),
     "jitter_s": seconds(0.5, "of the longest random delay that a node adds to each wait"),
     "pages": count(
-        8, "number of pages that a node compares in one round. A page has 3 publishers", 1, 1000
+        4, "number of pages that a node compares in one round. A page has 3 publishers", 1, 1000
     ),
     "batch": count(
         8,

@@ -90,7 +90,8 @@ def new_engine(
     shapes = (n, 2), (n if size.ndim or payload is not None else 0, 2), 256, 256, 1
     return Engine(
         outbox(slots), queue(slots), _flight(slots),
-        known.of, known.by_id, *np.zeros((2, n), np.uint32), np.zeros(cuts, np.uint8),
+        known.of, known.by_id, np.zeros(n, np.uint32), np.zeros(n, np.uint32),
+        np.zeros(cuts, np.uint8),
         np.broadcast_to(size, 256).copy(),
         payload or Payload(np.zeros(256, np.uint8), *np.zeros((2, 0), np.int64)),
         Counters(*(np.zeros(shape, np.int64) for shape in shapes)),
@@ -114,7 +115,8 @@ def grown(old: Engine) -> Engine:
 
 def _flight(slots: int) -> Flight:
     return Flight(
-        np.zeros(slots, np.uint8), *np.zeros((2, slots), np.uint32), np.zeros(slots),
+        np.zeros(slots, np.uint8), np.zeros(slots, np.uint32), np.zeros(slots, np.uint32),
+        np.zeros(slots),
         np.zeros(slots, np.int64), np.zeros(slots, np.uint32),
     )  # fmt: skip
 

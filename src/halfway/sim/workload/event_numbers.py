@@ -34,7 +34,8 @@ class EventNumbers:
 
     def __init__(self, n: int, kept: int = sys.maxsize) -> None:
         self._begun, self._kept = np.zeros(n, np.int64), kept
-        self._code, self._event = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self._code: Longs = np.zeros(0, np.int64)  # ascending
+        self._event: Longs = np.zeros(0, np.int64)
 
     def enter(self, row: Int32s, event: Int32s) -> Int32s:
         """Enter the next publications, by row and number in the run; return the publisher's own
@@ -45,7 +46,8 @@ class EventNumbers:
         events = np.concatenate((self._event, event))
         newest = np.argsort(events, kind="stable")[-self._kept :]
         order = newest[np.argsort(code[newest])]
-        self._code, self._event = code[order], events[order]
+        self._code = code[order]
+        self._event = np.asarray(events[order], np.int64)
         return number
 
     def events(self, row: Longs, number: npt.ArrayLike) -> Longs:
