@@ -111,14 +111,14 @@ def _regions() -> World:
     capability = 1.0 / (1.0 + np.arange(n))
     commands = [Command(0.0, row, START) for row in range(1, n)] + [Command(5.0, 0, START)]
     commands += [
-        Command(0.25, row, drip_kinds.SUBSCRIBE, row % 2, row % 2) for row in range(0, n, 2)
+        Command(0.25, row, drip_kinds.SUBSCRIBE, row % 2, walk=row % 2) for row in range(0, n, 2)
     ]
     commands += [Command(2.0 + e, 5 * e + 7, drip_kinds.PUBLISH, e % 2, e) for e in range(EVENTS)]
 
     def fresh(names: Any) -> Any:
         return drip.state(
-            names, capability[names], brokers=3, nearest=2, copies=1, window=16, publishers=EVENTS, own=1,
-            intervals=n, seed=9,
+            names, capability[names], brokers=3, nearest=2, copies=1, window=16,
+            publishers=EVENTS, own=1, intervals=n, seed=9,
         )  # fmt: skip
 
     return World(_NETWORK, drip, fresh, rules, commands, until=7.0)

@@ -61,12 +61,12 @@ class DripAdapter(Adapter):
         )  # fmt: skip
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """DRIP's start-up commands, one for each interval: `topic` is its first topic, `event` its
-        last."""
+        """DRIP's start-up commands, one for each interval: `topic` is its first topic, and the
+        argument its last."""
         some = list(intervals(demand))
         found: npt.NDArray[np.int32] = np.array(some, np.int32).reshape(-1, 3)
         kind = self.module.KINDS.number("subscribe")
-        return commands(begins(demand, some), found[:, 0], kind, found[:, 1], event=found[:, 2])
+        return commands(begins(demand, some), found[:, 0], kind, found[:, 1], walk=found[:, 2])
 
 
 def _shortfalls(state: DripState) -> dict[str, int]:

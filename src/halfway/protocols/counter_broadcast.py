@@ -72,7 +72,7 @@ State = CounterState
 def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int) -> CounterState:
     """Nodes of counter-based broadcast that have received no event and have no subscription.
 
-    publishers: whose newest events a node tells apart; it does not repeat an older event.
+    publishers: whose newest events a node distinguishes; it does not repeat an older event.
     """
     n = len(node_ids)
     seen = empty_windows(n, publishers)

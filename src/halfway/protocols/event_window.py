@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
 
-WINDOW = 64  # the newest events of a publisher that a node tells apart
+WINDOW = 64  # the newest events of a publisher that a node distinguishes
 NONE = np.int32(-1)
 _PROBE = 32  # places that a search looks at: with half of them free it hardly ever ends without one
 # Columns of `counts`.

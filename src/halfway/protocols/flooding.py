@@ -48,7 +48,7 @@ State = FloodState
 def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int) -> FloodState:
     """Nodes of flooding that have received no event and have no subscription.
 
-    publishers: whose newest events a node tells apart; it does not repeat an older event.
+    publishers: whose newest events a node distinguishes; it does not repeat an older event.
     """
     n = len(node_ids)
     seen = empty_windows(n, publishers)

@@ -97,7 +97,7 @@ State = GossipState
 def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int) -> GossipState:
     """Nodes of gossip that have received no event and have no subscription.
 
-    publishers: whose newest events a node tells apart; it does not send an older event.
+    publishers: whose newest events a node distinguishes; it does not send an older event.
     """
     n = len(node_ids)
     return GossipState(

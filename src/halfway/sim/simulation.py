@@ -109,9 +109,8 @@ class Simulation:
         if why := self._adapter.unsupported(context):
             raise Unsupported(f"{self.system} cannot run here: {why}")
         self.instance = self._adapter.instance(context)
-        self.declared = radio or IdealRadio()
-        where = self.environment.start, motion is not None
-        self.radio = self.declared.made(*where, stream(seed, RADIO))
+        self.declared, start = radio or IdealRadio(), self.environment.start
+        self.radio = self.declared.made(start, motion is not None, stream(seed, RADIO))
         self.power = checked(power or Power())
         self._batteries = None if batteries is None else Batteries(batteries, n)
         deliveries = DeliveryAccounting(self.demand, n, window, self.instance.hops_from_publisher)
@@ -121,7 +120,6 @@ class Simulation:
         self._records = None if journal is None else KeptRecords(journal)
         self._lend = Lender()
         self.engine = self._new_engine(window, _JOURNAL if trace is not None or journal else 0)
-        self._sizes = PayloadSizes(self.engine.payload)
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
         each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
@@ -270,6 +268,7 @@ class Simulation:
         carried = payload_of(self.instance.kinds, window) if self.demand.has_payloads else None
         ids, n = self.environment.ids, self.environment.n
         engine = new_engine(n, 1024, _APPLICATIONS, buffer, payload=carried, ids=ids)
+        self._sizes = PayloadSizes(engine.payload)
         return engine._replace(cut=self.environment.cut)
 
     def _new_trace(self, path: Path | None) -> Trace | None:
@@ -290,13 +289,9 @@ class Simulation:
         reports, rows = drain(self.engine.applications)
         chosen = reports["kind"] == self.instance.kinds.number("delivered")
         events = reports[chosen]
-        if (events["publisher"] < 0).any():
-            what = f"{self.system}: a delivered event without a publisher"
-            raise Problem(what, remedy="copy it from the event's record with `copy_event_id`")
-        publishers = self.environment.ids.rows(events["publisher"])
         self.deliveries.deliver(
-            self._publications.numbers.events(publishers, events["event"]), rows[chosen],
-            events["at"], events["hops"].astype(np.int64),
+            self._publications.events_of(events), rows[chosen], events["at"],
+            events["hops"].astype(np.int64),
         )  # fmt: skip
         if self._trace is None and self._records is None:
             return

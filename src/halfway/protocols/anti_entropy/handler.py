@@ -148,7 +148,7 @@ def answer_digest(state, rules, i, message, out):
         newest = np.int64(message.args[messages.NEWEST + k])
         place = window_of(state.held, i, publisher, np.uint32(message.reals[messages.EPOCHS + k]))
         if place == NONE:
-            continue  # no publisher, or an epoch that is over: row i's own digests tell so
+            continue  # no publisher, or an epoch that is over
         know_of(state.held, i, place, newest)
         # A sender that knows newer events has forgotten the old ones: only row i's window counts.
         there = message.reals[messages.BITS + k]

@@ -110,7 +110,7 @@ def state(
 
     brokers, parents: node ids by broker number, NO_NODE as the root's parent; slots: room for
     subscriptions at a broker; child_slots: room for children, and for grandchildren; publishers:
-    whose newest events a node tells apart; clients: ids of nodes that monitor their broker;
+    whose newest events a node distinguishes; clients: ids of nodes that monitor their broker;
     client_slots: room for subscriptions at each; clients_each: bound on client numbers at each.
     """
     index, mine = siena.broker_rows(node_ids, brokers)

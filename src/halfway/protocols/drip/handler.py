@@ -210,9 +210,8 @@ def on_rare(state, rules, neighbourhood, i, kind, message, out):
     elif kind == START:
         on_start(state, rules, i, message, out)
     elif kind == kinds.SUBSCRIBE:
-        new = registrations.keep_interval(
-            state, i, message[kinds.FIRST_TOPIC], message[kinds.LAST_TOPIC]
-        )
+        last = message.args[kinds.LAST_WANTED]
+        new = registrations.keep_interval(state, i, message[kinds.FIRST_TOPIC], last)
         if new and state.node[i].local_broker != NO_NODE:
             registrations.register(state, rules, neighbourhood, i, message.at, out)
 

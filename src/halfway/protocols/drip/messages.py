@@ -5,13 +5,15 @@ is set for each event, at a place that its identity and the digest's own number 
 """
 
 from halfway.core.kinds import EVENT_ID, Kinds, MapRole
+from halfway.core.message import COMMAND_ARG
 
 # Header fields that DRIP reuses.
-FIRST_TOPIC, LAST_TOPIC = "topic", "event"  # of an interval: its first and its last topic
+FIRST_TOPIC, LAST_TOPIC = "topic", "event"  # of a registered interval: its first and last topic
 LOCAL_BROKER = "topic"  # of a BEACON: the sender's
 DEFERRED_KIND = "flags"  # of a DEFERRED record: the kind to retry
 CANDIDATE_ID, BROKER_ID = "target", "target"  # the node or the broker that a record is about
 # Places in `args`.
+LAST_WANTED = COMMAND_ARG  # of a SUBSCRIBE: the last topic of its interval, whose first is `topic`
 BEACON_SEQUENCE, REPLACES, DIGEST = 0, 1, 2  # of a BEACON; DIGEST also of a REPORT
 OTHER_BROKER, OTHER_SEQUENCE = 0, 1  # of a REPORT: that broker, and its beacon with the digest
 # Of a REGISTER, a SUBSCRIPTION, partly of a QUIT; a subscriber numbers its intervals from 0.
@@ -46,7 +48,11 @@ KINDS = Kinds()
 KINDS.start()
 PUBLISH = KINDS.command(1, "publish", "the application publishes `event` of `topic`", _EVENT)
 SUBSCRIBE = KINDS.command(
-    5, "subscribe", "the application subscribes to an interval of topics", reused=_INTERVAL
+    5,
+    "subscribe",
+    "the application subscribes to an interval of topics",
+    reused={FIRST_TOPIC: "first topic"},
+    args={"last topic": LAST_WANTED},
 )
 DELIVERED = KINDS.report(4, "delivered", "the node delivers an event to a subscriber once", _EVENT)
 # To every neighbour.

@@ -128,9 +128,9 @@ def blank_state(
     """The state of DRIP nodes before their start event, with empty tables.
 
     capability [n]; brokers, nearest, copies: of the rules. window: events in flight at a time; a
-    node has room for twice as many. publishers: whose newest events it tells apart. own: intervals
-    that a node may subscribe to; intervals: that all nodes together may subscribe to; a register
-    has room for more, so it never overflows.
+    node has room for twice as many. publishers: whose newest events a node distinguishes. own:
+    intervals that a node may subscribe to; intervals: that all nodes together may subscribe to; a
+    register has room for more, so it never overflows.
     """
     n = len(node_ids)
     slots = 2 << max(window - 1, 31).bit_length()

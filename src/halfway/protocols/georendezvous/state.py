@@ -93,7 +93,7 @@ def state(
 ) -> CellState:
     """The state of GeoRendezvous nodes before their start event.
 
-    publishers: whose newest events a node tells apart; an older event counts as received.
+    publishers: whose newest events a node distinguishes; an older event counts as received.
     neighbours, entries, traversals: places of these tables. pruned: pairs of topic and publisher
     that a subscriber prunes for. hops_in_flight: acknowledged hops tracked at a time.
     """

@@ -45,7 +45,7 @@ def blank_state(
 ) -> RumorState:  # fmt: skip
     """The state of rumor routing nodes without paths; `trails` and `branches` are table capacities.
 
-    publishers: whose newest events a node tells apart; an older event is not forwarded any more.
+    publishers: whose newest events a node distinguishes; an older event is not forwarded any more.
     When a full table replaces its oldest entry, an answer or the events on a branch get lost; then
     `state.trails` or `state.branches` is above the capacity.
     """

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.neighbourhood import Neighbourhood, place_of
-from halfway.sim.node_ids import NodeIds
+from halfway.sim.engine.node_ids import NodeIds
 from halfway.world.graphs.network import Network
 
 _ROOM = 8  # free places of a new row, beyond 50 % more than it needs

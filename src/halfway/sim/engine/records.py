@@ -10,7 +10,7 @@ from halfway.core.driver import is_running
 from halfway.core.message import BYTES_ON_AIR, MESSAGE
 from halfway.core.outbox import Outbox, outbox
 from halfway.sim.engine.calendar import Queue, enlarged, queue
-from halfway.sim.node_ids import NodeIds
+from halfway.sim.engine.node_ids import NodeIds
 
 # The phase of the record in a slot. A radio may add phases of its own from OWN_PHASES on.
 HELD, FLYING, SPREADING, OVER, OWN_PHASES = 0, 1, 2, 3, 4

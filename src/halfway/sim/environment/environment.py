@@ -9,10 +9,10 @@ import numpy.typing as npt
 from halfway.problem import Problem
 from halfway.sim.engine.changes import LINK_NEAR, Changes, merged
 from halfway.sim.engine.neighbour_lists import roomy, with_ids
+from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.environment.fault_schedule import FaultSchedule
 from halfway.sim.environment.mobility import Motion, MovingLinks
 from halfway.sim.environment.neighbour_discovery import NeighbourDiscovery
-from halfway.sim.node_ids import NodeIds
 from halfway.world.faults import Fault
 from halfway.world.graphs.network import Network
 from halfway.world.outages import LINK_DOWN, NODE_DOWN, NODE_UP, FaultEvents, part

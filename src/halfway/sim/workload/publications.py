@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.neighbourhood import place_of
+from halfway.problem import Problem
 from halfway.sim.engine.changes import LINK_GONE, LINK_NEAR, Changes, changes, no_changes
 from halfway.sim.engine.neighbour_lists import compact, exclude, include, is_full, roomy
 from halfway.sim.environment.environment import Environment
@@ -31,7 +32,7 @@ class PublicationFeed:
         self._demand, self._deliveries, self._environment = demand, deliveries, environment
         self._stretch, self._batch = stretch, min(_MAX_BATCH, deliveries.window)
         # The accounting has events of the last two windows.
-        self.numbers = EventNumbers(environment.n, 2 * deliveries.window)
+        self._numbers = EventNumbers(environment.n, 2 * deliveries.window)
         self._up = np.ones(environment.n, bool)
         self._cut = environment.cut.copy()
         follows = stretch and environment.varies
@@ -59,8 +60,19 @@ class PublicationFeed:
             self._follow(publications.t[k])
             steps = self._distances_from(int(publications.row[k])) if self._stretch else None
             self._deliveries.publish(k, publications, self._up, steps)
-        numbers = self.numbers.enter(publications.row, publications.event)
+        numbers = self._numbers.enter(publications.row, publications.event)
         return publications._replace(event=numbers), min(end, self._demand.next_at())
+
+    def events_of(self, delivered: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
+        """The numbers in the run of the events of reports (MESSAGE), from the feed; -1 if too old.
+
+        Raises Problem for a report without a publisher.
+        """
+        if (delivered["publisher"] < 0).any():
+            remedy = "copy it from the event's record with `copy_event_id`"
+            raise Problem("delivered: expected the publisher of the event", remedy=remedy)
+        publishers = self._environment.ids.rows(delivered["publisher"])
+        return self._numbers.events(publishers, delivered["event"])
 
     def _follow(self, t: float) -> None:
         """Apply the changes up to a time (inclusive) in the publication feed."""
