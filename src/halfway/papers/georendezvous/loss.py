@@ -70,7 +70,7 @@ def _before_loss(run: Run, pairs: Pairs) -> Simulation:
         beacon_interval_s=BEACON_S, renewal_interval_s=RENEW_S, lifetime_s=LIFETIME_S,
     )  # fmt: skip
     cells = cell_run(
-        network, scalars, topics=topics, seconds=END_S,
+        network, scalars, topics=topics, publishers=topics, seconds=END_S,
         entries=4 * topics * run["points"], seed=run.random_seed,
     )  # fmt: skip
     for topic, (publisher, subscriber) in enumerate(pairs):

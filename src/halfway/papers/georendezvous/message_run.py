@@ -24,6 +24,7 @@ def cell_run(
     rules: handler.Rules,
     *,
     topics: int,
+    publishers: int = 8,
     seconds: float,
     entries: int = 64,
     seed: int = 7,
@@ -32,15 +33,14 @@ def cell_run(
 ) -> Simulation:
     """A message run of GeoRendezvous that publishes and subscribes only by posted commands.
 
-    A topic has one publisher.
-
-    entries: places in the store of a node. journal: records received to keep.
+    publishers: whose newest events a node distinguishes. entries: places in the store of a node.
+    journal: records received to keep.
     """
 
     class Sized(Adapter):
         def instance(self, context: RunContext) -> SystemInstance:
             state = handler.state(
-                context.node_ids, topics, rules.points, topics, seed,
+                context.node_ids, topics, rules.points, publishers, seed,
                 neighbours=context.most_neighbours + 2, entries=entries, traversals=entries,
                 hops_in_flight=_HOPS_IN_FLIGHT if rules.retries > 0 else 0,
             )  # fmt: skip
