@@ -59,8 +59,8 @@ class GeorendezvousAdapter(Adapter):
         assert layout is not None  # or it is unsupported
         scalars = rules(layout.reach, context.seed, layout.area, **self.values)
         state = handler.state(
-            context.node_ids, context.demand.topics, scalars.points, context.window, context.seed,
-            **sizes(context, layout, scalars),
+            context.node_ids, context.demand.topics, scalars.points, context.publishers,
+            context.seed, **sizes(context, layout, scalars),
         )  # fmt: skip
         return instance_of(state, scalars)
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from halfway.core.kinds import Kinds
 from halfway.core.options import Option, Value
 from halfway.problem import Problem
+from halfway.protocols.event_window import FORGOTTEN, EventWindows
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand, Publications
 from halfway.world.workload.roles import SubscribedPeriods
@@ -55,9 +56,19 @@ def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
 
 
 # What a protocol's `state` may take from a `BroadcastAdapter`, by name.
-STATE_PARAMETERS = ("node_ids", "window", "topics", "seed")
+STATE_PARAMETERS = ("node_ids", "window", "topics", "seed", "publishers")
 # Shortfalls that several systems count.
 WITHOUT_ROUTE, UNACKNOWLEDGED = "messages without a route", "unacknowledged hops"
+
+
+FORGOTTEN_PUBLISHERS = "forgotten publishers"
+
+
+def _forgotten(state: Any) -> int:
+    """How many publishers the event windows of a state forgot for want of room."""
+    if isinstance(state, EventWindows):
+        return int(state.counts[:, FORGOTTEN].sum())
+    return sum(_forgotten(part) for part in state if isinstance(part, tuple))
 
 
 def _no_shortfalls(_: Any) -> Mapping[str, int]:
@@ -76,6 +87,10 @@ class SystemInstance(NamedTuple):
     shortfalls: Callable[[Any], Mapping[str, int]] = _no_shortfalls
     unicast: bool = False  # whether each of its records is for at most one neighbour
 
+    def all_shortfalls(self) -> Mapping[str, int]:
+        """The shortfalls of a system's instance now, with those of its event windows."""
+        return {**self.shortfalls(self.state), FORGOTTEN_PUBLISHERS: _forgotten(self.state)}
+
 
 class RunContext(NamedTuple):
     """The run context: what an adapter may know of a run when it sizes its system.
@@ -92,12 +107,16 @@ class RunContext(NamedTuple):
     seed: int
     start: Network  # at time 0; where nodes move, its links are those of that moment
     reach: float | None  # of the radios of moving nodes; None where the network is static
+    node_ids: npt.NDArray[np.int32]  # [n] the id of each row's node, any number of 31 bits
     memory_lost: bool = False  # whether nodes come back without their memory
 
     @property
-    def node_ids(self) -> npt.NDArray[np.int32]:
-        """[n] the id of each row's node in an adapter's run context."""
-        return np.arange(self.n, dtype=np.int32)
+    def publishers(self) -> int:
+        """The publishers that a node has room for, by an adapter's run context: those of the
+        demand, or as many as can have an event in flight."""
+        some = [np.zeros(0, np.int32), *self.demand.publishers]
+        distinct = len(np.unique(np.concatenate(some)))
+        return max(min(distinct, self.window), 1)
 
 
 class Unsupported(Problem):
@@ -139,11 +158,10 @@ class BroadcastAdapter(Adapter):
 
     def instance(self, context: RunContext) -> SystemInstance:
         """The instance of a broadcast system on a network."""
-        module, values = self.module, dict(self.values)
-        if "until_s" in module.Rules._fields:
-            values["until_s"] = context.seconds
-        rules = module.Rules(**values)
-        known = context.node_ids, context.window, context.demand.topics, context.seed
+        module = self.module
+        rules = module.Rules(**self.values)
+        topics = context.demand.topics
+        known = context.node_ids, context.window, topics, context.seed, context.publishers
         given = dict(zip(STATE_PARAMETERS, known, strict=True))
         named = given.keys() & inspect.signature(module.state).parameters
         state = module.state(**{name: given[name] for name in named})

@@ -57,7 +57,7 @@ class WalkAdapter(Adapter):
         state = self.module.state(
             context.node_ids, context.most_neighbours, topics, context.seed,
             places=places(context, rules, self._pairs, self._of),
-            buffer_size=max(rules.buffer_size, 1),
+            publishers=context.publishers, buffer_size=max(rules.buffer_size, 1),
         )  # fmt: skip
         return SystemInstance(
             state, rules, self.module.most_emissions(state, rules), KINDS, shortfalls=_shortfalls

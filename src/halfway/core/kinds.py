@@ -25,7 +25,9 @@ import numpy.typing as npt
 from halfway.core.message import MESSAGE, START
 
 # The header fields that a protocol fills; the driver fills the others.
-FIELDS = {"flags", "target", "topic", "event", "publisher", "sequence"}
+FIELDS = {"flags", "target", "topic", "event", "publisher", "epoch", "sequence"}
+# The fields that identify an event: its publisher, the publisher's epoch, and its number there.
+EVENT_ID = "event publisher epoch"
 _SIZE = {array: MESSAGE[array].shape[0] for array in ("args", "reals")}
 _NOTHING: Mapping[str, int] = MappingProxyType({})
 _NO_MEANINGS: Mapping[str, str] = MappingProxyType({})

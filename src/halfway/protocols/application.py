@@ -7,15 +7,20 @@ application that published it.
 import numpy as np
 
 from halfway.core.compiled import inlined
-from halfway.core.kinds import Kinds
+from halfway.core.kinds import EVENT_ID, Kinds
 from halfway.core.message import APP
 from halfway.core.outbox import emit
+from halfway.protocols.event_window import copy_event_id
+
+EVENT_FIELDS = f"topic {EVENT_ID}"  # the fields of a kind that carries an event
 
 KINDS = Kinds()
-PUBLISH = KINDS.command(1, "publish", "the application publishes `event` of `topic`", "topic event")
+# The application fills `topic` and `event`, which it numbers from 0. The driver fills the rest when
+# the node handles the command: `publisher` is the node's id, and `epoch` its epoch then.
+PUBLISH = KINDS.command(1, "publish", "the application publishes `event` of `topic`", EVENT_FIELDS)
 SUBSCRIBE = KINDS.command(5, "subscribe", "the application subscribes to `topic`", "topic")
 DELIVERED = KINDS.report(
-    4, "delivered", "the node delivers an event to a subscriber once", "topic event"
+    4, "delivered", "the node delivers an event to a subscriber once", EVENT_FIELDS
 )
 
 
@@ -24,7 +29,7 @@ def emit_event(message, kind, after, towards, out):
     """Emit an application's event: a record of `kind` with the event and topic of `message`."""
     o = emit(out, kind, after, towards)
     o.topic = message.topic
-    o.event = message.event
+    copy_event_id(message, o)
 
 
 @inlined

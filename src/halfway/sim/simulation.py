@@ -12,7 +12,7 @@ from halfway.adapters.interface import Commands, System, Unsupported, commands, 
 from halfway.adapters.registry import named
 from halfway.core.compiled import kernel
 from halfway.core.compiler.lent import Lender, lent
-from halfway.core.driver import ANY_INCARNATION
+from halfway.core.driver import ANY_TURN
 from halfway.core.message import START
 from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
@@ -31,7 +31,7 @@ from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
 from halfway.sim.run_context import CLOCKS, RADIO, check_run, environment_and_context, stream
 from halfway.sim.trace.writer import Trace
-from halfway.sim.workload.payloads import payload_of, set_sizes
+from halfway.sim.workload.payloads import PayloadSizes, payload_of
 from halfway.sim.workload.publications import PublicationFeed
 from halfway.sim.workload.start_up import StartUp
 from halfway.world.faults import Fault
@@ -75,6 +75,7 @@ class Simulation:
     clock: offsets and drifts of the nodes' clocks; None: every node reads the time of the run.
     trace: a Parquet file for the trace. stretch=False skips the shortest paths.
     journal: received records to keep for `journal()`; 0: only those for `reports()`.
+    node_ids: [n] any distinct ids of the nodes, 31 bits; None: their rows.
     Raises Problem for every error that a user can fix.
     """
 
@@ -98,6 +99,7 @@ class Simulation:
         trace: Path | None = None,
         stretch: bool = True,
         journal: int | None = None,
+        node_ids: npt.ArrayLike | None = None,
     ) -> None:
         check_run(seconds, seed, window)
         chosen = system if isinstance(system, System) else named(system)
@@ -107,15 +109,14 @@ class Simulation:
         self.environment, context = environment_and_context(
             network, motion, self.demand, faults,
             seconds=self.seconds, seed=seed, discovery_delay_s=discovery_delay_s, window=window,
-            mortal=batteries is not None,
+            mortal=batteries is not None, node_ids=node_ids,
         )  # fmt: skip
         n = self.environment.n
         if why := self._adapter.unsupported(context):
             raise Unsupported(f"{self.system} cannot run here: {why}")
         self.instance = self._adapter.instance(context)
-        self.declared = radio or IdealRadio()
-        where = self.environment.start, motion is not None
-        self.radio = self.declared.made(*where, stream(seed, RADIO))
+        self.declared, start = radio or IdealRadio(), self.environment.start
+        self.radio = self.declared.made(start, motion is not None, stream(seed, RADIO))
         self.power = checked(power or Power())
         self._batteries = None if batteries is None else Batteries(batteries, n)
         deliveries = DeliveryAccounting(self.demand, n, window, self.instance.hops_from_publisher)
@@ -170,7 +171,7 @@ class Simulation:
                     self.post(lost)
             if self.at >= self._posted_to:
                 publications, self._posted_to = self._publications.take(self.environment.at)
-                set_sizes(self.engine.payload, publications)
+                self._sizes.enter(self.environment.ids.of[publications.row], publications)
                 self.post(self._adapter.publish_commands(publications))
             try:
                 continues = self._run_piece(min(target, self._posted_to), limit, stop)
@@ -217,7 +218,7 @@ class Simulation:
     def kill(self, *rows: int) -> None:
         """Take simulated nodes down now and for good. The environment's uptime ignores it."""
         down = np.array(rows, np.int64)
-        self.engine.incarnation[down] |= np.uint32(1)  # odd while down
+        self.engine.turns[down] |= np.uint32(1)  # odd while down
 
     def journal(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
         """Return the records (MESSAGE) and receivers that the simulation kept so far, in order."""
@@ -277,8 +278,8 @@ class Simulation:
         """Empty the memory of the simulation's node that comes up with the next change."""
         k = int(self._changes.tally[0])
         row = int(self._changes.a[k])
-        self.engine.memory[row] += np.uint32(1)
-        self._blank.restore(row, int(self.engine.memory[row]))
+        self.engine.incarnation[row] += np.uint32(1)
+        self._blank.restore(row, int(self.engine.incarnation[row]))
         self._changes.b[k] = KEPT
 
     def _new_engine(self, window: int, buffer: int, clocks: Clocks) -> Engine:
@@ -286,8 +287,9 @@ class Simulation:
         carried = payload_of(self.instance.kinds, window) if self.demand.has_payloads else None
         engine = new_engine(
             self.environment.n, 1024, _APPLICATIONS, buffer, payload=carried, clocks=clocks,
-            age_place=self.instance.kinds.ages,
+            ids=self.environment.ids, age_place=self.instance.kinds.ages,
         )  # fmt: skip
+        self._sizes = PayloadSizes(engine.payload)
         return engine._replace(cut=self.environment.cut)
 
     def _new_trace(self, path: Path | None) -> Trace | None:
@@ -308,7 +310,7 @@ class Simulation:
         chosen = reports["kind"] == self.instance.kinds.number("delivered")
         events = reports[chosen]
         self.deliveries.deliver(
-            events["event"].astype(np.int64), rows[chosen], events["at"],
+            self._publications.events_of(events), rows[chosen], events["at"],
             events["hops"].astype(np.int64),
         )  # fmt: skip
         if self._trace is None and self._records is None:
@@ -333,6 +335,6 @@ class Simulation:
 def _post_all(engine, some):
     for k in range(some.at.shape[0]):
         engines.queue_command(
-            engine, some.at[k], some.row[k], ANY_INCARNATION, some.kind[k], some.topic[k],
+            engine, some.at[k], some.row[k], ANY_TURN, some.kind[k], some.topic[k],
             some.walk[k], some.event[k],
         )  # fmt: skip

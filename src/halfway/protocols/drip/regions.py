@@ -6,8 +6,8 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
 from halfway.protocols.drip import messages, routes
+from halfway.protocols.drip.digests import write_digest
 from halfway.protocols.drip.elections import call_election
-from halfway.protocols.drip.events import write_digest
 from halfway.protocols.drip.registrations import register, send_quits
 from halfway.protocols.drip.state import NO_NODE
 
@@ -33,10 +33,10 @@ def repeat_beacon(state, i, message, out):
     o = emit(out, messages.BEACON, 0.0, EVERYONE)
     o[messages.BROKER_ID] = message[messages.BROKER_ID]
     o[messages.LOCAL_BROKER] = state.node[i].local_broker
-    o[messages.DIGEST_BASE] = message[messages.DIGEST_BASE]
     for a in range(8):
         o.args[a] = message.args[a]
-    o.reals[messages.AGE] = message.reals[messages.AGE]
+    for a in range(6):
+        o.reals[a] = message.reals[a]
 
 
 @inlined
@@ -73,9 +73,10 @@ def list_broker(state, i, message):
     state.nearest[i, at].delay = delay
     state.nearest[i, at].heard_at = message.at
     state.nearest[i, at].via = message.source
-    state.nearest[i, at].digest_base = message[messages.DIGEST_BASE]
     for w in range(messages.DIGEST_WORDS):
         state.nearest[i, at].digest[w] = message.args[messages.DIGEST + w]
+    for w in range(messages.MORE_DIGEST_WORDS):
+        state.nearest[i, at].more_digest[w] = message.reals[messages.MORE_DIGEST + w]
     return True
 
 
@@ -174,7 +175,9 @@ def send_report(state, rules, neighbourhood, i, now, out):
     o = routes.send(
         state, rules, neighbourhood, i, messages.REPORT, state.node[i].local_broker, now, out
     )
-    o[messages.DIGEST_BASE] = state.nearest[i, second].digest_base
     o.args[messages.OTHER_BROKER] = state.nearest[i, second].node_id
+    o.args[messages.OTHER_SEQUENCE] = state.nearest[i, second].sequence
     for w in range(messages.DIGEST_WORDS):
         o.args[messages.DIGEST + w] = state.nearest[i, second].digest[w]
+    for w in range(messages.MORE_DIGEST_WORDS):
+        o.reals[messages.MORE_DIGEST + w] = state.nearest[i, second].more_digest[w]

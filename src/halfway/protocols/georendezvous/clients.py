@@ -5,6 +5,12 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import APP
 from halfway.protocols.application import DELIVERED, emit_event
+from halfway.protocols.event_window import (
+    WINDOW,
+    copy_event_id,
+    place_of_event,
+    record_if_new,
+)
 from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.routing import dispatch, point_message
 from halfway.protocols.georendezvous.tables import NONE, distance_to, is_tried, pruned_place
@@ -67,7 +73,7 @@ def publish(state, rules, i, message, out):
             o = point_message(
                 state, rules, i, messages.NOTIFY, topic, np.int32(point), me, NONE, out
             )
-            o.event = message.event
+            copy_event_id(message, o)
             dispatch(state, rules, i, o, out)
 
 
@@ -78,23 +84,24 @@ def receive(state, rules, i, message, out):
         return
     direct, point = message.reals[messages.DETOUR] == 0.0, message.args[messages.POINT]
     hops = np.int32(message.args[messages.HOPS] - message.reals[messages.DETOUR])
-    received = state.received
-    place = np.uint32(message.event) & np.uint32(received.event.shape[1] - 1)
-    if message.event < received.event[i, place]:
+    is_new = record_if_new(state.seen, i, message)
+    place, slot = place_of_event(state.seen, i, message), message.event & (WINDOW - 1)
+    if place == NONE:
         return  # older than the window
-    if message.event > received.event[i, place]:
-        received.event[i, place] = message.event
-        received.point[i, place], received.hops[i, place] = point if direct else _NO_POINT, hops
+    received = state.received
+    if is_new:
+        received.point[i, place, slot] = point if direct else _NO_POINT
+        received.hops[i, place, slot] = hops
         if message.publisher != state.node_id[i]:
             emit_event(message, DELIVERED, 0.0, APP, out)
         return
-    best = np.int32(received.point[i, place])
+    best = np.int32(received.point[i, place, slot])
     if best == point or not direct:
         return
     if best == _NO_POINT:
-        received.point[i, place], received.hops[i, place] = point, hops
-    elif is_shorter(state, rules, i, message, best, np.int64(received.hops[i, place])):
-        received.point[i, place], received.hops[i, place] = point, hops
+        received.point[i, place, slot], received.hops[i, place, slot] = point, hops
+    elif is_shorter(state, rules, i, message, best, np.int64(received.hops[i, place, slot])):
+        received.point[i, place, slot], received.hops[i, place, slot] = point, hops
         prefer(state, rules, i, message, point, best, out)
     else:
         prefer(state, rules, i, message, best, point, out)

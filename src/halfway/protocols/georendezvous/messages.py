@@ -62,7 +62,7 @@ _REALS = {**_CLIENT, "previous cell": PREVIOUS, "mark": MARK}
 _STORED = {**_REALS, "lifetime": LIFETIME, "version or age": VERSION}
 _EVENT = {**_REALS, "detour hops": DETOUR}
 DROPPED = KINDS.timer(
-    0, "dropped", "the node ignores a routed message that has no route", f"{_ROUTED} event",
+    0, "dropped", "the node ignores a routed message that has no route", f"{_ROUTED} event epoch",
     _ARGS, _STORED,
 )  # fmt: skip
 # To the home of a rendezvous point. Handlers compare kinds: ADVERT to NOTIFY_CLIENT are routed.
@@ -80,7 +80,7 @@ PRUNE = KINDS.network(
     reused=_SUBSCRIBER,
 )
 NOTIFY = KINDS.network(
-    23, "notify", "an event travels to a rendezvous point", f"{_ROUTED} event", _ARGS, _EVENT,
+    23, "notify", "an event travels to a rendezvous point", f"{_ROUTED} event epoch", _ARGS, _EVENT,
     on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 REHOME = KINDS.network(
@@ -102,7 +102,7 @@ NOTIFY_CLIENT = KINDS.network(
     27,
     "notify-client",
     "an event travels from a rendezvous point to a subscriber",
-    f"{_ROUTED} event",
+    f"{_ROUTED} event epoch",
     _ARGS,
     _EVENT,
     on_map=MapRole.EVENT_HOP,

@@ -41,9 +41,9 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
         record = out.pool[slot]
         waits = record.at > 0.0
         record.at = now + elapsed(engine.clocks, row, record.at)
-        engine.flight.incarnation[slot] = engine.incarnation[row]
-        # In the simulator a node's id is its row.
-        to = driver.stamp(record, row, engine.memory[row], hops)
+        engine.flight.row[slot] = row
+        engine.flight.turns[slot] = engine.turns[row]
+        to = driver.stamp(record, engine.node_id[row], engine.incarnation[row], hops)
         if to == driver.TO_NETWORK:
             add_age(engine, record, -now)
         if to == driver.TO_NETWORK and not waits:
@@ -90,8 +90,8 @@ def handle_due(engine, radio, reach, slot):
     if phase != HELD:
         return arrive(engine, radio, reach, slot, FRESH)
     message = engine.out.pool[slot]
-    sender = np.uint32(message.source)
-    if not driver.is_alive(engine.flight.incarnation[slot], engine.incarnation[sender]):
+    sender = engine.flight.row[slot]
+    if not driver.is_alive(engine.flight.turns[slot], engine.turns[sender]):
         return DONE, LAST
     to = driver.destination(message)
     if to == driver.TO_APPLICATION:
@@ -99,22 +99,26 @@ def handle_due(engine, radio, reach, slot):
         append_record(engine.applications, message, sender)
         return DONE, LAST
     if to == driver.TO_SELF:
+        if message.kind == START or engine.flight.turns[slot] == driver.ANY_TURN:
+            driver.stamp_command(message, message.source, engine.incarnation[sender])
         return np.int64(sender), LAST
     depart(engine, radio, reach, slot)
     return QUEUED, LAST
 
 
 @inlined
-def queue_command(engine, at, row, incarnation, kind, topic, arg, event):
-    """Queue a command for the event loop to a node, for one of its incarnations or for any."""
-    record = emit(engine.out, kind, at, row)
-    record.source = row
+def queue_command(engine, at, row, turns, kind, topic, arg, event):
+    """Queue a command for the event loop to a node, for one of its turns or for any."""
+    node_id = engine.node_id[row]
+    record = emit(engine.out, kind, at, node_id)
+    record.source = node_id
     record.topic = topic
     record.event = event
     record.args[COMMAND_ARG] = arg
     slot = engine.out.free[np.uint32(engine.out.tally[0])]
     engine.flight.phase[slot] = HELD
-    engine.flight.incarnation[slot] = incarnation
+    engine.flight.row[slot] = row
+    engine.flight.turns[slot] = turns
     push(engine.queue, at, reserved(engine.queue, 1), slot)
 
 
@@ -132,7 +136,7 @@ def post(
 
 @kernel
 def _post(engine, at, row, kind, topic, arg, event):
-    queue_command(engine, at, row, driver.ANY_INCARNATION, kind, topic, arg, event)
+    queue_command(engine, at, row, driver.ANY_TURN, kind, topic, arg, event)
 
 
 @inlined
@@ -156,21 +160,24 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
     if kind in (NODE_DOWN, NODE_UP):
         if is_up(engine, a) == (kind == NODE_UP):
             return True
-        engine.incarnation[a] += np.uint32(1)
+        engine.turns[a] += np.uint32(1)
         if kind == NODE_UP and starts:
-            queue_command(engine, changes.t[k], a, engine.incarnation[a], START, -1, 0, -1)
+            queue_command(engine, changes.t[k], a, engine.turns[a], START, -1, 0, -1)
     elif kind in (LINK_DOWN, LINK_UP):
         set_link_broken(engine, reach, a, b, np.uint8(kind == LINK_DOWN))
     else:
-        lists = neighbourhood if kind in (FORGOTTEN, KNOWN) else reach
+        # Lists of the nodes in reach have rows, lists that nodes know have node ids.
+        to_nodes = kind in (FORGOTTEN, KNOWN)
+        lists = neighbourhood if to_nodes else reach
+        id_a, id_b = (engine.node_id[a], engine.node_id[b]) if to_nodes else (a, b)
         if kind in (LINK_NEAR, KNOWN):
             if is_full(lists, a) or is_full(lists, b):
                 return False
-            include(lists, a, b)
-            include(lists, b, a)
+            include(lists, a, id_b, b)
+            include(lists, b, id_a, a)
         else:
-            exclude(lists, a, b)
-            exclude(lists, b, a)
+            exclude(lists, a, id_b)
+            exclude(lists, b, id_a)
     changed(engine, radio, reach, kind, a, b, changes.t[k])
     return True
 

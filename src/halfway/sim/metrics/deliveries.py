@@ -100,13 +100,14 @@ class DeliveryAccounting:
             self.expected += max(expected, 0)
 
     def deliver(self, event: Longs, row: Longs, at: Reals, hops: Longs) -> None:
-        """Enter deliveries into the accounting: event ids, rows, times and hops, by time."""
+        """Enter deliveries into the accounting: events (-1: unknown, or no longer open), rows,
+        times and hops, by time."""
         if not len(event):
             return
         place = event % len(self._event)
         later = (event + self.window) % len(self._event)
         closed = (self._entered[later] == event + self.window) & (self._at[later] <= at)
-        is_open = (self._event[place] == event) & ~closed
+        is_open = (self._event[place] == event) & (event >= 0) & ~closed
         self.late += int((~is_open).sum())
         solicited = self._subscribed[row, self._topic[place]] & (self._publisher[place] != row)
         if self._periods.some:

@@ -44,6 +44,7 @@ def rerun(
             what = f"the trace was made with {name} = {about[name]}, not {value}"
             raise Problem(what, where=str(path))
     out = outbox(max(instance.most_emissions, 1))
+    node_id = environment.ids.of
     window = environment.advance(environment.window_end(run.seconds))
     for batch in file.iter_batches(columns=["what", "row", *PLAIN, "args", "reals"]):
         records, rows = _received(batch)
@@ -55,8 +56,8 @@ def rerun(
             neighbourhood = environment.neighbourhood
             k = _play(
                 Door(instance.state, instance.rules, neighbourhood, out), lent(neighbourhood),
-                lent(window), lent(out), lent(clocks), records.view(np.recarray), rows, k, ready,
-                end,
+                lent(window), lent(out), lent(clocks), node_id, records.view(np.recarray), rows, k,
+                ready, end,
             )  # fmt: skip
             if k < ready:
                 environment.make_room()
@@ -80,7 +81,7 @@ def _received(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
 
 
 @kernel
-def _play(door, neighbourhood, window, out, clocks, records, rows, k, ready, end):
+def _play(door, neighbourhood, window, out, clocks, node_id, records, rows, k, ready, end):
     """Rerun trace records k up to `ready`, and the changes before each. Return where it stopped."""
     slots = out.free.shape[0]
     while True:
@@ -91,11 +92,11 @@ def _play(door, neighbourhood, window, out, clocks, records, rows, k, ready, end
             if window.kind[c] == KNOWN:
                 if is_full(neighbourhood, a) or is_full(neighbourhood, b):
                     return k
-                include(neighbourhood, a, b)
-                include(neighbourhood, b, a)
+                include(neighbourhood, a, node_id[b], b)
+                include(neighbourhood, b, node_id[a], a)
             elif window.kind[c] == FORGOTTEN:
-                exclude(neighbourhood, a, b)
-                exclude(neighbourhood, b, a)
+                exclude(neighbourhood, a, node_id[b])
+                exclude(neighbourhood, b, node_id[a])
             window.tally[0] += 1
         elif k < ready:
             records[k].at = reading(clocks, rows[k], now)
