@@ -15,6 +15,7 @@ from halfway.core.compiler.lent import Lender, lent
 from halfway.core.driver import ANY_TURN
 from halfway.core.message import START
 from halfway.problem import Problem
+from halfway.sim.endless_loop import InstantLimit
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.clocks import Clocks
 from halfway.sim.engine.kept_records import KeptRecords
@@ -22,7 +23,6 @@ from halfway.sim.engine.queue import peek_time
 from halfway.sim.engine.records import Engine, drain, grown, new_engine, new_log
 from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.environment.mobility import Motion
-from halfway.sim.instant import Instant
 from halfway.sim.memory import BlankMemory
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId
@@ -132,7 +132,7 @@ class Simulation:
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
         each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
-        self._instant = Instant(most=each * n + beside)
+        self._instant = InstantLimit(most=each * n + beside)
 
     def run(
         self, until: float | None = None, *, records: int | None = None,

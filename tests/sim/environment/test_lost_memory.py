@@ -2,14 +2,12 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from halfway.adapters.registry import TABLE
-from halfway.sim.memory import BlankMemory
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
-from halfway.world.faults import Churn, Crash
+from halfway.world.faults import Crash
 from halfway.world.workload.demand import Drawn
 from tests.networks import disk, from_links
 

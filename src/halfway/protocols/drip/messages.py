@@ -58,7 +58,7 @@ DELIVERED = KINDS.report(4, "delivered", "the node delivers an event to a subscr
 # To every neighbour.
 CANDIDATE = KINDS.network(
     16,
-    "ability",
+    "candidate",
     "[drip §IV-A] the sender floods the capability of a candidate (detecting ability in the paper)",
     reused={CANDIDATE_ID: "candidate"},
     reals={"capability": CAPABILITY},
