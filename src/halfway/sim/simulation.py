@@ -18,9 +18,8 @@ from halfway.problem import Problem
 from halfway.sim.endless_loop import InstantLimit
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.clocks import Clocks
-from halfway.sim.engine.kept_records import KeptRecords
 from halfway.sim.engine.queue import peek_time
-from halfway.sim.engine.records import Engine, drain, grown, new_engine, new_log
+from halfway.sim.engine.records import Engine, grown, new_engine, new_log
 from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.memory import BlankMemory
@@ -30,7 +29,7 @@ from halfway.sim.metrics.summary import outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
 from halfway.sim.run_context import CLOCKS, RADIO, check_run, environment_and_context, stream
-from halfway.sim.trace.writer import Trace
+from halfway.sim.run_log import RunLog
 from halfway.sim.workload.payloads import PayloadSizes, payload_of
 from halfway.sim.workload.publications import PublicationFeed
 from halfway.sim.workload.start_up import StartUp
@@ -122,12 +121,13 @@ class Simulation:
         deliveries = DeliveryAccounting(self.demand, n, window, self.instance.hops_from_publisher)
         self._publications = PublicationFeed(self.demand, deliveries, self.environment, stretch)
         self.deliveries, self.at, self._posted_to = deliveries, 0.0, 0.0
-        self._trace = self._new_trace(trace)
-        self._records = None if journal is None else KeptRecords(journal)
+        self._log = RunLog(
+            self.instance.kinds, self._publications, deliveries, self.environment.names(), trace,
+            journal,
+        )  # fmt: skip
         self._lend = Lender()
         clocks = clocks_of(clock, n, stream(seed, CLOCKS))
-        kept = _JOURNAL if trace is not None or journal else 0
-        self.engine = self._new_engine(window, kept, clocks)
+        self.engine = self._new_engine(window, _JOURNAL if trace or journal else 0, clocks)
         self._blank = BlankMemory(self.instance.state if context.memory_lost else ())
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
@@ -176,12 +176,10 @@ class Simulation:
             try:
                 continues = self._run_piece(min(target, self._posted_to), limit, stop)
             except BaseException:  # interrupts included
-                if self._trace is not None:
-                    self._trace.abandon()
+                self._log.abandon()
                 raise
-        if self._trace is not None and self.at >= self.seconds:
-            self._trace.close(self.run_id, self.instance.state)
-            self._trace = None
+        if self.at >= self.seconds:
+            self._log.close(self.run_id, self.instance.state)
 
     def outcome(self) -> Outcome:
         """Return the outcome of the simulation so far."""
@@ -222,17 +220,11 @@ class Simulation:
 
     def journal(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
         """Return the records (MESSAGE) and receivers that the simulation kept so far, in order."""
-        return self._kept().journal()
+        return self._log.kept.journal()
 
     def reports(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
         """Return the simulation's reports to applications so far (MESSAGE) and rows, in order."""
-        return self._kept().reports()
-
-    def _kept(self) -> KeptRecords:
-        if self._records is None:
-            remedy = "build the simulation with journal=0 or more"
-            raise Problem("the simulation kept no records", remedy=remedy)
-        return self._records
+        return self._log.kept.reports()
 
     def _run_piece(self, end: float, limit: int, stop: Condition | None) -> bool:
         """Run the simulation up to a time to which publications are posted; False to stop there."""
@@ -264,7 +256,7 @@ class Simulation:
                 environment.reach, instance.kinds.starts, self._changes, until, limit, slots,
                 self._lend,
             )  # fmt: skip
-            self._empty_logs()
+            self._log.empty(self.engine, self._changes)
             if why == engines.POOL_FULL:
                 self._grow(2 * slots)
             elif why == engines.LISTS_FULL:
@@ -292,34 +284,10 @@ class Simulation:
         self._sizes = PayloadSizes(engine.payload)
         return engine._replace(cut=self.environment.cut)
 
-    def _new_trace(self, path: Path | None) -> Trace | None:
-        """Open the simulation's trace, with the names of its kinds and nodes."""
-        names = self.instance.kinds.names, self.environment.names()
-        return None if path is None else Trace(path, *names)
-
     def _grow(self, free: int) -> None:
         """Make room in the simulation's engine for so many more records in flight."""
         while self.engine.out.tally[0] < free:
             self.engine = grown(self.engine)
-
-    def _empty_logs(self) -> None:
-        """Empty the simulation's logs: deliveries to the accounting, records to trace, journal."""
-        if self.engine.out.tally[1] > 0:
-            raise RuntimeError(f"{self.engine.out.tally[1]} emissions overflowed the outbox")
-        reports, rows = drain(self.engine.applications)
-        chosen = reports["kind"] == self.instance.kinds.number("delivered")
-        events = reports[chosen]
-        self.deliveries.deliver(
-            self._publications.events_of(events), rows[chosen], events["at"],
-            events["hops"].astype(np.int64),
-        )  # fmt: skip
-        if self._trace is None and self._records is None:
-            return
-        received, receivers = drain(self.engine.journal)
-        if self._trace is not None:
-            self._trace.write(received, receivers, reports, rows, self._changes)
-        if self._records is not None:
-            self._records.add((received, receivers), (reports, rows))
 
     def _post_start_up(self) -> StartUp:
         """Post the simulation's start events, then its start-up commands."""

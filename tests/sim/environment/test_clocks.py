@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from halfway.adapters.registry import TABLE
-from halfway.sim.environment.clock_errors import ClockErrors
+from halfway.problem import Problem
+from halfway.sim.engine.clocks import TICKS, Clocks, elapsed, reading
+from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Churn
@@ -37,3 +39,35 @@ def test_shifted_clocks_change_no_record_of_a_run(system: str) -> None:
     assert plain.tobytes() == shifted.tobytes()
     reports = [some.reports()[0].tobytes() for some in shifts]
     assert reports[0] == reports[1]
+
+
+def test_a_clock_shows_whole_ticks_of_its_own_rate() -> None:
+    clocks = Clocks(np.array([0.0, 3.0]), np.array([1.0, 1.001]))
+    assert reading(clocks, 0, 2.0) == 2.0
+    assert abs(reading(clocks, 1, 2.0) - 5.002) <= 1.0 / TICKS
+    assert (reading(clocks, 1, 2.0) * TICKS).is_integer()
+    assert elapsed(clocks, 1, 1.001) == pytest.approx(1.0)
+
+
+def test_the_seed_draws_offsets_and_drifts_within_their_limits() -> None:
+    errors = ClockErrors(offset_s=100.0, drift_ppm=50.0)
+    clocks, again = (clocks_of(errors, 1000, 7) for _ in range(2))
+    assert clocks.offset_s.tobytes() == again.offset_s.tobytes()
+    assert 0.0 <= clocks.offset_s.min() < 1.0 < 99.0 < clocks.offset_s.max() <= 100.0
+    drift = (clocks.rate - 1.0) * 1e6
+    assert -50.0 <= drift.min() < -49.0 < 49.0 < drift.max() <= 50.0
+    assert len(clocks_of(None, 1000, 7).rate) == 0
+
+
+@pytest.mark.parametrize("errors", [{"offset_s": -1.0}, {"drift_ppm": 2e5}])
+def test_a_clock_error_out_of_range_is_refused(errors: dict[str, float]) -> None:
+    with pytest.raises(Problem, match=f"clock.{next(iter(errors))} = .*: expected a number from 0"):
+        clocks_of(ClockErrors(**errors), 3, 1)
+
+
+def test_drifting_clocks_leave_flooding_complete() -> None:
+    simulation = Simulation(
+        "flooding", _NETWORK, seconds=40.0, clock=ClockErrors(offset_s=1e6, drift_ppm=1e4),
+        workload=Drawn(n=60, subscribers_each=20, events=10, seed=2),
+    )  # fmt: skip
+    assert simulation.run().delivery_ratio == 1.0

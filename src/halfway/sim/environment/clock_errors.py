@@ -37,6 +37,6 @@ def clocks_of(errors: ClockErrors | None, n: int, seed: int) -> Clocks:
         if not 0.0 <= value <= most:
             raise Problem(f"clock.{name} = {value:g}: expected a number from 0 to {most:g}")
     words = random_states(np.arange(2 * n, dtype=np.int32), seed)  # two for each node
-    offset, drift = ((words >> np.uint64(11)) * 2.0**-53).reshape(n, 2).T
+    offset, drift = np.asarray((words >> np.uint64(11)) * 2.0**-53, np.float64).reshape(n, 2).T
     ticks = np.floor(offset * errors.offset_s * TICKS) / TICKS
     return Clocks(ticks, 1.0 + (2.0 * drift - 1.0) * errors.drift_ppm * 1e-6)
