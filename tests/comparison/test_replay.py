@@ -175,6 +175,7 @@ def rows(**columns: list[int]) -> TraceRows:
     """Rows received a second apart."""
     count = len(next(iter(columns.values())))
     of = {name: np.array(columns.get(name, [0] * count), np.int32) for name in replay_trace._INTS}
+    of["number"] = of["event"]
     args = np.array(columns.get("args", [0] * count), np.int32)[:, None] * np.ones(8, np.int32)
     t = np.arange(count, dtype=np.float64)
     return TraceRows(t, np.zeros(count, np.int8), of, args, ("heard",))

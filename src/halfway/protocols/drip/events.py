@@ -61,6 +61,7 @@ def keep_event(state, i, message):
     state.events[i, place].role = NOTHING
     state.events[i, place].seen = 0
     state.events[i, place].flood_mark = -1
+    state.events[i, place].known_by = 0
     order = state.node[i].arrivals
     state.events[i, place].order = order
     state.events[i, order & (state.events.shape[1] - 1)].recent = place

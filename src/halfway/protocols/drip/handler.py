@@ -25,7 +25,7 @@ from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
 from halfway.protocols.drip import elections, registrations
 from halfway.protocols.drip import messages as kinds
-from halfway.protocols.drip.copies import note_relays, transfer_events
+from halfway.protocols.drip.copies import note_relays, note_sender, transfer_events
 from halfway.protocols.drip.events import NO_SLOT, flood_missed, keep_event, on_flood, store_event
 from halfway.protocols.drip.messages import CAPABILITY, OTHER_BROKER, ROLE, STARTS
 from halfway.protocols.drip.regions import drop_expired, on_beacon, send_beacon, send_report
@@ -175,6 +175,7 @@ def on_routed(state, rules, neighbourhood, i, kind, message, out):
         role = np.int64(message.args[ROLE])  # one type of number: `store_event` is compiled once
         place = store_event(state, rules, i, message, role, out)
         note_relays(state, i, place, message)
+        note_sender(state, i, place, np.int32(message.reals[kinds.SENDER]))
     elif kind == kinds.NEWS:
         store_event(state, rules, i, message, np.int64(SOURCE), out)
 

@@ -27,7 +27,7 @@ STARTS = 0
 AGE = 0  # of a BEACON: seconds since its broker sent it
 CAPABILITY = 0
 MORE_DIGEST = 1  # of a BEACON and a REPORT: the rest of the digest
-SENDER = 0  # of a SUBSCRIPTION: the broker that sends it
+SENDER = 0  # of a SUBSCRIPTION and an EVENT: the broker that sends it
 SEEN = 0  # of a REGISTER: the events that its subscriber has seen
 RETRY = 5  # of a DEFERRED record: retries so far
 
@@ -105,7 +105,7 @@ SUBSCRIPTION = KINDS.network(
 )  # fmt: skip
 EVENT = KINDS.network(
     25, "event", "a broker sends a copy of an event", f"target {_EVENT}",
-    args={"role": ROLE, "relays[k]": RELAYS}, on_map=MapRole.EVENT_HOP,
+    args={"role": ROLE, "relays[k]": RELAYS}, reals={"sender": SENDER}, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 BOOTSTRAP_END = KINDS.timer(26, "bootstrap-end", "the first election of brokers is over")
 TICK = KINDS.timer(27, "tick", "the next beacon or report is due", args={"starts": STARTS})

@@ -198,6 +198,8 @@ def contact(state, i, broker, now):
         state.contacts[i, oldest].exchange_at = 0.0
         for p in range(state.register.shape[1]):
             state.register[i, p].known_by &= ~bit_of(oldest)
+        for place in range(state.events.shape[1]):
+            state.events[i, place].known_by &= ~bit_of(oldest)
     state.contacts[i, oldest].met_at = now
     return oldest
 

@@ -71,7 +71,7 @@ EVENT_SLOT = np.dtype(
         ("seen", "<i4"),  # 1: it was delivered or published here
         # The slot of the event whose order of arrival, modulo the slots, is the place of this one.
         ("recent", "<i4"),
-        ("pad", "<i4"),
+        ("known_by", "<u4"),  # a bit for each contact that this node exchanged it with
     ]
 )
 # A broker's register of subscriptions, hashed by key. Places are never freed, so that a record
