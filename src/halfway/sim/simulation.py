@@ -8,7 +8,15 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import Commands, System, Unsupported, commands, part
+from halfway.adapters.interface import (
+    Commands,
+    RunContext,
+    System,
+    SystemInstance,
+    Unsupported,
+    commands,
+    part,
+)
 from halfway.adapters.registry import named
 from halfway.core.compiled import kernel
 from halfway.core.compiler.lent import Lender, lent
@@ -17,7 +25,6 @@ from halfway.core.message import START
 from halfway.problem import Problem
 from halfway.sim.endless_loop import InstantLimit
 from halfway.sim.engine import loop as engines
-from halfway.sim.engine.clocks import Clocks
 from halfway.sim.engine.queue import peek_time
 from halfway.sim.engine.records import Engine, grown, new_engine, new_log
 from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
@@ -111,9 +118,7 @@ class Simulation:
             mortal=batteries is not None, node_ids=node_ids,
         )  # fmt: skip
         n = self.environment.n
-        if why := self._adapter.unsupported(context):
-            raise Unsupported(f"{self.system} cannot run here: {why}")
-        self.instance = self._adapter.instance(context)
+        self.instance = self._instance(context)
         self.declared, start = radio or IdealRadio(), self.environment.start
         self.radio = self.declared.made(start, motion is not None, stream(seed, RADIO))
         self.power = checked(power or Power())
@@ -126,13 +131,11 @@ class Simulation:
             journal,
         )  # fmt: skip
         self._lend = Lender()
-        clocks = clocks_of(clock, n, stream(seed, CLOCKS))
-        self.engine = self._new_engine(window, _JOURNAL if trace or journal else 0, clocks)
+        self.engine = self._new_engine(window, _JOURNAL if trace or journal else 0, clock)
         self._blank = BlankMemory(self.instance.state if context.memory_lost else ())
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
-        each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
-        self._instant = InstantLimit(most=each * n + beside)
+        self._instant = InstantLimit(most=_most_at_once(n))
 
     def run(
         self, until: float | None = None, *, records: int | None = None,
@@ -274,11 +277,19 @@ class Simulation:
         self._blank.restore(row, int(self.engine.incarnation[row]))
         self._changes.b[k] = KEPT
 
-    def _new_engine(self, window: int, buffer: int, clocks: Clocks) -> Engine:
+    def _instance(self, context: RunContext) -> SystemInstance:
+        """Return the simulation's instance of its system. Raises Unsupported with the reason."""
+        if why := self._adapter.unsupported(context):
+            raise Unsupported(f"{self.system} cannot run here: {why}")
+        return self._adapter.instance(context)
+
+    def _new_engine(self, window: int, buffer: int, clock: ClockErrors | None) -> Engine:
         """Return the simulation's engine with room for so many records that are kept."""
         carried = payload_of(self.instance.kinds, window) if self.demand.has_payloads else None
+        n = self.environment.n
+        clocks = clocks_of(clock, n, stream(self.seed, CLOCKS))
         engine = new_engine(
-            self.environment.n, 1024, _APPLICATIONS, buffer, payload=carried, clocks=clocks,
+            n, 1024, _APPLICATIONS, buffer, payload=carried, clocks=clocks,
             ids=self.environment.ids, age_place=self.instance.kinds.ages,
         )  # fmt: skip
         self._sizes = PayloadSizes(engine.payload)
@@ -297,6 +308,11 @@ class Simulation:
         start_up = self._adapter.start_up_commands(self.demand)
         self.post(start_up)
         return StartUp(start_up, self.environment.initially_down)
+
+
+def _most_at_once(n: int) -> int:
+    each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
+    return each * n + beside
 
 
 @kernel
