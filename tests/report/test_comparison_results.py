@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from halfway.cli.screen import PLAIN
-from halfway.comparison.evaluation.results import MeanInterval, Results
+from halfway.comparison.evaluation.decision import DecisionRule, decide
+from halfway.comparison.evaluation.results import MeanInterval, Need, Results
 from halfway.protocols import SYSTEMS as BUILT_IN
 from halfway.report.comparison.axes import axis
 from halfway.report.comparison.files import cells_jsonl, decisions_jsonl
@@ -22,7 +23,7 @@ from halfway.report.comparison.pareto import Spot, front_of
 from halfway.report.comparison.system_marks import colour, dashes, mark, mark_numbers
 from halfway.report.comparison.terminal import print_results
 from tests.report.browser import CHROMIUM, Browser
-from tests.report.comparison_specimens import SYSTEMS, results
+from tests.report.comparison_specimens import SYSTEMS, nodes, replay, results, world
 
 LONG = MeanInterval(1_036_068.4, 935_000.0, 1_390_112.0)
 FITS = (
@@ -166,6 +167,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     folder = tmp_path_factory.mktemp("results")
     for name, whole in (("one", wide()), ("sweep", wide(sweep=True))):
         (folder / f"{name}.html").write_text(comparison_page(whole, []), "utf-8")
+    replays = [replay(system, world())._replace(nodes=nodes()) for system in SYSTEMS[:2]]
+    (folder / "nodes.html").write_text(comparison_page(results(), replays), "utf-8")
     with Browser(folder / "profile") as found:
         found.folder = folder  # type: ignore[attr-defined]
         yield found
@@ -184,6 +187,39 @@ def test_tables_are_whole_on_a_screen_on_a_phone_and_on_paper(browser: Browser, 
     for width, media in ((1400, "screen"), (390, "screen"), (718, "print")):
         opened(browser, name, width, media)
         assert browser.tell(FITS), (width, media)
+
+
+def test_paper_has_the_nodes_of_the_highest_load(browser: Browser) -> None:
+    rows = (
+        "[...document.querySelectorAll('.nodes tbody')].map((body) => [...body.rows]"
+        ".filter((row) => getComputedStyle(row).display !== 'none').length)"
+    )
+    note = "getComputedStyle(document.querySelector('.on-paper')).display"
+    opened(browser, "nodes", 1400)
+    assert (browser.tell(rows), browser.tell(note)) == ([100, 100], "none")
+    opened(browser, "nodes", 718, "print")
+    assert (browser.tell(rows), browser.tell(note)) == ([10, 10], "block")
+    browser.tell("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    wide = "Math.max(...[...document.querySelectorAll('.nodes td')].map((one) => one."
+    assert browser.tell(f"{wide}getBoundingClientRect().right))") <= 718
+
+
+def test_the_front_is_readable_on_a_phone(browser: Browser) -> None:
+    opened(browser, "one", 390)
+    name = "document.querySelector('.pareto .name')"
+    assert browser.tell(f"{name}.getBoundingClientRect().height") > 9.0
+    assert browser.tell(f"getComputedStyle({name}).paintOrder").startswith("stroke")
+    assert browser.tell("document.documentElement.scrollWidth") == 390
+
+
+def test_without_a_choice_no_column_compares_with_it() -> None:
+    head = "difference to the chosen system"
+    chosen, known = comparison_page(results(), []), results()
+    rule = DecisionRule((Need("delivery-ratio", 0.99999), Need("latency-p50", 0.001)), "energy")
+    none = replace(known, decisions=(decide(0, known.metrics, known.cells, rule),))
+    assert none.decisions[0].chosen is None
+    assert f'<th scope="col" class="n">{head}</th>' in chosen
+    assert head not in comparison_page(none, [])
 
 
 def test_a_phone_shows_cards_with_the_name_of_each_value(browser: Browser) -> None:

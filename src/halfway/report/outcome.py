@@ -36,9 +36,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
 def _metrics(outcome: Outcome) -> Table:
     table = _table("metric", "value", "meaning")
     load = outcome.load
-    unpublished = (
-        f". {outcome.unpublished:,} events were not published, because their nodes were down"
-    )
+    unpublished = f". Events not published, as their nodes were down: {outcome.unpublished:,}"
     rows = [
         ("delivery ratio", _short(outcome.delivery_ratio),
          f"{outcome.delivered:,} of {outcome.expected:,} expected notifications of "

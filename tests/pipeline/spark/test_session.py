@@ -52,7 +52,7 @@ def test_java_home_comes_first_then_the_path_then_the_package(tmp_path, monkeypa
 
 @pytest.mark.parametrize("master", ["nonsense", "local[0]", "local[two]", "spark://host", "sc:/x"])
 def test_a_malformed_master_is_refused_before_anything_starts(master):
-    with pytest.raises(Problem, match=f"--master .*{master[:4]}.*expected a Spark master"):
+    with pytest.raises(Problem, match=f"master .*{master[:4]}.*expected a Spark master"):
         chosen_master(master)
 
 

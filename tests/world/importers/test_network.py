@@ -136,7 +136,7 @@ def test_partial_positions_are_none_and_counted(tmp_path: Path) -> None:
     assert network.position is None
     assert network.left_out == {"nodes without a position": 2}
     assert network.remarks == (
-        "net.csv: all positions are ignored, because there are 2 nodes without a position (1, 2)",
+        "net.csv: all positions are ignored, because of 2 nodes without a position (1, 2)",
     )
     with pytest.raises(Problem, match=r"at.csv: no position for 2 of 5 nodes \(1, 2\) \(add"):
         read_network(path, positions_from=places)
