@@ -83,7 +83,7 @@ def test_a_sweep_has_one_table_a_metric_on_a_terminal() -> None:
     text = printed(results(sweep=True), 120)
     assert len(re.findall(r"^energy \[J\], less is better", text, re.MULTILINE)) == 1
     rows = [line.split() for line in text.splitlines() if re.match(r"(10|30|100)\s", line)]
-    assert len(rows) == 4 * 3
+    assert len(rows) == 5 * 3  # four metrics, and the decisions
     assert text.count("flooding") < 20
     assert len(text.splitlines()) < 70
 
@@ -93,8 +93,25 @@ def test_the_decision_is_at_the_top() -> None:
     whole = results()
     assert " ".join(text.split()).startswith(f"{whole.title} {whole.decisions[0].sentence}")
     assert "directional-walk: fails, delivery ratio 0.7" in text
-    point = printed(results(sweep=True), 400)
-    assert "workload.events=10: Choose " in point
+
+
+def test_a_sweep_has_one_row_of_decisions_for_each_point() -> None:
+    whole = results(sweep=True)
+    table, *_ = printed(whole, 120).split("\n\n")
+    assert "Which system to choose: delivery ratio ≥ 0.8, latency p50 ≤ 2 s, least energy" in table
+    rows = [line for line in table.splitlines() if re.match(r"(10|30|100)\s", line)]
+    for row, decision in zip(rows, whole.decisions, strict=True):
+        assert decision.chosen is not None
+        assert row.split()[1] == decision.chosen
+    assert "no need was stated" not in table
+    many = tuple(
+        replace(one, stated=False, chosen=None, systems=tuple(
+            replace(system, verdict="open") for system in one.systems
+        )) for one in whole.decisions
+    )  # fmt: skip
+    table, *_ = printed(replace(whole, decisions=many), 120).split("\n\n")
+    assert table.count("4 systems") == 3
+    assert "(no need was stated)" in table
 
 
 def test_a_decision_is_an_object_of_the_json_lines() -> None:

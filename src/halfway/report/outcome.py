@@ -25,7 +25,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     """Print a simulated run's outcome: delivery, cost, latency, and counts by message kind."""
     console.print(
         f"{outcome.system} on {outcome.nodes:,} nodes for {outcome.seconds:g} s "
-        f"({outcome.records:,} records delivered; seed {outcome.seed})"
+        f"({outcome.records:,} records processed; seed {outcome.seed})"
     )
     for table in (_metrics(outcome), _spreads(outcome), _kinds(outcome)):
         console.print(table, highlight=False)
