@@ -12,7 +12,7 @@ from halfway.pipeline.plan.inputs import name_of
 from halfway.problem import Problem
 from halfway.scenario.reading import read_scenario
 from halfway.world.importers import file_content
-from halfway.world.importers.network import read_network
+from halfway.world.importers.network_file import read_network
 from halfway.world.mobility.trace_files import read_motion
 from halfway.world.workload.event_files import read_events, read_roles
 
