@@ -13,6 +13,7 @@ from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import outbox
+from halfway.files import check_regular
 from halfway.problem import Problem
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN
 from halfway.sim.engine.clocks import Clocks, reading
@@ -34,6 +35,7 @@ def rerun(
     """
     from pyarrow import ArrowInvalid, parquet
 
+    check_regular(path)
     try:
         file = parquet.ParquetFile(path)
         about = json.loads(file.metadata.metadata[b"halfway"])
