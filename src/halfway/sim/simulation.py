@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -50,8 +49,6 @@ _APPLICATIONS = 4096  # capacity of the log of records for applications
 _JOURNAL = 65_536  # records that wait to be written to a trace
 _STOP_EVERY = 1_000  # records between two calls of the condition to stop
 _INTERRUPT_EVERY = 1_000_000  # records after which an interrupt takes effect
-# Records at one instant: (for each node, and beside these) compiled and interpreted.
-_MOST_AT_ONCE = {False: (1_000, 1_000_000), True: (100, 20_000)}
 _BATCH = 65_536  # commands posted at once
 
 
@@ -126,16 +123,14 @@ class Simulation:
         deliveries = DeliveryAccounting(self.demand, n, window, self.instance.hops_from_publisher)
         self._publications = PublicationFeed(self.demand, deliveries, self.environment, stretch)
         self.deliveries, self.at, self._posted_to = deliveries, 0.0, 0.0
-        self._log = RunLog(
-            self.instance.kinds, self._publications, deliveries, self.environment.names(), trace,
-            journal,
-        )  # fmt: skip
-        self._lend = Lender()
+        self._lend, names = Lender(), self.environment.names()
+        kinds = self.instance.kinds
+        self._log = RunLog(kinds, self._publications, deliveries, names, trace, journal)
         self.engine = self._new_engine(window, _JOURNAL if trace or journal else 0, clock)
         self._blank = BlankMemory(self.instance.state if context.memory_lost else ())
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
-        self._instant = InstantLimit(most=_most_at_once(n))
+        self._instant = InstantLimit.of(n)
 
     def run(
         self, until: float | None = None, *, records: int | None = None,
@@ -308,11 +303,6 @@ class Simulation:
         start_up = self._adapter.start_up_commands(self.demand)
         self.post(start_up)
         return StartUp(start_up, self.environment.initially_down)
-
-
-def _most_at_once(n: int) -> int:
-    each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
-    return each * n + beside
 
 
 @kernel
