@@ -93,5 +93,5 @@ def handle(state, rules, neighbourhood, i, message, out):
     elif message.kind == DECIDE:
         if state.copies[i, place] < rules.enough - 1:
             application.emit_event(message, COPY, 0.0, EVERYONE, out)
-    elif message.kind == application.SUBSCRIBE:
-        state.subscribed[i, message.topic] = 1
+    elif message.kind in (application.SUBSCRIBE, application.UNSUBSCRIBE):
+        application.change_subscription(state, i, message)
