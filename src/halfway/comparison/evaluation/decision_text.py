@@ -92,11 +92,18 @@ def _close(systems: Sequence[RankedSystem]) -> str:
 
 
 def _open(decision: Decision) -> str:
-    unsure = [one.system for one in decision.systems if one.verdict == "open"]
+    unsure = [one for one in decision.systems if one.verdict == "open"]
     if not unsure:
         return ""
-    may = f"{_some(unsure)} may meet the needs, more replicates would decide"
-    return may if decision.chosen is None else f"{may} (--replicates, --until)"
+    may = f"{_some([one.system for one in unsure])} may meet the needs"
+    counts = [one.replicates_needed for one in unsure]
+    known = [count for count in counts if count is not None]
+    if not known:
+        return f"{may}, but even 1,000 replicates would hardly show it"
+    # Without a choice, the first system that meets the needs gives one.
+    count = min(known) if decision.chosen is None else max(known)
+    few = "" if decision.chosen is None or len(known) == len(counts) else " most of them"
+    return f"{may}, about {count:,} replicates would decide{few} (--replicates {count})"
 
 
 def _failing(systems: Sequence[RankedSystem]) -> str:
