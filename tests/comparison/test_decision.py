@@ -79,11 +79,17 @@ def test_a_need_that_is_neither_met_nor_missed_stays_open() -> None:
     found = decided(ENERGY, flooding=DEAR, gossip=unsure)
     assert verdicts(found) == {"flooding": "chosen", "gossip": "open"}
     assert "it is the only system that is sure to meet delivery ratio ≥ 0.95" in found.sentence
-    assert "gossip may meet the needs, about 35 replicates would decide" in found.sentence
+    assert "gossip may meet the needs; about 35 replicates would decide" in found.sentence
     assert found.sentence.endswith("(--replicates 35).")
     alone = decided(ENERGY, gossip=unsure, rumor=POOR)
     assert alone.chosen is None
     assert alone.sentence.startswith("No choice yet: 10 replicates do not show that any system")
+    assert "; about 35 replicates would show it (--replicates 35)" in alone.sentence
+    # The estimate is that of the first system to meet the need, not to fail it.
+    below = {"delivery_ratio": around(0.942, 0.03), "energy": around(5.0, 0.5)}
+    both = decided(ENERGY, gossip=unsure, rumor=below)
+    assert "gossip and rumor may meet the needs; about 35 replicates" in both.sentence
+    assert "would show it for gossip" in both.sentence
     # An open system that costs more than one that meets the needs is not the best in any case.
     dear = {"delivery_ratio": around(0.955, 0.03), "energy": around(50.0, 0.5)}
     assert verdicts(decided(ENERGY, flooding=DEAR, gossip=dear))["gossip"] == "costs more"

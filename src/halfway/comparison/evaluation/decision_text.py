@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from halfway.comparison.evaluation.results import Decision, MeanInterval, Metric, Need, RankedSystem
 
 _HOW = "--need delivery-ratio=0.95 --minimise energy"
+_LEANS = 0.5  # confidence
 _NAMED = 3  # systems that a sentence names with their reasons; of twice as many only the names
 
 
@@ -96,14 +97,30 @@ def _open(decision: Decision) -> str:
     if not unsure:
         return ""
     may = f"{_some([one.system for one in unsure])} may meet the needs"
+    if decision.chosen is None and (found := _first_to_meet(unsure)):
+        count, system = found
+        shown = f"about {count:,} replicates would show it"
+        of = f" for {system}" if len(unsure) > 1 else ""
+        return f"{may}; {shown}{of} (--replicates {count})"
     counts = [one.replicates_needed for one in unsure]
     known = [count for count in counts if count is not None]
     if not known:
         return f"{may}, but even 1,000 replicates would hardly show it"
-    # Without a choice, the first system that meets the needs gives one.
-    count = min(known) if decision.chosen is None else max(known)
-    few = "" if decision.chosen is None or len(known) == len(counts) else " most of them"
-    return f"{may}, about {count:,} replicates would decide{few} (--replicates {count})"
+    most = "" if len(known) == len(counts) else " most of them"
+    return f"{may}; about {max(known):,} replicates would decide{most} (--replicates {max(known)})"
+
+
+def _first_to_meet(unsure: Sequence[RankedSystem]) -> tuple[int, str] | None:
+    """The open system of a decision that meets the needs with the fewest replicates; their number.
+
+    A system counts if its replicates speak for every need.
+    """
+    found = [
+        (one.replicates_needed, one.system)
+        for one in unsure
+        if one.replicates_needed and all(need.confidence > _LEANS for need in one.needs)
+    ]
+    return min(found, default=None)
 
 
 def _failing(systems: Sequence[RankedSystem]) -> str:

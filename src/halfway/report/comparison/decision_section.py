@@ -54,8 +54,12 @@ def _table(results: Results, decision: Decision) -> str:
     heads = '<th scope="col">verdict</th>'
     heads += "".join(f'<th scope="col" class="n">{escape(text)}</th>' for text in texts)
     heads += f'<th scope="col" class="n">{escape(price)}</th>'
-    heads += '<th scope="col" class="n">difference to the chosen system</th>'
-    rows = "".join(_row(one, marks[one.system], texts, price) for one in decision.systems)
+    if decision.chosen is not None:
+        heads += '<th scope="col" class="n">difference to the chosen system</th>'
+    rows = "".join(
+        _row(one, marks[one.system], texts, price, compared=decision.chosen is not None)
+        for one in decision.systems
+    )
     caption = (
         "Systems by verdict, then cost. Below a mean: its 95 % interval, and the one-sided "
         "confidence that the mean meets the need"
@@ -63,7 +67,10 @@ def _table(results: Results, decision: Decision) -> str:
     return framed("system", caption, heads, rows, "ranking")
 
 
-def _row(one: RankedSystem, number: int, texts: Sequence[str], price: str) -> str:
+def _row(
+    one: RankedSystem, number: int, texts: Sequence[str], price: str, *, compared: bool
+) -> str:  # fmt: skip
+    """The row of one system in the table of a decision; compared: with the chosen system."""
     needs = ""
     for text, need in zip(texts, one.needs, strict=True):
         value = "" if math.isnan(need.value.value) else f' data-value="{need.value.value:.12g}"'
@@ -80,11 +87,13 @@ def _row(one: RankedSystem, number: int, texts: Sequence[str], price: str) -> st
         extra = f'{mean}<span class="span">{low} to {high}</span>'
         order = "" if math.isnan(one.extra.value) else f' data-value="{one.extra.value:.12g}"'
     kind = one.verdict.replace(" ", "-")
+    more = ""
+    if compared:
+        more = f'<td class="n" data-name="difference to the chosen system"{order}>{extra}</td>'
     return (
         f'<tr class="{kind}"><th scope="row">{badge(number)} {escape(one.system)}</th>'
         f'<td data-name="verdict"><b class="word">{one.verdict}</b></td>{needs}'
-        f'<td class="n" data-name="{escape(price)}"{value}>{cost}</td>'
-        f'<td class="n" data-name="difference to the chosen system"{order}>{extra}</td></tr>'
+        f'<td class="n" data-name="{escape(price)}"{value}>{cost}</td>{more}</tr>'
     )
 
 
