@@ -233,4 +233,5 @@ def test_a_decision_without_a_choice_has_no_difference_to_a_chosen_system() -> N
     open_ = replace(whole, decisions=(replace(decision, chosen=None),))
     text = decision_section(open_)
     assert heading not in text
-    assert text.count("<td") == 3 * len(decision.systems)  # verdict, one need, cost
+    cells = 2 + len(decision.needs)  # verdict, needs, cost
+    assert text.count("<td") == cells * len(decision.systems)
