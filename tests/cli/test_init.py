@@ -162,6 +162,20 @@ def test_movement_gets_a_radius_and_a_beginning(tmp_path: Path) -> None:
         starter(tmp_path / "tracks.csv", tmp_path / "tracks.csv", tmp_path / "s.toml")
 
 
+def test_a_run_of_movement_covers_the_time_with_many_nodes(tmp_path: Path) -> None:
+    # One node from 0 s, ten from 200 s to 600 s, one to 1000 s.
+    text = "node,t_s,x_m,y_m\n" + "first,0,0,0\nfirst,1000,9,0\n"
+    text += "".join(f"v{k},{t},{k},0\n" for k in range(9) for t in (200, 600))
+    file, guesses = began(tmp_path, "tracks.csv", text)
+    scenario = read_scenario(file)
+    assert isinstance(scenario.network, Recorded)
+    assert (scenario.network.begin_s, scenario.seconds) == (200.0, 300.0)
+    assert "the run begins at 200 s, and lasts 300 s; the file has 0 s to 1000 s" in guesses
+    short = text.replace(",600,", ",400,")
+    file, _ = began(tmp_path, "tracks.csv", short)
+    assert read_scenario(file).seconds == 200.0
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -28,6 +28,7 @@ _KEPT = 0.9  # share of the connected nodes that a threshold must keep connected
 _THRESHOLDS = (0.9, 0.75, 0.5, 0.25, 0.1)  # of the scale of the quality
 _NEIGHBOURS = 8  # neighbours for which the range of moving nodes is guessed
 _LONGEST_S = 300.0
+_SAMPLES = 100  # times at which the nodes of a movement are counted
 
 
 class Starter(NamedTuple):
@@ -183,7 +184,8 @@ def _ratios(
 def _moving(path: Path, home: Path) -> Starter:
     traces = read_motion(path)
     first, last = _span(traces)
-    begin_s, seconds = max(first, 0.0), min(max(last - max(first, 0.0), 1.0), _LONGEST_S)
+    begin_s, end_s = _busy(traces, max(first, 0.0), last)
+    seconds = min(max(end_s - begin_s, 1.0), _LONGEST_S)
     middle_s = begin_s + seconds / 2.0
     there = positions(traces.legs, middle_s)[present(traces.presence, middle_s)]
     radius = max(float(f"{distance_to_neighbours(there, _NEIGHBOURS):.2g}"), 1e-6)
@@ -194,10 +196,26 @@ def _moving(path: Path, home: Path) -> Starter:
         f"begin_s = {begin_s:g}  # the time of the file at which the run begins",
     ]  # fmt: skip
     guesses = [
-        f"the run begins at {begin_s:g} s; the file has {first:g} s to {last:g} s",
+        f"the run begins at {begin_s:g} s, and lasts {seconds:g} s; the file has {first:g} s to "
+        f"{last:g} s",
         f"radius = {radius:g} gives about {_NEIGHBOURS} neighbours; write the range of your radio",
     ]
     return Starter(_assembled(path, lines, _radio([]), n, seconds), guesses, f"{n:,} nodes")
+
+
+def _busy(traces: Traces, first: float, last: float) -> tuple[float, float]:
+    """The begin and the end of the time of a starter's movement with many nodes, in seconds.
+
+    At both ends, at least half as many nodes exist as at the busiest time.
+    """
+    step = (last - first) / _SAMPLES
+    counts = [int(present(traces.presence, first + (k + 0.5) * step).sum())
+              for k in range(_SAMPLES)]  # fmt: skip
+    busy = [k for k, count in enumerate(counts) if 2 * count >= max(counts)]
+    begin, end = first + busy[0] * step, first + (busy[-1] + 1) * step
+    if busy[0] > 0 and step > 1.0:
+        begin = float(math.ceil(begin))
+    return begin, last if busy[-1] == _SAMPLES - 1 else math.floor(end)
 
 
 def _span(traces: Traces) -> tuple[float, float]:
