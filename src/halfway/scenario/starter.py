@@ -16,8 +16,14 @@ from halfway.sim.radio.declarations import IdealRadio
 from halfway.world.graphs.mean_degree import distance_to_neighbours
 from halfway.world.graphs.network import Network
 from halfway.world.importers.brite import read_brite
-from halfway.world.importers.guess import TableGuess, guessed
-from halfway.world.importers.network import BRITE, is_table, read_network, suffix, table_of
+from halfway.world.importers.column_guesses import TableGuess, guessed
+from halfway.world.importers.network_file import (
+    BRITE,
+    is_table,
+    read_network,
+    suffix,
+    table_of,
+)
 from halfway.world.mobility.motion import positions
 from halfway.world.mobility.moving_grid import present
 from halfway.world.mobility.trace_files import is_motion, read_motion

@@ -11,7 +11,7 @@ from halfway.sim.run_context import environment_and_context
 from halfway.world.graphs.cut_points import cut_points
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components, degree_statistics
-from halfway.world.importers.network import read_network
+from halfway.world.importers.network_file import read_network
 from halfway.world.mobility.moving_grid import network_at, present
 from halfway.world.workload.demand import Demand
 

@@ -38,7 +38,7 @@ from halfway.comparison.evaluation.results import (
     SystemVerdict,
 )
 from halfway.comparison.evaluation.statistics import COMPARABLE, Floats, paired
-from halfway.pipeline.measure import mean_interval
+from halfway.pipeline.reproduction.estimates import mean_interval
 
 FALSELY_MET, FALSELY_FAILED, FALSELY_DEARER = 0.025, 0.0125, 0.0125
 DEFAULT_COST = "messages-per-notification"
@@ -92,10 +92,9 @@ def decide(
         if chosen is not None and system != chosen:
             between = paired(costs[system], costs[chosen])
             extra = MeanInterval(*mean_interval(between, bounds=cost.difference_bounds))
+        own = [of[system] for of in found.values() if verdict == "open"]
+        needed = None if system in meeting else _needed(own, replicates, len(systems))
         mean = here[system, minimise].mean
-        needed = None
-        if verdict == "open" and system not in meeting:
-            needed = _needed([of[system] for of in found.values()], replicates, len(systems))
         one = RankedSystem(system, verdict, results, mean, extra, "", needed)
         ranked.append(replace(one, reason=reason_of(one, chosen, needs, by_name, cost)))
     ranked.sort(key=lambda one: (_ORDER.index(one.verdict), _last_if_nan(one.cost.value)))
@@ -127,9 +126,9 @@ def _sorted_out(
 def _needed(evidence: Sequence[Evidence], replicates: int, systems: int) -> int | None:
     """The replicates after which a decision's open system would meet all needs, or fail one.
 
-    An estimate, one of _COUNTS; None if it is more.
+    An estimate, one of _COUNTS; None if it is more, or without evidence.
     """
-    if replicates < 2:
+    if replicates < 2 or not evidence:
         return None
     met, failed = FALSELY_MET / systems, FALSELY_FAILED / len(evidence)
 

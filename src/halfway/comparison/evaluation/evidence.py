@@ -11,7 +11,7 @@ import numpy as np
 
 from halfway.comparison.evaluation.results import Metric, Need, ResultCell
 from halfway.comparison.evaluation.statistics import Floats, paired
-from halfway.pipeline.measure import p_above
+from halfway.pipeline.reproduction.estimates import p_above
 
 _TINY = 1e-12  # a margin of 0 meets a need
 _CAP = 5.0  # of a margin over another system, in the needed bound
