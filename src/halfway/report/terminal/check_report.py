@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from halfway.comparison.scenario_check import Check
+from halfway.report.wording import count
 
 _SHOWN = 8  # names in a list
 
@@ -38,13 +39,13 @@ def print_check(console: Console, found: Check) -> None:
 def _facts(found: Check) -> Iterator[tuple[str, str]]:
     """The rows of a printed check."""
     topology, roles = found.survey.topology, found.survey.roles
-    moving = ", moving" if topology.over_time else f", {topology.links:,} links"
-    yield "network", f"{topology.nodes:,} nodes{moving}"
+    moving = ", moving" if topology.over_time else f", {count(topology.links, 'link')}"
+    yield "network", f"{count(topology.nodes, 'node')}{moving}"
     for one in topology.over_time:
         yield (
             f"at {one.at_s:g} s",
-            f"{one.nodes:,} nodes, {one.links:,} links, {one.largest_component:,} nodes in the "
-            "largest component",
+            f"{count(one.nodes, 'node')}, {count(one.links, 'link')}, "
+            f"{count(one.largest_component, 'node')} in the largest component",
         )
     yield "positions", "yes" if topology.positions else "no"
     if not topology.over_time:
@@ -58,15 +59,16 @@ def _facts(found: Check) -> Iterator[tuple[str, str]]:
     yield "faults", f"{found.survey.faults:,}"
     yield "systems", f"{len(found.systems)}: {', '.join(found.systems)}"
     points = f"{found.points:,} points × " if found.points > 1 else ""
-    runs = f"{points}{len(found.systems)} systems × {found.replicates:,} replicates"
+    runs = f"{points}{count(len(found.systems), 'system')} × {count(found.replicates, 'replicate')}"
     yield "runs", f"{found.runs:,} = {runs}"
-    yield "time", f"{_minutes(found.estimated_minutes)} on {found.cores} cores, a rough estimate"
+    cores = count(found.cores, "core")
+    yield "time", f"{_minutes(found.estimated_minutes)} on {cores}, a rough estimate"
 
 
 def _fixed(found: Check) -> Iterator[tuple[str, str]]:
     """The rows of a printed check on a network that does not move."""
     topology = found.survey.topology
-    parts = f"{topology.components:,} (the largest has {topology.largest_component:,} nodes)"
+    parts = f"{topology.components:,} (the largest has {count(topology.largest_component, 'node')})"
     yield "components", parts
     low, mean, high = topology.least_degree, topology.mean_degree, topology.most_degree
     yield "degree", f"mean {mean:.3g}, from {low:,} to {high:,}"
