@@ -16,7 +16,7 @@ from halfway.core.handler import handles
 from halfway.core.missing import NO_PLACE
 from halfway.core.options import Option, count, seconds
 from halfway.protocols import reliable_hop
-from halfway.protocols.application import PUBLISH, SUBSCRIBE
+from halfway.protocols.application import PUBLISH, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.georendezvous import membership, messages
 from halfway.protocols.georendezvous.clients import (
     advertise,
@@ -146,8 +146,8 @@ def on_command(state, rules, i, message, out):
         state.advertised[i, topic] = 1
         if state.present[i] == 1:
             advertise(state, rules, i, topic, out)
-    elif message.kind == messages.UNSUBSCRIBE:
-        state.subscribed[i, topic] = 0
+    elif message.kind == UNSUBSCRIBE:
+        state.subscribed[i, topic] = 0  # the node stops renewing the subscription
     elif message.kind == messages.UNADVERTISE:
         state.advertised[i, topic] = 0
     elif state.present[i] == 1:  # LEAVE
@@ -191,5 +191,5 @@ def handle(state, rules, neighbourhood, i, message, out):
         on_timer(state, rules, neighbourhood, i, message, out)
     elif kind == messages.START:
         membership.start(state, rules, neighbourhood, i, out)
-    elif kind in (PUBLISH, SUBSCRIBE) or messages.ADVERTISE <= kind <= messages.LEAVE:
+    elif kind in (PUBLISH, SUBSCRIBE, UNSUBSCRIBE) or messages.ADVERTISE <= kind <= messages.LEAVE:
         on_command(state, rules, i, message, out)

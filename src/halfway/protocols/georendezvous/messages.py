@@ -34,7 +34,6 @@ KINDS.include(application.KINDS)
 KINDS.include(reliable_hop.KINDS)
 ADVERTISE = KINDS.command(6, "advertise", "the application will publish on `topic`", "topic")
 UNADVERTISE = KINDS.command(7, "unadvertise", "the node stops renewing the advertisement", "topic")
-UNSUBSCRIBE = KINDS.command(8, "unsubscribe", "the node stops renewing the subscription", "topic")
 LEAVE = KINDS.command(9, "leave", "the node leaves its cell until a start event")
 START = KINDS.start()
 

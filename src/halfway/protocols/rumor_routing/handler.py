@@ -25,7 +25,14 @@ from halfway.core.missing import NONE
 from halfway.core.options import count, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
-from halfway.protocols.application import PUBLISH, SUBSCRIBE, emit_event, notify_application
+from halfway.protocols.application import (
+    PUBLISH,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+    change_subscription,
+    emit_event,
+    notify_application,
+)
 from halfway.protocols.event_window import record_if_new
 from halfway.protocols.rumor_routing import messages
 from halfway.protocols.rumor_routing.state import (
@@ -218,7 +225,8 @@ def due_attempt(state, rules, i, message, out):
     topic, attempt = message.topic, message.args[messages.ATTEMPT] + 1
     if state.querying[i, topic] == 0 or message.args[messages.STARTS] != state.starts[i]:
         return -1  # answered, or repeated since the node came back
-    if state.attached[i, topic] == 0 and state.distance[i, topic] != 0:
+    wanted = state.subscribed[i, topic] == 1 and state.distance[i, topic] != 0
+    if wanted and state.attached[i, topic] == 0:
         # [Braginsky & Estrin 2002] the source of a query without an answer may send it again.
         if attempt <= rules.retries:
             return attempt
@@ -243,9 +251,11 @@ def handle(state, rules, neighbourhood, i, message, out):
         on_publish(state, rules, neighbourhood, i, message, out)
     elif message.kind == messages.QUERY_TIMEOUT:
         attempt = due_attempt(state, rules, i, message, out)
-    elif message.kind == SUBSCRIBE:
-        state.subscribed[i, message.topic] = 1
-        attempt = -1 if state.distance[i, message.topic] == 0 else 0
+    elif message.kind in (SUBSCRIBE, UNSUBSCRIBE):
+        # A path has no lifetime in the paper: events still travel on that of an ended subscription.
+        change_subscription(state, i, message)
+        if message.kind == SUBSCRIBE and state.distance[i, message.topic] != 0:
+            attempt = 0
     elif message.kind == messages.RESUME:
         attempt = 0
         resume_from(state, i, message.topic + 1, out)
