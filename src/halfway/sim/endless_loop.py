@@ -18,6 +18,12 @@ class InstantLimit:
     at: float = -1.0  # seconds
     first: int = 0  # records that were delivered when this instant was first seen
 
+    @classmethod
+    def of(cls, n: int) -> "InstantLimit":
+        """The limit of a simulation of n nodes; a lower one where the handlers are interpreted."""
+        each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
+        return cls(most=each * n + beside)
+
     def check(self, at: float, delivered: int, system: str) -> None:
         """Compare the time of the simulation's next record with that of the last call.
 
@@ -29,9 +35,3 @@ class InstantLimit:
             what = f"more than {self.most:,} records at {at:g} s, and time does not advance"
             remedy = "a node sends itself a timer of 0 s again and again: use a delay above 0"
             raise Problem(what, where=system, remedy=remedy)
-
-
-def instant_limit(n: int) -> InstantLimit:
-    """Return the limit of records at one instant for a run of n nodes."""
-    each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
-    return InstantLimit(most=each * n + beside)

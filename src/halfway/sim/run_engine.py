@@ -5,6 +5,7 @@ import os
 from halfway.adapters.interface import SystemInstance
 from halfway.core.records.checks import no_checks, record_checks
 from halfway.core.records.wire import record_sizes
+from halfway.sim.engine.clocks import Clocks
 from halfway.sim.engine.records import Engine, new_engine
 from halfway.sim.environment.environment import Environment
 from halfway.sim.workload.payloads import payload_of
@@ -16,7 +17,7 @@ CHECK_RECORDS = "HALFWAY_CHECK_RECORDS"  # 1: a run checks records by default
 
 def run_engine(
     environment: Environment, instance: SystemInstance, payloads: int, journal: int, *,
-    check: bool | None,
+    clocks: Clocks, check: bool | None,
 ) -> Engine:  # fmt: skip
     """Return the engine of a run of that instance.
 
@@ -28,6 +29,7 @@ def run_engine(
         check = os.environ.get(CHECK_RECORDS) == "1"
     engine = new_engine(
         environment.n, _FIRST_SLOTS, _APPLICATIONS, journal,
+        ids=environment.ids, clocks=clocks, age_place=instance.kinds.ages,
         sizes=record_sizes(instance.kinds),
         payload=payload_of(instance.kinds, payloads) if payloads else None,
         checks=record_checks(instance.kinds, instance.limits) if check else no_checks(),

@@ -47,7 +47,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "underlay-siena": {"brokers": 5, "retries": 2, "known_brokers": 2},
 }
 _RING = 4096  # emitted records that are mutated in turn
-_HEADER, _ARGS = 6, 8  # columns of the table of checks: header fields, then `args`, then `reals`
+_HEADER, _ARGS = 7, 8  # columns of the table of checks: header fields, then `args`, then `reals`
 
 
 class Result(NamedTuple):
@@ -176,7 +176,7 @@ def _blank(record, kind):
     record.kind = kind
     record["flags"], record.hops, record.next, record.incarnation = 0, 3, 0, 0
     record.target, record.topic, record.event, record.publisher = -1, -1, -1, -1
-    record.sequence = 0
+    record.sequence, record.epoch = 0, 0
     for a in range(record.args.shape[0]):
         record.args[a] = 0
     for a in range(record.reals.shape[0]):
@@ -188,6 +188,9 @@ def _write(record, column, value):
     """Write a value into a column of a record, as far as its type has room."""
     if column >= _HEADER + _ARGS:
         record.reals[column - _HEADER - _ARGS] = value
+        return
+    if column == 6:
+        record.epoch = np.uint32(value if 0.0 <= value < 2.0**32 else 2.0**32 - 1.0)
         return
     if not abs(value) < 2.0**31:
         value = -(2.0**31)

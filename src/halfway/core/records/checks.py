@@ -36,11 +36,12 @@ REASONS = (
 )
 
 # Columns of the table: the header fields that a protocol fills, then `args`, then `reals`.
-_HEADER = ("flags", "target", "topic", "event", "publisher", "sequence")
+_HEADER = ("flags", "target", "topic", "event", "publisher", "sequence", "epoch")
 _ARGS = len(_HEADER)
 _REALS = _ARGS + MESSAGE["args"].shape[0]
 _COLUMNS = _REALS + MESSAGE["reals"].shape[0]
-_BLANK = {"flags": 0.0, "sequence": 0.0, "args": 0.0, "reals": 0.0}  # other fields are blank at -1
+# Blank values; other fields are blank at -1.
+_BLANK = dict.fromkeys(("flags", "sequence", "epoch", "args", "reals"), 0.0)
 
 
 class RecordChecks(NamedTuple):
@@ -113,6 +114,7 @@ def refusal(checks, record, origin):
     header = (
         np.float64(record["flags"]), np.float64(record.target), np.float64(record.topic),
         np.float64(record.event), np.float64(record.publisher), np.float64(record.sequence),
+        np.float64(record.epoch),
     )  # fmt: skip
     for column in range(_COLUMNS):
         if column < _ARGS:

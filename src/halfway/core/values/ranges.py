@@ -72,6 +72,8 @@ SWITCH = whole(0, 1)  # false or true
 REAL = real(-1e300, 1e300)  # a difference of two is finite
 SHARE = real(0.0, 1.0)
 SECONDS = real(-1e15, 1e15)  # a time; a microsecond more is another time below 1e9
+AGE_S = real(0.0, 1e15)  # seconds
+EPOCH = whole(0, _MOST_U4)  # an incarnation of a node
 
 # The ranges of the header fields that a protocol fills, unless a table of kinds has its own.
 HEADER = {
@@ -80,6 +82,6 @@ HEADER = {
     "topic": below("topics"),
     "event": NUMBER,
     "publisher": NODE,
-    "epoch": whole(0, _MOST_U4),
+    "epoch": EPOCH,
     "sequence": NUMBER,
 }

@@ -4,7 +4,7 @@ Records between brokers, and between a client's node and its broker, follow a so
 first four kinds are commands of an application; the node of a client sends them to its broker.
 """
 
-from halfway.core.kinds import Channel, Kinds, MapRole
+from halfway.core.kinds import EVENT_ID, Channel, Kinds, MapRole
 from halfway.core.message import COMMAND_ARG
 from halfway.core.values.ranges import BITS, NUMBER_OR_NONE, below, whole
 from halfway.protocols import reliable_hop
@@ -35,7 +35,7 @@ UNSUBSCRIBE = KINDS.network(
     reused=_FILTER, also=Channel.COMMAND,
 )  # fmt: skip
 PUBLISH = KINDS.network(
-    2, "publish", "a client publishes `event`", "event sequence", args=ROUTED_CLIENT,
+    2, "publish", "a client publishes `event`", f"{EVENT_ID} sequence", args=ROUTED_CLIENT,
     reused=_VALUES, on_map=MapRole.EVENT_HOP, also=Channel.COMMAND,
 )  # fmt: skip
 DETACH = KINDS.network(
@@ -50,21 +50,21 @@ UNSUBSCRIBE_UP = KINDS.network(
     reused=_FILTER,
 )  # fmt: skip
 NOTIFY = KINDS.network(
-    6, "notify", "an event travels to a broker or to a client's node", "event sequence",
+    6, "notify", "an event travels to a broker or to a client's node", f"{EVENT_ID} sequence",
     args=ROUTED_CLIENT, reused=_VALUES, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 DELIVERED = KINDS.report(
     7,
     "delivered",
     "the node delivers an event to the client `target`",
-    "event target",
+    f"{EVENT_ID} target",
     reused=_VALUES,
     on_map=MapRole.EVENT_HOP,
 )
 NO_PATH = KINDS.timer(
     12, "no-path", "the node counts a record because no path leads to the target",
-    args={"as in that record[k]": 0},
-    reused={FILTER: "as in that record", "event": "as in that record"},
+    "epoch", args={"as in that record[k]": 0},
+    reused=dict.fromkeys((FILTER, "event", "publisher"), "as in that record"),
 )  # fmt: skip
 START = KINDS.start()
 KINDS.include(reliable_hop.KINDS)

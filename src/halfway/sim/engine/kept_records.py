@@ -18,11 +18,6 @@ class KeptRecords:
         self._most, self._count = most, 0
         self._received, self._reported = [_none()], [_none()]
 
-    @property
-    def keeps_received(self) -> bool:
-        """Whether these kept records include those that nodes receive."""
-        return self._most > 0
-
     def add(self, received: Records, reported: Records) -> None:
         """Append kept records in order. Raises Problem if the journal exceeds its limit."""
         self._reported.append(reported)

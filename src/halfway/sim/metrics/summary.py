@@ -28,7 +28,7 @@ def outcome(
     deliveries.settle(at if at < run.seconds else np.inf)
     notified = deliveries.delivered + deliveries.caught_up
     sent, received = (int(counters.traffic[:, way].sum()) for way in (SENT, RECEIVED))
-    shortfalls = {**instance.shortfalls(instance.state), **refusals(engine)}
+    shortfalls = {**instance.all_shortfalls(), **refusals(engine)}
     volume = volume_of(engine).sum(axis=0).tolist()
     return Outcome(
         system=run.system,
