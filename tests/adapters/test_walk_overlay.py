@@ -191,8 +191,12 @@ def test_full_tables_are_reported() -> None:
     run = simulated(1)
     assert run.run().shortfalls == {}
     run.instance.state.members.refused[3] = 2
+    run.instance.state.members.links_refused[4] = 3
+    run.instance.state.members.overrun[5] = 1
     run.instance.state.members.trails_evicted[:] = 1
     assert run.run().shortfalls == {
-        "subscriptions and links without room": 2,
+        "overlay links without room (option links)": 3,
+        "subscriptions without room": 2,
+        "events that left the buffer unsent (options buffered_events, buffer_time_s)": 1,
         "evicted trails of walks": N,
     }

@@ -22,6 +22,7 @@ from halfway.world.workload.demand import Demand
 
 _TRAILS = 16  # most trails of walks that a node has room for
 _TRACKED_HOPS = 24  # reliable hops that a node has in flight
+_UNSENT = "events that left the buffer unsent (options buffered_events, buffer_time_s)"
 _MOST_BYTES = 4e9  # of all nodes' filters
 
 
@@ -44,10 +45,14 @@ class WalkOverlayAdapter(Adapter):
         wanted = sum(len(rows) > 0 for rows in demand.subscribers)
         return sized(max(wanted, 1), float(self.values["false_positives"]))
 
+    def _links(self, context: RunContext) -> int:
+        """The overlay neighbours that a node of the walk overlay has room for."""
+        most = int(self.values["links"])
+        return min(context.most_neighbours, most) if most > 0 else context.most_neighbours
+
     def unsupported(self, context: RunContext) -> str:
         """Why the walk overlay cannot run there: only where its filters are too large."""
-        links = min(context.most_neighbours, int(self.values["links"]))
-        size = 8.0 * context.n * links * self._size(context.demand).words
+        size = 8.0 * context.n * self._links(context) * self._size(context.demand).words
         return f"its filters would take {size / 1e9:.0f} GB" if size > _MOST_BYTES else ""
 
     def instance(self, context: RunContext) -> SystemInstance:
@@ -70,7 +75,7 @@ class WalkOverlayAdapter(Adapter):
             size.words,
             context.seed,
             trails=min(max(len(initiators(demand)), 4), _TRAILS),
-            links=min(context.most_neighbours, values["links"]),
+            links=self._links(context),
             branches=rules.branches,
             buffered_events=values["buffered_events"],
             tracked_hops=_TRACKED_HOPS if rules.retries else 0,
@@ -83,6 +88,7 @@ class WalkOverlayAdapter(Adapter):
             # A buffered event is sent while a later message is handled, and continues its hops.
             hops_from_publisher=values["buffered_events"] == 0,
             shortfalls=_shortfalls,
+            most_beside=module.MOST_BESIDE,
         )
 
     def start_up_commands(self, demand: Demand) -> Commands:
@@ -102,7 +108,9 @@ def _shortfalls(state: Any) -> dict[str, int]:
     members = state.members
     return {
         UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
-        "subscriptions and links without room": int(members.refused.sum()),
+        "overlay links without room (option links)": int(members.links_refused.sum()),
+        "subscriptions without room": int(members.refused.sum()),
+        _UNSENT: int(members.overrun.sum()),
         "evicted trails of walks": int(members.trails_evicted.sum()),
     }
 

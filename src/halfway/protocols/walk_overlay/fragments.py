@@ -11,9 +11,16 @@ from halfway.core.compiled import apart
 from halfway.core.message import APP
 from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay import messages
-from halfway.protocols.walk_overlay.events import clear_filters, refresh
-from halfway.protocols.walk_overlay.hop_table import release_hops_to, send_reliably
-from halfway.protocols.walk_overlay.state import DONE, SEARCHING, link_of, trail_of
+from halfway.protocols.walk_overlay.events import clear_filters, refresh, send_due_events
+from halfway.protocols.walk_overlay.hop_table import has_room, release_hops_to, send_reliably
+from halfway.protocols.walk_overlay.state import (
+    DONE,
+    DUE_ID,
+    DUE_SUCCESSOR,
+    SEARCHING,
+    link_of,
+    trail_of,
+)
 
 
 @apart
@@ -66,7 +73,7 @@ def open_link(state, i, node_id):
     if p < 0:
         p = link_of(state, i, messages.NEVER)
     if p < 0:
-        state.members.refused[i] += 1
+        state.members.links_refused[i] += 1
         return p
     state.links.node_id[i, p] = node_id
     state.links.ready[i, p] = 0
@@ -163,10 +170,8 @@ def name_successor(state, rules, i, newcomer, out):
     for p in range(state.links.shape[1]):
         ready = state.links.node_id[i, p] != messages.NEVER and state.links.ready[i, p] == 1
         if ready and (changed or p == newcomer):
-            o = emit_with_id(state, i, messages.SUCCESSOR, state.links.node_id[i, p], out)
-            o.args[messages.SUCCESSOR_ID] = successor
-            o.args[messages.ROOT_SEARCHES] = searches
-            send_reliably(state, rules, i, o, out)
+            state.links.due[i, p] |= DUE_SUCCESSOR
+            send_due_news(state, rules, i, p, out)
 
 
 @apart
@@ -204,7 +209,40 @@ def spread_id(state, rules, i, but, out):
     for q in range(state.links.shape[1]):
         to = state.links.node_id[i, q]
         if to != messages.NEVER and to != but and state.links.ready[i, q] == 1:
-            send_id(state, rules, i, messages.FRAGMENT_ID, to, out)
+            state.links.due[i, q] |= DUE_ID
+            send_due_news(state, rules, i, q, out)
+
+
+@apart
+def send_due_news(state, rules, i, p, out):
+    """Send the overlay neighbour at p the fragment id and the successor that it still lacks."""
+    links, members, to = state.links, state.members, state.links.node_id[i, p]
+    if links.due[i, p] & DUE_ID and has_room(state, rules, i, messages.FRAGMENT_ID, to, 0):
+        links.due[i, p] &= ~DUE_ID
+        send_id(state, rules, i, messages.FRAGMENT_ID, to, out)
+    if members.parent[i] != members.node_id[i]:
+        links.due[i, p] &= ~DUE_SUCCESSOR  # a root no longer
+    if links.due[i, p] & DUE_SUCCESSOR and has_room(state, rules, i, messages.SUCCESSOR, to, 0):
+        links.due[i, p] &= ~DUE_SUCCESSOR
+        o = emit_with_id(state, i, messages.SUCCESSOR, to, out)
+        o.args[messages.SUCCESSOR_ID] = members.successor[i]
+        o.args[messages.ROOT_SEARCHES] = members.root_searches[i]
+        send_reliably(state, rules, i, o, out)
+    if links.due[i, p]:
+        members.due[i] = 1
+
+
+@apart
+def send_due(state, rules, i, out):
+    """Send all overlay neighbours what they still lack: a fragment's news, events, chunks."""
+    if state.members.due[i] == 0:
+        return
+    state.members.due[i] = 0
+    for p in range(state.links.shape[1]):
+        if state.links.node_id[i, p] != messages.NEVER:
+            send_due_news(state, rules, i, p, out)
+            send_due_events(state, rules, i, p, out)
+    refresh(state, rules, i, out)
 
 
 @apart

@@ -42,7 +42,9 @@ OPTIONS: dict[str, Option] = {
     "false_positives": Option(
         0.01, 1e-6, 0.5, "share of other topics that a filter admits by mistake"
     ),
-    "links": count(16, "largest number of overlay neighbours of a node", 1, 1000),
+    "links": count(
+        0, "largest number of overlay neighbours of a node. 0 means all neighbours", 0, 1_000_000
+    ),
     "buffered_events": count(16, "number of events that a node keeps for later subscribers", 0, 63),
     "buffer_time_s": seconds(30.0, "that an event stays in the buffer"),
     "retries": RETRIES_OPTION._replace(default=5),
@@ -98,12 +100,15 @@ KINDS = messages.KINDS
 State = OverlayState
 
 
+MOST_BESIDE = 2  # emissions of a call for a record that is not for the node alone: a bid or a mark
+
+
 def most_emissions(state: OverlayState, rules: Rules) -> int:
     """The most records that one call of the walk overlay's `handle` emits."""
     links, words = state.received.shape[1:]
     # A call emits a fragment id, a successor and chunks per link, and the buffered events.
     each = 2 + -(-words // messages.CHUNK_WORDS)
-    records = links * each + max(links, state.buffer.shape[1])
+    records = links * each + max(links, state.buffer.shape[1], state.hops.record.shape[1])
     # Each reliable record has a timer.
     return int(records * (1 + (rules.retries > 0)) + 12)
 
@@ -204,8 +209,7 @@ def on_ack(state, rules, i, message, out):
         same = state.members.rank[i] == rank and state.members.root[i] == root
         if not same and state.members.parent[i] != message.source:
             fragments.send_id(state, rules, i, messages.FRAGMENT_ID, message.source, out)
-    elif state.members.chunks_due[i] == 1:
-        events.refresh(state, rules, i, out)
+    fragments.send_due(state, rules, i, out)
 
 
 @apart

@@ -1,7 +1,8 @@
 """Reliable hops of the walk overlay: which record in flight a new one replaces, and whose room.
 
 A newer record on the same subject replaces the one in flight to the same neighbour, so that old
-news never overtakes it. Filter chunks leave a share of the table to other records.
+news never overtakes it. Records that can wait leave a share of the table to the others: what a hub
+sends to all its overlay neighbours needs more places than the table has.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ from halfway.protocols.reliable_hop import NONE, TABLE_FULL, receiver, release, 
 from halfway.protocols.walk_overlay import messages
 
 _FREE = 0  # the sequence number of a free place
-_LEFT = 3  # chunks leave one place in so many to other records
+_LEFT = 3  # records that can wait leave one place in so many to other records
 
 
 @apart
@@ -44,14 +45,14 @@ def send_reliably(state, rules, i, record, out):
 
 
 @apart
-def has_room(state, rules, i, to, chunk):
-    """Whether an overlay chunk can be sent as the rules ask, with hop-table room for others."""
+def has_room(state, rules, i, kind, to, chunk):
+    """Whether a record that can wait, such as an overlay chunk, may take a hop-table place now."""
     if rules.retries == 0:
         return True
     hops, free = state.hops, 0
     for place in range(hops.record.shape[1]):
         free += hops.record[i, place].sequence == _FREE
-    place = place_for(hops, i, messages.CHUNK, to, chunk)
+    place = place_for(hops, i, kind, to, chunk)
     if place == NONE:
         return False
     return hops.record[i, place].sequence != _FREE or free > hops.record.shape[1] // _LEFT

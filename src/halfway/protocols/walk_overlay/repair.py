@@ -12,7 +12,7 @@ from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.protocols.reliable_hop import receiver, release, release_all
 from halfway.protocols.walk_overlay import fragments, messages
-from halfway.protocols.walk_overlay.events import clear_filters, refresh
+from halfway.protocols.walk_overlay.events import clear_filters, count_expired
 from halfway.protocols.walk_overlay.hop_table import is_in_flight, release_hops_to, send_reliably
 from halfway.protocols.walk_overlay.launch import launch
 from halfway.protocols.walk_overlay.state import ASKING, IN_DOUBT, SEARCHING, link_count, link_of
@@ -162,6 +162,7 @@ def check_links(state, rules, neighbourhood, i, message, out):
     """
     members = state.members
     members.check_pending[i] = 0
+    count_expired(state, rules, i, message.at)
     if members.root[i] == messages.NEVER:
         return
     for p in range(state.links.shape[1]):
@@ -177,8 +178,7 @@ def check_links(state, rules, neighbourhood, i, message, out):
         if waits and not is_in_flight(state.hops, i, messages.LINK, node_id):
             reason = messages.LEAF if members.parent[i] == node_id else messages.MERGER
             fragments.send_link(state, rules, i, node_id, reason, out)
-    if members.chunks_due[i] == 1:
-        refresh(state, rules, i, out)
+    fragments.send_due(state, rules, i, out)
     members.link_checks[i] += 1
     every, is_root = rules.checks_per_keep_alive, members.parent[i] == members.node_id[i]
     if every > 0 and members.link_checks[i] % every == 0 and not is_root:
@@ -208,3 +208,4 @@ def hop_failed(state, rules, i, place, now, out):
     if kind not in (messages.STEP, messages.ENDED, messages.CUT):
         lose_link(state, rules, i, to, now, out)
         fragments.deny_link(to, messages.LEAVES, out)
+    fragments.send_due(state, rules, i, out)

@@ -22,6 +22,8 @@ VISITED, MARKED, SECOND, DONE, ASKING = 1, 2, 4, 8, 32
 # `search` of a root: its fragment has yet to find the overlay, or is established but may be
 # detached from the rest; 0: it does not walk.
 SEARCHING, IN_DOUBT = 1, 2
+# `due` of an OVERLAY_LINK.
+DUE_ID, DUE_SUCCESSOR = 1, 2
 
 # Records instead of an array per field: numba passes every array of a state to every function, and
 # compiling took three times as long.
@@ -57,17 +59,28 @@ MEMBER = np.dtype(
         ("successor", "<i4"),
         ("root_searches", "<i4"),  # 1 if that root's fragment has yet to find the overlay
         ("check_pending", "<i4"),  # 1 while a CHECK_LINKS timer runs
-        ("chunks_due", "<i4"),  # 1 if a neighbour still lacks a chunk
-        ("refused", "<i4"),  # subscriptions and links that found no free place
+        ("due", "<i4"),  # 1 if an overlay neighbour still lacks what the hop table had no room for
+        ("refused", "<i4"),  # subscriptions that found no free place
+        ("links_refused", "<i4"),  # links not made, and bids not used, as no place was free
+        ("overrun", "<i4"),  # events that left the buffer before they could be sent
     ]
 )
 OVERLAY_LINK = np.dtype(
     [
+        ("events", "<u8"),  # the buffered events that the neighbour still lacks, a bit a place
         ("node_id", "<i4"),  # of the overlay neighbour; -1 free
         ("ready", "<i4"),  # 1 once the neighbour knows of the link
+        ("due", "<i4"),  # what the neighbour still lacks: DUE_ID | DUE_SUCCESSOR
     ]
 )
-BUFFERED = np.dtype([("at", "<f8"), ("topic", "<i4"), ("event", "<i4")])
+BUFFERED = np.dtype(
+    [
+        ("at", "<f8"),  # time of arrival
+        ("topic", "<i4"),
+        ("event", "<i4"),
+        ("unsent", "<i4"),  # 1: published here, and sent to no overlay neighbour so far
+    ]
+)
 _ACCEPTED = 4  # accepted hops that a node remembers for each hop that it can track
 
 

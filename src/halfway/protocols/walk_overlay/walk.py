@@ -98,7 +98,8 @@ def send_bid(state, rules, i, message, out):
         other = fragments.is_of_other_fragment(state, i, message)
         if state.members.root[i] != messages.NEVER and other:
             if link_of(state, i, messages.NEVER) < 0:
-                return  # no room for one more overlay neighbour
+                state.members.links_refused[i] += link_of(state, i, message.source) < 0
+                return
             price = next_hop.MET
         elif s < 0:
             price = 0.0  # in neither neighbourhood of the walk
@@ -130,8 +131,9 @@ def best_bid(state, rules, i, branch, word):
     silent = next_hop.equal_bids(bids, degree, next_hop.SILENT)
     if link_of(state, i, messages.NEVER) < 0:  # no free link: only overlay neighbours remain
         for p in range(degree):
-            if link_of(state, i, state.bidders[i, branch, p]) < 0:
+            if bids[p] != next_hop.SILENT and link_of(state, i, state.bidders[i, branch, p]) < 0:
                 bids[p] = next_hop.SILENT
+                state.members.links_refused[i] += 1
     return next_hop.chosen(bids, degree, rules.pure, mixed(word)), silent
 
 
