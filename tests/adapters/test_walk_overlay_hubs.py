@@ -16,16 +16,11 @@ from halfway.sim.simulation import Simulation
 from halfway.world.graphs.network import Network
 from halfway.world.importers.network import read_network
 from halfway.world.workload.demand import Drawn, Listed
-from tests.networks import disk, from_links, line
+from tests.networks import disk, from_links, line, star
 
 SET_UP_S = 60.0
 WITHOUT_LINK = "overlay links without room (option links)"
 UNSENT = "events that left the buffer unsent (options buffered_events, buffer_time_s)"
-
-
-def star(n: int) -> Network:
-    """A hub, row 0, with n - 1 leaves."""
-    return from_links(n, [(0, i) for i in range(1, n)])
 
 
 def chain_of_hubs(n: int, seed: int) -> Network:
@@ -114,7 +109,7 @@ def test_a_hub_without_room_for_all_its_leaves_says_so() -> None:
         options={"links": 12},
     ).run()  # fmt: skip
     assert found.delivery_ratio < 0.5
-    assert set(found.shortfalls) == {WITHOUT_LINK}
+    assert found.shortfalls[WITHOUT_LINK] > 0
 
 
 def test_events_that_leave_the_buffer_before_there_is_an_overlay_are_counted() -> None:

@@ -16,7 +16,7 @@ from halfway.adapters.interface import (
 from halfway.core.bloom import Size, sized
 from halfway.core.options import Value
 from halfway.protocols.reliable_hop import TABLE_FULL
-from halfway.protocols.walk_overlay.messages import JOIN, LAUNCH
+from halfway.protocols.walk_overlay.messages import JOIN, UNSUBSCRIBE
 from halfway.protocols.walk_overlay.subscriptions import Subscription, catalogue
 from halfway.world.workload.demand import Demand
 
@@ -30,7 +30,7 @@ class WalkOverlayAdapter(Adapter):
     """The adapter of the walk overlay: every publisher and every subscriber is an initiator [dwo
     §V-B], one walk for each node.
 
-    The first two launch together, the others one after the other. Subscription number = topic.
+    Each node decides alone when it walks. Subscription number = topic.
     """
 
     def _values(self) -> dict[str, Any]:
@@ -92,14 +92,16 @@ class WalkOverlayAdapter(Adapter):
         )
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """The walk overlay's subscriptions; its first two walks half a step apart, the others at
-        their interval."""
-        values, walkers = self._values(), initiators(demand)
-        turn = np.arange(len(walkers))
-        half = 0.5 * (values["step_pause_s"] + values["bid_timeout_s"])
-        at = np.where(turn < 2, half * turn, values["launch_interval_s"] * (turn - 1))
-        launches = commands(at, walkers, np.where(turn < 2, LAUNCH, JOIN), -1)
-        columns: Any = zip(super().start_up_commands(demand), launches, strict=True)
+        """The walk overlay's commands: subscriptions, their ends, and the roles of publishers."""
+        ended = [(row, t, end) for (row, t), (_, end) in demand.periods.items() if end < np.inf]
+        rows, topics, ends = np.array(ended).reshape(-1, 3).T
+        publishers = np.unique(np.concatenate([np.zeros(0, np.int32), *demand.publishers]))
+        parts = (
+            super().start_up_commands(demand),
+            commands(ends, rows.astype(int), UNSUBSCRIBE, topics.astype(int)),
+            commands(0.0, publishers, JOIN, -1),
+        )
+        columns: Any = zip(*parts, strict=True)
         return Commands(*map(np.concatenate, columns))
 
 

@@ -93,6 +93,15 @@ def change_subscription(state, rules, i, s, add, out):
 
 
 @apart
+def has_subscriptions(state, i):
+    """Whether an overlay application has a subscription."""
+    count = 0
+    for s in state.subscriptions[i]:
+        count += s != messages.NEVER
+    return count > 0
+
+
+@apart
 def is_admitted(state, rules, i, p, topic, event):
     """Whether the filter of the overlay neighbour at p admits an event."""
     return not rules.filtered or admits(
@@ -134,7 +143,7 @@ def send_due_events(state, rules, i, p, out):
 
 
 @apart
-def buffer_event(state, i, now, topic, event, published):
+def buffer_event(state, rules, i, now, topic, event, published):
     """Buffer an event of the walk overlay in place of the oldest. Its place; -1: no buffer.
 
     published: whether the event was published at this node.
@@ -147,7 +156,8 @@ def buffer_event(state, i, now, topic, event, published):
     for p in range(state.links.shape[1]):
         members.overrun[i] += (state.links.events[i, p] & bit) != 0
         state.links.events[i, p] &= ~bit
-    members.overrun[i] += buffer.unsent[i, k] == 1 and is_unattached(state, i)
+    young = members.buffered[i] >= buffer.shape[1] and now - buffer.at[i, k] <= rules.buffer_time_s
+    members.overrun[i] += young and is_unattached(state, i)
     buffer.at[i, k] = now
     buffer.topic[i, k] = topic
     buffer.event[i, k] = event
@@ -158,10 +168,13 @@ def buffer_event(state, i, now, topic, event, published):
 
 @apart
 def is_unattached(state, i):
-    """Whether an event published here cannot reach any subscriber yet: no overlay is around."""
+    """Whether subscribers may still be missing here: events wait for them, as there is no overlay.
+
+    A fragment has none while its rank is JOINING, nor has a root that walks and met no other.
+    """
     members = state.members
     searches = members.parent[i] == members.node_id[i] and members.search[i] == SEARCHING
-    return members.root[i] == messages.NEVER or searches
+    return members.root[i] == messages.NEVER or members.rank[i] == messages.JOINING or searches
 
 
 @apart
@@ -178,7 +191,7 @@ def count_expired(state, rules, i, now):
 def spread_event(state, rules, i, message, came_from, out):
     """Buffer a new overlay event and send it over every link but one whose filter admits it."""
     topic, event = message.topic, message.event
-    k = buffer_event(state, i, message.at, topic, event, came_from == messages.NEVER)
+    k = buffer_event(state, rules, i, message.at, topic, event, came_from == messages.NEVER)
     for p in range(state.links.shape[1]):
         to = state.links.node_id[i, p]
         if to in (messages.NEVER, came_from) or not is_admitted(state, rules, i, p, topic, event):

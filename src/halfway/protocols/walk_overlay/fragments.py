@@ -8,18 +8,16 @@ the second one, so that the overlay stays a tree however many walks meet at once
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.core.message import APP
 from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay import messages
+from halfway.protocols.walk_overlay.ending import stop_walk
 from halfway.protocols.walk_overlay.events import clear_filters, refresh, send_due_events
 from halfway.protocols.walk_overlay.hop_table import has_room, release_hops_to, send_reliably
 from halfway.protocols.walk_overlay.state import (
-    DONE,
     DUE_ID,
     DUE_SUCCESSOR,
     SEARCHING,
     link_of,
-    trail_of,
 )
 
 
@@ -198,8 +196,7 @@ def adopt(state, rules, i, message, out):
     if was_root:
         if members.successor_of[i] == members.node_id[i]:
             members.successor_of[i] = messages.NEVER  # as a root again it names its successor anew
-        if established:  # the walk met the overlay, or the other of the first two walks
-            send_id(state, rules, i, messages.ATTACHED, node_id, out)
+        send_attached(state, rules, i, node_id, np.int32(established), out)
         stop_walk(state, rules, i, out)
 
 
@@ -257,35 +254,40 @@ def receive_id(state, rules, i, message, out):
 
 
 @apart
-def receive_attached(state, rules, i, message, out):
-    """Receive an ATTACHED for a fragment's root; one from another fragment is out of date."""
-    members = state.members
-    if members.root[i] == messages.NEVER or is_of_other_fragment(state, i, message):
-        return
-    if members.parent[i] == members.node_id[i]:
-        stop_walk(state, rules, i, out)
-        name_successor(state, rules, i, -1, out)
-    else:
-        send_id(state, rules, i, messages.ATTACHED, members.parent[i], out)
+def send_attached(state, rules, i, to, established, out):
+    """Notify the root of the winning fragment, over `to`, that this fragment is part of it now."""
+    o = emit_with_id(state, i, messages.ATTACHED, to, out)
+    o.args[messages.WAS_ESTABLISHED] = established
+    send_reliably(state, rules, i, o, out)
 
 
 @apart
-def stop_walk(state, rules, i, out):
-    """Stop the walk of a fragment's root, if it has one, and notify the application."""
-    members, trails = state.members, state.trails
-    if members.search[i] == 0:
+def receive_attached(state, rules, i, message, out):
+    """Receive an ATTACHED for a fragment's root; one from another fragment is out of date.
+
+    [dwo §V-B] walks go on "until two DRWs intersect". But a root that may found an overlay goes on
+    until it has heard of no other fragment for the founding time, because the other walk stops, and
+    there may be more. A detached fragment goes on until it meets an established fragment.
+    """
+    members = state.members
+    # The rank may have grown meanwhile, if the root has founded an overlay.
+    if members.root[i] == messages.NEVER or members.root[i] != message.args[messages.ROOT]:
         return
-    members.search[i] = 0
-    emit(out, messages.CONNECTED, 0.0, APP)
-    s = trail_of(state, i, members.node_id[i], members.walks[i])
-    if s < 0:
-        return
-    trails.marks[i, s] |= DONE | DONE << 1
-    for branch in range(2):
-        onto = trails.forward[i, s][branch]
-        if onto != messages.NEVER:
-            o = emit(out, messages.ENDED, 0.0, onto)
-            o.args[messages.INITIATOR] = members.node_id[i]
-            o.args[messages.NUMBER] = members.walks[i]
-            o.args[messages.BRANCH] = branch
-            send_reliably(state, rules, i, o, out)
+    if members.parent[i] != members.node_id[i]:
+        send_attached(
+            state, rules, i, members.parent[i], message.args[messages.WAS_ESTABLISHED], out
+        )
+    elif members.founds[i] == 1:
+        members.met_at[i] = message.at
+        start_founding(state, i, rules.founding_time_s, out)
+    elif message.args[messages.WAS_ESTABLISHED] == 1:
+        stop_walk(state, rules, i, out)
+        name_successor(state, rules, i, -1, out)
+
+
+@apart
+def start_founding(state, i, after, out):
+    """Start the timer after which a fragment's root may found an overlay, unless it runs."""
+    if state.members.found_pending[i] == 0:
+        state.members.found_pending[i] = 1
+        emit(out, messages.FOUND, after, state.members.node_id[i])

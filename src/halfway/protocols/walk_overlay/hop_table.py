@@ -26,7 +26,7 @@ def place_for(hops, i, kind, to, chunk):
         elif kept.kind == kind and receiver(kept) == to:
             if kind == messages.CHUNK and kept.args[messages.FIRST_WORD] == chunk:
                 return np.int64(place)
-            if kind in (messages.FRAGMENT_ID, messages.SUCCESSOR, messages.ATTACHED):
+            if kind in (messages.FRAGMENT_ID, messages.SUCCESSOR):
                 return np.int64(place)
     return free
 
