@@ -255,7 +255,14 @@ def receive_id(state, rules, i, message, out):
 
 @apart
 def send_attached(state, rules, i, to, established, out):
-    """Notify the root of the winning fragment, over `to`, that this fragment is part of it now."""
+    """Notify the root of the winning fragment, over `to`, that this fragment is part of it now.
+
+    A node notifies a root of one fragment without an overlay: the root only has to know of any.
+    """
+    members = state.members
+    if established == 0 and members.told[i] == members.root[i]:
+        return
+    members.told[i] = members.root[i]
     o = emit_with_id(state, i, messages.ATTACHED, to, out)
     o.args[messages.WAS_ESTABLISHED] = established
     send_reliably(state, rules, i, o, out)

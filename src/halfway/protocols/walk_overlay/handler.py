@@ -31,7 +31,7 @@ OPTIONS: dict[str, Option] = {
         1.0, "that an initiator waits at most before its walk. The wait is random"
     ),
     "founding_time_s": seconds(
-        1.0,
+        0.5,
         "after which an initiator that heard of no overlay founds one. 0 means that each initiator"
         " founds an overlay, and that its first meeting ends its walk",
     ),

@@ -61,6 +61,7 @@ MEMBER = np.dtype(
         ("parent", "<i4"),  # overlay neighbour towards the root; itself there
         ("successor_of", "<i4"),  # the root that named its successor last
         ("successor", "<i4"),
+        ("told", "<i4"),  # the root that this node told of a fragment without an overlay; -1: none
         ("founds", "<i4"),  # 1 at a root that founds an overlay if it hears of none
         ("probes", "<i4"),  # probes that started here
         ("probe_rank", "<i4"),  # of the probe heard last, as long as it is young
@@ -137,7 +138,7 @@ def state(
     members = np.zeros(n, MEMBER).view(np.recarray)
     members.node_id = node_ids
     members.random_state = [seeded(np.uint64(seed), node_id) for node_id in node_ids]
-    for field in ("root", "parent", "successor_of", "successor", "probe_from"):
+    for field in ("root", "parent", "successor_of", "successor", "probe_from", "told"):
         members[field] = NEVER
     walk_trails = np.zeros((n, trails), TRAIL).view(np.recarray)
     for field in ("initiator", "back", "forward"):
