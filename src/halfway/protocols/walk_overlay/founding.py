@@ -61,8 +61,8 @@ def start_probe(state, rules, i, now, out):
     hear_probe(state, i, members.rank[i], members.node_id[i], members.probes[i], now)
     members.probe_from[i] = members.node_id[i]
     send_probe(state, rules, i, out)
-    tries = min(members.attempt[i], 30)
-    later = rules.relaunch_s * min(1 << tries, rules.launches)
+    tries = min(members.attempt[i], 10)
+    later = rules.relaunch_s * min(2**tries, rules.launches)
     members.attempt[i] += 1
     if later < np.inf and now + later <= rules.until_s:
         o = emit(out, messages.PROBE_AGAIN, later, members.node_id[i])
