@@ -18,7 +18,7 @@ from halfway.problem import Problem
 from halfway.protocols import SYSTEMS
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.network import Network
-from halfway.world.importers.network import read_network
+from halfway.world.importers.network_file import read_network
 from halfway.world.workload.demand import Drawn
 
 # Pattern of files -> how `read_network` reads them; always the largest component. A table of

@@ -14,7 +14,7 @@ from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.network import Network
-from halfway.world.importers.network import read_network
+from halfway.world.importers.network_file import read_network
 from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import disk, from_links, line, star
 

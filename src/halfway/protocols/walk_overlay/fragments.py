@@ -3,6 +3,9 @@
 A link is made where a walk steps onto a node outside the overlay, and where it meets another
 fragment. A fragment's id floods its links. A node that receives the same id over two links cuts
 the second one, so that the overlay stays a tree however many walks meet at once.
+
+[dwo §III] walks that intersect form the overlay. [dwo Alg. 1] starts one walk after the other; we
+add fragments, because walks of a network start at any time.
 """
 
 import numpy as np
@@ -260,9 +263,9 @@ def send_attached(state, rules, i, to, established, out):
     A node notifies a root of one fragment without an overlay: the root only has to know of any.
     """
     members = state.members
-    if established == 0 and members.told[i] == members.root[i]:
+    if established == 0 and members.notified[i] == members.root[i]:
         return
-    members.told[i] = members.root[i]
+    members.notified[i] = members.root[i]
     o = emit_with_id(state, i, messages.ATTACHED, to, out)
     o.args[messages.WAS_ESTABLISHED] = established
     send_reliably(state, rules, i, o, out)

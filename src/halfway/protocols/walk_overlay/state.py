@@ -3,6 +3,7 @@
 A fragment of the overlay has an id: a rank and the node id of its root. Where two fragments link,
 the id of higher rank wins (of equal ranks, the lower root id) and floods the other fragment. State
 refers to neighbours by node id, because positions in a neighbour list shift under churn.
+[dwo §V-B] a node that is not part of a walk keeps only the mark that it is a walk's neighbour.
 """
 
 from typing import NamedTuple
@@ -61,7 +62,7 @@ MEMBER = np.dtype(
         ("parent", "<i4"),  # overlay neighbour towards the root; itself there
         ("successor_of", "<i4"),  # the root that named its successor last
         ("successor", "<i4"),
-        ("told", "<i4"),  # the root that this node told of a fragment without an overlay; -1: none
+        ("notified", "<i4"),  # the root that knows from here of a fragment without overlay; -1 none
         ("founds", "<i4"),  # 1 at a root that founds an overlay if it hears of none
         ("probes", "<i4"),  # probes that started here
         ("probe_rank", "<i4"),  # of the probe heard last, as long as it is young
@@ -138,7 +139,7 @@ def state(
     members = np.zeros(n, MEMBER).view(np.recarray)
     members.node_id = node_ids
     members.random_state = [seeded(np.uint64(seed), node_id) for node_id in node_ids]
-    for field in ("root", "parent", "successor_of", "successor", "probe_from", "told"):
+    for field in ("root", "parent", "successor_of", "successor", "probe_from", "notified"):
         members[field] = NEVER
     walk_trails = np.zeros((n, trails), TRAIL).view(np.recarray)
     for field in ("initiator", "back", "forward"):
