@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from halfway.core.message import MESSAGE
+from halfway.protocols.event_window import empty_windows
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay.handler import Rules
 from halfway.protocols.walk_overlay.messages import (
@@ -122,7 +123,7 @@ class History:
     def die(self, row: int) -> None:
         """Let a node die; its neighbours notice when they check their links."""
         self.dead.add(row)
-        self.engine.incarnation[row] += 1  # odd while down
+        self.engine.turns[row] += 1  # odd while down
         for near in map(int, self.network.neighbours(row)):
             exclude(self.neighbourhood, near, row)
             self.post(CHECK_LINKS, near, at=0.01)
@@ -152,7 +153,8 @@ class History:
 
     def published(self, row: int, event: int) -> tuple[list[int], list[int]]:
         """Publish; (rows of all deliveries, rows that are due one), both sorted."""
-        self.state.seen[:] = -1  # the same event may be published again, as if it were new
+        # The same event may be published again, as if it were new.
+        self.state.seen.of[:] = empty_windows(1, 1).of[0, 0]
         outside = row not in self.members()
         self.post(PUBLISH, row, topic=EVENTS[event][0], event=event)
         reports = self.settle()

@@ -14,7 +14,7 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import APP
 from halfway.core.outbox import emit
-from halfway.protocols.event_window import record_if_new
+from halfway.protocols.event_window import copy_event_id, record_if_new
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.hop_table import has_room, send_reliably
 from halfway.protocols.walk_overlay.state import SEARCHING
@@ -111,11 +111,11 @@ def is_admitted(state, rules, i, p, topic, event):
 
 
 @apart
-def send_event(state, rules, i, p, topic, event, out):
+def send_event(state, rules, i, p, message, out):
     """Send an event to the overlay neighbour at p."""
     o = emit(out, messages.EVENT, 0.0, state.links.node_id[i, p])
-    o.topic = topic
-    o.event = event
+    o.topic = message.topic
+    copy_event_id(message, o)
     send_reliably(state, rules, i, o, out)
 
 
@@ -126,7 +126,7 @@ def send_buffered(state, rules, i, p, k, out):
     if has_room(state, rules, i, messages.EVENT, state.links.node_id[i, p], 0):
         state.links.events[i, p] &= ~bit
         state.buffer.unsent[i, k] = 0
-        send_event(state, rules, i, p, state.buffer.topic[i, k], state.buffer.event[i, k], out)
+        send_event(state, rules, i, p, state.buffer[i, k], out)
     else:
         state.links.events[i, p] |= bit
         state.members.due[i] = 1
@@ -143,12 +143,12 @@ def send_due_events(state, rules, i, p, out):
 
 
 @apart
-def buffer_event(state, rules, i, now, topic, event, published):
+def buffer_event(state, rules, i, message, published):
     """Buffer an event of the walk overlay in place of the oldest. Its place; -1: no buffer.
 
     published: whether the event was published at this node.
     """
-    buffer, members = state.buffer, state.members
+    buffer, members, now = state.buffer, state.members, message.at
     if buffer.shape[1] == 0:
         return np.int64(-1)
     k = np.int64(members.buffered[i] % buffer.shape[1])
@@ -158,10 +158,10 @@ def buffer_event(state, rules, i, now, topic, event, published):
         state.links.events[i, p] &= ~bit
     young = members.buffered[i] >= buffer.shape[1] and now - buffer.at[i, k] <= rules.buffer_time_s
     members.overrun[i] += young and is_unattached(state, i)
-    buffer.at[i, k] = now
-    buffer.topic[i, k] = topic
-    buffer.event[i, k] = event
-    buffer.unsent[i, k] = published
+    buffer[i, k].at = now
+    buffer[i, k].topic = message.topic
+    copy_event_id(message, buffer[i, k])
+    buffer[i, k].unsent = published
     members.buffered[i] += 1
     return k
 
@@ -191,7 +191,7 @@ def count_expired(state, rules, i, now):
 def spread_event(state, rules, i, message, came_from, out):
     """Buffer a new overlay event and send it over every link but one whose filter admits it."""
     topic, event = message.topic, message.event
-    k = buffer_event(state, rules, i, message.at, topic, event, came_from == messages.NEVER)
+    k = buffer_event(state, rules, i, message, came_from == messages.NEVER)
     for p in range(state.links.shape[1]):
         to = state.links.node_id[i, p]
         if to in (messages.NEVER, came_from) or not is_admitted(state, rules, i, p, topic, event):
@@ -199,7 +199,7 @@ def spread_event(state, rules, i, message, came_from, out):
         if k >= 0:
             send_buffered(state, rules, i, p, k, out)
         else:
-            send_event(state, rules, i, p, topic, event, out)
+            send_event(state, rules, i, p, message, out)
 
 
 @apart
@@ -208,15 +208,15 @@ def publish(state, rules, i, message, out):
     if state.members.root[i] == messages.NEVER and state.buffer.shape[1] == 0:
         o = emit(out, messages.UNMATCHED, 0.0, APP)
         o.topic = message.topic
-        o.event = message.event
-    elif record_if_new(state.seen, i, message.event):
+        copy_event_id(message, o)
+    elif record_if_new(state.seen, i, message):
         spread_event(state, rules, i, message, messages.NEVER, out)
 
 
 @apart
 def receive_event(state, rules, i, message, out):
     """Receive an overlay EVENT; a seen one is ignored, as a cycle may exist for a moment."""
-    if record_if_new(state.seen, i, message.event):
+    if record_if_new(state.seen, i, message):
         deliver(state, rules.catalogue, i, message, out)
         spread_event(state, rules, i, message, message.source, out)
 
@@ -228,7 +228,7 @@ def deliver(state, catalogue, i, message, out):
         if s >= 0 and matches(catalogue, s, message.topic, message.event):
             o = emit(out, messages.DELIVERED, 0.0, APP)
             o.topic = message.topic
-            o.event = message.event
+            copy_event_id(message, o)
             return
 
 

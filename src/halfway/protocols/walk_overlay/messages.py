@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfway.core.kinds import Kinds, MapRole, Meets, Step
+from halfway.core.kinds import EVENT_ID, Kinds, MapRole, Meets, Step
 from halfway.protocols import reliable_hop
 
 NEVER = np.int32(-1)  # in place of a node id or a number: none
@@ -33,6 +33,7 @@ _WALK = {
 }  # fmt: skip
 _FRAGMENT = {"rank": RANK, "root": ROOT}
 _BOTH = {**_WALK, **_FRAGMENT}
+_EVENT = f"topic {EVENT_ID}"
 
 KINDS = Kinds()
 KINDS.include(reliable_hop.KINDS)
@@ -40,7 +41,7 @@ START = KINDS.start()
 
 WITHDRAW = KINDS.command(1, "withdraw", "the application will publish no more")
 JOIN = KINDS.command(2, "join", "the application will publish, so the node joins the overlay")
-PUBLISH = KINDS.command(3, "publish", "the application publishes `event` of `topic`", "topic event")
+PUBLISH = KINDS.command(3, "publish", "the application publishes `event` of `topic`", _EVENT)
 _SUBSCRIPTION = {SUBSCRIPTION: "subscription id"}
 SUBSCRIBE = KINDS.command(
     4, "subscribe", "the node adds a subscription of the catalogue", reused=_SUBSCRIPTION
@@ -149,7 +150,7 @@ EVENT = KINDS.network(
     20,
     "event",
     "the sender passes an event to an overlay neighbour whose filter admits the event",
-    "topic event sequence",
+    f"{_EVENT} sequence",
     on_map=MapRole.EVENT_HOP,
 )
 
@@ -162,11 +163,11 @@ DELIVERED = KINDS.report(
     29,
     "delivered",
     "the node delivers an event that matches one of its subscriptions",
-    "topic event",
+    _EVENT,
 )
 UNMATCHED = KINDS.report(
     30,
     "unmatched",
     "an event was published outside the overlay, and the node has not buffered the event",
-    "topic event",
+    _EVENT,
 )
