@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from halfway.problem import Problem
-from halfway.report.progress import ProgressDisplay
+from halfway.report.terminal.progress import ProgressDisplay
 
 Counted = Callable[[int, int], None]  # receives what is done, and of how many
 

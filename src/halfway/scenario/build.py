@@ -27,7 +27,7 @@ from halfway.sim.simulation import Simulation
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk
-from halfway.world.importers.network import read_network
+from halfway.world.importers.network_file import read_network
 from halfway.world.importers.node_values import read_node_values
 from halfway.world.mobility.motion import Legs, Presence
 from halfway.world.mobility.random_waypoint import Wandering

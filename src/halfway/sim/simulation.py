@@ -15,12 +15,12 @@ from halfway.core.compiler.lent import Lender, lent
 from halfway.core.driver import ANY_INCARNATION
 from halfway.core.message import START
 from halfway.problem import Problem
+from halfway.sim.endless_loop import Instant
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.kept_records import KeptRecords
 from halfway.sim.engine.queue import peek_time
 from halfway.sim.engine.records import Engine, drain, grown, new_engine, new_log
 from halfway.sim.environment.mobility import Motion
-from halfway.sim.instant import Instant
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome

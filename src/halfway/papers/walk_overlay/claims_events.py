@@ -7,11 +7,11 @@ from typing import Any
 
 from halfway.papers.walk_overlay.claims_path import SIZES
 from halfway.papers.walk_overlay.estimates import judge_ratio, row
-from halfway.pipeline.judge import judge_number
-from halfway.pipeline.measure import ratio
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.study import Summaries, Summary
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.estimates import ratio
+from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.judge import judge_number
+from halfway.pipeline.reproduction.verdict import Verdict
 
 BITS = (2, 4, 8, 16, 32)  # of every filter, for each subscription
 INITIATORS = 50

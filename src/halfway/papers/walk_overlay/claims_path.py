@@ -8,9 +8,9 @@ import numpy as np
 
 from halfway.papers.walk_overlay import estimates
 from halfway.papers.walk_overlay.estimates import estimated, judge_ratio, means, row, slope
-from halfway.pipeline.judge import judge_number, judge_order
-from halfway.pipeline.study import Summaries
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.figures import Summaries
+from halfway.pipeline.reproduction.judge import judge_number, judge_order
+from halfway.pipeline.reproduction.verdict import Verdict
 
 SIZES = (1000, 2000, 3000)
 WALKS = ("directional-walk", "random-walk")

@@ -7,11 +7,11 @@ from itertools import pairwise, product
 
 from halfway.papers.walk_overlay.claims_path import SIZES, WALKS
 from halfway.papers.walk_overlay.estimates import judge_ratio, row
-from halfway.pipeline.judge import judge_number, judge_order
-from halfway.pipeline.measure import ratio
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.study import Summaries
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.estimates import ratio
+from halfway.pipeline.reproduction.figures import Summaries
+from halfway.pipeline.reproduction.judge import judge_number, judge_order
+from halfway.pipeline.reproduction.verdict import Verdict
 
 # [dwo (2)] α and β; the first is cost (3)
 WEIGHTS = ((1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.0, 1.0))

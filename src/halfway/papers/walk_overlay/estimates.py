@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.pipeline.judge import judge_order
-from halfway.pipeline.measure import around, ratio
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.study import Summaries, Summary
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.estimates import around, ratio
+from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.judge import judge_order
+from halfway.pipeline.reproduction.verdict import Verdict
 
 row = partial(Verdict, "walk-overlay")
 

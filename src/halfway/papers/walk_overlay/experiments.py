@@ -6,7 +6,7 @@ from itertools import product
 
 from halfway.papers.walk_overlay import claims_depth, claims_events, claims_path, claims_walks
 from halfway.pipeline.plan.run import Point, Scalar
-from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale
+from halfway.pipeline.reproduction.figures import Drawing, Figure, Paper, Plot, Scale
 
 RADIUS = 0.05  # [dwo §VI] unit square, not a torus
 NETWORK = ("n", "radius")
