@@ -90,11 +90,12 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
     },
     "papers": {
         ".": {"directional_walks", "walk_overlay", "georendezvous", "drip", "underlay_siena"},
-        "directional_walks": set(),
-        "walk_overlay": set(),
-        "georendezvous": set(),
-        "drip": set(),
-        "underlay_siena": set(),
+        "ledger": set(),
+        "directional_walks": {"ledger"},
+        "walk_overlay": {"ledger"},
+        "georendezvous": {"ledger"},
+        "drip": {"ledger"},
+        "underlay_siena": {"ledger"},
     },
     "cli": {"terminal": set(), "commands": {"terminal"}, ".": {"commands", "terminal"}},
 }

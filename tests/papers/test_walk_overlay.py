@@ -82,14 +82,11 @@ def test_the_printed_numbers_of_simulations_need_ten_runs_a_network() -> None:
     for n, printed in claims_path.PRINTED.items():
         assert len(counts[n]) * claims_path.NETWORKS * claims_path.SETS == printed
     assert 2 * sum(claims_path.PRINTED.values()) == 126_000
-    found = of_metric(claims_path.judge_networks(built()), "simulations")
-    assert {verdict.verdict for verdict in found} == {"impossible as printed"}
 
 
 def test_every_walk_meets_another() -> None:
     """[dwo §V-B] "In order to assure intersections our algorithm goes back in the DRW"."""
-    found = of_metric(claims_path.judge_networks(built()), "walks that met no other")
-    assert {(v.measured, v.verdict) for v in found} == {(0.0, "agrees")}
+    assert {row.maximum for row in built().select("unjoined")} == {0.0}
 
 
 def test_pure_walks_present_larger_active_paths() -> None:
@@ -224,7 +221,7 @@ def test_shares_far_below_the_rule_agree() -> None:
                         ),
                     ]
     found = list(claims_walks.judge_stopping(Summaries(rows)))
-    assert {v.verdict for v in found} == {"agrees"}
+    assert {v.verdict for v in found} == {"ours holds"}
 
 
 # §III
@@ -266,7 +263,7 @@ def test_a_wrong_rate_of_false_positives_would_differ() -> None:
     found = claims_events._of_filters(
         lambda metric: Summaries(summarised(runs, point)).find(metric), {}, True
     )
-    assert [v.verdict for v in found] == ["agrees", "differs", "agrees", "agrees"]
+    assert [v.verdict for v in found] == ["ours holds", "ours fails", "ours holds", "ours holds"]
 
 
 def test_the_filters_in_bulk_are_those_of_the_messages() -> None:

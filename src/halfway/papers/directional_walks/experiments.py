@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from halfway.papers.directional_walks import claims
-from halfway.papers.directional_walks.claims import HERE, SIZES, SIZES_LOAD, WALKS
+from halfway.papers.directional_walks.claims import HERE, SIZES, SIZES_BOXES, SIZES_LOAD, WALKS
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.reproduction.figures import Drawing, Figure, Paper, Plot, Scale
 from halfway.pipeline.reproduction.published import published
@@ -13,7 +13,6 @@ LOADS = "halfway.papers.directional_walks.measurements:loads"
 
 RADIUS = 0.04  # [drw §4] unit square, not a torus
 NETWORK = ("n", "radius")
-SIZES_BOXES = (*SIZES, 3500, 4000)  # Figure 5
 RATIOS = (1, 10, 100)  # [drw §4.2] steps of one walk while the other makes one
 PAIRS = 100
 
@@ -174,7 +173,7 @@ PAPER = Paper(
             ),
         ),
         Figure(
-            "figure-8", "Largest and smallest load of a node when a permutation is routed",
+            "figure-8", "Largest load of a node when a permutation is routed",
             _figure_load, FEW, claims.judge_figure_8, (UNIFORM, HEARD, ROUTED, INTERVALS),
             (
                 _plot(

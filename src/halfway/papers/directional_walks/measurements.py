@@ -23,6 +23,7 @@ def meetings(run: Run) -> Observations:
     """[drw §4.1-4.2] Measure pairs of walks on one network until they meet; a unit is a pair.
 
     steps: of both walks together. unmet: 1 for the pairs that made all the steps allowed.
+    box, relative box: the network's interquartile range of steps, and that over its median.
     draws, degree: how many networks were drawn until one was connected; its mean degree.
     """
     with run.timed("network"):
@@ -33,8 +34,11 @@ def meetings(run: Run) -> Observations:
         steps, nodes = walks.meetings(
             pairs, seed=run.random_seed, k=run["k"], interpretation=run["reading"]
         )
+    low, middle, high = np.percentile(steps, (25, 50, 75))
     return {
         "steps": steps,
+        "box": np.array([high - low]),
+        "relative box": np.array([(high - low) / middle]),
         "unmet": nodes < 0,
         "draws": np.array([draw.draws]),
         "degree": np.array([draw.network.degree.mean()]),
@@ -46,7 +50,8 @@ def loads(run: Run) -> Observations:
     permutation.
 
     load: paths through the node, ends included. largest: the highest load of each permutation.
-    unmet: pairs of the permutation whose walks did not meet.
+    gini, largest / mean: of the loads of each permutation. unmet: pairs of the permutation whose
+    walks did not meet.
     """
     with run.timed("network"):
         draw = kept_draw(run["n"], run["radius"], run.network_seed)
@@ -55,9 +60,18 @@ def loads(run: Run) -> Observations:
     return {
         "load": load.ravel(),
         "largest load": load.max(axis=1),
+        "gini": gini(load),
+        "largest / mean": load.max(axis=1) / load.mean(axis=1),
         "unmet": unmet,
         "draws": np.array([draw.draws]),
     }
+
+
+def gini(load: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """[permutations] the Gini coefficient of the loads [permutations, n] of walks: 0 if equal."""
+    n = load.shape[1]
+    rising = np.sort(load, axis=1)
+    return np.asarray((2 * np.arange(1, n + 1) - n - 1) @ rising.T / (n * rising.sum(axis=1)))
 
 
 def _routed(

@@ -121,10 +121,6 @@ PAPER = Paper(
             ),
         ),
         _figure(
-            "section-4", "The networks: mean degree", [detour_point(n, 8, 8) for n in SIZES],
-            claims.judge_networks, (UNIFORM, CELLS, INTERVALS),
-        ),
-        _figure(
             "figure-3a", "Overhead of routing through the best of several rendezvous cells",
             [detour_point(n, i, i) for n in claims.SIZES_SHOWN for i in POINTS],
             claims.judge_figure_3a, SAME,

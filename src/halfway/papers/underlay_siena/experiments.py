@@ -63,10 +63,6 @@ PAPER = Paper(
     year=2007,
     figures=(
         Figure(
-            "table-2", "Simulation parameters", points.table_2, REPLICATES,
-            claims.judge_table_2, (UNDERLAY, CLIENTS),
-        ),
-        Figure(
             "lemma", "Every single failure of a node or link but the root's node",
             points.lemma, REPLICATES, claims.judge_lemma, (UNDERLAY, OVERLAY, PATHS, INTERVALS),
         ),
@@ -87,13 +83,13 @@ PAPER = Paper(
             "figure-7", "Average load of links against the number of events",
             points.figure_7, REPLICATES, claims.judge_figure_7,
             (UNDERLAY, OVERLAY, CLIENTS, QUEUES, BALANCE, INTERVALS),
-            _rush_bars("overlay load", "mean load of an overlay link (kB)"),
+            _rush_bars("carrying load", "mean load of a link that can carry (kB)"),
         ),
         Figure(
             "figure-8", "Standard deviation of the loads of links against the number of events",
             points.figure_7, REPLICATES, claims.judge_figure_8,
             (UNDERLAY, OVERLAY, CLIENTS, QUEUES, BALANCE, INTERVALS),
-            _rush_bars("overlay deviation", "deviation of overlay links' loads (kB)"),
+            _rush_bars("carrying deviation", "deviation of the loads of links that can carry (kB)"),
         ),
     ),
 )  # fmt: skip

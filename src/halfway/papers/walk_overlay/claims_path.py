@@ -6,8 +6,9 @@ from itertools import pairwise, product
 
 import numpy as np
 
+from halfway.papers.ledger.thresholds import HARD, STRAIGHT, VERY_NEAR, percent
 from halfway.papers.walk_overlay import estimates
-from halfway.papers.walk_overlay.estimates import estimated, judge_ratio, means, row, slope
+from halfway.papers.walk_overlay.estimates import estimated, judge_ratio, means, slope, verdict_row
 from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import judge_number, judge_order
 from halfway.pipeline.reproduction.verdict import Verdict
@@ -23,40 +24,22 @@ COUNTS: dict[int, tuple[int, ...]] = {  # [dwo §VI] total numbers of publishers
 PANELS = {1000: "figure-8ab", 2000: "figure-8cd", 3000: "figure-8ef"}  # directional, pure
 SETS = 10
 NETWORKS = 100
+MORE_NODES = "the more nodes we have in the network, the more nodes we have in the active path"
 PRINTED = {1000: 20_000, 2000: 21_000, 3000: 22_000}
 SHOWN = (2, 3, 5, 10, 20, 50, 100, 500)  # counts shown for claims about "all cases"
 LOGARITHMIC = tuple(count for count in _FEW if count <= 100)  # n does not bound the path there
-STRAIGHT = 0.97  # R² above which a line is called straight
 
 
 def judge_networks(found: Summaries) -> Iterator[Verdict]:
-    """Judge paper 2's networks [dwo §VI]: numbers of simulations; connected ones are rare."""
-    for n in SIZES:
-        runs = NETWORKS * len(COUNTS[n])
-        whole = sum(PRINTED.values())
-        yield row(
-            "section-6", {"n": n}, "simulations", PRINTED[n], float(runs), None, None, NETWORKS,
-            "as printed: 100 networks for each number of initiators",
-            "impossible as printed",
-            f"{len(COUNTS[n])} numbers of initiators on 100 networks are {runs:,}; with {SETS} "
-            f"sets of initiators a network they are {SETS * runs:,}, and with both walks the "
-            f"{2 * whole:,} of the whole",
-        )  # fmt: skip
+    """Judge paper 2's networks [dwo §VI]: connected ones are rare."""
     seen = found.find("draws", n=1000, system=WALKS[0], initiators=2)
     share = (1 / seen.mean, 1 / seen.mean_high, 1 / max(seen.mean_low, 1.0))
-    yield row(
-        "section-6", {"n": 1000}, "share of draws that are connected", "hard to obtain", *share,
-        seen.networks, "below 1000; 'hard' is less than one in four, at 1000 itself",
-        *judge_order(*share, equal=0.25),
+    yield verdict_row(
+        "section-6", {"n": 1000}, "share of draws that are connected",
+        "hard to obtain connected networks", *share, seen.networks,
+        f"1 / mean draws until one is connected, at 1000; hard: below {percent(HARD)}",
+        *judge_order(*share, equal=HARD),
     )  # fmt: skip
-    for n, system in product(SIZES, WALKS):
-        seen = found.find("unjoined", n=n, system=system, initiators=2)
-        estimate = (seen.mean, seen.mean_low, seen.mean_high)
-        yield row(
-            "section-6", {"n": n, "system": system}, "walks that met no other", 0.0, *estimate,
-            seen.networks, "the algorithm goes back \"in order to assure intersections\"",
-            *judge_number(0.0, *estimate, relative=0.0, rounding=0.0),
-        )  # fmt: skip
 
 
 def judge_panels(n: int, found: Summaries) -> Iterator[Verdict]:
@@ -80,7 +63,8 @@ def _fewer(n: int, found: Summaries) -> Iterator[Verdict]:
         at = partial(found.find, "active", n=n, initiators=count)
         yield judge_ratio(
             PANELS[n], {"n": n, "initiators": count}, "mean active nodes, DRW / PRW",
-            "PRWs larger", at(system=WALKS[0]), at(system=WALKS[1]), "all nodes of all walks",
+            "PRWs present larger active paths", at(system=WALKS[0]), at(system=WALKS[1]),
+            "all nodes of all walks",
         )  # fmt: skip
 
 
@@ -90,9 +74,10 @@ def _straight(n: int, found: Summaries) -> Iterator[Verdict]:
         counts = COUNTS[n] if which == "all" else LOGARITHMIC
         table, networks = means(found, "active", counts, n=n, system=system)
         straight = float(np.corrcoef(table[0], np.log(counts))[0, 1] ** 2)
-        yield row(
+        yield verdict_row(
             PANELS[n], {"n": n, "system": system, "initiators": which},
-            "R² of mean active nodes over ln(initiators)", "logarithmic", straight, None, None,
+            "R² of mean active nodes over ln(initiators)", "the same logarithmic behavior",
+            straight, None, None,
             networks, f"a line with R² above {STRAIGHT}; no interval",
             "agrees" if straight > STRAIGHT else "differs",
             "each initiator is an active node itself: no logarithm can last"
@@ -108,20 +93,20 @@ def _logarithms(found: Summaries) -> Iterator[Verdict]:
         networks = found.find("active", n=SIZES[0], system=system, initiators=2).networks
         for less, more in pairwise(SIZES):
             growth = estimated(slopes[less] / slopes[more], networks, log=True)
-            yield row(
+            yield verdict_row(
                 "figure-8", {"system": system, "n": f"{less} / {more}"},
                 "active nodes per ln(initiators), less / more dense",
-                "the base decreases with density", *growth, networks,
+                "the base of the logarithm decreases", *growth, networks,
                 "up to 100 initiators; a smaller base is a steeper line", *judge_order(*growth),
             )  # fmt: skip
             shares = (slopes[less] / less, slopes[more] / more)
             relative = estimated(shares[1] / shares[0], networks, log=True)
             if system == WALKS[1]:
-                claim, opinion = "less dense grow faster", judge_order(*relative)
+                claim, opinion = "less dense networks grow faster", judge_order(*relative)
             else:
-                opinion = judge_number(1.0, *relative, relative=0.1, rounding=0.0)
-                claim = "almost identical"
-            yield row(
+                opinion = judge_number(1.0, *relative, relative=VERY_NEAR, rounding=0.0)
+                claim = "proportionally, almost identical"
+            yield verdict_row(
                 "figure-8", {"system": system, "n": f"{more} / {less}"},
                 "share of n per ln(initiators), more / less dense", claim, *relative, networks,
                 "up to 100 initiators; 'proportionally' is per node of the network", *opinion,
@@ -141,9 +126,10 @@ def _dramatic(found: Summaries) -> Verdict:
     ]
     networks = found.find("active", n=1000, system=WALKS[0], initiators=2).networks
     apart = estimated(change[1] - change[0], networks)
-    return row(
-        "figure-8", {}, "|ln slope(3000) / slope(1000)|, PRW - DRW", "more dramatic for DRWs",
-        *apart, networks, "up to 100 initiators; in either direction",
+    return verdict_row(
+        "figure-8", {}, "|ln slope(3000) / slope(1000)|, PRW - DRW",
+        "the change on the base is more dramatic for DRWs", *apart, networks,
+        "up to 100 initiators; in either direction",
         *judge_order(*apart, equal=0.0),
     )  # fmt: skip
 
@@ -156,15 +142,16 @@ def _densities(found: Summaries) -> Iterator[Verdict]:
             at = partial(found.find, "active", system=system, initiators=count)
             yield judge_ratio(
                 "figure-8", {"system": system, "n": f"{less} / {more}", "initiators": count},
-                "mean active nodes, less / more nodes", "more nodes, larger paths", at(n=less),
-                at(n=more), "all nodes of all walks",
+                "mean active nodes, less / more nodes", MORE_NODES, at(n=less), at(n=more),
+                "all nodes of all walks",
             )  # fmt: skip
         full = [means(found, "active", SHOWN, n=n, system=system)[0] / n for n in (more, less)]
         networks = found.find("active", n=less, system=system, initiators=2).networks
         share = estimated((full[0] / full[1]).max(axis=1), networks, log=True)
-        yield row(
+        yield verdict_row(
             "figure-8", {"system": system, "n": f"{more} / {less}"},
-            "largest ratio of shares of n that are active", "less dense saturate before",
+            "largest ratio of shares of n that are active",
+            "less dense networks are saturated before",
             *share, networks, f"over the numbers of initiators {', '.join(map(str, SHOWN))}",
             *judge_order(*share),
         )  # fmt: skip
@@ -179,8 +166,9 @@ def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
         for s in WALKS
     ]
     networks = at(system=WALKS[0], initiators=2).networks
-    yield row(
-        PANELS[n], {"n": n}, "share of outliers, DRW / PRW", "PRWs have more outliers",
+    yield verdict_row(
+        PANELS[n], {"n": n}, "share of outliers, DRW / PRW",
+        "using PRWs present more outliers",
         shares[0] / shares[1] if shares[1] else float("nan"), None, None, networks,
         "beyond 1.5 interquartile ranges of their own box; mean over all numbers of initiators",
         "agrees" if shares[0] < shares[1] else "differs",
@@ -189,17 +177,19 @@ def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
     for count in SHOWN:
         wide = [estimates.spread(found, "active", n=n, system=s, initiators=count) for s in WALKS]
         against = estimated(wide[0][0] / wide[1][0], networks, log=True)
-        yield row(
+        yield verdict_row(
             PANELS[n], {"n": n, "initiators": count},
-            "coefficient of variation of active nodes, DRW / PRW", "more reliable", *against,
-            networks, "standard deviation / mean", *judge_order(*against),
+            "coefficient of variation of active nodes, DRW / PRW",
+            "a more reliable performance", *against, networks, "standard deviation / mean",
+            *judge_order(*against),
         )  # fmt: skip
         apart = [
-            wide[s][0] * estimates.drawn(at(system=WALKS[s], initiators=count)) for s in (0, 1)
+            wide[s][0] * estimates.with_replicates(at(system=WALKS[s], initiators=count))
+            for s in (0, 1)
         ]
         against = estimated(apart[0] / apart[1], networks, log=True)
-        yield row(
+        yield verdict_row(
             PANELS[n], {"n": n, "initiators": count},
-            "standard deviation of active nodes, DRW / PRW", "more reliable", *against,
-            networks, "in nodes", *judge_order(*against),
+            "standard deviation of active nodes, DRW / PRW",
+            "a more reliable performance", *against, networks, "in nodes", *judge_order(*against),
         )  # fmt: skip

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise, product
 
+from halfway.papers.ledger.thresholds import VERY_NEAR, percent
 from halfway.papers.walk_overlay.claims_path import SIZES, WALKS
-from halfway.papers.walk_overlay.estimates import judge_ratio, row
+from halfway.papers.walk_overlay.estimates import judge_ratio, verdict_row
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import ratio
 from halfway.pipeline.reproduction.figures import Summaries
-from halfway.pipeline.reproduction.judge import judge_number, judge_order
+from halfway.pipeline.reproduction.judge import judge_number, judge_order, ours
 from halfway.pipeline.reproduction.verdict import Verdict
 
 # [dwo (2)] α and β; the first is cost (3)
@@ -19,7 +20,6 @@ RUMOR = (0.0, 0.0)  # only the nodes that it passed repel the walk
 BRANCHES = (1, 2)
 JOINED = (1, 5, 50)  # initiators present when the walk that may give up starts
 MULTIPLES = (1, 2, 3, 5)  # of the mean number of steps, after which a walk may give up
-EFFICIENT = 0.10  # largest difference of means that counts as "as efficient"
 
 
 def judge_section_4(found: Summaries) -> Iterator[Verdict]:
@@ -30,7 +30,8 @@ def judge_section_4(found: Summaries) -> Iterator[Verdict]:
             yield judge_ratio(
                 "section-4", {"n": n, "alpha": alpha, "beta": beta, "branches": branches},
                 "distance of a lone walk, with / without second neighbourhoods",
-                "does not improve", at("reach", alpha=alpha, beta=beta, branches=branches),
+                "does not improve the Euclidean distance traversed",
+                at("reach", alpha=alpha, beta=beta, branches=branches),
                 at("reach", alpha=1.0, beta=0.0, branches=branches),
                 "largest distance between its nodes after 30 steps; against α = 1, β = 0",
             )  # fmt: skip
@@ -39,23 +40,25 @@ def judge_section_4(found: Summaries) -> Iterator[Verdict]:
             single, double = (at(metric, alpha=alpha, beta=beta, branches=b) for b in BRANCHES)
             share = ratio(single, double, "mean")
             cell: dict[str, Scalar] = {"n": n, "alpha": alpha, "beta": beta}
-            yield row(
-                "section-4", cell, f"mean {what}, one / two branches", "as efficient", *share,
-                single.networks, f"within {EFFICIENT:.0%}".replace("%", " %"),
-                *judge_number(1.0, *share, relative=EFFICIENT, rounding=0.0),
+            yield verdict_row(
+                "section-4", cell, f"mean {what}, one / two branches",
+                "the use of one branch is as efficient", *share,
+                single.networks, f"as efficient: within {percent(VERY_NEAR)}",
+                *judge_number(1.0, *share, relative=VERY_NEAR, rounding=0.0),
             )  # fmt: skip
     for (less, more), branches in product(pairwise(SIZES), BRANCHES):
         at = partial(found.find, "path", system=WALKS[0], alpha=1.0, beta=0.0, branches=branches)
         yield judge_ratio(
             "section-4", {"n": f"{more} / {less}", "branches": branches},
-            "mean hops of the path, more / less dense", "shorter with density", at(n=more),
+            "mean hops of the path, more / less dense", "shorter paths are obtained", at(n=more),
             at(n=less), "between two initiators through the meeting",
         )  # fmt: skip
     for n in SIZES:
         at = partial(found.find, "steps", n=n, alpha=1.0, beta=0.0, branches=1)
         yield judge_ratio(
-            "section-4", {"n": n}, "mean steps until they meet, DRW / PRW", "DRWs faster",
-            at(system=WALKS[0]), at(system=WALKS[1]), "both walks together",
+            "section-4", {"n": n}, "mean steps until they meet, DRW / PRW",
+            "DRWs decrease the time to intersection", at(system=WALKS[0]), at(system=WALKS[1]),
+            "both walks together",
         )  # fmt: skip
 
 
@@ -66,10 +69,10 @@ def judge_stopping(found: Summaries) -> Iterator[Verdict]:
         at = partial(found.find, n=n, system=system, initiators=there)
         late, spent = at(f"late after {c} means"), at(f"spent after {c} means")
         estimate = (late.mean, late.mean_low, late.mean_high)
-        yield row(
+        yield verdict_row(
             "stopping-rule", {"n": n, "system": system, "initiators there": there, "means": c},
-            "share of walks given up too early", f"at most {math.exp(-c):.3g}", *estimate,
-            late.networks, "our rule: e^-c if the number of steps is exponential; "
+            "share of walks given up too early", None, *estimate, late.networks,
+            f"our rule: at most e^-c = {math.exp(-c):.3g}, as if the steps were exponential; "
             f"a walk given up has cost {spent.mean:.2f} n steps",
-            *judge_order(*estimate, equal=math.exp(-c)),
+            *ours(judge_order(*estimate, equal=math.exp(-c))),
         )  # fmt: skip

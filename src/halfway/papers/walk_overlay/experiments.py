@@ -111,7 +111,7 @@ def _joining(_scale: Scale) -> list[Point]:
     ]
 
 
-def _drawn(count: int) -> str:
+def _overlay_picture(count: int) -> str:
     from halfway.papers.walk_overlay.picture import picture  # draws: loads matplotlib
 
     return picture(count)
@@ -139,7 +139,7 @@ PAPER = Paper(
         ),
         Figure(
             "section-6",
-            "The networks, the number of simulations, and whether walks meet",
+            "The networks, and how rare a connected draw is",
             _networks, NETWORKS, claims_path.judge_networks, (UNIFORM, SETS, INTERVALS),
         ),
         Figure(
@@ -147,7 +147,7 @@ PAPER = Paper(
             "Two directional walks intersecting",
             lambda _scale: [], ONE, lambda _found: [], (BUILT, MARKED),
             drawing=Drawing(
-                partial(_drawn, 2),
+                partial(_overlay_picture, 2),
                 "Two directional walks on a network of the paper's kind, each until the first of "
                 "them meets the other. The paper shows another instance.",
             ),
@@ -157,7 +157,7 @@ PAPER = Paper(
             "An overlay of directional walks: publishers, subscribers and brokers",
             lambda _scale: [], ONE, lambda _found: [], (BUILT, MARKED),
             drawing=Drawing(
-                partial(_drawn, 10),
+                partial(_overlay_picture, 10),
                 "Ten initiators (green circles) and the brokers where their walks met (yellow "
                 "squares), as in the paper, which shows another instance.",
             ),
