@@ -90,12 +90,12 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
     },
     "papers": {
         ".": {"directional_walks", "walk_overlay", "georendezvous", "drip", "underlay_siena"},
-        "ledger": set(),
-        "directional_walks": {"ledger"},
-        "walk_overlay": {"ledger"},
-        "georendezvous": {"ledger"},
-        "drip": {"ledger"},
-        "underlay_siena": {"ledger"},
+        "claims": set(),
+        "directional_walks": {"claims"},
+        "walk_overlay": {"claims"},
+        "georendezvous": {"claims"},
+        "drip": {"claims"},
+        "underlay_siena": {"claims"},
     },
     "cli": {"terminal": set(), "commands": {"terminal"}, ".": {"commands", "terminal"}},
 }

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from halfway.papers import PAPERS
-from halfway.papers.ledger.thresholds import THRESHOLDS
+from halfway.papers.claims.thresholds import THRESHOLDS
 from halfway.pipeline.reproduction.figures import Figure
 from halfway.pipeline.reproduction.verdict import Verdict
 from tests.house.sources import PACKAGE, REPOSITORY
@@ -74,7 +74,7 @@ def test_thresholds_stand_in_one_place() -> None:
         and isinstance(line.value, ast.Constant)
         and isinstance(line.value.value, float)
     ]
-    assert not own, f"move to papers/ledger/thresholds.py: {own}"
+    assert not own, f"move to papers/claims/thresholds.py: {own}"
     words = [word for threshold in THRESHOLDS for word in threshold.words]
     assert len(words) == len(set(words))
 

@@ -70,7 +70,7 @@ def test_networks_have_the_printed_mean_degree() -> None:
     """[geo §4] "an average network degree of 45 neighbors per node", border or not."""
     degrees = evidence("figure-3b").select("degree", points=8)
     assert sorted(int(row.parameters["n"]) for row in degrees) == list(claims.SIZES)
-    assert all(abs(row.mean / 45 - 1) < 0.02 for row in degrees)
+    assert all(row.mean_low < 45.5 and row.mean_high > 44.5 for row in degrees)
 
 
 def test_less_than_eight_cells_are_similar_to_a_direct_path() -> None:
@@ -123,7 +123,7 @@ def test_the_share_of_good_places_does_not_vanish() -> None:
     for share in evidence("theorem-3.1").select("share"):
         (bound,) = evidence("theorem-3.1").select("bound", **share.parameters)
         assert bound.mean_high < share.mean_low
-    shares = [v for v in found if "600 / here" in v.metric]
+    shares = [v for v in found if v.metric.startswith("share of good places")]
     assert all(0.7 < float(v.measured or 0) < 1.3 for v in shares)
 
 
@@ -138,7 +138,11 @@ def test_a_share_that_vanishes_differs() -> None:
         for n in claims.FAIR_SIZES
         for row in (_scaled(share, 600 / n), _named(share, "growth"), _named(share, "reach"))
     ]
-    found = [v for v in claims.judge_theorem(Summaries(rows)) if "600 / here" in v.metric]
+    found = [
+        v
+        for v in claims.judge_theorem(Summaries(rows))
+        if v.metric == "share of good places at n = 600 / here"
+    ]
     assert {v.verdict for v in found} == {"differs"}
 
 

@@ -92,8 +92,20 @@ def test_every_walk_meets_another() -> None:
 def test_pure_walks_present_larger_active_paths() -> None:
     """[dwo §VI-A] "overlay layers that use PRWs present larger active paths"."""
     found = of_metric(panels(), "mean active nodes, DRW / PRW")
-    assert len(found) == 63
-    assert all(float(v.measured or 9) < 1 for v in found)
+    assert len(found) == 2 * 63
+    visited = [v for v in found if v.reading == claims_path.PATHS["active"]]
+    assert all(float(v.measured or 9) < 1 for v in visited)
+
+
+def test_without_abandoned_nodes_the_smallest_network_turns_round() -> None:
+    """[dwo §V-B] "i--": the second interpretation of the active path, at two initiators."""
+    two = [
+        v
+        for v in of_metric(panels(), "mean active nodes, DRW / PRW")
+        if v.reading == claims_path.PATHS["needed"] and v.cell["initiators"] == 2
+    ]
+    share = {int(v.cell["n"]): float(v.measured or 0) for v in two}
+    assert share[1000] > 1 > share[3000]
 
 
 def test_no_logarithm_holds_over_all_numbers_of_initiators() -> None:
@@ -108,7 +120,9 @@ def test_more_nodes_make_longer_pure_walks() -> None:
     """[dwo §VI-A] "the more nodes we have in the network, the more … in the active path"."""
     metric = "mean active nodes, less / more nodes"
     found = of_metric(claims_path.judge_figure_8(built()), metric)
-    many = [v for v in found if v.cell["initiators"] == 500]
+    many = [
+        v for v in found if v.cell["initiators"] == 500 and v.reading == claims_path.PATHS["active"]
+    ]
     pure = [float(v.measured or 9) for v in many if v.cell["system"] == "random-walk"]
     assert pure
     assert max(pure) < 1

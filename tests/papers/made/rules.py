@@ -65,7 +65,7 @@ def _overlays(metric: str, point: Parameters) -> float | dict[str, float]:
     wide = 0.1 if directed else 0.2
     known = {
         "active squared": nodes**2 * (1 + wide**2), "depth": depth, "depth squared": 2 * depth**2,
-        "active x depth": nodes * depth, "draws": 40.0, "unjoined": 0.0,
+        "active x depth": nodes * depth, "needed": nodes, "draws": 40.0, "unjoined": 0.0,
     }  # fmt: skip
     if metric == "active":
         return {"mean": nodes, "outliers": wide / 10}

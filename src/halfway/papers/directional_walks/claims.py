@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from halfway.papers.ledger.thresholds import (
+from halfway.papers.claims.thresholds import (
     DEGREE_TOLERANCE,
     EXTREME_TOLERANCE,
     FAR,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
-from halfway.papers.ledger.thresholds import RARE
+from halfway.papers.claims.thresholds import RARE
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import ratio
 from halfway.pipeline.reproduction.figures import Summaries, Summary

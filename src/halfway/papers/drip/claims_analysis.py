@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from functools import partial
 
+from halfway.papers.claims.thresholds import MEAN_TOLERANCE, MEETING_TOLERANCE
 from halfway.papers.drip.analysis import exact_mean, printed_mean, printed_meeting
-from halfway.papers.ledger.thresholds import MEAN_TOLERANCE, MEETING_TOLERANCE
 from halfway.pipeline.reproduction.estimates import ratio
 from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import judge_number, judge_order

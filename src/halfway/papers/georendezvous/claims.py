@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from halfway.papers.ledger.thresholds import LIMITED, NEAR, VANISHING, VERY_NEAR, percent
+from halfway.papers.claims.thresholds import LIMITED, NEAR, VANISHING, VERY_NEAR, percent
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import around, ratio
 from halfway.pipeline.reproduction.figures import Summaries, Summary

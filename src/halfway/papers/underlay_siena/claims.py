@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from halfway.papers.ledger.thresholds import NEAR, percent
+from halfway.papers.claims.thresholds import NEAR, percent
 from halfway.papers.underlay_siena import points
 from halfway.papers.underlay_siena.points import BALANCES, EVENT_COUNTS, EVENTS, FAULTS, RUSH_S
 from halfway.pipeline.plan.run import Scalar

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from halfway.papers.ledger.thresholds import UNCORRELATED, VERY_NEAR
+from halfway.papers.claims.thresholds import UNCORRELATED, VERY_NEAR
 from halfway.papers.walk_overlay.claims_path import COUNTS, SIZES, WALKS
 from halfway.papers.walk_overlay.estimates import (
     Floats,

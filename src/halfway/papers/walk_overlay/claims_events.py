@@ -5,7 +5,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from halfway.papers.ledger.thresholds import BAND, percent
+from halfway.papers.claims.thresholds import BAND, percent
 from halfway.papers.walk_overlay.claims_path import SIZES
 from halfway.papers.walk_overlay.estimates import judge_ratio, verdict_row
 from halfway.pipeline.plan.run import Scalar

@@ -6,7 +6,7 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from halfway.papers.ledger.thresholds import HARD, STRAIGHT, VERY_NEAR, percent
+from halfway.papers.claims.thresholds import HARD, STRAIGHT, VERY_NEAR, percent
 from halfway.papers.walk_overlay import estimates
 from halfway.papers.walk_overlay.estimates import estimated, judge_ratio, means, slope, verdict_row
 from halfway.pipeline.reproduction.figures import Summaries
@@ -22,6 +22,10 @@ COUNTS: dict[int, tuple[int, ...]] = {  # [dwo §VI] total numbers of publishers
     3000: (*_FEW, 1000, 1500, 1875, 2250, 2625),
 }
 PANELS = {1000: "figure-8ab", 2000: "figure-8cd", 3000: "figure-8ef"}  # directional, pure
+PATHS = {  # metric -> the two interpretations of the "active path" [dwo §V-B]
+    "active": "active path: all nodes of all walks",
+    "needed": "active path: without the nodes that a walk left when it went back (i--)",
+}
 SETS = 10
 NETWORKS = 100
 MORE_NODES = "the more nodes we have in the network, the more nodes we have in the active path"
@@ -59,12 +63,11 @@ def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
 def _fewer(n: int, found: Summaries) -> Iterator[Verdict]:
     """Judge the active path of both kinds of walk: "overlay layers that use PRWs present larger
     active paths" """
-    for count in COUNTS[n]:
-        at = partial(found.find, "active", n=n, initiators=count)
+    for (metric, meaning), count in product(PATHS.items(), COUNTS[n]):
+        at = partial(found.find, metric, n=n, initiators=count)
         yield judge_ratio(
             PANELS[n], {"n": n, "initiators": count}, "mean active nodes, DRW / PRW",
-            "PRWs present larger active paths", at(system=WALKS[0]), at(system=WALKS[1]),
-            "all nodes of all walks",
+            "PRWs present larger active paths", at(system=WALKS[0]), at(system=WALKS[1]), meaning,
         )  # fmt: skip
 
 
@@ -138,12 +141,11 @@ def _densities(found: Summaries) -> Iterator[Verdict]:
     """Judge the active path by size: "the more nodes we have in the network, the more nodes we have
     in the active path" """
     for system, (less, more) in product(WALKS, pairwise(SIZES)):
-        for count in SHOWN:
-            at = partial(found.find, "active", system=system, initiators=count)
+        for (metric, meaning), count in product(PATHS.items(), SHOWN):
+            at = partial(found.find, metric, system=system, initiators=count)
             yield judge_ratio(
                 "figure-8", {"system": system, "n": f"{less} / {more}", "initiators": count},
-                "mean active nodes, less / more nodes", MORE_NODES, at(n=less), at(n=more),
-                "all nodes of all walks",
+                "mean active nodes, less / more nodes", MORE_NODES, at(n=less), at(n=more), meaning,
             )  # fmt: skip
         full = [means(found, "active", SHOWN, n=n, system=system)[0] / n for n in (more, less)]
         networks = found.find("active", n=less, system=system, initiators=2).networks

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise, product
 
-from halfway.papers.ledger.thresholds import VERY_NEAR, percent
+from halfway.papers.claims.thresholds import VERY_NEAR, percent
 from halfway.papers.walk_overlay.claims_path import SIZES, WALKS
 from halfway.papers.walk_overlay.estimates import judge_ratio, verdict_row
 from halfway.pipeline.plan.run import Scalar
@@ -18,6 +18,7 @@ from halfway.pipeline.reproduction.verdict import Verdict
 WEIGHTS = ((1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.0, 1.0))
 RUMOR = (0.0, 0.0)  # only the nodes that it passed repel the walk
 BRANCHES = (1, 2)
+MEASURED = (("steps", "steps until they meet"), ("active", "active nodes"))
 JOINED = (1, 5, 50)  # initiators present when the walk that may give up starts
 MULTIPLES = (1, 2, 3, 5)  # of the mean number of steps, after which a walk may give up
 
@@ -35,8 +36,7 @@ def judge_section_4(found: Summaries) -> Iterator[Verdict]:
                 at("reach", alpha=1.0, beta=0.0, branches=branches),
                 "largest distance between its nodes after 30 steps; against α = 1, β = 0",
             )  # fmt: skip
-        measured = (("steps", "steps until they meet"), ("active", "active nodes"))
-        for (alpha, beta), (metric, what) in product(WEIGHTS, measured):
+        for (alpha, beta), (metric, what) in product(WEIGHTS, MEASURED):
             single, double = (at(metric, alpha=alpha, beta=beta, branches=b) for b in BRANCHES)
             share = ratio(single, double, "mean")
             cell: dict[str, Scalar] = {"n": n, "alpha": alpha, "beta": beta}
@@ -46,6 +46,7 @@ def judge_section_4(found: Summaries) -> Iterator[Verdict]:
                 single.networks, f"as efficient: within {percent(VERY_NEAR)}",
                 *judge_number(1.0, *share, relative=VERY_NEAR, rounding=0.0),
             )  # fmt: skip
+    yield from _rumors(found)
     for (less, more), branches in product(pairwise(SIZES), BRANCHES):
         at = partial(found.find, "path", system=WALKS[0], alpha=1.0, beta=0.0, branches=branches)
         yield judge_ratio(
@@ -59,6 +60,21 @@ def judge_section_4(found: Summaries) -> Iterator[Verdict]:
             "section-4", {"n": n}, "mean steps until they meet, DRW / PRW",
             "DRWs decrease the time to intersection", at(system=WALKS[0]), at(system=WALKS[1]),
             "both walks together",
+        )  # fmt: skip
+
+
+def _rumors(found: Summaries) -> Iterator[Verdict]:
+    """Judge paper 2's walks against Rumor Routing with an infinite memory [dwo §IV]."""
+    for n, (metric, what) in product(SIZES, MEASURED):
+        at = partial(found.find, metric, n=n, system=WALKS[0], branches=1)
+        walk, rumor = at(alpha=1.0, beta=0.0), at(alpha=RUMOR[0], beta=RUMOR[1])
+        share = ratio(walk, rumor, "mean")
+        yield verdict_row(
+            "section-4", {"n": n}, f"mean {what}, DRW / Rumor Routing",
+            "as good as a traditional Rumor Routing algorithm", *share, walk.networks,
+            "Rumor Routing with an infinite memory: two walks that avoid only the nodes that they "
+            f"passed (α = β = 0); as good: within {percent(VERY_NEAR)}",
+            *judge_number(1.0, *share, relative=VERY_NEAR, rounding=0.0),
         )  # fmt: skip
 
 

@@ -29,7 +29,9 @@ SETS = (
     "each network is used for ten sets of initiators, as 100 networks for each number of "
     "initiators would not give the printed number of simulations"
 )
-ACTIVE = "active path: all nodes of all walks, dead ends included"
+ACTIVE = (
+    "active path: all nodes of all walks; where a row says so, without the nodes that walks left"
+)
 PURE = "pure walks may revisit, choose uniformly, and meet in the same way"
 INTERVALS = (
     "95 % intervals: bootstrap over networks (overlays on one network are not independent), "
