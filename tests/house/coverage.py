@@ -10,6 +10,7 @@ from tests.house.sources import PACKAGE
 HEADING = "## Where each rule is"
 _CODE = re.compile(r"`((?:protocols|bulk|papers|world)\.[\w.]+)`")
 _TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
+_DECISION = re.compile(r"decisions/(\d{4})")
 
 
 def rules_without_place(root: Path, page: str) -> list[str]:
@@ -28,6 +29,22 @@ def rules_without_place(root: Path, page: str) -> list[str]:
             if name not in _names(root / file):
                 found.append(f"{rule}: no {file}::{name}")
     return found
+
+
+def decisions_without_reader(root: Path) -> list[str]:
+    """Decision records that no code and no page leads to, and links to no record."""
+    folder = root / "docs" / "decisions"
+    known = {path.name[:4] for path in folder.glob("0*.md")}
+    texts = [*(root / "src").rglob("*.py"), *(root / "docs").rglob("*.md"), *root.glob("*.md")]
+    named = {
+        number
+        for path in texts
+        if path.parent != folder
+        for number in _DECISION.findall(path.read_text("utf-8"))
+    }
+    return [f"decision {number}: nothing leads to it" for number in sorted(known - named)] + [
+        f"decision {number}: there is none" for number in sorted(named - known)
+    ]
 
 
 def _rows(page: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.coverage import HEADING, rules_without_place
+from tests.house.coverage import HEADING, decisions_without_reader, rules_without_place
 from tests.house.sources import REPOSITORY
 
 PAGES = sorted((REPOSITORY / "docs" / "papers").glob("*.md"))
@@ -29,3 +29,20 @@ def test_a_wrong_name_is_seen(tmp_path: Path) -> None:
     assert wrong == ["§3: a: no bulk.walks.stop", "§3: a: no tests/test_walks.py::test_stop"]
     bare = rules_without_place(tmp_path, TABLE + "| a rule | `bulk.walks.step` | none |\n")
     assert bare == ["a rule: expected a section, a function and a test"]
+
+
+def test_every_decision_is_linked_where_it_is_needed() -> None:
+    assert "\n".join(decisions_without_reader(REPOSITORY)) == ""
+
+
+def test_a_decision_without_a_reader_is_seen(tmp_path: Path) -> None:
+    folder = tmp_path / "docs" / "decisions"
+    folder.mkdir(parents=True)
+    (folder / "0001-a.md").write_text("[0002](../decisions/0002-b.md)")
+    (folder / "0002-b.md").write_text("b")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").write_text("# docs/decisions/0002 and docs/decisions/0003\n")
+    assert decisions_without_reader(tmp_path) == [
+        "decision 0001: nothing leads to it",
+        "decision 0003: there is none",
+    ]

@@ -3,11 +3,11 @@
 import pytest
 
 from halfway.problem import Problem
-from halfway.sim.endless_loop import Instant
+from halfway.sim.endless_loop import InstantLimit
 
 
 def test_time_that_stands_still_is_an_error() -> None:
-    instant = Instant(most=100)
+    instant = InstantLimit(most=100)
     instant.check(1.0, 5_000, "mine")  # the first time that this instant is seen
     instant.check(1.0, 5_100, "mine")
     with pytest.raises(Problem, match=r"mine: more than 100 records at 1 s, .*timer of 0 s"):
@@ -15,7 +15,7 @@ def test_time_that_stands_still_is_an_error() -> None:
 
 
 def test_time_that_advances_is_none() -> None:
-    instant = Instant(most=100)
+    instant = InstantLimit(most=100)
     for second in range(1, 50):
         instant.check(float(second), 90 * second, "mine")
         instant.check(float(second), 90 * second + 80, "mine")

@@ -6,7 +6,7 @@ from halfway.problem import Problem
 
 
 @dataclass
-class Instant:
+class InstantLimit:
     """The records of a simulation at one instant; a run at which time stands still ends here."""
 
     most: int  # records at one instant

@@ -15,7 +15,7 @@ from halfway.core.compiler.lent import Lender, lent
 from halfway.core.driver import ANY_INCARNATION
 from halfway.core.message import START
 from halfway.problem import Problem
-from halfway.sim.endless_loop import Instant
+from halfway.sim.endless_loop import InstantLimit
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.kept_records import KeptRecords
 from halfway.sim.engine.queue import peek_time
@@ -122,7 +122,7 @@ class Simulation:
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
         each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
-        self._instant = Instant(most=each * n + beside)
+        self._instant = InstantLimit(most=each * n + beside)
 
     def run(
         self, until: float | None = None, *, records: int | None = None,

@@ -23,9 +23,9 @@ def check(
 
     \b
     The command builds the network, the roles and the faults of the first replicate
-    of `halfway compare` with the same options. It prints cut nodes and bridges, the
-    nodes that the network file has and the run does not have, the events that fit
-    into the run, the systems that cannot run with the reason, the number of runs
+    of `halfway compare` with the same options. It prints cut nodes, bridges, and
+    the nodes of the network file that are not in the run. It counts the events
+    that fit into the run. It prints why a system cannot run, the number of runs
     and a rough estimate of the time. The estimate does not cover compiling.
 
     \b

@@ -30,7 +30,7 @@ def named_network(name: str, *, radius: float | None, largest: bool, **reading: 
         if radius is not None or any(value not in (None, [], True) for value in reading.values()):
             what = "a drawn network takes no options of files"
             raise Problem(what, where=name, remedy="remove them")
-        return _drawn(name)
+        return _drawn_network(name)
     found = read_network(name, largest=largest and radius is None, **reading)
     if radius is None:
         return found
@@ -80,7 +80,7 @@ def _drawn_ends(a: int | None, b: int | None, n: int, seed: int) -> tuple[int, i
     return (spare if a is None else a), (spare if b is None else b)
 
 
-def _drawn(name: str) -> Network:
+def _drawn_network(name: str) -> Network:
     given: dict[str, str] = {}
     misread = partial(Problem, where=name, remedy=f"try {_SPEC}")
     for part in name.removeprefix(DRAWN).split(","):

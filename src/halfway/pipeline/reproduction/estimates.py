@@ -107,10 +107,11 @@ def _shortened(side: float, room: float) -> float:
 def p_above(values: npt.ArrayLike, threshold: float = 0.0, most: float = math.inf) -> float:
     """The p-value of the hypothesis that the mean of [networks] values is at most a threshold.
 
-    One-sided; the largest p-value of Student's t test, of the same after Hall's transformation,
-    and, if values cannot exceed `most`, of the same for the logarithm of the mean distance to
-    `most`: near a bound, the first two reject too often. Without spread: 0 above the threshold, 1
-    at it and below it. 1 with fewer than two networks.
+    One-sided. The result is the largest of up to three p-values: Student's t test, the same test
+    after Hall's transformation, and the same test for the logarithm of the mean distance to `most`.
+    The third applies if values cannot exceed `most`, because the first two reject too often near a
+    bound. Without spread: 0 above the threshold, 1 at it and below it. The result is 1 with fewer
+    than two networks.
     """
     value = np.asarray(values, np.float64)
     count = len(value)

@@ -21,10 +21,10 @@ def judge_number(
 ) -> Judged:  # fmt: skip
     """Judge a measured value against a paper's printed number.
 
-    Agrees if within `relative` (0.1 is ±10 %) of the printed value, or if the printed value, plus
-    or minus its rounding, lies inside our 95 % interval [low, high]; else differs. An interval
-    wider than `WIDEST` cannot make a value agree. Without an interval (nan: one network) a value
-    out of tolerance is not comparable, as the deviation may be chance.
+    The value agrees in two cases: it is within `relative` (0.1 is ±10 %) of the printed value, or
+    the printed value with its rounding lies inside our 95 % interval [low, high]. Otherwise it
+    differs. An interval wider than `WIDEST` cannot make a value agree. Without an interval (nan:
+    one network), a value out of tolerance is not comparable: the deviation may be chance.
     """
     if math.isnan(measured):
         return "not comparable", "nothing was measured"

@@ -45,8 +45,8 @@ def list_broker(state, i, message):
     """Update row i's list of the nearest DRIP brokers; True if the beacon is to be repeated.
 
     [drip §IV-B] A delay that is not below the largest one is discarded, else it replaces that.
-    We let a newer sequence number overwrite the broker's own entry even by a larger delay, because
-    a list of smallest delays ever seen would never follow a broker that moves away.
+    We let a newer beacon overwrite the broker's own entry, also by a larger delay, because the
+    broker may have moved away. A list of the smallest delays ever seen would not notice this.
     """
     # We count microseconds, because no clock is finer: equal paths have equal delays.
     delay = np.floor((message.at - message.reals[messages.SENT_AT]) * 1e6 + 0.5)

@@ -35,7 +35,7 @@ def write_comparison_page(
 
 def comparison_page(results: Results, replays: Sequence[Replay] | str, command: str = "") -> str:
     """The HTML page of a comparison as text; equal results and replays give equal text."""
-    drawn = replays if isinstance(replays, str) else _drawn(results, replays)
+    drawn = replays if isinstance(replays, str) else _map_and_nodes(results, replays)
     body = "".join([
         _head(results), _contents(results, drawn), "<main>", decision_section(results),
         _results(results), drawn,
@@ -50,7 +50,7 @@ def comparison_page(results: Results, replays: Sequence[Replay] | str, command: 
     return document(results.title, style, body, f'"use strict";{script}')
 
 
-def _drawn(results: Results, replays: Sequence[Replay]) -> str:
+def _map_and_nodes(results: Results, replays: Sequence[Replay]) -> str:
     places = mark_numbers(results.systems)
     played = map_section(replays, places, results.title)
     return f"{played}{node_section(replays, places)}"

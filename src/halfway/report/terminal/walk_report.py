@@ -9,7 +9,7 @@ from halfway.world.graphs.network import Network
 _SHOWN = 12  # nodes of a path before its middle is left out
 
 
-class Walked(msgspec.Struct, frozen=True):
+class WalkResult(msgspec.Struct, frozen=True):
     """The result of `halfway walk`, with the file's node ids; hops and steps are links walked."""
 
     network: str
@@ -34,11 +34,11 @@ class Walked(msgspec.Struct, frozen=True):
 def walked(
     network: Network, meeting: Meeting, shortest_hops: int, *,
     system: str, reading: str, k: int, seed: int, picture: str | None = None,
-) -> Walked:  # fmt: skip
+) -> WalkResult:  # fmt: skip
     """Describe a meeting of two walks for `halfway walk`, with the node ids of the network file."""
     met = meeting.node >= 0
     length = len(meeting.path) - 1 if met else None
-    return Walked(
+    return WalkResult(
         network=network.name, nodes=network.n, links=network.links,
         system=system, reading=reading, k=k, seed=seed,
         source=network.label(int(meeting.trails[0][0])),
@@ -52,12 +52,12 @@ def walked(
     )  # fmt: skip
 
 
-def walked_json(pair: Walked) -> str:
+def walked_json(pair: WalkResult) -> str:
     """The result of `halfway walk` as one JSON object on one line."""
     return msgspec.json.encode(pair).decode()
 
 
-def lines(pair: Walked) -> list[str]:
+def lines(pair: WalkResult) -> list[str]:
     """The result of `halfway walk` for a terminal, a label and a value per line."""
     first, second = pair.steps_each
     rows = [

@@ -17,7 +17,7 @@ _SHIFTS = (0.0, -12.0, 12.0, -22.0, 22.0)  # where a name may stand, from its ma
 _SPREAD = 4.0  # above this ratio of the greatest to the least cost, its axis is logarithmic
 
 
-class Spot(NamedTuple):
+class PlottedSystem(NamedTuple):
     """A system in the picture of a decision: cost across, what is needed up."""
 
     system: str
@@ -75,34 +75,34 @@ def pareto(results: Results, decision: Decision) -> str:
     return f'<figure class="pareto">{picture}<figcaption>{escape(note)}</figcaption></figure>'
 
 
-def front_of(spots: Sequence[Spot], *, more: bool) -> list[Spot]:
+def front_of(spots: Sequence[PlottedSystem], *, more: bool) -> list[PlottedSystem]:
     """The Pareto front of a decision's picture, by ascending cost."""
     sign = 1.0 if more else -1.0
-    front: list[Spot] = []
+    front: list[PlottedSystem] = []
     for one in sorted(spots, key=lambda one: (one.cost.value, -sign * one.need.value)):
         if not front or sign * one.need.value > sign * front[-1].need.value:
             front.append(one)
     return front
 
 
-def _spots(results: Results, decision: Decision, wanted: Metric) -> list[Spot]:
+def _spots(results: Results, decision: Decision, wanted: Metric) -> list[PlottedSystem]:
     found = []
     for system, number in mark_numbers(results.systems).items():
         cost = cell_of(results, decision.point, system, decision.minimise)
         need = cell_of(results, decision.point, system, wanted.name)
         if cost is not None and need is not None:
-            found.append(Spot(system, number, cost.mean, need.mean))
+            found.append(PlottedSystem(system, number, cost.mean, need.mean))
     return [one for one in found if math.isfinite(one.cost.value + one.need.value)]
 
 
-def _across(spots: Sequence[Spot]) -> _Scale:
+def _across(spots: Sequence[PlottedSystem]) -> _Scale:
     means = [one.cost.value for one in spots]
     ends = [end for one in spots for end in (one.cost.low, one.cost.high)]
     log = True if 0.0 < _SPREAD * min(means) < max(means) else None
     return _Scale(axis(with_intervals(means, ends), _LEFT, _RIGHT, log), lambda value: value)
 
 
-def _up(spots: Sequence[Spot], wanted: Metric) -> _Scale:
+def _up(spots: Sequence[PlottedSystem], wanted: Metric) -> _Scale:
     """The vertical scale; of a share, the distance to its best value, logarithmic if it varies."""
     most = wanted.most if wanted.better == "more" else None
 
@@ -147,7 +147,7 @@ def _bound(need: Need, up: _Scale) -> list[str]:
     ]
 
 
-def _whiskers(one: Spot, across: _Scale, up: _Scale) -> str:
+def _whiskers(one: PlottedSystem, across: _Scale, up: _Scale) -> str:
     x, y = across.at(one.cost.value), up.at(one.need.value)
     spans = ""
     if math.isfinite(one.cost.half_width):
@@ -164,7 +164,9 @@ def _whiskers(one: Spot, across: _Scale, up: _Scale) -> str:
     )
 
 
-def _names(spots: Sequence[Spot], front: Sequence[Spot], across: _Scale, up: _Scale) -> list[str]:
+def _names(
+    spots: Sequence[PlottedSystem], front: Sequence[PlottedSystem], across: _Scale, up: _Scale
+) -> list[str]:
     """The systems' names beside their marks where there is room, those of the front first."""
     marks = [(across.at(one.cost.value), up.at(one.need.value)) for one in spots]
     taken = [(x - 6.0, x + 6.0, y + 4.0) for x, y in marks]  # left, right, height
