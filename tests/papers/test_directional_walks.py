@@ -15,7 +15,7 @@ from halfway.bulk.walks.walks import Walkers, walk_pair
 from halfway.core.missing import NONE
 from halfway.papers.directional_walks import claims
 from halfway.papers.directional_walks.experiments import PAPER, load_point, meeting_point
-from halfway.papers.directional_walks.measurements import gini, loads, meetings
+from halfway.papers.directional_walks.measurements import gini, loads, meetings, visits
 from halfway.pipeline.plan.run import Point, Run
 from halfway.pipeline.reproduction.estimates import estimate
 from halfway.pipeline.reproduction.figures import Summaries, Summary
@@ -206,6 +206,23 @@ def test_a_walk_eventually_visits_every_node(seed: int) -> None:
     whole = from_links(network.n + 4, [*links, *tail, apart])
     pair = walk_pair(whole, 75, apart[0], seed=seed, most_steps=60_000)
     assert set(map(int, pair.trails[0])) == set(range(network.n + 2))
+
+
+def test_a_lone_walk_of_few_steps_visits_few_nodes_and_of_many_steps_all() -> None:
+    """[drw §3] "eventually visits all the nodes": few steps visit few nodes, many visit all."""
+    given = {"n": 200, "radius": 0.15, "system": "directional-walk", "walks": 3}
+    few, many = (visits(Run({**given, "steps a node": steps}, 0, 5, 6, 7)) for steps in (1, 200))
+    assert (few["visited"] < 1).all()
+    assert (many["visited"] == 1).all()
+
+
+def test_the_nodes_that_a_walk_visits_are_those_of_its_trail() -> None:
+    network = disk(n=150, radius=0.16, seed=3)
+    for seed in range(5):
+        walkers = Walkers(network)
+        trail = walkers.pair(5, 140, seed=seed, most_steps=60).trails[0]
+        assert walkers.visited(5, 140, seed=seed, most_steps=60) >= len(set(trail)) - 1
+        assert walkers.visited(5, 140, seed=seed, most_steps=60) <= len(set(trail)) + 1
 
 
 # §4

@@ -72,6 +72,12 @@ def _overlays(metric: str, point: Parameters) -> float | dict[str, float]:
     return known[metric]
 
 
+def _marked(_metric: str, point: Parameters) -> float:
+    found = _overlays("active", point)
+    assert isinstance(found, dict)
+    return found["mean"] * (1.2 if point["marking"] == "reached" else 1.0)
+
+
 def _uncorrelated(metric: str, point: Parameters) -> float:
     """Depth as for Figure 9, and a number of active nodes that depends on nothing."""
     found = _overlays(metric, point)
@@ -161,6 +167,7 @@ TWINS: dict[str, tuple[Rule, ...]] = {
     f"walk-overlay/figure-8{panel}": (_exchanged(_overlays),) for panel in ("", "ab", "cd", "ef")
 }
 RULES: dict[str, Rule] = {
+    "directional-walks/section-3": lambda _metric, _point: 1.0,
     "directional-walks/section-4": _walk_networks,
     "directional-walks/figure-5": _walk_steps,
     "directional-walks/figure-6": _walk_table,
@@ -174,6 +181,7 @@ RULES: dict[str, Rule] = {
     "walk-overlay/figure-8cd": _overlays,
     "walk-overlay/figure-8ef": _overlays,
     "walk-overlay/figure-8": _overlays,
+    "walk-overlay/figure-8-reached": _marked,
     "walk-overlay/figure-9": _overlays,
     "walk-overlay/figure-10": _uncorrelated,
     "walk-overlay/bloom": _bloom,

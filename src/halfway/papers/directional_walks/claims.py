@@ -27,6 +27,7 @@ HERE = Path(__file__).parent
 _row = partial(Verdict, "directional-walks")
 _Estimate = tuple[float, float, float]  # value and its 95 % interval
 
+STEPS_A_NODE = 200  # of a lone walk, for each node of its network
 PRINTED_PERMUTATIONS = 100  # [drw Fig. 9] 10 networks x 10 permutations
 
 SIZES = (1500, 2000, 2500, 3000)  # [drw §4] Figure 6
@@ -39,6 +40,21 @@ PATH_INTERPRETATIONS = {
     "shortest-path": "true shortest paths, ties at random",
     "breadth-first-tree": "paths in one breadth-first tree with a random root",
 }
+
+
+def judge_visits(found: Summaries) -> Iterator[Verdict]:
+    """Judge directional walks' claim [drw §3] that a walk visits every node."""
+    for n in SIZES:
+        seen = found.find("visited", n=n)
+        judged: Judged = "differs", f"a walk visits only {seen.minimum:.4f} of the nodes"
+        if seen.minimum == 1.0:
+            judged = "agrees", f"each of {seen.units} walks visits every node"
+        yield _row(
+            "section-3", {"n": n}, "share of the nodes that a lone walk visits",
+            "eventually visits all the nodes in the network", *_statistic(seen, "mean"),
+            seen.networks, f"eventually: within {STEPS_A_NODE} n steps",
+            *judged,
+        )  # fmt: skip
 
 
 def judge_networks(found: Summaries) -> Iterator[Verdict]:

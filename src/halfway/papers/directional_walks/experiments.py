@@ -9,6 +9,7 @@ from halfway.pipeline.reproduction.figures import Drawing, Figure, Paper, Plot, 
 from halfway.pipeline.reproduction.published import published
 
 MEETINGS = "halfway.papers.directional_walks.measurements:meetings"
+VISITS = "halfway.papers.directional_walks.measurements:visits"
 LOADS = "halfway.papers.directional_walks.measurements:loads"
 
 RADIUS = 0.04  # [drw §4] unit square, not a torus
@@ -47,6 +48,15 @@ def meeting_point(n: int, system: str, k: int, interpretation: str) -> Point:
         "reading": interpretation, "pairs": PAIRS,
     }  # fmt: skip
     return Point(MEETINGS, parameters, NETWORK, _meeting_cost_ms(n, system, k))
+
+
+def visit_point(n: int) -> Point:
+    """The experiment point of paper 1's lone walks on a network of n nodes."""
+    parameters: dict[str, Scalar] = {
+        "n": n, "radius": RADIUS, "system": WALKS[0], "walks": 5,
+        "steps a node": claims.STEPS_A_NODE,
+    }  # fmt: skip
+    return Point(VISITS, parameters, NETWORK, 0.2 * n)
 
 
 def load_point(n: int, system: str, permutations: int) -> Point:
@@ -120,6 +130,11 @@ PAPER = Paper(
     authors="Pierre Leone, Cristina Muñoz",
     year=2013,
     figures=(
+        Figure(
+            "section-3", "A lone walk visits all nodes",
+            lambda _scale: [visit_point(n) for n in SIZES], MANY, claims.judge_visits,
+            (UNIFORM, INTERVALS),
+        ),
         Figure(
             "section-4", "The networks: mean degree, and how rare a connected draw is",
             _networks, MANY, claims.judge_networks, (UNIFORM, INTERVALS),

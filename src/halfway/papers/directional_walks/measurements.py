@@ -45,6 +45,30 @@ def meetings(run: Run) -> Observations:
     }
 
 
+def visits(run: Run) -> Observations:
+    """[drw §3] Measure lone walks of directional walks' networks; a unit is a walk.
+
+    visited: the share of the nodes that the walk visits in `steps a node` steps for each node.
+    """
+    with run.timed("network"):
+        network = kept_draw(run["n"], run["radius"], run.network_seed).network
+        # The other walk is on two nodes apart, so that the walks never meet.
+        n, end = network.n, network.start[-1]
+        apart = Network(
+            np.append(network.start, [end + 1, end + 2]).astype(np.uint32),
+            np.append(network.who, [n + 1, n]).astype(np.int32),
+        )
+        walks = Walkers(apart, run["system"])
+    starts = np.random.default_rng(run.workload_seed).integers(n, size=run["walks"])
+    most = 2 * n * run["steps a node"]  # of both walks
+    with run.timed("run"):
+        visited = [
+            walks.visited(int(start), n, seed=(run.random_seed + w) % 2**64, most_steps=most)
+            for w, start in enumerate(starts)
+        ]
+    return {"visited": np.array(visited) / n}
+
+
 def loads(run: Run) -> Observations:
     """[drw §4.3] Measure permutations routed by walks on one network; a unit is a node under a
     permutation.

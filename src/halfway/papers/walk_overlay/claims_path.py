@@ -9,6 +9,7 @@ import numpy as np
 from halfway.papers.claims.thresholds import HARD, STRAIGHT, VERY_NEAR, percent
 from halfway.papers.walk_overlay import estimates
 from halfway.papers.walk_overlay.estimates import estimated, judge_ratio, means, slope, verdict_row
+from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import judge_number, judge_order
 from halfway.pipeline.reproduction.verdict import Verdict
@@ -51,6 +52,25 @@ def judge_panels(n: int, found: Summaries) -> Iterator[Verdict]:
     yield from _fewer(n, found)
     yield from _straight(n, found)
     yield from _reliable(n, found)
+
+
+def judge_reached(found: Summaries) -> Iterator[Verdict]:
+    """Judge the active path [dwo §VI-A] if equation (4) is taken literally: a node's neighbours
+    count from when the walk reaches the node."""
+    reached = "equation (4) literally: N(v) counts from when the walk reaches v"
+    for n, count in product(SIZES, SHOWN):
+        at = partial(found.find, "active", n=n, initiators=count)
+        cell: dict[str, Scalar] = {"n": n, "initiators": count}
+        walk = at(system=WALKS[0], marking="reached")
+        yield judge_ratio(
+            "figure-8-reached", cell, "mean active nodes, DRW / PRW",
+            "PRWs present larger active paths", walk, at(system=WALKS[1]), reached,
+        )  # fmt: skip
+        yield judge_ratio(
+            "figure-8-reached", cell, "mean active nodes, counted when left / when reached", None,
+            at(system=WALKS[0], marking="left"), walk,
+            "Algorithm 2 and Figure 5 against equation (4); expected below 1",
+        )  # fmt: skip
 
 
 def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
