@@ -42,6 +42,8 @@ class SienaAdapter(Adapter):
 
     def unsupported(self, context: RunContext) -> str:
         """Why the broker tree cannot run there: moving nodes, or fewer nodes than brokers."""
+        if (context.node_ids != np.arange(context.n)).any():
+            return "its routes are given by row, so node ids must be the rows"
         if context.reach is not None:
             return "routes of the underlay are fixed, so nodes must not move"
         room, brokers = len(largest_component(context.start)), int(self.values["brokers"])
@@ -111,7 +113,7 @@ class UnderlaySienaAdapter(SienaAdapter):
         per_row = np.bincount([0, *(row for row, _, _ in intervals(context.demand))])
         brokers, parents = _brokers(overlay)
         return self.module.state(
-            context.node_ids, brokers, parents, slots, overlay.joined, context.window,
+            context.node_ids, brokers, parents, slots, overlay.joined, context.publishers,
             int(self.values["retries"]), monitoring.astype(np.int32), int(per_row.max()),
         )  # fmt: skip
 

@@ -64,7 +64,7 @@ def system_of(scenario: Scenario, system: str | System | None = None) -> System:
     """Return the scenario's own system, or another one. Raises Problem for an unknown name."""
     if system is None:
         return named(scenario.system, "system")
-    return system if isinstance(system, System) else named(system, "--system")
+    return system if isinstance(system, System) else named(system, "system")
 
 
 def prepared(scenario: Scenario) -> Prepared:
@@ -116,7 +116,7 @@ def simulation_on(
         faults=scenario.faults, seconds=scenario.seconds, seed=scenario.seed,
         discovery_delay_s=scenario.discovery_delay_s, window=scenario.window,
         options=options_of(scenario, system),
-        power=_power(scenario.power), batteries=ready.battery_j, trace=trace,
+        power=_power(scenario.power), batteries=ready.battery_j, clock=scenario.clock, trace=trace,
         stretch=scenario.stretch,
     )  # fmt: skip
 

@@ -16,6 +16,7 @@ from halfway.core.prng import mixed, uniform
 from halfway.protocols.broker_trees import messages
 from halfway.protocols.broker_trees import underlay_messages as kinds
 from halfway.protocols.broker_trees.client_state import (
+    clients_each,
     entries_digest,
     forget,
     is_subscribed,
@@ -26,7 +27,7 @@ from halfway.protocols.broker_trees.client_state import (
 from halfway.protocols.broker_trees.messages import CLIENT, FILTER, ORIGIN, VALUES
 from halfway.protocols.broker_trees.source_routes import NO_ROUTE, send_along
 from halfway.protocols.broker_trees.subscription_table import FREE
-from halfway.protocols.event_window import record_if_new
+from halfway.protocols.event_window import copy_event_id, record_if_new
 
 
 @apart
@@ -98,7 +99,7 @@ def send_command(clients, routes, c, own, message, out):
     elif kind == messages.DETACH:
         forget(clients, c, FREE, client)
     o = send_to_broker(clients, routes, c, own, kind, f, client, out)
-    o.event = message.event
+    copy_event_id(message, o)
 
 
 @apart
@@ -106,10 +107,12 @@ def receive_from_broker(clients, routes, c, own, message, out):
     """Handle a broker's record at a client's node. Of a former broker only events count."""
     kind, client = message.kind, message.args[CLIENT]
     if kind == messages.NOTIFY:
-        known = 0 <= client < clients.delivered.shape[1]
-        if known and record_if_new(clients.delivered[c], client, message.event):
+        each = clients_each(clients)
+        known = 0 <= client < each
+        if known and record_if_new(clients.delivered, c * each + client, message):
             o = emit(out, messages.DELIVERED, 0.0, APP)
-            o.event, o[VALUES], o.target = message.event, message[VALUES], client
+            copy_event_id(message, o)
+            o[VALUES], o.target = message[VALUES], client
         return
     r = routes.home[own, clients.broker[c]]
     if routes.row[routes.first[r + 1] - 1] != message.args[ORIGIN]:

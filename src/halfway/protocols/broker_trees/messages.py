@@ -4,7 +4,7 @@ Records between brokers, and between a client's node and its broker, follow a so
 first four kinds are commands of an application; the node of a client sends them to its broker.
 """
 
-from halfway.core.kinds import Kinds, MapRole
+from halfway.core.kinds import EVENT_ID, Kinds, MapRole
 from halfway.core.message import COMMAND_ARG
 from halfway.protocols import reliable_hop
 
@@ -20,20 +20,20 @@ _VALUES = {VALUES: "id of the event's values"}
 
 KINDS = Kinds()
 SUBSCRIBE = KINDS.network(
-    0, "subscribe", "a client subscribes to a filter", "event sequence", args=ROUTED_CLIENT,
+    0, "subscribe", "a client subscribes to a filter", f"{EVENT_ID} sequence", args=ROUTED_CLIENT,
     reused=_FILTER,
 )  # fmt: skip
 UNSUBSCRIBE = KINDS.network(
-    1, "unsubscribe", "a client ends one subscription", "event sequence", args=ROUTED_CLIENT,
+    1, "unsubscribe", "a client ends one subscription", f"{EVENT_ID} sequence", args=ROUTED_CLIENT,
     reused=_FILTER,
 )  # fmt: skip
 PUBLISH = KINDS.network(
-    2, "publish", "a client publishes `event`", "event sequence", args=ROUTED_CLIENT,
+    2, "publish", "a client publishes `event`", f"{EVENT_ID} sequence", args=ROUTED_CLIENT,
     reused=_VALUES, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 DETACH = KINDS.network(
-    3, "detach", "a client ends all of its subscriptions", "event sequence", args=ROUTED_CLIENT,
-    reused={FILTER: "ignored"},
+    3, "detach", "a client ends all of its subscriptions", f"{EVENT_ID} sequence",
+    args=ROUTED_CLIENT, reused={FILTER: "ignored"},
 )  # fmt: skip
 SUBSCRIBE_UP = KINDS.network(
     4, "subscribe-up", "a child subscribes to a filter", "sequence", args=ROUTED, reused=_FILTER
@@ -43,19 +43,20 @@ UNSUBSCRIBE_UP = KINDS.network(
     reused=_FILTER,
 )  # fmt: skip
 NOTIFY = KINDS.network(
-    6, "notify", "an event travels to a broker or to a client's node", "event sequence",
+    6, "notify", "an event travels to a broker or to a client's node", f"{EVENT_ID} sequence",
     args=ROUTED_CLIENT, reused=_VALUES, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 DELIVERED = KINDS.report(
     7,
     "delivered",
     "the node delivers an event to the client `target`",
-    "event target",
+    f"{EVENT_ID} target",
     reused=_VALUES,
     on_map=MapRole.EVENT_HOP,
 )
 NO_PATH = KINDS.timer(
-    12, "no-path", "the node counts a record because no path leads to the target", "event",
+    12, "no-path", "the node counts a record because no path leads to the target",
+    EVENT_ID,
     args={"client": CLIENT}, reused={FILTER: "as in that record"},
 )  # fmt: skip
 START = KINDS.start()

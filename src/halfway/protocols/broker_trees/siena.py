@@ -29,6 +29,7 @@ from halfway.protocols.broker_trees.subscription_table import (
     notify,
     remove,
 )
+from halfway.protocols.event_window import copy_event_id
 from halfway.protocols.reliable_hop import (
     ACK_TIMEOUT_OPTION,
     ACK_TIMEOUT_S,
@@ -109,10 +110,12 @@ def receive_at_client(routes, own, message, out):
     if message.args[messages.STEP] > 0:
         if message.kind == messages.NOTIFY:
             o = emit(out, messages.DELIVERED, 0.0, APP)
-            o.event, o[VALUES], o.target = message.event, message[VALUES], message.args[CLIENT]
+            copy_event_id(message, o)
+            o[VALUES], o.target = message[VALUES], message.args[CLIENT]
     elif message.kind <= messages.DETACH:
         o = source_routes.send_along(routes, routes.home[own, 0], message.kind, own, out)
-        o.event, o[FILTER], o.args[CLIENT] = message.event, message[FILTER], message.args[CLIENT]
+        copy_event_id(message, o)
+        o[FILTER], o.args[CLIENT] = message[FILTER], message.args[CLIENT]
 
 
 @apart
@@ -135,7 +138,8 @@ def receive_at_broker(table, catalogue, sender, up, message, out):
             source = NO_NODE
         if up != NO_NODE and up != source:
             o = source_routes.send(sender, messages.NOTIFY, up, out)
-            o.event, o[VALUES] = message.event, message[VALUES]
+            copy_event_id(message, o)
+            o[VALUES] = message[VALUES]
         notify(table, catalogue, sender, message, source, out)
 
 

@@ -24,6 +24,7 @@ from halfway.protocols.broker_trees.messages import (
     VALUES,
 )
 from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, Routes, send
+from halfway.protocols.event_window import copy_event_id
 
 FREE = np.int32(-1)
 # These decisions are calls, not inlined: a broker matches filters for microseconds, and every copy
@@ -188,4 +189,5 @@ def notify(table, catalogue, sender, message, source, out):
         else:
             o = send(sender, NOTIFY, via, out)
             o.args[CLIENT] = table.client[i, s]
-        o.event, o[VALUES] = message.event, message[VALUES]
+        copy_event_id(message, o)
+        o[VALUES] = message[VALUES]

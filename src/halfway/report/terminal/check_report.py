@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from halfway.comparison.scenario_check import Check
+from halfway.report.wording import count
 
 _SHOWN = 8  # names in a list
 
@@ -19,7 +20,7 @@ def check_json(found: Check) -> str:
 
 
 def print_check(console: Console, found: Check) -> None:
-    """Print the check of a comparison: network, weak points, roles, systems, runs, warnings."""
+    """Print the check of a comparison: network, weak points, roles, systems, runs, notes."""
     console.print(Text(found.title, style="bold"))
     table = Table(box=box.SIMPLE, show_header=False, show_edge=False, pad_edge=False)
     table.add_column(no_wrap=True)
@@ -31,25 +32,24 @@ def print_check(console: Console, found: Check) -> None:
         console.print(Text(f"{name} cannot run here: {why}"))
     for warning in found.survey.warnings:
         console.print(Text(f"warning: {warning}"))
+    for note in found.notes:
+        console.print(Text(f"note: {note}"))
 
 
 def _facts(found: Check) -> Iterator[tuple[str, str]]:
     """The rows of a printed check."""
     topology, roles = found.survey.topology, found.survey.roles
-    moving = ", moving (links at time 0)" if topology.moving else ""
-    yield "network", f"{topology.nodes:,} nodes, {topology.links:,} links{moving}"
-    parts = f"{topology.components:,} (the largest has {topology.largest_component:,} nodes)"
-    yield "components", parts
-    low, mean, high = topology.least_degree, topology.mean_degree, topology.most_degree
-    yield "degree", f"mean {mean:.3g}, from {low:,} to {high:,}"
+    moving = ", moving" if topology.over_time else f", {count(topology.links, 'link')}"
+    yield "network", f"{count(topology.nodes, 'node')}{moving}"
+    for one in topology.over_time:
+        yield (
+            f"at {one.at_s:g} s",
+            f"{count(one.nodes, 'node')}, {count(one.links, 'link')}, "
+            f"{count(one.largest_component, 'node')} in the largest component",
+        )
     yield "positions", "yes" if topology.positions else "no"
-    yield "cut nodes", _listed(topology.cut_nodes)
-    yield "bridges", _listed([f"{a} - {b}" for a, b in topology.bridges])
-    dropped = [f"{count:,} {kind}" for kind, count in topology.left_out.items()]
-    if dropped:
-        yield "left out", ", ".join(dropped)
-    if topology.left_out_nodes:
-        yield "outside", _listed(topology.left_out_nodes)
+    if not topology.over_time:
+        yield from _fixed(found)
     yield "topics", f"{roles.topics:,}"
     yield "publishers", _listed(roles.publishers)
     yield "subscribers", _listed(roles.subscribers)
@@ -59,9 +59,21 @@ def _facts(found: Check) -> Iterator[tuple[str, str]]:
     yield "faults", f"{found.survey.faults:,}"
     yield "systems", f"{len(found.systems)}: {', '.join(found.systems)}"
     points = f"{found.points:,} points × " if found.points > 1 else ""
-    runs = f"{points}{len(found.systems)} systems × {found.replicates:,} replicates"
+    runs = f"{points}{count(len(found.systems), 'system')} × {count(found.replicates, 'replicate')}"
     yield "runs", f"{found.runs:,} = {runs}"
-    yield "time", f"{_minutes(found.estimated_minutes)} on {found.cores} cores, a rough estimate"
+    cores = count(found.cores, "core")
+    yield "time", f"{_minutes(found.estimated_minutes)} on {cores}, a rough estimate"
+
+
+def _fixed(found: Check) -> Iterator[tuple[str, str]]:
+    """The rows of a printed check on a network that does not move."""
+    topology = found.survey.topology
+    parts = f"{topology.components:,} (the largest has {count(topology.largest_component, 'node')})"
+    yield "components", parts
+    low, mean, high = topology.least_degree, topology.mean_degree, topology.most_degree
+    yield "degree", f"mean {mean:.3g}, from {low:,} to {high:,}"
+    yield "cut nodes", _listed(topology.cut_nodes)
+    yield "bridges", _listed([f"{a} - {b}" for a, b in topology.bridges])
 
 
 def _listed(names: Sequence[str]) -> str:
