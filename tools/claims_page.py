@@ -4,6 +4,7 @@ python tools/claims_page.py [DIR ...]; DIR: the output folders of `halfway repro
 several verdicts on one figure, those of the last folder count.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -40,9 +41,16 @@ def results_in(folder: Path) -> list[StudyVerdicts]:
             found.append((about, [msgspec.json.decode(line, type=Verdict) for line in lines]))
     found.sort(key=lambda pair: str(pair[0]["finished"]))
     return [
-        StudyVerdicts(a["title"], a["command"], a["digest"], a.get("elapsed_s"), verdicts)
+        StudyVerdicts(
+            a["title"], without_folder(a["command"]), a["digest"], a.get("elapsed_s"), verdicts
+        )
         for a, verdicts in found
     ]
+
+
+def without_folder(command: str) -> str:
+    """A command without its output folder, which does not belong on a page."""
+    return re.sub(r" --out[ =](?:'[^']*'|\S+)", "", command)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import ast
 from collections import Counter
 
 import pytest
-from tools.claims_page import PAGE, page
+from tools.claims_page import PAGE, page, without_folder
 
 from halfway.papers import PAPERS
 from halfway.papers.claims.declared import Claim, claims
@@ -86,7 +86,14 @@ def test_results_fill_the_columns_of_verdicts() -> None:
     text = page([StudyVerdicts("all (paper)", "halfway reproduce drip", "abc", 60.0, found)])
     assert "| all (paper) | `halfway reproduce drip` | 1 min 00 s | `abc` |" in text
     (line,) = [line for line in text.splitlines() if "generally reduced" in line and "ever" in line]
-    assert "3 of 3 agree" in line
+    assert "3 of 3 agree (paper)" in line
+
+
+def test_the_page_names_no_folder() -> None:
+    assert without_folder("halfway reproduce drip --out /a/b --scale paper") == (
+        "halfway reproduce drip --scale paper"
+    )
+    assert without_folder("halfway reproduce --out='a b'") == "halfway reproduce"
 
 
 def test_a_claim_is_not_judged_by_other_rows() -> None:

@@ -39,6 +39,11 @@ class StudyVerdicts(NamedTuple):
     seconds: float | None  # of wall time
     verdicts: Sequence[Verdict]
 
+    @property
+    def scale(self) -> str:
+        """The scale of a study, from the end of its title: quick or paper."""
+        return self.title.rpartition("(")[2].rstrip(")")
+
 
 def claims_page(
     papers: Sequence[Paper],
@@ -54,7 +59,12 @@ def claims_page(
     found = [v for one in used for v in one.verdicts if newest[v.paper, v.figure] is one]
     meanings = "".join(f"* {letter}: {text}.\n" for letter, text in STATUSES.items())
     sections = "".join(
-        _section(paper, declared[paper.name], [v for v in found if v.paper == paper.name])
+        _section(
+            paper,
+            declared[paper.name],
+            [v for v in found if v.paper == paper.name],
+            {figure: one.scale for (owner, figure), one in newest.items() if owner == paper.name},
+        )
         for paper in papers
     )
     return f"{_HEAD}{meanings}\n{_counts(declared)}{_made(used)}{_words()}{sections}"
@@ -96,7 +106,9 @@ def _words() -> str:
     )
 
 
-def _section(paper: Paper, claims: Sequence[Claim], verdicts: Sequence[Verdict]) -> str:
+def _section(
+    paper: Paper, claims: Sequence[Claim], verdicts: Sequence[Verdict], scales: Mapping[str, str]
+) -> str:
     lines = [f"\n## {paper.name}: {paper.authors} ({paper.year})\n\n", _row(_COLUMNS)]
     lines.append(_row(["---"] * len(_COLUMNS)))
     for claim in claims:
@@ -104,7 +116,9 @@ def _section(paper: Paper, claims: Sequence[Claim], verdicts: Sequence[Verdict])
             figure = paper.figure(where)
             judged = figure is not None and claim.status == "J"
             place = f"`{where}`: `{judge_name(figure)}`" if judged and figure else _place(where)
-            shown = [wording.tally_line(rows), _measured(rows)] if rows else [wording.NOTHING] * 2
+            shown = [wording.NOTHING] * 2
+            if rows:
+                shown = [f"{wording.tally_line(rows)} ({scales[where]})", _measured(rows)]
             cells = [claim.section, f'"{claim.clause}"', claim.status, place, reading, *shown]
             lines.append(_row([*cells, claim.note]))
     return "".join(lines)
