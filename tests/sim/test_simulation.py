@@ -67,7 +67,7 @@ def test_without_faults_everything_arrives_by_shortest_paths() -> None:
 def test_energy_equals_the_counted_messages() -> None:
     power = Power(tx_w=2.0, rx_w=0.5, idle_w=0.25, bit_rate=1000.0)
     outcome = flooded(mesh(), Drawn(60, 1, 1, 9, events=4), power=power).run()
-    size = 12 + 4 + 4  # header; topic and event of a FLOOD
+    size = 12 + 4 * 4  # header; topic, event, publisher and epoch of a FLOOD
     tx_s = size * 8 / 1000.0 * sum(outcome.sent.values())
     rx_s = size * 8 / 1000.0 * sum(outcome.received.values())
     assert outcome.energy_tx_j == pytest.approx(2.0 * tx_s)

@@ -73,7 +73,7 @@ class SienaAdapter(Adapter):
         state = self.state(context, overlay, slots)
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,
-            shortfalls=self.shortfalls, unicast=True, limits=limits_of(module, state, rules),
+            shortfalls=self.shortfalls, most_beside=0, limits=limits_of(module, state, rules),
         )  # fmt: skip
 
     def state(self, context: RunContext, overlay: Overlay, slots: int) -> Any:

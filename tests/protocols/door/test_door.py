@@ -67,7 +67,7 @@ def test_the_fuzz_reaches_every_kind() -> None:
     run = fuzz.recorded("gossip")
     result = fuzz.fuzz(run, FEW)
     handled = {kind.name for kind in run.instance.kinds if result.kinds[kind.number] > 20}
-    assert handled == {"publish", "subscribe", "push", "round"}
+    assert handled == {"publish", "subscribe", "unsubscribe", "push", "round"}
     assert result.reasons[1:].all()
 
 
