@@ -145,7 +145,7 @@ class InEngine:
         used = int((engine.out.pool.kind != 0).sum())
         pooled = held((engine.out, engine.flight, engine.queue)) - engine.queue.ring.nbytes
         whole = held(
-            (state, self.neighbourhood[:3], engine.incarnation, engine.counters, engine.queue.ring)
+            (state, self.neighbourhood[:3], engine.turns, engine.counters, engine.queue.ring)
         )
         if isinstance(self.radio, Distances):
             whole += held((self.radio.delay, self.radio.turn))

@@ -25,6 +25,8 @@ from halfway.protocols.application import (
     EVENT_FIELDS,
     PUBLISH,
     SUBSCRIBE,
+    UNSUBSCRIBE,
+    change_subscription,
     emit_event,
     no_subscriptions,
     notify_application,
@@ -97,8 +99,8 @@ def handle(state, rules, neighbourhood, i, message, out):
             notify_application(state, i, message, out)
     elif message.kind == REPEAT:
         emit_event(message, COPY, 0.0, EVERYONE, out)
-    elif message.kind == SUBSCRIBE:
-        state.subscribed[i, message.topic] = 1
+    elif message.kind in (SUBSCRIBE, UNSUBSCRIBE):
+        change_subscription(state, i, message)
 
 
 if __name__ == "__main__":

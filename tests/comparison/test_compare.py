@@ -13,14 +13,14 @@ from rich.console import Console
 
 import halfway
 from halfway import cli
-from halfway.cli.screen import USER_ERROR
+from halfway.cli.terminal.screen import USER_ERROR
 from halfway.comparison.compare import compare
 from halfway.comparison.evaluation.metrics import LATE, SATURATED, metrics_for, observations
 from halfway.comparison.evaluation.results import MeanInterval
 from halfway.comparison.evaluation.statistics import StoppingRule
 from halfway.comparison.plan import point_of
 from halfway.comparison.request import read_request, stopping_rule
-from halfway.comparison.study import study_name
+from halfway.comparison.study_name import study_name
 from halfway.pipeline.audit import audit
 from halfway.pipeline.plan.plan import ROOT_SEED
 from halfway.pipeline.plan.run import scenario_seed
@@ -284,8 +284,8 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
         (["--systems", "glossip"], "'glossip' is not a system"),
         (["--systems", "gossip,gossip"], "'gossip' is named twice"),
         (["--baseline", "drip", "--systems", "gossip"], "baseline = drip: expected one of gossip"),
-        (["--until", "width=2%"], "--until width=2%: invalid stopping rule"),
-        (["--until", "half-width=1.2.3"], "--until half-width=1.2.3: invalid stopping rule"),
+        (["--until", "width=2%"], "until = width=2%: expected a stopping rule"),
+        (["--until", "half-width=1.2.3"], "until = half-width=1.2.3: expected a stopping rule"),
         (["--until", "half-width=2%,speed"], "metrics: delivery-ratio"),
         (["--until", "half-width=0%"], "expected a half-width above 0"),
         (["--until", "half-width=2"], "below 1 .100%. .write 2 percent as half-width=2%"),
@@ -312,9 +312,9 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
         (["--replicates", "200000"], "replicates = 200000: expected 1 to 100,000"),
         (
             ["--set", "seed=7"],
-            r"--set seed: a comparison sets this field in each run \(use --seed\)",
+            r"set seed: a comparison sets this field in each run \(use the option seed\)",
         ),
-        (["--set", "system=gossip"], "use --systems"),
+        (["--set", "system=gossip"], "use the option systems"),
         (["--sweep", "workload.events=-1"], "workload.events = -1: expected"),
         (["--sweep", "seed=1,2"], r"sweep\.seed: this cannot be swept"),
         (["--sweep", "events"], "--sweep events: expected FIELD=VALUE"),
@@ -325,7 +325,7 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
             ["--set", "network.n=5"],
             "network: degree = 9: expected a positive mean degree that n = 5 nodes can have",
         ),
-        (["--system", "nowhere.py"], "--system nowhere.py: no such file"),
+        (["--system", "nowhere.py"], "system nowhere.py: no such file"),
         (["--system", "no.such.module"], "'no.such.module' is not a system"),
     ],
 )

@@ -92,7 +92,7 @@ def drive(world: World, journal: int = 1 << 16) -> Driven:
     state = world.fresh(world.names())
     spare = max(int(world.network.degree.max(initial=1)), 1) * world.most
     engine = new_engine(world.network.n, 4 * spare + len(world.commands), 1 << 12, journal)
-    engine.incarnation[list(world.down)] += 1  # odd while down
+    engine.turns[list(world.down)] += 1  # odd while down
     lend = Lender()
     for at, row, kind, topic, event, walk in world.commands:
         engines.post(engine, at, row, kind, topic, walk, event, lend)

@@ -11,10 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from halfway.comparison.evaluation.results import MeanInterval, Results
-from halfway.report.comparison.axes import axis, label, with_intervals
+from halfway.report.comparison.decision_section import decision_section
 from halfway.report.comparison.map.map_section import MOST_BYTES
 from halfway.report.comparison.map.packing import packed_replay, packed_world
 from halfway.report.comparison.page import comparison_page, write_comparison_page
+from halfway.report.comparison.plots.axes import axis, label, with_intervals
 from tests.report.browser import Browser
 from tests.report.comparison_specimens import SYSTEMS, replay, results, world
 from tests.report.verdicts.test_page import Outline
@@ -195,6 +196,8 @@ def test_axes_hold_all_values_and_end_on_ticks() -> None:
     low = with_intervals([2.0, 9.0], [1e-6, 12.0])  # an end near 0 leaves room for the values
     assert min(low) > 0.1
     assert max(low) == 12.0
+    shares = with_intervals([0.0, 0.02, 0.3], [1e-7, 0.4])  # 0 is drawn, so the end is 0
+    assert sorted(shares) == [0.0, 0.0, 0.02, 0.3, 0.4]
     assert [label(value) for value in (0.0, 0.25, 1500.0, 25_000.0, 2e-5)] == [
         "0", "0.25", "1,500", "25,000", "2e-5",
     ]  # fmt: skip
@@ -221,3 +224,16 @@ def test_no_error_and_no_request(page: Browser) -> None:
     assert page.complaints == []
     assert len(page.requests) == 1
     assert page.requests[0].startswith("file://")
+
+
+def test_a_decision_without_a_choice_has_no_difference_to_a_chosen_system() -> None:
+    whole = results()
+    (decision,) = whole.decisions
+    assert decision.chosen is not None
+    heading = "difference to the chosen system"
+    assert heading in decision_section(whole)
+    open_ = replace(whole, decisions=(replace(decision, chosen=None),))
+    text = decision_section(open_)
+    assert heading not in text
+    cells = 2 + len(decision.needs)  # verdict, needs, cost
+    assert text.count("<td") == cells * len(decision.systems)

@@ -6,7 +6,7 @@ commands to nodes. Everything else is the protocol's own.
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -53,6 +53,19 @@ def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
     topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.subscribers])
     begin = SubscribedPeriods(demand.periods, demand.topics).begin(rows, topic)
     return commands(np.maximum(begin, at), rows, kind, topic)
+
+
+def ends_of_subscriptions(demand: Demand, kind: int) -> Commands:
+    """An adapter's commands of `kind`, one for each subscription that ends."""
+    ends = [(until_s, *pair) for pair, (_, until_s) in demand.periods.items()]
+    at, row, topic = np.array([one for one in ends if np.isfinite(one[0])]).reshape(-1, 3).T
+    return commands(at, row, kind, topic)
+
+
+def joined(some: Iterable[Commands]) -> Commands:
+    """All of an adapter's commands, in their order."""
+    columns: Any = zip(*some, strict=True)
+    return Commands(*map(np.concatenate, columns))
 
 
 # What a protocol's `state` may take from a `BroadcastAdapter`, by name.
@@ -108,6 +121,7 @@ class RunContext(NamedTuple):
     start: Network  # at time 0; where nodes move, its links are those of that moment
     reach: float | None  # of the radios of moving nodes; None where the network is static
     node_ids: npt.NDArray[np.int32]  # [n] the id of each row's node, any number of 31 bits
+    memory_lost: bool = False  # whether nodes come back without their memory
 
     @property
     def publishers(self) -> int:
@@ -138,9 +152,17 @@ class Adapter:
         """The instance of the adapter's system on a network."""
         raise NotImplementedError
 
+    def ends_subscriptions(self) -> bool:
+        """Whether the adapter's system learns that a subscription ends."""
+        return False
+
     def start_up_commands(self, demand: Demand) -> Commands:
-        """The adapter's commands: one for each subscriber of each topic, when it subscribes."""
-        return subscriptions(demand, self.module.KINDS.number("subscribe"))
+        """The adapter's commands: when a subscription begins and, if the system can, ends."""
+        kinds: Kinds = self.module.KINDS
+        begins = subscriptions(demand, kinds.number("subscribe"))
+        if not self.ends_subscriptions():
+            return begins
+        return joined((begins, ends_of_subscriptions(demand, kinds.number("unsubscribe"))))
 
     def publish_commands(self, publications: Publications) -> Commands:
         """The adapter's commands of publication: one for each publication."""
@@ -154,6 +176,10 @@ class BroadcastAdapter(Adapter):
 
     Flooding, gossip, anti-entropy, rumor routing, and most protocols of users.
     """
+
+    def ends_subscriptions(self) -> bool:
+        """Whether the broadcast system has the command "unsubscribe"."""
+        return "unsubscribe" in self.module.KINDS.names.values()
 
     def instance(self, context: RunContext) -> SystemInstance:
         """The instance of a broadcast system on a network."""

@@ -27,12 +27,19 @@ def notes_of(
 
     remarks: what the reading of the scenario's files left out or decided; they come first.
     """
-    names = [one.name for one in systems]
     return (
         *remarks, *_on_failed(runs, replicates), *_on_delivery(cells),
-        *_on_systems(scenarios, names), *option_notes(scenarios, systems), *_on_counts(runs),
+        *notes_before_runs(scenarios, systems), *_on_counts(runs),
         *_on_stopping(rule, cells), *_on_values(cells, replicates),
     )  # fmt: skip
+
+
+def notes_before_runs(
+    scenarios: Sequence[Scenario], systems: Sequence[System]
+) -> tuple[str, ...]:  # fmt: skip
+    """The notes of `notes_of` that depend on no run: on the systems and on their options."""
+    names = [one.name for one in systems]
+    return (*_on_systems(scenarios, names), *option_notes(scenarios, systems))
 
 
 def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ...]:
@@ -45,7 +52,7 @@ def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ..
     )
     return (
         f"The comparison has {replicates} replicates. Each replicate draws its own "
-        f"{_drawn(scenario)}, equal for all systems.",
+        f"{_drawn_parts(scenario)}, equal for all systems.",
         "All intervals are 95 % intervals by Student's t. Skewed values widen an interval (Hall "
         "1992). An interval stays within the range of its metric. ± gives the longer side. If the "
         "sides differ, both ends are given.",
@@ -170,7 +177,7 @@ def _on_stopping(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> Iter
     if rule is None:
         return
     if not any(cell.replicates for cell in cells if cell.metric == rule.metric):
-        yield f"No system has a value of {rule.metric}, so --until added no replicates."
+        yield f"No system has a value of {rule.metric}, so the stopping rule added no replicates."
     elif wide := list(dict.fromkeys(cell.system for cell in too_wide(rule, cells))):
         yield (
             "The limit of replicates was reached. For some systems, "
@@ -209,7 +216,7 @@ def _depends_on_few(cell: ResultCell) -> bool:
     return 2 * equal > len(values) and (equal < len(values) or guard_of(cell.metric) is None)
 
 
-def _drawn(scenario: Scenario) -> str:
+def _drawn_parts(scenario: Scenario) -> str:
     fixed = isinstance(scenario.network, FromFile | Recorded)
     drawn = [*(() if fixed else ("network",)), "roles", "publications", "losses"]
     drawn += ["faults"] if scenario.faults else []

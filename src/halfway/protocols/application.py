@@ -22,6 +22,10 @@ SUBSCRIBE = KINDS.command(5, "subscribe", "the application subscribes to `topic`
 DELIVERED = KINDS.report(
     4, "delivered", "the node delivers an event to a subscriber once", EVENT_FIELDS
 )
+# A number that no system uses, beside those of reliable hops.
+UNSUBSCRIBE = KINDS.command(
+    252, "unsubscribe", "the application ends its subscription to `topic`", "topic"
+)
 
 
 @inlined
@@ -37,6 +41,12 @@ def notify_application(state, i, message, out):
     """Deliver a neighbour's new event to row i's application, if that subscribes to the topic."""
     if message.kind != PUBLISH and state.subscribed[i, message.topic] == 1:
         emit_event(message, DELIVERED, 0.0, APP, out)
+
+
+@inlined
+def change_subscription(state, i, message):
+    """Begin or end the subscription of row i's application, as SUBSCRIBE or UNSUBSCRIBE says."""
+    state.subscribed[i, message.topic] = message.kind == SUBSCRIBE
 
 
 def no_subscriptions(n: int, topics: int) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:

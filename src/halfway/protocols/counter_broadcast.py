@@ -108,5 +108,5 @@ def handle(state, rules, neighbourhood, i, message, out):
         place = place_of_event(state.seen, i, message)
         if place != NONE and state.copies[i, place, slot] < rules.enough - 1:
             application.emit_event(message, COPY, 0.0, EVERYONE, out)
-    elif message.kind == application.SUBSCRIBE:
-        state.subscribed[i, message.topic] = 1
+    elif message.kind in (application.SUBSCRIBE, application.UNSUBSCRIBE):
+        application.change_subscription(state, i, message)

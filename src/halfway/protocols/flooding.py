@@ -71,5 +71,5 @@ def handle(state, rules, neighbourhood, i, message, out):
             application.notify_application(state, i, message, out)
     elif message.kind == REPEAT:
         application.emit_event(message, FLOOD, 0.0, EVERYONE, out)
-    elif message.kind == application.SUBSCRIBE:
-        state.subscribed[i, message.topic] = 1
+    elif message.kind in (application.SUBSCRIBE, application.UNSUBSCRIBE):
+        application.change_subscription(state, i, message)

@@ -161,5 +161,5 @@ def handle(state, rules, neighbourhood, i, message, out):
         rounds_made = message.args[ROUNDS_MADE] + 1
         if rounds_made < rules.rounds:
             start_round_timer(state, rules, i, message, rules.period_s, rounds_made, out)
-    elif message.kind == application.SUBSCRIBE:
-        state.subscribed[i, message.topic] = 1
+    elif message.kind in (application.SUBSCRIBE, application.UNSUBSCRIBE):
+        application.change_subscription(state, i, message)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from halfway.core.compiled import apart, inlined
 from halfway.core.kinds import Kinds
 from halfway.core.message import COUNTED_ON, EVERYONE, MESSAGE
+from halfway.core.missing import NO_PLACE
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import copy_event_id
@@ -33,7 +34,6 @@ RETRIES_OPTION = count(
 ACK_TIMEOUT_OPTION = seconds(
     ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
 )._replace(auto=True)
-NONE = np.int64(-1)
 _FREE = 0  # the sequence number of a free place
 _SEQUENCE_NUMBERS = 2**31 - 1  # after these they start again
 # Columns of `counts`.
@@ -46,7 +46,7 @@ class ReliableHops(NamedTuple):
     node_id: npt.NDArray[np.int32]  # [n]
     record: npt.NDArray[np.void]  # [n, places] MESSAGE as sent, a record array; sequence 0: free
     tries: npt.NDArray[np.int32]  # [n, places] retransmissions so far
-    accepted: npt.NDArray[np.int32]  # [n, known, 2] sender and sequence number
+    accepted: npt.NDArray[np.int64]  # [n, known, 3] sender, its incarnation, sequence number
     counts: npt.NDArray[np.int64]  # [n, 3] hops: tracked, accepted, without room in the table
 
 
@@ -57,7 +57,7 @@ def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> R
         node_ids,
         np.zeros((n, places), MESSAGE).view(np.recarray),
         np.zeros((n, places), np.int32),
-        np.zeros((n, known, 2), np.int32),
+        np.zeros((n, known, 3), np.int64),
         np.zeros((n, 3), np.int64),
     )
 
@@ -68,14 +68,14 @@ def free_place(hops, i):
     for place in range(hops.record.shape[1]):
         if hops.record[i, place].sequence == _FREE:
             return np.int64(place)
-    return NONE
+    return NO_PLACE
 
 
 @apart
 def track(hops, rules, i, record, out):
     """Track a record just emitted as a reliable hop until acknowledged. Its place; -1: no room."""
     place = free_place(hops, i)
-    if place == NONE:
+    if place == NO_PLACE:
         hops.counts[i, TABLE_FULL] += 1
     else:
         track_at(hops, rules, i, place, record, out)
@@ -125,12 +125,16 @@ def acknowledge(hops, i, message, out):
     """Acknowledge a reliable hop; True if row i accepted it already."""
     emit(out, ACK, 0.0, message.source).sequence = message.sequence
     for k in range(hops.accepted.shape[1]):
-        known = hops.accepted[i, k, 1] == message.sequence
-        if known and hops.accepted[i, k, 0] == message.source:
+        if (
+            hops.accepted[i, k, 2] == message.sequence
+            and hops.accepted[i, k, 1] == message.incarnation
+            and hops.accepted[i, k, 0] == message.source
+        ):
             return True
     k = hops.counts[i, ACCEPTED] % hops.accepted.shape[1]
     hops.accepted[i, k, 0] = message.source
-    hops.accepted[i, k, 1] = message.sequence
+    hops.accepted[i, k, 1] = message.incarnation
+    hops.accepted[i, k, 2] = message.sequence
     hops.counts[i, ACCEPTED] += 1
     return False
 
@@ -140,25 +144,25 @@ def place_of_hop(hops, i, sequence):
     """The place of the reliable hop with that sequence number; -1 if it is no longer in flight."""
     places = hops.record.shape[1]
     if places == 0:
-        return NONE
+        return NO_PLACE
     place = (np.int64(sequence) - 1) % places
-    return place if hops.record[i, place].sequence == sequence else NONE
+    return place if hops.record[i, place].sequence == sequence else NO_PLACE
 
 
 @apart
 def acknowledged_place(hops, i, message):
     """The place, still occupied, of the reliable hop that its receiver acknowledges; -1 if none."""
     place = place_of_hop(hops, i, message.sequence)
-    if place != NONE and receiver(hops.record[i, place]) == message.source:
+    if place != NO_PLACE and receiver(hops.record[i, place]) == message.source:
         return place
-    return NONE
+    return NO_PLACE
 
 
 @apart
 def complete(hops, i, message):
     """Free the place of a reliable hop that has arrived, as its ACK says."""
     place = acknowledged_place(hops, i, message)
-    if place != NONE:
+    if place != NO_PLACE:
         release(hops, i, place)
 
 
@@ -182,8 +186,8 @@ def overdue(hops, rules, i, message, out):
     The caller releases the place of a failed hop.
     """
     place = place_of_hop(hops, i, message.sequence)
-    if place == NONE or hops.tries[i, place] != message.args[ATTEMPT]:
-        return NONE
+    if place == NO_PLACE or hops.tries[i, place] != message.args[ATTEMPT]:
+        return NO_PLACE
     if hops.tries[i, place] >= rules.retries:
         return place
     hops.tries[i, place] += 1
@@ -192,7 +196,7 @@ def overdue(hops, rules, i, message, out):
     copy_record(kept, o)
     o.sequence = kept.sequence
     start_timer(hops, rules, i, place, 0.0, COUNTED_ON, out)
-    return NONE
+    return NO_PLACE
 
 
 @apart

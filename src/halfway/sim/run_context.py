@@ -10,12 +10,12 @@ from halfway.core.prng import seeded
 from halfway.problem import Problem
 from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion
-from halfway.world.faults import Fault
+from halfway.world.faults import Fault, loses_memory
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand
 
-# Random streams of a run: of nodes, faults, and the radio.
-NODES, FAULTS, RADIO = 1, 2, 3
+# Random streams of a run: of nodes, faults, the radio, and the clocks.
+NODES, FAULTS, RADIO, CLOCKS = 1, 2, 3, 4
 
 
 def environment_and_context(
@@ -39,7 +39,7 @@ def environment_and_context(
     reach = None if motion is None else motion.radius
     return environment, RunContext(
         environment.n, environment.max_degree(), demand, window, seconds, stream(seed, NODES),
-        environment.start, reach, environment.ids.of,
+        environment.start, reach, environment.ids.of, loses_memory(faults),
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ Overlapping faults nest: a node or link that two faults take down recovers when 
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -20,6 +21,7 @@ _MOST_CUTS = 10_000_000  # pairs that a partition may cut where there is no netw
 _MOST_OUTAGES = 10_000_000  # expected outages of a churn
 _FOR = {"for_": "for"}  # `for` is a Python keyword
 
+Memory = Literal["kept", "lost"]
 Node = int | str  # the label of a node in the network; its row where there are no labels
 
 
@@ -27,13 +29,15 @@ class Crash(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             tag="crash", tag_field="fault"):  # fmt: skip
     """A crash fault of one node, or of a share of nodes drawn by the seed, with optional recovery.
 
-    Exactly round(share x n) nodes crash. Times in seconds; for_ None: no recovery.
+    Exactly round(share x n) nodes crash. Times in seconds; for_ None: no recovery. memory: whether
+    a node comes back with what it knew, as from flash memory, or with an empty state.
     """
 
     node: Node | None = None
     share: float | None = None
     at: float
     for_: float | None = None
+    memory: Memory = "kept"
 
 
 class Churn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
@@ -42,12 +46,14 @@ class Churn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     All nodes are up at first, so the share that is up falls from 1 towards up / (up + down) within
     a few mean times. From `until` on (None: the end) no node goes down; those down recover.
+    memory: as in a crash.
     """
 
     mean_up_s: float
     mean_down_s: float
     share: float = 1.0
     until: float | None = None
+    memory: Memory = "kept"
 
 
 class LinkCut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
@@ -100,9 +106,10 @@ def schedule(
         word = outages.random_state_of(seed, index)
         match fault:
             case Crash():
-                found.append(_crash(fault, network, n, word, where))
+                found.append(_with_memory(fault, _crash(fault, network, n, word, where)))
             case Churn():
-                found.append(_churn(fault, n, word, seconds, since, where))
+                drawn = _churn(fault, n, word, seconds, since, where)
+                found.append(_with_memory(fault, drawn))
             case LinkCut():
                 found.append(_link_cut(fault, network, n, where))
             case Partition():
@@ -116,12 +123,23 @@ def turns_a_second(faults: Sequence[Fault], n: int) -> float:
     return sum(2.0 * n * fault.share / (fault.mean_up_s + fault.mean_down_s) for fault in churns)
 
 
+def loses_memory(faults: Sequence[Fault]) -> bool:
+    """Return whether a fault takes the memory of nodes."""
+    return any(isinstance(fault, Crash | Churn) and fault.memory == "lost" for fault in faults)
+
+
+def _with_memory(fault: Crash | Churn, of: Outages) -> Outages:
+    if fault.memory == "kept":
+        return of
+    return of._replace(b=np.full(len(of.b), outages.LOST, np.int32))
+
+
 def _crash(fault: Crash, network: Network | int, n: int, word: np.uint64, where: str) -> Outages:
     _check_times(fault.at, fault.for_, where)
     if (fault.node is None) == (fault.share is None):
         raise Problem("node, share: expected exactly one of them", where=where)
     if fault.share is not None:
-        chosen = _drawn(fault.share, n, word, where)
+        chosen = _chosen_rows(fault.share, n, word, where)
     else:
         assert fault.node is not None
         chosen = np.array(_rows([fault.node], network, n, "node", where), np.int32)
@@ -137,7 +155,7 @@ def _churn(
     until = seconds if fault.until is None else fault.until
     if not 0.0 <= until < _LARGEST:
         raise Problem(f"until = {until:g}: expected a finite time >= 0", where=where)
-    chosen = _drawn(fault.share, n, word, where)
+    chosen = _chosen_rows(fault.share, n, word, where)
     means = float(fault.mean_up_s), float(fault.mean_down_s)
     expected = len(chosen) * max(min(until, seconds) - since, 0.0) / (means[0] + means[1])
     if expected > _MOST_OUTAGES:
@@ -222,7 +240,7 @@ def _as_row(node: Node, n: int, name: str, where: str) -> int:
     return row
 
 
-def _drawn(share: float, n: int, word: np.uint64, where: str) -> npt.NDArray[np.int32]:
+def _chosen_rows(share: float, n: int, word: np.uint64, where: str) -> npt.NDArray[np.int32]:
     if not 0.0 <= share <= 1.0:
         raise Problem(f"share = {share:g}: expected 0 to 1", where=where)
     return outages.drawn_rows(round(share * n), n, word)

@@ -119,11 +119,11 @@ class LiveTree:
 
     def kill(self, row: int) -> None:
         """A node goes down (odd incarnations)."""
-        self.engine.incarnation[row] += 1
+        self.engine.turns[row] += 1
 
     def revive(self, row: int) -> None:
         """It comes back."""
-        self.engine.incarnation[row] += 1
+        self.engine.turns[row] += 1
         self.say(row, int(START))
 
     def settle(self, seconds: float) -> list[tuple[int, int]]:

@@ -128,7 +128,7 @@ def test_a_region_whose_broker_crashes_elects_a_successor() -> None:
     assert dead not in homes
     assert state.node.is_broker[homes].all()
     for row, home in zip(up, homes, strict=True):
-        mine = state.register.key[home] == row
+        mine = state.register.subscriber[home] == row
         assert (mine & (state.register.local[home] == 1)).any()
 
 

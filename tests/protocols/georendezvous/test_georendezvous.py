@@ -19,7 +19,7 @@ from halfway.papers.georendezvous.message_run import (
     unnecessary,
 )
 from halfway.problem import Problem
-from halfway.protocols.application import PUBLISH, SUBSCRIBE
+from halfway.protocols.application import PUBLISH, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.cells import adjacent_cell
 from halfway.protocols.georendezvous.messages import (
@@ -34,7 +34,6 @@ from halfway.protocols.georendezvous.messages import (
     POINT,
     PRUNE,
     UNADVERTISE,
-    UNSUBSCRIBE,
     UNWANTED,
     WANTED,
 )

@@ -31,7 +31,7 @@ def flood(network: Network, radio: Any, events: int, down: set[int], slots: int)
     state = flooding.state(np.arange(network.n, dtype=np.int32), events, 1)
     free_slots = 3 * max(int(network.degree.max(initial=0)), 1)
     engine = new_engine(network.n, max(slots, events + 1), 64, journal=20_000)
-    engine.incarnation[list(down)] = 1
+    engine.turns[list(down)] = 1
     lend = Lender()
     for event in range(events):
         engines.post(

@@ -68,7 +68,7 @@ def same(fast: Result, slow: SlowEngine, cuts: Pieces) -> None:
     assert fast.reports == slow.reports
     assert (fast.reach, fast.knows) == (slow.reach, slow.knows)
     assert {
-        row for row, incarnation in enumerate(fast.engine.incarnation) if incarnation % 2 == 0
+        row for row, incarnation in enumerate(fast.engine.turns) if incarnation % 2 == 0
     } == slow.up
     counters, size = fast.engine.counters, np.broadcast_to(cuts.bytes_of, 256)
     for way, counted, by_kind in (

@@ -109,5 +109,5 @@ def cells_storing(
     state, store = run.state, run.state.store
     mine = (store["kind"] == kind) & (store["topic"] == topic) & (store["point"] == point)
     storing = (mine & (store["until"] > run.at)).any(axis=1)
-    up = (run.engine.incarnation % 2 == 0) & (state.present == 1)
+    up = (run.engine.turns % 2 == 0) & (state.present == 1)
     return {(int(x), int(y)) for x, y in state.cell[np.flatnonzero(storing & up)]}

@@ -4,6 +4,7 @@ manifest.json            the version that made the folder, and the format
 lock                     the writer (held with flock, so a dead writer's lock is free)
 batches/00001/*.parquet  a batch of runs; it counts once Spark has written its _SUCCESS
 studies/*.parquet        the runs that each study requested; no run depends on it
+`docs/decisions/0002` has the reasons for batches.
 """
 
 import contextlib
@@ -29,6 +30,7 @@ from halfway.problem import Problem
 
 FORMAT = 2  # 1 had other names of folders and columns
 _OWN_NAMES = {"manifest.json", "lock", "batches", "studies"}
+_REPAIR = "move its batch out of the folder and repeat the command: it makes these runs again"
 
 
 class FolderManifest(msgspec.Struct):
@@ -211,9 +213,8 @@ def altered(rows: pa.Table | pa.RecordBatch) -> list[str]:
 
 def damaged_runs(file: Path | str, keys: Sequence[str]) -> Problem:
     """The Problem of a result folder's file with runs that fail their digest."""
-    what = f"{len(keys)} runs do not match their digest, first {keys[0]}"
-    remedy = "move its batch out of the folder and repeat the command: it makes these runs again"
-    return Problem(what, where=str(file), remedy=remedy)
+    what = f"runs that do not match their digest: {len(keys):,} (first {keys[0]})"
+    return Problem(what, where=str(file), remedy=_REPAIR)
 
 
 def read_rows(file: Path, schema: pa.Schema) -> pa.Table:
@@ -230,6 +231,7 @@ def _file_errors(path: Path, verb: str) -> Iterator[None]:
         yield
     except (OSError, pa.ArrowException) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        remedy = "free some space" if getattr(error, "errno", 0) == errno.ENOSPC else ""
+        remedy = _REPAIR if isinstance(error, pa.ArrowException) else ""
+        remedy = "free some space" if getattr(error, "errno", 0) == errno.ENOSPC else remedy
         what = f"cannot {verb} results: {reason}"
         raise Problem(what, where=str(path), remedy=remedy) from error

@@ -228,5 +228,5 @@ def handle(state, rules, neighbourhood, i, message, out):
         # The first round begins anywhere within a period, so that nodes do not act in step.
         wait = rules.period_s * uniform(random_bits(state, i))
         start_round_timer(state, i, wait, out)
-    elif message.kind == application.SUBSCRIBE:
-        state.subscribed[i, message.topic] = 1
+    elif message.kind in (application.SUBSCRIBE, application.UNSUBSCRIBE):
+        application.change_subscription(state, i, message)

@@ -4,12 +4,13 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import APP, EVERYONE
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, mixed, seeded, uniform
 from halfway.protocols.drip import messages
 from halfway.protocols.drip.digests import OFFERED, recent_event, was_seen
 from halfway.protocols.drip.registrations import subscribes
-from halfway.protocols.drip.state import DELETED, NO_NODE, NOTHING
+from halfway.protocols.drip.state import DELETED, NOTHING
 from halfway.protocols.event_window import copy_event_id, record_if_new
 
 ROUNDS = 1 << 20  # more than a region is flooded with one event
@@ -30,7 +31,7 @@ def slot_of(state, i, event):
     for k in range(_PROBE):
         place = _probed(state, event, k)
         there = state.events[i, place]
-        if there.event == NO_NODE:
+        if there.event == NONE:
             return NO_SLOT
         same = there.event == event.event and there.publisher == event.publisher
         if same and there.epoch == event.epoch:
@@ -47,7 +48,7 @@ def keep_event(state, i, message):
         return place
     for k in range(_PROBE):
         other = _probed(state, message, k)
-        if state.events[i, other].event == NO_NODE:
+        if state.events[i, other].event == NONE:
             place = other
             break
         if place == NO_SLOT or state.events[i, other].order < state.events[i, place].order:
@@ -158,7 +159,7 @@ def store_event(state, rules, i, message, role, out):
     state.events[i, place].role = role
     state.events[i, place].rounds = 0
     for r in range(state.relays.shape[2]):
-        state.relays[i, place, r] = NO_NODE
+        state.relays[i, place, r] = NONE
     notify_application(state, i, place, out)
     if matching(state, i, message.topic, True) > 0:
         flood_region(state, i, place, out)

@@ -19,6 +19,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.handler import handles
 from halfway.core.message import START
+from halfway.core.missing import NONE
 from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
@@ -29,7 +30,7 @@ from halfway.protocols.drip.events import NO_SLOT, flood_missed, keep_event, on_
 from halfway.protocols.drip.messages import CAPABILITY, OTHER_BROKER, ROLE, STARTS
 from halfway.protocols.drip.regions import drop_expired, on_beacon, send_beacon, send_report
 from halfway.protocols.drip.routes import forward, note_route, send
-from halfway.protocols.drip.state import NO_NODE, SOURCE, DripState, blank_state
+from halfway.protocols.drip.state import SOURCE, DripState, blank_state
 from halfway.protocols.event_window import copy_event_id
 
 OPTIONS = {
@@ -115,7 +116,7 @@ def start_timer(state, i, wait, out):
 def on_start(state, rules, i, message, out):
     """Start a DRIP node, or resume it after a crash: announce the capability, start the timers."""
     state.node[i].starts += 1
-    state.node[i].electing_for = NO_NODE  # the timer of that election died
+    state.node[i].electing_for = NONE  # the timer of that election died
     if state.node[i].bootstrapped == 0:
         if not rules.by_capability and state.node[i].starts == 1:
             state.node[i].capability = uniform(random_bits(state, i))
@@ -140,10 +141,10 @@ def on_tick(state, rules, neighbourhood, i, message, out):
         return
     drop_expired(state, rules, neighbourhood, i, now, out)
     if state.node[i].is_broker == 1:
-        send_beacon(state, i, now, out)
+        send_beacon(state, i, out)
     else:
         send_report(state, rules, neighbourhood, i, now, out)
-    if state.node[i].local_broker != NO_NODE and (
+    if state.node[i].local_broker != NONE and (
         state.node[i].version == 0
         or state.node[i].registered_at + rules.registration_interval_s <= now
     ):
@@ -213,7 +214,7 @@ def on_rare(state, rules, neighbourhood, i, kind, message, out):
     elif kind == kinds.SUBSCRIBE:
         last = message.args[kinds.LAST_WANTED]
         new = registrations.keep_interval(state, i, message[kinds.FIRST_TOPIC], last)
-        if new and state.node[i].local_broker != NO_NODE:
+        if new and state.node[i].local_broker != NONE:
             registrations.register(state, rules, neighbourhood, i, message.at, out)
 
 

@@ -24,7 +24,7 @@ BEST_CANDIDATE = 0
 AWAITS_WINNER = 0  # of an ELECTION_END: 1 when the winner's beacon is overdue
 STARTS = 0
 # Places in `reals`.
-SENT_AT = 0  # of a BEACON: seconds
+AGE = 0  # of a BEACON: seconds since its broker sent it
 CAPABILITY = 0
 MORE_DIGEST = 1  # of a BEACON and a REPORT: the rest of the digest
 SENDER = 0  # of a SUBSCRIPTION and an EVENT: the broker that sends it
@@ -58,7 +58,7 @@ DELIVERED = KINDS.report(4, "delivered", "the node delivers an event to a subscr
 # To every neighbour.
 CANDIDATE = KINDS.network(
     16,
-    "ability",
+    "candidate",
     "[drip §IV-A] the sender floods the capability of a candidate (detecting ability in the paper)",
     reused={CANDIDATE_ID: "candidate"},
     reals={"capability": CAPABILITY},
@@ -66,7 +66,7 @@ CANDIDATE = KINDS.network(
 BEACON = KINDS.network(
     17, "beacon", "[drip §IV-B] a broker exists", on_map=MapRole.OWN_BROKER,
     reused={BROKER_ID: "that broker", LOCAL_BROKER: "the sender's local broker"},
-    reals={"sent_at": SENT_AT, "digest[4]": MORE_DIGEST},
+    reals={"age": AGE, "digest[4]": MORE_DIGEST}, age="age",
     args={"sequence": BEACON_SEQUENCE, "replaces": REPLACES, "digest[k]": DIGEST},
 )  # fmt: skip
 FLOOD = KINDS.network(

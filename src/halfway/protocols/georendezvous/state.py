@@ -28,7 +28,7 @@ NEIGHBOUR = np.dtype(
 ENTRY = np.dtype(
     [
         ("until", "<f8"),  # seconds
-        # INTEREST, PRUNE: the subscriber's clock when it subscribed, pruned; ADVERT: arrival here
+        # INTEREST, PRUNE: the version of its subscriber's change; ADVERT: when it became known
         ("stamp", "<f8"),
         ("kind", "<u1"),  # ADVERT, INTEREST or PRUNE
         ("reported", "<u1"),  # ADVERT: the last report to its publisher
@@ -63,6 +63,7 @@ class CellState(NamedTuple):
     position: npt.NDArray[np.float64]  # [n, 2] when the cell was last determined
     present: npt.NDArray[np.uint8]  # [n] 1 while it is a member of its cell
     incarnation: npt.NDArray[np.int32]  # [n] starts and leaves; timers of an earlier one are void
+    version: npt.NDArray[np.float64]  # [n] changes of its subscriptions so far
     fresh_until: npt.NDArray[np.float64]  # [n] a cell just populated waits for its entries
     lost: npt.NDArray[np.int64]  # [n, 2] messages without a route; entries without room
     neighbours: npt.NDArray[np.void]  # [n, neighbours] NEIGHBOUR
@@ -107,6 +108,7 @@ def state(
         position=np.zeros((n, 2)),
         present=np.zeros(n, np.uint8),
         incarnation=np.zeros(n, np.int32),
+        version=np.zeros(n),
         fresh_until=np.full(n, never),
         lost=np.zeros((n, 2), np.int64),
         neighbours=_empty(n, neighbours, NEIGHBOUR),

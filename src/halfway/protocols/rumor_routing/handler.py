@@ -21,14 +21,21 @@ from typing import NamedTuple
 from halfway.core.compiled import inlined
 from halfway.core.handler import handles
 from halfway.core.message import APP, START
+from halfway.core.missing import NONE
 from halfway.core.options import count, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
-from halfway.protocols.application import PUBLISH, SUBSCRIBE, emit_event, notify_application
+from halfway.protocols.application import (
+    PUBLISH,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+    change_subscription,
+    emit_event,
+    notify_application,
+)
 from halfway.protocols.event_window import record_if_new
 from halfway.protocols.rumor_routing import messages
 from halfway.protocols.rumor_routing.state import (
-    NONE,
     RumorState,
     add_branch,
     blank_state,
@@ -67,7 +74,6 @@ HOPS_FROM_PUBLISHER = False
 
 def most_emissions(state: RumorState, rules: Rules) -> int:
     """The most records that one call of rumor routing's `handle` emits."""
-    del rules
     return max(int(state.branch_topic.shape[1]) + 2, 3)
 
 
@@ -83,7 +89,10 @@ def send_agent(state, neighbourhood, i, message, second, steps_left, out):
 
 @inlined
 def on_agent(state, neighbourhood, i, message, out):
-    """Exchange shorter paths between a rumor routing agent and a node; the agent may continue."""
+    """Exchange shorter paths between a rumor routing agent and a node; the agent may continue.
+
+    [Braginsky & Estrin 2002] an agent that crosses a path to another event leads to both events.
+    """
     learn_path(state, i, message.topic, message.args[messages.DISTANCE] + 1, message.source)
     second = message.args[messages.SECOND_TOPIC]
     if second == NONE:
@@ -97,7 +106,10 @@ def on_agent(state, neighbourhood, i, message, out):
 
 @inlined
 def on_publish(state, rules, neighbourhood, i, message, out):
-    """Make this rumor routing node a witness of the topic; it may send an agent."""
+    """Make this rumor routing node a witness of the topic; it may send an agent.
+
+    [Braginsky & Estrin 2002] a witness is at distance 0, and creates an agent with a probability.
+    """
     topic = message.topic
     state.next_hop[i, topic] = state.node_id[i]
     state.distance[i, topic] = 0
@@ -139,7 +151,8 @@ def resume_from(state, i, topic, out):
 
 @inlined
 def send_query(state, neighbourhood, i, message, subscriber, number, steps_left, out):
-    """Send a rumor routing query along the path if this node knows one, else a random step on."""
+    """Send a rumor routing query along the path if this node knows one, else a random step on
+    [Braginsky & Estrin 2002]."""
     next_hop = state.next_hop[i, message.topic]
     if next_hop == NONE:
         next_hop = random_step(state, neighbourhood, i, message)
@@ -212,7 +225,9 @@ def due_attempt(state, rules, i, message, out):
     topic, attempt = message.topic, message.args[messages.ATTEMPT] + 1
     if state.querying[i, topic] == 0 or message.args[messages.STARTS] != state.starts[i]:
         return -1  # answered, or repeated since the node came back
-    if state.attached[i, topic] == 0 and state.distance[i, topic] != 0:
+    wanted = state.subscribed[i, topic] == 1 and state.distance[i, topic] != 0
+    if wanted and state.attached[i, topic] == 0:
+        # [Braginsky & Estrin 2002] the source of a query without an answer may send it again.
         if attempt <= rules.retries:
             return attempt
         emit_event(message, messages.UNANSWERED, 0.0, APP, out)
@@ -236,9 +251,11 @@ def handle(state, rules, neighbourhood, i, message, out):
         on_publish(state, rules, neighbourhood, i, message, out)
     elif message.kind == messages.QUERY_TIMEOUT:
         attempt = due_attempt(state, rules, i, message, out)
-    elif message.kind == SUBSCRIBE:
-        state.subscribed[i, message.topic] = 1
-        attempt = -1 if state.distance[i, message.topic] == 0 else 0
+    elif message.kind in (SUBSCRIBE, UNSUBSCRIBE):
+        # A path has no lifetime in the paper: events still travel on that of an ended subscription.
+        change_subscription(state, i, message)
+        if message.kind == SUBSCRIBE and state.distance[i, message.topic] != 0:
+            attempt = 0
     elif message.kind == messages.RESUME:
         attempt = 0
         resume_from(state, i, message.topic + 1, out)

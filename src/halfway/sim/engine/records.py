@@ -1,4 +1,4 @@
-"""The state of the engine: records in flight, incarnations, counters and logs."""
+"""The state of the engine: records in flight, turns of nodes, counters and logs."""
 
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from halfway.core.driver import is_running
 from halfway.core.message import BYTES_ON_AIR, MESSAGE
 from halfway.core.outbox import Outbox, outbox
 from halfway.sim.engine.calendar import Queue, enlarged, queue
+from halfway.sim.engine.clocks import Clocks, no_clocks
 from halfway.sim.engine.node_ids import NodeIds
 
 # The phase of the record in a slot. A radio may add phases of its own from OWN_PHASES on.
@@ -31,7 +32,7 @@ class Flight(NamedTuple):
 
     phase: npt.NDArray[np.uint8]  # [slots] HELD until its delay is over; OVER if done
     row: npt.NDArray[np.uint32]  # [slots] of its sender
-    incarnation: npt.NDArray[np.uint32]  # [slots] of its sender when it was emitted
+    turns: npt.NDArray[np.uint32]  # [slots] of its sender when it was emitted
     departed: npt.NDArray[np.float64]  # [slots] seconds
     order: npt.NDArray[np.int64]  # [slots] order number of its first receiver
     cursor: npt.NDArray[np.uint32]  # [slots] how many receivers' turns are over
@@ -63,8 +64,8 @@ class Engine(NamedTuple):
     flight: Flight
     node_id: npt.NDArray[np.int32]  # [n] of each row
     by_id: npt.NDArray[np.int32]  # [n] the rows in ascending order of their node's id
-    incarnation: npt.NDArray[np.uint32]  # [n] of each node, see `core.driver`
-    epoch: npt.NDArray[np.uint32]  # [n] of each node: 0 as long as no node loses its memory
+    turns: npt.NDArray[np.uint32]  # [n] of each node, see `core.driver`
+    incarnation: npt.NDArray[np.uint32]  # [n] of each node: how often it has lost its memory
     cut: npt.NDArray[np.uint8]  # [m] 1 where a static link is broken; [0] if none ever is
     bytes_of: npt.NDArray[np.int64]  # [256] size of a record on the air by kind
     payload: Payload
@@ -72,19 +73,23 @@ class Engine(NamedTuple):
     applications: Log  # records for applications
     journal: Log  # every record that a node received; capacity 0 keeps none
     horizon: npt.NDArray[np.float64]  # [1] seconds: before it only records are due
+    clocks: Clocks
+    age_place: npt.NDArray[np.int8]  # [256] or [0], see `core.kinds.Kinds.ages`
 
 
 def new_engine(
     n: int, slots: int, applications: int, journal: int = 0, *,
     cuts: int = 0, bytes_of: npt.ArrayLike = BYTES_ON_AIR, payload: Payload | None = None,
-    ids: NodeIds | None = None,
+    ids: NodeIds | None = None, clocks: Clocks | None = None,
+    age_place: npt.NDArray[np.int8] | None = None,
 ) -> Engine:  # fmt: skip
     """Return the state of an idle engine for n nodes, all up.
 
     slots: records in flight. applications, journal: capacity of the logs.
     cuts: directed links that may break while they keep their places; 0 if none does.
     bytes_of: the size of records on the air, one for all or [256] by kind; payload: what the
-    records that carry an event add. ids: of the nodes; None: their rows.
+    records that carry an event add. ids: of the nodes; None: their rows. clocks: of the nodes;
+    None: all read the time of the run. age_place: see `core.kinds.Kinds.ages`.
     """
     size, known = np.asarray(bytes_of, np.int64), ids or NodeIds(n)
     shapes = (n, 2), (n if size.ndim or payload is not None else 0, 2), 256, 256, 1
@@ -95,7 +100,8 @@ def new_engine(
         np.broadcast_to(size, 256).copy(),
         payload or Payload(np.zeros(256, np.uint8), *np.zeros((2, 0), np.int64)),
         Counters(*(np.zeros(shape, np.int64) for shape in shapes)),
-        new_log(applications), new_log(journal), np.zeros(1),
+        new_log(applications), new_log(journal), np.zeros(1), clocks or no_clocks(),
+        np.zeros(0, np.int8) if age_place is None else age_place,
     )  # fmt: skip
 
 
@@ -145,8 +151,8 @@ def append_record(log, record, row):
 
 @inlined
 def is_up(engine, row):
-    """Whether a node can send and receive, by its incarnation in the engine's state."""
-    return is_running(engine.incarnation[row])
+    """Whether a node can send and receive, by its turns in the engine's state."""
+    return is_running(engine.turns[row])
 
 
 @inlined

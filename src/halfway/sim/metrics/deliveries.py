@@ -27,7 +27,7 @@ class DeliveryAccounting:
     open is late, and a delivery to a subscriber that was down when the event was published is
     caught up, but not expected. Publications may be entered up to a window ahead of their time.
     They count from their time on. A subscription with a period counts for the events published in
-    it.
+    it; a delivery after its end is unsolicited, whether or not the system learnt of the end.
     """
 
     def __init__(self, demand: Demand, n: int, window: int, counts_hops: bool = True) -> None:
@@ -111,7 +111,8 @@ class DeliveryAccounting:
         self.late += int((~is_open).sum())
         solicited = self._subscribed[row, self._topic[place]] & (self._publisher[place] != row)
         if self._periods.some:
-            solicited &= self._periods.hold(row, self._topic[place], self._at[place])
+            for then in (self._at[place], at):
+                solicited &= self._periods.hold(row, self._topic[place], then)
         self.unsolicited += int((is_open & ~solicited).sum())
         code = event * self._n + row
         first = np.zeros(len(code), bool)

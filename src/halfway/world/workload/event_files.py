@@ -1,4 +1,7 @@
-"""Reader of recorded workloads: events and subscriptions from CSV, Parquet and log files."""
+"""Reader of recorded workloads: events and subscriptions from CSV, Parquet and log files.
+
+`docs/decisions/0033` says why this reader belongs to the room `world`.
+"""
 
 import math
 from collections.abc import Mapping
@@ -9,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfway.files import check_regular
 from halfway.problem import Problem
 from halfway.world.importers.link_table import TextTable, blank_table, csv_table
 from halfway.world.workload.roles import NamedSubscription
@@ -114,6 +118,7 @@ def _parquet_table(path: Path) -> TextTable:
     from pyarrow import parquet
 
     try:
+        check_regular(path)
         found = parquet.read_table(path)
     except (OSError, pa.ArrowException) as error:
         what = str(error).splitlines()[0] if str(error) else "the file cannot be read"

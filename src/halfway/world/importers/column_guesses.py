@@ -1,0 +1,123 @@
+"""Guesses about a link table: which columns are the ends and the quality of a link, and its scale.
+
+Each guess has a remark for the user, who may know better.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from halfway.problem import Problem
+from halfway.world.importers.link_table import TextTable
+
+_SOURCES = (
+    "from", "source", "src", "a", "node_a", "node1", "u", "sender", "tx", "heard", "local",
+    "router", "transmitter",
+)  # fmt: skip
+_TARGETS = (
+    "to", "target", "dst", "destination", "b", "node_b", "node2", "v", "receiver", "rx", "reporter",
+    "remote", "neighbour", "neighbor",
+)  # fmt: skip
+# Columns of both directions (there, back), then columns of one direction, in lower case.
+_PAIRS = (
+    ("there", "back"), ("tq_ab", "tq_ba"), ("lq", "nlq"), ("pdr_ab", "pdr_ba"),
+    ("prr_ab", "prr_ba"), ("quality_ab", "quality_ba"), ("q_ab", "q_ba"),
+    ("source_tq", "target_tq"), ("linkquality", "neighborlinkquality"), ("tq", "rtq"),
+    ("forward", "backward"),
+)  # fmt: skip
+_SINGLE = (
+    "quality", "q", "pdr", "prr", "pdr_mean", "tq", "lq", "ratio", "probability", "success",
+    "delivery", "delivery_ratio", "link_quality", "etx", "cost", "metric",
+)  # fmt: skip
+_LESS_IS_BETTER = ("etx", "cost", "metric")
+_SCALES = ((1.0, "0 to 1"), (100.0, "0 to 100"), (255.0, "0 to 255"))
+
+
+class TableGuess(NamedTuple):
+    """The guessed columns of a link table."""
+
+    source: str
+    target: str
+    quality: tuple[str, ...]  # (): none; one column; or two (there, back)
+    scale: float  # the greatest possible quality: 1, 100, 255, or the greatest value
+    least: float  # the least value above 0 of the quality; inf for none
+    has_zero: bool  # whether a value is 0 or less
+    less_is_better: bool
+    symmetric: bool  # no link is in the table in both directions
+    remarks: tuple[str, ...]
+
+
+def guessed(table: TextTable) -> TableGuess:
+    """Return the guessed columns of a link table. Raises Problem for less than two columns."""
+    lower = [name.lower() for name in table.columns]
+    if len(lower) < 2:
+        what = f"one column ({table.columns[0][:40]}): expected two ends of a link"
+        raise Problem(what, where=str(table.path))
+    source, target = _ends(lower)
+    quality = _quality(table, lower, (source, target))
+    names = tuple(table.columns[column] for column in quality)
+    less = any(name.lower() in _LESS_IS_BETTER for name in names)
+    values = [value for column in quality for value in _values(table, column)]
+    scale, spoken = _scale(values)
+    pairs = {(row[source].strip(), row[target].strip()) for _, row in table.rows}
+    symmetric = not any((b, a) in pairs for a, b in pairs if a != b)
+    ends = table.columns[source], table.columns[target]
+    remarks = [f"the columns {ends[0]} and {ends[1]} are the ends of a link"]
+    if names:
+        spoken = "less is better" if less else spoken
+        remarks.append(f"{_columns(names)} the link quality ({spoken})")
+    else:
+        remarks.append("no column is a link quality")
+    if len(names) == 1 and symmetric:
+        remarks.append("each link is listed in one direction, so its quality holds for both")
+    least = min((value for value in values if value > 0.0), default=math.inf)
+    has_zero = any(value <= 0.0 for value in values)
+    return TableGuess(*ends, names, scale, least, has_zero, less, symmetric, tuple(remarks))
+
+
+def _columns(names: Sequence[str]) -> str:
+    one = f"the column {names[0]} is" if len(names) == 1 else ""
+    return one or f"the columns {' and '.join(names)} (there, back) are"
+
+
+def _ends(lower: Sequence[str]) -> tuple[int, int]:
+    """The link table's columns of both ends: by their names, or the first two."""
+    source = next((lower.index(name) for name in _SOURCES if name in lower), None)
+    target = next((lower.index(name) for name in _TARGETS if name in lower), None)
+    return (0, 1) if source is None or target is None else (source, target)
+
+
+def _quality(table: TextTable, lower: Sequence[str], ends: tuple[int, int]) -> tuple[int, ...]:
+    """The link table's columns of the quality: by their names; without names, shares of 1."""
+    for pair in _PAIRS:
+        if all(name in lower for name in pair):
+            both = tuple(lower.index(name) for name in pair)
+            if all(_values(table, column) for column in both):
+                return both
+    for name in _SINGLE:
+        if name in lower and lower.index(name) not in ends:
+            column = lower.index(name)
+            return (column,) if _values(table, column) else ()
+    if table.columns[:3] == ["1", "2", "3"]:
+        values = _values(table, 2)
+        if values and max(values) <= 1.0 and any(value != int(value) for value in values):
+            return (2,)
+    return ()
+
+
+def _values(table: TextTable, column: int) -> list[float]:
+    """The finite numbers of a link table's column; none if a field is not a number."""
+    try:
+        found = [table.number(row, line, column) for line, row in table.rows]
+    except Problem:
+        return []
+    return [value for value in found if not math.isnan(value)]
+
+
+def _scale(values: Sequence[float]) -> tuple[float, str]:
+    """The greatest possible quality of a link table, and its range in words."""
+    most = max(values, default=1.0)
+    for scale, spoken in _SCALES:
+        if most <= scale:
+            return scale, spoken
+    return most, f"up to {most:g}"
