@@ -1,5 +1,6 @@
 """Changes of the world during a run: the engine against its slow twin."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -106,9 +107,8 @@ def toys_agree(data: st.DataObject, world: World, kind: str) -> None:
 
 def floods_agree(data: st.DataObject, world: World, kind: str) -> None:
     """Run flooding on both engines; no two publishers have an event of the same number."""
-    world = world._replace(
-        commands=[(at, row, 3 * row + event) for at, row, event in world.commands]
-    )
+    commands = [(at, row, 3 * row + event) for at, row, event in world.commands]
+    world = replace(world, commands=commands)
     radio, slow_radio = data.draw(radios(world.network, kind))
     cuts, seen = data.draw(pieces()), set()
 
