@@ -74,7 +74,7 @@ class SienaAdapter(Adapter):
     def state(self, context: RunContext, overlay: Overlay, catalogue: Catalogue, slots: int) -> Any:
         """The state of all nodes of a broker tree, with room for so many subscriptions a broker."""
         del catalogue
-        brokers, parents = _brokers(overlay)
+        brokers, parents, _ = _brokers(overlay)
         retries = int(self.values["retries"])
         return self.module.state(context.node_ids, brokers, parents, slots, retries)
 
@@ -108,10 +108,11 @@ class UnderlaySienaAdapter(SienaAdapter):
         home = catalogue.routes.home
         monitoring = np.flatnonzero(home[:, 0] != NO_ROUTE if home.shape[1] > 1 else [])
         per_row = np.bincount([0, *(row for row, _, _ in intervals(context.demand))])
-        brokers, parents = _brokers(overlay)
+        brokers, parents, alternates = _brokers(overlay)
         return self.module.state(
             context.node_ids, brokers, parents, slots, overlay.joined, context.window,
             int(self.values["retries"]), monitoring.astype(np.int32), int(per_row.max()),
+            alternates=alternates,
         )  # fmt: skip
 
     def shortfalls(self, state: Any) -> dict[str, int]:
@@ -127,11 +128,16 @@ class UnderlaySienaAdapter(SienaAdapter):
 ADAPTERS = {"siena": SienaAdapter, "underlay-siena": UnderlaySienaAdapter}
 
 
-def _brokers(overlay: Overlay) -> tuple[Int32s, Int32s]:
-    """Node ids of the tree's brokers by number, and of their parents."""
-    brokers = np.array([overlay[k].row for k in range(overlay.joined)], np.int32)
-    up = np.array([overlay[k].parent for k in range(overlay.joined)], np.int32)
-    return brokers, np.where(up == NO_BROKER, NO_BROKER, brokers[up]).astype(np.int32)
+def _brokers(overlay: Overlay) -> tuple[Int32s, Int32s, Int32s]:
+    """Node ids of the tree's brokers by number, of their parents, and of their alternates."""
+    joined = [overlay[k] for k in range(overlay.joined)]
+    brokers = np.array([broker.row for broker in joined], np.int32)
+
+    def ids(numbers: list[int]) -> Int32s:
+        some = np.array(numbers, np.int32)
+        return np.where(some == NO_BROKER, NO_BROKER, brokers[some]).astype(np.int32)
+
+    return brokers, ids([b.parent for b in joined]), ids([b.alternate for b in joined])
 
 
 def _clients(demand: Demand) -> Int32s:

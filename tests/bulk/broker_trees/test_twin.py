@@ -35,6 +35,8 @@ SHAPES = {
     "random tree 1": nx.random_labeled_tree(NODES, seed=1),
     "random tree 2": nx.random_labeled_tree(NODES, seed=2),
     "ring": nx.cycle_graph(NODES),
+    "hubs and a bridge": nx.barbell_graph(NODES // 2, 0),
+    "power law": nx.barabasi_albert_graph(NODES, 1, seed=4),
     "chords": nx.newman_watts_strogatz_graph(NODES, 2, 0.5, seed=3),
 }
 

@@ -17,9 +17,11 @@ from halfway.core.handler import handles
 from halfway.core.message import APP
 from halfway.core.options import count
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import messages, source_routes
+from halfway.protocols.broker_trees import messages, peer_paths, source_routes
+from halfway.protocols.broker_trees.decisions import ALL_DIRECT
 from halfway.protocols.broker_trees.messages import CLIENT, FILTER, VALUES
-from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, Sender
+from halfway.protocols.broker_trees.peer_paths import Sender
+from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s
 from halfway.protocols.broker_trees.subscription_table import (
     FREE,
     Catalogue,
@@ -62,7 +64,7 @@ class SienaState(NamedTuple):
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
     parent: Int32s  # [brokers] the parent's id; NO_NODE at the root
     table: SubscriptionTable
-    active: source_routes.ActivePaths  # no room: this tree has no other paths
+    paths: peer_paths.PeerPaths  # no room: this tree has no other paths
     hops: ReliableHops
     lost: npt.NDArray[np.int64]  # [n] messages without a path, and hops that failed for good
 
@@ -91,7 +93,7 @@ def state(
     index, mine = broker_rows(node_ids, brokers)
     return SienaState(
         node_ids, index, parents.astype(np.int32)[mine], empty_table(len(mine), slots),
-        source_routes.direct_paths(len(mine), 0), source_routes.hops_of_tree(node_ids, retries),
+        peer_paths.direct_paths(len(mine), 0), source_routes.hops_of_tree(node_ids, retries),
         np.zeros(len(node_ids), np.int64),
     )  # fmt: skip
 
@@ -134,7 +136,7 @@ def receive_at_broker(table, catalogue, sender, up, message, out):
         if message.kind == messages.PUBLISH:
             source = NO_NODE
         if up != NO_NODE and up != source:
-            o = source_routes.send(sender, messages.NOTIFY, up, out)
+            o = peer_paths.send_event(sender, up, out)
             o.event, o[VALUES] = message.event, message[VALUES]
         notify(table, catalogue, sender, message, source, out)
 
@@ -154,7 +156,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     elif b == NO_NODE:
         receive_at_client(catalogue.routes, own, message, out)
     else:
-        sender = Sender(catalogue.routes, state.active, own, b)
+        sender = Sender(catalogue.routes, state.paths, own, b, ALL_DIRECT)
         receive_at_broker(state.table, catalogue, sender, state.parent[b], message, out)
     if rules.retries > 0:
         source_routes.track_new(state.hops, rules, i, message, before, out)

@@ -18,12 +18,12 @@ from halfway.protocols.broker_trees.messages import (
     CLIENT,
     DELIVERED,
     FILTER,
-    NOTIFY,
     SUBSCRIBE_UP,
     UNSUBSCRIBE_UP,
     VALUES,
 )
-from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, Routes, send
+from halfway.protocols.broker_trees.peer_paths import send, send_event
+from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, Routes
 
 FREE = np.int32(-1)
 # These decisions are calls, not inlined: a broker matches filters for microseconds, and every copy
@@ -186,6 +186,6 @@ def notify(table, catalogue, sender, message, source, out):
             o = emit(out, DELIVERED, 0.0, APP)
             o.target = table.client[i, s]
         else:
-            o = send(sender, NOTIFY, via, out)
+            o = send_event(sender, via, out)
             o.args[CLIENT] = table.client[i, s]
         o.event, o[VALUES] = message.event, message[VALUES]

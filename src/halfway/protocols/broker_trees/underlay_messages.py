@@ -18,6 +18,9 @@ PATH = 6  # DIRECT or SECOND, plus DIGEST_BIT
 DIGEST_BIT = 2  # in a PING: it has a DIGEST; in PONG and ALIVE: the digests differ
 REPLACED = 6  # of an ACCEPT
 DEPTH = 7  # brokers from the sender up to the root
+NUMBER = 5  # of a PING among those on its path; its PONG repeats it
+# Places in `reals` of a PING: seconds of round trips on its path; 0: none yet.
+TRIP_S, LEAST_S = 0, 1
 _NEWS = {
     **ROUTED, "successor": SUCCESSOR, "next successor": NEXT_SUCCESSOR, "depth": DEPTH,
 }  # fmt: skip
@@ -25,19 +28,19 @@ _NEWS = {
 _PARENT = {PARENT: "the sender's parent"}
 _TOP = {**_PARENT, ROOT: "the root"}
 
-DIRECT, SECOND = 0, 1
-
 KINDS = Kinds()
 KINDS.include(messages.KINDS)
 LEAVE = KINDS.command(13, "leave", "this broker leaves the tree [uas Algorithm 2]")
 TICK = KINDS.timer(14, "tick", "a ping interval is over")
 PING = KINDS.network(
-    15, "ping", "a child pings its parent on each path", "sequence", args={**ROUTED, "path": PATH},
+    15, "ping", "a child pings its parent on each path", "sequence",
+    args={**ROUTED, "number": NUMBER, "path": PATH},
     reused={DIGEST: "digest of the child's subscriptions"},
+    reals={"latest round trip": TRIP_S, "shortest round trip": LEAST_S},
 )  # fmt: skip
 PONG = KINDS.network(
     16, "pong", "the parent answers a ping on the same path, with news about the tree", "sequence",
-    args={**_NEWS, "path": PATH}, reused=_TOP,
+    args={**_NEWS, "number": NUMBER, "path": PATH}, reused=_TOP,
 )  # fmt: skip
 HELD = KINDS.network(
     17, "held", "the sender, a broker, holds a subscription of the receiver", "sequence",
