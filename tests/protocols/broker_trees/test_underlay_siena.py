@@ -27,7 +27,16 @@ from halfway.sim.engine.records import new_engine
 from halfway.sim.radio.delays import Ideal
 from halfway.world.underlays.waxman import Waxman, waxman
 from tests.protocols.broker_trees.test_siena import FILTERS, MANY, MATCHES, VALUES
-from tests.protocols.lone import Command, World, drive, faults
+from tests.protocols.lone import (
+    Command,
+    World,
+    arrays,
+    drive,
+    emitted_by,
+    entered,
+    faults,
+    lone_neighbourhood,
+)
 
 NODES, BROKERS, SLOTS, CHILDREN, WINDOW, HOP = 24, 9, 60, 12, 4096, 1e-3
 CLIENTS = np.arange(BROKERS, BROKERS + 5, dtype=np.int32)  # nodes; a broker's row is its number
@@ -50,7 +59,7 @@ ACTIONS = st.lists(
         Action,
         st.sampled_from(
             ["subscribe", "subscribe", "unsubscribe", "publish", "publish", "short cut",
-             "long cut", "short death", "long death", "leave"]
+             "long cut", "short death", "long death", "short loss", "long loss", "leave"]
         ),
         st.integers(0, HERE - 1),
         st.integers(0, 10_000),
@@ -126,6 +135,15 @@ class LiveTree:
         self.engine.incarnation[row] += 1
         self.say(row, int(START))
 
+    def forget(self, row: int) -> None:
+        """Its memory is that of a node that starts for the first time."""
+        first = fresh(self.overlay, np.arange(NODES, dtype=np.int32))
+        places = {NODES: row, BROKERS: self.state.broker_index[row],
+                  len(CLIENTS): self.state.clients.client_index[row]}  # fmt: skip
+        for now, then in zip(arrays(self.state), arrays(first), strict=True):
+            if places[len(now)] >= 0:
+                now[places[len(now)]] = then[places[len(now)]]
+
     def settle(self, seconds: float) -> list[tuple[int, int]]:
         """Run for some seconds; returns (row, event) of the notifications."""
         self.now += seconds
@@ -158,7 +176,7 @@ def fail(action: Action, live: LiveTree) -> None:
     row = action.row
     near = live.neighbourhood.who[live.neighbourhood.first[row] : live.neighbourhood.last[row]]
     other = int(near[action.what % len(near)])
-    if action.kind.endswith("death"):
+    if action.kind.endswith(("death", "loss")):
         live.kill(row)
     else:
         live.cut(row, other, True)
@@ -166,7 +184,9 @@ def fail(action: Action, live: LiveTree) -> None:
     live.publish((action.row + 1) % HERE, action.what % len(VALUES))
     heard = live.settle(seconds / 2)
     assert len(heard) == len(set(heard))
-    if action.kind.endswith("death"):
+    if action.kind.endswith("loss"):
+        live.forget(row)
+    if action.kind.endswith(("death", "loss")):
         live.revive(row)
     else:
         live.cut(row, other, False)
@@ -227,8 +247,10 @@ def run_history(seed: int, initial: list[int], actions: list[Action]) -> None:
         elif action.kind == "leave" and here < BROKERS and live.parent(here) != NO_NODE:
             del wanted[here]
             live.say(here, int(LEAVE))
-        elif action.kind.endswith(("cut", "death")):
+        elif action.kind.endswith(("cut", "death", "loss")):
             fail(action, live)
+            for f in wanted[here] if action.kind.endswith("loss") else ():
+                live.say(here, int(SUBSCRIBE), f)  # the application starts again as well
         live.settle(LONG)
         assert is_tree(live)
         content = action.what % len(VALUES)
@@ -323,3 +345,35 @@ def test_a_lone_node_emits_what_its_row_emits() -> None:
     }
     rows = (0, 3, BROKERS, HERE)  # the root, a broker, a client's node, a router
     assert faults(here, driven, lone_rows=rows, slots=MOST, row_maps=row_maps) == []
+
+
+def test_a_shifted_clock_changes_no_emitted_byte() -> None:
+    """A broker, the root, a client's node and a router whose clocks are hours ahead."""
+    overlay, leading = grown(0)
+    given = rules(leading, until_s=20.0)
+    here = World(
+        overlay.underlay.network, underlay_siena, lambda names: fresh(overlay, names), given,
+        commands(overlay), MOST,
+    )  # fmt: skip
+    driven, shift_s = drive(here), 12_345.678
+    ahead = given._replace(until_s=20.0 + shift_s)
+    router = int(np.bincount(driven.rows[driven.rows >= HERE]).argmax())
+    for row in (0, 3, BROKERS, router):
+        records = driven.records[driven.rows == row]
+        later = records.copy()
+        later["at"] += shift_s
+        assert len(records) > 10
+        assert alone(here, row, given, records) == alone(here, row, ahead, later)
+
+
+def alone(
+    here: World, row: int, given: underlay_siena.Rules, records: np.ndarray
+) -> list[list[bytes]]:
+    """What a lone node emits for each of some records."""
+    near = lone_neighbourhood(here.network, row, False)
+    state = here.fresh(np.array([row], np.int32))
+
+    def call(message: Any, out: Any) -> None:
+        entered(state, given, near, np.uint32(0), message, out)
+
+    return [emitted_by(call, record, MOST) for record in records]

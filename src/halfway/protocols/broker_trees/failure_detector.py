@@ -31,6 +31,7 @@ from halfway.protocols.broker_trees.peer_paths import (
     send,
     use_direct_again,
     use_path,
+    whole_microseconds,
 )
 from halfway.protocols.broker_trees.source_routes import (
     NO_NODE,
@@ -56,7 +57,10 @@ def filters_digest(table, b, via):
 
 @apart
 def on_start(state, rules, sender, now, out):
-    """Start a broker's failure detector, at first or after a crash: ticks, a JOIN to its parent."""
+    """Start a broker's failure detector, at first or after a crash: ticks, a JOIN to its parent.
+
+    A broker that lost its memory does not know whether it was up before, so it always asks.
+    """
     b = sender.broker
     parents.reset_watch(state, b)
     for s in range(state.paths.peer.shape[1]):
@@ -64,11 +68,10 @@ def on_start(state, rules, sender, now, out):
     for s in range(state.children.child.shape[1]):
         reset_silence(state.children, b, s)
     start_ticks(rules, sender.own, now, out)
-    if now > 0.0:
-        if state.parent[b] == NO_NODE:
-            state.asked[b] = 1
-        elif state.parent[b] != parents.LEFT:
-            send(sender, kinds.JOIN, state.parent[b], out)
+    if state.parent[b] == NO_NODE:
+        state.asked[b] = 1
+    elif state.parent[b] != parents.LEFT:
+        send(sender, kinds.JOIN, state.parent[b], out)
 
 
 @apart
@@ -210,7 +213,7 @@ def on_pong(state, sender, message, out):
     if up != state.parent[b]:
         return
     if message.args[kinds.NUMBER] == state.pings[b, path]:
-        trip_s = message.at - state.pinged_s[b, path]
+        trip_s = whole_microseconds(message.at - state.pinged_s[b, path])
         note_trip(sender, up, path, trip_s, trip_s)
     state.missed[b, path] = 0
     parents.take_news(state, b, message)

@@ -5,6 +5,7 @@ corresponding parent node". The paper balances publications alone, so other reco
 A broker measures its paths by the round trips of its PINGs, and informs its parent.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,8 @@ from halfway.protocols.broker_trees.source_routes import (
     send_along,
 )
 
-_CLOCK_S = 1e-6  # a difference of two round trips below this one is an error of the clock
+# Round trips differ by up to one microsecond by rounding alone.
+_CLOCK_S = 1.5e-6
 
 
 class PeerPaths(NamedTuple):
@@ -137,6 +139,12 @@ def active_path(sender, to):
         if home != NO_ROUTE and routes.row[routes.first[home + 1] - 1] == sender.own:
             return routes.back[home]
     return NO_ROUTE
+
+
+@apart
+def whole_microseconds(seconds):
+    """A round trip in whole microseconds: what is finer depends on the clock's own offset."""
+    return math.floor(seconds * 1e6 + 0.5) * 1e-6
 
 
 @apart
