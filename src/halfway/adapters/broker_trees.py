@@ -112,7 +112,7 @@ class UnderlaySienaAdapter(SienaAdapter):
         return self.module.state(
             context.node_ids, brokers, parents, slots, overlay.joined, context.window,
             int(self.values["retries"]), monitoring.astype(np.int32), int(per_row.max()),
-            alternates=alternates,
+            alternates=alternates, confirm=float(self.values["confirm_timeout_s"]) > 0.0,
         )  # fmt: skip
 
     def shortfalls(self, state: Any) -> dict[str, int]:
@@ -120,6 +120,8 @@ class UnderlaySienaAdapter(SienaAdapter):
         as well."""
         return {
             **super().shortfalls(state),
+            "unconfirmed records without room": int(state.unconfirmed.refused.sum()),
+            "unconfirmed records given up": int(state.unconfirmed.failed.sum()),
             "children without room": int(state.children.refused.sum()),
             "client subscriptions without room": int(state.clients.refused.sum()),
         }

@@ -97,6 +97,47 @@ def share_of_messages(overlay: Overlay, load: Load, fault: Element) -> float:
     return len(heard) / int(load.content.wanted.sum())
 
 
+def share_in_flight(overlay: Overlay, load: Load, fault: Element, confirm_s: float) -> float:
+    """The delivered share where an event is published every 20 ms, before and after a cut link."""
+    live = LiveTree(
+        overlay, routes_of(overlay, CLIENTS, BROKERS), tau_s=np.inf, confirm_s=confirm_s
+    )
+    for number, f in enumerate(load.filters):
+        live.say(live.row(number), int(SUBSCRIBE), f)
+    live.settle(10.0)
+    heard: list[tuple[int, int]] = []
+    for event in range(2 * BROKERS):
+        if event == BROKERS:
+            live.cut(*fault, True)
+        live.publish(live.row(int(load.content.publisher[event])), load.values[event])
+        heard += live.settle(0.02)
+    heard += live.settle(LONG)
+    assert len(heard) == len(set(heard))
+    return len(heard) / int(load.content.wanted.sum())
+
+
+@pytest.mark.parametrize("shape", ["ring", "chords", "hubs and a bridge"])
+def test_with_confirmations_a_cut_link_loses_no_event_in_flight(shape: str) -> None:
+    """[uas §4.1] "while it tries to send": the other path is used at once, as in the bulk model.
+
+    PINGs detect the same failures, but later: events are lost until then.
+    """
+    overlay = grown(shape)
+    faults = [f for f in draw_faults(overlay, "used", 20, 3) if f[0] != f[1]]
+    lost = 0
+    for k, fault in enumerate(faults):
+        some = drawn(k)
+        bulk = delivered_share(overlay.twin(), "underlay-siena", some.content, [fault],
+                               repairs=False)  # fmt: skip
+        pings, confirmed = (share_in_flight(overlay, some, fault, s) for s in (0.0, 0.3))
+        assert confirmed >= bulk
+        assert confirmed == bulk or not fragments_apart(overlay, shape, fault)
+        assert pings <= confirmed
+        lost += pings < bulk
+    assert len(faults) > 3
+    assert lost > 0
+
+
 def fragments_apart(overlay: Overlay, shape: str, fault: Element) -> bool:
     """Whether no two fragments of the broker tree can reach each other past the fault."""
     failed = overlay.twin()

@@ -84,25 +84,36 @@ def grown(seed: int) -> tuple[Overlay, Routes]:
     return overlay, routes_of(overlay, CLIENTS, BROKERS)
 
 
-def fresh(overlay: Overlay, names: Any) -> underlay_siena.State:
+def fresh(overlay: Overlay, names: Any, confirm: bool = False) -> underlay_siena.State:
     """The brokers of an overlay before anything has happened."""
     up = [overlay[k].parent for k in range(BROKERS)]
     parents = [NO_NODE if k == NO_NODE else overlay[k].row for k in up]
     rows = np.array([overlay[k].row for k in range(BROKERS)], np.int32)
     above = np.array(parents, np.int32)
     return underlay_siena.state(
-        names, rows, above, SLOTS, CHILDREN, WINDOW, clients=CLIENTS, client_slots=SLOTS
+        names,
+        rows,
+        above,
+        SLOTS,
+        CHILDREN,
+        WINDOW,
+        clients=CLIENTS,
+        client_slots=SLOTS,
+        confirm=confirm,
     )
 
 
 class LiveTree:
     """A tree that runs on, action by action."""
 
-    def __init__(self, overlay: Overlay, leading: Routes, tau_s: float = 2.0) -> None:
+    def __init__(
+        self, overlay: Overlay, leading: Routes, tau_s: float = 2.0, confirm_s: float = 0.0
+    ) -> None:
         self.overlay, network = overlay, overlay.underlay.network
         self.neighbourhood, self.now, self.heard, self.event = network.neighbourhood(), 0.0, 0, 0
-        self.rules = rules(leading)._replace(tau_s=tau_s)
-        self.state = fresh(self.overlay, np.arange(NODES, dtype=np.int32))
+        self.rules = rules(leading)._replace(tau_s=tau_s, confirm_timeout_s=confirm_s)
+        self.confirm = confirm_s > 0.0
+        self.state = fresh(self.overlay, np.arange(NODES, dtype=np.int32), self.confirm)
         cut = np.zeros(len(network.who), np.uint8)
         self.engine = new_engine(NODES, 8192, 1 << 14)._replace(cut=cut)
         for row in range(HERE):
@@ -137,7 +148,7 @@ class LiveTree:
 
     def forget(self, row: int) -> None:
         """Its memory is that of a node that starts for the first time."""
-        first = fresh(self.overlay, np.arange(NODES, dtype=np.int32))
+        first = fresh(self.overlay, np.arange(NODES, dtype=np.int32), self.confirm)
         places = {NODES: row, BROKERS: self.state.broker_index[row],
                   len(CLIENTS): self.state.clients.client_index[row]}  # fmt: skip
         for now, then in zip(arrays(self.state), arrays(first), strict=True):
@@ -147,9 +158,10 @@ class LiveTree:
     def settle(self, seconds: float) -> list[tuple[int, int]]:
         """Run for some seconds; returns (row, event) of the notifications."""
         self.now += seconds
+        most = underlay_siena.most_emissions(self.state, self.rules)
         why = engines.run(
             self.state, self.rules, self.neighbourhood, self.engine, Ideal(HOP),
-            self.neighbourhood, True, no_changes(), self.now, engines.NEVER, MOST,
+            self.neighbourhood, True, no_changes(), self.now, engines.NEVER, most,
         )  # fmt: skip
         assert why in (engines.IDLE, engines.UNTIL)
         assert self.engine.out.tally[1] == 0
@@ -226,9 +238,19 @@ def test_nothing_is_lost_or_doubled_in_a_thousand_histories(
     run_history(seed, initial, actions)
 
 
-def run_history(seed: int, initial: list[int], actions: list[Action]) -> None:
+@settings(max_examples=30)
+@given(*HISTORIES)
+def test_nothing_is_lost_or_doubled_where_brokers_confirm_records(
+    seed: int, initial: list[int], actions: list[Action]
+) -> None:
+    run_history(seed, initial, actions, confirm_s=0.3)
+
+
+def run_history(
+    seed: int, initial: list[int], actions: list[Action], confirm_s: float = 0.0
+) -> None:
     """Run a history; after each action there is one tree, which delivers the next event."""
-    live = LiveTree(*grown(seed))
+    live = LiveTree(*grown(seed), confirm_s=confirm_s)
     wanted: dict[int, set[int]] = {row: set() for row in range(HERE)}
     for row, f in enumerate(initial):
         wanted[row].add(f)

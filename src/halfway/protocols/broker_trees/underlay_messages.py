@@ -18,7 +18,8 @@ PATH = 6  # DIRECT or SECOND, plus DIGEST_BIT
 DIGEST_BIT = 2  # in a PING: it has a DIGEST; in PONG and ALIVE: the digests differ
 REPLACED = 6  # of an ACCEPT
 DEPTH = 7  # brokers from the sender up to the root
-NUMBER = 5  # of a PING among those on its path; its PONG repeats it
+# Of a PING among those on its path, or of a record that is confirmed; the answer repeats it.
+NUMBER = 5
 # Places in `reals` of a PING: seconds of round trips on its path; 0: none yet.
 TRIP_S, LEAST_S = 0, 1
 _NEWS = {
@@ -82,4 +83,12 @@ KEEP_ALIVE = KINDS.network(
 ALIVE = KINDS.network(
     24, "alive", "the broker answers a keep-alive on the same path", "sequence",
     args={**ROUTED, "path": PATH},
+)  # fmt: skip
+CONFIRM = KINDS.network(
+    25, "confirm", "the broker confirms a subscription or an event of another broker", "sequence",
+    args={**ROUTED, "number": NUMBER},
+)  # fmt: skip
+CONFIRM_TIMEOUT = KINDS.timer(
+    26, "confirm-timeout", "a subscription or an event is not confirmed in time",
+    args={"number": NUMBER},
 )  # fmt: skip

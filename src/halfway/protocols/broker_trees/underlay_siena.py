@@ -17,12 +17,13 @@ from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.options import count, seconds, switch
 from halfway.protocols.broker_trees import clients as client_nodes
+from halfway.protocols.broker_trees import confirmations, messages, peer_paths, siena, source_routes
 from halfway.protocols.broker_trees import failure_detector as detector
-from halfway.protocols.broker_trees import messages, peer_paths, siena, source_routes
 from halfway.protocols.broker_trees import parents as tree
 from halfway.protocols.broker_trees import underlay_messages as kinds
 from halfway.protocols.broker_trees.children import Children, add_child, add_grandchild, no_children
 from halfway.protocols.broker_trees.client_state import ClientState, client_state, expire, renew
+from halfway.protocols.broker_trees.confirmations import PLACES, Unconfirmed, no_records
 from halfway.protocols.broker_trees.decisions import BALANCES, EARLIEST
 from halfway.protocols.broker_trees.peer_paths import Sender
 from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, NodePath
@@ -44,6 +45,11 @@ OPTIONS = {
         3, "number of unanswered pings in a row after which a broker considers a path dead", 1, 1000
     ),
     "tau_s": seconds(10.0, "that a direct path must be dead before the child joins elsewhere"),
+    "confirm_timeout_s": seconds(
+        0.0,
+        "in which a broker confirms a subscription or an event of another broker. Use more "
+        "than a round trip. 0 means that brokers confirm nothing",
+    ),
     "balance": count(
         EARLIEST,
         "rule that picks one of a broker's two working paths for an event. 0: the direct "
@@ -72,6 +78,7 @@ class Rules(NamedTuple):
     ping_interval_s: float  # more than there and back
     missed_pings: int  # PINGs in a row without an answer after which a path counts as dead
     tau_s: float  # how long a direct path may be dead before its child joins elsewhere [uas §4.1]
+    confirm_timeout_s: float = 0.0  # 0: nothing is confirmed, and PINGs alone detect failures
     balance: int = EARLIEST  # the place of its rule in BALANCES [uas §5]
     alternate_first: bool = (
         False  # which of its two fallback parents a broker asks first [uas §4.1]
@@ -104,6 +111,7 @@ class UnderlaySienaState(NamedTuple):
     children: Children
     table: SubscriptionTable
     paths: peer_paths.PeerPaths
+    unconfirmed: Unconfirmed
     seen: Int32s  # [brokers, window] newest events that passed
     clients: ClientState
     hops: ReliableHops
@@ -125,14 +133,15 @@ def state(
     client_slots: int = 1,
     clients_each: int = 1,
     alternates: Int32s | None = None,
+    confirm: bool = False,
 ) -> UnderlaySienaState:
     """Return the state of nodes in a finished underlay-aware tree.
 
     brokers, parents: node ids by broker number, NO_NODE as the root's parent; slots: room for
     subscriptions at a broker; child_slots: room for children, and for grandchildren; window:
     events in flight at a time; clients: ids of nodes that monitor their broker; client_slots: room
-    for subscriptions at each; clients_each: bound on client numbers at each;
-    alternates: node ids by broker number, NO_NODE where a broker has none; all, if not given.
+    for subscriptions at each; clients_each: bound on client numbers at each; alternates: node ids
+    by broker number, NO_NODE: none; confirm: whether brokers confirm records.
     """
     index, mine = siena.broker_rows(node_ids, brokers)
     here, up = len(mine), parents.astype(np.int32)
@@ -157,6 +166,7 @@ def state(
         np.zeros((here, 2), np.int32), np.zeros((here, 2)), np.full(here, np.inf), each(0), each(0),
         np.full(here, -1.0), below,
         empty_table(here, slots), peer_paths.direct_paths(here, child_slots + 1),
+        no_records(here, confirm),
         empty_window(here, window),
         client_state(node_ids, clients, client_slots, clients_each, window, here, slots),
         source_routes.hops_of_tree(node_ids, retries), np.zeros(len(node_ids), np.int64),
@@ -177,6 +187,8 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
     """The most records that one call of `handle` emits at a node of the underlay-aware tree."""
     at_broker = 2 * int(state.table.filter.shape[1]) + int(state.children.child.shape[1])
     most = max(at_broker, int(state.clients.filter.shape[1])) + 8
+    if rules.confirm_timeout_s > 0.0:
+        most = 2 * most + 2 + PLACES  # timers, old and new, and one confirmation
     return source_routes.with_reliable_hops(most, rules.retries)
 
 
@@ -206,6 +218,8 @@ def receive_maintenance(state, rules, sender, message, out):
         tree.lose_child(state, filters, sender, source, out)
     elif kind == kinds.LEAVING:
         tree.adopt(state, filters, sender, source, source, out)
+    elif kind >= kinds.CONFIRM:
+        confirmations.receive(state, rules, sender, message, out)
     elif kind == kinds.LEAVE:
         tree.leave_tree(state, sender, out)
 
@@ -217,6 +231,8 @@ def receive_at_live_broker(state, rules, sender, message, out):
     up = state.parent[b]
     if up == tree.LEFT:
         return
+    if kind <= messages.DELIVERED:
+        confirmations.confirm(sender, message, out)
     if kind > messages.DELIVERED:
         receive_maintenance(state, rules, sender, message, out)
     elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(
@@ -242,6 +258,7 @@ def handle(state, rules, neighbourhood, i, message, out):
         before = out.tally[0]
         if b != NO_NODE:
             detector.on_start(state, rules, sender, message.at, out)
+            confirmations.restart_timers(state, rules, sender, out)
         elif c != NO_NODE:
             state.clients.missed[c] = 0
             client_nodes.start_ticks(rules, own, message.at, out)
@@ -251,5 +268,6 @@ def handle(state, rules, neighbourhood, i, message, out):
         siena.receive_at_client(routes, own, message, out)
     else:
         receive_at_live_broker(state, rules, sender, message, out)
+        confirmations.track_new(state, rules, sender, before, out)
     if rules.retries > 0:
         source_routes.track_new(state.hops, rules, i, message, before, out)
